@@ -2,6 +2,6 @@ import { defineConfig } from 'drizzle-kit'
 
 export default defineConfig({
   dialect: 'postgresql',
-  schema: ['./drizzle/tables/*.ts', './drizzle/views/*.ts', './drizzle/daily/*.ts'],
+  schema: './drizzle/{tables,views,daily}/*.ts',
   out: './drizzle/migrations',
 })

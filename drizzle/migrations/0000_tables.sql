@@ -1,3 +1,7 @@
+CREATE SCHEMA "daily";
+--> statement-breakpoint
+CREATE SCHEMA "metrics";
+--> statement-breakpoint
 CREATE TABLE "answer_mentions" (
 	"answer_id" uuid NOT NULL,
 	"name" text NOT NULL,

@@ -1,0 +1,98 @@
+import { Command, InvalidArgumentError } from 'commander'
+import { drizzle } from 'drizzle-orm/node-postgres'
+import * as z from 'zod/mini'
+import {
+  type Actor,
+  createKey,
+  type Database,
+  type KeyListing,
+  KeyRefusal,
+  listKeys,
+  revokeKey,
+} from '../lib/keys.ts'
+import { CommandError, withDatabase } from './database.ts'
+import { run } from './run.ts'
+
+type Common = { readonly org: string; readonly user: string; readonly json?: boolean }
+
+const id = (text: string): string => {
+  if (z.guid().safeParse(text).success) return text
+  throw new InvalidArgumentError('It must be a UUID.')
+}
+
+const time = (text: string): Date => {
+  const form = z.union([z.iso.date(), z.iso.datetime({ offset: true })])
+  if (form.safeParse(text).success) return new Date(text)
+  throw new InvalidArgumentError(
+    'It must be a day or a time with its zone: 2027-01-31 or 2027-01-31T12:00:00Z.',
+  )
+}
+
+const also = (text: string, before: readonly string[] = []): string[] => [...before, id(text)]
+
+const keys = new Command('keys').description('Create, list and revoke export keys.')
+
+const command = (name: string, description: string): Command =>
+  keys
+    .command(name)
+    .description(description)
+    .requiredOption('--org <id>', 'organization', id)
+    .requiredOption('--user <id>', 'who acts: an owner or admin of it', id)
+    .option('--json', 'write JSON, for programs')
+
+command('create', 'Makes a key and prints it, this once.')
+  .requiredOption('--label <text>', 'what the key is for')
+  .option('--brand <id>', 'a brand that the key may read (repeat for more; every brand without)', also)
+  .option('--expires <time>', 'when the key stops to work', time)
+  .action((options: Common & { label: string; brand?: string[]; expires?: Date }) =>
+    act(options, async (db, actor) => {
+      const { label, brand: brandIds = null, expires: expiresAt = null } = options
+      const made = await createKey(db, actor, { label, brandIds, expiresAt }, new Date())
+      if (options.json) return print(made)
+      console.log(made.key)
+      console.error(`Store it now, it is not shown again. Its id is ${made.id}.`)
+    }),
+  )
+
+command('list', 'Lists the export keys of an organization, newest first.').action((options: Common) =>
+  act(options, async (db, actor) => {
+    const found = await listKeys(db, actor, new Date())
+    if (options.json) return print(found)
+    console.log(found.length === 0 ? 'No keys yet.' : found.map(line).join('\n'))
+  }),
+)
+
+command('revoke', 'Revokes a key, at once.')
+  .requiredOption('--key <id>', 'the id of the key', id)
+  .action((options: Common & { key: string }) =>
+    act(options, async (db, actor) => {
+      const revoked = await revokeKey(db, actor, options.key, new Date())
+      if (options.json) return print(revoked)
+      console.log(line(revoked))
+    }),
+  )
+
+await keys.parseAsync()
+
+function act({ org, user }: Common, work: (db: Database, actor: Actor) => Promise<void>): Promise<void> {
+  return run(() =>
+    withDatabase(async (client) => {
+      try {
+        await work(drizzle({ client }), { organizationId: org, userId: user })
+      } catch (error) {
+        throw error instanceof KeyRefusal ? new CommandError(error.message) : error
+      }
+    }),
+  )
+}
+
+function print(value: unknown): void {
+  console.log(JSON.stringify(value))
+}
+
+function line({ id, state, lastFour, label, brandIds, expiresAt }: KeyListing): string {
+  const brands =
+    brandIds === null ? 'all brands' : `${brandIds.length} brand${brandIds.length === 1 ? '' : 's'}`
+  const expiry = expiresAt === null ? 'no expiry' : `expires ${expiresAt.toISOString()}`
+  return `${id}  ${state.padEnd(7)}  …${lastFour}  ${brands}, ${expiry}  ${label}`
+}

@@ -1,0 +1,11 @@
+import { CommandError } from './database.ts'
+
+/** Runs a command's work; a mistake is one sentence on stderr and exit code 1, anything else keeps its stack. */
+export async function run(work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    process.exitCode = 1
+    console.error(error instanceof CommandError ? error.message : error)
+  }
+}

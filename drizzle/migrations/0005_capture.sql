@@ -1,0 +1,323 @@
+-- What each metric is made from. A new metric adds its rows here, in the migration that adds its view and its table.
+INSERT INTO daily.sources (metric, source, dated_by) VALUES
+  ('visibility', 'answers', 'answered_at'),
+  ('visibility', 'prompts', 'answered_at'),
+  ('visibility', 'answer_mentions', 'answered_at'),
+  ('visibility', 'brands', 'answered_at'),
+  ('visibility', 'models', 'answered_at'),
+  ('visibility', 'markets', 'answered_at'),
+  ('competitors', 'answers', 'answered_at'),
+  ('competitors', 'prompts', 'answered_at'),
+  ('competitors', 'answer_mentions', 'answered_at'),
+  ('competitors', 'competitors', 'answered_at'),
+  ('citations', 'answers', 'recorded_at'),
+  ('citations', 'prompts', 'recorded_at'),
+  ('citations', 'citations', 'recorded_at'),
+  ('citation_share', 'answers', 'answered_at'),
+  ('citation_share', 'prompts', 'answered_at'),
+  ('citation_share', 'citations', 'answered_at'),
+  ('sentiment', 'answers', 'answered_at'),
+  ('sentiment', 'prompts', 'answered_at'),
+  ('sentiment', 'sentiment_phrases', 'answered_at'),
+  ('recommended_rate', 'answers', 'answered_at'),
+  ('recommended_rate', 'prompts', 'answered_at'),
+  ('recommended_rate', 'recommendations', 'answered_at'),
+  ('recommended_rate', 'brands', 'answered_at'),
+  ('recommended_rate', 'competitors', 'answered_at');
+--> statement-breakpoint
+-- The triggers run as their owner, so that whoever may write a raw row needs no right on the notes.
+CREATE FUNCTION daily.note_answers() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $note$
+BEGIN
+  IF TG_OP = 'UPDATE' THEN
+    -- Somebody may be adding mentions or citations to an answer while it moves to another day or prompt, and
+    -- would note the day that it leaves. The lock waits for them, and lets the next ones see the new day.
+    PERFORM FROM public.answers
+    WHERE id IN (
+      SELECT come.id FROM come JOIN gone USING (id)
+      WHERE (come.answered_at, come.prompt_id) IS DISTINCT FROM (gone.answered_at, gone.prompt_id))
+    FOR UPDATE;
+
+    INSERT INTO daily.stale (metric, brand_id, date)
+    SELECT sources.metric, changed.brand_id, changed.date
+    FROM (
+      SELECT DISTINCT prompts.brand_id, (answer.answered_at AT TIME ZONE 'UTC')::date AS date
+      FROM (
+        (SELECT * FROM gone EXCEPT SELECT * FROM come) UNION ALL (SELECT * FROM come EXCEPT SELECT * FROM gone)
+      ) AS answer
+      JOIN public.prompts ON prompts.id = answer.prompt_id
+    ) AS changed
+    JOIN daily.sources ON sources.source = 'answers' AND sources.dated_by = 'answered_at';
+
+    INSERT INTO daily.stale (metric, brand_id, date)
+    SELECT sources.metric, changed.brand_id, changed.date
+    FROM (
+      SELECT DISTINCT prompts.brand_id, (cited.recorded_at AT TIME ZONE 'UTC')::date AS date
+      FROM (
+        SELECT come.id, come.prompt_id, gone.prompt_id AS left_prompt_id
+        FROM come JOIN gone USING (id)
+        WHERE (come.prompt_id, come.error IS NULL) IS DISTINCT FROM (gone.prompt_id, gone.error IS NULL)
+      ) AS answer
+      JOIN public.prompts ON prompts.id IN (answer.prompt_id, answer.left_prompt_id)
+      JOIN public.citations AS cited ON cited.answer_id = answer.id
+    ) AS changed
+    JOIN daily.sources ON sources.source = 'answers' AND sources.dated_by = 'recorded_at';
+  ELSIF TG_OP = 'INSERT' THEN
+    INSERT INTO daily.stale (metric, brand_id, date)
+    SELECT sources.metric, changed.brand_id, changed.date
+    FROM (
+      SELECT DISTINCT prompts.brand_id, (come.answered_at AT TIME ZONE 'UTC')::date AS date
+      FROM come JOIN public.prompts ON prompts.id = come.prompt_id
+    ) AS changed
+    JOIN daily.sources ON sources.source = 'answers' AND sources.dated_by = 'answered_at';
+  ELSE
+    -- Its citations were deleted first, and noted their own days: see daily.delete_citations.
+    INSERT INTO daily.stale (metric, brand_id, date)
+    SELECT sources.metric, changed.brand_id, changed.date
+    FROM (
+      SELECT DISTINCT prompts.brand_id, (gone.answered_at AT TIME ZONE 'UTC')::date AS date
+      FROM gone JOIN public.prompts ON prompts.id = gone.prompt_id
+    ) AS changed
+    JOIN daily.sources ON sources.source = 'answers' AND sources.dated_by = 'answered_at';
+  END IF;
+  RETURN NULL;
+END
+$note$;
+--> statement-breakpoint
+-- For the tables that belong to an answer: its day is noted.
+CREATE FUNCTION daily.note_answers_of_rows() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $note$
+BEGIN
+  IF TG_OP <> 'DELETE' THEN
+    INSERT INTO daily.stale (metric, brand_id, date)
+    SELECT sources.metric, changed.brand_id, changed.date
+    FROM (
+      SELECT DISTINCT prompts.brand_id, (answers.answered_at AT TIME ZONE 'UTC')::date AS date
+      FROM come
+      JOIN public.answers ON answers.id = come.answer_id
+      JOIN public.prompts ON prompts.id = answers.prompt_id
+    ) AS changed
+    JOIN daily.sources ON sources.source = TG_TABLE_NAME AND sources.dated_by = 'answered_at';
+  END IF;
+  IF TG_OP <> 'INSERT' THEN
+    INSERT INTO daily.stale (metric, brand_id, date)
+    SELECT sources.metric, changed.brand_id, changed.date
+    FROM (
+      SELECT DISTINCT prompts.brand_id, (answers.answered_at AT TIME ZONE 'UTC')::date AS date
+      FROM gone
+      JOIN public.answers ON answers.id = gone.answer_id
+      JOIN public.prompts ON prompts.id = answers.prompt_id
+    ) AS changed
+    JOIN daily.sources ON sources.source = TG_TABLE_NAME AND sources.dated_by = 'answered_at';
+  END IF;
+  RETURN NULL;
+END
+$note$;
+--> statement-breakpoint
+-- For citations: beside the answer's day, the day of the recording.
+CREATE FUNCTION daily.note_recordings() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $note$
+BEGIN
+  IF TG_OP <> 'DELETE' THEN
+    INSERT INTO daily.stale (metric, brand_id, date)
+    SELECT sources.metric, changed.brand_id, changed.date
+    FROM (
+      SELECT DISTINCT prompts.brand_id, (come.recorded_at AT TIME ZONE 'UTC')::date AS date
+      FROM come
+      JOIN public.answers ON answers.id = come.answer_id
+      JOIN public.prompts ON prompts.id = answers.prompt_id
+    ) AS changed
+    JOIN daily.sources ON sources.source = TG_TABLE_NAME AND sources.dated_by = 'recorded_at';
+  END IF;
+  IF TG_OP <> 'INSERT' THEN
+    INSERT INTO daily.stale (metric, brand_id, date)
+    SELECT sources.metric, changed.brand_id, changed.date
+    FROM (
+      SELECT DISTINCT prompts.brand_id, (gone.recorded_at AT TIME ZONE 'UTC')::date AS date
+      FROM gone
+      JOIN public.answers ON answers.id = gone.answer_id
+      JOIN public.prompts ON prompts.id = answers.prompt_id
+    ) AS changed
+    JOIN daily.sources ON sources.source = TG_TABLE_NAME AND sources.dated_by = 'recorded_at';
+  END IF;
+  RETURN NULL;
+END
+$note$;
+--> statement-breakpoint
+-- Deletes go from the leaves up, ahead of the foreign keys' own cascade: a row that is deleted
+-- can still be traced to its brand.
+CREATE FUNCTION daily.delete_citations() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $note$
+BEGIN
+  DELETE FROM public.citations WHERE answer_id = OLD.id;
+  RETURN OLD;
+END
+$note$;
+--> statement-breakpoint
+CREATE FUNCTION daily.delete_answers() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $note$
+BEGIN
+  DELETE FROM public.answers WHERE prompt_id = OLD.id;
+  RETURN OLD;
+END
+$note$;
+--> statement-breakpoint
+-- A prompt that starts or stops to count changes every day that has an answer to it. The days are looked up by the
+-- refresh, after this transaction, so that answers which another one is adding right now are not missed.
+CREATE FUNCTION daily.note_prompts() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $note$
+BEGIN
+  PERFORM FROM public.prompts
+  WHERE id IN (SELECT come.id FROM come JOIN gone USING (id) WHERE come.brand_id <> gone.brand_id)
+  FOR UPDATE;
+
+  INSERT INTO daily.stale (metric, brand_id, prompt_id)
+  SELECT DISTINCT sources.metric, of_brand.brand_id, come.id
+  FROM come
+  JOIN gone USING (id)
+  CROSS JOIN LATERAL (VALUES (come.brand_id), (gone.brand_id)) AS of_brand(brand_id)
+  JOIN daily.sources ON sources.source = 'prompts'
+  WHERE (come.brand_id, come.counts_in_metrics, come.retired_at IS NULL)
+    IS DISTINCT FROM (gone.brand_id, gone.counts_in_metrics, gone.retired_at IS NULL);
+  RETURN NULL;
+END
+$note$;
+--> statement-breakpoint
+CREATE FUNCTION daily.note_brands() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $note$
+BEGIN
+  IF TG_OP = 'DELETE' THEN
+    INSERT INTO daily.stale (metric, brand_id)
+    SELECT DISTINCT sources.metric, gone.id FROM gone CROSS JOIN daily.sources;
+  ELSE
+    INSERT INTO daily.stale (metric, brand_id)
+    SELECT sources.metric, come.id
+    FROM come
+    JOIN gone USING (id)
+    JOIN daily.sources ON sources.source = 'brands'
+    WHERE (come.name, come.display_name, come.aliases)
+      IS DISTINCT FROM (gone.name, gone.display_name, gone.aliases);
+  END IF;
+  RETURN NULL;
+END
+$note$;
+--> statement-breakpoint
+CREATE FUNCTION daily.note_competitors() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $note$
+BEGIN
+  IF TG_OP <> 'DELETE' THEN
+    INSERT INTO daily.stale (metric, brand_id)
+    SELECT DISTINCT sources.metric, come.brand_id
+    FROM come JOIN daily.sources ON sources.source = 'competitors';
+  END IF;
+  IF TG_OP <> 'INSERT' THEN
+    INSERT INTO daily.stale (metric, brand_id)
+    SELECT DISTINCT sources.metric, gone.brand_id
+    FROM gone JOIN daily.sources ON sources.source = 'competitors';
+  END IF;
+  RETURN NULL;
+END
+$note$;
+--> statement-breakpoint
+CREATE FUNCTION daily.note_models() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $note$
+BEGIN
+  INSERT INTO daily.stale (metric, model_id)
+  SELECT sources.metric, come.id
+  FROM come JOIN gone USING (id) JOIN daily.sources ON sources.source = 'models'
+  WHERE come.provider <> gone.provider;
+  RETURN NULL;
+END
+$note$;
+--> statement-breakpoint
+CREATE FUNCTION daily.note_markets() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $note$
+BEGIN
+  INSERT INTO daily.stale (metric, market_id)
+  SELECT sources.metric, come.id
+  FROM come JOIN gone USING (id) JOIN daily.sources ON sources.source = 'markets'
+  WHERE come.name <> gone.name;
+  RETURN NULL;
+END
+$note$;
+--> statement-breakpoint
+CREATE FUNCTION daily.note_truncation() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $note$
+BEGIN
+  INSERT INTO daily.stale (metric)
+  SELECT metric FROM daily.sources WHERE source = TG_TABLE_NAME;
+  RETURN NULL;
+END
+$note$;
+--> statement-breakpoint
+CREATE TRIGGER note_insert AFTER INSERT ON public.answers REFERENCING NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_answers();
+--> statement-breakpoint
+CREATE TRIGGER note_update AFTER UPDATE ON public.answers REFERENCING OLD TABLE AS gone NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_answers();
+--> statement-breakpoint
+CREATE TRIGGER note_delete AFTER DELETE ON public.answers REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION daily.note_answers();
+--> statement-breakpoint
+CREATE TRIGGER note_insert AFTER INSERT ON public.answer_mentions REFERENCING NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_answers_of_rows();
+--> statement-breakpoint
+CREATE TRIGGER note_update AFTER UPDATE ON public.answer_mentions REFERENCING OLD TABLE AS gone NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_answers_of_rows();
+--> statement-breakpoint
+CREATE TRIGGER note_delete AFTER DELETE ON public.answer_mentions REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION daily.note_answers_of_rows();
+--> statement-breakpoint
+CREATE TRIGGER note_insert AFTER INSERT ON public.citations REFERENCING NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_answers_of_rows();
+--> statement-breakpoint
+CREATE TRIGGER note_update AFTER UPDATE ON public.citations REFERENCING OLD TABLE AS gone NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_answers_of_rows();
+--> statement-breakpoint
+CREATE TRIGGER note_delete AFTER DELETE ON public.citations REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION daily.note_answers_of_rows();
+--> statement-breakpoint
+CREATE TRIGGER note_insert AFTER INSERT ON public.sentiment_phrases REFERENCING NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_answers_of_rows();
+--> statement-breakpoint
+CREATE TRIGGER note_update AFTER UPDATE ON public.sentiment_phrases REFERENCING OLD TABLE AS gone NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_answers_of_rows();
+--> statement-breakpoint
+CREATE TRIGGER note_delete AFTER DELETE ON public.sentiment_phrases REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION daily.note_answers_of_rows();
+--> statement-breakpoint
+CREATE TRIGGER note_insert AFTER INSERT ON public.recommendations REFERENCING NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_answers_of_rows();
+--> statement-breakpoint
+CREATE TRIGGER note_update AFTER UPDATE ON public.recommendations REFERENCING OLD TABLE AS gone NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_answers_of_rows();
+--> statement-breakpoint
+CREATE TRIGGER note_delete AFTER DELETE ON public.recommendations REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION daily.note_answers_of_rows();
+--> statement-breakpoint
+CREATE TRIGGER note_recordings_insert AFTER INSERT ON public.citations REFERENCING NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_recordings();
+--> statement-breakpoint
+CREATE TRIGGER note_recordings_update AFTER UPDATE ON public.citations REFERENCING OLD TABLE AS gone NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_recordings();
+--> statement-breakpoint
+CREATE TRIGGER note_recordings_delete AFTER DELETE ON public.citations REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION daily.note_recordings();
+--> statement-breakpoint
+CREATE TRIGGER note_update AFTER UPDATE ON public.prompts REFERENCING OLD TABLE AS gone NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_prompts();
+--> statement-breakpoint
+CREATE TRIGGER note_update AFTER UPDATE ON public.brands REFERENCING OLD TABLE AS gone NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_brands();
+--> statement-breakpoint
+CREATE TRIGGER note_delete AFTER DELETE ON public.brands REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION daily.note_brands();
+--> statement-breakpoint
+CREATE TRIGGER note_insert AFTER INSERT ON public.competitors REFERENCING NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_competitors();
+--> statement-breakpoint
+CREATE TRIGGER note_update AFTER UPDATE ON public.competitors REFERENCING OLD TABLE AS gone NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_competitors();
+--> statement-breakpoint
+CREATE TRIGGER note_delete AFTER DELETE ON public.competitors REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION daily.note_competitors();
+--> statement-breakpoint
+CREATE TRIGGER note_update AFTER UPDATE ON public.models REFERENCING OLD TABLE AS gone NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_models();
+--> statement-breakpoint
+CREATE TRIGGER note_update AFTER UPDATE ON public.markets REFERENCING OLD TABLE AS gone NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_markets();
+--> statement-breakpoint
+CREATE TRIGGER delete_citations BEFORE DELETE ON public.answers FOR EACH ROW EXECUTE FUNCTION daily.delete_citations();
+--> statement-breakpoint
+CREATE TRIGGER delete_answers BEFORE DELETE ON public.prompts FOR EACH ROW EXECUTE FUNCTION daily.delete_answers();
+--> statement-breakpoint
+CREATE TRIGGER note_truncate AFTER TRUNCATE ON public.answers FOR EACH STATEMENT EXECUTE FUNCTION daily.note_truncation();
+--> statement-breakpoint
+CREATE TRIGGER note_truncate AFTER TRUNCATE ON public.answer_mentions FOR EACH STATEMENT EXECUTE FUNCTION daily.note_truncation();
+--> statement-breakpoint
+CREATE TRIGGER note_truncate AFTER TRUNCATE ON public.citations FOR EACH STATEMENT EXECUTE FUNCTION daily.note_truncation();
+--> statement-breakpoint
+CREATE TRIGGER note_truncate AFTER TRUNCATE ON public.sentiment_phrases FOR EACH STATEMENT EXECUTE FUNCTION daily.note_truncation();
+--> statement-breakpoint
+CREATE TRIGGER note_truncate AFTER TRUNCATE ON public.recommendations FOR EACH STATEMENT EXECUTE FUNCTION daily.note_truncation();
+--> statement-breakpoint
+CREATE TRIGGER note_truncate AFTER TRUNCATE ON public.prompts FOR EACH STATEMENT EXECUTE FUNCTION daily.note_truncation();
+--> statement-breakpoint
+CREATE TRIGGER note_truncate AFTER TRUNCATE ON public.brands FOR EACH STATEMENT EXECUTE FUNCTION daily.note_truncation();
+--> statement-breakpoint
+CREATE TRIGGER note_truncate AFTER TRUNCATE ON public.competitors FOR EACH STATEMENT EXECUTE FUNCTION daily.note_truncation();

@@ -1,0 +1,137 @@
+-- Turns one wide note (every day of a brand, of a prompt, of a market …) into one note a day, and says whether there
+-- was one. It runs after the change that wrote the note, and so sees all that was committed beside it; days that
+-- another refresh has under way are still noted, and count too.
+CREATE FUNCTION daily.widen() RETURNS boolean
+LANGUAGE plpgsql SET search_path = '' AS $widen$
+DECLARE
+  wide daily.stale;
+  by_recording boolean;
+BEGIN
+  DELETE FROM daily.stale
+  WHERE id = (SELECT id FROM daily.stale WHERE date IS NULL ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
+  RETURNING * INTO wide;
+  IF NOT FOUND THEN
+    RETURN false;
+  END IF;
+
+  IF wide.model_id IS NOT NULL OR wide.market_id IS NOT NULL THEN
+    INSERT INTO daily.stale (metric, brand_id, date)
+    SELECT wide.metric, brand_id, date FROM daily.visibility
+    WHERE model_id = wide.model_id OR market_id = wide.market_id
+    UNION
+    SELECT metric, brand_id, date FROM daily.stale WHERE metric = wide.metric AND date IS NOT NULL;
+    RETURN true;
+  END IF;
+
+  SELECT bool_or(dated_by = 'recorded_at') INTO by_recording FROM daily.sources WHERE metric = wide.metric;
+  IF by_recording THEN
+    INSERT INTO daily.stale (metric, brand_id, date)
+    SELECT DISTINCT wide.metric, coalesce(wide.brand_id, prompts.brand_id), (citations.recorded_at AT TIME ZONE 'UTC')::date
+    FROM public.prompts
+    JOIN public.answers ON answers.prompt_id = prompts.id
+    JOIN public.citations ON citations.answer_id = answers.id
+    WHERE prompts.id = wide.prompt_id
+      OR wide.prompt_id IS NULL AND (prompts.brand_id = wide.brand_id OR wide.brand_id IS NULL);
+  ELSE
+    INSERT INTO daily.stale (metric, brand_id, date)
+    SELECT DISTINCT wide.metric, coalesce(wide.brand_id, prompts.brand_id), (answers.answered_at AT TIME ZONE 'UTC')::date
+    FROM public.prompts
+    JOIN public.answers ON answers.prompt_id = prompts.id
+    WHERE prompts.id = wide.prompt_id
+      OR wide.prompt_id IS NULL AND (prompts.brand_id = wide.brand_id OR wide.brand_id IS NULL);
+  END IF;
+
+  IF wide.prompt_id IS NULL THEN
+    EXECUTE format(
+      'INSERT INTO daily.stale (metric, brand_id, date)
+       SELECT DISTINCT %L, brand_id, date FROM daily.%I WHERE brand_id = $1 OR $1 IS NULL',
+      wide.metric, wide.metric)
+    USING wide.brand_id;
+  END IF;
+  RETURN true;
+END
+$widen$;
+--> statement-breakpoint
+-- Makes the stored rows of one metric and day equal to the view's, for some brands, and touches only rows that differ.
+-- The columns are the table's, the key is its primary key.
+CREATE FUNCTION daily.recompute(of_metric text, of_date date, of_brands uuid[]) RETURNS void
+LANGUAGE plpgsql SET search_path = '' AS $recompute$
+DECLARE
+  stored regclass := format('daily.%I', of_metric)::regclass;
+  keys text;
+  same_key text;
+  cols text;
+  sets text;
+BEGIN
+  SELECT
+    string_agg(quote_ident(attname), ', ' ORDER BY attnum),
+    string_agg(format('%1$I = excluded.%1$I', attname), ', ' ORDER BY attnum)
+  INTO cols, sets
+  FROM pg_catalog.pg_attribute
+  WHERE attrelid = stored AND attnum > 0 AND NOT attisdropped AND attgenerated = '';
+
+  SELECT
+    string_agg(quote_ident(attname), ', '),
+    string_agg(format('fresh.%1$I = stored.%1$I', attname), ' AND ')
+  INTO keys, same_key
+  FROM pg_catalog.pg_index
+  JOIN pg_catalog.pg_attribute ON attrelid = indrelid AND attnum = ANY (indkey)
+  WHERE indrelid = stored AND indisprimary;
+
+  EXECUTE format(
+    'WITH fresh AS MATERIALIZED (
+       SELECT %2$s FROM metrics.%1$I WHERE date = $1 AND brand_id = ANY ($2)
+     ), gone AS (
+       DELETE FROM daily.%1$I AS stored
+       WHERE date = $1 AND brand_id = ANY ($2) AND NOT EXISTS (SELECT FROM fresh WHERE %4$s)
+     )
+     INSERT INTO daily.%1$I AS stored (%2$s)
+     SELECT %2$s FROM fresh
+     ON CONFLICT (%3$s) DO UPDATE SET %5$s WHERE (stored.*) IS DISTINCT FROM (excluded.*)',
+    of_metric, cols, keys, same_key, sets)
+  USING of_date, of_brands;
+END
+$recompute$;
+--> statement-breakpoint
+-- One bounded step of the refresh: the newest noted day of one metric, for at most so many brands. Returns how many
+-- days of brands it brought up to date; 0 when nothing is left that no other refresh has under way. Run in a
+-- transaction of its own: readers see a day before it or after it, and a failure leaves the notes as they were.
+CREATE FUNCTION daily.refresh(at_most integer) RETURNS integer
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $refresh$
+DECLARE
+  next_date date := 'infinity';
+  next_metric text := '';
+  brands uuid[];
+BEGIN
+  IF daily.widen() THEN
+    RETURN 1;
+  END IF;
+  LOOP
+    SELECT date, metric INTO next_date, next_metric
+    FROM daily.stale
+    WHERE (date, metric) < (next_date, next_metric)
+    ORDER BY date DESC, metric DESC
+    LIMIT 1;
+    EXIT WHEN NOT FOUND;
+
+    -- Two refreshes never compute the same day of a metric at once: the later one must see the earlier one's rows.
+    CONTINUE WHEN NOT pg_try_advisory_xact_lock(hashtext('daily.' || next_metric), next_date - date '2000-01-01');
+
+    WITH noted AS (
+      SELECT id, brand_id FROM daily.stale
+      WHERE date = next_date AND metric = next_metric AND brand_id IN (
+        SELECT DISTINCT brand_id FROM daily.stale WHERE date = next_date AND metric = next_metric LIMIT at_most)
+      FOR UPDATE SKIP LOCKED
+    ), taken AS (
+      DELETE FROM daily.stale USING noted WHERE stale.id = noted.id
+    )
+    SELECT array_agg(DISTINCT brand_id) INTO brands FROM noted;
+    CONTINUE WHEN brands IS NULL;
+
+    -- A statement of its own, and so a later snapshot: it sees every change whose note was taken.
+    PERFORM daily.recompute(next_metric, next_date, brands);
+    RETURN cardinality(brands);
+  END LOOP;
+  RETURN 0;
+END
+$refresh$;

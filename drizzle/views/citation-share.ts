@@ -1,0 +1,32 @@
+import { sql } from 'drizzle-orm'
+import { boolean, date, integer, uuid } from 'drizzle-orm/pg-core'
+import { textC } from '../text-c.ts'
+import { metrics } from './schema.ts'
+import { urlKey } from './url-key.ts'
+
+export const citationShareColumns = () => ({
+  brand_id: uuid().notNull(),
+  date: date().notNull(),
+  url_key: uuid().notNull(),
+  url: textC().notNull(),
+  domain: textC(),
+  is_owned: boolean().notNull(),
+  citations: integer().notNull(),
+  owned_citations: integer().notNull(),
+})
+
+/** Cited URLs by the day of the answer, with ownership counted per citation (specification, section 2). */
+export const citationShare = metrics.view('citation_share', citationShareColumns()).as(sql`
+    select
+      counted.brand_id,
+      counted.date,
+      ${urlKey(sql`cited.url`)} as url_key,
+      cited.url,
+      max(cited.domain collate "C") as domain,
+      bool_or(cited.owned) as is_owned,
+      count(distinct cited.answer_id)::int as citations,
+      count(distinct cited.answer_id) filter (where cited.owned)::int as owned_citations
+    from public.citations as cited
+    join metrics.counted_answers as counted on counted.answer_id = cited.answer_id
+    group by counted.brand_id, counted.date, cited.url
+  `)

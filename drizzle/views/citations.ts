@@ -1,0 +1,30 @@
+import { sql } from 'drizzle-orm'
+import { boolean, date, integer, uuid } from 'drizzle-orm/pg-core'
+import { textC } from '../text-c.ts'
+import { metrics } from './schema.ts'
+import { urlKey } from './url-key.ts'
+
+export const citationsColumns = () => ({
+  brand_id: uuid().notNull(),
+  date: date().notNull(),
+  url_key: uuid().notNull(),
+  url: textC().notNull(),
+  domain: textC(),
+  is_owned: boolean().notNull(),
+  citations: integer().notNull(),
+})
+
+/** Cited URLs by the day on which the citation was recorded (specification, section 2; contract, section 2). */
+export const citations = metrics.view('citations', citationsColumns()).as(sql`
+    select
+      counted.brand_id,
+      (cited.recorded_at at time zone 'UTC')::date as date,
+      ${urlKey(sql`cited.url`)} as url_key,
+      cited.url,
+      max(cited.domain collate "C") as domain,
+      bool_or(cited.owned) as is_owned,
+      count(distinct cited.answer_id)::int as citations
+    from public.citations as cited
+    join metrics.counted_answers as counted on counted.answer_id = cited.answer_id
+    group by counted.brand_id, (cited.recorded_at at time zone 'UTC')::date, cited.url
+  `)

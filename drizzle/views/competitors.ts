@@ -1,0 +1,33 @@
+import { sql } from 'drizzle-orm'
+import { date, integer, numeric, uuid } from 'drizzle-orm/pg-core'
+import { textC } from '../text-c.ts'
+import { metrics } from './schema.ts'
+
+export const competitorsColumns = () => ({
+  brand_id: uuid().notNull(),
+  date: date().notNull(),
+  competitor_name: textC().notNull(),
+  total_responses: integer().notNull(),
+  competitor_visible_responses: integer().notNull(),
+  competitor_visibility_rate: numeric({ precision: 7, scale: 4 }).notNull(),
+})
+
+/** The brand's visibility measure for each active competitor, over the same answers (specification, section 2). */
+export const competitors = metrics.view('competitors', competitorsColumns()).as(sql`
+    select
+      counted.brand_id,
+      counted.date,
+      competitor.name as competitor_name,
+      count(*)::int as total_responses,
+      count(*) filter (where mentioned.names && competitor.names)::int as competitor_visible_responses,
+      round(100.0 * count(*) filter (where mentioned.names && competitor.names) / count(*), 4)
+        as competitor_visibility_rate
+    from metrics.counted_answers as counted
+    join metrics.competitor_names as competitor on competitor.brand_id = counted.brand_id
+    cross join lateral (
+      select array_agg(metrics.fold(answer_mentions.name)) as names
+      from public.answer_mentions
+      where answer_mentions.answer_id = counted.answer_id
+    ) as mentioned
+    group by counted.brand_id, counted.date, competitor.name
+  `)

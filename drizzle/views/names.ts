@@ -1,0 +1,26 @@
+import { sql } from 'drizzle-orm'
+import { text, uuid } from 'drizzle-orm/pg-core'
+import { metrics } from './schema.ts'
+
+/** The folded names under which an answer mentions a brand: its name, its display name, its aliases. */
+export const brandNames = metrics.view('brand_names', { brand_id: uuid(), names: text().array() }).as(sql`
+    select brands.id as brand_id, array_agg(metrics.fold(known.name)) as names
+    from public.brands
+    cross join unnest(array[brands.name, brands.display_name] || brands.aliases) as known(name)
+    group by brands.id
+  `)
+
+/** The folded names under which an answer mentions a tracked competitor: its name and its aliases. */
+export const competitorNames = metrics
+  .view('competitor_names', { competitor_id: uuid(), brand_id: uuid(), name: text(), names: text().array() })
+  .as(sql`
+    select
+      competitors.id as competitor_id,
+      competitors.brand_id,
+      competitors.name,
+      array_agg(metrics.fold(known.name)) as names
+    from public.competitors
+    cross join unnest(array[competitors.name] || competitors.aliases) as known(name)
+    where competitors.active
+    group by competitors.id
+  `)

@@ -1,0 +1,37 @@
+import { sql } from 'drizzle-orm'
+import { boolean, date, integer, numeric, uuid } from 'drizzle-orm/pg-core'
+import { textC } from '../text-c.ts'
+import { metrics } from './schema.ts'
+
+/** `is_competitor` is for the order alone: the brand's row comes before its competitors'. */
+export const recommendedRateColumns = () => ({
+  brand_id: uuid().notNull(),
+  date: date().notNull(),
+  is_competitor: boolean().notNull(),
+  entity_name: textC().notNull(),
+  is_brand: boolean().notNull(),
+  recommended_rate: numeric({ precision: 7, scale: 4 }).notNull(),
+  judged_answers: integer().notNull(),
+})
+
+/** How often the brand and its active competitors were recommended, by day (specification, section 2). */
+export const recommendedRate = metrics.view('recommended_rate', recommendedRateColumns()).as(sql`
+    select
+      counted.brand_id,
+      counted.date,
+      judged.competitor_id is not null as is_competitor,
+      coalesce(competitors.name, brands.name) as entity_name,
+      judged.competitor_id is null as is_brand,
+      round(100.0 * count(*) filter (where judged.recommended) / count(*), 4) as recommended_rate,
+      count(*)::int as judged_answers
+    from public.recommendations as judged
+    join metrics.counted_answers as counted on counted.answer_id = judged.answer_id
+    join public.brands on brands.id = counted.brand_id
+    left join public.competitors
+      on competitors.id = judged.competitor_id
+      and competitors.brand_id = counted.brand_id
+      and competitors.active
+    where counted.date >= date '2026-09-22'
+      and (judged.competitor_id is null or competitors.id is not null)
+    group by counted.brand_id, counted.date, judged.competitor_id, competitors.name, brands.name
+  `)

@@ -1,0 +1,40 @@
+import { sql } from 'drizzle-orm'
+import { date, integer, numeric, uuid } from 'drizzle-orm/pg-core'
+import { metrics } from './schema.ts'
+
+export const sentimentColumns = () => ({
+  brand_id: uuid().notNull(),
+  date: date().notNull(),
+  positive_mentions: integer().notNull(),
+  neutral_mentions: integer().notNull(),
+  negative_mentions: integer().notNull(),
+  positive_weight: numeric({ precision: 18, scale: 4 }).notNull(),
+  negative_weight: numeric({ precision: 18, scale: 4 }).notNull(),
+  sentiment_score: numeric({ precision: 7, scale: 4 }),
+})
+
+/** Phrases about the brand by day, and their confidence-weighted score (specification, section 2). */
+export const sentiment = metrics.view('sentiment', sentimentColumns()).as(sql`
+    select
+      daily.brand_id,
+      daily.date,
+      daily.positive_mentions,
+      daily.neutral_mentions,
+      daily.negative_mentions,
+      round(daily.positive, 4) as positive_weight,
+      round(daily.negative, 4) as negative_weight,
+      round(100 * daily.positive / nullif(daily.positive + daily.negative, 0), 4) as sentiment_score
+    from (
+      select
+        counted.brand_id,
+        counted.date,
+        count(*) filter (where phrase.polarity = 'positive')::int as positive_mentions,
+        count(*) filter (where phrase.polarity = 'neutral')::int as neutral_mentions,
+        count(*) filter (where phrase.polarity = 'negative')::int as negative_mentions,
+        coalesce(sum(phrase.confidence) filter (where phrase.polarity = 'positive'), 0) as positive,
+        coalesce(sum(phrase.confidence) filter (where phrase.polarity = 'negative'), 0) as negative
+      from public.sentiment_phrases as phrase
+      join metrics.counted_answers as counted on counted.answer_id = phrase.answer_id
+      group by counted.brand_id, counted.date
+    ) as daily
+  `)

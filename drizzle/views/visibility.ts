@@ -1,0 +1,40 @@
+import { sql } from 'drizzle-orm'
+import { date, integer, numeric, uuid } from 'drizzle-orm/pg-core'
+import { textC } from '../text-c.ts'
+import { metrics } from './schema.ts'
+
+export const visibilityColumns = () => ({
+  brand_id: uuid().notNull(),
+  date: date().notNull(),
+  model_id: textC().notNull(),
+  provider: textC().notNull(),
+  market_id: uuid().notNull(),
+  market: textC().notNull(),
+  total_prompts: integer().notNull(),
+  visible_count: integer().notNull(),
+  visibility_rate: numeric({ precision: 7, scale: 4 }).notNull(),
+})
+
+/** A brand's mentions by day, model and market (specification, section 2). */
+export const visibility = metrics.view('visibility', visibilityColumns()).as(sql`
+    select
+      counted.brand_id,
+      counted.date,
+      counted.model_id,
+      models.provider,
+      counted.market_id,
+      markets.name as market,
+      count(*)::int as total_prompts,
+      count(*) filter (where mentioned.names && brand.names)::int as visible_count,
+      round(100.0 * count(*) filter (where mentioned.names && brand.names) / count(*), 4) as visibility_rate
+    from metrics.counted_answers as counted
+    join metrics.brand_names as brand on brand.brand_id = counted.brand_id
+    join public.models on models.id = counted.model_id
+    join public.markets on markets.id = counted.market_id
+    cross join lateral (
+      select array_agg(metrics.fold(answer_mentions.name)) as names
+      from public.answer_mentions
+      where answer_mentions.answer_id = counted.answer_id
+    ) as mentioned
+    group by counted.brand_id, counted.date, counted.model_id, models.provider, counted.market_id, markets.name
+  `)

@@ -1,0 +1,3 @@
+import { refresher } from '../lib/refresh.ts'
+
+export default refresher()

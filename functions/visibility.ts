@@ -1,0 +1,25 @@
+import * as z from 'zod/mini'
+import { dailyVisibility } from '../drizzle/daily/visibility.ts'
+import { metric } from '../lib/metric.ts'
+import { count, day, rate, text, uuid } from '../lib/schemas.ts'
+
+export const VisibilityRow = z.object({
+  date: day('UTC day of the answers.'),
+  model_id: text('Identifier of the AI model.'),
+  provider: text('Provider of the model.'),
+  market_id: uuid('Identifier of the market.'),
+  market: text('Name of the market.'),
+  total_prompts: count('Counted answers of this day, model and market.'),
+  visible_count: count('Of `total_prompts`, those that mention the brand.'),
+  visibility_rate: rate('visible_count / total_prompts × 100.'),
+})
+
+export default metric({
+  path: '/visibility',
+  summary: 'Daily visibility by model and market',
+  description: `One row per date, AI model and market that has counted answers. The rate of any window is
+sum(visible_count) / sum(total_prompts) × 100 over its rows; do not average daily rates.`,
+  row: VisibilityRow,
+  rows: dailyVisibility,
+  key: ['date', 'model_id', 'market_id'],
+})

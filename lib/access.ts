@@ -1,0 +1,43 @@
+import { sql } from 'drizzle-orm'
+import type { Context } from 'hono'
+import { isApiKey, sha256 } from './api-key.ts'
+import { type Cell, prepare, run } from './db.ts'
+import type { Env } from './env.ts'
+import { refuse } from './errors.ts'
+import { isPlan, type Plan } from './plans.ts'
+import { liveKey } from './scope.ts'
+
+/** Whom a key speaks for, as the database said it for this very request. */
+export type Access = { readonly keyId: string; readonly organizationId: string; readonly plan: Plan }
+
+/** SHA-256 (hex) of the key that a request presents; 401 when its form is wrong, without asking the database. */
+export async function presentedKey(context: Context): Promise<string> {
+  const key = context.req.header('X-API-Key')
+  if (key === undefined || !isApiKey(key)) throw refuse('key')
+  return sha256(key)
+}
+
+/** The key's gate and then the plan's, from `[key_id, organization_id, plan, …]`; null for a key that reads nothing. */
+export function admit(header: readonly Cell[] | null): Access {
+  if (header === null) throw refuse('key')
+  const [keyId, organizationId, plan = null] = header
+  if (keyId == null || organizationId == null) throw refuse('key')
+  if (!isPlan(plan)) throw refuse('plan')
+  return { keyId, organizationId, plan }
+}
+
+const query = prepare(sql`
+  select json_build_array(access.key_id, access.organization_id, access.plan)::text from (${liveKey}) as access`)
+
+/** The key's and the plan's gates alone, for a request that ends at a later gate anyway. */
+export async function demandAccess(
+  env: Env,
+  { key_hash, now }: { key_hash: string; now: Date },
+): Promise<Access> {
+  const [row] = await run(env.DATABASE_URL, query, { key_hash, now: now.toISOString() })
+  return admit(readHeader(row))
+}
+
+/** The access cells as a statement wrote them: a JSON array in the first cell of its first row. */
+export const readHeader = (row: readonly Cell[] | undefined): readonly Cell[] | null =>
+  row?.[0] == null ? null : JSON.parse(row[0])

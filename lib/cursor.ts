@@ -1,0 +1,84 @@
+import { decodeBase64Url, encodeBase64Url } from 'hono/utils/encode'
+import type { RequestedWindow, Window } from './window.ts'
+
+/** What a cursor is tied to: it opens with these alone. */
+export type CursorBinding = RequestedWindow & { readonly endpoint: string; readonly brandId: string }
+
+/** What a cursor carries: the window of the run, and the key of the last row that was served. */
+export type CursorPosition = { readonly window: Window; readonly after: readonly string[] }
+
+/** The key that signs cursors, and those whose cursors are still accepted. */
+export type CursorSecrets = readonly [current: string, ...previous: string[]]
+
+const MAC_BYTES = 16
+// Readers that evaluate what looks like a number or a path leave alone what starts with a letter.
+const PREFIX = 'c'
+
+/** Writes a cursor (contract, section 3): the same position always gives the same text. */
+export async function sealCursor(
+  position: CursorPosition,
+  binding: CursorBinding,
+  [secret]: CursorSecrets,
+): Promise<string> {
+  const { first, last, end } = position.window
+  const payload = new TextEncoder().encode(JSON.stringify([first, last, end, ...position.after]))
+  const mac = await sign(payload, binding, secret)
+  const bytes = new Uint8Array(MAC_BYTES + payload.length)
+  bytes.set(mac)
+  bytes.set(payload, MAC_BYTES)
+  return encode(bytes)
+}
+
+/** Reads a cursor; null when it was altered, belongs to another request, or was never ours. */
+export async function openCursor(
+  cursor: string,
+  binding: CursorBinding,
+  secrets: CursorSecrets,
+): Promise<CursorPosition | null> {
+  const bytes = decode(cursor)
+  if (bytes === null || bytes.length <= MAC_BYTES) return null
+  const payload = bytes.subarray(MAC_BYTES)
+  for (const secret of secrets) {
+    if (equal(bytes.subarray(0, MAC_BYTES), await sign(payload, binding, secret))) return read(payload)
+  }
+  return null
+}
+
+async function sign(payload: Uint8Array, binding: CursorBinding, secret: string): Promise<Uint8Array> {
+  const { endpoint, brandId, fromDate = null, toDate = null } = binding
+  const bound = new TextEncoder().encode(JSON.stringify([endpoint, brandId, fromDate, toDate]))
+  const message = new Uint8Array(bound.length + payload.length)
+  message.set(bound)
+  message.set(payload, bound.length)
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
+  const key = await crypto.subtle.importKey('raw', new TextEncoder().encode(secret), algorithm, false, [
+    'sign',
+  ])
+  return new Uint8Array(await crypto.subtle.sign('HMAC', key, message)).subarray(0, MAC_BYTES)
+}
+
+/** Compares in a time that does not tell where two codes differ. */
+function equal(left: Uint8Array, right: Uint8Array): boolean {
+  let difference = left.length ^ right.length
+  for (const [index, byte] of left.entries()) difference |= byte ^ (right[index] ?? 0)
+  return difference === 0
+}
+
+function read(payload: Uint8Array): CursorPosition {
+  const [first, last, end, ...after]: string[] = JSON.parse(new TextDecoder().decode(payload))
+  return { window: { first: first ?? '', last: last ?? '', end: end ?? '' }, after }
+}
+
+const encode = (bytes: Uint8Array): string =>
+  PREFIX + encodeBase64Url(bytes.slice().buffer).replaceAll('=', '')
+
+function decode(cursor: string): Uint8Array | null {
+  if (!/^c[A-Za-z0-9_-]+$/.test(cursor)) return null
+  try {
+    const bytes = decodeBase64Url(cursor.slice(PREFIX.length))
+    // Base64 has several spellings for some bytes; only the one that was handed out is taken back.
+    return encode(bytes) === cursor ? bytes : null
+  } catch {
+    return null
+  }
+}

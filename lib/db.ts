@@ -1,0 +1,47 @@
+import { neon, neonConfig } from '@neondatabase/serverless'
+import { fillPlaceholders, type Query, type SQL } from 'drizzle-orm'
+import { PgDialect } from 'drizzle-orm/pg-core'
+import { refuse } from './errors.ts'
+
+/** Milliseconds after which a silent database counts as away (contract, section 1). */
+const PATIENCE_MS = 8000
+
+const RETRY_AFTER_S = '5'
+
+/** Text of one cell as Postgres writes it; null for SQL's null. */
+export type Cell = string | null
+
+neonConfig.fetchFunction = (url: string, init: RequestInit) =>
+  fetch(url, { ...init, signal: AbortSignal.timeout(PATIENCE_MS) })
+
+const asText = { getTypeParser: () => (text: string) => text }
+
+/** Writes a statement out once, with `sql.placeholder(name)` where each request's values go. */
+export const prepare = (statement: SQL): Query => new PgDialect().sqlToQuery(statement)
+
+/**
+ * Sends one statement, in one request to Neon, and gives its rows as the text that Postgres wrote: no number passes
+ * through a float. Anything but rows, from a refused connection to an answer cut in the middle, is refused with 503.
+ */
+export async function run(url: string, query: Query, values: Record<string, unknown>): Promise<Cell[][]> {
+  try {
+    const sql = neon(url, { arrayMode: true })
+    return asRows(await sql.query(query.sql, fillPlaceholders(query.params, values), { types: asText }))
+  } catch (error) {
+    console.error(JSON.stringify({ event: 'database_failed', ...describe(error) }))
+    throw refuse('database', { 'Retry-After': RETRY_AFTER_S })
+  }
+}
+
+function asRows(answer: unknown): Cell[][] {
+  if (!Array.isArray(answer)) throw new TypeError('The answer holds no rows')
+  return answer
+}
+
+/** What may be logged of a failure: its kind and SQLSTATE. A message can quote the statement and its values. */
+function describe(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { kind: typeof error }
+  const source =
+    'sourceError' in error && error.sourceError instanceof Error ? error.sourceError.name : undefined
+  return { kind: error.name, source, code: 'code' in error ? error.code : undefined }
+}

@@ -1,0 +1,42 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { PgView } from 'drizzle-orm/pg-core'
+import { admit, presentedKey, readHeader } from './access.ts'
+import { prepare, run } from './db.ts'
+import { type Admitted, endpoint } from './endpoint.ts'
+import type { Described, Operation } from './operation.ts'
+import { columnsOf, rowWriter } from './row.ts'
+import { canRead, liveKey } from './scope.ts'
+
+export type Listing = Omit<Operation, 'paged'> & {
+  /** Brands, under the row's names, with `organization_id` and `active`. */
+  readonly rows: PgView
+  readonly order: readonly string[]
+}
+
+/** An endpoint that lists, in one response, every brand that the key can read (specification, section 4). */
+export function listing({ rows, order, ...operation }: Listing): Described {
+  const { path, row } = operation
+  const columns = columnsOf(row)
+  const write = rowWriter(row)
+  const query = prepare(sql`
+    with access as materialized (${liveKey})
+    select json_build_array(key_id, organization_id, plan)::text, ${list(columns.slice(1).map(() => sql`null`))}
+    from access
+    union all
+    (select ${list(columns.map((name) => sql`brand.${sql.identifier(name)}::text`))}
+     from access join ${rows} as brand on ${canRead}
+     order by ${list(order.map((name) => sql`brand.${sql.identifier(name)}`))})`)
+
+  async function answer({ context, env, now }: Admitted): Promise<Response> {
+    const key_hash = await presentedKey(context)
+    const [head, ...found] = await run(env.DATABASE_URL, query, { key_hash, now: now.toISOString() })
+    admit(readHeader(head))
+    context.header('Content-Type', 'application/json')
+    context.header('Cache-Control', 'private, no-cache')
+    return context.body(`{"data":[${found.map(write).join(',')}]}`)
+  }
+
+  return { fetch: endpoint({ path, answer }).fetch, operation: { ...operation, paged: false } }
+}
+
+const list = (parts: readonly SQL[]): SQL => sql.join([...parts], sql`, `)

@@ -1,0 +1,96 @@
+import type { PgTable } from 'drizzle-orm/pg-core'
+import { admit, demandAccess, presentedKey } from './access.ts'
+import {
+  type CursorBinding,
+  type CursorPosition,
+  type CursorSecrets,
+  openCursor,
+  sealCursor,
+} from './cursor.ts'
+import { run } from './db.ts'
+import { type Admitted, endpoint } from './endpoint.ts'
+import type { Env } from './env.ts'
+import { PARAMETER_ERRORS, Refusal, refuse, refuseParameter } from './errors.ts'
+import type { Described, Operation } from './operation.ts'
+import { PAGE_SIZE, pageQueries, readPage } from './page.ts'
+import { type Parameters, parseParameters } from './parameters.ts'
+import { PAID_PLANS, type Plan } from './plans.ts'
+import { columnsOf, rowWriter } from './row.ts'
+import { dayOf, resolveWindow, resumeWindow, type Window } from './window.ts'
+
+export type Metric = Omit<Operation, 'paged'> & {
+  /** The stored rows. */
+  readonly rows: PgTable
+  /** The columns that order and identify a brand's rows, ascending, the date first. */
+  readonly key: readonly string[]
+}
+
+/** An endpoint over one metric: brand, window, cursor, page (specification, section 4). */
+export function metric({ rows: table, key, ...operation }: Metric): Described {
+  const { path, row } = operation
+  const rows = { table, columns: columnsOf(row), key }
+  const queries = pageQueries(rows)
+  const write = rowWriter(row)
+
+  async function answer({ context, env, now }: Admitted): Promise<Response> {
+    const key_hash = await presentedKey(context)
+    const request = await readRequest(new URL(context.req.url).searchParams, path, env)
+    if (request instanceof Refusal) {
+      await demandAccess(env, { key_hash, now })
+      throw request
+    }
+
+    const { parameters, position } = request
+    const windowFor = (plan: Plan): Window =>
+      position === null ? resolveWindow(parameters, plan, now) : resumeWindow(position.window, plan, now)
+    const cells = await run(env.DATABASE_URL, position === null ? queries.first : queries.next, {
+      key_hash,
+      now: now.toISOString(),
+      today: dayOf(now),
+      brand_id: parameters.brandId,
+      windows: JSON.stringify(Object.fromEntries(PAID_PLANS.map((plan) => [plan, windowFor(plan)]))),
+      ...Object.fromEntries((position?.after ?? []).map((value, index) => [`after_${index}`, value])),
+    })
+
+    const { header, page } = readPage(cells, rows)
+    const { plan } = admit(header)
+    const [, , , brandId, settled] = header ?? []
+    if (brandId == null) throw refuse('brand')
+
+    const window = windowFor(plan)
+    const nextCursor =
+      page.next &&
+      (await sealCursor({ window, after: page.next }, bindingOf(parameters, path), secretsOf(env)))
+    const pagination = { pageSize: PAGE_SIZE, hasMore: nextCursor !== null, nextCursor }
+    const meta = { brandId, fromDate: `${window.first}T00:00:00.000Z`, toDate: window.end, plan }
+    if (settled != null && settled >= window.first) context.header('X-Data-Settled-Through', settled)
+    context.header('Content-Type', 'application/json')
+    context.header('Cache-Control', 'private, no-cache')
+    return context.body(
+      `{"data":[${page.rows.map(write).join(',')}],"pagination":${JSON.stringify(pagination)},"meta":${JSON.stringify(meta)}}`,
+    )
+  }
+
+  return { fetch: endpoint({ path, answer }).fetch, operation: { ...operation, paged: true } }
+}
+
+type PageRequest = { readonly parameters: Parameters; readonly position: CursorPosition | null }
+
+/** Reads parameters and cursor; the refusal is given, not thrown, for the key and the plan are judged first. */
+async function readRequest(query: URLSearchParams, path: string, env: Env): Promise<PageRequest | Refusal> {
+  const parameters = parseParameters(query)
+  if (parameters instanceof Refusal) return parameters
+  if (parameters.cursor === undefined) return { parameters, position: null }
+  const position = await openCursor(parameters.cursor, bindingOf(parameters, path), secretsOf(env))
+  return position === null ? refuseParameter(PARAMETER_ERRORS.cursor) : { parameters, position }
+}
+
+const bindingOf = ({ brandId, fromDate, toDate }: Parameters, endpoint: string): CursorBinding => ({
+  endpoint,
+  brandId,
+  fromDate,
+  toDate,
+})
+
+const secretsOf = ({ CURSOR_SECRET, CURSOR_SECRET_PREVIOUS }: Env): CursorSecrets =>
+  CURSOR_SECRET_PREVIOUS === undefined ? [CURSOR_SECRET] : [CURSOR_SECRET, CURSOR_SECRET_PREVIOUS]

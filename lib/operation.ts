@@ -1,0 +1,17 @@
+import type { RowSchema } from './row.ts'
+
+/** What an endpoint says of itself: the OpenAPI document is made of these. */
+export type Operation = {
+  readonly path: string
+  readonly summary: string
+  readonly description: string
+  readonly row: RowSchema
+  /** Whether it takes the common parameters and answers in pages. */
+  readonly paged: boolean
+}
+
+/** A Worker that answers requests, with what it says of itself. */
+export type Described = {
+  readonly fetch: (request: Request, env?: unknown) => Response | Promise<Response>
+  readonly operation: Operation
+}

@@ -1,0 +1,52 @@
+import * as z from 'zod/mini'
+import { PARAMETER_ERRORS, type Refusal, refuseParameter } from './errors.ts'
+
+const day = () => z.iso.date().check(z.refine((text) => !text.startsWith('0000')))
+
+/** The query parameters of every endpoint that takes a brand (specification, section 4). */
+export const Parameters = z.object({
+  brandId: z.guid().check(
+    z.overwrite((id) => id.toLowerCase()),
+    z.meta({ description: 'The brand to read: an `id` of the brands listing.' }),
+  ),
+  fromDate: z.optional(day()).check(
+    z.meta({
+      description:
+        'First day of the window (UTC), inclusive; 30 days ago when left out. An earlier day than the plan reaches is moved up to it, without an error: see `meta.fromDate`.',
+    }),
+  ),
+  toDate: z
+    .optional(day())
+    .check(z.meta({ description: 'Last day of the window (UTC), inclusive; up to now when left out.' })),
+  cursor: z.optional(z.string().check(z.minLength(1))).check(
+    z.meta({
+      description:
+        'The `pagination.nextCursor` of the page before, exactly as it was received; left out for the first page. Keep the other parameters as they are.',
+    }),
+  ),
+})
+
+export type Parameters = z.infer<typeof Parameters>
+
+const isParameter = (name: unknown): name is keyof Parameters & string =>
+  typeof name === 'string' && name in Parameters.shape
+
+/** Reads a query string; gives the refusal of the first parameter that is repeated, missing or malformed. */
+export function parseParameters(query: URLSearchParams): Parameters | Refusal {
+  const names = Object.keys(Parameters.shape)
+  const repeated = names.find((name) => query.getAll(name).length > 1)
+  if (repeated !== undefined) return refuseParameter(PARAMETER_ERRORS.repeated(repeated))
+  if (!query.has('brandId')) return refuseParameter(PARAMETER_ERRORS.missing('brandId'))
+
+  const given = Object.fromEntries(names.map((name) => [name, query.get(name) ?? undefined]))
+  const parsed = Parameters.safeParse(given)
+  if (!parsed.success) {
+    const name = parsed.error.issues[0]?.path[0]
+    return refuseParameter(isParameter(name) ? PARAMETER_ERRORS[name] : PARAMETER_ERRORS.order)
+  }
+  const { fromDate, toDate } = parsed.data
+  if (fromDate !== undefined && toDate !== undefined && fromDate > toDate) {
+    return refuseParameter(PARAMETER_ERRORS.order)
+  }
+  return parsed.data
+}

@@ -1,0 +1,85 @@
+import { Ratelimit } from '@upstash/ratelimit'
+import { Redis } from '@upstash/redis/cloudflare'
+import type { Context } from 'hono'
+import { getCookie } from 'hono/cookie'
+import { sha256 } from './api-key.ts'
+import type { Env } from './env.ts'
+
+/** Requests in each clock minute, over all endpoints together (specification, section 8). */
+export const BUDGET = { requests: 100, seconds: 60 } as const
+
+/** Milliseconds that a request waits for the counter: an export must not fail because the counter did. */
+const PATIENCE_MS = 800
+
+/** What the counter said: whether the request may pass, how many are left, and the wait until the budget is whole again. */
+export type Budget = { readonly passes: boolean; readonly remaining: number; readonly resetSeconds: number }
+
+/** Counts the request against its caller's budget; null when the counter is away, and the request is served. */
+export async function spend(context: Context, env: Env, now: Date): Promise<Budget | null> {
+  try {
+    const { success, remaining, reset } = await limiter(env).limit(await identity(context, env))
+    const seconds = Math.ceil((reset - now.getTime()) / 1000)
+    return {
+      passes: success,
+      remaining: Math.max(0, remaining),
+      resetSeconds: Math.min(BUDGET.seconds, Math.max(1, seconds)),
+    }
+  } catch (error) {
+    const kind = error instanceof Error ? error.name : typeof error
+    console.error(JSON.stringify({ event: 'rate_budget_unavailable', kind }))
+    return null
+  }
+}
+
+/** The headers that tell a caller its budget (IETF draft, structured fields). */
+export function budgetHeaders(budget: Budget | null): Record<string, string> {
+  const policy = { 'RateLimit-Policy': `"default";q=${BUDGET.requests};w=${BUDGET.seconds}` }
+  if (budget === null) return policy
+  return { ...policy, RateLimit: `"default";r=${budget.remaining};t=${budget.resetSeconds}` }
+}
+
+function limiter(env: Env): Ratelimit {
+  return new Ratelimit({
+    redis: new Redis({
+      url: env.UPSTASH_REDIS_REST_URL,
+      token: env.UPSTASH_REDIS_REST_TOKEN,
+      enableTelemetry: false,
+      // Requests that run side by side must not share one answer: the runtime ties it to the first of them.
+      enableAutoPipelining: false,
+      retry: { retries: 0 },
+      signal: () => AbortSignal.timeout(PATIENCE_MS),
+    }),
+    limiter: Ratelimit.fixedWindow(BUDGET.requests, `${BUDGET.seconds} s`),
+    prefix: 'export-api',
+    ephemeralCache: false,
+    timeout: 0,
+  })
+}
+
+/**
+ * Whose budget a request spends (specification, section 8): a session's, else a network address's with a User-Agent.
+ * Hashed, since cookies and tokens are secrets and a User-Agent can be long.
+ */
+async function identity(context: Context, env: Env): Promise<string> {
+  const cookie = getCookie(context, env.SESSION_COOKIE)
+  if (cookie) return sha256(`cookie ${cookie}`)
+  const authorization = context.req.header('Authorization')
+  if (authorization) return sha256(`authorization ${authorization}`)
+  const address = network(context.req.header('CF-Connecting-IP') ?? '')
+  return sha256(`network ${address} ${context.req.header('User-Agent') ?? ''}`)
+}
+
+/** The part of an address that one caller holds: all of an IPv4 address, the /64 of an IPv6 one. */
+export function network(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
+  if (mapped?.[1] !== undefined) return mapped[1]
+  if (!address.includes(':')) return address
+  const [head = '', tail] = address.toLowerCase().split('::')
+  const before = head === '' ? [] : head.split(':')
+  const after = tail === undefined || tail === '' ? [] : tail.split(':')
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length)
+  return [...before, ...Array<string>(zeros).fill('0'), ...after]
+    .slice(0, 4)
+    .map((group) => group.replace(/^0+(?=.)/, ''))
+    .join(':')
+}

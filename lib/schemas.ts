@@ -1,0 +1,35 @@
+import * as z from 'zod/mini'
+
+/** A UUID, lowercase and hyphenated. */
+export const uuid = (description: string) => z.guid().check(z.meta({ description }))
+
+/** A UTC calendar day, `YYYY-MM-DD`. */
+export const day = (description: string) => z.iso.date().check(z.meta({ description }))
+
+/** An instant in UTC with milliseconds, `YYYY-MM-DDTHH:MM:SS.sssZ`. */
+export const instant = (description: string) =>
+  z.iso.datetime({ precision: 3 }).check(z.meta({ description }))
+
+export const text = (description: string) => z.string().check(z.meta({ description }))
+
+export const flag = (description: string) => z.boolean().check(z.meta({ description }))
+
+/** A whole number of things. */
+export const count = (description: string) => z.int().check(z.gte(0), z.meta({ description }))
+
+/** A percentage from 0 to 100, always written with four decimals. */
+export const rate = (description: string) =>
+  z
+    .number()
+    .check(
+      z.gte(0),
+      z.lte(100),
+      z.meta({ description: `${description} Percentage with exactly four decimals.` }),
+    )
+
+/** A sum of confidences, always written with four decimals. */
+export const weight = (description: string) =>
+  z.number().check(z.gte(0), z.meta({ description: `${description} Exactly four decimals.` }))
+
+/** A field that has no value at times; it is present then too, and null. */
+export const nullable = <Field extends z.core.SomeType>(field: Field) => z.nullable(field)

@@ -1,0 +1,32 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { PAID_PLANS } from './plans.ts'
+
+/**
+ * The live state behind a key, as a query of at most one row: `key_id`, `organization_id`, `brand_ids` and `plan`.
+ * No row is a 401; a null plan is a 403. Placeholders: `key_hash` (hex) and `now` (specification, section 5).
+ */
+export const liveKey: SQL = sql`
+  select keys.id as key_id, keys.organization_id, keys.brand_ids, subscriptions.plan
+  from api_keys as keys
+  join memberships
+    on memberships.organization_id = keys.organization_id
+    and memberships.user_id = keys.created_by
+    and memberships.role in ('owner', 'admin')
+  left join subscriptions
+    on subscriptions.organization_id = keys.organization_id
+    and subscriptions.status = 'active'
+    and subscriptions.plan in (${sql.join(
+      PAID_PLANS.map((plan) => sql.raw(`'${plan}'`)),
+      sql`, `,
+    )})
+  where keys.key_hash = decode(${sql.placeholder('key_hash')}, 'hex')
+    and keys.scope = 'export'
+    and keys.revoked_at is null
+    and (keys.expires_at is null or keys.expires_at > ${sql.placeholder('now')}::timestamptz)`
+
+/** Which brands a key reads: with `access` a row of {@link liveKey} and `brand` a row that has a brand's id and organization. */
+export const canRead: SQL = sql`(
+    brand.organization_id = access.organization_id
+    and brand.active
+    and access.plan is not null
+    and (access.brand_ids is null or brand.id = any (access.brand_ids)))`
