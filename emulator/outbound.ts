@@ -1,0 +1,44 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** The two servers that Workers ask. */
+export type Service = 'neon' | 'upstash'
+
+/** Answers a request to one of the servers itself, or leaves it to the emulator by returning undefined. */
+export type Intercept = (service: Service, request: Request) => Promise<Response> | undefined
+
+/** How many requests went to each server since the start. */
+export type Trips = Record<Service, number>
+
+/** Bindings that a Worker gets; their hosts are what its requests are told apart by. */
+export const BINDINGS = {
+  DATABASE_URL: 'postgresql://export:export@ep-local.neon.test/export',
+  UPSTASH_REDIS_REST_URL: 'https://local.upstash.test',
+  UPSTASH_REDIS_REST_TOKEN: 'local',
+}
+
+/** Neon's client asks the host of DATABASE_URL with "api" for its first label. */
+const SERVICES: ReadonlyMap<string, Service> = new Map([
+  ['api.neon.test', 'neon'],
+  ['local.upstash.test', 'upstash'],
+])
+
+interface Outbound {
+  handlers: Record<Service, (request: Request) => Promise<Response>>
+  trips: Trips
+  latencyMs: number
+  intercept?: Intercept | undefined
+}
+
+/** Where every request that a Worker sends ends up: at one of the two servers or nowhere, as nothing leaves the machine. */
+export function outbound({ handlers, trips, latencyMs, intercept }: Outbound) {
+  return async (request: Request): Promise<Response> => {
+    const { host } = new URL(request.url)
+    const service = SERVICES.get(host)
+    if (service === undefined) {
+      return new Response(`The emulator lets nothing out, and ${host} is not part of it.`, { status: 502 })
+    }
+    trips[service]++
+    if (latencyMs > 0) await delay(latencyMs)
+    return (await intercept?.(service, request)) ?? handlers[service](request)
+  }
+}

@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto'
+import { Redis } from 'ioredis'
+import RedisMock from 'ioredis-mock'
+
+/** A command's result, or Redis's own error text. */
+export type Reply = { result: unknown } | { error: string }
+
+/** Where commands go: a server or the embedded store. Each call rejects only when Redis cannot be reached. */
+export interface RedisBackend {
+  send(command: readonly string[]): Promise<Reply>
+  transaction(commands: readonly (readonly string[])[]): Promise<Reply[]>
+  close(): void
+}
+
+/** A Redis inside this process, empty at the start and shared with no other. */
+export function embeddedRedis(): RedisBackend {
+  // Stores with the same address share their data, so each gets an address of its own.
+  const redis = new RedisMock({ host: randomUUID() })
+  return {
+    // It has a method for each command, but none for any command.
+    send: ([name = '', ...args]) => {
+      const method: unknown = Reflect.get(redis, name.toLowerCase())
+      if (typeof method !== 'function') return Promise.resolve({ error: `ERR unknown command '${name}'` })
+      return replyOf(
+        async () => Reflect.apply(method, redis, args),
+        () => true,
+      )
+    },
+    transaction: (commands) => inTransaction(redis, commands, () => true),
+    close: () => redis.disconnect(),
+  }
+}
+
+/** A Redis server. When it is away every command fails at once, and the connection is tried again meanwhile. */
+export async function connectRedis(url: string): Promise<RedisBackend> {
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: 2_000,
+    commandTimeout: 2_000,
+    retryStrategy: (attempt) => Math.min(attempt * 50, 500),
+  })
+  let reason = new Error('Connection is closed.')
+  redis.on('error', (error) => {
+    reason = error
+  })
+  try {
+    await redis.connect()
+    await redis.ping()
+  } catch {
+    redis.disconnect()
+    throw reason
+  }
+  return {
+    send: ([name = '', ...args]) => replyOf(() => redis.call(name, ...args), isReplyError),
+    transaction: (commands) => inTransaction(redis, commands, isReplyError),
+    close: () => redis.disconnect(),
+  }
+}
+
+function isReplyError(error: unknown): boolean {
+  return error instanceof Error && error.name === 'ReplyError'
+}
+
+async function replyOf(call: () => Promise<unknown>, isReply: (error: unknown) => boolean): Promise<Reply> {
+  try {
+    return { result: await call() }
+  } catch (error) {
+    if (!isReply(error)) throw error
+    return { error: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+async function inTransaction(
+  redis: Redis,
+  commands: readonly (readonly string[])[],
+  isReply: (error: unknown) => boolean,
+): Promise<Reply[]> {
+  const multi = commands.map(([name = '', ...args]) => [name.toLowerCase(), ...args])
+  const replies = await replyOf(() => redis.multi(multi).exec(), isReply)
+  if ('error' in replies) return commands.map(() => replies)
+  if (!Array.isArray(replies.result)) return commands.map(() => ({ error: 'EXECABORT' }))
+  return replies.result.map(([error, result]) => (error ? { error: error.message } : { result }))
+}

@@ -1,0 +1,97 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { bundle } from './bundle.ts'
+import { scheduleCrons } from './crons.ts'
+import { startEmbeddedPostgres } from './embedded/postgres.ts'
+import { neon, openPool } from './neon.ts'
+import { BINDINGS, type Intercept, outbound, type Trips } from './outbound.ts'
+import { assertFree } from './port.ts'
+import { connectRedis, embeddedRedis } from './redis.ts'
+import { upstash } from './upstash.ts'
+import { startWorkers } from './workers.ts'
+
+/** What startEmulator is told; only the address is needed. */
+export interface EmulatorOptions {
+  /** 127.0.0.1 unless the service should be reachable from elsewhere. */
+  host: string
+  /** 0 takes any that is free. */
+  port: number
+  /** A Postgres that is migrated already; without it an empty one starts inside this process. */
+  databaseUrl?: string | undefined
+  /** A Redis server; without it a store inside this process. */
+  redisUrl?: string | undefined
+  /** How much later each Neon and Upstash request is answered. */
+  latencyMs?: number | undefined
+  /** Bindings of every Worker, over the emulator's own. */
+  vars?: Record<string, string> | undefined
+  /** Whether the cron triggers fire; true unless said otherwise. */
+  crons?: boolean | undefined
+  /** Whether dist/ is written first; true unless said otherwise. */
+  bundle?: boolean | undefined
+  /** For faults: answers a Neon or Upstash request instead of the emulator, or returns undefined to let it pass. */
+  intercept?: Intercept | undefined
+  /** Hears each line that a Worker logs. */
+  onLog?: ((line: string) => void) | undefined
+}
+
+/** The running service. */
+export interface Emulator {
+  /** Its address, without a slash at the end. */
+  url: string
+  /** The Postgres behind it, for `pg` or psql. */
+  databaseUrl: string
+  /** Runs a Worker's scheduled handler now; rejects when it fails. */
+  runCron(worker: string): Promise<void>
+  /** How many requests Workers have sent since the start. */
+  trips(): Trips
+  close(): Promise<void>
+}
+
+/** So that cursors outlive a restart. Signs nothing but cursors of one's own machine. */
+const CURSOR_SECRET = 'emulator-cursor-secret'
+
+/** Starts every Worker of wrangler.toml in one runtime, with Neon and Upstash answered by this process. */
+export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
+  await assertFree(options.host, options.port)
+  const undo: (() => Promise<unknown> | unknown)[] = []
+  const close = async () => {
+    for (const step of undo.splice(0).reverse()) await step()
+  }
+  try {
+    const [postgres, redis] = await Promise.all([
+      options.databaseUrl === undefined ? startEmbeddedPostgres() : undefined,
+      options.redisUrl === undefined ? embeddedRedis() : connectRedis(options.redisUrl),
+      options.bundle === false ? undefined : bundle(),
+    ])
+    undo.push(redis.close, () => postgres?.stop())
+    const databaseUrl = options.databaseUrl ?? postgres?.url ?? ''
+    const pool = openPool(databaseUrl)
+    // A server that has gone silent must not keep the emulator from closing.
+    undo.push(() => Promise.race([pool.end(), delay(1_000, undefined, { ref: false })]))
+
+    const trips: Trips = { neon: 0, upstash: 0 }
+    const workers = await startWorkers({
+      host: options.host,
+      port: options.port,
+      bindings: { ...BINDINGS, CURSOR_SECRET, ...fromEnvironment(), ...options.vars },
+      outbound: outbound({
+        handlers: { neon: neon(pool), upstash: upstash(redis, BINDINGS.UPSTASH_REDIS_REST_TOKEN) },
+        trips,
+        latencyMs: options.latencyMs ?? 0,
+        intercept: options.intercept,
+      }),
+      onLog: options.onLog ?? (() => undefined),
+    })
+    undo.push(workers.close)
+    if (options.crons !== false) undo.push(scheduleCrons(workers.crons, workers.runCron))
+    return { url: workers.url, databaseUrl, runCron: workers.runCron, trips: () => ({ ...trips }), close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** Bindings that whoever starts the emulator may set as in production. */
+function fromEnvironment(): Record<string, string> {
+  const names = ['CURSOR_SECRET', 'CURSOR_SECRET_PREVIOUS', 'SESSION_COOKIE']
+  return Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])))
+}

@@ -1,0 +1,100 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { Miniflare, Response as WorkerdResponse } from 'miniflare'
+import type { CronTrigger } from './crons.ts'
+import { readWranglerConfig, type WorkerConfig } from './wrangler-config.ts'
+
+interface WorkersOptions {
+  host: string
+  port: number
+  bindings: Record<string, string>
+  /** Answers every request that a Worker sends. */
+  outbound: (request: Request) => Promise<Response>
+  onLog: (line: string) => void
+}
+
+/** All Workers, running. */
+export interface Workers {
+  url: string
+  crons: CronTrigger[]
+  runCron(worker: string): Promise<void>
+  close(): Promise<void>
+}
+
+/** Runs the bundles of dist/ in one workerd, each at the route that wrangler.toml gives it. */
+export async function startWorkers({
+  host,
+  port,
+  bindings,
+  outbound,
+  onLog,
+}: WorkersOptions): Promise<Workers> {
+  const config = await readWranglerConfig()
+  const workers = config.workers.filter(({ main }) => existsSync(inRoot(main))).toSorted(broadestFirst)
+  const miniflare = new Miniflare({
+    host,
+    port,
+    // Otherwise it would ask the network where this machine is.
+    cf: false,
+    handleRuntimeStdio: (...streams: Readable[]) => {
+      for (const input of streams) createInterface({ input }).on('line', onLog)
+    },
+    workers: await Promise.all(
+      workers.map(async ({ name, main, route }) => ({
+        name,
+        modules: [{ type: 'ESModule' as const, path: main, contents: await readFile(inRoot(main), 'utf8') }],
+        compatibilityDate: config.compatibilityDate,
+        bindings,
+        routes: route === undefined ? [] : [route],
+        outboundService: async (request: Inbound) => toRuntime(await outbound(await fromRuntime(request))),
+      })),
+    ),
+  })
+  const url = await miniflare.ready
+  return {
+    url: url.origin,
+    crons: workers.flatMap(({ name, crons }) => crons.map((pattern) => ({ worker: name, pattern }))),
+    runCron: async (name) => {
+      // Its type comes from a package that is not installed, and knows no such method.
+      const worker: object = await miniflare.getWorker(name)
+      const { outcome }: { outcome: string } = await Reflect.apply(
+        Reflect.get(worker, 'scheduled'),
+        worker,
+        [],
+      )
+      if (outcome !== 'ok') throw new Error(`the scheduled handler ended with "${outcome}"`)
+    },
+    close: () => miniflare.dispose(),
+  }
+}
+
+function inRoot(path: string): string {
+  return fileURLToPath(new URL(`../${path}`, import.meta.url))
+}
+
+/** Requests that no route matches go to the first Worker, which has to be the one that answers for every path. */
+function broadestFirst(a: WorkerConfig, b: WorkerConfig): number {
+  return breadth(a) - breadth(b)
+}
+
+function breadth({ route }: WorkerConfig): number {
+  return route?.length ?? Number.POSITIVE_INFINITY
+}
+
+// The runtime has Request and Response classes of its own; these two go between.
+
+type Inbound = Pick<Request, 'url' | 'method' | 'arrayBuffer'> & { headers: Iterable<[string, string]> }
+
+async function fromRuntime(request: Inbound): Promise<Request> {
+  const { url, method, headers } = request
+  const body = method === 'GET' || method === 'HEAD' ? null : await request.arrayBuffer()
+  return new Request(url, { method, headers: [...headers], body })
+}
+
+async function toRuntime(response: Response): Promise<WorkerdResponse> {
+  const { status, headers } = response
+  return new WorkerdResponse(await response.arrayBuffer(), { status, headers: [...headers] })
+}
