@@ -30,7 +30,11 @@ export async function insertBrands(client: Client): Promise<void> {
     `insert into brands (id, organization_id, name, display_name, url, site_url, industry, aliases, active, created_at)
      select id, organization_id, name, display_name, url, site_url, industry, aliases, active, '2026-02-03T10:15:00Z'
      from jsonb_to_recordset($1) as b(id uuid, organization_id uuid, name text, display_name text, url text,
-       site_url text, industry text, aliases text[], active boolean)`,
+       site_url text, industry text, aliases text[], active boolean)
+     on conflict (id) do update set organization_id = excluded.organization_id, name = excluded.name,
+       display_name = excluded.display_name, url = excluded.url, site_url = excluded.site_url,
+       industry = excluded.industry, aliases = excluded.aliases, active = excluded.active,
+       created_at = excluded.created_at`,
     [JSON.stringify(BRANDS.map(brandRow))],
   )
   await client.query(
@@ -47,7 +51,9 @@ export async function insertBrands(client: Client): Promise<void> {
     `insert into prompts (id, brand_id, text, branded, counts_in_metrics, retired_at)
      select id, brand_id, text, coalesce(branded, false), coalesce(counts, true), "retiredAt"
      from jsonb_to_recordset($1) as p(id uuid, brand_id uuid, text text, branded boolean, counts boolean,
-       "retiredAt" timestamptz)`,
+       "retiredAt" timestamptz)
+     on conflict (id) do update set brand_id = excluded.brand_id, text = excluded.text, branded = excluded.branded,
+       counts_in_metrics = excluded.counts_in_metrics, retired_at = excluded.retired_at`,
     [JSON.stringify(BRANDS.flatMap(({ id, prompts }) => prompts.map((one) => ({ ...one, brand_id: id }))))],
   )
 }

@@ -1,6 +1,6 @@
 import type { Client } from 'pg'
 import { BRANDS } from './brands.ts'
-import { draw } from './draw.ts'
+import { draw, timedId } from './draw.ts'
 import { EARNED_PAGES, OWNED_PAGES, pages } from './pages.ts'
 
 /** Lets each run cite pages of its brand's pool, up to what was recorded by the end of `today`. */
@@ -21,7 +21,6 @@ export async function insertCitations(client: Client, today: string): Promise<vo
       ),
     ],
   )
-  await client.query('analyze demo_page')
   await client.query(CITATIONS, [today])
 }
 
@@ -35,7 +34,7 @@ const SPONSORSHIP = `(recorded_at at time zone 'UTC')
 
 const CITATIONS = `
   insert into citations (id, answer_id, url, domain, owned, recorded_at)
-  select c.id, c.answer_id, p.url, case when get_byte(c.dice, 7) < 4 then null else p.domain end,
+  select ${timedId('c.answered_at', 'c.hash')}, c.answer_id, p.url, case when get_byte(c.dice, 7) < 4 then null else p.domain end,
     p.owned or (p.sponsored and ${SPONSORSHIP}), c.recorded_at
   from (
     select *, answered_at + ${DELAY} as recorded_at,
@@ -43,23 +42,21 @@ const CITATIONS = `
       -- squared, so that few pages are cited daily and most of them now and then
       ${draw('page_dice', 1)} * ${draw('page_dice', 1)} as depth
     from (
-      select id, uuid_send(id) as dice,
+      select *, decode(hash, 'hex') as dice,
         -- one answer in twenty gives its first page again at the end
-        case when n = cites and n > 1 and get_byte(run_dice, 15) < 13 then uuid_send(md5(answer_id::text || 1)::uuid)
-          else uuid_send(id) end as page_dice,
-        answer_id, brand_id, answered_at, trend, launch, ripple
+        decode(case when n = cites and n > 1 and get_byte(run_dice, 15) < 13 then md5(answer_id::text || 1) else hash end,
+          'hex') as page_dice
       from (
-        select md5(r.id::text || n)::uuid as id, r.id as answer_id, r.brand_id, r.answered_at, r.cites, n,
+        select md5(r.id::text || n) as hash, r.id as answer_id, r.brand_id, r.answered_at, r.cites, n,
           r.dice as run_dice, r.trend, r.launch, r.ripple
         from demo_run r
         cross join lateral generate_series(1, r.cites) n
         where r.error is null or r.error = 'stream ended early'
         offset 0 -- a fence: the md5 is taken once a citation
-      ) identified
+      ) hashed
       offset 0
     ) diced
   ) c
   join demo_page p on p.brand_id = c.brand_id and p.owned = c.owned
     and p.rank = floor(c.depth * case when c.owned then ${OWNED_PAGES} else ${EARNED_PAGES} end)::integer
-  where c.recorded_at < ($1::date + 1)::timestamp at time zone 'UTC'
-  order by c.recorded_at`
+  where c.recorded_at < ($1::date + 1)::timestamp at time zone 'UTC'`

@@ -39,7 +39,8 @@ export async function insertOrganizations(client: Client): Promise<void> {
   )
   await client.query(
     `insert into organizations (id, name, created_at)
-     select id, name, created_at from jsonb_to_recordset($1) as o(id uuid, name text, created_at timestamptz)`,
+     select id, name, created_at from jsonb_to_recordset($1) as o(id uuid, name text, created_at timestamptz)
+     on conflict (id) do update set name = excluded.name, created_at = excluded.created_at`,
     [rows],
   )
   await client.query(
@@ -50,7 +51,8 @@ export async function insertOrganizations(client: Client): Promise<void> {
   )
   await client.query(
     `insert into users (id, email, created_at)
-     select id, email, '2026-01-12T09:00:00Z' from jsonb_to_recordset($1) as u(id uuid, email text)`,
+     select id, email, '2026-01-12T09:00:00Z' from jsonb_to_recordset($1) as u(id uuid, email text)
+     on conflict (id) do update set email = excluded.email, created_at = excluded.created_at`,
     [people],
   )
   await client.query(

@@ -1,7 +1,7 @@
 import type { Client } from 'pg'
 import { draw } from './draw.ts'
 
-/** Has a quarter of the answers judged: for the brand and each active competitor, did it recommend them? */
+/** Has a sixth of the answers judged: for the brand and each active competitor, did it recommend them? */
 export async function insertRecommendations(client: Client): Promise<void> {
   await client.query(JUDGEMENTS)
 }
@@ -14,4 +14,4 @@ const JUDGEMENTS = `
   from demo_run r
   join demo_entity e using (brand_id)
   left join demo_named named on named.answer_id = r.id and named.place = e.place
-  where e.judged and r.day >= '2026-09-15' and r.error is null and ${draw('uuid_send(r.id)', 6)} < 0.25`
+  where e.judged and r.day >= '2026-09-15' and r.error is null and ${draw('uuid_send(r.id)', 6)} < 0.17`

@@ -10,7 +10,7 @@ export const brueckentor: DemoBrand = {
   industry: 'Coffee',
   aliases: ['Brueckentor', 'Café Brückentor', 'ブリュッケントア'],
   active: true,
-  sampling: 0.22,
+  sampling: 0.14,
   pull: { level: 0.3, rise: 0.14 },
   mood: { level: 0.62, rise: 0.08, quiet: false },
   competitors: [

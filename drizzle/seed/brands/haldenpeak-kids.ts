@@ -10,7 +10,7 @@ export const haldenpeakKids: DemoBrand = {
   industry: null,
   aliases: ['Little Halden'],
   active: false,
-  sampling: 0.08,
+  sampling: 0.06,
   pull: { level: 0.12, rise: -0.04 },
   mood: { level: 0.4, rise: 0, quiet: false },
   competitors: [

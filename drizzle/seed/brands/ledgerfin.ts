@@ -10,7 +10,7 @@ export const ledgerfin: DemoBrand = {
   industry: 'Business software',
   aliases: ['Ledger Fin', 'Ledgerfin Books'],
   active: true,
-  sampling: 0.25,
+  sampling: 0.16,
   pull: { level: 0.05, rise: 0.3 },
   mood: { level: 0.55, rise: 0.1, quiet: false },
   competitors: [

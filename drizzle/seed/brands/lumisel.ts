@@ -10,7 +10,7 @@ export const lumisel: DemoBrand = {
   industry: 'Skin care',
   aliases: ['Lumi Sel', 'Lumisel Paris'],
   active: true,
-  sampling: 0.18,
+  sampling: 0.13,
   pull: { level: 0.27, rise: 0.03 },
   mood: { level: 0.5, rise: 0.05, quiet: false },
   competitors: [

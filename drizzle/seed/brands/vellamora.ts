@@ -10,7 +10,7 @@ export const vellamora: DemoBrand = {
   industry: 'Home appliances',
   aliases: ['Vella Mora', 'Vellamora Kitchen'],
   active: true,
-  sampling: 0.2,
+  sampling: 0.14,
   pull: { level: 0.34, rise: -0.06 },
   mood: { level: 0.52, rise: -0.12, quiet: true },
   competitors: [
