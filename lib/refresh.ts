@@ -2,13 +2,15 @@ import { sql } from 'drizzle-orm'
 import { prepare, run } from './db.ts'
 import { parseEnv } from './env.ts'
 
-/** Brands whose noted day one transaction brings up to date at most: small enough to end within a request's patience. */
-const BRANDS_A_STEP = 10
+/** What one transaction brings up to date at most: small enough to end within a request's patience. */
+const STEP = { brands: 10, days: 3 }
 
 /** Milliseconds after which a run begins no further step: the next minute's run goes on. */
 const RUN_MS = 45_000
 
-const step = prepare(sql`select daily.refresh(${sql.placeholder('at_most')}::int)::text`)
+const step = prepare(
+  sql`select daily.refresh(${sql.placeholder('brands')}::int, ${sql.placeholder('days')}::int)::text`,
+)
 
 /** A scheduled Worker that brings the daily tables up to date, newest days first, a bounded amount a run. */
 export function refresher(): { scheduled: (event: unknown, bindings: unknown) => Promise<void> } {
@@ -16,13 +18,13 @@ export function refresher(): { scheduled: (event: unknown, bindings: unknown) =>
     async scheduled(_event, bindings) {
       const env = parseEnv(bindings)
       const end = Date.now() + RUN_MS
-      let refreshed = 0
+      let settled = 0
       while (Date.now() < end) {
-        const [row] = await run(env.DATABASE_URL, step, { at_most: BRANDS_A_STEP })
+        const [row] = await run(env.DATABASE_URL, step, STEP)
         if (row?.[0] === '0') break
-        refreshed += Number(row?.[0])
+        settled += Number(row?.[0])
       }
-      if (refreshed > 0) console.log(JSON.stringify({ event: 'refreshed', days: refreshed }))
+      if (settled > 0) console.log(JSON.stringify({ event: 'refreshed', settled }))
     },
   }
 }

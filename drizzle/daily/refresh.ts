@@ -1,23 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientBase } from 'pg'
 
-/** Days of brands that one transaction brings up to date at most: small enough to end well within a Worker's time. */
-export const BRANDS_A_STEP = 10
+/** What one transaction brings up to date at most. */
+const STEP = { brands: 10, days: 31 }
 
-/** Brings every stored day up to date, one short transaction after another; `onStep` hears how many each one did. */
+/** Brings every stored day up to date, one short transaction after another; `onStep` hears how many notes each one settled. */
 export async function refreshAll(
   client: ClientBase,
-  onStep: (refreshed: number) => void = () => {},
+  onStep: (settled: number) => void = () => {},
 ): Promise<void> {
   for (;;) {
-    const { rows } = await client.query<{ refreshed: number; waiting: boolean }>(
-      'select daily.refresh($1) as refreshed, exists (select from daily.stale) as waiting',
-      [BRANDS_A_STEP],
+    const { rows } = await client.query<{ settled: number; waiting: boolean }>(
+      'select daily.refresh($1, $2) as settled, exists (select from daily.stale) as waiting',
+      [STEP.brands, STEP.days],
     )
     const [step] = rows
-    if (step === undefined || (step.refreshed === 0 && !step.waiting)) return
-    onStep(step.refreshed)
+    if (step === undefined || (step.settled === 0 && !step.waiting)) return
+    onStep(step.settled)
     // What is left is under way elsewhere: another refresh has it, and ends soon or leaves it to this one.
-    if (step.refreshed === 0) await sleep(200)
+    if (step.settled === 0) await sleep(200)
   }
 }

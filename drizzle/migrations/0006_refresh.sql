@@ -52,9 +52,9 @@ BEGIN
 END
 $widen$;
 --> statement-breakpoint
--- Makes the stored rows of one metric and day equal to the view's, for some brands, and touches only rows that differ.
+-- Makes the stored rows of one metric equal to the view's, over some brands and days, and touches only rows that differ.
 -- The columns are the table's, the key is its primary key.
-CREATE FUNCTION daily.recompute(of_metric text, of_date date, of_brands uuid[]) RETURNS void
+CREATE FUNCTION daily.recompute(of_metric text, of_brands uuid[], first date, last date) RETURNS void
 LANGUAGE plpgsql SET search_path = '' AS $recompute$
 DECLARE
   stored regclass := format('daily.%I', of_metric)::regclass;
@@ -80,58 +80,68 @@ BEGIN
 
   EXECUTE format(
     'WITH fresh AS MATERIALIZED (
-       SELECT %2$s FROM metrics.%1$I WHERE date = $1 AND brand_id = ANY ($2)
+       SELECT %2$s FROM metrics.%1$I WHERE brand_id = ANY ($1) AND date BETWEEN $2 AND $3
      ), gone AS (
        DELETE FROM daily.%1$I AS stored
-       WHERE date = $1 AND brand_id = ANY ($2) AND NOT EXISTS (SELECT FROM fresh WHERE %4$s)
+       WHERE brand_id = ANY ($1) AND date BETWEEN $2 AND $3 AND NOT EXISTS (SELECT FROM fresh WHERE %4$s)
      )
      INSERT INTO daily.%1$I AS stored (%2$s)
      SELECT %2$s FROM fresh
      ON CONFLICT (%3$s) DO UPDATE SET %5$s WHERE (stored.*) IS DISTINCT FROM (excluded.*)',
     of_metric, cols, keys, same_key, sets)
-  USING of_date, of_brands;
+  USING of_brands, first, last;
 END
 $recompute$;
 --> statement-breakpoint
--- One bounded step of the refresh: the newest noted day of one metric, for at most so many brands. Returns how many
--- days of brands it brought up to date; 0 when nothing is left that no other refresh has under way. Run in a
--- transaction of its own: readers see a day before it or after it, and a failure leaves the notes as they were.
-CREATE FUNCTION daily.refresh(at_most integer) RETURNS integer
+-- One bounded step of the refresh: the newest noted day of one metric and noted days shortly before it, for some brands.
+-- Returns how many notes it settled; 0 when nothing is left that no other refresh has under way. Run in a transaction
+-- of its own: readers see a day before it or after it, and a failure leaves the notes as they were.
+CREATE FUNCTION daily.refresh(at_most_brands integer, at_most_days integer) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $refresh$
 DECLARE
-  next_date date := 'infinity';
-  next_metric text := '';
+  busy text[] := '{}';
+  newest date;
+  oldest date;
+  next_metric text;
   brands uuid[];
+  settled integer;
 BEGIN
   IF daily.widen() THEN
     RETURN 1;
   END IF;
   LOOP
-    SELECT date, metric INTO next_date, next_metric
+    SELECT date, metric INTO newest, next_metric
     FROM daily.stale
-    WHERE (date, metric) < (next_date, next_metric)
+    WHERE date IS NOT NULL AND metric <> ALL (busy)
     ORDER BY date DESC, metric DESC
     LIMIT 1;
-    EXIT WHEN NOT FOUND;
+    IF NOT FOUND THEN
+      RETURN 0;
+    END IF;
 
-    -- Two refreshes never compute the same day of a metric at once: the later one must see the earlier one's rows.
-    CONTINUE WHEN NOT pg_try_advisory_xact_lock(hashtext('daily.' || next_metric), next_date - date '2000-01-01');
+    -- Two refreshes never compute the same metric at once: the later one must see the earlier one's rows.
+    IF NOT pg_try_advisory_xact_lock(hashtext('daily.' || next_metric)) THEN
+      busy := busy || next_metric;
+      CONTINUE;
+    END IF;
 
     WITH noted AS (
-      SELECT id, brand_id FROM daily.stale
-      WHERE date = next_date AND metric = next_metric AND brand_id IN (
-        SELECT DISTINCT brand_id FROM daily.stale WHERE date = next_date AND metric = next_metric LIMIT at_most)
+      SELECT id, brand_id, date FROM daily.stale
+      WHERE metric = next_metric AND date > newest - at_most_days AND brand_id IN (
+        SELECT DISTINCT brand_id FROM daily.stale WHERE date = newest AND metric = next_metric LIMIT at_most_brands)
       FOR UPDATE SKIP LOCKED
     ), taken AS (
       DELETE FROM daily.stale USING noted WHERE stale.id = noted.id
     )
-    SELECT array_agg(DISTINCT brand_id) INTO brands FROM noted;
-    CONTINUE WHEN brands IS NULL;
+    SELECT array_agg(DISTINCT brand_id), min(date), count(*) INTO brands, oldest, settled FROM noted;
+    IF settled = 0 THEN
+      busy := busy || next_metric;
+      CONTINUE;
+    END IF;
 
     -- A statement of its own, and so a later snapshot: it sees every change whose note was taken.
-    PERFORM daily.recompute(next_metric, next_date, brands);
-    RETURN cardinality(brands);
+    PERFORM daily.recompute(next_metric, brands, oldest, newest);
+    RETURN settled;
   END LOOP;
-  RETURN 0;
 END
 $refresh$;

@@ -18,8 +18,10 @@ export interface DemoBrand {
   /** Names that answers give and nobody tracks; at most seven with the competitors (mentions.ts has dice for eight). */
   readonly untracked: readonly string[]
   readonly prompts: readonly DemoPrompt[]
-  /** Others' domains that answers cite; the first is the magazine that the brand sponsors at times. */
+  /** Others' domains that answers cite. */
   readonly sources: readonly string[]
+  /** The one of the sources that becomes the brand's own in the middle of each quarter, up to its end. */
+  readonly magazine?: string
   /** What the cited pages are about, as URL slugs. */
   readonly topics: readonly string[]
 }

@@ -42,7 +42,6 @@ const EARNED_PATHS = [
 export function pages(brand: DemoBrand): readonly DemoPage[] {
   const owned = urls(OWNED_PAGES, [`www.${brand.domain}`], OWNED_PATHS, brand.topics)
   const earned = urls(EARNED_PAGES, [...brand.sources, '203.0.113.20'], EARNED_PATHS, brand.topics)
-  const magazine = brand.sources[0]
   return [
     ...owned.map(({ url }, rank) => ({ owned: true, rank, url, domain: brand.domain, sponsored: false })),
     ...earned.map(({ url, host }, rank) => ({
@@ -50,7 +49,7 @@ export function pages(brand: DemoBrand): readonly DemoPage[] {
       rank,
       url,
       domain: /^[\d.]+$/.test(host) ? null : host,
-      sponsored: host === magazine,
+      sponsored: host === brand.magazine,
     })),
   ]
 }

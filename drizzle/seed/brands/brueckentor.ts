@@ -37,6 +37,7 @@ export const brueckentor: DemoBrand = {
     'food.dailyherald.example',
     'encyclopedia.example',
   ],
+  magazine: 'roastreport.example',
   topics: [
     'espresso-beans',
     'transparent-trade',

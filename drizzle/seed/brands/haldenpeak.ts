@@ -52,6 +52,7 @@ export const haldenpeak: DemoBrand = {
     'video.tubular.example',
     'encyclopedia.example',
   ],
+  magazine: 'trailgazette.example',
   topics: [
     'waterproof-hiking-boots',
     'three-day-backpacks',
