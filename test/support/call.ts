@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto'
+import { inject } from 'vitest'
+
+export type Row = Readonly<Record<string, string | number | boolean | null>>
+
+/** An answer as the tests look at it: the body both as it was written and as JSON. */
+export type Answer = {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  readonly data: readonly Row[]
+  readonly pagination: {
+    readonly pageSize: number
+    readonly hasMore: boolean
+    readonly nextCursor: string | null
+  }
+  readonly meta: Readonly<Record<string, string>>
+  readonly error: string
+}
+
+export type Call = {
+  readonly key?: string | undefined
+  readonly query?: Readonly<Record<string, string | undefined>>
+  readonly headers?: Readonly<Record<string, string>>
+  readonly method?: string
+}
+
+/** Sends a request as a caller with a rate budget of its own. */
+export async function call(
+  path: string,
+  { key, query = {}, headers = {}, method = 'GET' }: Call = {},
+): Promise<Answer> {
+  const url = new URL(`/api/export/v1${path}`, inject('serviceUrl'))
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined) url.searchParams.set(name, value)
+  const response = await fetch(url, {
+    method,
+    headers: { 'User-Agent': randomUUID(), ...(key !== undefined && { 'X-API-Key': key }), ...headers },
+  })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, text, ...(text !== '' && JSON.parse(text)) }
+}
+
+/** Follows `nextCursor` to the end and gives the rows of all pages. */
+export async function pull(path: string, options: Call): Promise<Row[]> {
+  const rows: Row[] = []
+  let cursor: string | undefined
+  do {
+    const page = await call(path, { ...options, query: { ...options.query, cursor } })
+    if (page.status !== 200) throw new Error(`${path} answered ${page.status}: ${page.text}`)
+    rows.push(...page.data)
+    cursor = page.pagination.nextCursor ?? undefined
+  } while (cursor !== undefined)
+  return rows
+}
