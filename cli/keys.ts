@@ -11,14 +11,10 @@ import {
   revokeKey,
 } from '../lib/keys.ts'
 import { CommandError, withDatabase } from './database.ts'
+import { uuid } from './options.ts'
 import { run } from './run.ts'
 
 type Common = { readonly org: string; readonly user: string; readonly json?: boolean }
-
-const id = (text: string): string => {
-  if (z.guid().safeParse(text).success) return text
-  throw new InvalidArgumentError('It must be a UUID.')
-}
 
 const time = (text: string): Date => {
   const form = z.union([z.iso.date(), z.iso.datetime({ offset: true })])
@@ -28,7 +24,7 @@ const time = (text: string): Date => {
   )
 }
 
-const also = (text: string, before: readonly string[] = []): string[] => [...before, id(text)]
+const also = (text: string, before: readonly string[] = []): string[] => [...before, uuid(text)]
 
 const keys = new Command('keys').description('Create, list and revoke export keys.')
 
@@ -36,8 +32,8 @@ const command = (name: string, description: string): Command =>
   keys
     .command(name)
     .description(description)
-    .requiredOption('--org <id>', 'organization', id)
-    .requiredOption('--user <id>', 'who acts: an owner or admin of it', id)
+    .requiredOption('--org <id>', 'organization', uuid)
+    .requiredOption('--user <id>', 'who acts: an owner or admin of it', uuid)
     .option('--json', 'write JSON, for programs')
 
 command('create', 'Makes a key and prints it, this once.')
@@ -63,7 +59,7 @@ command('list', 'Lists the export keys of an organization, newest first.').actio
 )
 
 command('revoke', 'Revokes a key, at once.')
-  .requiredOption('--key <id>', 'the id of the key', id)
+  .requiredOption('--key <id>', 'the id of the key', uuid)
   .action((options: Common & { key: string }) =>
     act(options, async (db, actor) => {
       const revoked = await revokeKey(db, actor, options.key, new Date())

@@ -4,10 +4,15 @@ import type { ClientBase } from 'pg'
 /** What one transaction brings up to date at most. */
 const STEP = { brands: 10, days: 31 }
 
-/** Brings every stored day up to date, one short transaction after another; `onStep` hears how many notes each one settled. */
+/** Notes every day of every brand and metric, to be computed anew. */
+export async function noteEverything(client: ClientBase): Promise<void> {
+  await client.query('insert into daily.stale (metric) select distinct metric from daily.sources')
+}
+
+/** Brings every stored day up to date, one short transaction after another; `onStep` hears how many notes each settled. */
 export async function refreshAll(
   client: ClientBase,
-  onStep: (settled: number) => void = () => {},
+  onStep: (settled: number) => void | Promise<void> = () => {},
 ): Promise<void> {
   for (;;) {
     const { rows } = await client.query<{ settled: number; waiting: boolean }>(
@@ -16,8 +21,8 @@ export async function refreshAll(
     )
     const [step] = rows
     if (step === undefined || (step.settled === 0 && !step.waiting)) return
-    onStep(step.settled)
     // What is left is under way elsewhere: another refresh has it, and ends soon or leaves it to this one.
     if (step.settled === 0) await sleep(200)
+    else await onStep(step.settled)
   }
 }

@@ -1,9 +1,20 @@
 import { createHash } from 'node:crypto'
-import { Client } from 'pg'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { migrate } from '../../drizzle/migrate.ts'
 import { DEMO, seedDemo } from '../../drizzle/seed/demo.ts'
+import { startEmbeddedPostgres } from '../../emulator/embedded/postgres.ts'
+import { createDatabase, type OwnDatabase } from '../support/database.ts'
 
-const client = new Client({ connectionString: inject('databaseUrl') })
+const { DATABASE_URL } = process.env
+const database = DATABASE_URL ? await createDatabase(DATABASE_URL) : await embeddedDatabase()
+const client = new pg.Client({ connectionString: database.url })
+
+/** The demo fills whole tables, so it stays out of the database that the other tests share. */
+async function embeddedDatabase(): Promise<OwnDatabase> {
+  const { url, stop } = await startEmbeddedPostgres()
+  return { url, drop: stop }
+}
 
 /** A stranger's organization, which no seed may touch. */
 const STRANGER = '5eed0000-0000-4000-8000-000000000001'
@@ -40,6 +51,7 @@ async function day(date: string) {
 
 beforeAll(async () => {
   await client.connect()
+  await migrate(client)
   await client.query(`insert into organizations (id, name) values ($1, 'Stranger')`, [STRANGER])
   await client.query(
     `insert into brands (organization_id, name, display_name, url, site_url)
@@ -49,7 +61,10 @@ beforeAll(async () => {
   await seedDemo(client, '2026-11-18')
 }, 60_000)
 
-afterAll(() => client.end())
+afterAll(async () => {
+  await client.end()
+  await database.drop()
+})
 
 describe('the demo data', () => {
   test('holds enough to page through, and no row of the future', async () => {
@@ -74,11 +89,16 @@ describe('the demo data', () => {
     const neutral = `select brand_id, ${utcDay('answered_at')} from sentiment_phrases
       join answers a on a.id = answer_id join prompts p on p.id = prompt_id
       group by 1, 2 having bool_and(polarity = 'neutral') and count(*) > 3`
+    const silent = `select d from generate_series('2026-08-01'::date, '2026-11-18', '1 day') d
+      where not exists (select from sentiment_phrases join answers a on a.id = answer_id
+        join prompts p on p.id = prompt_id join brands b on b.id = brand_id
+        where name = 'Vellamora' and ${utcDay('answered_at')} = d)`
     for (const rows of [
       late,
       twice,
       changed,
       neutral,
+      silent,
       'select from answers where error is not null',
       'select from citations where domain is null',
       'select from brands where not active',

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { inject } from 'vitest'
+import { demandConformity } from './conforms.ts'
 
 export type Row = Readonly<Record<string, string | number | boolean | null>>
 
@@ -25,7 +26,7 @@ export type Call = {
   readonly method?: string
 }
 
-/** Sends a request as a caller with a rate budget of its own. */
+/** Sends a request as a caller with a rate budget of its own; the answer must be as the OpenAPI document says. */
 export async function call(
   path: string,
   { key, query = {}, headers = {}, method = 'GET' }: Call = {},
@@ -38,7 +39,11 @@ export async function call(
     headers: { 'User-Agent': randomUUID(), ...(key !== undefined && { 'X-API-Key': key }), ...headers },
   })
   const text = await response.text()
-  return { status: response.status, headers: response.headers, text, ...(text !== '' && JSON.parse(text)) }
+  const body = text === '' ? undefined : JSON.parse(text)
+  if (body !== undefined && !path.startsWith('/openapi.json')) {
+    demandConformity(url.pathname, String(response.status), response.headers, body)
+  }
+  return { status: response.status, headers: response.headers, text, ...body }
 }
 
 /** Follows `nextCursor` to the end and gives the rows of all pages. */

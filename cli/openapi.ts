@@ -1,0 +1,80 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { Command } from 'commander'
+import pg from 'pg'
+import { refreshAll } from '../drizzle/daily/refresh.ts'
+import { migrate } from '../drizzle/migrate.ts'
+import { DEMO, seedDemo } from '../drizzle/seed/demo.ts'
+import { startEmulator } from '../emulator/start.ts'
+import { BASE } from '../lib/endpoint.ts'
+import { type Json, type NamedOperation, openapi } from '../lib/openapi.ts'
+import { CommandError } from './database.ts'
+import { captureExamples, EXAMPLE } from './examples.ts'
+import { findOperations } from './operations.ts'
+import { run } from './run.ts'
+
+const FILE = new URL('../functions/openapi.json', import.meta.url)
+
+const options = new Command('openapi')
+  .description('Writes functions/openapi.json from the Workers in functions/.')
+  .option('--check', 'write nothing; fail when the file is not what would be written')
+  .option('--examples', 'take the examples anew from the demo data')
+  .parse()
+  .opts<{ check?: boolean; examples?: boolean }>()
+
+await run(async () => {
+  const operations = await findOperations()
+  const written = await readFile(FILE, 'utf8')
+  const examples = options.examples
+    ? await fromDemo(operations)
+    : fromDocument(JSON.parse(written), operations)
+  const document = `${JSON.stringify(openapi(operations, examples), null, 2)}\n`
+  if (!options.check) await writeFile(FILE, document)
+  else if (document !== written) {
+    throw new CommandError('functions/openapi.json is not up to date: npm run openapi writes it anew.')
+  }
+})
+
+/** The examples that the document holds already. */
+function fromDocument(document: Json, operations: readonly NamedOperation[]): Record<string, Json> {
+  return Object.fromEntries(
+    operations.flatMap(({ path }) => {
+      const steps = [
+        'paths',
+        BASE + path,
+        'get',
+        'responses',
+        '200',
+        'content',
+        'application/json',
+        'example',
+      ]
+      const example = steps.reduce<Json | undefined>((at, step) => member(at, step), document)
+      return example === undefined ? [] : [[path, example]]
+    }),
+  )
+}
+
+function member(value: Json | undefined, name: string): Json | undefined {
+  return typeof value === 'object' && value !== null && !isList(value) ? value[name] : undefined
+}
+
+function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value)
+}
+
+/** The examples as the demo data gives them. */
+async function fromDemo(operations: readonly NamedOperation[]): Promise<Record<string, Json>> {
+  const emulator = await startEmulator({ host: '127.0.0.1', port: 0, crons: false })
+  const client = new pg.Client({ connectionString: emulator.databaseUrl })
+  try {
+    await client.connect()
+    await migrate(client)
+    await seedDemo(client, EXAMPLE.seeded)
+    await refreshAll(client)
+    const key = DEMO.keys.find(({ label }) => label === 'enterprise')?.key ?? ''
+    return await captureExamples(operations, { url: emulator.url, key, brandId: DEMO.brandId })
+  } finally {
+    await client.end()
+    await emulator.close()
+  }
+}
