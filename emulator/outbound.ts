@@ -9,13 +9,6 @@ export type Intercept = (service: Service, request: Request) => Promise<Response
 /** How many requests went to each server since the start. */
 export type Trips = Record<Service, number>
 
-/** Bindings that a Worker gets; their hosts are what its requests are told apart by. */
-export const BINDINGS = {
-  DATABASE_URL: 'postgresql://export:export@ep-local.neon.test/export',
-  UPSTASH_REDIS_REST_URL: 'https://local.upstash.test',
-  UPSTASH_REDIS_REST_TOKEN: 'local',
-}
-
 /** Neon's client asks the host of DATABASE_URL with "api" for its first label. */
 const SERVICES: ReadonlyMap<string, Service> = new Map([
   ['api.neon.test', 'neon'],

@@ -41,16 +41,18 @@ export async function connectRedis(url: string): Promise<RedisBackend> {
     commandTimeout: 2_000,
     retryStrategy: (attempt) => Math.min(attempt * 50, 500),
   })
-  let reason = new Error('Connection is closed.')
+  let reason: Error | undefined
   redis.on('error', (error) => {
     reason = error
   })
   try {
     await redis.connect()
     await redis.ping()
-  } catch {
+    // A password or a database number that Redis refused: it would be left out, without a word.
+    if (reason !== undefined) throw reason
+  } catch (error) {
     redis.disconnect()
-    throw reason
+    throw reason ?? error
   }
   return {
     send: ([name = '', ...args]) => replyOf(() => redis.call(name, ...args), isReplyError),

@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { BINDINGS, variables } from './bindings.ts'
 import { bundle } from './bundle.ts'
 import { scheduleCrons } from './crons.ts'
 import { startEmbeddedPostgres } from './embedded/postgres.ts'
 import { neon, openPool } from './neon.ts'
-import { BINDINGS, type Intercept, outbound, type Trips } from './outbound.ts'
+import { type Intercept, outbound, type Trips } from './outbound.ts'
 import { assertFree } from './port.ts'
 import { connectRedis, embeddedRedis } from './redis.ts'
 import { upstash } from './upstash.ts'
@@ -46,9 +47,6 @@ export interface Emulator {
   close(): Promise<void>
 }
 
-/** So that cursors outlive a restart. Signs nothing but cursors of one's own machine. */
-const CURSOR_SECRET = 'emulator-cursor-secret'
-
 /** Starts every Worker of wrangler.toml in one runtime, with Neon and Upstash answered by this process. */
 export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
   await assertFree(options.host, options.port)
@@ -72,7 +70,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     const workers = await startWorkers({
       host: options.host,
       port: options.port,
-      bindings: { ...BINDINGS, CURSOR_SECRET, ...fromEnvironment(), ...options.vars },
+      bindings: { ...BINDINGS, ...variables(process.env), ...options.vars },
       outbound: outbound({
         handlers: { neon: neon(pool), upstash: upstash(redis, BINDINGS.UPSTASH_REDIS_REST_TOKEN) },
         trips,
@@ -88,10 +86,4 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     await close()
     throw error
   }
-}
-
-/** Bindings that whoever starts the emulator may set as in production. */
-function fromEnvironment(): Record<string, string> {
-  const names = ['CURSOR_SECRET', 'CURSOR_SECRET_PREVIOUS', 'SESSION_COOKIE']
-  return Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])))
 }

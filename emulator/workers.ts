@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
@@ -33,7 +32,7 @@ export async function startWorkers({
   onLog,
 }: WorkersOptions): Promise<Workers> {
   const config = await readWranglerConfig()
-  const workers = config.workers.filter(({ main }) => existsSync(inRoot(main))).toSorted(broadestFirst)
+  const workers = config.workers.toSorted(broadestFirst)
   const miniflare = new Miniflare({
     host,
     port,

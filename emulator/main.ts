@@ -1,0 +1,23 @@
+import { migrate } from '../drizzle/migrate.ts'
+import { startDemo } from './demo.ts'
+import { greet } from './greet.ts'
+import { checkServers, withClient } from './servers.ts'
+import { Mistake, readSettings } from './settings.ts'
+import { stopOnSignals } from './stop.ts'
+
+stopOnSignals()
+try {
+  const settings = readSettings(process.env)
+  await checkServers(settings)
+  const demo = settings.databaseUrl === undefined
+  const [databaseUrl, { startEmulator }] = await Promise.all([
+    settings.databaseUrl ?? startDemo(),
+    // The runtime is slow to load; this way it loads while the database starts.
+    import('./start.ts'),
+  ])
+  if (!demo) await withClient(databaseUrl, migrate)
+  greet(await startEmulator({ ...settings, databaseUrl, onLog: console.log }), demo)
+} catch (error) {
+  console.error(error instanceof Mistake ? error.message : error)
+  process.exit(1)
+}
