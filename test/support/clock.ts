@@ -1,0 +1,13 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
+export const MINUTE = 60_000
+export const DAY = 24 * 60 * MINUTE
+
+/** Waits for the next minute or day (UTC) when this one has less than `margin` milliseconds left. */
+export async function clearOfEnd(period: number, margin: number): Promise<void> {
+  const left = period - (Date.now() % period)
+  if (left < margin) await delay(left + 50)
+}
+
+/** A UTC day some days before today, `YYYY-MM-DD`; negative for days to come. */
+export const daysAgo = (days: number): string => new Date(Date.now() - days * DAY).toISOString().slice(0, 10)

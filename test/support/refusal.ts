@@ -1,0 +1,14 @@
+import { expect } from 'vitest'
+import type { Answer } from './call.ts'
+
+const SENTENCE = /^[A-Z][^\n]{9,199}\.$/
+const INSIDES = /svc_live_|select\b|insert\b|postgres|neon|drizzle|redis|\bat .+:\d+|Error:/i
+
+/** Expects an error as every error must be: JSON with one member, a sentence that gives nothing away. */
+export function expectRefusal(answer: Answer, status: number): void {
+  expect(answer.status, answer.text).toBe(status)
+  expect(answer.headers.get('Content-Type')).toBe('application/json')
+  expect(Object.keys(JSON.parse(answer.text))).toEqual(['error'])
+  expect(answer.error).toMatch(SENTENCE)
+  expect(answer.error).not.toMatch(INSIDES)
+}
