@@ -1,0 +1,147 @@
+import { expect, test } from 'vitest'
+import { rowTexts, scene } from '../support/scene.ts'
+import { database, prompt } from '../support/world.ts'
+
+const db = database()
+
+const url = 'https://site.example/page'
+
+test('tells the pages that were cited, owned and earned ones', async () => {
+  const { say, page } = await scene(db)
+  await say('2026-10-01T09:00:00Z', {
+    citations: [{ url: 'https://acme.example/', domain: 'acme.example', owned: true }],
+  })
+  await say('2026-10-01T10:00:00Z', {
+    citations: [
+      { url: 'https://acme.example/', domain: 'acme.example', owned: true },
+      { url: 'https://news.example/a', domain: null },
+    ],
+  })
+  const found = rowTexts(await page('/citations', '2026-10-01'))
+  expect(found.toSorted()).toEqual([
+    '{"date":"2026-10-01","url":"https://acme.example/","domain":"acme.example","is_owned":true,"citations":2}',
+    '{"date":"2026-10-01","url":"https://news.example/a","domain":null,"is_owned":false,"citations":1}',
+  ])
+})
+
+test('dates a citation by when it was recorded, not by its answer', async () => {
+  const { say, rows } = await scene(db)
+  await say('2026-10-01T09:00:00Z', { citations: [{ url, recordedAt: '2026-10-03T08:00:00Z' }] })
+  await say('2026-10-03T09:00:00Z', { citations: [{ url, recordedAt: '2026-10-03T23:59:59.999Z' }] })
+  await say('2026-10-03T10:00:00Z', { citations: [{ url, recordedAt: '2026-10-04T00:00:00.000Z' }] })
+  expect(await rows('/citations', '2026-09-01', '2026-10-31')).toMatchObject([
+    { date: '2026-10-03', citations: 2 },
+    { date: '2026-10-04', citations: 1 },
+  ])
+})
+
+test('counts an answer on each day on which its citation of a URL was recorded', async () => {
+  const { say, rows } = await scene(db)
+  await say('2026-10-01T09:00:00Z', {
+    citations: [
+      { url, recordedAt: '2026-10-01T09:00:00Z' },
+      { url, recordedAt: '2026-10-02T09:00:00Z', owned: true },
+    ],
+  })
+  expect(await rows('/citations', '2026-10-01', '2026-10-02')).toMatchObject([
+    { date: '2026-10-01', citations: 1, is_owned: false },
+    { date: '2026-10-02', citations: 1, is_owned: true },
+  ])
+})
+
+test('decides ownership once per URL and day', async () => {
+  const { say, rows } = await scene(db)
+  await say('2026-10-01T09:00:00Z', { citations: [{ url }] })
+  await say('2026-10-01T10:00:00Z', { citations: [{ url, owned: true }] })
+  await say('2026-10-01T11:00:00Z', { citations: [{ url }] })
+  await say('2026-10-02T09:00:00Z', { citations: [{ url }] })
+  expect(await rows('/citations', '2026-10-01', '2026-10-02')).toMatchObject([
+    { date: '2026-10-01', is_owned: true, citations: 3 },
+    { date: '2026-10-02', is_owned: false, citations: 1 },
+  ])
+})
+
+test('counts an answer once when it cites a URL twice', async () => {
+  const { say, rows } = await scene(db)
+  await say('2026-10-01T09:00:00Z', { citations: [{ url }, { url, owned: true }, { url }] })
+  expect(await rows('/citations', '2026-10-01')).toMatchObject([{ citations: 1, is_owned: true }])
+})
+
+test('gives the greatest domain by code point, or null when none is known', async () => {
+  const { say, rows } = await scene(db)
+  const other = 'https://site.example/other'
+  // In UTF-16 order U+FF5E would be greater than the emoji; a locale would put "Z" after "a".
+  for (const domain of ['Z.example', 'a.example', null])
+    await say('2026-10-01T09:00:00Z', {
+      citations: [
+        { url, domain },
+        { url: other, domain: null },
+      ],
+    })
+  for (const domain of ['～.example', '😀.example'])
+    await say('2026-10-02T09:00:00Z', { citations: [{ url, domain }] })
+  await say('2026-10-03T09:00:00Z', {
+    citations: [
+      { url, domain: '' },
+      { url, domain: null },
+    ],
+  })
+  const found = await rows('/citations', '2026-10-01', '2026-10-03')
+  expect(found.filter((row) => row.url === url).map((row) => row.domain)).toEqual([
+    'a.example',
+    '😀.example',
+    '',
+  ])
+  expect(found.filter((row) => row.url === other)).toEqual([
+    { date: '2026-10-01', url: other, domain: null, is_owned: false, citations: 3 },
+  ])
+})
+
+test('leaves out answers that do not count', async () => {
+  const { brandId, say, rows } = await scene(db)
+  const citations = [{ url, owned: true, recordedAt: '2026-10-05T00:00:00Z' }]
+  const retired = await prompt(db, brandId, { retired_at: '2026-01-01T00:00:00Z' })
+  const aside = await prompt(db, brandId, { counts_in_metrics: false })
+  const branded = await prompt(db, brandId, { branded: true })
+  await say('2026-10-01T09:00:00Z', { citations, error: 'timeout' })
+  await say('2026-10-01T09:00:00Z', { citations, prompt: retired })
+  await say('2026-10-01T09:00:00Z', { citations, prompt: aside })
+  expect(await rows('/citations', '2026-10-01', '2026-10-31')).toEqual([])
+  await say('2026-10-01T09:00:00Z', { citations, prompt: branded })
+  expect(await rows('/citations', '2026-10-01', '2026-10-31')).toMatchObject([{ citations: 1 }])
+  await db.query('update prompts set retired_at = null where id = $1', [retired])
+  expect(await rows('/citations', '2026-10-01', '2026-10-31')).toMatchObject([{ citations: 2 }])
+  await db.query('update prompts set retired_at = now() where id = any($1)', [[retired, branded]])
+  expect(await rows('/citations', '2026-10-01', '2026-10-31')).toEqual([])
+})
+
+test('follows an answer that becomes an error, and a citation that is corrected', async () => {
+  const { say, rows } = await scene(db)
+  const id = await say('2026-10-01T09:00:00Z', { citations: [{ url, recordedAt: '2026-10-03T09:00:00Z' }] })
+  const read = () => rows('/citations', '2026-10-01', '2026-10-31')
+  expect(await read()).toMatchObject([{ date: '2026-10-03', is_owned: false }])
+  await db.query(`update answers set error = 'withdrawn' where id = $1`, [id])
+  expect(await read()).toEqual([])
+  await db.query('update answers set error = null where id = $1', [id])
+  expect(await read()).toMatchObject([{ date: '2026-10-03', is_owned: false }])
+  await db.query('update citations set owned = true where answer_id = $1', [id])
+  expect(await read()).toMatchObject([{ date: '2026-10-03', is_owned: true }])
+  await db.query(`update citations set recorded_at = '2026-10-04T00:00:00Z' where answer_id = $1`, [id])
+  expect(await read()).toMatchObject([{ date: '2026-10-04', is_owned: true }])
+  await db.query(`update citations set url = 'https://moved.example/' where answer_id = $1`, [id])
+  expect(await read()).toMatchObject([{ date: '2026-10-04', url: 'https://moved.example/' }])
+  await db.query('delete from citations where answer_id = $1', [id])
+  expect(await read()).toEqual([])
+})
+
+test('keeps the rows of a date in one order from one reading to the next', async () => {
+  const { say, rows } = await scene(db)
+  const urls = Array.from({ length: 50 }, (_, index) => `https://site.example/${index}`)
+  await say('2026-10-01T09:00:00Z', { citations: urls.map((each) => ({ url: each })) })
+  const first = await rows('/citations', '2026-10-01')
+  await db.query('update citations set owned = true where url = $1', [urls[7]])
+  await say('2026-10-01T10:00:00Z', { citations: urls.toReversed().map((each) => ({ url: each })) })
+  const second = await rows('/citations', '2026-10-01')
+  expect(first.map((row) => row.url).toSorted()).toEqual(urls.toSorted())
+  expect(second.map((row) => row.url)).toEqual(first.map((row) => row.url))
+})

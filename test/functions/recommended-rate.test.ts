@@ -1,0 +1,168 @@
+import { randomUUID } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { rowTexts, scene } from '../support/scene.ts'
+import { brand, database, insert, prompt } from '../support/world.ts'
+
+const db = database()
+
+const judged = (competitor: string | null, recommended: boolean) => ({ competitor, recommended })
+
+test('gives the rate of recommended among judged answers, of the brand and of each competitor', async () => {
+  const { say, rival, page } = await scene(db)
+  const globex = await rival('Globex')
+  await say('2026-10-01T09:00:00Z', { judged: [judged(null, true), judged(globex, false)] })
+  await say('2026-10-01T10:00:00Z', { judged: [judged(null, true)] })
+  await say('2026-10-01T11:00:00Z', { judged: [judged(null, false)] })
+  await say('2026-10-01T12:00:00Z')
+  expect(rowTexts(await page('/recommended-rate', '2026-10-01'))).toEqual([
+    '{"date":"2026-10-01","entity_name":"Acme","is_brand":true,"recommended_rate":66.6667,"judged_answers":3}',
+    '{"date":"2026-10-01","entity_name":"Globex","is_brand":false,"recommended_rate":0.0000,"judged_answers":1}',
+  ])
+})
+
+test('answers with a page and meta, as the other metrics do', async () => {
+  const { brandId, say, page } = await scene(db)
+  await say('2026-10-01T09:00:00Z', { judged: [judged(null, true)] })
+  const { data, pagination, meta } = await page('/recommended-rate', '2026-10-01', '2026-10-02')
+  expect(data).toHaveLength(1)
+  expect(pagination).toEqual({ pageSize: 1000, hasMore: false, nextCursor: null })
+  expect(meta).toEqual({
+    brandId,
+    fromDate: '2026-10-01T00:00:00.000Z',
+    toDate: '2026-10-02T23:59:59.999Z',
+    plan: 'enterprise',
+  })
+})
+
+test('has no row before 2026-09-22, whatever is stored', async () => {
+  const { say, rival, rows } = await scene(db)
+  const globex = await rival('Globex')
+  const both = { judged: [judged(null, true), judged(globex, true)] }
+  await say('2025-10-01T09:00:00Z', both)
+  await say('2026-09-21T23:59:59.999Z', both)
+  expect(await rows('/recommended-rate', '2025-01-01', '2026-12-31')).toEqual([])
+  await say('2026-09-22T00:00:00.000Z', both)
+  expect(await rows('/recommended-rate', '2025-01-01', '2026-12-31')).toMatchObject([
+    { date: '2026-09-22', entity_name: 'Acme', judged_answers: 1 },
+    { date: '2026-09-22', entity_name: 'Globex', judged_answers: 1 },
+  ])
+})
+
+test('puts the brand first on each date, then competitors by code point', async () => {
+  const { say, rival, rows } = await scene(db, { name: 'zebra' })
+  // In UTF-16 order the emoji would come before U+FF5E; a locale would put "apex" before "Zenith".
+  const names = ['2 Good', 'Zenith', 'apex', 'Éclat', '～', '😀']
+  const ids = []
+  for (const name of names.toReversed()) ids.push(await rival(name))
+  const all = [...ids.map((id) => judged(id, false)), judged(null, true)]
+  await say('2026-10-02T09:00:00Z', { judged: all })
+  await say('2026-10-01T09:00:00Z', { judged: all })
+  expect(
+    (await rows('/recommended-rate', '2026-10-01', '2026-10-02')).map((row) => [
+      row.date,
+      row.entity_name,
+      row.is_brand,
+    ]),
+  ).toEqual(
+    ['2026-10-01', '2026-10-02'].flatMap((date) => [
+      [date, 'zebra', true],
+      ...names.map((name) => [date, name, false]),
+    ]),
+  )
+})
+
+test('has no row for an entity without a judged answer', async () => {
+  const { say, rival, rows } = await scene(db)
+  const globex = await rival('Globex')
+  await rival('Initech')
+  await say('2026-10-01T09:00:00Z', { mentions: ['Acme', 'Initech'], judged: [judged(globex, true)] })
+  await say('2026-10-02T09:00:00Z', { judged: [judged(null, false)] })
+  await say('2026-10-03T09:00:00Z', { mentions: ['Acme'] })
+  expect(
+    (await rows('/recommended-rate', '2026-10-01', '2026-10-03')).map((row) => [row.date, row.entity_name]),
+  ).toEqual([
+    ['2026-10-01', 'Globex'],
+    ['2026-10-02', 'Acme'],
+  ])
+})
+
+test('tells a competitor of the same name from the brand', async () => {
+  const { say, rival, rows } = await scene(db)
+  const twin = await rival('Acme')
+  await say('2026-10-01T09:00:00Z', { judged: [judged(null, true), judged(twin, false)] })
+  expect(await rows('/recommended-rate', '2026-10-01')).toMatchObject([
+    { entity_name: 'Acme', is_brand: true, recommended_rate: 100 },
+    { entity_name: 'Acme', is_brand: false, recommended_rate: 0 },
+  ])
+})
+
+test('has no row for an inactive competitor, until it is active again', async () => {
+  const { say, rival, rows } = await scene(db)
+  const globex = await rival('Globex', { active: false })
+  await say('2026-10-01T09:00:00Z', { judged: [judged(globex, true)] })
+  expect(await rows('/recommended-rate', '2026-10-01')).toEqual([])
+  await db.query('update competitors set active = true where id = $1', [globex])
+  expect(await rows('/recommended-rate', '2026-10-01')).toMatchObject([{ entity_name: 'Globex' }])
+})
+
+test('has no row for the competitor of another brand', async () => {
+  const { org, say, rows } = await scene(db)
+  const stranger = randomUUID()
+  await insert(db, 'competitors', [{ id: stranger, brand_id: await brand(db, org), name: 'Stranger' }])
+  await say('2026-10-01T09:00:00Z', { judged: [judged(stranger, true)] })
+  expect(await rows('/recommended-rate', '2026-10-01')).toEqual([])
+})
+
+test('leaves out answers that do not count, and counts branded prompts', async () => {
+  const { brandId, say, rows } = await scene(db)
+  const retired = await prompt(db, brandId, { retired_at: '2026-10-20T00:00:00Z' })
+  const aside = await prompt(db, brandId, { counts_in_metrics: false })
+  const branded = await prompt(db, brandId, { branded: true })
+  const yes = { judged: [judged(null, true)] }
+  await say('2026-10-01T09:00:00Z', { ...yes, error: 'timeout' })
+  await say('2026-10-01T09:00:00Z', { ...yes, prompt: retired })
+  await say('2026-10-01T09:00:00Z', { ...yes, prompt: aside })
+  expect(await rows('/recommended-rate', '2026-10-01')).toEqual([])
+  await say('2026-10-01T09:00:00Z', { judged: [judged(null, false)], prompt: branded })
+  expect(await rows('/recommended-rate', '2026-10-01')).toMatchObject([
+    { recommended_rate: 0, judged_answers: 1 },
+  ])
+})
+
+test('follows a brand or competitor that is renamed, and a judgement that is changed', async () => {
+  const { brandId, say, rival, rows } = await scene(db)
+  const globex = await rival('Globex')
+  const id = await say('2026-10-01T09:00:00Z', { judged: [judged(null, true), judged(globex, true)] })
+  await rows('/recommended-rate', '2026-10-01')
+  await db.query(`update brands set name = 'Apex' where id = $1`, [brandId])
+  await db.query(`update competitors set name = 'Aardvark' where id = $1`, [globex])
+  await db.query(
+    'update recommendations set recommended = false where answer_id = $1 and competitor_id is null',
+    [id],
+  )
+  expect(await rows('/recommended-rate', '2026-10-01')).toMatchObject([
+    { entity_name: 'Apex', is_brand: true, recommended_rate: 0 },
+    { entity_name: 'Aardvark', is_brand: false, recommended_rate: 100 },
+  ])
+})
+
+test('rounds half away from zero, and lets the numerator be recovered', async () => {
+  const { prompt: prompt_id, model: model_id, market: market_id, page } = await scene(db)
+  const ids = Array.from({ length: 128 }, () => randomUUID())
+  await insert(
+    db,
+    'answers',
+    ids.map((id) => ({ id, prompt_id, model_id, market_id, answered_at: '2026-10-01T09:00:00Z' })),
+  )
+  await insert(
+    db,
+    'recommendations',
+    ids.map((answer_id, index) => ({ answer_id, competitor_id: null, recommended: index < 5 })),
+  )
+  const { text, data } = await page('/recommended-rate', '2026-10-01')
+  // 5 / 128 = 3.90625 %: half to even would give 3.9062.
+  expect(text).toContain('"recommended_rate":3.9063,"judged_answers":128}')
+  expect(
+    data.map((row) => Math.round((Number(row.recommended_rate) * Number(row.judged_answers)) / 100)),
+  ).toEqual([5])
+})

@@ -1,0 +1,121 @@
+import { expect, test } from 'vitest'
+import { rowTexts, scene } from '../support/scene.ts'
+import { database, place, prompt } from '../support/world.ts'
+
+const db = database()
+
+const phrase = (polarity: string, confidence: string) => ({ polarity, confidence })
+
+test('counts phrases by polarity and weighs them by confidence', async () => {
+  const { say, page } = await scene(db)
+  await say('2026-10-01T09:00:00Z', {
+    phrases: [phrase('positive', '0.9'), phrase('positive', '0.75'), phrase('negative', '0.5')],
+  })
+  await say('2026-10-01T10:00:00Z', { phrases: [phrase('neutral', '1'), phrase('negative', '0.0501')] })
+  // 1.65 / (1.65 + 0.5501) = 74.99659… %
+  expect(rowTexts(await page('/sentiment', '2026-10-01'))).toEqual([
+    '{"date":"2026-10-01","positive_mentions":2,"neutral_mentions":1,"negative_mentions":2,' +
+      '"positive_weight":1.6500,"negative_weight":0.5501,"sentiment_score":74.9966}',
+  ])
+})
+
+test('has no score on a day with neutral phrases alone', async () => {
+  const { say, page } = await scene(db)
+  await say('2026-10-01T09:00:00Z', { phrases: [phrase('neutral', '0.9'), phrase('neutral', '0.8')] })
+  expect(rowTexts(await page('/sentiment', '2026-10-01'))).toEqual([
+    '{"date":"2026-10-01","positive_mentions":0,"neutral_mentions":2,"negative_mentions":0,' +
+      '"positive_weight":0.0000,"negative_weight":0.0000,"sentiment_score":null}',
+  ])
+})
+
+test('has no score when all confidences are 0', async () => {
+  const { say, page } = await scene(db)
+  await say('2026-10-01T09:00:00Z', { phrases: [phrase('positive', '0'), phrase('negative', '0')] })
+  expect(rowTexts(await page('/sentiment', '2026-10-01'))).toEqual([
+    '{"date":"2026-10-01","positive_mentions":1,"neutral_mentions":0,"negative_mentions":1,' +
+      '"positive_weight":0.0000,"negative_weight":0.0000,"sentiment_score":null}',
+  ])
+})
+
+test('has no row on a day without phrases', async () => {
+  const { say, rows } = await scene(db)
+  await say('2026-10-01T09:00:00Z', { phrases: [phrase('neutral', '1')] })
+  await say('2026-10-02T09:00:00Z', { mentions: ['Acme'] })
+  await say('2026-10-03T09:00:00Z', { phrases: [phrase('neutral', '1')] })
+  expect((await rows('/sentiment', '2026-10-01', '2026-10-03')).map((row) => row.date)).toEqual([
+    '2026-10-01',
+    '2026-10-03',
+  ])
+})
+
+test('gives a score of 100 or 0 when all weight is on one side', async () => {
+  const { say, page } = await scene(db)
+  await say('2026-10-01T09:00:00Z', { phrases: [phrase('positive', '0.0001'), phrase('neutral', '1')] })
+  await say('2026-10-02T09:00:00Z', { phrases: [phrase('negative', '0.0001'), phrase('positive', '0')] })
+  const { text } = await page('/sentiment', '2026-10-01', '2026-10-02')
+  expect(text.match(/"sentiment_score":[^}]*/g)).toEqual([
+    '"sentiment_score":100.0000',
+    '"sentiment_score":0.0000',
+  ])
+})
+
+test('adds weights up exactly', async () => {
+  const { say, page } = await scene(db)
+  const phrases = [
+    ...Array.from({ length: 10 }, () => phrase('positive', '0.1')),
+    ...Array.from({ length: 3 }, () => phrase('negative', '0.1')),
+    ...Array.from({ length: 3 }, () => phrase('negative', '0.0001')),
+  ]
+  await say('2026-10-01T09:00:00Z', { phrases })
+  // In floating point these sums are 0.9999999999999999 and 0.30030000000000007. 1 / 1.3003 = 76.9053…
+  const { text } = await page('/sentiment', '2026-10-01')
+  expect(text).toContain('"positive_weight":1.0000,"negative_weight":0.3003,"sentiment_score":76.9053}')
+})
+
+test('rounds the score half away from zero', async () => {
+  const { say, page } = await scene(db)
+  // 0.0001 / 0.0128 = 0.78125 %; 0.0127 / 0.0128 = 99.21875 %: half to even would give 0.7812 and 99.2188.
+  await say('2026-10-01T09:00:00Z', { phrases: [phrase('positive', '0.0001'), phrase('negative', '0.0127')] })
+  await say('2026-10-02T09:00:00Z', { phrases: [phrase('positive', '0.0127'), phrase('negative', '0.0001')] })
+  const { text } = await page('/sentiment', '2026-10-01', '2026-10-03')
+  expect(text.match(/"sentiment_score":[^}]*/g)).toEqual([
+    '"sentiment_score":0.7813',
+    '"sentiment_score":99.2188',
+  ])
+})
+
+test('takes the phrases of counted answers of all markets, on the day of the answer', async () => {
+  const { brandId, say, rows } = await scene(db)
+  const phrases = [phrase('positive', '0.5')]
+  const retired = await prompt(db, brandId, { retired_at: '2026-10-20T00:00:00Z' })
+  const aside = await prompt(db, brandId, { counts_in_metrics: false })
+  const branded = await prompt(db, brandId, { branded: true })
+  await say('2026-10-01T09:00:00Z', { phrases, error: 'timeout' })
+  await say('2026-10-01T09:00:00Z', { phrases, prompt: retired })
+  await say('2026-10-01T09:00:00Z', { phrases, prompt: aside })
+  expect(await rows('/sentiment', '2026-10-01', '2026-10-02')).toEqual([])
+  await say('2026-10-01T23:59:59.999Z', { phrases, prompt: branded })
+  await say('2026-10-02T00:00:00.000Z', { phrases })
+  await say('2026-10-02T00:00:00.000Z', { phrases, ...(await place(db)) })
+  expect(await rows('/sentiment', '2026-10-01', '2026-10-02')).toMatchObject([
+    { date: '2026-10-01', positive_mentions: 1, positive_weight: 0.5 },
+    { date: '2026-10-02', positive_mentions: 2, positive_weight: 1 },
+  ])
+})
+
+test('follows a phrase that is judged anew or withdrawn', async () => {
+  const { say, rows } = await scene(db)
+  const id = await say('2026-10-01T09:00:00Z', { phrases: [phrase('positive', '0.5')] })
+  expect(await rows('/sentiment', '2026-10-01')).toMatchObject([
+    { positive_weight: 0.5, sentiment_score: 100 },
+  ])
+  await db.query(
+    `update sentiment_phrases set polarity = 'negative', confidence = 0.25 where answer_id = $1`,
+    [id],
+  )
+  expect(await rows('/sentiment', '2026-10-01')).toMatchObject([
+    { positive_mentions: 0, negative_mentions: 1, negative_weight: 0.25, sentiment_score: 0 },
+  ])
+  await db.query('delete from sentiment_phrases where answer_id = $1', [id])
+  expect(await rows('/sentiment', '2026-10-01')).toEqual([])
+})

@@ -1,0 +1,336 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { call } from '../support/call.ts'
+import { rowTexts, sayMany, scene } from '../support/scene.ts'
+import { brand, database, insert, place, prompt, refresh } from '../support/world.ts'
+
+const db = database()
+
+describe('visibility', () => {
+  test('counts the answers of a date, model and market, and those that mention the brand', async () => {
+    const { say, page, model, market } = await scene(db)
+    await say('2026-10-01T09:00:00Z', { mentions: ['Acme'] })
+    await say('2026-10-01T10:00:00Z', { mentions: ['Globex', 'Initech'] })
+    await say('2026-10-01T11:00:00Z')
+    const answer = await page('/visibility', '2026-10-01')
+    expect(rowTexts(answer)).toEqual([
+      `{"date":"2026-10-01","model_id":"${model}","provider":"A provider","market_id":"${market}",` +
+        '"market":"A market","total_prompts":3,"visible_count":1,"visibility_rate":33.3333}',
+    ])
+  })
+
+  test('writes rates with four decimals, whole ones too', async () => {
+    const { say, page } = await scene(db)
+    await say('2026-10-01T09:00:00Z', { mentions: ['Acme'] })
+    await say('2026-10-02T09:00:00Z', { mentions: ['Globex'] })
+    await say('2026-10-03T09:00:00Z', { mentions: ['Acme'] })
+    await say('2026-10-03T09:00:00Z')
+    const { text } = await page('/visibility', '2026-10-01', '2026-10-03')
+    expect(text.match(/"visibility_rate":[^}]*/g)).toEqual([
+      '"visibility_rate":100.0000',
+      '"visibility_rate":0.0000',
+      '"visibility_rate":50.0000',
+    ])
+  })
+
+  test('rounds rates half away from zero', async () => {
+    const here = await scene(db)
+    // 1 / 128 = 0.78125 %, 5 / 128 = 3.90625 %: half to even would give 0.7812 and 3.9062.
+    await sayMany(db, here, { at: '2026-10-01T09:00:00Z', count: 128, name: 'Acme', mentioning: 1 })
+    await sayMany(db, here, { at: '2026-10-02T09:00:00Z', count: 128, name: 'Acme', mentioning: 5 })
+    // 2 / 3 = 66.66666… %
+    await sayMany(db, here, { at: '2026-10-03T09:00:00Z', count: 3, name: 'Acme', mentioning: 2 })
+    const { text } = await here.page('/visibility', '2026-10-01', '2026-10-03')
+    expect(text.match(/"visibility_rate":[^}]*/g)).toEqual([
+      '"visibility_rate":0.7813',
+      '"visibility_rate":3.9063',
+      '"visibility_rate":66.6667',
+    ])
+  })
+
+  test('cuts days at midnight UTC', async () => {
+    const { say, rows } = await scene(db)
+    await say('2026-10-01T23:59:59.999Z', { mentions: ['Acme'] })
+    await say('2026-10-01T23:59:59.999999Z')
+    await say('2026-10-02T00:00:00.000Z')
+    expect(await rows('/visibility', '2026-10-01', '2026-10-02')).toMatchObject([
+      { date: '2026-10-01', total_prompts: 2, visible_count: 1 },
+      { date: '2026-10-02', total_prompts: 1, visible_count: 0 },
+    ])
+    expect(await rows('/visibility', '2026-10-02')).toMatchObject([{ date: '2026-10-02', total_prompts: 1 }])
+  })
+
+  test('cuts days in UTC whatever the time zone of the loader and of the refresh', async () => {
+    const { prompt: prompt_id, model: model_id, market: market_id, rows } = await scene(db)
+    const client = await db.connect()
+    try {
+      await client.query('begin')
+      await client.query(`set local time zone 'America/New_York'`)
+      // 19:59:59 and 20:00:00 in New York are 23:59:59 and the next day's 00:00:00 in UTC.
+      await insert(
+        client,
+        'answers',
+        ['2026-10-01 19:59:59', '2026-10-01 20:00:00'].map((answered_at) => ({
+          prompt_id,
+          model_id,
+          market_id,
+          answered_at,
+        })),
+      )
+      await client.query('commit')
+      await client.query('begin')
+      await client.query(`set local time zone 'Pacific/Kiritimati'`)
+      await client.query('select daily.refresh(1000, 1000)')
+      await client.query('commit')
+    } finally {
+      client.release()
+    }
+    expect(await rows('/visibility', '2026-09-30', '2026-10-03')).toMatchObject([
+      { date: '2026-10-01', total_prompts: 1 },
+      { date: '2026-10-02', total_prompts: 1 },
+    ])
+  })
+
+  test('has a row for each model and market, in code point order of model_id, then by market_id', async () => {
+    const { say, rows } = await scene(db)
+    const prefix = randomUUID()
+    // In UTF-16 order the emoji would come before U+FF5E; a locale would put "a" before "Z".
+    const models = ['Z', 'a', 'é', '～', '😀'].map((letter) => `${prefix}-${letter}`)
+    const markets = [`${'f'.repeat(8)}${randomUUID().slice(8)}`, `00000000${randomUUID().slice(8)}`]
+    await insert(
+      db,
+      'models',
+      models.map((id) => ({ id, provider: `Provider of ${id}` })),
+    )
+    await insert(
+      db,
+      'markets',
+      markets.map((id) => ({ id, name: `Market ${id}` })),
+    )
+    for (const model of models.toReversed())
+      for (const market of markets) await say('2026-10-01T09:00:00Z', { model, market })
+    expect(
+      (await rows('/visibility', '2026-10-01')).map(({ model_id, market_id }) => [model_id, market_id]),
+    ).toEqual(models.flatMap((model) => markets.toReversed().map((market) => [model, market])))
+  })
+
+  test('follows a market that is renamed and a model whose provider changes, on all dates', async () => {
+    const { say, rows, model, market } = await scene(db)
+    await say('2026-01-01T09:00:00Z')
+    await say('2026-10-01T09:00:00Z')
+    await rows('/visibility', '2026-01-01')
+    await db.query(`update markets set name = 'Renamed' where id = $1`, [market])
+    await db.query(`update models set provider = 'Sold' where id = $1`, [model])
+    expect(await rows('/visibility', '2026-01-01', '2026-12-31')).toMatchObject([
+      { date: '2026-01-01', provider: 'Sold', market: 'Renamed' },
+      { date: '2026-10-01', provider: 'Sold', market: 'Renamed' },
+    ])
+  })
+
+  test('has no row for another brand', async () => {
+    const here = await scene(db)
+    const other = await prompt(db, await brand(db, here.org))
+    await here.say('2026-10-01T09:00:00Z', { prompt: other })
+    expect(await here.rows('/visibility', '2026-10-01')).toEqual([])
+  })
+})
+
+describe('an answer mentions the brand', () => {
+  const brands = { name: 'Acme', display_name: 'Acme Corporation', aliases: ['ACM', 'The A-Team'] }
+  test.for([
+    ['when it names it', brands, 'Acme'],
+    ['when the case differs', brands, 'aCME'],
+    ['when there are spaces around', brands, '  Acme \t\n'],
+    ['when there are other white spaces around', brands, '\u00a0Acme\u3000'],
+    ['by its display name', brands, 'ACME corporation'],
+    ['by an alias', brands, ' the a-team '],
+    ['when the name of the brand has spaces around', { ...brands, name: ' Ajax  ' }, 'ajax'],
+    ['when é differs in case', { ...brands, name: 'Café' }, 'CAFÉ'],
+    ['when Cyrillic differs in case', { ...brands, name: 'Яндекс' }, 'ЯНДЕКС'],
+    ['when Greek ends in a final sigma', { ...brands, name: 'ΝΙΚΟΣ' }, 'Νικος'],
+    ['when Greek ends in a sigma that is not final', { ...brands, name: 'Νικος' }, 'νικοσ'],
+    ['when ß is written SS', { ...brands, name: 'Weißbier' }, 'WEISSBIER'],
+    ['when ß is a capital', { ...brands, name: 'weißbier' }, 'WEIẞBIER'],
+    ['when Turkish İ is a small i with its dot', { ...brands, name: 'İpek' }, 'i\u0307PEK'],
+    ['when letters of four bytes differ in case', { ...brands, name: '𐐔𐐇' }, '𐐼𐐯'],
+    ['when the alias is not ASCII', { ...brands, aliases: ['ÅNGSTRÖM'] }, 'ångström'],
+  ] as const)('%s', async ([, values, name]) => {
+    const { say, rows } = await scene(db, values)
+    await say('2026-10-01T09:00:00Z', { mentions: [name] })
+    expect(await rows('/visibility', '2026-10-01')).toMatchObject([{ total_prompts: 1, visible_count: 1 }])
+  })
+
+  test.for([
+    ['a name that only contains its name', brands, 'Acme Incorporated'],
+    ['a name that only begins with its name', brands, 'Acmeology'],
+    ['a name that ends with its name', brands, 'New Acme'],
+    ['a part of its name', { ...brands, name: 'Acme Tools' }, 'Tools'],
+    ['other spaces between words', brands, 'Acme  Corporation'],
+    ['a letter without its accent', { ...brands, name: 'Café' }, 'Cafe'],
+    ['a dotted İ for an i', { ...brands, name: 'İpek' }, 'ipek'],
+    ['a dotless ı for an i', { ...brands, name: 'ipek' }, 'ıpek'],
+    ['a pattern', brands, 'A%'],
+    ['an empty name', brands, ' '],
+  ] as const)('but not by %s', async ([, values, name]) => {
+    const { say, rows } = await scene(db, values)
+    await say('2026-10-01T09:00:00Z', { mentions: [name] })
+    expect(await rows('/visibility', '2026-10-01')).toMatchObject([{ total_prompts: 1, visible_count: 0 }])
+  })
+
+  test('once, however many of its names it says', async () => {
+    const { say, rows } = await scene(db, brands)
+    await say('2026-10-01T09:00:00Z', { mentions: ['Acme', 'ACME', 'ACM', 'Acme Corporation', 'Globex'] })
+    expect(await rows('/visibility', '2026-10-01')).toMatchObject([{ total_prompts: 1, visible_count: 1 }])
+  })
+
+  test('by the names that it has now, on all dates', async () => {
+    const { brandId, say, rows } = await scene(db, brands)
+    await say('2026-01-01T09:00:00Z', { mentions: ['Acme'] })
+    await say('2026-10-01T09:00:00Z', { mentions: ['Umbrella'] })
+    const counts = async () =>
+      (await rows('/visibility', '2026-01-01', '2026-12-31')).map(({ visible_count }) => visible_count)
+    expect(await counts()).toEqual([1, 0])
+    await db.query(`update brands set aliases = array['umbrella'] where id = $1`, [brandId])
+    expect(await counts()).toEqual([1, 1])
+    await db.query(`update brands set name = 'Apex' where id = $1`, [brandId])
+    expect(await counts()).toEqual([0, 1])
+    await db.query(`update brands set display_name = 'ACME' where id = $1`, [brandId])
+    expect(await counts()).toEqual([1, 1])
+  })
+})
+
+describe('an answer counts', () => {
+  test('when its prompt is branded', async () => {
+    const { brandId, say, rows } = await scene(db)
+    const branded = await prompt(db, brandId, { branded: true })
+    await say('2026-10-01T09:00:00Z', { prompt: branded, mentions: ['Acme'] })
+    expect(await rows('/visibility', '2026-10-01')).toMatchObject([{ total_prompts: 1, visible_count: 1 }])
+  })
+
+  test('unless it is an error', async () => {
+    const { say, rows } = await scene(db)
+    await say('2026-10-01T09:00:00Z', { error: 'timeout', mentions: ['Acme'] })
+    await say('2026-10-01T09:00:00Z', { error: '', mentions: ['Acme'] })
+    await say('2026-10-01T10:00:00Z')
+    await say('2026-10-02T09:00:00Z', { error: 'timeout' })
+    expect(await rows('/visibility', '2026-10-01', '2026-10-02')).toMatchObject([
+      { date: '2026-10-01', total_prompts: 1, visible_count: 0 },
+    ])
+  })
+
+  test('unless its prompt does not count in metrics', async () => {
+    const { brandId, say, rows } = await scene(db)
+    const aside = await prompt(db, brandId, { counts_in_metrics: false })
+    await say('2026-10-01T09:00:00Z', { prompt: aside, mentions: ['Acme'] })
+    await say('2026-10-01T10:00:00Z')
+    expect(await rows('/visibility', '2026-10-01')).toMatchObject([{ total_prompts: 1, visible_count: 0 }])
+    await db.query('update prompts set counts_in_metrics = true where id = $1', [aside])
+    expect(await rows('/visibility', '2026-10-01')).toMatchObject([{ total_prompts: 2, visible_count: 1 }])
+  })
+
+  test('unless its prompt is retired, also on dates before it was; and again when it no longer is', async () => {
+    const { brandId, say, rows } = await scene(db)
+    const retired = await prompt(db, brandId)
+    await say('2026-10-01T09:00:00Z', { prompt: retired, mentions: ['Acme'] })
+    await say('2026-10-01T09:00:00Z')
+    await say('2026-10-02T09:00:00Z', { prompt: retired })
+    const both = [
+      { date: '2026-10-01', total_prompts: 2, visible_count: 1 },
+      { date: '2026-10-02', total_prompts: 1, visible_count: 0 },
+    ]
+    expect(await rows('/visibility', '2026-10-01', '2026-10-02')).toMatchObject(both)
+    await db.query(`update prompts set retired_at = '2026-10-05T00:00:00Z' where id = $1`, [retired])
+    expect(await rows('/visibility', '2026-10-01', '2026-10-02')).toMatchObject([
+      { date: '2026-10-01', total_prompts: 1, visible_count: 0 },
+    ])
+    await db.query('update prompts set retired_at = null where id = $1', [retired])
+    expect(await rows('/visibility', '2026-10-01', '2026-10-02')).toMatchObject(both)
+  })
+})
+
+describe('what is taken away leaves the metrics', () => {
+  const paths = [
+    '/visibility',
+    '/competitors',
+    '/citations',
+    '/citation-share',
+    '/sentiment',
+    '/recommended-rate',
+  ]
+
+  async function full() {
+    const here = await scene(db)
+    const rival = await here.rival('Globex')
+    const said = {
+      mentions: ['Acme', 'Globex'],
+      citations: [{ url: 'https://a.example/', recordedAt: '2026-10-04T00:00:00Z' }],
+      phrases: [{ polarity: 'positive', confidence: '0.5' }],
+      judged: [
+        { competitor: null, recommended: true },
+        { competitor: rival, recommended: true },
+      ],
+    }
+    const counts = async () =>
+      Promise.all(paths.map(async (path) => (await here.rows(path, '2026-10-01', '2026-10-31')).length))
+    return { ...here, rival, said, counts }
+  }
+
+  test('when an answer is deleted', async () => {
+    const { say, said, counts } = await full()
+    const id = await say('2026-10-01T09:00:00Z', said)
+    expect(await counts()).toEqual([1, 1, 1, 1, 1, 2])
+    await db.query('delete from answers where id = $1', [id])
+    expect(await counts()).toEqual([0, 0, 0, 0, 0, 0])
+  })
+
+  test('when a prompt is deleted', async () => {
+    const { brandId, say, said, counts } = await full()
+    const going = await prompt(db, brandId)
+    await say('2026-10-01T09:00:00Z', { ...said, prompt: going })
+    await say('2026-10-02T09:00:00Z')
+    expect(await counts()).toEqual([2, 2, 1, 1, 1, 2])
+    await db.query('delete from prompts where id = $1', [going])
+    expect(await counts()).toEqual([1, 1, 0, 0, 0, 0])
+  })
+
+  test('when a competitor is deleted', async () => {
+    const { rival, say, said, counts } = await full()
+    await say('2026-10-01T09:00:00Z', said)
+    expect(await counts()).toEqual([1, 1, 1, 1, 1, 2])
+    await db.query('delete from competitors where id = $1', [rival])
+    expect(await counts()).toEqual([1, 0, 1, 1, 1, 1])
+  })
+
+  test('when the brand is deleted', async () => {
+    const { brandId, key, say, said, counts } = await full()
+    await say('2026-10-01T09:00:00Z', said)
+    expect(await counts()).toEqual([1, 1, 1, 1, 1, 2])
+    await db.query('delete from brands where id = $1', [brandId])
+    expect((await call('/visibility', { key, query: { brandId } })).status).toBe(404)
+    await refresh(db)
+    const { rows } = await db.query(
+      `select brand_id from daily.visibility where brand_id = $1
+       union all select brand_id from daily.competitors where brand_id = $1
+       union all select brand_id from daily.citations where brand_id = $1
+       union all select brand_id from daily.citation_share where brand_id = $1
+       union all select brand_id from daily.sentiment where brand_id = $1
+       union all select brand_id from daily.recommended_rate where brand_id = $1`,
+      [brandId],
+    )
+    expect(rows).toEqual([])
+  })
+
+  test('when an answer moves to another day, model or market', async () => {
+    const { say, rows } = await scene(db)
+    const id = await say('2026-10-01T09:00:00Z')
+    const other = await place(db)
+    await rows('/visibility', '2026-10-01')
+    await db.query(
+      `update answers set answered_at = '2026-10-02T00:00:00Z', model_id = $2, market_id = $3 where id = $1`,
+      [id, other.model, other.market],
+    )
+    expect(await rows('/visibility', '2026-10-01', '2026-10-02')).toMatchObject([
+      { date: '2026-10-02', model_id: other.model, market_id: other.market, total_prompts: 1 },
+    ])
+  })
+})
