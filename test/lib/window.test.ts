@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest'
+import { dayOf, resolveWindow, resumeWindow } from '../../lib/window.ts'
+
+const NOON = new Date('2026-11-21T12:00:00.000Z')
+const LAST_MS = new Date('2026-11-21T23:59:59.999Z')
+const MIDNIGHT = new Date('2026-11-22T00:00:00.000Z')
+
+describe('the window of a first page', () => {
+  test('is the last 30 days up to now', () => {
+    expect(resolveWindow({}, 'enterprise', NOON)).toEqual({
+      first: '2026-10-22',
+      last: '2026-11-21',
+      end: '2026-11-21T12:00:00.000Z',
+    })
+  })
+
+  test('moves on with the UTC day, at midnight and not before', () => {
+    expect(dayOf(LAST_MS)).toBe('2026-11-21')
+    expect(dayOf(MIDNIGHT)).toBe('2026-11-22')
+    expect(resolveWindow({}, 'pro', LAST_MS)).toEqual({
+      first: '2026-10-22',
+      last: '2026-11-21',
+      end: '2026-11-21T23:59:59.999Z',
+    })
+    expect(resolveWindow({}, 'pro', MIDNIGHT)).toEqual({
+      first: '2026-10-23',
+      last: '2026-11-22',
+      end: '2026-11-22T00:00:00.000Z',
+    })
+  })
+
+  test('ends with the last millisecond of toDate', () => {
+    expect(resolveWindow({ toDate: '2026-11-01' }, 'pro', NOON)).toEqual({
+      first: '2026-10-22',
+      last: '2026-11-01',
+      end: '2026-11-01T23:59:59.999Z',
+    })
+  })
+
+  // 2026-11-21 − 90 days: 21 of November, 31 of October, 30 of September make 82, and 8 more end on 23 August.
+  // 180 days: 82 and 31 of August, 31 of July make 144, 30 of June 174, and 6 more end on 25 May.
+  test.each([
+    ['pro', '2026-08-23'],
+    ['agency', '2026-05-25'],
+    ['enterprise', '0001-01-01'],
+  ] as const)('of a %s key starts on %s at the earliest', (plan, earliest) => {
+    expect(resolveWindow({ fromDate: '0001-01-01' }, plan, NOON).first).toBe(earliest)
+    expect(resolveWindow({ fromDate: earliest }, plan, LAST_MS).first).toBe(earliest)
+  })
+
+  test('keeps a start within the lookback, and moves one before it', () => {
+    expect(resolveWindow({ fromDate: '2026-08-24' }, 'pro', NOON).first).toBe('2026-08-24')
+    expect(resolveWindow({ fromDate: '2026-08-22' }, 'pro', NOON).first).toBe('2026-08-23')
+    expect(resolveWindow({ fromDate: '2026-08-23' }, 'pro', MIDNIGHT).first).toBe('2026-08-24')
+  })
+
+  test('may end before it starts, and then holds nothing', () => {
+    expect(resolveWindow({ fromDate: '2026-01-01', toDate: '2026-01-31' }, 'pro', NOON)).toEqual({
+      first: '2026-08-23',
+      last: '2026-01-31',
+      end: '2026-01-31T23:59:59.999Z',
+    })
+    expect(resolveWindow({ fromDate: '2026-12-01' }, 'pro', NOON)).toEqual({
+      first: '2026-12-01',
+      last: '2026-11-21',
+      end: '2026-11-21T12:00:00.000Z',
+    })
+  })
+
+  test('counts days over a leap day', () => {
+    expect(resolveWindow({}, 'pro', new Date('2024-03-15T00:00:00.000Z')).first).toBe('2024-02-14')
+    expect(resolveWindow({}, 'pro', new Date('2023-03-15T00:00:00.000Z')).first).toBe('2023-02-13')
+  })
+})
+
+describe('the window of a later page', () => {
+  const pinned = { first: '2026-08-23', last: '2026-11-21', end: '2026-11-21T23:59:59.500Z' }
+
+  test('is the first page’s, on the same day and when one midnight has passed', () => {
+    expect(resumeWindow(pinned, 'pro', NOON)).toEqual(pinned)
+    expect(resumeWindow(pinned, 'pro', MIDNIGHT)).toEqual(pinned)
+    expect(resumeWindow(pinned, 'pro', new Date('2026-11-22T23:59:59.999Z'))).toEqual(pinned)
+  })
+
+  test('is clamped anew when its start lies more than that day before the lookback', () => {
+    expect(resumeWindow(pinned, 'pro', new Date('2026-11-23T00:00:00.000Z'))).toEqual({
+      ...pinned,
+      first: '2026-08-25',
+    })
+  })
+
+  test('is clamped at once when the plan was lowered', () => {
+    const wide = { ...pinned, first: '2020-01-01' }
+    expect(resumeWindow(wide, 'enterprise', MIDNIGHT)).toEqual(wide)
+    expect(resumeWindow(wide, 'agency', NOON)).toEqual({ ...wide, first: '2026-05-25' })
+    expect(resumeWindow(wide, 'pro', NOON)).toEqual({ ...wide, first: '2026-08-23' })
+  })
+
+  test('does not grow when the plan was raised', () => {
+    expect(resumeWindow(pinned, 'enterprise', NOON)).toEqual(pinned)
+  })
+})
