@@ -16,7 +16,7 @@ CREATE VIEW "metrics"."citation_share" AS (
       counted.brand_id,
       counted.date,
       encode(substr(sha256(convert_to(cited.url, 'UTF8')), 1, 16), 'hex')::uuid as url_key,
-      cited.url,
+      cited.url collate "C" as url,
       max(cited.domain collate "C") as domain,
       bool_or(cited.owned) as is_owned,
       count(distinct cited.answer_id)::int as citations,
@@ -30,7 +30,7 @@ CREATE VIEW "metrics"."citations" AS (
       counted.brand_id,
       (cited.recorded_at at time zone 'UTC')::date as date,
       encode(substr(sha256(convert_to(cited.url, 'UTF8')), 1, 16), 'hex')::uuid as url_key,
-      cited.url,
+      cited.url collate "C" as url,
       max(cited.domain collate "C") as domain,
       bool_or(cited.owned) as is_owned,
       count(distinct cited.answer_id)::int as citations
@@ -42,7 +42,7 @@ CREATE VIEW "metrics"."competitors" AS (
     select
       counted.brand_id,
       counted.date,
-      competitor.name as competitor_name,
+      competitor.name collate "C" as competitor_name,
       count(*)::int as total_responses,
       count(*) filter (where mentioned.names && competitor.names)::int as competitor_visible_responses,
       round(100.0 * count(*) filter (where mentioned.names && competitor.names) / count(*), 4)
@@ -61,7 +61,7 @@ CREATE VIEW "metrics"."recommended_rate" AS (
       counted.brand_id,
       counted.date,
       judged.competitor_id is not null as is_competitor,
-      coalesce(competitors.name, brands.name) as entity_name,
+      coalesce(competitors.name, brands.name) collate "C" as entity_name,
       judged.competitor_id is null as is_brand,
       round(100.0 * count(*) filter (where judged.recommended) / count(*), 4) as recommended_rate,
       count(*)::int as judged_answers
@@ -104,10 +104,10 @@ CREATE VIEW "metrics"."visibility" AS (
     select
       counted.brand_id,
       counted.date,
-      counted.model_id,
-      models.provider,
+      counted.model_id collate "C" as model_id,
+      models.provider collate "C" as provider,
       counted.market_id,
-      markets.name as market,
+      markets.name collate "C" as market,
       count(*)::int as total_prompts,
       count(*) filter (where mentioned.names && brand.names)::int as visible_count,
       round(100.0 * count(*) filter (where mentioned.names && brand.names) / count(*), 4) as visibility_rate

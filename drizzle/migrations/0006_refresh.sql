@@ -60,6 +60,7 @@ DECLARE
   stored regclass := format('daily.%I', of_metric)::regclass;
   keys text;
   same_key text;
+  kept_key text;
   cols text;
   sets text;
 BEGIN
@@ -72,23 +73,30 @@ BEGIN
 
   SELECT
     string_agg(quote_ident(attname), ', '),
-    string_agg(format('fresh.%1$I = stored.%1$I', attname), ' AND ')
-  INTO keys, same_key
+    string_agg(format('fresh.%1$I = stored.%1$I', attname), ' AND '),
+    string_agg(format('fresh.%1$I = kept.%1$I', attname), ' AND ')
+  INTO keys, same_key, kept_key
   FROM pg_catalog.pg_index
   JOIN pg_catalog.pg_attribute ON attrelid = indrelid AND attnum = ANY (indkey)
   WHERE indrelid = stored AND indisprimary;
 
+  -- Rows that are equal already are left out ahead of the upsert, which would lock them one by one.
   EXECUTE format(
     'WITH fresh AS MATERIALIZED (
        SELECT %2$s FROM metrics.%1$I WHERE brand_id = ANY ($1) AND date BETWEEN $2 AND $3
+     ), stored AS MATERIALIZED (
+       SELECT %2$s FROM daily.%1$I WHERE brand_id = ANY ($1) AND date BETWEEN $2 AND $3
      ), gone AS (
-       DELETE FROM daily.%1$I AS stored
-       WHERE brand_id = ANY ($1) AND date BETWEEN $2 AND $3 AND NOT EXISTS (SELECT FROM fresh WHERE %4$s)
+       DELETE FROM daily.%1$I AS kept USING (
+         SELECT * FROM stored WHERE NOT EXISTS (SELECT FROM fresh WHERE %4$s)
+       ) AS fresh
+       WHERE %6$s
      )
-     INSERT INTO daily.%1$I AS stored (%2$s)
+     INSERT INTO daily.%1$I (%2$s)
      SELECT %2$s FROM fresh
-     ON CONFLICT (%3$s) DO UPDATE SET %5$s WHERE (stored.*) IS DISTINCT FROM (excluded.*)',
-    of_metric, cols, keys, same_key, sets)
+     WHERE NOT EXISTS (SELECT FROM stored WHERE %4$s AND (stored.*) IS NOT DISTINCT FROM (fresh.*))
+     ON CONFLICT (%3$s) DO UPDATE SET %5$s',
+    of_metric, cols, keys, same_key, sets, kept_key)
   USING of_brands, first, last;
 END
 $recompute$;

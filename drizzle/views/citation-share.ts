@@ -21,7 +21,7 @@ export const citationShare = metrics.view('citation_share', citationShareColumns
       counted.brand_id,
       counted.date,
       ${urlKey(sql`cited.url`)} as url_key,
-      cited.url,
+      cited.url collate "C" as url,
       max(cited.domain collate "C") as domain,
       bool_or(cited.owned) as is_owned,
       count(distinct cited.answer_id)::int as citations,

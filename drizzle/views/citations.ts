@@ -20,7 +20,7 @@ export const citations = metrics.view('citations', citationsColumns()).as(sql`
       counted.brand_id,
       (cited.recorded_at at time zone 'UTC')::date as date,
       ${urlKey(sql`cited.url`)} as url_key,
-      cited.url,
+      cited.url collate "C" as url,
       max(cited.domain collate "C") as domain,
       bool_or(cited.owned) as is_owned,
       count(distinct cited.answer_id)::int as citations

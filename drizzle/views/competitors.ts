@@ -17,7 +17,7 @@ export const competitors = metrics.view('competitors', competitorsColumns()).as(
     select
       counted.brand_id,
       counted.date,
-      competitor.name as competitor_name,
+      competitor.name collate "C" as competitor_name,
       count(*)::int as total_responses,
       count(*) filter (where mentioned.names && competitor.names)::int as competitor_visible_responses,
       round(100.0 * count(*) filter (where mentioned.names && competitor.names) / count(*), 4)

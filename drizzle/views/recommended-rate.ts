@@ -20,7 +20,7 @@ export const recommendedRate = metrics.view('recommended_rate', recommendedRateC
       counted.brand_id,
       counted.date,
       judged.competitor_id is not null as is_competitor,
-      coalesce(competitors.name, brands.name) as entity_name,
+      coalesce(competitors.name, brands.name) collate "C" as entity_name,
       judged.competitor_id is null as is_brand,
       round(100.0 * count(*) filter (where judged.recommended) / count(*), 4) as recommended_rate,
       count(*)::int as judged_answers

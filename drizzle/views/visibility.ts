@@ -20,10 +20,10 @@ export const visibility = metrics.view('visibility', visibilityColumns()).as(sql
     select
       counted.brand_id,
       counted.date,
-      counted.model_id,
-      models.provider,
+      counted.model_id collate "C" as model_id,
+      models.provider collate "C" as provider,
       counted.market_id,
-      markets.name as market,
+      markets.name collate "C" as market,
       count(*)::int as total_prompts,
       count(*) filter (where mentioned.names && brand.names)::int as visible_count,
       round(100.0 * count(*) filter (where mentioned.names && brand.names) / count(*), 4) as visibility_rate
