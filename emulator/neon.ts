@@ -38,6 +38,7 @@ export function neon(pool: Pool): (request: Request) => Promise<Response> {
       return errorResponse(error, 'connecting')
     }
     const lost = track(client)
+    let fatal = false
     try {
       const output = outputOf(request.headers)
       const answer =
@@ -46,9 +47,11 @@ export function neon(pool: Pool): (request: Request) => Promise<Response> {
           : { results: await inTransaction(client, begin(request.headers), body.queries, output) }
       return sized(JSON.stringify(answer))
     } catch (error) {
+      // Known before the connection's end has been heard: the next query must not get it.
+      if (endsConnection(error)) fatal = true
       return errorResponse(error, 'querying')
     } finally {
-      client.release(lost())
+      client.release(lost() || fatal)
     }
   }
 }
@@ -64,6 +67,10 @@ function track(client: PoolClient): () => boolean {
     client.off('error', listener)
     return broken
   }
+}
+
+function endsConnection(error: unknown): boolean {
+  return !(error instanceof pg.DatabaseError) || error.severity === 'FATAL'
 }
 
 function outputOf(headers: Headers): Output {

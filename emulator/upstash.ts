@@ -49,9 +49,12 @@ function refusal(status: number, error: string): Response {
   return Response.json({ error }, { status })
 }
 
-/** As Upstash encodes: every string however deep, except "OK". */
-function inBase64(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inBase64)
-  if (typeof value !== 'string' || value === 'OK') return value
-  return Buffer.from(value).toString('base64')
+/** As Upstash's client decodes: every string however deep, except a result that is "OK" as a whole. */
+function inBase64(result: unknown): unknown {
+  return result === 'OK' ? result : encodeStrings(result)
+}
+
+function encodeStrings(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(encodeStrings)
+  return typeof value === 'string' ? Buffer.from(value).toString('base64') : value
 }
