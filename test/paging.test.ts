@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { BINDINGS } from '../emulator/bindings.ts'
+import { BINDINGS, variables } from '../emulator/bindings.ts'
 import { type CursorBinding, type CursorPosition, sealCursor } from '../lib/cursor.ts'
 import { type Answer, call, pull, type Row } from './support/call.ts'
 import { clearOfEnd, DAY, daysAgo } from './support/clock.ts'
@@ -23,9 +23,11 @@ const numberOf = (row: Row): number => Number(Object.values(row).find(Number.isI
 const numbered = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index)
 
+const { CURSOR_SECRET } = { ...BINDINGS, ...variables(process.env) }
+
 /** Cursors as the emulator's Workers seal them. */
 const seal = (position: CursorPosition, binding: CursorBinding) =>
-  sealCursor(position, binding, [BINDINGS.CURSOR_SECRET])
+  sealCursor(position, binding, [CURSOR_SECRET])
 
 /** A brand with citations, all of one day. */
 async function cited(rows: number, day = '2026-10-01'): Promise<Tenant> {
