@@ -50,18 +50,24 @@ export interface Emulator {
 /** Starts every Worker of wrangler.toml in one runtime, with Neon and Upstash answered by this process. */
 export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
   await assertFree(options.host, options.port)
-  const undo: (() => Promise<unknown> | unknown)[] = []
+  const undo: (() => unknown)[] = []
+  const keep = async <Part>(start: Part | Promise<Part>, end: (part: Part) => unknown): Promise<Part> => {
+    const part = await start
+    undo.push(() => end(part))
+    return part
+  }
   const close = async () => {
     for (const step of undo.splice(0).reverse()) await step()
   }
   try {
-    const [postgres, redis] = await Promise.all([
-      options.databaseUrl === undefined ? startEmbeddedPostgres() : undefined,
-      options.redisUrl === undefined ? embeddedRedis() : connectRedis(options.redisUrl),
+    const starts = [
+      options.databaseUrl ?? keep(startEmbeddedPostgres(), ({ stop }) => stop()).then(({ url }) => url),
+      keep(options.redisUrl ? connectRedis(options.redisUrl) : embeddedRedis(), ({ close }) => close()),
       options.bundle === false ? undefined : bundle(),
-    ])
-    undo.push(redis.close, () => postgres?.stop())
-    const databaseUrl = options.databaseUrl ?? postgres?.url ?? ''
+    ] as const
+    // One that fails must not leave another behind that starts later.
+    await Promise.allSettled(starts)
+    const [databaseUrl, redis] = await Promise.all(starts)
     const pool = openPool(databaseUrl)
     // A server that has gone silent must not keep the emulator from closing.
     undo.push(() => Promise.race([pool.end(), delay(1_000, undefined, { ref: false })]))

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import { readSettings } from '../../emulator/settings.ts'
+
+test('without any variable the service is embedded, on port 8787 of this machine', () => {
+  const embedded = {
+    host: '127.0.0.1',
+    port: 8787,
+    databaseUrl: undefined,
+    redisUrl: undefined,
+    latencyMs: 0,
+  }
+  expect(readSettings({})).toEqual(embedded)
+  expect(readSettings({ HOST: '', PORT: '', DATABASE_URL: '', REDIS_URL: '', LATENCY_MS: '' })).toEqual(
+    embedded,
+  )
+})
+
+test('variables are taken as they are', () => {
+  const servers = {
+    DATABASE_URL: 'postgres://me:secret@db/x?sslmode=require',
+    REDIS_URL: 'rediss://cache:1/2',
+  }
+  expect(readSettings({ ...servers, HOST: '0.0.0.0', PORT: '0', LATENCY_MS: '250' })).toEqual({
+    host: '0.0.0.0',
+    port: 0,
+    databaseUrl: servers.DATABASE_URL,
+    redisUrl: servers.REDIS_URL,
+    latencyMs: 250,
+  })
+})
+
+test.for([
+  ['PORT', 'abc'],
+  ['PORT', '65536'],
+  ['PORT', '80.5'],
+  ['LATENCY_MS', '-1'],
+  ['LATENCY_MS', '1e3'],
+  ['DATABASE_URL', 'mysql://me:secret@db/x'],
+  ['DATABASE_URL', 'secret'],
+  ['REDIS_URL', 'http://:secret@cache'],
+  ['CURSOR_SECRET', 'secret'],
+  ['CURSOR_SECRET_PREVIOUS', 'secret'],
+])('%s=%s is a mistake that names the variable and tells no secret', ([name = '', value = '']) => {
+  const read = () => readSettings({ [name]: value })
+  expect(read).toThrow(name)
+  expect(read).not.toThrow('secret')
+})
