@@ -3,12 +3,5 @@ import { endpoint } from './endpoint.ts'
 
 /** An endpoint that answers everybody with one fixed JSON text: the path, the method and the rate budget are its only gates. */
 export function document({ path, body }: { path: string; body: string }): Hono {
-  return endpoint({
-    path,
-    answer: async ({ context }) => {
-      context.header('Content-Type', 'application/json')
-      context.header('Cache-Control', 'public, max-age=300')
-      return context.body(body)
-    },
-  })
+  return endpoint({ path, answer: async () => ({ body, lasting: true }) })
 }

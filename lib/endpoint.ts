@@ -1,19 +1,28 @@
-import { type Context, Hono } from 'hono'
+import type { Context } from 'hono'
+import { Hono } from 'hono/tiny'
 import { type Env, parseEnv } from './env.ts'
 import { Refusal, refuse } from './errors.ts'
-import { budgetHeaders, spend } from './rate-limit.ts'
+import { entityTag, holds } from './etag.ts'
+import { BUDGET, budgetHeaders, identity, isOverBudget, spend } from './rate-limit.ts'
 
 /** Where every path starts (specification, section 9). */
 export const BASE = '/api/export/v1'
 
-/** One request past the rate budget: what an endpoint needs to answer it. */
-export type Admitted = { readonly context: Context; readonly env: Env; readonly now: Date }
+/** One request: what an endpoint needs to answer it. */
+export type Asked = { readonly context: Context; readonly env: Env; readonly now: Date }
+
+/** What an endpoint has to say: the JSON text, and headers of its own. `lasting` when the same request may get the same again. */
+export type Answer = {
+  readonly body: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly lasting: boolean
+}
 
 export type Endpoint = {
   /** Path below {@link BASE}. */
   readonly path: string
   /** The gates after the rate budget, and the answer; refusals are thrown. */
-  readonly answer: (request: Admitted) => Promise<Response>
+  readonly answer: (asked: Asked) => Promise<Answer>
 }
 
 /** A Worker that answers one path: the path, the method and the rate budget first, then what is the endpoint's own. */
@@ -22,12 +31,16 @@ export function endpoint({ path, answer }: Endpoint): Hono {
   app.get(BASE + path, async (context) => {
     const now = new Date()
     const env = parseEnv(context.env)
-    const budget = await spend(context, env, now)
+    const caller = await identity(context, env)
+    // The database and the counter are asked side by side, but the counter is heard first; a caller that is known to be
+    // over its budget gets as far as neither.
+    const answering = isOverBudget(caller, now) ? null : unobserved(answer({ context, env, now }))
+    const budget = await spend(caller, env, now)
     for (const [name, value] of Object.entries(budgetHeaders(budget))) context.header(name, value)
-    if (budget?.passes === false) {
-      throw refuse('budget', { 'Retry-After': String(budget.resetSeconds) })
+    if (answering === null || budget?.passes === false) {
+      throw refuse('budget', { 'Retry-After': String(budget?.resetSeconds ?? BUDGET.seconds) })
     }
-    return answer({ context, env, now })
+    return respond(context, await answering())
   })
   app.all(BASE + path, () => {
     throw refuse('method', { Allow: 'GET, HEAD' })
@@ -37,6 +50,24 @@ export function endpoint({ path, answer }: Endpoint): Hono {
   })
   app.onError(answerRefusal)
   return app
+}
+
+/** Lets work go on by itself; its value, or what it threw, waits for whoever asks. */
+function unobserved<Value>(work: Promise<Value>): () => Promise<Value> {
+  work.catch(() => {})
+  return () => work
+}
+
+/** Sends an answer; one that the caller holds already is not sent again (304). */
+async function respond(context: Context, { body, headers, lasting }: Answer): Promise<Response> {
+  context.header('Content-Type', 'application/json')
+  context.header('Cache-Control', 'private, no-cache')
+  for (const [name, value] of Object.entries(headers ?? {})) context.header(name, value)
+  if (!lasting) return context.body(body)
+  const bytes = new TextEncoder().encode(body)
+  const tag = await entityTag(bytes)
+  context.header('ETag', tag)
+  return holds(context.req.header('If-None-Match'), tag) ? context.body(null, 304) : context.body(bytes)
 }
 
 /** The one place where an error becomes an answer: `{"error": "…"}`, the catalogue's sentence and nothing else. */

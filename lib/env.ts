@@ -1,21 +1,47 @@
-import * as z from 'zod/mini'
-
-const Env = z.object({
+/** What a Worker is told by its environment. */
+export type Env = {
   /** Neon's connection string; requests go to its host over HTTPS. */
-  DATABASE_URL: z.string().check(z.regex(/^postgres(ql)?:\/\//)),
-  UPSTASH_REDIS_REST_URL: z.url({ protocol: /^https?$/ }),
-  UPSTASH_REDIS_REST_TOKEN: z.string().check(z.minLength(1)),
-  CURSOR_SECRET: z.string().check(z.minLength(16)),
-  CURSOR_SECRET_PREVIOUS: z.optional(z.string().check(z.minLength(16))),
-  SESSION_COOKIE: z._default(z.string().check(z.minLength(1)), 'session'),
-})
+  readonly DATABASE_URL: string
+  readonly UPSTASH_REDIS_REST_URL: string
+  readonly UPSTASH_REDIS_REST_TOKEN: string
+  /** Signs cursors; the same for all Workers. */
+  readonly CURSOR_SECRET: string
+  /** Signed cursors before; theirs are still accepted. */
+  readonly CURSOR_SECRET_PREVIOUS: string | undefined
+  /** Name of the session cookie. */
+  readonly SESSION_COOKIE: string
+}
 
-export type Env = z.infer<typeof Env>
+const SECRET = /^.{16,}$/
+
+// Patterns and not schemas: the Worker that serves the description needs no validation library beside them.
+const FORMS: Readonly<Record<keyof Env, RegExp>> = {
+  DATABASE_URL: /^postgres(ql)?:\/\/[^/]/,
+  UPSTASH_REDIS_REST_URL: /^https?:\/\/[^/]/,
+  UPSTASH_REDIS_REST_TOKEN: /./,
+  CURSOR_SECRET: SECRET,
+  CURSOR_SECRET_PREVIOUS: SECRET,
+  SESSION_COOKIE: /^[^\s;=,]+$/,
+}
 
 /** A Worker's bindings, checked; throws an error that names each one that is missing or malformed, never its value. */
 export function parseEnv(bindings: unknown): Env {
-  const parsed = Env.safeParse(bindings)
-  if (parsed.success) return parsed.data
-  const names = new Set(parsed.error.issues.map((issue) => issue.path.join('.')))
-  throw new Error(`Missing or malformed in the Worker's environment: ${[...names].join(', ')}`)
+  const given: Readonly<Record<string, unknown>> = typeof bindings === 'object' ? { ...bindings } : {}
+  const wrong = new Set<string>()
+  const read = (name: keyof Env): string => {
+    const value = given[name]
+    if (typeof value === 'string' && FORMS[name].test(value)) return value
+    wrong.add(name)
+    return ''
+  }
+  const env = {
+    DATABASE_URL: read('DATABASE_URL'),
+    UPSTASH_REDIS_REST_URL: read('UPSTASH_REDIS_REST_URL'),
+    UPSTASH_REDIS_REST_TOKEN: read('UPSTASH_REDIS_REST_TOKEN'),
+    CURSOR_SECRET: read('CURSOR_SECRET'),
+    CURSOR_SECRET_PREVIOUS: given.CURSOR_SECRET_PREVIOUS ? read('CURSOR_SECRET_PREVIOUS') : undefined,
+    SESSION_COOKIE: given.SESSION_COOKIE ? read('SESSION_COOKIE') : 'session',
+  }
+  if (wrong.size === 0) return env
+  throw new Error(`Missing or malformed in the Worker's environment: ${[...wrong].join(', ')}`)
 }

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { PgView } from 'drizzle-orm/pg-core'
 import { admit, presentedKey, readHeader } from './access.ts'
 import { prepare, run } from './db.ts'
-import { type Admitted, endpoint } from './endpoint.ts'
+import { type Answer, type Asked, endpoint } from './endpoint.ts'
 import type { Described, Operation } from './operation.ts'
 import { columnsOf, rowWriter } from './row.ts'
 import { canRead, liveKey } from './scope.ts'
@@ -27,13 +27,11 @@ export function listing({ rows, order, ...operation }: Listing): Described {
      from access join ${rows} as brand on ${canRead}
      order by ${list(order.map((name) => sql`brand.${sql.identifier(name)}`))})`)
 
-  async function answer({ context, env, now }: Admitted): Promise<Response> {
+  async function answer({ context, env, now }: Asked): Promise<Answer> {
     const key_hash = await presentedKey(context)
     const [head, ...found] = await run(env.DATABASE_URL, query, { key_hash, now: now.toISOString() })
     admit(readHeader(head))
-    context.header('Content-Type', 'application/json')
-    context.header('Cache-Control', 'private, no-cache')
-    return context.body(`{"data":[${found.map(write).join(',')}]}`)
+    return { body: `{"data":[${found.map(write).join(',')}]}`, lasting: true }
   }
 
   return { fetch: endpoint({ path, answer }).fetch, operation: { ...operation, paged: false } }

@@ -8,7 +8,7 @@ import {
   sealCursor,
 } from './cursor.ts'
 import { run } from './db.ts'
-import { type Admitted, endpoint } from './endpoint.ts'
+import { type Answer, type Asked, endpoint } from './endpoint.ts'
 import type { Env } from './env.ts'
 import { PARAMETER_ERRORS, Refusal, refuse, refuseParameter } from './errors.ts'
 import type { Described, Operation } from './operation.ts'
@@ -32,7 +32,7 @@ export function metric({ rows: table, key, ...operation }: Metric): Described {
   const queries = pageQueries(rows)
   const write = rowWriter(row)
 
-  async function answer({ context, env, now }: Admitted): Promise<Response> {
+  async function answer({ context, env, now }: Asked): Promise<Answer> {
     const key_hash = await presentedKey(context)
     const request = await readRequest(new URL(context.req.url).searchParams, path, env)
     if (request instanceof Refusal) {
@@ -63,15 +63,21 @@ export function metric({ rows: table, key, ...operation }: Metric): Described {
       (await sealCursor({ window, after: page.next }, bindingOf(parameters, path), secretsOf(env)))
     const pagination = { pageSize: PAGE_SIZE, hasMore: nextCursor !== null, nextCursor }
     const meta = { brandId, fromDate: `${window.first}T00:00:00.000Z`, toDate: window.end, plan }
-    if (settled != null && settled >= window.first) context.header('X-Data-Settled-Through', settled)
-    context.header('Content-Type', 'application/json')
-    context.header('Cache-Control', 'private, no-cache')
-    return context.body(
-      `{"data":[${page.rows.map(write).join(',')}],"pagination":${JSON.stringify(pagination)},"meta":${JSON.stringify(meta)}}`,
-    )
+    const headers = {
+      ...(settled != null && settled >= window.first && { 'X-Data-Settled-Through': settled }),
+      ...(nextCursor !== null && { Link: `<${nextPage(context.req.url, nextCursor)}>; rel="next"` }),
+    }
+    const body = `{"data":[${page.rows.map(write).join(',')}],"pagination":${JSON.stringify(pagination)},"meta":${JSON.stringify(meta)}}`
+    return { body, headers, lasting: window.last < dayOf(now) }
   }
 
   return { fetch: endpoint({ path, answer }).fetch, operation: { ...operation, paged: true } }
+}
+
+function nextPage(url: string, cursor: string): string {
+  const next = new URL(url)
+  next.searchParams.set('cursor', cursor)
+  return next.href
 }
 
 type PageRequest = { readonly parameters: Parameters; readonly position: CursorPosition | null }

@@ -18,15 +18,6 @@ export type PagedRows = {
 /** One page: its rows' cells, in the order of the columns, and the key of its last row when another page follows. */
 export type Page = { readonly rows: readonly (readonly Cell[])[]; readonly next: readonly string[] | null }
 
-/** What stands ahead of the page's rows: key, organization, plan, brand, and the day through which nothing waits. */
-export type Header = readonly [
-  keyId: string,
-  organizationId: string,
-  plan: Cell,
-  brandId: Cell,
-  settled: Cell,
-]
-
 /**
  * The statements of a metric's first page and of its later ones: access, brand, window and page in one.
  * The first row's first cell is a JSON array: key, organization, plan, brand, and the day through which nothing waits

@@ -14,21 +14,44 @@ const PATIENCE_MS = 800
 /** What the counter said: whether the request may pass, how many are left, and the wait until the budget is whole again. */
 export type Budget = { readonly passes: boolean; readonly remaining: number; readonly resetSeconds: number }
 
-/** Counts the request against its caller's budget; null when the counter is away, and the request is served. */
-export async function spend(context: Context, env: Env, now: Date): Promise<Budget | null> {
+/**
+ * Callers (hashed) that this isolate has seen over their budget, and when that ends (ms). It can only shorten the way to
+ * a refusal that the counter would give as well, and holds nothing about keys.
+ */
+const overBudget = new Map<string, number>()
+
+const REMEMBERED = 10_000
+
+/** Whether the counter has refused this caller before, in the same minute. */
+export const isOverBudget = (caller: string, now: Date): boolean =>
+  (overBudget.get(caller) ?? 0) > now.getTime()
+
+/** Counts a request against its caller's budget; null when the counter is away, and the request is served. */
+export async function spend(caller: string, env: Env, now: Date): Promise<Budget | null> {
+  if (isOverBudget(caller, now)) return told(false, 0, overBudget.get(caller) ?? 0, now)
   try {
-    const { success, remaining, reset } = await limiter(env).limit(await identity(context, env))
-    const seconds = Math.ceil((reset - now.getTime()) / 1000)
-    return {
-      passes: success,
-      remaining: Math.max(0, remaining),
-      resetSeconds: Math.min(BUDGET.seconds, Math.max(1, seconds)),
-    }
+    const { success, remaining, reset } = await limiter(env).limit(caller)
+    if (!success) remember(caller, reset, now)
+    return told(success, remaining, reset, now)
   } catch (error) {
     const kind = error instanceof Error ? error.name : typeof error
     console.error(JSON.stringify({ event: 'rate_budget_unavailable', kind }))
     return null
   }
+}
+
+const told = (passes: boolean, remaining: number, reset: number, now: Date): Budget => ({
+  passes,
+  remaining: Math.max(0, remaining),
+  resetSeconds: Math.min(BUDGET.seconds, Math.max(1, Math.ceil((reset - now.getTime()) / 1000))),
+})
+
+function remember(caller: string, reset: number, now: Date): void {
+  if (overBudget.size >= REMEMBERED) {
+    for (const [each, end] of overBudget) if (end <= now.getTime()) overBudget.delete(each)
+    if (overBudget.size >= REMEMBERED) overBudget.clear()
+  }
+  overBudget.set(caller, reset)
 }
 
 /** The headers that tell a caller its budget (IETF draft, structured fields). */
@@ -60,7 +83,7 @@ function limiter(env: Env): Ratelimit {
  * Whose budget a request spends (specification, section 8): a session's, else a network address's with a User-Agent.
  * Hashed, since cookies and tokens are secrets and a User-Agent can be long.
  */
-async function identity(context: Context, env: Env): Promise<string> {
+export async function identity(context: Context, env: Env): Promise<string> {
   const cookie = getCookie(context, env.SESSION_COOKIE)
   if (cookie) return sha256(`cookie ${cookie}`)
   const authorization = context.req.header('Authorization')
