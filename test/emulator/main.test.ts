@@ -29,7 +29,7 @@ function start(environment: Record<string, string>) {
 }
 
 afterEach(() => {
-  for (const child of started.splice(0)) child.kill('SIGKILL')
+  for (const child of started.splice(0)) child.kill()
 })
 
 test('the demo answers the request that it prints, and Ctrl-C leaves nothing behind', async () => {
