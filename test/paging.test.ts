@@ -315,6 +315,16 @@ describe('a cursor', () => {
     expect((await page(its, { cursor: await seal(position, binding) })).data).toHaveLength(1000)
   })
 
+  test('is also in a Link to the next page, with the run’s other parameters', async () => {
+    const { its, cursor } = await started()
+    const first = await page(its)
+    const link = /^<([^>]+)>; rel="next"$/.exec(first.headers.get('Link') ?? '')?.[1] ?? ''
+    const linked = Object.fromEntries(new URL(link).searchParams)
+    expect(linked).toEqual({ brandId: its.brandId, ...ALL, cursor })
+    const last = await page(its, { cursor: linked.cursor })
+    expect([last.status, last.data.length, last.headers.get('Link')]).toEqual([200, 1, null])
+  })
+
   test('serves the same page however often it is sent', async () => {
     const { its, cursor } = await started()
     const twice = [await page(its, { cursor }), await page(its, { cursor })]

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { entityTag, holds } from '../../lib/etag.ts'
+
+const tagOf = (text: string) => entityTag(new TextEncoder().encode(text))
+
+test('a tag is quoted, the same for the same bytes and another for others', async () => {
+  expect(await tagOf('{"data":[]}')).toMatch(/^"[!#-~]+"$/)
+  expect(await tagOf('{"data":[]}')).toBe(await tagOf('{"data":[]}'))
+  expect(await tagOf('{"data":[]}')).not.toBe(await tagOf('{"data":[] }'))
+})
+
+test.each(['"abc"', 'W/"abc"', '"x", "abc"', 'W/"x",W/"abc"', ' "abc" ', '*'])(
+  'If-None-Match: %s names "abc"',
+  (sent) => {
+    expect(holds(sent, '"abc"')).toBe(true)
+  },
+)
+
+test.each([undefined, '', '"abd"', 'abc', '"abc', '"ab", "c"', 'W/"x"', '"*"'])(
+  'If-None-Match: %s does not',
+  (sent) => {
+    expect(holds(sent, '"abc"')).toBe(false)
+  },
+)
