@@ -1,0 +1,257 @@
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import type { OwnDatabase } from '../support/database.ts'
+import { CLEARANCE, refreshDayByDay } from '../support/history.ts'
+import { isolatedDatabase } from '../support/isolated.ts'
+import { differences } from '../support/verify.ts'
+import { answer, brand, insert, organization, place, prompt } from '../support/world.ts'
+
+/** What a race is about: an answer to a prompt of a brand, with one of everything, and what is around it. */
+type Ground = Readonly<
+  Record<
+    'answer' | 'prompt' | 'brand' | 'rival' | 'newcomer' | 'model' | 'market' | 'elsewhere' | 'otherBrand',
+    string
+  >
+>
+
+type Act = (ground: Ground) => readonly [sql: string, ...values: unknown[]]
+
+/** What somebody writes to an answer that is already there, or adds to its prompt. */
+const WRITES: Readonly<Record<string, Act>> = {
+  'adds a citation': ({ answer }) => [
+    `insert into citations (answer_id, url, owned, recorded_at) values ($1, 'https://late.example/', true, '2026-10-05T09:00:00Z')`,
+    answer,
+  ],
+  'adds a mention': ({ answer }) => [
+    `insert into answer_mentions (answer_id, name) values ($1, 'ACME')`,
+    answer,
+  ],
+  'adds a phrase': ({ answer }) => [
+    `insert into sentiment_phrases (answer_id, polarity, confidence) values ($1, 'negative', 0.3)`,
+    answer,
+  ],
+  'adds a judgement': ({ answer, newcomer }) => [
+    'insert into recommendations (answer_id, competitor_id, recommended) values ($1, $2, true)',
+    answer,
+    newcomer,
+  ],
+  'adds an answer': ({ prompt, model, market }) => [
+    `with added as (
+       insert into answers (prompt_id, model_id, market_id, answered_at)
+       values ($1, $2, $3, '2026-10-07T09:00:00Z') returning id
+     ) select id from added`,
+    prompt,
+    model,
+    market,
+  ],
+  'owns a citation': ({ answer }) => ['update citations set owned = true where answer_id = $1', answer],
+  'records a citation anew': ({ answer }) => [
+    `update citations set recorded_at = '2026-10-06T09:00:00Z' where answer_id = $1`,
+    answer,
+  ],
+  'deletes a citation': ({ answer }) => ['delete from citations where answer_id = $1', answer],
+  'deletes mentions': ({ answer }) => ['delete from answer_mentions where answer_id = $1', answer],
+  'weighs a phrase anew': ({ answer }) => [
+    'update sentiment_phrases set confidence = 0.1 where answer_id = $1',
+    answer,
+  ],
+  'judges anew': ({ answer }) => [
+    'update recommendations set recommended = not recommended where answer_id = $1',
+    answer,
+  ],
+}
+
+/** What somebody else does to all that this belongs to. */
+const MOVES: Readonly<Record<string, Act>> = {
+  'moves the answer to another day': ({ answer }) => [
+    `update answers set answered_at = '2026-10-09T09:00:00Z' where id = $1`,
+    answer,
+  ],
+  'moves the answer to a prompt of another brand': ({ answer, elsewhere }) => [
+    'update answers set prompt_id = $2 where id = $1',
+    answer,
+    elsewhere,
+  ],
+  'moves the answer to another model': ({ answer }) => [
+    `update answers set model_id = (select min(id) from models where id <> answers.model_id) where id = $1`,
+    answer,
+  ],
+  'makes the answer an error': ({ answer }) => [
+    `update answers set error = 'withdrawn' where id = $1`,
+    answer,
+  ],
+  'deletes the answer': ({ answer }) => ['delete from answers where id = $1', answer],
+  'moves the prompt to another brand': ({ prompt, otherBrand }) => [
+    'update prompts set brand_id = $2 where id = $1',
+    prompt,
+    otherBrand,
+  ],
+  'retires the prompt': ({ prompt }) => ['update prompts set retired_at = now() where id = $1', prompt],
+  'deletes the prompt': ({ prompt }) => ['delete from prompts where id = $1', prompt],
+  'renames the brand': ({ brand }) => [
+    `update brands set name = 'Apex', display_name = 'Apex' where id = $1`,
+    brand,
+  ],
+  'deletes the brand': ({ brand }) => ['delete from brands where id = $1', brand],
+  'adds a competitor': ({ brand }) => [`insert into competitors (brand_id, name) values ($1, 'Acme')`, brand],
+  'renames a competitor': ({ rival }) => [`update competitors set name = 'Hooli' where id = $1`, rival],
+  'deactivates a competitor': ({ rival }) => ['update competitors set active = false where id = $1', rival],
+  'deletes a competitor': ({ newcomer }) => ['delete from competitors where id = $1', newcomer],
+  'renames the market': ({ market }) => [`update markets set name = 'Renamed' where id = $1`, market],
+  'changes the provider of the model': ({ model }) => [
+    `update models set provider = 'Sold' where id = $1`,
+    model,
+  ],
+}
+
+const ORDERS = [
+  'the later one commits first',
+  'the earlier one commits first',
+  'the other one comes first',
+] as const
+
+describe.skipIf(!inject('realPostgres'))(
+  'with one transaction open beside another (skipped without a server: set DATABASE_URL)',
+  () => {
+    let own: OwnDatabase
+    let db: pg.Pool
+    let one: pg.Client
+    let other: pg.Client
+
+    beforeAll(async () => {
+      own = await isolatedDatabase()
+      db = new pg.Pool({ connectionString: own.url, max: 4 })
+      one = new pg.Client({ connectionString: own.url })
+      other = new pg.Client({ connectionString: own.url })
+      await Promise.all([one.connect(), other.connect()])
+    })
+
+    afterAll(async () => {
+      await Promise.all([one.end(), other.end()])
+      await db.end()
+      await own.drop()
+    })
+
+    async function refresh(): Promise<void> {
+      const client = await db.connect()
+      await refreshDayByDay(client).finally(() => client.release())
+    }
+
+    async function ground(): Promise<Ground> {
+      const org = await organization(db)
+      const [brandId, otherBrand] = [await brand(db, org), await brand(db, org)]
+      const [rival, newcomer] = [randomUUID(), randomUUID()]
+      await insert(db, 'competitors', [
+        { id: rival, brand_id: brandId, name: 'Globex' },
+        { id: newcomer, brand_id: brandId, name: 'Initech' },
+      ])
+      const [asked, elsewhere] = [await prompt(db, brandId), await prompt(db, otherBrand)]
+      const here = await place(db)
+      const answerId = await answer(db, {
+        ...here,
+        prompt: asked,
+        at: '2026-10-01T09:00:00Z',
+        mentions: ['Acme', 'Globex'],
+        citations: [{ url: 'https://site.example/', recordedAt: '2026-10-03T09:00:00Z' }],
+        phrases: [{ polarity: 'positive', confidence: '0.5' }],
+        judged: [
+          { competitor: null, recommended: true },
+          { competitor: rival, recommended: false },
+        ],
+      })
+      await refresh()
+      return {
+        ...here,
+        answer: answerId,
+        prompt: asked,
+        brand: brandId,
+        rival,
+        newcomer,
+        elsewhere,
+        otherBrand,
+      }
+    }
+
+    /** Whether work ends by itself, or waits for a lock until the other transaction ends. */
+    async function settles(work: Promise<unknown>, pid: number): Promise<boolean> {
+      let done = false
+      const end = work.then(
+        () => (done = true),
+        () => (done = true),
+      )
+      while (!done) {
+        const { rows } = await db.query('select cardinality(pg_blocking_pids($1)) > 0 as waits', [pid])
+        if (rows[0].waits && !done) return false
+        await Promise.race([end, new Promise(setImmediate)])
+      }
+      return true
+    }
+
+    /** Lets two transactions overlap, with a refresh between their commits; what Postgres refuses is rolled back. */
+    async function overlap(
+      earlier: readonly [pg.Client, readonly [string, ...unknown[]]],
+      later: readonly [pg.Client, readonly [string, ...unknown[]]],
+      laterFirst: boolean,
+    ): Promise<void> {
+      const [first, [firstSql, ...firstValues]] = earlier
+      const [second, [secondSql, ...secondValues]] = later
+      await first.query('begin')
+      await second.query('begin')
+      const { rows } = await second.query('select pg_backend_pid() as pid')
+      await first.query(firstSql, firstValues)
+      const work = second.query(secondSql, secondValues)
+      const alone = await settles(work, rows[0].pid)
+      const ends = alone && laterFirst ? [second, first] : [first, second]
+      for (const client of ends) {
+        if (client === second) await work.catch(() => undefined)
+        // After an error this rolls back.
+        await client.query('commit')
+        if (client === first && !alone) await work.catch(() => undefined)
+        await refresh()
+      }
+    }
+
+    for (const [moveName, move] of Object.entries(MOVES)) {
+      test(`stored rows equal the views when somebody ${moveName} while another writes`, async () => {
+        const wrong: string[] = []
+        for (const [writeName, write] of Object.entries(WRITES)) {
+          for (const order of ORDERS) {
+            const here = await ground()
+            const [writer, mover] = [[one, write(here)] as const, [other, move(here)] as const]
+            if (order === 'the other one comes first') await overlap(mover, writer, true)
+            else await overlap(writer, mover, order === 'the later one commits first')
+            const found = await differences(db)
+            if (found.length > 0) {
+              wrong.push(`${writeName}, ${order}: ${JSON.stringify(found)}`)
+              await db.query(CLEARANCE)
+            }
+          }
+        }
+        expect(wrong).toEqual([])
+      })
+
+      test(`stored rows equal the views when somebody ${moveName} under the eyes of a writer in repeatable read`, async () => {
+        const wrong: string[] = []
+        for (const [writeName, write] of Object.entries(WRITES)) {
+          const here = await ground()
+          await one.query('begin isolation level repeatable read')
+          await one.query('select count(*) from answers')
+          const [moveSql, ...moveValues] = move(here)
+          await other.query(moveSql, moveValues)
+          await refresh()
+          const [sql, ...values] = write(here)
+          await one.query(sql, values).catch(() => undefined)
+          await one.query('commit')
+          await refresh()
+          const found = await differences(db)
+          if (found.length > 0) {
+            wrong.push(`${writeName}: ${JSON.stringify(found)}`)
+            await db.query(CLEARANCE)
+          }
+        }
+        expect(wrong).toEqual([])
+      })
+    }
+  },
+)

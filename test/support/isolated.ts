@@ -1,0 +1,19 @@
+import { inject } from 'vitest'
+import { migrate } from '../../drizzle/migrate.ts'
+import { startEmbeddedPostgres } from '../../emulator/embedded/postgres.ts'
+import { createDatabase, type OwnDatabase, withClient } from './database.ts'
+
+/** A migrated database apart from the service's, on the server of the run or embedded as the run's is. */
+export async function isolatedDatabase(): Promise<OwnDatabase> {
+  const server = process.env.DATABASE_URL
+  if (inject('realPostgres') && server) {
+    const { url, drop } = await createDatabase(server)
+    const hasty = new URL(url)
+    // What a crash of the server would lose is of no interest.
+    hasty.searchParams.set('options', '-c synchronous_commit=off')
+    return { url: hasty.href, drop }
+  }
+  const { url, stop } = await startEmbeddedPostgres()
+  await withClient(url, migrate)
+  return { url, drop: stop }
+}
