@@ -8,6 +8,8 @@ import { BUDGET, budgetHeaders, identity, isOverBudget, spend } from './rate-lim
 /** Where every path starts (specification, section 9). */
 export const BASE = '/api/export/v1'
 
+const METHODS = ['GET', 'HEAD']
+
 /** One request: what an endpoint needs to answer it. */
 export type Asked = { readonly context: Context; readonly env: Env; readonly now: Date }
 
@@ -28,7 +30,10 @@ export type Endpoint = {
 /** A Worker that answers one path: the path, the method and the rate budget first, then what is the endpoint's own. */
 export function endpoint({ path, answer }: Endpoint): Hono {
   const app = new Hono()
-  app.get(BASE + path, async (context) => {
+  app.all('*', async (context) => {
+    if (context.req.path !== BASE + path) throw refuse('unknownPath')
+    if (!METHODS.includes(context.req.method)) throw refuse('method', { Allow: METHODS.join(', ') })
+
     const now = new Date()
     const env = parseEnv(context.env)
     const caller = await identity(context, env)
@@ -41,12 +46,6 @@ export function endpoint({ path, answer }: Endpoint): Hono {
       throw refuse('budget', { 'Retry-After': String(budget?.resetSeconds ?? BUDGET.seconds) })
     }
     return respond(context, await answering())
-  })
-  app.all(BASE + path, () => {
-    throw refuse('method', { Allow: 'GET, HEAD' })
-  })
-  app.notFound(() => {
-    throw refuse('unknownPath')
   })
   app.onError(answerRefusal)
   return app

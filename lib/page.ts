@@ -75,9 +75,11 @@ function statement(rows: PagedRows, beyond: SQL): SQL {
         when not exists (
           select from ${stale} as wide
           where wide.date is null and wide.metric = ${metric} and (wide.brand_id = reading.brand_id or wide.brand_id is null))
-        then least(last, ${sql.placeholder('today')}::date, (
-          select min(noted.date) - 1 from ${stale} as noted
-          where noted.metric = ${metric} and noted.brand_id = reading.brand_id))
+        then least(last, ${sql.placeholder('today')}::date,
+          (select min(noted.date) - 1 from ${stale} as noted
+           where noted.metric = ${metric} and noted.brand_id = reading.brand_id),
+          (select min(noted.date) - 1 from ${stale} as noted
+           where noted.metric = ${metric} and noted.brand_id is null))
       end)::text,
       ${nothing}
     from reading

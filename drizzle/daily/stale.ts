@@ -1,10 +1,11 @@
+import { sql } from 'drizzle-orm'
 import { bigint, date, index, text, uuid } from 'drizzle-orm/pg-core'
 import { daily } from './schema.ts'
 
 /**
  * Notes of what must be computed anew, one row a change: appended by the triggers, so that writers never wait
  * for each other or for a refresh. A null widens a note: no date is every date, no brand is every brand;
- * `prompt_id`, `model_id` or `market_id` narrow such a note to the days that hold answers of theirs.
+ * `prompt_id`, `model_id` or `market_id` narrow one without a date to the days that hold answers of theirs.
  */
 export const stale = daily.table(
   'stale',
@@ -20,5 +21,6 @@ export const stale = daily.table(
   (table) => [
     index('stale_refresh_index').on(table.date, table.metric, table.brand_id),
     index('stale_settled_index').on(table.metric, table.brand_id, table.date),
+    index('stale_wide_index').on(table.id).where(sql`${table.date} is null or ${table.brand_id} is null`),
   ],
 )

@@ -85,4 +85,5 @@ CREATE TABLE "daily"."visibility" (
 );
 --> statement-breakpoint
 CREATE INDEX "stale_refresh_index" ON "daily"."stale" USING btree ("date","metric","brand_id");--> statement-breakpoint
-CREATE INDEX "stale_settled_index" ON "daily"."stale" USING btree ("metric","brand_id","date");
+CREATE INDEX "stale_settled_index" ON "daily"."stale" USING btree ("metric","brand_id","date");--> statement-breakpoint
+CREATE INDEX "stale_wide_index" ON "daily"."stale" USING btree ("id") WHERE "daily"."stale"."date" is null or "daily"."stale"."brand_id" is null;

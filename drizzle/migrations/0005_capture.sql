@@ -71,7 +71,7 @@ BEGIN
     ) AS changed
     JOIN daily.sources ON sources.source = 'answers' AND sources.dated_by = 'answered_at';
   ELSE
-    -- Its citations were deleted first, and noted their own days: see daily.delete_citations.
+    -- The days on which their citations were recorded: see daily.note_recordings_of_answer.
     INSERT INTO daily.stale (metric, brand_id, date)
     SELECT sources.metric, changed.brand_id, changed.date
     FROM (
@@ -139,44 +139,60 @@ BEGIN
       JOIN public.prompts ON prompts.id = answers.prompt_id
     ) AS changed
     JOIN daily.sources ON sources.source = TG_TABLE_NAME AND sources.dated_by = 'recorded_at';
+
+    -- One statement may delete an answer and its citations side by side. Whose they were is not to be found then, and
+    -- the note is for every brand. (In a cascade, one level deeper, the answer has noted them.)
+    IF pg_trigger_depth() = 1 THEN
+      INSERT INTO daily.stale (metric, date)
+      SELECT DISTINCT sources.metric, (gone.recorded_at AT TIME ZONE 'UTC')::date
+      FROM gone
+      JOIN daily.sources ON sources.source = TG_TABLE_NAME AND sources.dated_by = 'recorded_at'
+      WHERE NOT EXISTS (SELECT FROM public.answers WHERE answers.id = gone.answer_id);
+    END IF;
   END IF;
   RETURN NULL;
 END
 $note$;
 --> statement-breakpoint
--- Deletes go from the leaves up, ahead of the foreign keys' own cascade: a row that is deleted
--- can still be traced to its brand.
-CREATE FUNCTION daily.delete_citations() RETURNS trigger
+-- Ahead of the cascade that takes an answer's citations with it: afterwards they can no longer be traced to a brand.
+CREATE FUNCTION daily.note_recordings_of_answer() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $note$
 BEGIN
-  DELETE FROM public.citations WHERE answer_id = OLD.id;
-  RETURN OLD;
-END
-$note$;
---> statement-breakpoint
-CREATE FUNCTION daily.delete_answers() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $note$
-BEGIN
-  DELETE FROM public.answers WHERE prompt_id = OLD.id;
+  INSERT INTO daily.stale (metric, brand_id, date)
+  SELECT DISTINCT sources.metric, prompts.brand_id, (citations.recorded_at AT TIME ZONE 'UTC')::date
+  FROM public.citations
+  JOIN public.prompts ON prompts.id = OLD.prompt_id
+  JOIN daily.sources ON sources.source = 'answers' AND sources.dated_by = 'recorded_at'
+  WHERE citations.answer_id = OLD.id;
   RETURN OLD;
 END
 $note$;
 --> statement-breakpoint
 -- A prompt that starts or stops to count changes every day that has an answer to it. The days are looked up by the
--- refresh, after this transaction, so that answers which another one is adding right now are not missed.
+-- refresh, after this transaction, so that answers which another one is adding right now are not missed. A brand that
+-- loses a prompt has every day computed anew: which days those were may be forgotten by then.
 CREATE FUNCTION daily.note_prompts() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $note$
 BEGIN
+  IF TG_OP = 'DELETE' THEN
+    INSERT INTO daily.stale (metric, brand_id)
+    SELECT DISTINCT sources.metric, gone.brand_id
+    FROM gone JOIN daily.sources ON sources.source = 'prompts';
+    RETURN NULL;
+  END IF;
+
   PERFORM FROM public.prompts
   WHERE id IN (SELECT come.id FROM come JOIN gone USING (id) WHERE come.brand_id <> gone.brand_id)
   FOR UPDATE;
 
+  INSERT INTO daily.stale (metric, brand_id)
+  SELECT DISTINCT sources.metric, gone.brand_id
+  FROM come JOIN gone USING (id) JOIN daily.sources ON sources.source = 'prompts'
+  WHERE come.brand_id <> gone.brand_id;
+
   INSERT INTO daily.stale (metric, brand_id, prompt_id)
-  SELECT DISTINCT sources.metric, of_brand.brand_id, come.id
-  FROM come
-  JOIN gone USING (id)
-  CROSS JOIN LATERAL (VALUES (come.brand_id), (gone.brand_id)) AS of_brand(brand_id)
-  JOIN daily.sources ON sources.source = 'prompts'
+  SELECT sources.metric, come.brand_id, come.id
+  FROM come JOIN gone USING (id) JOIN daily.sources ON sources.source = 'prompts'
   WHERE (come.brand_id, come.counts_in_metrics, come.retired_at IS NULL)
     IS DISTINCT FROM (gone.brand_id, gone.counts_in_metrics, gone.retired_at IS NULL);
   RETURN NULL;
@@ -302,9 +318,9 @@ CREATE TRIGGER note_update AFTER UPDATE ON public.models REFERENCING OLD TABLE A
 --> statement-breakpoint
 CREATE TRIGGER note_update AFTER UPDATE ON public.markets REFERENCING OLD TABLE AS gone NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_markets();
 --> statement-breakpoint
-CREATE TRIGGER delete_citations BEFORE DELETE ON public.answers FOR EACH ROW EXECUTE FUNCTION daily.delete_citations();
+CREATE TRIGGER note_recordings BEFORE DELETE ON public.answers FOR EACH ROW EXECUTE FUNCTION daily.note_recordings_of_answer();
 --> statement-breakpoint
-CREATE TRIGGER delete_answers BEFORE DELETE ON public.prompts FOR EACH ROW EXECUTE FUNCTION daily.delete_answers();
+CREATE TRIGGER note_delete AFTER DELETE ON public.prompts REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION daily.note_prompts();
 --> statement-breakpoint
 CREATE TRIGGER note_truncate AFTER TRUNCATE ON public.answers FOR EACH STATEMENT EXECUTE FUNCTION daily.note_truncation();
 --> statement-breakpoint

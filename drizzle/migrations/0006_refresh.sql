@@ -8,7 +8,7 @@ DECLARE
   by_recording boolean;
 BEGIN
   DELETE FROM daily.stale
-  WHERE id = (SELECT id FROM daily.stale WHERE date IS NULL ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
+  WHERE id = (SELECT id FROM daily.stale WHERE date IS NULL OR brand_id IS NULL ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
   RETURNING * INTO wide;
   IF NOT FOUND THEN
     RETURN false;
@@ -19,7 +19,18 @@ BEGIN
     SELECT wide.metric, brand_id, date FROM daily.visibility
     WHERE model_id = wide.model_id OR market_id = wide.market_id
     UNION
-    SELECT metric, brand_id, date FROM daily.stale WHERE metric = wide.metric AND date IS NOT NULL;
+    SELECT metric, brand_id, date FROM daily.stale WHERE metric = wide.metric AND date IS NOT NULL AND brand_id IS NOT NULL;
+    RETURN true;
+  END IF;
+
+  IF wide.date IS NOT NULL THEN
+    EXECUTE format(
+      'INSERT INTO daily.stale (metric, brand_id, date)
+       SELECT DISTINCT %L, brand_id, date FROM daily.%I WHERE date = $1
+       UNION
+       SELECT metric, brand_id, date FROM daily.stale WHERE metric = %L AND date = $1 AND brand_id IS NOT NULL',
+      wide.metric, wide.metric, wide.metric)
+    USING wide.date;
     RETURN true;
   END IF;
 
@@ -53,9 +64,12 @@ END
 $widen$;
 --> statement-breakpoint
 -- Makes the stored rows of one metric equal to the view's, over some brands and days, and touches only rows that differ.
--- The columns are the table's, the key is its primary key.
+-- The columns are the table's, the key is its primary key. The settings are for pages that are mostly in memory or on
+-- flash: with the defaults, a day of a large brand is looked for by reading all of its citations.
 CREATE FUNCTION daily.recompute(of_metric text, of_brands uuid[], first date, last date) RETURNS void
-LANGUAGE plpgsql SET search_path = '' AS $recompute$
+LANGUAGE plpgsql
+SET search_path = '' SET random_page_cost = 1.1 SET jit = off SET work_mem = '32MB'
+AS $recompute$
 DECLARE
   stored regclass := format('daily.%I', of_metric)::regclass;
   keys text;
@@ -120,7 +134,7 @@ BEGIN
   LOOP
     SELECT date, metric INTO newest, next_metric
     FROM daily.stale
-    WHERE date IS NOT NULL AND metric <> ALL (busy)
+    WHERE date IS NOT NULL AND brand_id IS NOT NULL AND metric <> ALL (busy)
     ORDER BY date DESC, metric DESC
     LIMIT 1;
     IF NOT FOUND THEN
@@ -136,7 +150,8 @@ BEGIN
     WITH noted AS (
       SELECT id, brand_id, date FROM daily.stale
       WHERE metric = next_metric AND date > newest - at_most_days AND brand_id IN (
-        SELECT DISTINCT brand_id FROM daily.stale WHERE date = newest AND metric = next_metric LIMIT at_most_brands)
+        SELECT DISTINCT brand_id FROM daily.stale
+        WHERE date = newest AND metric = next_metric AND brand_id IS NOT NULL LIMIT at_most_brands)
       FOR UPDATE SKIP LOCKED
     ), taken AS (
       DELETE FROM daily.stale USING noted WHERE stale.id = noted.id
