@@ -67,7 +67,7 @@ describe('the daily tables equal the views', () => {
           fc.asyncProperty(histories(), async (steps) => {
             expect(await play(actors, steps)).toEqual([])
           }),
-          { seed, numRuns: real ? 40 : 60, interruptAfterTimeLimit: 50_000, markInterruptAsFailure: true },
+          { seed, numRuns: real ? 30 : 60, interruptAfterTimeLimit: 40_000, markInterruptAsFailure: true },
         )
       } finally {
         await actors.first.end()

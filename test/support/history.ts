@@ -252,18 +252,18 @@ const BEGINNING = `
 
 /** Histories of up to 30 steps, each of a few kinds of change: what goes wrong takes some that meet, not all at once. */
 export const histories = (): fc.Arbitrary<Step[]> =>
-  fc.subarray(Object.keys(CHANGES), { minLength: 2, maxLength: 7 }).chain((kinds) =>
+  fc.subarray(Object.keys(CHANGES), { minLength: 2, maxLength: 4 }).chain((kinds) =>
     fc.array(
       fc.record({
         kind: fc.oneof(
           { weight: 5, arbitrary: fc.constantFrom(...kinds) },
           { weight: 1, arbitrary: fc.constantFrom('addAnswers', 'addCitation', 'movePrompt') },
-          { weight: 2, arbitrary: fc.constantFrom(...Object.keys(PASSAGES)) },
+          { weight: 1, arbitrary: fc.constantFrom(...Object.keys(PASSAGES)) },
         ),
         aside: fc.boolean(),
         n: fc.tuple(fc.nat(11), fc.nat(11), fc.nat(11), fc.nat(11)),
       }),
-      { minLength: 10, maxLength: 30 },
+      { minLength: 5, maxLength: 30 },
     ),
   )
 
