@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 
 const FUNCTIONS = fileURLToPath(new URL('../functions', import.meta.url))
+const NO_ANALYTICS = fileURLToPath(new URL('./no-analytics.ts', import.meta.url))
 const DIST = fileURLToPath(new URL('../dist', import.meta.url))
 
 /** A Worker's name and the sizes of its bundle in bytes. */
@@ -30,6 +31,7 @@ export async function bundle(from: string = FUNCTIONS, to: string = DIST): Promi
     mainFields: ['module', 'main'],
     conditions: ['workerd', 'worker', 'browser', 'import'],
     external: ['cloudflare:*'],
+    alias: { '@upstash/core-analytics': NO_ANALYTICS },
     legalComments: 'none',
     logLevel: 'silent',
   })

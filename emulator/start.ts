@@ -86,6 +86,8 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
       onLog: options.onLog ?? (() => undefined),
     })
     undo.push(workers.close)
+    // Without those of warming up.
+    trips.neon = trips.upstash = 0
     if (options.crons !== false) undo.push(scheduleCrons(workers.crons, workers.runCron))
     return { url: workers.url, databaseUrl, runCron: workers.runCron, trips: () => ({ ...trips }), close }
   } catch (error) {

@@ -32,10 +32,12 @@ afterEach(() => {
   for (const child of started.splice(0)) child.kill()
 })
 
-test('the demo answers the request that it prints, and Ctrl-C leaves nothing behind', async () => {
+test('the demo answers the request that it prints, and Ctrl-C leaves nothing behind', {
+  timeout: 180_000,
+}, async () => {
   const TMPDIR = await mkdtemp(join(tmpdir(), 'export-api-test-'))
   const { child, ended, output, errors } = start({ TMPDIR })
-  await expect.poll(output, { timeout: 50_000, interval: 100 }).toContain('Ctrl-C')
+  await expect.poll(output, { timeout: 150_000, interval: 100 }).toContain('Ctrl-C')
   for (const { key } of DEMO.keys) expect(output()).toContain(key)
 
   const [, url = '', key = ''] = /curl '(.+)' \\\n\s+-H 'X-API-Key: (.+)'/.exec(output()) ?? []
