@@ -72,6 +72,8 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     // A server that has gone silent must not keep the emulator from closing.
     undo.push(() => Promise.race([pool.end(), delay(1_000, undefined, { ref: false })]))
 
+    // What the Workers do while they warm up is not counted, not logged, and no fault's business.
+    let serving = false
     const trips: Trips = { neon: 0, upstash: 0 }
     const workers = await startWorkers({
       host: options.host,
@@ -81,13 +83,15 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
         handlers: { neon: neon(pool), upstash: upstash(redis, BINDINGS.UPSTASH_REDIS_REST_TOKEN) },
         trips,
         latencyMs: options.latencyMs ?? 0,
-        intercept: options.intercept,
+        intercept: (...asked) => (serving ? options.intercept?.(...asked) : undefined),
       }),
-      onLog: options.onLog ?? (() => undefined),
+      onLog: (line) => {
+        if (serving) options.onLog?.(line)
+      },
     })
     undo.push(workers.close)
-    // Without those of warming up.
     trips.neon = trips.upstash = 0
+    serving = true
     if (options.crons !== false) undo.push(scheduleCrons(workers.crons, workers.runCron))
     return { url: workers.url, databaseUrl, runCron: workers.runCron, trips: () => ({ ...trips }), close }
   } catch (error) {

@@ -73,13 +73,14 @@ export async function startWorkers({
 
 /** One request to each Worker, without a key: the first caller's is then served as fast as the second's. */
 async function warmUp(miniflare: Miniflare, workers: WorkerConfig[]): Promise<void> {
-  for (const { route } of workers) {
-    if (route === undefined) continue
-    const response = await miniflare.dispatchFetch(`http://localhost${route.replaceAll('*', '')}`, {
-      headers: { 'User-Agent': 'emulator' },
-    })
-    await response.arrayBuffer()
-  }
+  const paths = workers.flatMap(({ route }) => (route === undefined ? [] : [route.replaceAll('*', '')]))
+  await Promise.all(
+    paths.map(async (path) => {
+      const headers = { 'User-Agent': 'emulator' }
+      const response = await miniflare.dispatchFetch(`http://localhost${path}`, { headers })
+      await response.arrayBuffer()
+    }),
+  )
 }
 
 function inRoot(path: string): string {
