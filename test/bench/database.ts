@@ -18,9 +18,9 @@ export async function inDatabase<Result>(
   undropped.add(drop)
   try {
     await ask(`create database ${name}`)
-    return await withClient(url.href, async (client) => {
+    await withClient(url.href, migrate)
+    return await withClient(url.href, (client) => {
       client.on('error', () => {})
-      await migrate(client)
       return work(client)
     })
   } finally {

@@ -16,18 +16,19 @@ export type Large = (typeof TABLES)[number]
 /** Rows of one brand on one day. */
 export const ROWS_A_DAY = 550
 
-/** Makes the tables beside the service's own, without indexes. */
+/** Makes the tables beside the service's own, without indexes; they are vacuumed once, when they are full. */
 export async function makeTables(client: ClientBase): Promise<void> {
   await client.query(`create schema small; create schema monthly;
     alter table daily.citation_share drop constraint citation_share_brand_id_date_url_key_pk;
-    create table small.citation_share (like daily.citation_share);
+    alter table daily.citation_share set (autovacuum_enabled = false);
+    create table small.citation_share (like daily.citation_share) with (autovacuum_enabled = false);
     create table monthly.citation_share (like daily.citation_share) partition by range (date)`)
   await client.query(`do $$
     declare
       month date := date_trunc('month', date '${LAST_DAY}' - ${DAYS});
     begin
       while month <= '${LAST_DAY}' loop
-        execute format('create table monthly.%I partition of monthly.citation_share for values from (%L) to (%L)',
+        execute format('create table monthly.%I partition of monthly.citation_share for values from (%L) to (%L) with (autovacuum_enabled = false)',
           'citation_share_' || to_char(month, 'YYYY_MM'), month, (month + interval '1 month')::date);
         month := month + interval '1 month';
       end loop;
