@@ -1,5 +1,5 @@
 import type { Client } from 'pg'
-import { refreshAll } from '../drizzle/daily/refresh.ts'
+import { noteEverything, refreshAll } from '../drizzle/daily/refresh.ts'
 import { migrate } from '../drizzle/migrate.ts'
 import { seedDemo } from '../drizzle/seed/demo.ts'
 import { startEmbeddedPostgres } from './embedded/postgres.ts'
@@ -11,7 +11,7 @@ export async function startDemo(): Promise<string> {
   await withClient(url, async (client) => {
     await migrate(client)
     await withoutTriggers(client, () => seedDemo(client, new Date().toISOString().slice(0, 10)))
-    await client.query('insert into daily.stale (metric) select distinct metric from daily.sources')
+    await noteEverything(client)
     await refreshAll(client)
   })
   return url

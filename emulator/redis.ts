@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import RedisMock from 'ioredis-mock'
+import { shareOneLua } from './one-lua.ts'
+
+shareOneLua()
 
 /** A command's result, or Redis's own error text. */
 export type Reply = { result: unknown } | { error: string }
