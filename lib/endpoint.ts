@@ -40,21 +40,21 @@ export function endpoint({ path, answer }: Endpoint): Hono {
     // The database and the counter are asked side by side, but the counter is heard first; a caller that is known to be
     // over its budget gets as far as neither.
     const answering = isOverBudget(caller, now) ? null : unobserved(answer({ context, env, now }))
-    const budget = await spend(caller, env, now)
+    const budget = await spend(caller, env, now, answering)
     for (const [name, value] of Object.entries(budgetHeaders(budget))) context.header(name, value)
     if (answering === null || budget?.passes === false) {
       throw refuse('budget', { 'Retry-After': String(budget?.resetSeconds ?? BUDGET.seconds) })
     }
-    return respond(context, await answering())
+    return respond(context, await answering)
   })
   app.onError(answerRefusal)
   return app
 }
 
-/** Lets work go on by itself; its value, or what it threw, waits for whoever asks. */
-function unobserved<Value>(work: Promise<Value>): () => Promise<Value> {
+/** Marks a failure as one that is not missed when nobody comes to ask for it. */
+function unobserved<Value>(work: Promise<Value>): Promise<Value> {
   work.catch(() => {})
-  return () => work
+  return work
 }
 
 /** Sends an answer; one that the caller holds already is not sent again (304). */

@@ -94,9 +94,15 @@ export function openapi(
         Error: jsonSchema(ErrorBody),
       },
       headers: HEADERS,
-      responses: Object.fromEntries(
-        Object.entries(REFUSALS).map(([status, refusal]) => [status, errorResponse(refusal)]),
-      ),
+      responses: {
+        304: {
+          description: 'The caller holds this very answer: its `ETag` was sent in `If-None-Match`.',
+          headers: headers([...BUDGET_HEADERS, 'ETag']),
+        },
+        ...Object.fromEntries(
+          Object.entries(REFUSALS).map(([status, refusal]) => [status, errorResponse(refusal)]),
+        ),
+      },
     },
   }
 }
@@ -133,6 +139,16 @@ const HEADERS: Record<string, Json> = {
   'Retry-After': {
     description: 'Seconds to wait before the request is sent again.',
     schema: { type: 'integer' },
+  },
+  ETag: {
+    description:
+      'Names this very answer. Absent on a page whose window is open, that is one that reaches to today or further.',
+    schema: { type: 'string' },
+    example: '"4b9e9d1a6f8e0c2d7a3b5c1e9f0d8a76"',
+  },
+  Link: {
+    description: 'Address of the next page, with `rel="next"`; absent on the last one.',
+    schema: { type: 'string' },
   },
   'X-Data-Settled-Through': {
     description:
@@ -188,11 +204,12 @@ function describe(operation: NamedOperation, example: Json | undefined): Json {
     responses: {
       200: {
         description: paged ? 'A page of rows.' : 'All rows.',
-        headers: headers([...BUDGET_HEADERS, ...(paged ? ['X-Data-Settled-Through'] : [])]),
+        headers: headers([...BUDGET_HEADERS, 'ETag', ...(paged ? ['Link', 'X-Data-Settled-Through'] : [])]),
         content: {
           'application/json': { schema: answerSchema(operation), ...(example !== undefined && { example }) },
         },
       },
+      304: { $ref: '#/components/responses/304' },
       ...Object.fromEntries(
         (paged ? PAGED_REFUSALS : LISTING_REFUSALS).map((status) => [
           status,

@@ -8,8 +8,14 @@ import type { Env } from './env.ts'
 /** Requests in each clock minute, over all endpoints together (specification, section 8). */
 export const BUDGET = { requests: 100, seconds: 60 } as const
 
-/** Milliseconds that a request waits for the counter: an export must not fail because the counter did. */
-const PATIENCE_MS = 800
+/**
+ * Milliseconds for which the counter is waited for, and for which it is waited for at least when the page is ready: an
+ * export must not fail because the counter did, but where everything is slow the counter is not away.
+ */
+const PATIENCE_MS = { asked: 800, ready: 750 }
+
+/** Milliseconds after which a silent counter is given up in any case. */
+const LIMIT_MS = 8000
 
 /** What the counter said: whether the request may pass, how many are left, and the wait until the budget is whole again. */
 export type Budget = { readonly passes: boolean; readonly remaining: number; readonly resetSeconds: number }
@@ -26,9 +32,30 @@ const REMEMBERED = 10_000
 export const isOverBudget = (caller: string, now: Date): boolean =>
   (overBudget.get(caller) ?? 0) > now.getTime()
 
-/** Counts a request against its caller's budget; null when the counter is away, and the request is served. */
-export async function spend(caller: string, env: Env, now: Date): Promise<Budget | null> {
+/**
+ * Counts a request against its caller's budget; null when the counter is away, and the request is served. `ready`
+ * settles when there is something to serve.
+ */
+export async function spend(
+  caller: string,
+  env: Env,
+  now: Date,
+  ready: Promise<unknown> | null,
+): Promise<Budget | null> {
   if (isOverBudget(caller, now)) return told(false, 0, overBudget.get(caller) ?? 0, now)
+  const late = Promise.allSettled([
+    sleep(PATIENCE_MS.asked),
+    Promise.allSettled([ready]).then(() => sleep(PATIENCE_MS.ready)),
+  ]).then(() => 'late' as const)
+  const budget = await Promise.race([count(caller, env, now), late])
+  if (budget !== 'late') return budget
+  console.error(JSON.stringify({ event: 'rate_budget_unavailable', kind: 'late' }))
+  return null
+}
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+async function count(caller: string, env: Env, now: Date): Promise<Budget | null> {
   try {
     const { success, remaining, reset } = await limiter(env).limit(caller)
     if (!success) remember(caller, reset, now)
@@ -70,7 +97,7 @@ function limiter(env: Env): Ratelimit {
       // Requests that run side by side must not share one answer: the runtime ties it to the first of them.
       enableAutoPipelining: false,
       retry: { retries: 0 },
-      signal: () => AbortSignal.timeout(PATIENCE_MS),
+      signal: () => AbortSignal.timeout(LIMIT_MS),
     }),
     limiter: Ratelimit.fixedWindow(BUDGET.requests, `${BUDGET.seconds} s`),
     prefix: 'export-api',

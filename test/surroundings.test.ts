@@ -17,8 +17,8 @@ const CURRENT = 'the-current-secret-of-tests'
 const PREVIOUS = 'the-previous-secret-of-tests'
 
 let service: Emulator
-let intercept: Intercept
-let log: string[]
+let intercept: Intercept = () => undefined
+let log: string[] = []
 
 // A service of its own over the same database, with faults where a test wants them.
 beforeAll(async () => {

@@ -14,7 +14,8 @@ CREATE TABLE "answers" (
 	"model_id" text NOT NULL,
 	"market_id" uuid NOT NULL,
 	"answered_at" timestamp with time zone NOT NULL,
-	"error" text
+	"error" text,
+	CONSTRAINT "answers_answered_at" CHECK ("answers"."answered_at" >= '0001-01-01T00:00:00Z' and "answers"."answered_at" < '10000-01-01T00:00:00Z')
 );
 --> statement-breakpoint
 CREATE TABLE "api_keys" (
@@ -44,7 +45,8 @@ CREATE TABLE "brands" (
 	"industry" text,
 	"aliases" text[] DEFAULT '{}' NOT NULL,
 	"active" boolean DEFAULT true NOT NULL,
-	"created_at" timestamp with time zone DEFAULT now() NOT NULL
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "brands_name" CHECK (octet_length("brands"."name") <= 2000)
 );
 --> statement-breakpoint
 CREATE TABLE "citations" (
@@ -53,7 +55,8 @@ CREATE TABLE "citations" (
 	"url" text NOT NULL,
 	"domain" text,
 	"owned" boolean NOT NULL,
-	"recorded_at" timestamp with time zone NOT NULL
+	"recorded_at" timestamp with time zone NOT NULL,
+	CONSTRAINT "citations_recorded_at" CHECK ("citations"."recorded_at" >= '0001-01-01T00:00:00Z' and "citations"."recorded_at" < '10000-01-01T00:00:00Z')
 );
 --> statement-breakpoint
 CREATE TABLE "competitors" (
@@ -63,7 +66,8 @@ CREATE TABLE "competitors" (
 	"aliases" text[] DEFAULT '{}' NOT NULL,
 	"active" boolean DEFAULT true NOT NULL,
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
-	CONSTRAINT "competitors_brand_id_name_unique" UNIQUE("brand_id","name")
+	CONSTRAINT "competitors_brand_id_name_unique" UNIQUE("brand_id","name"),
+	CONSTRAINT "competitors_name" CHECK (octet_length("competitors"."name") <= 2000)
 );
 --> statement-breakpoint
 CREATE TABLE "markets" (
@@ -82,7 +86,8 @@ CREATE TABLE "memberships" (
 --> statement-breakpoint
 CREATE TABLE "models" (
 	"id" text PRIMARY KEY NOT NULL,
-	"provider" text NOT NULL
+	"provider" text NOT NULL,
+	CONSTRAINT "models_id" CHECK (octet_length("models"."id") <= 2000)
 );
 --> statement-breakpoint
 CREATE TABLE "organizations" (

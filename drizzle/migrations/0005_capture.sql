@@ -25,120 +25,132 @@ INSERT INTO daily.sources (metric, source, dated_by) VALUES
   ('recommended_rate', 'brands', 'answered_at'),
   ('recommended_rate', 'competitors', 'answered_at');
 --> statement-breakpoint
+-- Whether this transaction still sees what others have changed since it began. It must not note where an answer was
+-- then: a stronger lock makes Postgres refuse it instead (40001), and it can be tried again.
+CREATE FUNCTION daily.looks_back() RETURNS boolean
+LANGUAGE sql STABLE AS $$ SELECT current_setting('transaction_isolation') IN ('repeatable read', 'serializable') $$;
+--> statement-breakpoint
+-- Notes days of prompts' brands. Whoever moves a prompt to another brand meanwhile waits for this transaction, or has
+-- committed before the brand is read: else both would note the brand that the prompt leaves, and nobody the other one.
 -- The triggers run as their owner, so that whoever may write a raw row needs no right on the notes.
+CREATE FUNCTION daily.note(of_source text, of_dated_by text, prompt_ids uuid[], dates date[]) RETURNS void
+LANGUAGE plpgsql SET search_path = '' AS $note$
+BEGIN
+  IF daily.looks_back() THEN
+    PERFORM FROM public.prompts WHERE id = ANY (prompt_ids) FOR SHARE;
+  ELSE
+    PERFORM FROM public.prompts WHERE id = ANY (prompt_ids) FOR KEY SHARE;
+  END IF;
+
+  INSERT INTO daily.stale (metric, brand_id, date)
+  SELECT sources.metric, changed.brand_id, changed.date
+  FROM (
+    SELECT DISTINCT prompts.brand_id, day.date
+    FROM unnest(prompt_ids, dates) AS day(prompt_id, date)
+    JOIN public.prompts ON prompts.id = day.prompt_id
+  ) AS changed
+  JOIN daily.sources ON sources.source = of_source AND sources.dated_by = of_dated_by;
+END
+$note$;
+--> statement-breakpoint
 CREATE FUNCTION daily.note_answers() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $note$
+DECLARE
+  prompt_ids uuid[];
+  dates date[];
 BEGIN
-  IF TG_OP = 'UPDATE' THEN
-    -- Somebody may be adding mentions or citations to an answer while it moves to another day or prompt, and
-    -- would note the day that it leaves. The lock waits for them, and lets the next ones see the new day.
+  IF TG_OP = 'INSERT' THEN
+    SELECT array_agg(day.prompt_id), array_agg(day.date) INTO prompt_ids, dates
+    FROM (SELECT DISTINCT prompt_id, (answered_at AT TIME ZONE 'UTC')::date AS date FROM come) AS day;
+  ELSIF TG_OP = 'DELETE' THEN
+    -- The days on which their citations were recorded: see daily.note_recordings_of_answer.
+    SELECT array_agg(day.prompt_id), array_agg(day.date) INTO prompt_ids, dates
+    FROM (SELECT DISTINCT prompt_id, (answered_at AT TIME ZONE 'UTC')::date AS date FROM gone) AS day;
+  ELSE
+    -- Somebody may be changing mentions or citations of an answer while it moves to another day or prompt, or while it
+    -- starts or stops to count, and would note what it leaves. The lock waits for them, and lets the next ones see
+    -- where it went.
     PERFORM FROM public.answers
     WHERE id IN (
       SELECT come.id FROM come JOIN gone USING (id)
-      WHERE (come.answered_at, come.prompt_id) IS DISTINCT FROM (gone.answered_at, gone.prompt_id))
+      WHERE (come.answered_at, come.prompt_id, come.error IS NULL)
+        IS DISTINCT FROM (gone.answered_at, gone.prompt_id, gone.error IS NULL))
     FOR UPDATE;
 
-    INSERT INTO daily.stale (metric, brand_id, date)
-    SELECT sources.metric, changed.brand_id, changed.date
+    SELECT array_agg(day.prompt_id), array_agg(day.date) INTO prompt_ids, dates
     FROM (
-      SELECT DISTINCT prompts.brand_id, (answer.answered_at AT TIME ZONE 'UTC')::date AS date
-      FROM (
-        (SELECT * FROM gone EXCEPT SELECT * FROM come) UNION ALL (SELECT * FROM come EXCEPT SELECT * FROM gone)
-      ) AS answer
-      JOIN public.prompts ON prompts.id = answer.prompt_id
-    ) AS changed
-    JOIN daily.sources ON sources.source = 'answers' AND sources.dated_by = 'answered_at';
-
-    INSERT INTO daily.stale (metric, brand_id, date)
-    SELECT sources.metric, changed.brand_id, changed.date
-    FROM (
-      SELECT DISTINCT prompts.brand_id, (cited.recorded_at AT TIME ZONE 'UTC')::date AS date
-      FROM (
-        SELECT come.id, come.prompt_id, gone.prompt_id AS left_prompt_id
-        FROM come JOIN gone USING (id)
-        WHERE (come.prompt_id, come.error IS NULL) IS DISTINCT FROM (gone.prompt_id, gone.error IS NULL)
-      ) AS answer
-      JOIN public.prompts ON prompts.id IN (answer.prompt_id, answer.left_prompt_id)
-      JOIN public.citations AS cited ON cited.answer_id = answer.id
-    ) AS changed
-    JOIN daily.sources ON sources.source = 'answers' AND sources.dated_by = 'recorded_at';
-  ELSIF TG_OP = 'INSERT' THEN
-    INSERT INTO daily.stale (metric, brand_id, date)
-    SELECT sources.metric, changed.brand_id, changed.date
-    FROM (
-      SELECT DISTINCT prompts.brand_id, (come.answered_at AT TIME ZONE 'UTC')::date AS date
-      FROM come JOIN public.prompts ON prompts.id = come.prompt_id
-    ) AS changed
-    JOIN daily.sources ON sources.source = 'answers' AND sources.dated_by = 'answered_at';
-  ELSE
-    -- The days on which their citations were recorded: see daily.note_recordings_of_answer.
-    INSERT INTO daily.stale (metric, brand_id, date)
-    SELECT sources.metric, changed.brand_id, changed.date
-    FROM (
-      SELECT DISTINCT prompts.brand_id, (gone.answered_at AT TIME ZONE 'UTC')::date AS date
-      FROM gone JOIN public.prompts ON prompts.id = gone.prompt_id
-    ) AS changed
-    JOIN daily.sources ON sources.source = 'answers' AND sources.dated_by = 'answered_at';
-  END IF;
-  RETURN NULL;
-END
-$note$;
---> statement-breakpoint
--- For the tables that belong to an answer: its day is noted.
-CREATE FUNCTION daily.note_answers_of_rows() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $note$
-BEGIN
-  IF TG_OP <> 'DELETE' THEN
-    INSERT INTO daily.stale (metric, brand_id, date)
-    SELECT sources.metric, changed.brand_id, changed.date
-    FROM (
-      SELECT DISTINCT prompts.brand_id, (answers.answered_at AT TIME ZONE 'UTC')::date AS date
+      SELECT DISTINCT moved.prompt_id, (cited.recorded_at AT TIME ZONE 'UTC')::date AS date
       FROM come
-      JOIN public.answers ON answers.id = come.answer_id
-      JOIN public.prompts ON prompts.id = answers.prompt_id
-    ) AS changed
-    JOIN daily.sources ON sources.source = TG_TABLE_NAME AND sources.dated_by = 'answered_at';
-  END IF;
-  IF TG_OP <> 'INSERT' THEN
-    INSERT INTO daily.stale (metric, brand_id, date)
-    SELECT sources.metric, changed.brand_id, changed.date
+      JOIN gone USING (id)
+      JOIN public.citations AS cited ON cited.answer_id = come.id
+      CROSS JOIN LATERAL (VALUES (come.prompt_id), (gone.prompt_id)) AS moved(prompt_id)
+      WHERE (come.prompt_id, come.error IS NULL) IS DISTINCT FROM (gone.prompt_id, gone.error IS NULL)
+    ) AS day;
+    PERFORM daily.note('answers', 'recorded_at', prompt_ids, dates);
+
+    SELECT array_agg(day.prompt_id), array_agg(day.date) INTO prompt_ids, dates
     FROM (
-      SELECT DISTINCT prompts.brand_id, (answers.answered_at AT TIME ZONE 'UTC')::date AS date
-      FROM gone
-      JOIN public.answers ON answers.id = gone.answer_id
-      JOIN public.prompts ON prompts.id = answers.prompt_id
-    ) AS changed
-    JOIN daily.sources ON sources.source = TG_TABLE_NAME AND sources.dated_by = 'answered_at';
+      SELECT DISTINCT prompt_id, (answered_at AT TIME ZONE 'UTC')::date AS date
+      FROM ((TABLE gone EXCEPT TABLE come) UNION ALL (TABLE come EXCEPT TABLE gone)) AS changed
+    ) AS day;
+  END IF;
+  PERFORM daily.note('answers', 'answered_at', prompt_ids, dates);
+  RETURN NULL;
+END
+$note$;
+--> statement-breakpoint
+-- For the tables that belong to an answer: notes the answer's day and, for citations, the day of the recording.
+CREATE FUNCTION daily.note_parts() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $note$
+DECLARE
+  prompt_ids uuid[];
+  dates date[];
+BEGIN
+  -- A new row's foreign key has locked its answer already; for others it is done here. See daily.note_answers.
+  IF TG_OP <> 'INSERT' THEN
+    PERFORM FROM public.answers WHERE id IN (SELECT answer_id FROM gone) FOR KEY SHARE;
+  END IF;
+  IF daily.looks_back() AND TG_OP <> 'INSERT' THEN
+    PERFORM FROM public.answers WHERE id IN (SELECT answer_id FROM gone) FOR SHARE;
+  END IF;
+  IF daily.looks_back() AND TG_OP <> 'DELETE' THEN
+    PERFORM FROM public.answers WHERE id IN (SELECT answer_id FROM come) FOR SHARE;
+  END IF;
+
+  IF TG_OP <> 'INSERT' THEN
+    SELECT array_agg(day.prompt_id), array_agg(day.date) INTO prompt_ids, dates
+    FROM (
+      SELECT DISTINCT answers.prompt_id, (answers.answered_at AT TIME ZONE 'UTC')::date AS date
+      FROM gone JOIN public.answers ON answers.id = gone.answer_id
+    ) AS day;
+    PERFORM daily.note(TG_TABLE_NAME, 'answered_at', prompt_ids, dates);
+  END IF;
+  IF TG_OP <> 'DELETE' THEN
+    SELECT array_agg(day.prompt_id), array_agg(day.date) INTO prompt_ids, dates
+    FROM (
+      SELECT DISTINCT answers.prompt_id, (answers.answered_at AT TIME ZONE 'UTC')::date AS date
+      FROM come JOIN public.answers ON answers.id = come.answer_id
+    ) AS day;
+    PERFORM daily.note(TG_TABLE_NAME, 'answered_at', prompt_ids, dates);
   END IF;
   RETURN NULL;
 END
 $note$;
 --> statement-breakpoint
--- For citations: beside the answer's day, the day of the recording.
+-- For citations, fired after daily.note_parts and under its locks: notes the days of the recordings.
 CREATE FUNCTION daily.note_recordings() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $note$
+DECLARE
+  prompt_ids uuid[];
+  dates date[];
 BEGIN
-  IF TG_OP <> 'DELETE' THEN
-    INSERT INTO daily.stale (metric, brand_id, date)
-    SELECT sources.metric, changed.brand_id, changed.date
-    FROM (
-      SELECT DISTINCT prompts.brand_id, (come.recorded_at AT TIME ZONE 'UTC')::date AS date
-      FROM come
-      JOIN public.answers ON answers.id = come.answer_id
-      JOIN public.prompts ON prompts.id = answers.prompt_id
-    ) AS changed
-    JOIN daily.sources ON sources.source = TG_TABLE_NAME AND sources.dated_by = 'recorded_at';
-  END IF;
   IF TG_OP <> 'INSERT' THEN
-    INSERT INTO daily.stale (metric, brand_id, date)
-    SELECT sources.metric, changed.brand_id, changed.date
+    SELECT array_agg(day.prompt_id), array_agg(day.date) INTO prompt_ids, dates
     FROM (
-      SELECT DISTINCT prompts.brand_id, (gone.recorded_at AT TIME ZONE 'UTC')::date AS date
-      FROM gone
-      JOIN public.answers ON answers.id = gone.answer_id
-      JOIN public.prompts ON prompts.id = answers.prompt_id
-    ) AS changed
-    JOIN daily.sources ON sources.source = TG_TABLE_NAME AND sources.dated_by = 'recorded_at';
+      SELECT DISTINCT answers.prompt_id, (gone.recorded_at AT TIME ZONE 'UTC')::date AS date
+      FROM gone JOIN public.answers ON answers.id = gone.answer_id
+    ) AS day;
+    PERFORM daily.note(TG_TABLE_NAME, 'recorded_at', prompt_ids, dates);
 
     -- One statement may delete an answer and its citations side by side. Whose they were is not to be found then, and
     -- the note is for every brand. (In a cascade, one level deeper, the answer has noted them.)
@@ -150,6 +162,14 @@ BEGIN
       WHERE NOT EXISTS (SELECT FROM public.answers WHERE answers.id = gone.answer_id);
     END IF;
   END IF;
+  IF TG_OP <> 'DELETE' THEN
+    SELECT array_agg(day.prompt_id), array_agg(day.date) INTO prompt_ids, dates
+    FROM (
+      SELECT DISTINCT answers.prompt_id, (come.recorded_at AT TIME ZONE 'UTC')::date AS date
+      FROM come JOIN public.answers ON answers.id = come.answer_id
+    ) AS day;
+    PERFORM daily.note(TG_TABLE_NAME, 'recorded_at', prompt_ids, dates);
+  END IF;
   RETURN NULL;
 END
 $note$;
@@ -157,13 +177,13 @@ $note$;
 -- Ahead of the cascade that takes an answer's citations with it: afterwards they can no longer be traced to a brand.
 CREATE FUNCTION daily.note_recordings_of_answer() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $note$
+DECLARE
+  dates date[] := ARRAY(
+    SELECT DISTINCT (recorded_at AT TIME ZONE 'UTC')::date FROM public.citations WHERE answer_id = OLD.id);
 BEGIN
-  INSERT INTO daily.stale (metric, brand_id, date)
-  SELECT DISTINCT sources.metric, prompts.brand_id, (citations.recorded_at AT TIME ZONE 'UTC')::date
-  FROM public.citations
-  JOIN public.prompts ON prompts.id = OLD.prompt_id
-  JOIN daily.sources ON sources.source = 'answers' AND sources.dated_by = 'recorded_at'
-  WHERE citations.answer_id = OLD.id;
+  IF dates <> '{}' THEN
+    PERFORM daily.note('answers', 'recorded_at', array_fill(OLD.prompt_id, ARRAY[cardinality(dates)]), dates);
+  END IF;
   RETURN OLD;
 END
 $note$;
@@ -272,35 +292,35 @@ CREATE TRIGGER note_update AFTER UPDATE ON public.answers REFERENCING OLD TABLE 
 --> statement-breakpoint
 CREATE TRIGGER note_delete AFTER DELETE ON public.answers REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION daily.note_answers();
 --> statement-breakpoint
-CREATE TRIGGER note_insert AFTER INSERT ON public.answer_mentions REFERENCING NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_answers_of_rows();
+CREATE TRIGGER note_insert AFTER INSERT ON public.answer_mentions REFERENCING NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_parts();
 --> statement-breakpoint
-CREATE TRIGGER note_update AFTER UPDATE ON public.answer_mentions REFERENCING OLD TABLE AS gone NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_answers_of_rows();
+CREATE TRIGGER note_update AFTER UPDATE ON public.answer_mentions REFERENCING OLD TABLE AS gone NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_parts();
 --> statement-breakpoint
-CREATE TRIGGER note_delete AFTER DELETE ON public.answer_mentions REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION daily.note_answers_of_rows();
+CREATE TRIGGER note_delete AFTER DELETE ON public.answer_mentions REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION daily.note_parts();
 --> statement-breakpoint
-CREATE TRIGGER note_insert AFTER INSERT ON public.citations REFERENCING NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_answers_of_rows();
+CREATE TRIGGER note_insert AFTER INSERT ON public.citations REFERENCING NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_parts();
 --> statement-breakpoint
-CREATE TRIGGER note_update AFTER UPDATE ON public.citations REFERENCING OLD TABLE AS gone NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_answers_of_rows();
+CREATE TRIGGER note_update AFTER UPDATE ON public.citations REFERENCING OLD TABLE AS gone NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_parts();
 --> statement-breakpoint
-CREATE TRIGGER note_delete AFTER DELETE ON public.citations REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION daily.note_answers_of_rows();
+CREATE TRIGGER note_delete AFTER DELETE ON public.citations REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION daily.note_parts();
 --> statement-breakpoint
-CREATE TRIGGER note_insert AFTER INSERT ON public.sentiment_phrases REFERENCING NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_answers_of_rows();
+CREATE TRIGGER note_insert AFTER INSERT ON public.sentiment_phrases REFERENCING NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_parts();
 --> statement-breakpoint
-CREATE TRIGGER note_update AFTER UPDATE ON public.sentiment_phrases REFERENCING OLD TABLE AS gone NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_answers_of_rows();
+CREATE TRIGGER note_update AFTER UPDATE ON public.sentiment_phrases REFERENCING OLD TABLE AS gone NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_parts();
 --> statement-breakpoint
-CREATE TRIGGER note_delete AFTER DELETE ON public.sentiment_phrases REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION daily.note_answers_of_rows();
+CREATE TRIGGER note_delete AFTER DELETE ON public.sentiment_phrases REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION daily.note_parts();
 --> statement-breakpoint
-CREATE TRIGGER note_insert AFTER INSERT ON public.recommendations REFERENCING NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_answers_of_rows();
+CREATE TRIGGER note_insert AFTER INSERT ON public.recommendations REFERENCING NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_parts();
 --> statement-breakpoint
-CREATE TRIGGER note_update AFTER UPDATE ON public.recommendations REFERENCING OLD TABLE AS gone NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_answers_of_rows();
+CREATE TRIGGER note_update AFTER UPDATE ON public.recommendations REFERENCING OLD TABLE AS gone NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_parts();
 --> statement-breakpoint
-CREATE TRIGGER note_delete AFTER DELETE ON public.recommendations REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION daily.note_answers_of_rows();
+CREATE TRIGGER note_delete AFTER DELETE ON public.recommendations REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION daily.note_parts();
 --> statement-breakpoint
-CREATE TRIGGER note_recordings_insert AFTER INSERT ON public.citations REFERENCING NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_recordings();
+CREATE TRIGGER recordings_insert AFTER INSERT ON public.citations REFERENCING NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_recordings();
 --> statement-breakpoint
-CREATE TRIGGER note_recordings_update AFTER UPDATE ON public.citations REFERENCING OLD TABLE AS gone NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_recordings();
+CREATE TRIGGER recordings_update AFTER UPDATE ON public.citations REFERENCING OLD TABLE AS gone NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_recordings();
 --> statement-breakpoint
-CREATE TRIGGER note_recordings_delete AFTER DELETE ON public.citations REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION daily.note_recordings();
+CREATE TRIGGER recordings_delete AFTER DELETE ON public.citations REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION daily.note_recordings();
 --> statement-breakpoint
 CREATE TRIGGER note_update AFTER UPDATE ON public.prompts REFERENCING OLD TABLE AS gone NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_prompts();
 --> statement-breakpoint

@@ -117,7 +117,8 @@ $recompute$;
 --> statement-breakpoint
 -- One bounded step of the refresh: the newest noted day of one metric and noted days shortly before it, for some brands.
 -- Returns how many notes it settled; 0 when nothing is left that no other refresh has under way. Run in a transaction
--- of its own: readers see a day before it or after it, and a failure leaves the notes as they were.
+-- of its own: readers see a day before it or after it. What cannot be computed keeps its notes and holds nothing else
+-- up: its error is raised when nothing else is left to do.
 CREATE FUNCTION daily.refresh(at_most_brands integer, at_most_days integer) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $refresh$
 DECLARE
@@ -127,6 +128,7 @@ DECLARE
   next_metric text;
   brands uuid[];
   settled integer;
+  failure text;
 BEGIN
   IF daily.widen() THEN
     RETURN 1;
@@ -134,12 +136,11 @@ BEGIN
   LOOP
     SELECT date, metric INTO newest, next_metric
     FROM daily.stale
-    WHERE date IS NOT NULL AND brand_id IS NOT NULL AND metric <> ALL (busy)
+    WHERE brand_id IS NOT NULL AND metric <> ALL (busy)
+      AND (date, metric) < (coalesce(newest, 'infinity'), coalesce(next_metric, ''))
     ORDER BY date DESC, metric DESC
     LIMIT 1;
-    IF NOT FOUND THEN
-      RETURN 0;
-    END IF;
+    EXIT WHEN NOT FOUND;
 
     -- Two refreshes never compute the same metric at once: the later one must see the earlier one's rows.
     IF NOT pg_try_advisory_xact_lock(hashtext('daily.' || next_metric)) THEN
@@ -147,24 +148,33 @@ BEGIN
       CONTINUE;
     END IF;
 
-    WITH noted AS (
-      SELECT id, brand_id, date FROM daily.stale
-      WHERE metric = next_metric AND date > newest - at_most_days AND brand_id IN (
-        SELECT DISTINCT brand_id FROM daily.stale
-        WHERE date = newest AND metric = next_metric AND brand_id IS NOT NULL LIMIT at_most_brands)
-      FOR UPDATE SKIP LOCKED
-    ), taken AS (
-      DELETE FROM daily.stale USING noted WHERE stale.id = noted.id
-    )
-    SELECT array_agg(DISTINCT brand_id), min(date), count(*) INTO brands, oldest, settled FROM noted;
-    IF settled = 0 THEN
-      busy := busy || next_metric;
-      CONTINUE;
-    END IF;
+    BEGIN
+      WITH noted AS (
+        SELECT id, brand_id, date FROM daily.stale
+        WHERE metric = next_metric AND date > newest - at_most_days AND date <= newest AND brand_id IN (
+          SELECT DISTINCT brand_id FROM daily.stale
+          WHERE date = newest AND metric = next_metric AND brand_id IS NOT NULL LIMIT at_most_brands)
+        FOR UPDATE SKIP LOCKED
+      ), taken AS (
+        DELETE FROM daily.stale USING noted WHERE stale.id = noted.id
+      )
+      SELECT array_agg(DISTINCT brand_id), min(date), count(*) INTO brands, oldest, settled FROM noted;
+      CONTINUE WHEN settled = 0;
 
-    -- A statement of its own, and so a later snapshot: it sees every change whose note was taken.
-    PERFORM daily.recompute(next_metric, brands, oldest, newest);
-    RETURN settled;
+      -- A statement of its own, and so a later snapshot: it sees every change whose note was taken.
+      PERFORM daily.recompute(next_metric, brands, oldest, newest);
+      RETURN settled;
+    EXCEPTION
+      -- What another try may well do is left to it.
+      WHEN lock_not_available OR deadlock_detected OR serialization_failure THEN
+        RAISE;
+      WHEN OTHERS THEN
+        failure := format('%s of %s: %s', next_metric, newest, SQLERRM);
+    END;
   END LOOP;
+  IF failure IS NOT NULL THEN
+    RAISE EXCEPTION 'A day cannot be computed: %', failure;
+  END IF;
+  RETURN 0;
 END
 $refresh$;

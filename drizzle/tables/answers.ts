@@ -1,8 +1,9 @@
 import { sql } from 'drizzle-orm'
-import { index, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core'
+import { check, index, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core'
 import { markets } from './markets.ts'
 import { models } from './models.ts'
 import { prompts } from './prompts.ts'
+import { inCalendar } from './years.ts'
 
 export const answers = pgTable(
   'answers',
@@ -20,11 +21,12 @@ export const answers = pgTable(
     answered_at: timestamp({ withTimezone: true }).notNull(),
     error: text(),
   },
-  // One UTC day of one prompt: what the views read to compute one day of one brand.
+  // The index: one UTC day of one prompt: what the views read to compute one day of one brand.
   (table) => [
     index('answers_prompt_id_day_index').on(
       table.prompt_id,
       sql`((${table.answered_at} at time zone 'UTC')::date)`,
     ),
+    check('answers_answered_at', inCalendar(table.answered_at)),
   ],
 )

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { boolean, index, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core'
+import { boolean, check, index, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core'
 import { organizations } from './organizations.ts'
 
 export const brands = pgTable(
@@ -18,5 +18,9 @@ export const brands = pgTable(
     active: boolean().notNull().default(true),
     created_at: timestamp({ withTimezone: true }).notNull().defaultNow(),
   },
-  (table) => [index().on(table.organization_id)],
+  (table) => [
+    index().on(table.organization_id),
+    // It is part of keys of daily rows, and an index row holds 2,704 bytes.
+    check('brands_name', sql`octet_length(${table.name}) <= 2000`),
+  ],
 )

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
-import { boolean, index, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core'
+import { boolean, check, index, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core'
 import { answers } from './answers.ts'
+import { inCalendar } from './years.ts'
 
 export const citations = pgTable(
   'citations',
@@ -18,5 +19,6 @@ export const citations = pgTable(
   (table) => [
     index().on(table.answer_id),
     index('citations_day_index').on(sql`((${table.recorded_at} at time zone 'UTC')::date)`, table.answer_id),
+    check('citations_recorded_at', inCalendar(table.recorded_at)),
   ],
 )

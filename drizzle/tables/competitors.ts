@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { boolean, pgTable, text, timestamp, unique, uuid } from 'drizzle-orm/pg-core'
+import { boolean, check, pgTable, text, timestamp, unique, uuid } from 'drizzle-orm/pg-core'
 import { brands } from './brands.ts'
 
 export const competitors = pgTable(
@@ -14,5 +14,9 @@ export const competitors = pgTable(
     active: boolean().notNull().default(true),
     created_at: timestamp({ withTimezone: true }).notNull().defaultNow(),
   },
-  (table) => [unique().on(table.brand_id, table.name)],
+  (table) => [
+    unique().on(table.brand_id, table.name),
+    // As of brands.
+    check('competitors_name', sql`octet_length(${table.name}) <= 2000`),
+  ],
 )

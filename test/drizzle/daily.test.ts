@@ -160,25 +160,43 @@ describe('the daily tables equal the views', () => {
     expect(await differences(db)).toEqual([])
   })
 
-  test('when a brand and a competitor have names longer than an index entry', async () => {
+  test('when names are as long as they may be, and longer ones are refused', async () => {
     const { brandId, competitor } = await told()
-    const long = () => randomBytes(6000).toString('base64')
+    const long = () => randomBytes(2000).toString('base64').slice(0, 2000)
     await db.query('update brands set name = $2 where id = $1', [brandId, long()])
-    // This one fits into the index of the raw table, which has no date beside it.
-    await db.query('update competitors set name = $2 where id = $1', [competitor, long().slice(0, 2670)])
+    await db.query('update competitors set name = $2 where id = $1', [competitor, long()])
+    for (const table of ['brands', 'competitors']) {
+      await expect(db.query(`update ${table} set name = name || 'x'`)).rejects.toThrow(`${table}_name`)
+    }
     await refresh()
     expect(await differences(db)).toEqual([])
   })
 
-  test('beside an answer whose time is infinity', async () => {
+  test.each(['infinity', '-infinity', '10000-01-01T00:00:00Z', '0001-12-31T23:59:59Z BC'])(
+    'and an answer or a recording of %s is refused, for no window could ask for it',
+    async (at) => {
+      const { asked, said } = await told()
+      await expect(answer(db, { ...said, prompt: asked, at })).rejects.toThrow('answers_answered_at')
+      await expect(db.query('update citations set recorded_at = $1', [at])).rejects.toThrow(
+        'citations_recorded_at',
+      )
+    },
+  )
+
+  test('beside a day that cannot be computed, which is told when nothing else is left', async () => {
     const { asked, said } = await told()
-    await answer(db, { ...said, prompt: asked, at: 'infinity', citations: [] })
-    await answer(db, { ...said, prompt: asked, at: '2026-10-02T09:00:00Z' })
+    await db.query('alter table daily.visibility add constraint stuck check (date <> $$2026-10-04$$)')
+    try {
+      await answer(db, { ...said, prompt: asked, at: '2026-10-04T09:00:00Z', citations: [] })
+      await answer(db, { ...said, prompt: asked, at: '2026-10-02T09:00:00Z', citations: [] })
+      await expect(refresh()).rejects.toThrow('visibility of 2026-10-04')
+      const { rows } = await db.query('select date::text from daily.visibility order by date')
+      expect(rows).toEqual([{ date: '2026-10-01' }, { date: '2026-10-02' }])
+    } finally {
+      await db.query('alter table daily.visibility drop constraint stuck')
+    }
     await refresh()
-    const { rows } = await db.query(
-      'select date::text from daily.visibility where isfinite(date) order by date',
-    )
-    expect(rows).toEqual([{ date: '2026-10-01' }, { date: '2026-10-02' }])
+    expect(await differences(db)).toEqual([])
   })
 
   test('which is found out when a stored row is changed by hand, is missing, or is one too many', async () => {

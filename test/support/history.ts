@@ -269,6 +269,9 @@ export const histories = (): fc.Arbitrary<Step[]> =>
 
 /** Plays a history from the beginning, brings the daily tables up to date, and says where they differ from the views. */
 export async function play({ first, second }: Actors, steps: readonly Step[]): Promise<unknown[]> {
+  // A history that failed may have left something open.
+  await second?.query('rollback')
+  await first.query('rollback; reset lock_timeout')
   await first.query(`${CLEARANCE}; ${BEGINNING}`)
   await refreshAll(first)
   // Whoever runs into the other's open transaction gives up: nobody would come to commit it.
