@@ -1,22 +1,40 @@
 import pg from 'pg'
 
 /** A mistake of whoever runs a command; its message is the whole answer. */
-export class CommandError extends Error {}
+export class Mistake extends Error {}
 
-/** Runs work on a connection to `DATABASE_URL`; a server that cannot be reached is a {@link CommandError}. */
+/** Milliseconds that a server may take to be connected to. */
+const PATIENCE_MS = 4_000
+
+/** SQLSTATEs of a table, a function or a schema that is not there. */
+const NOT_MIGRATED = new Set(['42P01', '42883', '3F000'])
+
+/** Runs work on a connection to `DATABASE_URL`; throws a {@link Mistake} when it is not set or cannot be used. */
 export async function withDatabase<Result>(work: (client: pg.Client) => Promise<Result>): Promise<Result> {
   const url = process.env.DATABASE_URL
-  if (!url) throw new CommandError('DATABASE_URL is not set: it names the database to work on.')
+  if (!url) throw new Mistake('DATABASE_URL is not set: it names the database to work on.')
   if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url)) {
-    throw new CommandError('DATABASE_URL must look like postgresql://user:password@host:5432/database.')
+    throw new Mistake('DATABASE_URL must look like postgresql://user:password@host:5432/database.')
   }
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
-  client.on('error', () => {})
   try {
-    await client.connect()
+    return await withClient(url, work)
   } catch (error) {
-    throw new CommandError(`The database of DATABASE_URL cannot be reached: ${reason(error)}.`)
+    if (!NOT_MIGRATED.has(sqlState(error))) throw error
+    throw new Mistake('The database does not have the current schema: npm run migrate brings it.')
   }
+}
+
+/** Runs work on a connection of its own to a database; throws a {@link Mistake} when there is none to be had. */
+export async function withClient<Result>(
+  url: string,
+  work: (client: pg.Client) => Promise<Result>,
+): Promise<Result> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: PATIENCE_MS })
+  // A connection that breaks while work goes on is told by the query that it breaks.
+  client.on('error', () => {})
+  await client.connect().catch((error) => {
+    throw new Mistake(`DATABASE_URL cannot be used: ${reasonOf(error)}.`)
+  })
   try {
     return await work(client)
   } finally {
@@ -24,9 +42,13 @@ export async function withDatabase<Result>(work: (client: pg.Client) => Promise<
   }
 }
 
-/** What went wrong, in a few words. Some connection errors carry theirs in `errors` or `code` alone. */
-function reason(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) return reason(error.errors[0])
-  if (!(error instanceof Error)) return 'unknown error'
-  return error.message || ('code' in error ? String(error.code) : error.name)
+/** What went wrong, in a few words. Several addresses that refuse make an error without a message: the first speaks. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0])
+  return (error instanceof Error ? error.message : String(error)).replace(/\.+$/, '')
+}
+
+function sqlState(error: unknown): string {
+  if (!(error instanceof Error)) return ''
+  return 'code' in error && typeof error.code === 'string' ? error.code : sqlState(error.cause)
 }

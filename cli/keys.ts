@@ -10,7 +10,7 @@ import {
   listKeys,
   revokeKey,
 } from '../lib/keys.ts'
-import { CommandError, withDatabase } from './database.ts'
+import { Mistake, withDatabase } from './database.ts'
 import { uuid } from './options.ts'
 import { run } from './run.ts'
 
@@ -76,7 +76,7 @@ function act({ org, user }: Common, work: (db: Database, actor: Actor) => Promis
       try {
         await work(drizzle({ client }), { organizationId: org, userId: user })
       } catch (error) {
-        throw error instanceof KeyRefusal ? new CommandError(error.message) : error
+        throw error instanceof KeyRefusal ? new Mistake(error.message) : error
       }
     }),
   )

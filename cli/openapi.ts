@@ -7,7 +7,7 @@ import { DEMO, seedDemo } from '../drizzle/seed/demo.ts'
 import { startEmulator } from '../emulator/start.ts'
 import { BASE } from '../lib/endpoint.ts'
 import { type Json, type NamedOperation, openapi } from '../lib/openapi.ts'
-import { CommandError } from './database.ts'
+import { Mistake } from './database.ts'
 import { captureExamples, EXAMPLE } from './examples.ts'
 import { findOperations } from './operations.ts'
 import { run } from './run.ts'
@@ -30,7 +30,7 @@ await run(async () => {
   const document = `${JSON.stringify(openapi(operations, examples), null, 2)}\n`
   if (!options.check) await writeFile(FILE, document)
   else if (document !== written) {
-    throw new CommandError('functions/openapi.json is not up to date: npm run openapi writes it anew.')
+    throw new Mistake('functions/openapi.json is not up to date: npm run openapi writes it anew.')
   }
 })
 

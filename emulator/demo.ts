@@ -1,9 +1,9 @@
 import type { Client } from 'pg'
+import { withClient } from '../cli/database.ts'
 import { noteEverything, refreshAll } from '../drizzle/daily/refresh.ts'
 import { migrate } from '../drizzle/migrate.ts'
 import { seedDemo } from '../drizzle/seed/demo.ts'
 import { startEmbeddedPostgres } from './embedded/postgres.ts'
-import { withClient } from './servers.ts'
 
 /** Starts an embedded Postgres that holds the demo up to today (UTC), and gives its address. */
 export async function startDemo(): Promise<string> {

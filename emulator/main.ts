@@ -1,8 +1,9 @@
+import { Mistake, withClient } from '../cli/database.ts'
 import { migrate } from '../drizzle/migrate.ts'
 import { startDemo } from './demo.ts'
 import { greet } from './greet.ts'
-import { checkServers, withClient } from './servers.ts'
-import { Mistake, readSettings } from './settings.ts'
+import { checkServers } from './servers.ts'
+import { readSettings } from './settings.ts'
 import { stopOnSignals } from './stop.ts'
 
 stopOnSignals()

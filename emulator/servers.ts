@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import pg from 'pg'
+import { Mistake, reasonOf, withClient } from '../cli/database.ts'
 import { assertFree } from './port.ts'
 import { connectRedis } from './redis.ts'
-import { Mistake, type Settings } from './settings.ts'
+import type { Settings } from './settings.ts'
 
 /** How long a server may take to be connected to, in milliseconds. */
 const PATIENCE_MS = 3_000
@@ -20,20 +20,6 @@ export async function checkServers({ host, port, databaseUrl, redisUrl }: Settin
   if (redisUrl !== undefined) await checkRedis(redisUrl)
 }
 
-/** Gives `use` a connection of its own to DATABASE_URL; throws a Mistake when there is none to be had. */
-export async function withClient(url: string, use: (client: pg.Client) => Promise<void>): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: PATIENCE_MS })
-  client.on('error', () => undefined)
-  await client.connect().catch((error) => {
-    throw new Mistake(`DATABASE_URL cannot be used: ${reasonOf(error)}.`)
-  })
-  try {
-    await use(client)
-  } finally {
-    await client.end()
-  }
-}
-
 async function checkRedis(url: string): Promise<void> {
   const late = delay(PATIENCE_MS, undefined, { ref: false }).then(() =>
     Promise.reject(new Error('no answer')),
@@ -48,10 +34,4 @@ async function checkRedis(url: string): Promise<void> {
 
 function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined
-}
-
-/** Several addresses that refuse make an error without a message: the first of them speaks for all. */
-function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0])
-  return (error instanceof Error ? error.message : String(error)).replace(/\.+$/, '')
 }

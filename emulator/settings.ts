@@ -1,3 +1,4 @@
+import { Mistake } from '../cli/database.ts'
 import { parseEnv } from '../lib/env.ts'
 import { BINDINGS, variables } from './bindings.ts'
 
@@ -9,9 +10,6 @@ export interface Settings {
   redisUrl: string | undefined
   latencyMs: number
 }
-
-/** A mistake of whoever starts the emulator: its message is all that they need to see. */
-export class Mistake extends Error {}
 
 type Environment = Readonly<Record<string, string | undefined>>
 

@@ -29,10 +29,14 @@ export function pageQueries(rows: PagedRows): { first: Query; next: Query } {
   const after = key.map(
     (column, index) => sql`${sql.placeholder(`after_${index}`)}::${sql.raw(column.getSQLType())}`,
   )
+  const columns = sql.join(names(rows.key), sql`, `)
   return {
-    first: prepare(statement(rows, sql``)),
+    first: prepare(statement(rows, sql`(brand_id, date) >= (reading.brand_id, reading.first)`)),
     next: prepare(
-      statement(rows, sql`and (${sql.join(names(rows.key), sql`, `)}) > (${sql.join(after, sql`, `)})`),
+      statement(
+        rows,
+        sql`(brand_id, ${columns}) > (reading.brand_id, ${sql.join(after, sql`, `)}) and date >= reading.first`,
+      ),
     ),
   }
 }
@@ -51,14 +55,19 @@ export function readPage(
   return { header, page: { rows: page, next } }
 }
 
-function statement(rows: PagedRows, beyond: SQL): SQL {
+// Bounds and order are of the whole key, the brand included, and the order is the table's columns, not the texts that are
+// selected under their names: this is what lets Postgres read just these rows, in index order.
+function statement(rows: PagedRows, from: SQL): SQL {
   const selected = selection(rows)
   const metric = getTableName(rows.table)
   const nothing = sql.join(
     selected.slice(1).map(() => sql`null`),
     sql`, `,
   )
-  const order = sql.join(names(rows.key), sql`, `)
+  const order = sql.join(
+    ['brand_id', ...rows.key].map((name) => sql`${columnOf(rows.table, name)}`),
+    sql`, `,
+  )
   return sql`
     with access as materialized (${liveKey}),
     reading as materialized (
@@ -90,7 +99,7 @@ function statement(rows: PagedRows, beyond: SQL): SQL {
         sql`, `,
       )}
       from ${rows.table}
-      where brand_id = reading.brand_id and date >= reading.first and date <= reading.last ${beyond}
+      where ${from} and (brand_id, date) <= (reading.brand_id, reading.last)
       order by ${order}
       limit ${sql.raw(String(PAGE_SIZE + 1))}
     ) as page`

@@ -7,7 +7,9 @@ import { startup } from './frames.ts'
 import { turns } from './turns.ts'
 
 // Runs in a thread of its own (postgres.ts starts it): while the database works, nothing else in it does.
-const db = await PGlite.create()
+// Its one session began before the migration that sets this for the database's sessions.
+const startParams = [...PGlite.defaultStartParams, '-c', 'random_page_cost=1.1']
+const db = await PGlite.create({ startParams })
 const greeting: Buffer[] = []
 await db.execProtocolRawStream(startup(), { onRawData: (bytes) => greeting.push(Buffer.from(bytes)) })
 const session = {

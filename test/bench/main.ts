@@ -1,6 +1,6 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { Argument, Command } from 'commander'
-import { CommandError, withDatabase } from '../../cli/database.ts'
+import { Mistake, withDatabase } from '../../cli/database.ts'
 import { run } from '../../cli/run.ts'
 import { dropAll } from './database.ts'
 import { machine } from './machine.ts'
@@ -30,7 +30,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
 await run(async () => {
   const serverUrl = process.env.DATABASE_URL
   if (!serverUrl) {
-    throw new CommandError(
+    throw new Mistake(
       'The benchmark needs a real PostgreSQL, on which it makes databases of its own and drops them: DATABASE_URL=postgresql://user:password@host:5432/postgres npm run bench',
     )
   }
