@@ -41,21 +41,28 @@ describe.each(endpoints)('GET $path', ({ path, paged }) => {
   const only = (text: string, terms?: Terms) => [text, terms] as const
 
   describe('the path and the method', () => {
-    test.each([`${path}/`, `${path}x`, `${path}/x`, path.toUpperCase(), `/${path}`, `${path}.json`])(
-      'answers %s with 404, whatever the key is',
-      async (other) => {
-        expectRefusal(await call(other), 404)
-      },
-    )
+    test.each([
+      `${path}/`,
+      `${path}x`,
+      `${path}/x`,
+      path.toUpperCase(),
+      `/${path}`,
+      `${path}.json`,
+    ])('answers %s with 404, whatever the key is', async (other) => {
+      expectRefusal(await call(other), 404)
+    })
 
-    test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
-      'answers %s with 405 and Allow',
-      async (method) => {
-        const answer = await call(path, { method })
-        expectRefusal(answer, 405)
-        expect(answer.headers.get('Allow')).toBe('GET, HEAD')
-      },
-    )
+    test.each([
+      'POST',
+      'PUT',
+      'PATCH',
+      'DELETE',
+      'OPTIONS',
+    ])('answers %s with 405 and Allow', async (method) => {
+      const answer = await call(path, { method })
+      expectRefusal(answer, 405)
+      expect(answer.headers.get('Allow')).toBe('GET, HEAD')
+    })
 
     test('answers HEAD as GET, without a body', async () => {
       const { key, brandId } = await tenant(db)

@@ -30,33 +30,32 @@ afterAll(() => service.close())
 
 const paged = (await findEndpoints()).filter((endpoint) => endpoint.paged)
 
-test.each(paged.map(({ name }) => name))(
-  '/%s reads a page as a range of its index, on the first page and later',
-  async (name) => {
-    const its = await tenant(db)
-    const days = (await hasManyRowsADay(db, name)) ? 25 : 20_000
-    await fillDaily(db, { name, brandId: its.brandId, rows: 20_000, first: '1960-01-01', days })
-    await db.query(`vacuum analyze daily.${name.replaceAll('-', '_')}`)
+test.each(
+  paged.map(({ name }) => name),
+)('/%s reads a page as a range of its index, on the first page and later', async (name) => {
+  const its = await tenant(db)
+  const days = (await hasManyRowsADay(db, name)) ? 25 : 20_000
+  await fillDaily(db, { name, brandId: its.brandId, rows: 20_000, first: '1960-01-01', days })
+  await db.query(`vacuum analyze daily.${name.replaceAll('-', '_')}`)
 
-    const first = await page(name, its)
-    const second = await page(name, its, first.pagination.nextCursor)
-    expect(second.data).toHaveLength(1000)
-    const asked = await Promise.all(reading.splice(0))
-    expect(asked).toHaveLength(2)
-    for (const { query, params } of asked) {
-      const { rows } = await db.query(`explain (analyze, timing off, format json) ${query}`, params)
-      const nodes = flatten(rows[0]['QUERY PLAN'][0].Plan)
-      const reads = nodes.filter(
-        (node) => node.Schema === 'daily' || node['Relation Name'] === name.replaceAll('-', '_'),
-      )
-      expect(nodes.map((node) => node['Node Type'])).not.toContain('Sort')
-      expect(reads.filter((node) => node['Actual Rows'] !== 0)).toMatchObject([
-        { 'Node Type': 'Index Scan', 'Actual Rows': 1001, 'Actual Loops': 1 },
-      ])
-      expect(reads.filter((node) => node.Filter !== undefined && node['Actual Rows'] !== 0)).toEqual([])
-    }
-  },
-)
+  const first = await page(name, its)
+  const second = await page(name, its, first.pagination.nextCursor)
+  expect(second.data).toHaveLength(1000)
+  const asked = await Promise.all(reading.splice(0))
+  expect(asked).toHaveLength(2)
+  for (const { query, params } of asked) {
+    const { rows } = await db.query(`explain (analyze, timing off, format json) ${query}`, params)
+    const nodes = flatten(rows[0]['QUERY PLAN'][0].Plan)
+    const reads = nodes.filter(
+      (node) => node.Schema === 'daily' || node['Relation Name'] === name.replaceAll('-', '_'),
+    )
+    expect(nodes.map((node) => node['Node Type'])).not.toContain('Sort')
+    expect(reads.filter((node) => node['Actual Rows'] !== 0)).toMatchObject([
+      { 'Node Type': 'Index Scan', 'Actual Rows': 1001, 'Actual Loops': 1 },
+    ])
+    expect(reads.filter((node) => node.Filter !== undefined && node['Actual Rows'] !== 0)).toEqual([])
+  }
+})
 
 async function page(name: string, { key, brandId }: Tenant, cursor?: string) {
   const query = new URLSearchParams({ brandId, fromDate: '1960-01-01', ...(cursor && { cursor }) })

@@ -58,23 +58,22 @@ async function told() {
 describe('the daily tables equal the views', () => {
   const real = inject('realPostgres')
 
-  test.for([20_261_121, 7, 4_294_967])(
-    'after any history of changes and refreshes (seed %i)',
-    async (seed) => {
-      const actors = { first: await connect(), second: real ? await connect() : undefined }
-      try {
-        await fc.assert(
-          fc.asyncProperty(histories(), async (steps) => {
-            expect(await play(actors, steps)).toEqual([])
-          }),
-          { seed, numRuns: real ? 30 : 60, interruptAfterTimeLimit: 40_000, markInterruptAsFailure: true },
-        )
-      } finally {
-        await actors.first.end()
-        await actors.second?.end()
-      }
-    },
-  )
+  test.for([
+    20_261_121, 7, 4_294_967,
+  ])('after any history of changes and refreshes (seed %i)', async (seed) => {
+    const actors = { first: await connect(), second: real ? await connect() : undefined }
+    try {
+      await fc.assert(
+        fc.asyncProperty(histories(), async (steps) => {
+          expect(await play(actors, steps)).toEqual([])
+        }),
+        { seed, numRuns: real ? 30 : 60, interruptAfterTimeLimit: 40_000, markInterruptAsFailure: true },
+      )
+    } finally {
+      await actors.first.end()
+      await actors.second?.end()
+    }
+  })
 
   test.for([
     ['an answer deleted', `delete from answers where id = $2 and $1::uuid is not null`],
@@ -172,16 +171,18 @@ describe('the daily tables equal the views', () => {
     expect(await differences(db)).toEqual([])
   })
 
-  test.each(['infinity', '-infinity', '10000-01-01T00:00:00Z', '0001-12-31T23:59:59Z BC'])(
-    'and an answer or a recording of %s is refused, for no window could ask for it',
-    async (at) => {
-      const { asked, said } = await told()
-      await expect(answer(db, { ...said, prompt: asked, at })).rejects.toThrow('answers_answered_at')
-      await expect(db.query('update citations set recorded_at = $1', [at])).rejects.toThrow(
-        'citations_recorded_at',
-      )
-    },
-  )
+  test.each([
+    'infinity',
+    '-infinity',
+    '10000-01-01T00:00:00Z',
+    '0001-12-31T23:59:59Z BC',
+  ])('and an answer or a recording of %s is refused, for no window could ask for it', async (at) => {
+    const { asked, said } = await told()
+    await expect(answer(db, { ...said, prompt: asked, at })).rejects.toThrow('answers_answered_at')
+    await expect(db.query('update citations set recorded_at = $1', [at])).rejects.toThrow(
+      'citations_recorded_at',
+    )
+  })
 
   test('beside a day that cannot be computed, which is told when nothing else is left', async () => {
     const { asked, said } = await told()

@@ -9,16 +9,26 @@ test('a tag is quoted, the same for the same bytes and another for others', asyn
   expect(await tagOf('{"data":[]}')).not.toBe(await tagOf('{"data":[] }'))
 })
 
-test.each(['"abc"', 'W/"abc"', '"x", "abc"', 'W/"x",W/"abc"', ' "abc" ', '*'])(
-  'If-None-Match: %s names "abc"',
-  (sent) => {
-    expect(holds(sent, '"abc"')).toBe(true)
-  },
-)
+test.each([
+  '"abc"',
+  'W/"abc"',
+  '"x", "abc"',
+  'W/"x",W/"abc"',
+  ' "abc" ',
+  '*',
+])('If-None-Match: %s names "abc"', (sent) => {
+  expect(holds(sent, '"abc"')).toBe(true)
+})
 
-test.each([undefined, '', '"abd"', 'abc', '"abc', '"ab", "c"', 'W/"x"', '"*"'])(
-  'If-None-Match: %s does not',
-  (sent) => {
-    expect(holds(sent, '"abc"')).toBe(false)
-  },
-)
+test.each([
+  undefined,
+  '',
+  '"abd"',
+  'abc',
+  '"abc',
+  '"ab", "c"',
+  'W/"x"',
+  '"*"',
+])('If-None-Match: %s does not', (sent) => {
+  expect(holds(sent, '"abc"')).toBe(false)
+})
