@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { migrate } from '../../drizzle/migrate.ts'
 
@@ -14,9 +15,20 @@ export async function createDatabase(serverUrl: string): Promise<OwnDatabase> {
   await withClient(url.href, migrate)
   return {
     url: url.href,
-    drop: async () => {
-      await withClient(serverUrl, (client) => client.query(`drop database ${name} with (force)`))
-    },
+    drop: () =>
+      withClient(serverUrl, async (client) => {
+        await connectionsClosed(client, name)
+        await client.query(`drop database ${name} with (force)`)
+      }),
+  }
+}
+
+/** Waits a little for connections that are being closed: cut off, they would be an error of whoever closes them. */
+async function connectionsClosed(client: pg.Client, database: string): Promise<void> {
+  for (let tries = 0; tries < 40; tries += 1) {
+    const open = await client.query('select from pg_stat_activity where datname = $1', [database])
+    if (open.rowCount === 0) return
+    await sleep(50)
   }
 }
 
