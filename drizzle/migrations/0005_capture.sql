@@ -99,7 +99,8 @@ BEGIN
 END
 $note$;
 --> statement-breakpoint
--- For the tables that belong to an answer: notes the answer's day and, for citations, the day of the recording.
+-- For the tables that belong to an answer: notes the answer's day. Answers are looked up one by one (OFFSET 0): a session
+-- keeps the plan of its first statement, and after a bulk load a single row must not cost a walk through all answers.
 CREATE FUNCTION daily.note_parts() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $note$
 DECLARE
@@ -120,16 +121,20 @@ BEGIN
   IF TG_OP <> 'INSERT' THEN
     SELECT array_agg(day.prompt_id), array_agg(day.date) INTO prompt_ids, dates
     FROM (
-      SELECT DISTINCT answers.prompt_id, (answers.answered_at AT TIME ZONE 'UTC')::date AS date
-      FROM gone JOIN public.answers ON answers.id = gone.answer_id
+      SELECT DISTINCT answer.prompt_id, (answer.answered_at AT TIME ZONE 'UTC')::date AS date
+      FROM gone CROSS JOIN LATERAL (
+        SELECT prompt_id, answered_at FROM public.answers WHERE answers.id = gone.answer_id OFFSET 0
+      ) AS answer
     ) AS day;
     PERFORM daily.note(TG_TABLE_NAME, 'answered_at', prompt_ids, dates);
   END IF;
   IF TG_OP <> 'DELETE' THEN
     SELECT array_agg(day.prompt_id), array_agg(day.date) INTO prompt_ids, dates
     FROM (
-      SELECT DISTINCT answers.prompt_id, (answers.answered_at AT TIME ZONE 'UTC')::date AS date
-      FROM come JOIN public.answers ON answers.id = come.answer_id
+      SELECT DISTINCT answer.prompt_id, (answer.answered_at AT TIME ZONE 'UTC')::date AS date
+      FROM come CROSS JOIN LATERAL (
+        SELECT prompt_id, answered_at FROM public.answers WHERE answers.id = come.answer_id OFFSET 0
+      ) AS answer
     ) AS day;
     PERFORM daily.note(TG_TABLE_NAME, 'answered_at', prompt_ids, dates);
   END IF;
@@ -137,20 +142,39 @@ BEGIN
 END
 $note$;
 --> statement-breakpoint
--- For citations, fired after daily.note_parts and under its locks: notes the days of the recordings.
-CREATE FUNCTION daily.note_recordings() RETURNS trigger
+-- For citations, beside the answer's day: the day of the recording.
+CREATE FUNCTION daily.note_citations() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $note$
 DECLARE
   prompt_ids uuid[];
-  dates date[];
+  answered date[];
+  recorded date[];
 BEGIN
+  -- As in daily.note_parts.
   IF TG_OP <> 'INSERT' THEN
-    SELECT array_agg(day.prompt_id), array_agg(day.date) INTO prompt_ids, dates
+    PERFORM FROM public.answers WHERE id IN (SELECT answer_id FROM gone) FOR KEY SHARE;
+  END IF;
+  IF daily.looks_back() AND TG_OP <> 'INSERT' THEN
+    PERFORM FROM public.answers WHERE id IN (SELECT answer_id FROM gone) FOR SHARE;
+  END IF;
+  IF daily.looks_back() AND TG_OP <> 'DELETE' THEN
+    PERFORM FROM public.answers WHERE id IN (SELECT answer_id FROM come) FOR SHARE;
+  END IF;
+
+  IF TG_OP <> 'INSERT' THEN
+    SELECT array_agg(day.prompt_id), array_agg(day.answered), array_agg(day.recorded)
+    INTO prompt_ids, answered, recorded
     FROM (
-      SELECT DISTINCT answers.prompt_id, (gone.recorded_at AT TIME ZONE 'UTC')::date AS date
-      FROM gone JOIN public.answers ON answers.id = gone.answer_id
+      SELECT DISTINCT
+        answer.prompt_id,
+        (answer.answered_at AT TIME ZONE 'UTC')::date AS answered,
+        (gone.recorded_at AT TIME ZONE 'UTC')::date AS recorded
+      FROM gone CROSS JOIN LATERAL (
+        SELECT prompt_id, answered_at FROM public.answers WHERE answers.id = gone.answer_id OFFSET 0
+      ) AS answer
     ) AS day;
-    PERFORM daily.note(TG_TABLE_NAME, 'recorded_at', prompt_ids, dates);
+    PERFORM daily.note(TG_TABLE_NAME, 'answered_at', prompt_ids, answered);
+    PERFORM daily.note(TG_TABLE_NAME, 'recorded_at', prompt_ids, recorded);
 
     -- One statement may delete an answer and its citations side by side. Whose they were is not to be found then, and
     -- the note is for every brand. (In a cascade, one level deeper, the answer has noted them.)
@@ -163,12 +187,19 @@ BEGIN
     END IF;
   END IF;
   IF TG_OP <> 'DELETE' THEN
-    SELECT array_agg(day.prompt_id), array_agg(day.date) INTO prompt_ids, dates
+    SELECT array_agg(day.prompt_id), array_agg(day.answered), array_agg(day.recorded)
+    INTO prompt_ids, answered, recorded
     FROM (
-      SELECT DISTINCT answers.prompt_id, (come.recorded_at AT TIME ZONE 'UTC')::date AS date
-      FROM come JOIN public.answers ON answers.id = come.answer_id
+      SELECT DISTINCT
+        answer.prompt_id,
+        (answer.answered_at AT TIME ZONE 'UTC')::date AS answered,
+        (come.recorded_at AT TIME ZONE 'UTC')::date AS recorded
+      FROM come CROSS JOIN LATERAL (
+        SELECT prompt_id, answered_at FROM public.answers WHERE answers.id = come.answer_id OFFSET 0
+      ) AS answer
     ) AS day;
-    PERFORM daily.note(TG_TABLE_NAME, 'recorded_at', prompt_ids, dates);
+    PERFORM daily.note(TG_TABLE_NAME, 'answered_at', prompt_ids, answered);
+    PERFORM daily.note(TG_TABLE_NAME, 'recorded_at', prompt_ids, recorded);
   END IF;
   RETURN NULL;
 END
@@ -298,11 +329,11 @@ CREATE TRIGGER note_update AFTER UPDATE ON public.answer_mentions REFERENCING OL
 --> statement-breakpoint
 CREATE TRIGGER note_delete AFTER DELETE ON public.answer_mentions REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION daily.note_parts();
 --> statement-breakpoint
-CREATE TRIGGER note_insert AFTER INSERT ON public.citations REFERENCING NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_parts();
+CREATE TRIGGER note_insert AFTER INSERT ON public.citations REFERENCING NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_citations();
 --> statement-breakpoint
-CREATE TRIGGER note_update AFTER UPDATE ON public.citations REFERENCING OLD TABLE AS gone NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_parts();
+CREATE TRIGGER note_update AFTER UPDATE ON public.citations REFERENCING OLD TABLE AS gone NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_citations();
 --> statement-breakpoint
-CREATE TRIGGER note_delete AFTER DELETE ON public.citations REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION daily.note_parts();
+CREATE TRIGGER note_delete AFTER DELETE ON public.citations REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION daily.note_citations();
 --> statement-breakpoint
 CREATE TRIGGER note_insert AFTER INSERT ON public.sentiment_phrases REFERENCING NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_parts();
 --> statement-breakpoint
@@ -315,12 +346,6 @@ CREATE TRIGGER note_insert AFTER INSERT ON public.recommendations REFERENCING NE
 CREATE TRIGGER note_update AFTER UPDATE ON public.recommendations REFERENCING OLD TABLE AS gone NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_parts();
 --> statement-breakpoint
 CREATE TRIGGER note_delete AFTER DELETE ON public.recommendations REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION daily.note_parts();
---> statement-breakpoint
-CREATE TRIGGER recordings_insert AFTER INSERT ON public.citations REFERENCING NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_recordings();
---> statement-breakpoint
-CREATE TRIGGER recordings_update AFTER UPDATE ON public.citations REFERENCING OLD TABLE AS gone NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_recordings();
---> statement-breakpoint
-CREATE TRIGGER recordings_delete AFTER DELETE ON public.citations REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION daily.note_recordings();
 --> statement-breakpoint
 CREATE TRIGGER note_update AFTER UPDATE ON public.prompts REFERENCING OLD TABLE AS gone NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION daily.note_prompts();
 --> statement-breakpoint
