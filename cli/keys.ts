@@ -16,9 +16,16 @@ import { run } from './run.ts'
 
 type Common = { readonly org: string; readonly user: string; readonly json?: boolean }
 
+const INSTANT = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?))?$/
+
 const time = (text: string): Date => {
-  const form = z.union([z.iso.date(), z.iso.datetime({ offset: true })])
-  if (form.safeParse(text).success) return new Date(text)
+  // JavaScript reads one spelling of a zone, of the three that are usual.
+  const zoned = text
+    .replace(' ', 'T')
+    .replace(/(T.*[+-]\d\d):?(\d\d)?$/, (_, rest, minutes) => `${rest}:${minutes ?? '00'}`)
+  const instant = new Date(zoned)
+  const isDay = z.iso.date().safeParse(text.slice(0, 10)).success
+  if (INSTANT.test(text) && isDay && !Number.isNaN(instant.getTime())) return instant
   throw new InvalidArgumentError(
     'It must be a day or a time with its zone: 2027-01-31 or 2027-01-31T12:00:00Z.',
   )

@@ -1,6 +1,6 @@
 import type { Client } from 'pg'
 import { withClient } from '../cli/database.ts'
-import { noteEverything, refreshAll } from '../drizzle/daily/refresh.ts'
+import { refreshAll } from '../drizzle/daily/refresh.ts'
 import { migrate } from '../drizzle/migrate.ts'
 import { seedDemo } from '../drizzle/seed/demo.ts'
 import { startEmbeddedPostgres } from './embedded/postgres.ts'
@@ -10,15 +10,14 @@ export async function startDemo(): Promise<string> {
   const { url } = await startEmbeddedPostgres()
   await withClient(url, async (client) => {
     await migrate(client)
-    await withoutTriggers(client, () => seedDemo(client, new Date().toISOString().slice(0, 10)))
-    await noteEverything(client)
+    await withoutChecks(client, () => seedDemo(client, new Date().toISOString().slice(0, 10)))
     await refreshAll(client)
   })
   return url
 }
 
-/** Row by row checks and notes take as long as the rows themselves, and what fills an empty database needs neither. */
-async function withoutTriggers(client: Client, fill: () => Promise<void>): Promise<void> {
+/** Checking foreign keys row by row takes as long as the rows themselves, and what fills an empty database needs none. */
+async function withoutChecks(client: Client, fill: () => Promise<void>): Promise<void> {
   await client.query('set session_replication_role = replica')
   await fill()
   await client.query('reset session_replication_role')

@@ -14,7 +14,7 @@ export const RecommendedRateRow = z.object({
 export default metric({
   path: '/recommended-rate',
   summary: 'Recommended rate',
-  description: `One row per date and entity that was judged: the brand, then each active competitor. Data starts on
+  description: `One row per date and entity that was judged: the brand, then each competitor. Data starts on
 2026-09-22. The rate of a period is not the average of its days: recover each day's recommended answers as
 round(recommended_rate × judged_answers / 100), then divide the sums.`,
   row: RecommendedRateRow,

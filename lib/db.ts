@@ -1,4 +1,4 @@
-import { neon, neonConfig } from '@neondatabase/serverless'
+import { neon } from '@neondatabase/serverless'
 import { fillPlaceholders, type Query, type SQL } from 'drizzle-orm'
 import { PgDialect } from 'drizzle-orm/pg-core'
 import { refuse } from './errors.ts'
@@ -11,9 +11,6 @@ const RETRY_AFTER_S = '5'
 /** Text of one cell as Postgres writes it; null for SQL's null. */
 export type Cell = string | null
 
-neonConfig.fetchFunction = (url: string, init: RequestInit) =>
-  fetch(url, { ...init, signal: AbortSignal.timeout(PATIENCE_MS) })
-
 const asText = { getTypeParser: () => (text: string) => text }
 
 /** Writes a statement out once, with `sql.placeholder(name)` where each request's values go. */
@@ -23,9 +20,14 @@ export const prepare = (statement: SQL): Query => new PgDialect().sqlToQuery(sta
  * Sends one statement, in one request to Neon, and gives its rows as the text that Postgres wrote: no number passes
  * through a float. Anything but rows, from a refused connection to an answer cut in the middle, is refused with 503.
  */
-export async function run(url: string, query: Query, values: Record<string, unknown>): Promise<Cell[][]> {
+export async function run(
+  url: string,
+  query: Query,
+  values: Record<string, unknown>,
+  patienceMs = PATIENCE_MS,
+): Promise<Cell[][]> {
   try {
-    const sql = neon(url, { arrayMode: true })
+    const sql = neon(url, { arrayMode: true, fetchOptions: { signal: AbortSignal.timeout(patienceMs) } })
     return asRows(await sql.query(query.sql, fillPlaceholders(query.params, values), { types: asText }))
   } catch (error) {
     console.error(JSON.stringify({ event: 'database_failed', ...describe(error) }))

@@ -3,7 +3,7 @@ import { Hono } from 'hono/tiny'
 import { type Env, parseEnv } from './env.ts'
 import { Refusal, refuse } from './errors.ts'
 import { entityTag, holds } from './etag.ts'
-import { BUDGET, budgetHeaders, identity, isOverBudget, spend } from './rate-limit.ts'
+import { budgetHeaders, identity, isOverBudget, spend } from './rate-limit.ts'
 
 /** Where every path starts (specification, section 9). */
 export const BASE = '/api/export/v1'
@@ -23,12 +23,14 @@ export type Answer = {
 export type Endpoint = {
   /** Path below {@link BASE}. */
   readonly path: string
+  /** Whether the answer asks no database, and nothing is lost when the counter comes first. */
+  readonly alone?: boolean
   /** The gates after the rate budget, and the answer; refusals are thrown. */
   readonly answer: (asked: Asked) => Promise<Answer>
 }
 
 /** A Worker that answers one path: the path, the method and the rate budget first, then what is the endpoint's own. */
-export function endpoint({ path, answer }: Endpoint): Hono {
+export function endpoint({ path, alone = false, answer }: Endpoint): Hono {
   const app = new Hono()
   app.all('*', async (context) => {
     if (context.req.path !== BASE + path) throw refuse('unknownPath')
@@ -37,15 +39,14 @@ export function endpoint({ path, answer }: Endpoint): Hono {
     const now = new Date()
     const env = parseEnv(context.env)
     const caller = await identity(context, env)
-    // The database and the counter are asked side by side, but the counter is heard first; a caller that is known to be
-    // over its budget gets as far as neither.
-    const answering = isOverBudget(caller, now) ? null : unobserved(answer({ context, env, now }))
+    // The database and the counter are asked side by side, but the counter is heard first. Where it refused this caller
+    // in this minute, or there is no database to ask, it is asked alone.
+    const ask = () => unobserved(answer({ context, env, now }))
+    const answering = alone || isOverBudget(caller, now) ? null : ask()
     const budget = await spend(caller, env, now, answering)
     for (const [name, value] of Object.entries(budgetHeaders(budget))) context.header(name, value)
-    if (answering === null || budget?.passes === false) {
-      throw refuse('budget', { 'Retry-After': String(budget?.resetSeconds ?? BUDGET.seconds) })
-    }
-    return respond(context, await answering)
+    if (budget?.passes === false) throw refuse('budget', { 'Retry-After': String(budget.resetSeconds) })
+    return respond(context, await (answering ?? ask()))
   })
   app.onError(answerRefusal)
   return app

@@ -48,38 +48,42 @@ export async function createKey(
   request: KeyRequest,
   now: Date,
 ): Promise<KeyListing & { readonly key: string }> {
-  return db.transaction(async (tx) => {
-    await tx
-      .select({ id: organizations.id })
-      .from(organizations)
-      .where(eq(organizations.id, actor.organizationId))
-      .for('no key update')
-    await demandRole(tx, actor)
-    await demandAllowance(tx, actor, now)
-    await demandBrands(tx, actor, request.brandIds)
-    if (request.label.trim() === '') throw new KeyRefusal('A key needs a label.')
-    if (request.expiresAt !== null && request.expiresAt <= now) {
-      throw new KeyRefusal('The expiry of a key must be in the future.')
-    }
+  // Read committed, whatever the database's default is: what waited for the lock must see what it waited for.
+  return db.transaction(
+    async (tx) => {
+      await tx
+        .select({ id: organizations.id })
+        .from(organizations)
+        .where(eq(organizations.id, actor.organizationId))
+        .for('no key update')
+      await demandRole(tx, actor)
+      await demandAllowance(tx, actor, now)
+      await demandBrands(tx, actor, request.brandIds)
+      if (request.label.trim() === '') throw new KeyRefusal('A key needs a label.')
+      if (request.expiresAt !== null && request.expiresAt <= now) {
+        throw new KeyRefusal('The expiry of a key must be in the future.')
+      }
 
-    const key = mintApiKey()
-    const [row] = await tx
-      .insert(apiKeys)
-      .values({
-        organization_id: actor.organizationId,
-        created_by: actor.userId,
-        scope: 'export',
-        label: request.label,
-        key_hash: await sha256Bytes(key),
-        last_four: key.slice(-4),
-        brand_ids: request.brandIds === null ? null : [...request.brandIds],
-        expires_at: request.expiresAt,
-        created_at: now,
-      })
-      .returning()
-    if (row === undefined) throw new Error('The database returned no key')
-    return { ...present(row, now), key }
-  })
+      const key = mintApiKey()
+      const [row] = await tx
+        .insert(apiKeys)
+        .values({
+          organization_id: actor.organizationId,
+          created_by: actor.userId,
+          scope: 'export',
+          label: request.label,
+          key_hash: await sha256Bytes(key),
+          last_four: key.slice(-4),
+          brand_ids: request.brandIds === null ? null : [...request.brandIds],
+          expires_at: request.expiresAt,
+          created_at: now,
+        })
+        .returning()
+      if (row === undefined) throw new Error('The database returned no key')
+      return { ...present(row, now), key }
+    },
+    { isolationLevel: 'read committed' },
+  )
 }
 
 /** The organization's export keys, newest first. Throws {@link KeyRefusal} when the actor is no owner or admin. */

@@ -86,9 +86,9 @@ function statement(rows: PagedRows, from: SQL): SQL {
           where wide.date is null and wide.metric = ${metric} and (wide.brand_id = reading.brand_id or wide.brand_id is null))
         then least(last, ${sql.placeholder('today')}::date,
           (select min(noted.date) - 1 from ${stale} as noted
-           where noted.metric = ${metric} and noted.brand_id = reading.brand_id),
+           where noted.metric = ${metric} and noted.brand_id = reading.brand_id and noted.date >= reading.first),
           (select min(noted.date) - 1 from ${stale} as noted
-           where noted.metric = ${metric} and noted.brand_id is null))
+           where noted.metric = ${metric} and noted.brand_id is null and noted.date >= reading.first))
       end)::text,
       ${nothing}
     from reading

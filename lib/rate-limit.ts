@@ -9,10 +9,10 @@ import type { Env } from './env.ts'
 export const BUDGET = { requests: 100, seconds: 60 } as const
 
 /**
- * Milliseconds for which the counter is waited for, and for which it is waited for at least when the page is ready: an
- * export must not fail because the counter did, but where everything is slow the counter is not away.
+ * How long the counter is waited for (ms): an export must not fail because the counter did. Where everything is slow the
+ * counter is not away, so it has three times as long as the database took; where no database is asked, a fixed time.
  */
-const PATIENCE_MS = { asked: 800, ready: 750 }
+const PATIENCE = { ms: 800, timesTheDatabase: 3, alone: 2500 }
 
 /** Milliseconds after which a silent counter is given up in any case. */
 const LIMIT_MS = 8000
@@ -21,8 +21,8 @@ const LIMIT_MS = 8000
 export type Budget = { readonly passes: boolean; readonly remaining: number; readonly resetSeconds: number }
 
 /**
- * Callers (hashed) that this isolate has seen over their budget, and when that ends (ms). It can only shorten the way to
- * a refusal that the counter would give as well, and holds nothing about keys.
+ * Callers (hashed) that this isolate has seen over their budget, and when that ends (ms). It decides nothing: it only
+ * keeps the database from being asked before the counter was. It holds nothing about keys.
  */
 const overBudget = new Map<string, number>()
 
@@ -33,24 +33,31 @@ export const isOverBudget = (caller: string, now: Date): boolean =>
   (overBudget.get(caller) ?? 0) > now.getTime()
 
 /**
- * Counts a request against its caller's budget; null when the counter is away, and the request is served. `ready`
- * settles when there is something to serve.
+ * Counts a request against its caller's budget; null when the counter is away, and the request is served. `answering`
+ * settles when the database has answered, where it is asked beside the counter.
  */
 export async function spend(
   caller: string,
   env: Env,
   now: Date,
-  ready: Promise<unknown> | null,
+  answering: Promise<unknown> | null,
 ): Promise<Budget | null> {
-  if (isOverBudget(caller, now)) return told(false, 0, overBudget.get(caller) ?? 0, now)
-  const late = Promise.allSettled([
-    sleep(PATIENCE_MS.asked),
-    Promise.allSettled([ready]).then(() => sleep(PATIENCE_MS.ready)),
-  ]).then(() => 'late' as const)
-  const budget = await Promise.race([count(caller, env, now), late])
+  const budget = await Promise.race([count(caller, env, now), patience(answering)])
   if (budget !== 'late') return budget
   console.error(JSON.stringify({ event: 'rate_budget_unavailable', kind: 'late' }))
   return null
+}
+
+async function patience(answering: Promise<unknown> | null): Promise<'late'> {
+  if (answering === null) await sleep(PATIENCE.alone)
+  else {
+    const start = Date.now()
+    const took = Promise.allSettled([answering]).then(() => Date.now() - start)
+    await sleep(PATIENCE.ms)
+    const end = start + Math.min(LIMIT_MS, PATIENCE.timesTheDatabase * (await took))
+    await sleep(Math.max(0, end - Date.now()))
+  }
+  return 'late'
 }
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))

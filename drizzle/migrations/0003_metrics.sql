@@ -71,7 +71,6 @@ CREATE VIEW "metrics"."recommended_rate" AS (
     left join public.competitors
       on competitors.id = judged.competitor_id
       and competitors.brand_id = counted.brand_id
-      and competitors.active
     where counted.date >= date '2026-09-22'
       and (judged.competitor_id is null or competitors.id is not null)
     group by counted.brand_id, counted.date, judged.competitor_id, competitors.name, brands.name

@@ -382,3 +382,14 @@ CREATE TRIGGER note_truncate AFTER TRUNCATE ON public.prompts FOR EACH STATEMENT
 CREATE TRIGGER note_truncate AFTER TRUNCATE ON public.brands FOR EACH STATEMENT EXECUTE FUNCTION daily.note_truncation();
 --> statement-breakpoint
 CREATE TRIGGER note_truncate AFTER TRUNCATE ON public.competitors FOR EACH STATEMENT EXECUTE FUNCTION daily.note_truncation();
+--> statement-breakpoint
+-- Loads that switch triggers off for their session (session_replication_role) are noted as well.
+DO $$ DECLARE noting record; BEGIN
+  FOR noting IN
+    SELECT tgrelid::regclass AS of_table, tgname FROM pg_trigger
+    JOIN pg_proc ON pg_proc.oid = tgfoid
+    WHERE NOT tgisinternal AND pronamespace = 'daily'::regnamespace
+  LOOP
+    EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', noting.of_table, noting.tgname);
+  END LOOP;
+END $$;

@@ -3,8 +3,8 @@ import type { PGlite } from '@electric-sql/pglite'
 import { fatal, isCopyIn, query, readOpening, readRun, SYNC } from './frames.ts'
 import type { Turns } from './turns.ts'
 
-/** How long a client with an idle transaction may keep others waiting. */
-const IDLE_LIMIT_MS = 30_000
+/** How long a client with an idle transaction may keep others waiting: less than a request's patience. */
+const IDLE_LIMIT_MS = 4_000
 
 /** PGlite would wait for the rows inside its one thread, find none, and end itself. */
 const NO_COPY_IN = query(
@@ -52,6 +52,7 @@ export function serve(socket: Socket, { db, turns, greeting, onBroken }: Session
     await execute(db, SYNC)
     await execute(db, query('ROLLBACK'))
     await execute(db, query('RESET ALL'))
+    await execute(db, query('DEALLOCATE ALL'))
     await execute(db, query('RESET SESSION AUTHORIZATION'))
     endTurn()
   }

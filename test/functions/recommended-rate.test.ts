@@ -96,12 +96,11 @@ test('tells a competitor of the same name from the brand', async () => {
   ])
 })
 
-test('has no row for an inactive competitor, until it is active again', async () => {
+test('keeps the rows of a competitor that is active no more: it was judged', async () => {
   const { say, rival, rows } = await scene(db)
-  const globex = await rival('Globex', { active: false })
+  const globex = await rival('Globex')
   await say('2026-10-01T09:00:00Z', { judged: [judged(globex, true)] })
-  expect(await rows('/recommended-rate', '2026-10-01')).toEqual([])
-  await db.query('update competitors set active = true where id = $1', [globex])
+  await db.query('update competitors set active = false where id = $1', [globex])
   expect(await rows('/recommended-rate', '2026-10-01')).toMatchObject([{ entity_name: 'Globex' }])
 })
 

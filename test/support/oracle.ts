@@ -5,7 +5,7 @@ export type Expected = Readonly<Record<string, readonly string[]>>
 
 type Raw = {
   readonly brand: { name: string; display_name: string; aliases: string[] }
-  readonly competitors: readonly { id: string; name: string; aliases: string[] }[]
+  readonly competitors: readonly { id: string; name: string; aliases: string[]; active: boolean }[]
   readonly answers: readonly Answer[]
 }
 
@@ -68,7 +68,7 @@ async function readRaw(db: pg.Pool, brandId: string): Promise<Raw> {
   const markets = new Map((await select('select * from markets', [])).map((market) => [market.id, market]))
   return {
     brand,
-    competitors: await select('select * from competitors where brand_id = $1 and active'),
+    competitors: await select('select * from competitors where brand_id = $1'),
     answers: kept.map((answer) => ({
       id: answer.id,
       date: dayOf(answer.answered_at),
@@ -108,7 +108,8 @@ function visibility({ brand, answers }: Raw): string[] {
   )
 }
 
-function competitors({ competitors: tracked, answers }: Raw): string[] {
+function competitors({ competitors: known, answers }: Raw): string[] {
+  const tracked = known.filter(({ active }) => active)
   const sorted = tracked.toSorted((a, b) => byCodePoint(a.name, b.name))
   return groups(answers, ({ date }) => [date]).flatMap(([{ date }, all]) =>
     sorted.flatMap(({ name, aliases }) => {
