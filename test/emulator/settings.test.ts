@@ -38,8 +38,6 @@ test.for([
   ['DATABASE_URL', 'mysql://me:secret@db/x'],
   ['DATABASE_URL', 'secret'],
   ['REDIS_URL', 'http://:secret@cache'],
-  ['CURSOR_SECRET', 'secret'],
-  ['CURSOR_SECRET_PREVIOUS', 'secret'],
 ])('%s=%s is a mistake that names the variable and tells no secret', ([name = '', value = '']) => {
   const read = () => readSettings({ [name]: value })
   expect(read).toThrow(name)

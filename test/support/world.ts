@@ -98,8 +98,10 @@ export async function brand(db: pg.Pool, { id }: Organization, values: Values = 
   return row.id
 }
 
+export type Place = { readonly model: string; readonly market: string }
+
 /** A model and a market of a test's own. */
-export async function place(db: pg.Pool): Promise<{ model: string; market: string }> {
+export async function place(db: pg.Pool): Promise<Place> {
   const model = `model-${randomUUID()}`
   const market = randomUUID()
   await insert(db, 'models', [{ id: model, provider: 'A provider' }])
