@@ -2,7 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientBase } from 'pg'
 
 /** What one transaction brings up to date at most. */
-const STEP = { brands: 10, days: 31 }
+export type Step = { readonly brands: number; readonly days: number }
+
+const SHORT: Step = { brands: 10, days: 31 }
 
 /** Notes every day of every brand and metric, to be computed anew. */
 export async function noteEverything(client: ClientBase): Promise<void> {
@@ -13,11 +15,12 @@ export async function noteEverything(client: ClientBase): Promise<void> {
 export async function refreshAll(
   client: ClientBase,
   onStep: (settled: number) => void | Promise<void> = () => {},
+  most: Step = SHORT,
 ): Promise<void> {
   for (;;) {
     const { rows } = await client.query<{ settled: number; waiting: boolean }>(
       'select daily.refresh($1, $2) as settled, exists (select from daily.stale) as waiting',
-      [STEP.brands, STEP.days],
+      [most.brands, most.days],
     )
     const [step] = rows
     if (step === undefined || (step.settled === 0 && !step.waiting)) return
