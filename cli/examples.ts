@@ -1,5 +1,5 @@
 import { BASE } from '../lib/endpoint.ts'
-import type { Json } from '../lib/openapi.ts'
+import type { Json } from '../lib/openapi-parts.ts'
 import type { Operation } from '../lib/operation.ts'
 
 /** The day of the demo data that the examples show, and a day on which such a demo holds it. */
