@@ -5,14 +5,29 @@ import type { Described, Operation } from '../lib/operation.ts'
 
 const FUNCTIONS = new URL('../functions/', import.meta.url)
 
+type Found = {
+  readonly name: string
+  readonly operation: Operation
+  readonly module: Record<string, unknown>
+}
+
+/** Every Worker that describes itself, under the name of its file: found by reading the folder, so none has to be listed. */
+export async function findWorkers(): Promise<Found[]> {
+  const files = (await readdir(FUNCTIONS)).filter((file) => file.endsWith('.ts')).sort()
+  const found = await Promise.all(
+    files.map(async (file) => {
+      const module: Record<string, unknown> = await import(new URL(file, FUNCTIONS).href)
+      const { default: worker } = module
+      return isDescribed(worker) ? [{ name: basename(file, '.ts'), operation: worker.operation, module }] : []
+    }),
+  )
+  return found.flat()
+}
+
 /** What every Worker in functions/ says of itself, the brands listing first, then by path. */
 export async function findOperations(): Promise<NamedOperation[]> {
-  const files = (await readdir(FUNCTIONS)).filter((file) => file.endsWith('.ts'))
-  const modules: Record<string, unknown>[] = await Promise.all(
-    files.sort().map((file) => import(new URL(basename(file), FUNCTIONS).href)),
-  )
-  return modules
-    .flatMap((module) => (isDescribed(module.default) ? [named(module.default.operation, module)] : []))
+  return (await findWorkers())
+    .map(({ operation, module }) => named(operation, module))
     .sort((left, right) => Number(left.paged) - Number(right.paged))
 }
 

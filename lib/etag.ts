@@ -1,7 +1,9 @@
+import { hex } from './api-key.ts'
+
 /** A strong entity tag of a body: half of its SHA-256, quoted. */
 export async function entityTag(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
-  return `"${Array.from(digest.subarray(0, 16), (byte) => byte.toString(16).padStart(2, '0')).join('')}"`
+  return `"${hex(digest.subarray(0, 16))}"`
 }
 
 /**

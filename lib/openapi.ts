@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { BASE } from './endpoint.ts'
+import { jsonSchema } from './json-schema.ts'
 import { ABOUT, BUDGET_HEADERS, HEADERS, type Json, REFUSALS, type RefusalAnswer } from './openapi-parts.ts'
 import type { Operation } from './operation.ts'
 import { PAGE_SIZE } from './page.ts'
@@ -167,17 +168,4 @@ const headers = (names: readonly string[]): Json =>
 function parameter(name: string, schema: z.core.$ZodType): Json {
   const { description = '', ...rest } = jsonSchema(schema)
   return { name, in: 'query', required: name === 'brandId', description, schema: rest }
-}
-
-/** A zod schema as JSON Schema: formats without the patterns that repeat them, integers without JavaScript's bounds. */
-function jsonSchema(schema: z.core.$ZodType): { readonly [name: string]: Json } {
-  const { $schema, ...json } = z.toJSONSchema(schema, {
-    io: 'input',
-    override: ({ jsonSchema: each }) => {
-      if (each.format !== undefined) delete each.pattern
-      if (each.maximum === Number.MAX_SAFE_INTEGER) delete each.maximum
-      if (each.type === 'object') each.additionalProperties = false
-    },
-  })
-  return JSON.parse(JSON.stringify(json))
 }
