@@ -15,11 +15,10 @@ import type { Described, Operation } from './operation.ts'
 import { PAGE_SIZE, pageQueries, readPage } from './page.ts'
 import { type Parameters, parseParameters } from './parameters.ts'
 import { PAID_PLANS, type Plan } from './plans.ts'
-import { columnsOf, rowWriter } from './row.ts'
 import { dayOf, resolveWindow, resumeWindow, type Window } from './window.ts'
 
 export type Metric = Omit<Operation, 'paged'> & {
-  /** The stored rows. */
+  /** The stored rows; the line of each has the fields of `row`, in the same order. */
   readonly rows: PgTable
   /** The columns that order and identify a brand's rows, ascending, the date first. */
   readonly key: readonly string[]
@@ -27,10 +26,8 @@ export type Metric = Omit<Operation, 'paged'> & {
 
 /** An endpoint over one metric: brand, window, cursor, page (specification, section 4). */
 export function metric({ rows: table, key, ...operation }: Metric): Described {
-  const { path, row } = operation
-  const rows = { table, columns: columnsOf(row), key }
-  const queries = pageQueries(rows)
-  const write = rowWriter(row)
+  const { path } = operation
+  const queries = pageQueries({ table, key })
 
   async function answer({ context, env, now }: Asked): Promise<Answer> {
     const key_hash = await presentedKey(context)
@@ -52,7 +49,7 @@ export function metric({ rows: table, key, ...operation }: Metric): Described {
       ...Object.fromEntries((position?.after ?? []).map((value, index) => [`after_${index}`, value])),
     })
 
-    const { header, page } = readPage(cells, rows)
+    const { header, page } = readPage(cells)
     const { plan } = admit(header)
     const [, , , brandId, settled] = header ?? []
     if (brandId == null) throw refuse('brand')
@@ -67,7 +64,7 @@ export function metric({ rows: table, key, ...operation }: Metric): Described {
       ...(settled != null && settled >= window.first && { 'X-Data-Settled-Through': settled }),
       ...(nextCursor !== null && { Link: `<${nextPage(context.req.url, nextCursor)}>; rel="next"` }),
     }
-    const body = `{"data":[${page.rows.map(write).join(',')}],"pagination":${JSON.stringify(pagination)},"meta":${JSON.stringify(meta)}}`
+    const body = `{"data":[${page.lines}],"pagination":${JSON.stringify(pagination)},"meta":${JSON.stringify(meta)}}`
     return { body, headers, lasting: window.last < dayOf(now) }
   }
 

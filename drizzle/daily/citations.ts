@@ -1,8 +1,9 @@
 import { primaryKey } from 'drizzle-orm/pg-core'
 import { citationsColumns } from '../views/citations.ts'
+import { withLine } from './line.ts'
 import { daily } from './schema.ts'
 
 /** The stored form of `metrics.citations`, keyed in the order in which pages are served. */
-export const dailyCitations = daily.table('citations', citationsColumns(), (table) => [
+export const dailyCitations = daily.table('citations', withLine(citationsColumns(), 'url_key'), (table) => [
   primaryKey({ columns: [table.brand_id, table.date, table.url_key] }),
 ])

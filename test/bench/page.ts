@@ -2,10 +2,8 @@ import { fillPlaceholders, type Query } from 'drizzle-orm'
 import { type PgTable, pgSchema } from 'drizzle-orm/pg-core'
 import type { ClientBase } from 'pg'
 import { citationShareColumns } from '../../drizzle/views/citation-share.ts'
-import { CitationShareRow } from '../../functions/citation-share.ts'
-import { PAGE_SIZE, pageQueries } from '../../lib/page.ts'
+import { PAGE_SIZE, pageQueries, readPage } from '../../lib/page.ts'
 import { PAID_PLANS } from '../../lib/plans.ts'
-import { columnsOf } from '../../lib/row.ts'
 import { LAST_DAY } from './volume.ts'
 
 /** Whose pages, from which day on, and out of which schema's `citation_share`. */
@@ -22,7 +20,7 @@ export type Position = readonly [date: string, urlKey: string]
 /** Reads pages of citation share by the endpoint's own statement, planned for each request as Neon's HTTP does. */
 export function pages({ client, keyHash, schema, first }: Pages) {
   const table: PgTable = pgSchema(schema).table('citation_share', citationShareColumns())
-  const queries = pageQueries({ table, columns: columnsOf(CitationShareRow), key: ['date', 'url_key'] })
+  const queries = pageQueries({ table, key: ['date', 'url_key'] })
   const windows = JSON.stringify(
     Object.fromEntries(PAID_PLANS.map((plan) => [plan, { first, last: LAST_DAY }])),
   )
@@ -40,8 +38,8 @@ export function pages({ client, keyHash, schema, first }: Pages) {
       rowMode: 'array',
       types: { getTypeParser: () => (text: string) => text },
     })
-    // One row ahead of the page, and the one behind it that tells that another follows.
-    if (rows.length !== PAGE_SIZE + 2) throw new Error(`A page of ${rows.length - 1} rows is not a full one`)
+    const { page } = readPage(rows)
+    if (page.next === null) throw new Error(`A page of ${page.rows} rows is not a full one`)
   }
 
   return {

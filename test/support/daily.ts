@@ -32,7 +32,7 @@ export async function fillDaily(
   const table = name.replaceAll('-', '_')
   const { rows: columns } = await db.query<{ name: string; type: string }>(
     `select column_name as name, data_type as type from information_schema.columns
-     where table_schema = 'daily' and table_name = $1 order by ordinal_position`,
+     where table_schema = 'daily' and table_name = $1 and is_generated = 'NEVER' order by ordinal_position`,
     [table],
   )
   const values = columns.map(({ name, type }) => (name === 'brand_id' ? '$1::uuid' : VALUES[type]))

@@ -6,7 +6,7 @@ export async function differences(db: pg.Pool | pg.ClientBase): Promise<unknown[
     `select stored.table_name as metric, string_agg(quote_ident(column_name), ', ' order by ordinal_position) as columns
      from information_schema.columns as stored
      join information_schema.views as defined on defined.table_schema = 'metrics' and defined.table_name = stored.table_name
-     where stored.table_schema = 'daily'
+     where stored.table_schema = 'daily' and stored.is_generated = 'NEVER'
      group by 1 order by 1`,
   )
   const found: unknown[] = []
