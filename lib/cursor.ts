@@ -50,11 +50,22 @@ async function sign(payload: Uint8Array, binding: CursorBinding, secret: string)
   const message = new Uint8Array(bound.length + payload.length)
   message.set(bound)
   message.set(payload, bound.length)
+  return new Uint8Array(await crypto.subtle.sign('HMAC', await signingKey(secret), message)).subarray(
+    0,
+    MAC_BYTES,
+  )
+}
+
+const signingKeys = new Map<string, Promise<CryptoKey>>()
+
+/** The key of a secret, made once: an isolate knows two secrets at most. */
+function signingKey(secret: string): Promise<CryptoKey> {
+  const found = signingKeys.get(secret)
+  if (found !== undefined) return found
   const algorithm = { name: 'HMAC', hash: 'SHA-256' }
-  const key = await crypto.subtle.importKey('raw', new TextEncoder().encode(secret), algorithm, false, [
-    'sign',
-  ])
-  return new Uint8Array(await crypto.subtle.sign('HMAC', key, message)).subarray(0, MAC_BYTES)
+  const key = crypto.subtle.importKey('raw', new TextEncoder().encode(secret), algorithm, false, ['sign'])
+  signingKeys.set(secret, key)
+  return key
 }
 
 /** Compares in a time that does not tell where two codes differ. */

@@ -1,7 +1,6 @@
-import type { Hono } from 'hono'
-import { endpoint } from './endpoint.ts'
+import { endpoint, type Worker } from './endpoint.ts'
 
 /** An endpoint that answers everybody with one fixed JSON text: the path, the method and the rate budget are its only gates. */
-export function document({ path, body }: { path: string; body: string }): Hono {
+export function document({ path, body }: { path: string; body: string }): Worker {
   return endpoint({ path, alone: true, answer: async () => ({ body, lasting: true }) })
 }

@@ -29,9 +29,12 @@ export type Endpoint = {
   readonly answer: (asked: Asked) => Promise<Answer>
 }
 
+/** A Worker that answers requests; what it is told by its environment is read in {@link parseEnv}. */
+export type Worker = Hono<{ Bindings: object }>
+
 /** A Worker that answers one path: the path, the method and the rate budget first, then what is the endpoint's own. */
-export function endpoint({ path, alone = false, answer }: Endpoint): Hono {
-  const app = new Hono()
+export function endpoint({ path, alone = false, answer }: Endpoint): Worker {
+  const app: Worker = new Hono()
   app.all('*', async (context) => {
     if (context.req.path !== BASE + path) throw refuse('unknownPath')
     if (!METHODS.includes(context.req.method)) throw refuse('method', { Allow: METHODS.join(', ') })

@@ -1,3 +1,5 @@
+import { onceFor } from './once.ts'
+
 /** What a Worker is told by its environment. */
 export type Env = {
   /** Neon's connection string; requests go to its host over HTTPS. */
@@ -23,8 +25,8 @@ const FORMS: Readonly<Record<keyof Env, RegExp>> = {
 }
 
 /** A Worker's bindings, checked; throws an error that names each one that is missing or malformed, never its value. */
-export function parseEnv(bindings: unknown): Env {
-  const given: Readonly<Record<string, unknown>> = typeof bindings === 'object' ? { ...bindings } : {}
+export const parseEnv = onceFor((bindings: object): Env => {
+  const given: Readonly<Record<string, unknown>> = { ...bindings }
   const wrong = new Set<string>()
   const read = (name: keyof Env): string => {
     const value = given[name]
@@ -42,4 +44,4 @@ export function parseEnv(bindings: unknown): Env {
   }
   if (wrong.size === 0) return env
   throw new Error(`Missing or malformed in the Worker's environment: ${[...wrong].join(', ')}`)
-}
+})

@@ -12,6 +12,6 @@ export type Operation = {
 
 /** A Worker that answers requests, with what it says of itself. */
 export type Described = {
-  readonly fetch: (request: Request, env?: unknown) => Response | Promise<Response>
+  readonly fetch: (request: Request, env?: object) => Response | Promise<Response>
   readonly operation: Operation
 }

@@ -4,6 +4,7 @@ import type { Context } from 'hono'
 import { getCookie } from 'hono/cookie'
 import { sha256 } from './api-key.ts'
 import type { Env } from './env.ts'
+import { onceFor } from './once.ts'
 
 /** Requests in each clock minute, over all endpoints together (specification, section 8). */
 export const BUDGET = { requests: 100, seconds: 60 } as const
@@ -95,23 +96,26 @@ export function budgetHeaders(budget: Budget | null): Record<string, string> {
   return { ...policy, RateLimit: `"default";r=${budget.remaining};t=${budget.resetSeconds}` }
 }
 
-function limiter(env: Env): Ratelimit {
-  return new Ratelimit({
-    redis: new Redis({
-      url: env.UPSTASH_REDIS_REST_URL,
-      token: env.UPSTASH_REDIS_REST_TOKEN,
-      enableTelemetry: false,
-      // Requests that run side by side must not share one answer: the runtime ties it to the first of them.
-      enableAutoPipelining: false,
-      retry: { retries: 0 },
-      signal: () => AbortSignal.timeout(LIMIT_MS),
+const limiter = onceFor(
+  (env: Env) =>
+    new Ratelimit({
+      redis: new Redis({
+        url: env.UPSTASH_REDIS_REST_URL,
+        token: env.UPSTASH_REDIS_REST_TOKEN,
+        enableTelemetry: false,
+        // Requests that run side by side must not share one answer: the runtime ties it to the first of them.
+        enableAutoPipelining: false,
+        // One script counts and tells: there is no earlier write to wait for.
+        readYourWrites: false,
+        retry: { retries: 0 },
+        signal: () => AbortSignal.timeout(LIMIT_MS),
+      }),
+      limiter: Ratelimit.fixedWindow(BUDGET.requests, `${BUDGET.seconds} s`),
+      prefix: 'export-api',
+      ephemeralCache: false,
+      timeout: 0,
     }),
-    limiter: Ratelimit.fixedWindow(BUDGET.requests, `${BUDGET.seconds} s`),
-    prefix: 'export-api',
-    ephemeralCache: false,
-    timeout: 0,
-  })
-}
+)
 
 /**
  * Whose budget a request spends (specification, section 8): a session's, else a network address's with a User-Agent.

@@ -16,7 +16,7 @@ const step = prepare(
 )
 
 /** A scheduled Worker that brings the daily tables up to date, newest days first, a bounded amount a run. */
-export function refresher(): { scheduled: (event: unknown, bindings: unknown) => Promise<void> } {
+export function refresher(): { scheduled: (event: unknown, bindings: object) => Promise<void> } {
   return {
     async scheduled(_event, bindings) {
       const env = parseEnv(bindings)
