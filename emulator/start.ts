@@ -5,6 +5,7 @@ import { scheduleCrons } from './crons.ts'
 import { startEmbeddedPostgres } from './embedded/postgres.ts'
 import { neon, openPool } from './neon.ts'
 import { type Intercept, outbound, type Trips } from './outbound.ts'
+import { openOutlet } from './outlet.ts'
 import { assertFree } from './port.ts'
 import { connectRedis, embeddedRedis } from './redis.ts'
 import { upstash } from './upstash.ts'
@@ -75,16 +76,22 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     // What the Workers do while they warm up is not counted, not logged, and no fault's business.
     let serving = false
     const trips: Trips = { neon: 0, upstash: 0 }
+    const outlet = await keep(
+      openOutlet(
+        outbound({
+          handlers: { neon: neon(pool), upstash: upstash(redis, BINDINGS.UPSTASH_REDIS_REST_TOKEN) },
+          trips,
+          latencyMs: options.latencyMs ?? 0,
+          intercept: (...asked) => (serving ? options.intercept?.(...asked) : undefined),
+        }),
+      ),
+      ({ close }) => close(),
+    )
     const workers = await startWorkers({
       host: options.host,
       port: options.port,
       bindings: { ...BINDINGS, ...variables(process.env), ...options.vars },
-      outbound: outbound({
-        handlers: { neon: neon(pool), upstash: upstash(redis, BINDINGS.UPSTASH_REDIS_REST_TOKEN) },
-        trips,
-        latencyMs: options.latencyMs ?? 0,
-        intercept: (...asked) => (serving ? options.intercept?.(...asked) : undefined),
-      }),
+      outbound: outlet.service,
       onLog: (line) => {
         if (serving) options.onLog?.(line)
       },
