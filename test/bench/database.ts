@@ -5,10 +5,10 @@ import { withClient } from '../support/database.ts'
 
 const undropped = new Set<() => Promise<unknown>>()
 
-/** Runs work in a migrated database of its own, dropped afterwards. */
+/** Runs work in a migrated database of its own, dropped afterwards; work hears its address too. */
 export async function inDatabase<Result>(
   serverUrl: string,
-  work: (client: pg.Client) => Promise<Result>,
+  work: (client: pg.Client, url: string) => Promise<Result>,
 ): Promise<Result> {
   const name = `export_api_bench_${randomBytes(6).toString('hex')}`
   const url = new URL(serverUrl)
@@ -21,7 +21,7 @@ export async function inDatabase<Result>(
     await withClient(url.href, migrate)
     return await withClient(url.href, (client) => {
       client.on('error', () => {})
-      return work(client)
+      return work(client, url.href)
     })
   } finally {
     undropped.delete(drop)

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { ClientBase } from 'pg'
 import { mintApiKey, sha256 } from '../../lib/api-key.ts'
 
-/** An enterprise organization's key, by its hash, and the organization. */
-export type Tenant = { readonly organizationId: string; readonly keyHash: string }
+/** An enterprise organization's key, its hash, and the organization. */
+export type Tenant = { readonly organizationId: string; readonly key: string; readonly keyHash: string }
 
 /** Prompts of a brand. */
 export const PROMPTS = 40
@@ -12,7 +12,8 @@ export const PROMPTS = 40
 export async function tenant(client: ClientBase): Promise<Tenant> {
   const organizationId = randomUUID()
   const userId = randomUUID()
-  const keyHash = await sha256(mintApiKey())
+  const key = mintApiKey()
+  const keyHash = await sha256(key)
   await client.query(`insert into organizations (id, name) values ($1, 'Bench')`, [organizationId])
   await client.query('insert into users (id, email) values ($1, $2)', [userId, `${userId}@mail.example`])
   await client.query(`insert into memberships (organization_id, user_id, role) values ($1, $2, 'owner')`, [
@@ -28,11 +29,14 @@ export async function tenant(client: ClientBase): Promise<Tenant> {
      values ($1, $2, 'export', 'Bench', decode($3, 'hex'), 'none')`,
     [organizationId, userId, keyHash],
   )
-  return { organizationId, keyHash }
+  return { organizationId, key, keyHash }
 }
 
 /** Adds a brand with prompts and three competitors; gives its id. */
-export async function addBrand(client: ClientBase, { organizationId }: Tenant): Promise<string> {
+export async function addBrand(
+  client: ClientBase,
+  { organizationId }: Pick<Tenant, 'organizationId'>,
+): Promise<string> {
   const id = randomUUID()
   await client.query(
     `insert into brands (id, organization_id, name, display_name, url, site_url, aliases)

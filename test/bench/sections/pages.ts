@@ -36,7 +36,7 @@ async function withSizes<Result>(
 
 async function prepare(client: ClientBase, answers: number): Promise<Sized> {
   const { organizationId, keyHash } = await tenant(client)
-  const brandId = await addBrand(client, { organizationId, keyHash })
+  const brandId = await addBrand(client, { organizationId })
   await withoutTriggers(client, () => fillCited(client, { brandId, answers, days: DAYS, citations: [2, 3] }))
   await client.query('vacuum analyze')
   await client.query(`insert into daily.stale (metric) values ('citation_share')`)
