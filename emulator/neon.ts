@@ -1,6 +1,7 @@
-import pg, { type Pool, type PoolClient, type QueryArrayConfig } from 'pg'
+import pg, { type PoolClient, type QueryArrayConfig } from 'pg'
 import { type NeonQuery, parseNeonRequest } from './neon-request.ts'
 import { errorResponse, type Output, resultOf, sized } from './neon-response.ts'
+import type { Pools } from './pools.ts'
 
 const ISOLATION = new Map([
   ['ReadUncommitted', 'READ UNCOMMITTED'],
@@ -9,20 +10,8 @@ const ISOLATION = new Map([
   ['Serializable', 'SERIALIZABLE'],
 ])
 
-/** The connections that all Workers share; a server that goes away costs its connections and nothing else. */
-export function openPool(databaseUrl: string): Pool {
-  const pool = new pg.Pool({
-    connectionString: databaseUrl,
-    max: 20,
-    connectionTimeoutMillis: 5_000,
-    allowExitOnIdle: true,
-  })
-  pool.on('error', () => undefined)
-  return pool
-}
-
-/** Answers Neon's SQL over HTTP from `pool` as Neon's proxy does, a single query or a batch in one transaction. */
-export function neon(pool: Pool): (request: Request) => Promise<Response> {
+/** Answers Neon's SQL over HTTP from `pools` as Neon's proxy does, a single query or a batch in one transaction. */
+export function neon(pools: Pools): (request: Request) => Promise<Response> {
   return async (request) => {
     const body = await parseNeonRequest(request)
     if (typeof body === 'string') return Response.json({ message: body }, { status: 400 })
@@ -33,7 +22,7 @@ export function neon(pool: Pool): (request: Request) => Promise<Response> {
 
     let client: PoolClient
     try {
-      client = await pool.connect()
+      client = await (await pools.of(request.headers.get('Neon-Connection-String'))).connect()
     } catch (error) {
       return errorResponse(error, 'connecting')
     }

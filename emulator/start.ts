@@ -3,9 +3,10 @@ import { BINDINGS, variables } from './bindings.ts'
 import { bundle } from './bundle.ts'
 import { scheduleCrons } from './crons.ts'
 import { startEmbeddedPostgres } from './embedded/postgres.ts'
-import { neon, openPool } from './neon.ts'
+import { neon } from './neon.ts'
 import { type Intercept, outbound, type Trips } from './outbound.ts'
 import { openOutlet } from './outlet.ts'
+import { openPools } from './pools.ts'
 import { assertFree } from './port.ts'
 import { connectRedis, embeddedRedis } from './redis.ts'
 import { upstash } from './upstash.ts'
@@ -69,9 +70,10 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     // One that fails must not leave another behind that starts later.
     await Promise.allSettled(starts)
     const [databaseUrl, redis] = await Promise.all(starts)
-    const pool = openPool(databaseUrl)
+    // The embedded server has one session, whose rights cannot change from one statement to the next.
+    const pools = openPools(databaseUrl, { roles: options.databaseUrl !== undefined })
     // A server that has gone silent must not keep the emulator from closing.
-    undo.push(() => Promise.race([pool.end(), delay(1_000, undefined, { ref: false })]))
+    undo.push(() => Promise.race([pools.end(), delay(1_000, undefined, { ref: false })]))
 
     // What the Workers do while they warm up is not counted, not logged, and no fault's business.
     let serving = false
@@ -79,7 +81,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     const outlet = await keep(
       openOutlet(
         outbound({
-          handlers: { neon: neon(pool), upstash: upstash(redis, BINDINGS.UPSTASH_REDIS_REST_TOKEN) },
+          handlers: { neon: neon(pools), upstash: upstash(redis, BINDINGS.UPSTASH_REDIS_REST_TOKEN) },
           trips,
           latencyMs: options.latencyMs ?? 0,
           intercept: (...asked) => (serving ? options.intercept?.(...asked) : undefined),

@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { Miniflare } from 'miniflare'
+import { SCHEDULED_BINDINGS } from './bindings.ts'
 import type { CronTrigger } from './crons.ts'
 import type { Outlet } from './outlet.ts'
 import { readWranglerConfig, type WorkerConfig } from './wrangler-config.ts'
@@ -43,11 +44,11 @@ export async function startWorkers({
       for (const input of streams) createInterface({ input }).on('line', onLog)
     },
     workers: await Promise.all(
-      workers.map(async ({ name, main, route }) => ({
+      workers.map(async ({ name, main, route, crons }) => ({
         name,
         modules: [{ type: 'ESModule' as const, path: main, contents: await readFile(inRoot(main), 'utf8') }],
         compatibilityDate: config.compatibilityDate,
-        bindings,
+        bindings: { ...bindings, ...(crons.length > 0 && SCHEDULED_BINDINGS) },
         routes: route === undefined ? [] : [route],
         outboundService: outbound,
       })),

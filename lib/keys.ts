@@ -1,9 +1,8 @@
-import { and, count, desc, eq, gt, inArray, isNull, or } from 'drizzle-orm'
+import { and, count, desc, eq, gt, inArray, isNull, or, sql } from 'drizzle-orm'
 import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
 import { apiKeys } from '../drizzle/tables/api-keys.ts'
 import { brands } from '../drizzle/tables/brands.ts'
 import { memberships } from '../drizzle/tables/memberships.ts'
-import { organizations } from '../drizzle/tables/organizations.ts'
 import { subscriptions } from '../drizzle/tables/subscriptions.ts'
 import { mintApiKey, sha256Bytes } from './api-key.ts'
 import { PLANS } from './plans.ts'
@@ -51,11 +50,7 @@ export async function createKey(
   // Read committed, whatever the database's default is: what waited for the lock must see what it waited for.
   return db.transaction(
     async (tx) => {
-      await tx
-        .select({ id: organizations.id })
-        .from(organizations)
-        .where(eq(organizations.id, actor.organizationId))
-        .for('no key update')
+      await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${actor.organizationId}, 0))`)
       await demandRole(tx, actor)
       await demandAllowance(tx, actor, now)
       await demandBrands(tx, actor, request.brandIds)

@@ -6,9 +6,10 @@ import { fileURLToPath } from 'node:url'
 import { Miniflare } from 'miniflare'
 import { BINDINGS } from '../../emulator/bindings.ts'
 import { bundle } from '../../emulator/bundle.ts'
-import { neon, openPool } from '../../emulator/neon.ts'
+import { neon } from '../../emulator/neon.ts'
 import { outbound, type Service } from '../../emulator/outbound.ts'
 import { openOutlet } from '../../emulator/outlet.ts'
+import { openPools } from '../../emulator/pools.ts'
 import { connectRedis } from '../../emulator/redis.ts'
 import { upstash } from '../../emulator/upstash.ts'
 import { familyOf, programOf } from './cpu.ts'
@@ -37,11 +38,11 @@ export async function startWays(
   const names = readdirSync(WAYS).map((file) => file.replace('.ts', ''))
   await bundle(WAYS, folder)
   await bundle(service, folder)
-  const pool = openPool(databaseUrl)
+  const pools = openPools(databaseUrl, { roles: true })
   const redis = await connectRedis(redisUrl)
   let received = 0
   const answer = outbound({
-    handlers: { neon: neon(pool), upstash: upstash(redis, BINDINGS.UPSTASH_REDIS_REST_TOKEN) },
+    handlers: { neon: neon(pools), upstash: upstash(redis, BINDINGS.UPSTASH_REDIS_REST_TOKEN) },
     trips: { neon: 0, upstash: 0 } satisfies Record<Service, number>,
     latencyMs: 0,
   })
@@ -82,7 +83,7 @@ export async function startWays(
     close: async () => {
       await miniflare.dispose()
       await outlet.close()
-      await Promise.all([pool.end(), redis.close()])
+      await Promise.all([pools.end(), redis.close()])
       await rm(folder, { recursive: true })
     },
   }

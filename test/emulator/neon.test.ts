@@ -1,11 +1,12 @@
 import { NeonDbError, neon as neonClient, neonConfig } from '@neondatabase/serverless'
 import { afterAll, beforeAll, describe, expect, inject, it, test } from 'vitest'
-import { neon, openPool } from '../../emulator/neon.ts'
+import { neon } from '../../emulator/neon.ts'
+import { openPools } from '../../emulator/pools.ts'
 import { withClient } from '../support/database.ts'
 
 const databaseUrl = inject('databaseUrl')
-const pool = openPool(databaseUrl)
-const answer = neon(pool)
+const pools = openPools(databaseUrl, { roles: false })
+const answer = neon(pools)
 neonConfig.fetchFunction = (url: string, init: RequestInit) => answer(new Request(url, init))
 
 const options = { fullResults: true, arrayMode: true } as const
@@ -38,7 +39,7 @@ beforeAll(() =>
 
 afterAll(async () => {
   await withClient(databaseUrl, (client) => client.query('drop table emulator_notes'))
-  await pool.end()
+  await pools.end()
 })
 
 test('cells are the text that Postgres writes', async () => {
@@ -204,7 +205,7 @@ test.runIf(inject('realPostgres'))(
 )
 
 test('a database that is away is a 500, and one that does not exist a 400', async () => {
-  const away = openPool('postgresql://postgres@127.0.0.1:1/postgres')
+  const away = openPools('postgresql://postgres@127.0.0.1:1/postgres', { roles: false })
   const headers = { 'Neon-Connection-String': 'postgresql://x' }
   const request = () =>
     new Request('https://api.neon.test/sql', { method: 'POST', body: '{"query":"select 1"}', headers })
@@ -212,7 +213,7 @@ test('a database that is away is a 500, and one that does not exist a 400', asyn
 
   const url = new URL(databaseUrl)
   url.pathname = '/no_such_database'
-  const missing = openPool(url.href)
+  const missing = openPools(url.href, { roles: false })
   const response = await neon(missing)(request())
   expect([response.status, await response.json()]).toEqual([400, expect.objectContaining({ code: '3D000' })])
   await Promise.all([away.end(), missing.end()])
