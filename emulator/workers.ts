@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { Miniflare, Response as WorkerdResponse } from 'miniflare'
+import { Miniflare } from 'miniflare'
 import type { CronTrigger } from './crons.ts'
+import { type Answer, relay } from './relay.ts'
 import { readWranglerConfig, type WorkerConfig } from './wrangler-config.ts'
 
 interface WorkersOptions {
@@ -11,7 +13,7 @@ interface WorkersOptions {
   port: number
   bindings: Record<string, string>
   /** Answers every request that a Worker sends. */
-  outbound: (request: Request) => Promise<Response>
+  outbound: Answer
   onLog: (line: string) => void
 }
 
@@ -48,7 +50,9 @@ export async function startWorkers({
         compatibilityDate: config.compatibilityDate,
         bindings,
         routes: route === undefined ? [] : [route],
-        outboundService: async (request: Inbound) => toRuntime(await outbound(await fromRuntime(request))),
+        outboundService: {
+          node: (incoming: IncomingMessage, outgoing: ServerResponse) => relay(incoming, outgoing, outbound),
+        },
       })),
     ),
   })
@@ -94,19 +98,4 @@ function broadestFirst(a: WorkerConfig, b: WorkerConfig): number {
 
 function breadth({ route }: WorkerConfig): number {
   return route?.length ?? Number.POSITIVE_INFINITY
-}
-
-// The runtime has Request and Response classes of its own; these two go between.
-
-type Inbound = Pick<Request, 'url' | 'method' | 'arrayBuffer'> & { headers: Iterable<[string, string]> }
-
-async function fromRuntime(request: Inbound): Promise<Request> {
-  const { url, method, headers } = request
-  const body = method === 'GET' || method === 'HEAD' ? null : await request.arrayBuffer()
-  return new Request(url, { method, headers: [...headers], body })
-}
-
-async function toRuntime(response: Response): Promise<WorkerdResponse> {
-  const { status, headers } = response
-  return new WorkerdResponse(await response.arrayBuffer(), { status, headers: [...headers] })
 }
