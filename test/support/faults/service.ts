@@ -15,8 +15,11 @@ export type FaultyService = {
   readonly clearLog: () => void
 }
 
-/** A service of the test file's own over the database of the run, with faults where a test wants them. */
-export function faultyService(options: Partial<EmulatorOptions> = {}): FaultyService {
+/** Where a service's servers are; the database of the run, and a Redis of its own, when left out. */
+export type Servers = Pick<EmulatorOptions, 'databaseUrl' | 'redisUrl'>
+
+/** A service of the test file's own, with faults where a test wants them. */
+export function faultyService(servers: () => Promise<Servers> = async () => ({})): FaultyService {
   let emulator: Emulator
   let choose: (service: Service) => Fault | undefined = () => undefined
   let log: string[] = []
@@ -29,7 +32,7 @@ export function faultyService(options: Partial<EmulatorOptions> = {}): FaultySer
       crons: false,
       intercept: (service, request, genuine) => choose(service)?.strike(genuine, request),
       onLog: (line) => log.push(line),
-      ...options,
+      ...(await servers()),
     })
   })
   afterAll(() => emulator.close())

@@ -4,7 +4,7 @@ import { call } from '../call.ts'
 import { database } from '../world.ts'
 import type { Fault } from './fault.ts'
 import { expectOwed, type Outcome, reckoning } from './owed.ts'
-import { type FaultyService, faultyService } from './service.ts'
+import { type FaultyService, faultyService, type Servers } from './service.ts'
 import { findStages, type Stage } from './stages.ts'
 
 /** What one stage came to, and whether its request was counted against a budget. */
@@ -21,9 +21,9 @@ export type Trial = {
 }
 
 /** Sets up a {@link Trial} for a test file, and prints at its end what was tried. */
-export function trial(what: string): Trial {
+export function trial(what: string, servers?: () => Promise<Servers>): Trial {
   const db = database()
-  const service = faultyService()
+  const service = faultyService(servers)
   const { judge } = reckoning(what)
   let stages: readonly Stage[] = []
   beforeAll(async () => {
