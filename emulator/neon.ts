@@ -30,11 +30,13 @@ export function neon(pools: Pools): (request: Request) => Promise<Response> {
     let fatal = false
     try {
       const output = outputOf(request.headers)
-      const answer =
+      const answering =
         'query' in body
-          ? await run(client, body, output)
-          : { results: await inTransaction(client, begin(request.headers), body.queries, output) }
-      return sized(JSON.stringify(answer))
+          ? run(client, body, output)
+          : inTransaction(client, begin(request.headers), body.queries, output).then((results) => ({
+              results,
+            }))
+      return sized(JSON.stringify(await Promise.race([answering, left(request.signal)])))
     } catch (error) {
       // Known before the connection's end has been heard: the next query must not get it.
       if (endsConnection(error)) fatal = true
@@ -43,6 +45,14 @@ export function neon(pools: Pools): (request: Request) => Promise<Response> {
       client.release(lost() || fatal)
     }
   }
+}
+
+/** Rejects when nobody waits for the answer any more: a connection that has gone silent must not be kept waiting for. */
+function left(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason)
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
 }
 
 /** Tells whether the connection broke while it was in use; without a listener that would end the process. */

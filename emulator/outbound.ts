@@ -3,8 +3,15 @@ import { setTimeout as delay } from 'node:timers/promises'
 /** The two servers that Workers ask. */
 export type Service = 'neon' | 'upstash'
 
-/** Answers a request to one of the servers itself, or leaves it to the emulator by returning undefined. */
-export type Intercept = (service: Service, request: Request) => Promise<Response> | undefined
+/**
+ * Answers a request to one of the servers itself, or leaves it to the emulator by returning undefined. `genuine` is
+ * what the emulator would have answered; a rejection, and a body that fails, break the connection off.
+ */
+export type Intercept = (
+  service: Service,
+  request: Request,
+  genuine: () => Promise<Response>,
+) => Promise<Response> | undefined
 
 /** How many requests went to each server since the start. */
 export type Trips = Record<Service, number>
@@ -32,6 +39,7 @@ export function outbound({ handlers, trips, latencyMs, intercept }: Outbound) {
     }
     trips[service]++
     if (latencyMs > 0) await delay(latencyMs)
-    return (await intercept?.(service, request)) ?? handlers[service](request)
+    const genuine = () => handlers[service](request)
+    return (await intercept?.(service, request, genuine)) ?? genuine()
   }
 }

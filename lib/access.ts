@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Context } from 'hono'
 import { isApiKey, sha256 } from './api-key.ts'
-import { type Cell, prepare, run } from './db.ts'
+import { asCells, type Cell, prepare, run, unavailable } from './db.ts'
 import type { Env } from './env.ts'
 import { refuse } from './errors.ts'
 import { isPlan, type Plan } from './plans.ts'
@@ -17,11 +17,16 @@ export async function presentedKey(context: Context): Promise<string> {
   return sha256(key)
 }
 
-/** The key's gate and then the plan's, from `[key_id, organization_id, plan, …]`; null for a key that reads nothing. */
+/**
+ * The key's gate and then the plan's, from `[key_id, organization_id, plan, …]`; null for a key that reads nothing.
+ * A header that says neither is the database's failure, not the key's.
+ */
 export function admit(header: readonly Cell[] | null): Access {
   if (header === null) throw refuse('key')
-  const [keyId, organizationId, plan = null] = header
-  if (keyId == null || organizationId == null) throw refuse('key')
+  const [keyId, organizationId, plan] = header
+  if (keyId == null || organizationId == null || plan === undefined) {
+    throw unavailable(new TypeError('The header is too short'))
+  }
   if (!isPlan(plan)) throw refuse('plan')
   return { keyId, organizationId, plan }
 }
@@ -38,6 +43,12 @@ export async function demandAccess(
   return admit(readHeader(row))
 }
 
-/** The access cells as a statement wrote them: a JSON array in the first cell of its first row. */
-export const readHeader = (row: readonly Cell[] | undefined): readonly Cell[] | null =>
-  row?.[0] == null ? null : JSON.parse(row[0])
+/** The access cells as a statement wrote them: a JSON array in the first cell of its first row; null without a row. */
+export function readHeader(row: readonly Cell[] | undefined): readonly Cell[] | null {
+  if (row === undefined) return null
+  try {
+    return asCells(JSON.parse(row[0] ?? ''))
+  } catch (error) {
+    throw unavailable(error)
+  }
+}

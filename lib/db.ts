@@ -1,7 +1,7 @@
 import { neon } from '@neondatabase/serverless'
 import { fillPlaceholders, type Query, type SQL } from 'drizzle-orm'
 import { PgDialect } from 'drizzle-orm/pg-core'
-import { refuse } from './errors.ts'
+import { type Refusal, refuse } from './errors.ts'
 
 /** Milliseconds after which a silent database counts as away (contract, section 1). */
 const PATIENCE_MS = 8000
@@ -18,7 +18,8 @@ export const prepare = (statement: SQL): Query => new PgDialect().sqlToQuery(sta
 
 /**
  * Sends one statement, in one request to Neon, and gives its rows as the text that Postgres wrote: no number passes
- * through a float. Anything but rows, from a refused connection to an answer cut in the middle, is refused with 503.
+ * through a float. Anything but all of its rows, from a refused connection to an answer cut in the middle, is refused
+ * with 503.
  */
 export async function run(
   url: string,
@@ -28,16 +29,40 @@ export async function run(
 ): Promise<Cell[][]> {
   try {
     const sql = neon(url, { arrayMode: true, fetchOptions: { signal: AbortSignal.timeout(patienceMs) } })
-    return asRows(await sql.query(query.sql, fillPlaceholders(query.params, values), { types: asText }))
+    const options = { types: asText, fullResults: true } as const
+    return asRows(await sql.query(query.sql, fillPlaceholders(query.params, values), options))
   } catch (error) {
-    console.error(JSON.stringify({ event: 'database_failed', ...describe(error) }))
-    throw refuse('database', { 'Retry-After': RETRY_AFTER_S })
+    throw unavailable(error)
   }
 }
 
-function asRows(answer: unknown): Cell[][] {
-  if (!Array.isArray(answer)) throw new TypeError('The answer holds no rows')
-  return answer
+/** The refusal with 503 of what the database answered, or that it did not; why is for the log alone. */
+export function unavailable(reason: unknown): Refusal {
+  console.error(JSON.stringify({ event: 'database_failed', ...describe(reason) }))
+  return refuse('database', { 'Retry-After': RETRY_AFTER_S })
+}
+
+/** A list of cells; throws when a value is anything else. */
+export function asCells(value: unknown): Cell[] {
+  if (!Array.isArray(value) || !value.every(isCell)) throw new TypeError('These are no cells')
+  return value
+}
+
+const isCell = (value: unknown): value is Cell => value === null || typeof value === 'string'
+
+type Result = {
+  readonly rows: readonly unknown[]
+  readonly fields: readonly unknown[]
+  readonly rowCount: unknown
+}
+
+/** The rows of a result: as many as it says, each as wide as it says. */
+function asRows({ rows, fields, rowCount }: Result): Cell[][] {
+  const cells = rows.map(asCells)
+  if (cells.length !== rowCount || cells.some((row) => row.length !== fields.length)) {
+    throw new TypeError('The answer is not whole')
+  }
+  return cells
 }
 
 /** What may be logged of a failure: its kind and SQLSTATE. A message can quote the statement and its values. */

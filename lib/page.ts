@@ -1,7 +1,7 @@
 import { getTableColumns, getTableName, type Query, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import { readHeader } from './access.ts'
-import { type Cell, prepare } from './db.ts'
+import { type Cell, prepare, unavailable } from './db.ts'
 import { canRead, liveKey } from './scope.ts'
 
 /** Rows of a full page (specification, section 8). */
@@ -43,17 +43,26 @@ export function pageQueries(rows: PagedRows): { first: Query; next: Query } {
   }
 }
 
-/** Splits what a statement of {@link pageQueries} gave. */
+/**
+ * Splits what a statement of {@link pageQueries} gave. Throws the database's refusal (503) when a part is missing that
+ * the others promise.
+ */
 export function readPage([row]: readonly (readonly Cell[])[]): {
   header: readonly Cell[] | null
   page: Page
 } {
   const header = readHeader(row)
-  const [, lines, ...last] = row ?? []
-  const found = Number(header?.[5] ?? 0)
-  if (found <= PAGE_SIZE) return { header, page: { lines: lines ?? '', rows: found, next: null } }
-  const page = lines?.slice(0, lines.lastIndexOf(BETWEEN_LINES)) ?? ''
-  return { header, page: { lines: page, rows: PAGE_SIZE, next: last.map((cell) => cell ?? '') } }
+  if (header === null) return { header, page: { lines: '', rows: 0, next: null } }
+  const [, lines = null, ...last] = row ?? []
+  const found = Number(header[5] ?? Number.NaN)
+  const hasMore = found > PAGE_SIZE
+  const key = last.filter((cell) => cell !== null)
+  const end = lines?.lastIndexOf(BETWEEN_LINES) ?? -1
+  const whole =
+    found === 0 ? lines === null : lines !== null && (!hasMore || (end > 0 && key.length === last.length))
+  if (Number.isNaN(found) || !whole) throw unavailable(new TypeError('The page is not whole'))
+  if (!hasMore) return { header, page: { lines: lines ?? '', rows: found, next: null } }
+  return { header, page: { lines: lines?.slice(0, end) ?? '', rows: PAGE_SIZE, next: key } }
 }
 
 // Bounds and order are of the whole key, the brand included: this is what lets Postgres read just these rows, in index
@@ -77,7 +86,7 @@ function statement({ table, key }: PagedRows, from: SQL): SQL {
     select
       json_build_array(key_id, organization_id, plan, brand_id,
         daily.settled_through(${getTableName(table)}, brand_id, first, least(last, ${sql.placeholder('today')}::date)),
-        page.rows)::text,
+        page.rows::text)::text,
       page.lines, ${list(key.map((_, index) => sql.raw(`page.last_${index}`)))}
     from reading cross join lateral (
       select count(*) as rows, string_agg(page.line, ${BETWEEN_LINES}) as lines, ${list(last)}

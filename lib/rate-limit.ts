@@ -65,7 +65,8 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 async function count(caller: string, env: Env, now: Date): Promise<Budget | null> {
   try {
-    const { success, remaining, reset } = await limiter(env).limit(caller)
+    const { success, limit, remaining, reset } = await limiter(env).limit(caller)
+    if (limit !== BUDGET.requests || !Number.isInteger(remaining)) throw new TypeError('This is no count')
     if (!success) remember(caller, reset, now)
     return told(success, remaining, reset, now)
   } catch (error) {

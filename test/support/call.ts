@@ -20,6 +20,8 @@ export type Answer = {
 }
 
 export type Call = {
+  /** Where the service is; that of the whole run when left out. */
+  readonly service?: string
   readonly key?: string | undefined
   readonly query?: Readonly<Record<string, string | undefined>>
   readonly headers?: Readonly<Record<string, string>>
@@ -29,9 +31,9 @@ export type Call = {
 /** Sends a request as a caller with a rate budget of its own; the answer must be as the OpenAPI document says. */
 export async function call(
   path: string,
-  { key, query = {}, headers = {}, method = 'GET' }: Call = {},
+  { service = inject('serviceUrl'), key, query = {}, headers = {}, method = 'GET' }: Call = {},
 ): Promise<Answer> {
-  const url = new URL(`/api/export/v1${path}`, inject('serviceUrl'))
+  const url = new URL(`/api/export/v1${path}`, service)
   for (const [name, value] of Object.entries(query))
     if (value !== undefined) url.searchParams.set(name, value)
   const response = await fetch(url, {

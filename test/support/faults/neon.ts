@@ -1,0 +1,120 @@
+import { answering, type Fault, reshaping } from './fault.ts'
+
+/** What Postgres and Neon's proxy refuse statements with. */
+const SQLSTATES = [
+  '08006',
+  '08P01',
+  '25006',
+  '28P01',
+  '3D000',
+  '40001',
+  '40P01',
+  '42501',
+  '42P01',
+  '53100',
+  '53200',
+  '53300',
+  '55P03',
+  '57014',
+  '57P01',
+  '57P02',
+  '57P03',
+  '58030',
+  'XX000',
+  '',
+]
+
+const refused = (code: string): Response =>
+  Response.json(
+    {
+      message: 'secret detail in select key_hash from api_keys',
+      code,
+      severity: 'FATAL',
+      detail: 'secret detail',
+      where: 'select',
+      routine: 'ProcessInterrupts',
+    },
+    { status: 400 },
+  )
+
+type Row = readonly unknown[]
+
+const members = (body: unknown): Record<string, unknown> =>
+  typeof body === 'object' && body !== null ? { ...body } : {}
+
+const without = (name: string): Fault =>
+  reshaping(`leaves out ${name}`, (body) => {
+    const { [name]: _, ...rest } = members(body)
+    return rest
+  })
+
+const replacing = (name: string, as: string, value: unknown): Fault =>
+  reshaping(`gives ${as} for ${name}`, (body) => ({ ...members(body), [name]: value }))
+
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+
+const overRows = (name: string, change: (rows: readonly Row[]) => readonly unknown[]): Fault =>
+  reshaping(name, (body) => {
+    const whole = members(body)
+    return { ...whole, rows: change(list(whole.rows).map(list)) }
+  })
+
+const everyRow = (name: string, change: (row: Row) => unknown): Fault =>
+  overRows(name, (rows) => rows.map(change))
+
+const everyCell = (name: string, change: (cell: unknown) => unknown): Fault =>
+  everyRow(name, (row) => row.map(change))
+
+const header = (name: string, change: (cell: unknown) => unknown): Fault =>
+  overRows(`gives ${name} for the header`, ([first, ...rest]) =>
+    first === undefined ? [] : [[change(first[0]), ...first.slice(1)], ...rest],
+  )
+
+/** Answers that only a server of Neon's protocol could give: refused statements, and results of another shape. */
+export const NEON_FAULTS: readonly Fault[] = [
+  ...SQLSTATES.map((code) => answering(`refuses with SQLSTATE "${code}"`, () => refused(code))),
+  ...['rows', 'fields'].flatMap((name) => [
+    without(name),
+    replacing(name, 'null', null),
+    replacing(name, 'a text', 'secret detail'),
+    replacing(name, 'an object', {}),
+    replacing(name, 'a number', 7),
+    replacing(name, 'nulls', [null, null]),
+    replacing(name, 'objects', [{}, {}]),
+  ]),
+  replacing('fields', 'nothing', []),
+  reshaping('wraps the result', (body) => ({ results: [body] })),
+  overRows('loses every row', () => []),
+  overRows('loses the last row', (rows) => rows.slice(0, -1)),
+  overRows('loses the first row', (rows) => rows.slice(1)),
+  overRows('doubles its rows', (rows) => [...rows, ...rows]),
+  everyRow('gives nulls for rows', () => null),
+  everyRow('gives texts for rows', (row) => JSON.stringify(row)),
+  everyRow('gives objects for rows', (row) => ({ ...row })),
+  everyRow('gives rows without cells', () => []),
+  everyRow('gives rows that are too short', (row) => row.slice(0, -1)),
+  everyRow('gives rows that are too wide', (row) => [...row, null]),
+  everyRow('gives rows that are too wide by a text', (row) => [...row, 'secret detail']),
+  overRows('gives a last row that is too short', (rows) => [
+    ...rows.slice(0, -1),
+    ...rows.slice(-1).map((row) => row.slice(0, -1)),
+  ]),
+  everyCell('gives numbers for cells', () => 7),
+  everyCell('gives booleans for cells', () => false),
+  everyCell('gives objects for cells', (cell) => ({ cell })),
+  everyCell('gives lists for cells', (cell) => [cell]),
+  everyCell('gives nulls for cells', () => null),
+  header('a sentence', () => 'secret detail'),
+  header('nothing', () => ''),
+  header('null', () => null),
+  header('half of it', (cell) => String(cell).slice(0, String(cell).length / 2)),
+  header('the JSON null', () => 'null'),
+  header('a number', () => '7'),
+  header('a text', () => '"secret detail"'),
+  header('an object', () => '{"key_id":"secret detail"}'),
+  header('an empty list', () => '[]'),
+  header('nulls', () => '[null,null,null,null,null]'),
+  header('numbers', () => '[1,2,3,4,5]'),
+  header('lists', () => '[[],[],[],[],[]]'),
+  header('a list that is too short', (cell) => JSON.stringify(list(JSON.parse(String(cell))).slice(0, 2))),
+]

@@ -1,0 +1,83 @@
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** How a server's connections are: what reaches the client of what the server says. */
+export type Mood = 'fine' | 'slow' | 'refuses' | 'stalls' | 'cuts' | 'babbles'
+
+/** A server's address that has moods. */
+export type MoodyServer = {
+  /** The server's URL, with the proxy's address in it. */
+  readonly url: string
+  /** Changes the mood of all connections, those that are open included. */
+  readonly turn: (mood: Mood) => void
+  readonly close: () => Promise<void>
+}
+
+const PIECES = 8
+
+/** Puts a proxy before the server of a URL. */
+export async function startProxy(serverUrl: string, defaultPort: number): Promise<MoodyServer> {
+  const { hostname, port } = new URL(serverUrl)
+  const open = new Set<Socket>()
+  let mood: Mood = 'fine'
+  let turned = Promise.withResolvers<void>()
+
+  /** Passes on what the server said, as the mood of the moment is. */
+  async function say(client: Socket, bytes: Buffer): Promise<void> {
+    while (mood === 'stalls') await turned.promise
+    if (mood === 'babbles') client.write(Buffer.from(bytes.toReversed().map((byte) => byte ^ 0x55)))
+    else if (mood === 'cuts') {
+      client.write(bytes.subarray(0, bytes.length / 2), () => client.resetAndDestroy())
+    } else if (mood === 'slow') {
+      const size = Math.ceil(bytes.length / PIECES)
+      for (let from = 0; from < bytes.length; from += size) {
+        client.write(bytes.subarray(from, from + size))
+        await delay(5)
+      }
+    } else client.write(bytes)
+  }
+
+  const server = createServer((client) => {
+    if (mood === 'refuses') {
+      client.resetAndDestroy()
+      return
+    }
+    const upstream = connect(Number(port || defaultPort), hostname)
+    let said = Promise.resolve()
+    upstream.on('data', (bytes) => {
+      said = said.then(() => say(client, bytes))
+    })
+    client.on('data', (bytes) => upstream.write(bytes))
+    upstream.on('close', () => void said.then(() => client.destroy()))
+    client.on('close', () => upstream.destroy())
+    for (const socket of [client, upstream]) {
+      open.add(socket)
+      socket.setNoDelay()
+      socket.on('error', () => socket.destroy())
+      socket.on('close', () => open.delete(socket))
+    }
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('The proxy has no port')
+
+  const url = new URL(serverUrl)
+  url.hostname = '127.0.0.1'
+  url.port = String(address.port)
+  return {
+    url: url.href,
+    turn: (next) => {
+      mood = next
+      turned.resolve()
+      turned = Promise.withResolvers()
+      if (mood === 'refuses') for (const socket of open) socket.resetAndDestroy()
+    },
+    close: async () => {
+      for (const socket of open) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}

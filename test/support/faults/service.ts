@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, inject } from 'vitest'
+import type { Service } from '../../../emulator/outbound.ts'
+import { type Emulator, type EmulatorOptions, startEmulator } from '../../../emulator/start.ts'
+import type { Fault } from './fault.ts'
+
+/** A service whose servers fail as they are told. */
+export type FaultyService = {
+  readonly url: () => string
+  /** How many requests a server was sent since the start. */
+  readonly trips: (service: Service) => number
+  /** Decides for each request to a server whether a fault strikes it. */
+  readonly strike: (choose: (service: Service) => Fault | undefined) => void
+  /** What the Workers have logged since it was cleared. */
+  readonly log: () => readonly string[]
+  readonly clearLog: () => void
+}
+
+/** Where a service's servers are; the database of the run, and a Redis of its own, when left out. */
+export type Servers = Pick<EmulatorOptions, 'databaseUrl' | 'redisUrl'>
+
+/** A service of the test file's own, with faults where a test wants them. */
+export function faultyService(servers: () => Promise<Servers> = async () => ({})): FaultyService {
+  let emulator: Emulator
+  let choose: (service: Service) => Fault | undefined = () => undefined
+  let log: string[] = []
+  beforeAll(async () => {
+    emulator = await startEmulator({
+      host: '127.0.0.1',
+      port: 0,
+      databaseUrl: inject('databaseUrl'),
+      bundle: false,
+      crons: false,
+      intercept: (service, request, genuine) => choose(service)?.strike(genuine, request),
+      onLog: (line) => log.push(line),
+      ...(await servers()),
+    })
+  })
+  afterAll(() => emulator.close())
+  return {
+    url: () => emulator.url,
+    trips: (service) => emulator.trips()[service],
+    strike: (next) => {
+      choose = next
+    },
+    log: () => log,
+    clearLog: () => {
+      log = []
+    },
+  }
+}
