@@ -33,7 +33,7 @@ export type Endpoint = {
 export function endpoint({ path, alone = false, answer }: Endpoint): Hono {
   const app = new Hono()
   app.all('*', async (context) => {
-    if (context.req.path !== BASE + path) throw refuse('unknownPath')
+    if (new URL(context.req.url).pathname !== BASE + path) throw refuse('unknownPath')
     if (!METHODS.includes(context.req.method)) throw refuse('method', { Allow: METHODS.join(', ') })
 
     const now = new Date()
