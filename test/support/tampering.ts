@@ -1,5 +1,5 @@
 /** Characters that a cursor is written in. */
-export const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
 /** Other spellings of a cursor's bytes, and bytes before, within and behind them. */
 export const respellings = (cursor: string): string[] => [
