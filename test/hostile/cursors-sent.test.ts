@@ -44,51 +44,40 @@ async function began(): Promise<Run[]> {
   )
 }
 
-test(
-  'an altered, respelled or random cursor is 400',
-  async () => {
-    const [run] = await began()
-    if (run === undefined) throw new Error('No endpoint is paged')
-    const { its, path, cursor } = run
-    const changed = [
-      ...respellings(cursor),
-      ...Array.from({ length: tries(150) }, () => randomBytes(4)).map((bytes) =>
-        tampered(cursor, bytes.readUInt16BE(), bytes.readUInt16LE(2)),
-      ),
-      ...Array.from(
-        { length: tries(50) },
-        (_, length) => `c${randomBytes(length * 7).toString('base64url')}`,
-      ),
-    ].filter((each) => each !== cursor)
-    for (let from = 0; from < changed.length; from += 12) {
-      const some = changed.slice(from, from + 12)
-      const answers = await Promise.all(
-        some.map((cursor) => ask(path, its.key, { brandId: its.brandId, ...DATES, cursor })),
-      )
-      for (const answer of answers) expectRefusal(answer, 400)
-    }
-    const genuine = await ask(path, its.key, { brandId: its.brandId, ...DATES, cursor })
-    expect([genuine.status, genuine.data.length]).toEqual([200, 1])
-  },
-  patience(60_000),
-)
+test('an altered, respelled or random cursor is 400', { timeout: patience(120_000) }, async () => {
+  const [run] = await began()
+  if (run === undefined) throw new Error('No endpoint is paged')
+  const { its, path, cursor } = run
+  const changed = [
+    ...respellings(cursor),
+    ...Array.from({ length: tries(150) }, () => randomBytes(4)).map((bytes) =>
+      tampered(cursor, bytes.readUInt16BE(), bytes.readUInt16LE(2)),
+    ),
+    ...Array.from({ length: tries(50) }, (_, length) => `c${randomBytes(length * 7).toString('base64url')}`),
+  ].filter((each) => each !== cursor)
+  for (let from = 0; from < changed.length; from += 12) {
+    const some = changed.slice(from, from + 12)
+    const answers = await Promise.all(
+      some.map((cursor) => ask(path, its.key, { brandId: its.brandId, ...DATES, cursor })),
+    )
+    for (const answer of answers) expectRefusal(answer, 400)
+  }
+  const genuine = await ask(path, its.key, { brandId: its.brandId, ...DATES, cursor })
+  expect([genuine.status, genuine.data.length]).toEqual([200, 1])
+})
 
-test(
-  'a genuine cursor serves its own endpoint, brand and dates, and whoever may read that brand',
-  async () => {
-    const [runs, others] = [await began(), await began()]
-    for (const [index, { its, path, cursor }] of runs.entries()) {
-      const { key: colleague } = await exportKey(db, its.org)
-      const sister = await brand(db, its.org)
-      const { key: limited } = await exportKey(db, its.org, { brand_ids: [sister] })
-      const stranger = others[index]
-      const own = { brandId: its.brandId, ...DATES, cursor }
-      const outcomes: [
-        status: number,
-        path: string,
-        key: string,
-        query: Record<string, string | undefined>,
-      ][] = [
+test('a genuine cursor serves its own endpoint, brand and dates, and whoever may read that brand', {
+  timeout: patience(120_000),
+}, async () => {
+  const [runs, others] = [await began(), await began()]
+  for (const [index, { its, path, cursor }] of runs.entries()) {
+    const { key: colleague } = await exportKey(db, its.org)
+    const sister = await brand(db, its.org)
+    const { key: limited } = await exportKey(db, its.org, { brand_ids: [sister] })
+    const stranger = others[index]
+    const own = { brandId: its.brandId, ...DATES, cursor }
+    const outcomes: [status: number, path: string, key: string, query: Record<string, string | undefined>][] =
+      [
         [200, path, its.key, own],
         [200, path, colleague, own],
         [200, path, its.key, { ...own, brandId: its.brandId.toUpperCase() }],
@@ -107,12 +96,10 @@ test(
           .map((run): [number, string, string, typeof own] => [400, run.path, its.key, own]),
         [401, path, `svc_live_${'0'.repeat(64)}`, own],
       ]
-      for (const [status, at, key, query] of outcomes) {
-        const answer = await ask(at, key, query)
-        if (status === 200) expect([answer.status, answer.data.length]).toEqual([200, 1])
-        else expectRefusal(answer, status)
-      }
+    for (const [status, at, key, query] of outcomes) {
+      const answer = await ask(at, key, query)
+      if (status === 200) expect([answer.status, answer.data.length]).toEqual([200, 1])
+      else expectRefusal(answer, status)
     }
-  },
-  patience(60_000),
-)
+  }
+})

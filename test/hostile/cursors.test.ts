@@ -36,12 +36,12 @@ const position: fc.Arbitrary<CursorPosition> = fc
   .map((after) => ({ window: WINDOW, after }))
 
 describe('a cursor that was not handed out is refused, and nothing is thrown', () => {
-  test('be it random bytes or random text', { timeout: patience(60_000) }, async () => {
+  test('be it random bytes or random text', { timeout: patience(120_000) }, async () => {
     const random = fc.oneof(bytes, fc.string({ unit: 'binary', maxLength: 40 }))
     await hold(fc.asyncProperty(fc.array(random, AT_ONCE), refuse), 400)
   })
 
-  test('be it a genuine one with bits flipped or bytes moved', { timeout: patience(60_000) }, async () => {
+  test('be it a genuine one with bits flipped or bytes moved', { timeout: patience(120_000) }, async () => {
     const changes = fc.array(fc.tuple(fc.nat(), fc.nat({ max: 2 ** 16 })), AT_ONCE)
     const property = fc.asyncProperty(position, changes, async (position, changes) => {
       const genuine = await sealCursor(position, BINDING, [SECRET])

@@ -231,7 +231,7 @@ const rounds = fc.array(fc.tuple(change, fc.array(request, { minLength: 8, maxLe
 })
 
 test('no sequence of requests and changes gives a key a row that it may not read', {
-  timeout: patience(150_000),
+  timeout: patience(300_000),
 }, async () => {
   const property = fc.asyncProperty(beginning, rounds, async (plan, rounds) => {
     const realm = await settle(db, plan, pool)
