@@ -36,7 +36,7 @@ export type Worker = Hono<{ Bindings: object }>
 export function endpoint({ path, alone = false, answer }: Endpoint): Worker {
   const app: Worker = new Hono()
   app.all('*', async (context) => {
-    if (context.req.path !== BASE + path) throw refuse('unknownPath')
+    if (new URL(context.req.url).pathname !== BASE + path) throw refuse('unknownPath')
     if (!METHODS.includes(context.req.method)) throw refuse('method', { Allow: METHODS.join(', ') })
 
     const now = new Date()

@@ -62,7 +62,9 @@ export function metric({ rows: table, key, ...operation }: Metric): Described {
     const meta = { brandId, fromDate: `${window.first}T00:00:00.000Z`, toDate: window.end, plan }
     const headers = {
       ...(settled != null && settled >= window.first && { 'X-Data-Settled-Through': settled }),
-      ...(nextCursor !== null && { Link: `<${nextPage(context.req.url, nextCursor)}>; rel="next"` }),
+      ...(nextCursor !== null && {
+        Link: `<${nextPage(context.req.url, { ...parameters, cursor: nextCursor })}>; rel="next"`,
+      }),
     }
     const body = `{"data":[${page.lines}],"pagination":${JSON.stringify(pagination)},"meta":${JSON.stringify(meta)}}`
     return { body, headers, lasting: window.last < dayOf(now) }
@@ -71,9 +73,13 @@ export function metric({ rows: table, key, ...operation }: Metric): Described {
   return { fetch: endpoint({ path, answer }).fetch, operation: { ...operation, paged: true } }
 }
 
-function nextPage(url: string, cursor: string): string {
+/** The address of a page. What else a query held is left out: escaped, it would outgrow what a header may hold. */
+function nextPage(url: string, parameters: Parameters): string {
   const next = new URL(url)
-  next.searchParams.set('cursor', cursor)
+  next.search = ''
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined) next.searchParams.set(name, value)
+  }
   return next.href
 }
 

@@ -1,0 +1,245 @@
+import { randomUUID } from 'node:crypto'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { BINDINGS, variables } from '../../emulator/bindings.ts'
+import { sealCursor } from '../../lib/cursor.ts'
+import { call } from '../support/call.ts'
+import { clearOfEnd, DAY, daysAgo } from '../support/clock.ts'
+import { hold, patience } from '../support/effort.ts'
+import { findEndpoints } from '../support/endpoints.ts'
+import { markBrand, marksOf } from '../support/marks.ts'
+import { type Asking, type Handed, outcome, reads, statusOf } from '../support/reading.ts'
+import {
+  at,
+  type Brand,
+  type Holder,
+  type Plan,
+  type Realm,
+  setBrand,
+  setHolder,
+  setRole,
+  setSubscription,
+  settle,
+} from '../support/realm.ts'
+import { brand, database, organization } from '../support/world.ts'
+
+const db = database()
+const endpoints = await findEndpoints()
+const { CURSOR_SECRET } = { ...BINDINGS, ...variables(process.env) }
+
+/** The least that the key of a row can be beside its date: a cursor of it goes on after that day. */
+const LEAST: Readonly<Record<string, readonly string[]>> = {
+  '/visibility': ['', '00000000-0000-0000-0000-000000000000'],
+  '/competitors': [''],
+  '/citations': ['00000000-0000-0000-0000-000000000000'],
+  '/citation-share': ['00000000-0000-0000-0000-000000000000'],
+  '/sentiment': [],
+  '/recommended-rate': ['false', ''],
+}
+
+/** Days before today on which no brand has a row. */
+const BETWEEN = [401, 300, 150, 50, 10]
+
+const pool: { id: string; mark: number }[] = []
+const judged = new Map<number, number>()
+let leaks = 0
+let changes = 0
+
+beforeAll(async () => {
+  await clearOfEnd(DAY, 180_000)
+  const nobody = await organization(db)
+  for (let mark = 1; mark <= 8; mark += 1) {
+    const id = await brand(db, nobody, { name: `row ${mark}0000` })
+    await markBrand(db, endpoints, { brandId: id, mark })
+    pool.push({ id, mark })
+  }
+}, 240_000)
+
+afterAll(() => {
+  const total = [...judged.values()].reduce((sum, count) => sum + count, 0)
+  const each = [...judged].toSorted().map(([status, count]) => `${status}: ${count}`)
+  console.log(
+    `cross-tenant requests judged ${total}, leaks ${leaks} (${each.join(', ')}; ${changes} changes between)`,
+  )
+})
+
+const idOf = (its: Brand | string): string => (typeof its === 'string' ? its : its.id)
+const dateOf = (age: number | undefined) => (age === undefined ? undefined : daysAgo(age))
+
+/** A cursor as the service hands it out. */
+const seal = ({ path, brand, from, to, after }: Handed): Promise<string> => {
+  const [fromDate, toDate] = [dateOf(from), dateOf(to)]
+  const last = toDate ?? daysAgo(0)
+  const window = { first: daysAgo(from ?? 30), last, end: `${last}T23:59:59.999Z` }
+  const position = { window, after: [daysAgo(after), ...(LEAST[path] ?? [])] }
+  return sealCursor(position, { endpoint: path, brandId: idOf(brand), fromDate, toDate }, [CURSOR_SECRET])
+}
+
+/** Counts marks of brands that a key cannot read. */
+function watch(realm: Realm, holder: Holder, marks: readonly number[]): void {
+  const readable = realm.brands.filter((brand) => reads(holder, brand)).map(({ mark }) => mark)
+  const foreign = marks.filter((mark) => !readable.includes(mark) || statusOf(realm, holder) !== 200)
+  leaks += foreign.length
+  expect(foreign).toEqual([])
+}
+
+const count = (status: number) => judged.set(status, (judged.get(status) ?? 0) + 1)
+
+async function judgePage(realm: Realm, holder: Holder, asking: Asking, cursor?: Handed): Promise<void> {
+  const { status, days } = outcome(realm, holder, asking, cursor)
+  const { path, brand, from, to } = asking
+  const query = {
+    brandId: idOf(brand),
+    fromDate: dateOf(from),
+    toDate: dateOf(to),
+    cursor: cursor && (await seal(cursor)),
+  }
+  const answer = await call(path, { key: holder.key, query })
+  count(answer.status)
+  const rows = answer.data ?? []
+  const marks = marksOf(rows)
+  watch(realm, holder, marks)
+  const asked = JSON.stringify([path, query])
+  expect([answer.status, rows.map(({ date }) => date)], asked).toEqual([status, days.map(daysAgo)])
+  const mark = typeof brand === 'string' ? [] : [brand.mark]
+  expect([...new Set(marks)], asked).toEqual(days.length > 0 ? mark : [])
+}
+
+async function judgeListing(realm: Realm, holder: Holder, path: string): Promise<void> {
+  const status = statusOf(realm, holder)
+  const answer = await call(path, { key: holder.key })
+  count(answer.status)
+  const listed = answer.data ?? []
+  watch(realm, holder, marksOf(listed))
+  const readable = status === 200 ? realm.brands.filter((brand) => reads(holder, brand)) : []
+  expect([answer.status, listed.map(({ id }) => id)]).toEqual([
+    status,
+    readable.toSorted((one, other) => one.mark - other.mark).map(({ id }) => id),
+  ])
+}
+
+const place = fc.nat({ max: 999 })
+const seldom = fc.nat({ max: 19 }).map((number) => number === 0)
+const plan = fc.constantFrom(
+  'enterprise',
+  'enterprise',
+  'agency',
+  'agency',
+  'pro',
+  'pro',
+  'pro',
+  'lite',
+  null,
+)
+const status = seldom.chain((is) => fc.constantFrom(...(is ? ['past_due', 'canceled'] : ['active'])))
+const role = seldom.chain((is) => fc.constantFrom(...(is ? ['member', 'gone'] : ['owner', 'admin'])))
+const list = fc.option(fc.array(place, { maxLength: 4 }), { nil: null })
+
+const beginning: fc.Arbitrary<Plan> = fc.record({
+  orgs: fc.array(fc.record({ plan, status }), { minLength: 2, maxLength: 4 }),
+  users: fc.integer({ min: 1, max: 3 }),
+  roles: fc.array(role, { minLength: 12, maxLength: 12 }),
+  brands: fc.array(fc.record({ org: place, active: seldom.map((is) => !is) }), {
+    minLength: 4,
+    maxLength: 8,
+  }),
+  holders: fc.array(
+    fc.record({
+      org: place,
+      user: place,
+      scope: seldom.map((is) => (is ? 'tools' : 'export')),
+      brands: list,
+      revoked: seldom,
+      expired: seldom,
+    }),
+    { minLength: 3, maxLength: 6 },
+  ),
+})
+
+/** One change of the realm's state. */
+const change = fc.oneof(
+  fc.tuple(place, plan, status).map(
+    ([org, plan, status]) =>
+      (realm: Realm) =>
+        setSubscription(db, at(realm.orgs, org), plan, status),
+  ),
+  fc.tuple(place, place, role).map(
+    ([org, user, role]) =>
+      (realm: Realm) =>
+        setRole(db, realm, at(realm.orgs, org), at(realm.users, user), role),
+  ),
+  fc.tuple(place, place, seldom).map(
+    ([its, org, off]) =>
+      (realm: Realm) =>
+        setBrand(db, at(realm.brands, its), { org: at(realm.orgs, org), active: !off }),
+  ),
+  fc.tuple(place, list, seldom, seldom).map(([its, listed, revoked, expired]) => (realm: Realm) => {
+    const brands = listed?.map((each) => at(realm.brands, each)) ?? null
+    return setHolder(db, at(realm.holders, its), { brands, revoked, expired })
+  }),
+)
+
+const from = fc.constantFrom(undefined, 500, 400, 181, 91, 90, 3, 0, -1)
+const to = fc.constantFrom(undefined, undefined, 179, 89, 1, 0, -400)
+const paths = endpoints.filter(({ path }) => path in LEAST).map(({ path }) => path)
+const path = fc.constantFrom(...paths)
+const unset = Symbol('as it is asked for')
+const mostlySame = <Value>(other: fc.Arbitrary<Value>) =>
+  fc.oneof({ weight: 9, arbitrary: fc.constant(unset) }, { weight: 1, arbitrary: other })
+
+/** One request: whose key, which brand, and a cursor of the same run, of another, or none. */
+const request = fc
+  .record({
+    holder: place,
+    path,
+    brand: place,
+    own: fc.boolean(),
+    unknown: seldom,
+    from,
+    to,
+    cursor: fc.option(
+      fc.record({
+        after: fc.constantFrom(...BETWEEN),
+        path: mostlySame(path),
+        brand: mostlySame(place),
+        from: mostlySame(from),
+        to: mostlySame(to),
+      }),
+      { nil: undefined },
+    ),
+    lists: seldom,
+  })
+  .map(({ holder, path, brand, own, unknown, from, to, cursor, lists }) => (realm: Realm) => {
+    const its = at(realm.holders, holder)
+    if (lists) return judgeListing(realm, its, '/brands')
+    const readable = realm.brands.filter((each) => reads(its, each))
+    const known = at(own && readable.length > 0 ? readable : realm.brands, brand)
+    const asking = { path, brand: unknown ? randomUUID() : known, from, to }
+    if (cursor === undefined) return judgePage(realm, its, asking)
+    return judgePage(realm, its, asking, {
+      after: cursor.after,
+      path: cursor.path === unset ? path : cursor.path,
+      brand: cursor.brand === unset ? asking.brand : at(realm.brands, cursor.brand),
+      from: cursor.from === unset ? from : cursor.from,
+      to: cursor.to === unset ? to : cursor.to,
+    })
+  })
+
+const rounds = fc.array(fc.tuple(change, fc.array(request, { minLength: 8, maxLength: 12 })), {
+  minLength: 10,
+  maxLength: 14,
+})
+
+test('no sequence of requests and changes gives a key a row that it may not read', {
+  timeout: patience(300_000),
+}, async () => {
+  const property = fc.asyncProperty(beginning, rounds, async (plan, rounds) => {
+    const realm = await settle(db, plan, pool)
+    for (const [alter, requests] of rounds) {
+      await Promise.all(requests.map((judge) => judge(realm)))
+      await alter(realm)
+      changes += 1
+    }
+  })
+  await hold(property, 16)
+})

@@ -1,0 +1,51 @@
+import { BASE } from '../../lib/endpoint.ts'
+import type { Endpoint } from './endpoints.ts'
+import type { Wired } from './wire.ts'
+
+/** What a caller of the tests may do: the keys that live, those without a plan, and the brands that the former read. */
+export type Rights = {
+  readonly keys: ReadonlySet<string>
+  readonly withoutPlan: ReadonlySet<string>
+  readonly brands: ReadonlySet<string>
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** The status that the contract (section 1) gives a request, the rate budget aside and no cursor being genuine. */
+export function expectedStatus(
+  { method = 'GET', target, fields = [] }: Wired,
+  endpoints: readonly Pick<Endpoint, 'path' | 'paged'>[],
+  { keys, withoutPlan, brands }: Rights,
+): number {
+  const { pathname, searchParams } = new URL(`http://service${Buffer.from(target, 'latin1')}`)
+  const endpoint = endpoints.find(({ path }) => pathname === BASE + path)
+  const isDescription = pathname === `${BASE}/openapi.json`
+  if (endpoint === undefined && !isDescription) return 404
+  if (method !== 'GET' && method !== 'HEAD') return 405
+  if (endpoint === undefined) return 200
+  const key = fields.filter(([name]) => name.toLowerCase() === 'x-api-key').map(([, value]) => value)
+  if (withoutPlan.has(key.join(', '))) return 403
+  if (!keys.has(key.join(', '))) return 401
+  if (!endpoint.paged) return 200
+  if (!areWellFormed(searchParams)) return 400
+  return brands.has(searchParams.get('brandId')?.toLowerCase() ?? '') ? 200 : 404
+}
+
+function areWellFormed(query: URLSearchParams): boolean {
+  const [brand, from, to, cursor] = ['brandId', 'fromDate', 'toDate', 'cursor'].map((name) =>
+    query.getAll(name),
+  )
+  if (brand?.length !== 1 || !UUID.test(brand[0] ?? '') || cursor?.length !== 0) return false
+  const dates = [from, to].map((given) => given?.map(dayNumber) ?? [])
+  if (dates.some((given) => given.length > 1 || given.includes(null))) return false
+  const [first, last] = dates.map(([given]) => given ?? null)
+  return first == null || last == null || first <= last
+}
+
+/** A calendar day as a number that grows with it; null for anything else. */
+function dayNumber(text: string): number | null {
+  const [, year = 0, month = 0, day = 0] = (/^([0-9]{4})-([0-9]{2})-([0-9]{2})$/.exec(text) ?? []).map(Number)
+  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
+  const days = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1] ?? 0
+  return year >= 1 && day >= 1 && day <= days ? (year * 100 + month) * 100 + day : null
+}

@@ -1,0 +1,45 @@
+import { expect } from 'vitest'
+import { ERRORS, PARAMETER_ERRORS } from '../../lib/errors.ts'
+import { fieldOf, type Heard } from './wire.ts'
+
+const PARAMETERS = ['brandId', 'fromDate', 'toDate', 'cursor']
+
+/** Every sentence that an error may say. They are fixed, so none can hold what a caller sent, or what went on inside. */
+const SENTENCES = new Set<string>([
+  ...Object.values(ERRORS).map(([, sentence]) => sentence),
+  ...Object.values(PARAMETER_ERRORS).flatMap((sentence) =>
+    typeof sentence === 'string' ? [sentence] : PARAMETERS.map(sentence),
+  ),
+])
+
+/** Every header that an answer may carry. */
+const FIELDS = new Set([
+  'allow',
+  'cache-control',
+  'content-length',
+  'content-type',
+  'etag',
+  'link',
+  'ratelimit',
+  'ratelimit-policy',
+  'retry-after',
+  'x-data-settled-through',
+])
+
+/** Bytes of all headers together that every client and proxy takes. */
+const HEAD_LIMIT = 8192
+
+/** Expects an answer of ours that gives nothing away: no 5xx, a fixed sentence where it refuses, no header beyond ours. */
+export function expectHarmless(answer: Heard, method = 'GET'): void {
+  const { status, fields, body } = answer
+  expect(status, body.slice(0, 200)).toBeLessThan(500)
+  expect(fields.map(([name]) => name).filter((name) => !FIELDS.has(name))).toEqual([])
+  expect(fields.flat().join('').length).toBeLessThan(HEAD_LIMIT)
+  if (status !== 304) expect(fieldOf(answer, 'content-type')).toBe('application/json')
+  if (method === 'HEAD' || status === 304) expect(body).toBe('')
+  else if (status === 200) JSON.parse(body)
+  else {
+    const { error, ...rest } = JSON.parse(body)
+    expect([SENTENCES.has(error), rest], body).toEqual([true, {}])
+  }
+}
