@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm'
 import type { Context } from 'hono'
 import { isApiKey, sha256 } from './api-key.ts'
-import { type Cell, prepare, run } from './db.ts'
-import type { Env } from './env.ts'
+import { type Cell, prepare, type Reader, run } from './db.ts'
 import { refuse } from './errors.ts'
 import { isPlan, type Plan } from './plans.ts'
+import type { RequestLog } from './request-log.ts'
 import { liveKey } from './scope.ts'
 
 /** Whom a key speaks for, as the database said it for this very request. */
@@ -17,11 +17,13 @@ export async function presentedKey(context: Context): Promise<string> {
   return sha256(key)
 }
 
-/** The key's gate and then the plan's, from `[key_id, organization_id, plan, …]`; null for a key that reads nothing. */
-export function admit(header: readonly Cell[] | null): Access {
+/** The key's gate and then the plan's, from `[key_id, organization_id, plan, …]`; null for a key that reads nothing. Whose it is goes into the log. */
+export function admit(header: readonly Cell[] | null, log: RequestLog): Access {
   if (header === null) throw refuse('key')
   const [keyId, organizationId, plan = null] = header
   if (keyId == null || organizationId == null) throw refuse('key')
+  log.keyId = keyId
+  log.organizationId = organizationId
   if (!isPlan(plan)) throw refuse('plan')
   return { keyId, organizationId, plan }
 }
@@ -31,11 +33,11 @@ const query = prepare(sql`
 
 /** The key's and the plan's gates alone, for a request that ends at a later gate anyway. */
 export async function demandAccess(
-  env: Env,
+  { env, log }: Reader & { readonly log: RequestLog },
   { key_hash, now }: { key_hash: string; now: Date },
 ): Promise<Access> {
-  const [row] = await run(env.DATABASE_URL, query, { key_hash, now: now.toISOString() })
-  return admit(readHeader(row))
+  const [row] = await run({ env, log }, query, { key_hash, now: now.toISOString() })
+  return admit(readHeader(row), log)
 }
 
 /** The access cells as a statement wrote them: a JSON array in the first cell of its first row. */

@@ -1,7 +1,9 @@
 import { neon } from '@neondatabase/serverless'
 import { fillPlaceholders, type Query, type SQL } from 'drizzle-orm'
 import { PgDialect } from 'drizzle-orm/pg-core'
+import type { Env } from './env.ts'
 import { refuse } from './errors.ts'
+import { type RequestLog, timed } from './request-log.ts'
 
 /** Milliseconds after which a silent database counts as away (contract, section 1). */
 const PATIENCE_MS = 8000
@@ -10,6 +12,9 @@ const RETRY_AFTER_S = '5'
 
 /** Text of one cell as Postgres writes it; null for SQL's null. */
 export type Cell = string | null
+
+/** The database, and the request for which it is asked; null where nobody's request is answered. */
+export type Reader = { readonly env: Pick<Env, 'DATABASE_URL'>; readonly log: RequestLog | null }
 
 const asText = { getTypeParser: () => (text: string) => text }
 
@@ -21,16 +26,20 @@ export const prepare = (statement: SQL): Query => new PgDialect().sqlToQuery(sta
  * through a float. Anything but rows, from a refused connection to an answer cut in the middle, is refused with 503.
  */
 export async function run(
-  url: string,
+  { env, log }: Reader,
   query: Query,
   values: Record<string, unknown>,
   patienceMs = PATIENCE_MS,
 ): Promise<Cell[][]> {
   try {
-    const sql = neon(url, { arrayMode: true, fetchOptions: { signal: AbortSignal.timeout(patienceMs) } })
-    return asRows(await sql.query(query.sql, fillPlaceholders(query.params, values), { types: asText }))
+    const sql = neon(env.DATABASE_URL, {
+      arrayMode: true,
+      fetchOptions: { signal: AbortSignal.timeout(patienceMs) },
+    })
+    const params = fillPlaceholders(query.params, values)
+    return asRows(await timed(log, 'neon', () => sql.query(query.sql, params, { types: asText })))
   } catch (error) {
-    console.error(JSON.stringify({ event: 'database_failed', ...describe(error) }))
+    console.error(JSON.stringify({ event: 'database_failed', request_id: log?.id, ...describe(error) }))
     throw refuse('database', { 'Retry-After': RETRY_AFTER_S })
   }
 }

@@ -32,18 +32,18 @@ export function metric({ rows: table, key, ...operation }: Metric): Described {
   const queries = pageQueries(rows)
   const write = rowWriter(row)
 
-  async function answer({ context, env, now }: Asked): Promise<Answer> {
+  async function answer({ context, env, now, log }: Asked): Promise<Answer> {
     const key_hash = await presentedKey(context)
     const request = await readRequest(new URL(context.req.url).searchParams, path, env)
     if (request instanceof Refusal) {
-      await demandAccess(env, { key_hash, now })
+      await demandAccess({ env, log }, { key_hash, now })
       throw request
     }
 
     const { parameters, position } = request
     const windowFor = (plan: Plan): Window =>
       position === null ? resolveWindow(parameters, plan, now) : resumeWindow(position.window, plan, now)
-    const cells = await run(env.DATABASE_URL, position === null ? queries.first : queries.next, {
+    const cells = await run({ env, log }, position === null ? queries.first : queries.next, {
       key_hash,
       now: now.toISOString(),
       today: dayOf(now),
@@ -53,7 +53,7 @@ export function metric({ rows: table, key, ...operation }: Metric): Described {
     })
 
     const { header, page } = readPage(cells, rows)
-    const { plan } = admit(header)
+    const { plan } = admit(header, log)
     const [, , , brandId, settled] = header ?? []
     if (brandId == null) throw refuse('brand')
 
@@ -68,7 +68,7 @@ export function metric({ rows: table, key, ...operation }: Metric): Described {
       ...(nextCursor !== null && { Link: `<${nextPage(context.req.url, nextCursor)}>; rel="next"` }),
     }
     const body = `{"data":[${page.rows.map(write).join(',')}],"pagination":${JSON.stringify(pagination)},"meta":${JSON.stringify(meta)}}`
-    return { body, headers, lasting: window.last < dayOf(now) }
+    return { body, headers, rows: page.rows.length, lasting: window.last < dayOf(now) }
   }
 
   return { fetch: endpoint({ path, answer }).fetch, operation: { ...operation, paged: true } }
