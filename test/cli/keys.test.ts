@@ -15,7 +15,11 @@ const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 type Ran = { readonly code: number; readonly stdout: string; readonly stderr: string }
 
 /** Runs the command as a shell would. */
-function run(args: readonly string[], DATABASE_URL: string = inject('databaseUrl')): Promise<Ran> {
+function run(
+  args: readonly string[],
+  DATABASE_URL: string = inject('databaseUrl'),
+  input = '',
+): Promise<Ran> {
   const env = { PATH: process.env.PATH, DATABASE_URL }
   return new Promise((resolve) => {
     const child = execFile(
@@ -24,6 +28,7 @@ function run(args: readonly string[], DATABASE_URL: string = inject('databaseUrl
       { cwd: ROOT, env },
       (_error, stdout, stderr) => resolve({ code: child.exitCode ?? -1, stdout, stderr }),
     )
+    child.stdin?.end(input)
   })
 }
 
@@ -220,6 +225,45 @@ describe.concurrent('keys revoke', () => {
     const { keyId, key } = await tenant(db)
     expectRefused(await run(['revoke', ...as(await organization(db)), '--key', keyId]), /no such key/)
     expect((await call('/brands', { key })).status).toBe(200)
+  })
+})
+
+describe.concurrent('keys check', () => {
+  const real = 'svc_live_0123456789abcdef0123456789abcdef0123456789abcdef0123456736f1a9d9'
+  const old = `svc_live_${'de30'.repeat(16)}`
+  const hashOf = (key: string) => createHash('sha256').update(key).digest('hex')
+
+  test('finds keys in a text, tells the real ones by their checksum, and repeats none', async () => {
+    const text = `nothing\n+KEY="${real}" ${old}\n-${real.slice(0, -1)}\n`
+    const plain = await run(['check'], '', text)
+    expect([plain.code, plain.stderr]).toEqual([1, ''])
+    expect(plain.stdout.trimEnd().split('\n')).toEqual([
+      `line 2  svc_live_…a9d9  real: its checksum is right  SHA-256 ${hashOf(real)}`,
+      `line 2  svc_live_…de30  no checksum: an old key, or none  SHA-256 ${hashOf(old)}`,
+    ])
+
+    const json = await run(['check', '--json'], '', text)
+    expect([json.code, JSON.parse(json.stdout)]).toEqual([
+      1,
+      [
+        { line: 2, lastFour: 'a9d9', checksum: true, sha256: hashOf(real) },
+        { line: 2, lastFour: 'de30', checksum: false, sha256: hashOf(old) },
+      ],
+    ])
+  })
+
+  test('exits 0 when none is real', async () => {
+    expect(await run(['check'], '', `${old}\n`)).toMatchObject({ code: 0 })
+    expect(await run(['check'], '')).toEqual({ code: 0, stdout: 'No keys.\n', stderr: '' })
+    expect(await run(['check', '--json'], '')).toEqual({ code: 0, stdout: '[]\n', stderr: '' })
+  })
+
+  test('knows a key that was just made', async () => {
+    const made = await create(await organization(db))
+    expect(await run(['check'], '', made.stdout)).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/^line 1 .* real:/),
+    })
   })
 })
 
