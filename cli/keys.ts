@@ -35,7 +35,12 @@ const time = (text: string): Date => {
 
 const also = (text: string, before: readonly string[] = []): string[] => [...before, uuid(text)]
 
-const keys = new Command('keys').description('Create, list, revoke and recognize export keys.')
+const keys = new Command('keys')
+  .description('Create, list, revoke and recognize export keys.')
+  // A key that stands where its id belongs is not repeated.
+  .configureOutput({
+    outputError: (text, write) => write(text.replace(/svc_live_\w+/g, 'svc_live_…')),
+  })
 
 const command = (name: string, description: string): Command =>
   keys

@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 /** The two servers that Workers ask. */
 export type Service = 'neon' | 'upstash'
 
-/** Answers a request to one of the servers itself, or leaves it to the emulator by returning undefined. */
-export type Intercept = (service: Service, request: Request) => Promise<Response> | undefined
+/** Answers a request to one of the servers itself, or leaves it to the emulator by giving undefined. */
+export type Intercept = (service: Service, request: Request) => Promise<Response | undefined> | undefined
 
 /** How many requests went to each server since the start. */
 export type Trips = Record<Service, number>

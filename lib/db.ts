@@ -49,10 +49,13 @@ function asRows(answer: unknown): Cell[][] {
   return answer
 }
 
-/** What may be logged of a failure: its kind and SQLSTATE. A message can quote the statement and its values. */
+const SQLSTATE = /^[0-9A-Z]{5}$/
+
+/** What may be logged of a failure: its kind and SQLSTATE. What else a server says can quote what it was sent. */
 function describe(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { kind: typeof error }
   const source =
     'sourceError' in error && error.sourceError instanceof Error ? error.sourceError.name : undefined
-  return { kind: error.name, source, code: 'code' in error ? error.code : undefined }
+  const code = 'code' in error ? String(error.code) : ''
+  return { kind: error.name, source, code: SQLSTATE.test(code) ? code : undefined }
 }

@@ -13,7 +13,7 @@ import type { Env } from './env.ts'
 import { PARAMETER_ERRORS, Refusal, refuse, refuseParameter } from './errors.ts'
 import type { Described, Operation } from './operation.ts'
 import { PAGE_SIZE, pageQueries, readPage } from './page.ts'
-import { type Parameters, parseParameters } from './parameters.ts'
+import { isParameter, type Parameters, parseParameters } from './parameters.ts'
 import { PAID_PLANS, type Plan } from './plans.ts'
 import { columnsOf, rowWriter } from './row.ts'
 import { dayOf, resolveWindow, resumeWindow, type Window } from './window.ts'
@@ -74,8 +74,10 @@ export function metric({ rows: table, key, ...operation }: Metric): Described {
   return { fetch: endpoint({ path, answer }).fetch, operation: { ...operation, paged: true } }
 }
 
+/** A page's address with the parameters that belong to it: whatever else was sent, a secret perhaps, is not repeated. */
 function nextPage(url: string, cursor: string): string {
   const next = new URL(url)
+  for (const name of new Set(next.searchParams.keys())) if (!isParameter(name)) next.searchParams.delete(name)
   next.searchParams.set('cursor', cursor)
   return next.href
 }
