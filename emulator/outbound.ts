@@ -4,14 +4,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 export type Service = 'neon' | 'upstash'
 
 /**
- * Answers a request to one of the servers itself, or leaves it to the emulator by returning undefined. `genuine` is
+ * Answers a request to one of the servers itself, or leaves it to the emulator by giving undefined. `genuine` is
  * what the emulator would have answered; a rejection, and a body that fails, break the connection off.
  */
 export type Intercept = (
   service: Service,
   request: Request,
   genuine: () => Promise<Response>,
-) => Promise<Response> | undefined
+) => Promise<Response | undefined> | undefined
 
 /** How many requests went to each server since the start. */
 export type Trips = Record<Service, number>

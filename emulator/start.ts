@@ -8,7 +8,7 @@ import { type Intercept, outbound, type Trips } from './outbound.ts'
 import { openOutlet } from './outlet.ts'
 import { openPools } from './pools.ts'
 import { assertFree } from './port.ts'
-import { connectRedis, embeddedRedis } from './redis.ts'
+import { connectRedis, embeddedRedis, type RedisBackend } from './redis.ts'
 import { upstash } from './upstash.ts'
 import { startWorkers } from './workers.ts'
 
@@ -42,6 +42,8 @@ export interface Emulator {
   url: string
   /** The Postgres behind it, for `pg` or psql. */
   databaseUrl: string
+  /** Sends a command to the Redis behind it. */
+  redis: RedisBackend['send']
   /** Runs a Worker's scheduled handler now; rejects when it fails. */
   runCron(worker: string): Promise<void>
   /** How many requests Workers have sent since the start. */
@@ -78,10 +80,11 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     // What the Workers do while they warm up is not counted, not logged, and no fault's business.
     let serving = false
     const trips: Trips = { neon: 0, upstash: 0 }
+    const bindings = { ...BINDINGS, ...variables(process.env), ...options.vars }
     const outlet = await keep(
       openOutlet(
         outbound({
-          handlers: { neon: neon(pools), upstash: upstash(redis, BINDINGS.UPSTASH_REDIS_REST_TOKEN) },
+          handlers: { neon: neon(pools), upstash: upstash(redis, bindings.UPSTASH_REDIS_REST_TOKEN) },
           trips,
           latencyMs: options.latencyMs ?? 0,
           intercept: (...asked) => (serving ? options.intercept?.(...asked) : undefined),
@@ -92,7 +95,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     const workers = await startWorkers({
       host: options.host,
       port: options.port,
-      bindings: { ...BINDINGS, ...variables(process.env), ...options.vars },
+      bindings,
       outbound: outlet.service,
       onLog: (line) => {
         if (serving) options.onLog?.(line)
@@ -102,7 +105,14 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     trips.neon = trips.upstash = 0
     serving = true
     if (options.crons !== false) undo.push(scheduleCrons(workers.crons, workers.runCron))
-    return { url: workers.url, databaseUrl, runCron: workers.runCron, trips: () => ({ ...trips }), close }
+    return {
+      url: workers.url,
+      databaseUrl,
+      redis: redis.send,
+      runCron: workers.runCron,
+      trips: () => ({ ...trips }),
+      close,
+    }
   } catch (error) {
     await close()
     throw error

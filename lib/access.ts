@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm'
 import type { Context } from 'hono'
 import { isApiKey, sha256 } from './api-key.ts'
-import { asCells, type Cell, prepare, run, unavailable } from './db.ts'
-import type { Env } from './env.ts'
+import { asCells, type Cell, prepare, type Reader, run, unavailable } from './db.ts'
 import { refuse } from './errors.ts'
 import { isPlan, type Plan } from './plans.ts'
+import type { RequestLog } from './request-log.ts'
 import { liveKey } from './scope.ts'
 
 /** Whom a key speaks for, as the database said it for this very request. */
@@ -19,14 +19,16 @@ export async function presentedKey(context: Context): Promise<string> {
 
 /**
  * The key's gate and then the plan's, from `[key_id, organization_id, plan, …]`; null for a key that reads nothing.
- * A header that says neither is the database's failure, not the key's.
+ * Whose key it is goes into the log. A header that does not say is the database's failure, not the key's.
  */
-export function admit(header: readonly Cell[] | null): Access {
+export function admit(header: readonly Cell[] | null, log: RequestLog): Access {
   if (header === null) throw refuse('key')
   const [keyId, organizationId, plan] = header
   if (keyId == null || organizationId == null || plan === undefined) {
-    throw unavailable(new TypeError('The header is too short'))
+    throw unavailable(new TypeError('The header is too short'), log)
   }
+  log.keyId = keyId
+  log.organizationId = organizationId
   if (!isPlan(plan)) throw refuse('plan')
   return { keyId, organizationId, plan }
 }
@@ -36,19 +38,19 @@ const query = prepare(sql`
 
 /** The key's and the plan's gates alone, for a request that ends at a later gate anyway. */
 export async function demandAccess(
-  env: Env,
+  { env, log }: Reader & { readonly log: RequestLog },
   { key_hash, now }: { key_hash: string; now: Date },
 ): Promise<Access> {
-  const [row] = await run(env.DATABASE_URL, query, { key_hash, now: now.toISOString() })
-  return admit(readHeader(row))
+  const [row] = await run({ env, log }, query, { key_hash, now: now.toISOString() })
+  return admit(readHeader(row, log), log)
 }
 
 /** The access cells as a statement wrote them: a JSON array in the first cell of its first row; null without a row. */
-export function readHeader(row: readonly Cell[] | undefined): readonly Cell[] | null {
+export function readHeader(row: readonly Cell[] | undefined, log: RequestLog | null): readonly Cell[] | null {
   if (row === undefined) return null
   try {
     return asCells(JSON.parse(row[0] ?? ''))
   } catch (error) {
-    throw unavailable(error)
+    throw unavailable(error, log)
   }
 }

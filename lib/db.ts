@@ -1,7 +1,9 @@
 import { neon } from '@neondatabase/serverless'
 import { fillPlaceholders, type Query, type SQL } from 'drizzle-orm'
 import { PgDialect } from 'drizzle-orm/pg-core'
+import type { Env } from './env.ts'
 import { type Refusal, refuse } from './errors.ts'
+import { type RequestLog, timed } from './request-log.ts'
 
 /** Milliseconds after which a silent database counts as away (contract, section 1). */
 const PATIENCE_MS = 8000
@@ -10,6 +12,9 @@ const RETRY_AFTER_S = '5'
 
 /** Text of one cell as Postgres writes it; null for SQL's null. */
 export type Cell = string | null
+
+/** The database, and the request for which it is asked; null where nobody's request is answered. */
+export type Reader = { readonly env: Pick<Env, 'DATABASE_URL'>; readonly log: RequestLog | null }
 
 const asText = { getTypeParser: () => (text: string) => text }
 
@@ -22,23 +27,27 @@ export const prepare = (statement: SQL): Query => new PgDialect().sqlToQuery(sta
  * with 503.
  */
 export async function run(
-  url: string,
+  { env, log }: Reader,
   query: Query,
   values: Record<string, unknown>,
   patienceMs = PATIENCE_MS,
 ): Promise<Cell[][]> {
   try {
-    const sql = neon(url, { arrayMode: true, fetchOptions: { signal: AbortSignal.timeout(patienceMs) } })
+    const sql = neon(env.DATABASE_URL, {
+      arrayMode: true,
+      fetchOptions: { signal: AbortSignal.timeout(patienceMs) },
+    })
+    const params = fillPlaceholders(query.params, values)
     const options = { types: asText, fullResults: true } as const
-    return asRows(await sql.query(query.sql, fillPlaceholders(query.params, values), options))
+    return asRows(await timed(log, 'neon', () => sql.query(query.sql, params, options)))
   } catch (error) {
-    throw unavailable(error)
+    throw unavailable(error, log)
   }
 }
 
 /** The refusal with 503 of what the database answered, or that it did not; why is for the log alone. */
-export function unavailable(reason: unknown): Refusal {
-  console.error(JSON.stringify({ event: 'database_failed', ...describe(reason) }))
+export function unavailable(reason: unknown, log: RequestLog | null): Refusal {
+  console.error(JSON.stringify({ event: 'database_failed', request_id: log?.id, ...describe(reason) }))
   return refuse('database', { 'Retry-After': RETRY_AFTER_S })
 }
 
@@ -65,10 +74,13 @@ function asRows({ rows, fields, rowCount }: Result): Cell[][] {
   return cells
 }
 
-/** What may be logged of a failure: its kind and SQLSTATE. A message can quote the statement and its values. */
+const SQLSTATE = /^[0-9A-Z]{5}$/
+
+/** What may be logged of a failure: its kind and SQLSTATE. What else a server says can quote what it was sent. */
 function describe(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { kind: typeof error }
   const source =
     'sourceError' in error && error.sourceError instanceof Error ? error.sourceError.name : undefined
-  return { kind: error.name, source, code: 'code' in error ? error.code : undefined }
+  const code = 'code' in error ? String(error.code) : ''
+  return { kind: error.name, source, code: SQLSTATE.test(code) ? code : undefined }
 }

@@ -24,7 +24,10 @@ const FORMS: Readonly<Record<keyof Env, RegExp>> = {
   SESSION_COOKIE: /^[^\s;=,]+$/,
 }
 
-/** A Worker's bindings, checked; throws an error that names each one that is missing or malformed, never its value. */
+/** Bindings that are missing or malformed: its message names them, and holds no value. */
+export class EnvironmentError extends Error {}
+
+/** A Worker's bindings, checked; throws an {@link EnvironmentError} that names each one that is missing or malformed. */
 export const parseEnv = onceFor((bindings: object): Env => {
   const given: Readonly<Record<string, unknown>> = { ...bindings }
   const wrong = new Set<string>()
@@ -43,5 +46,5 @@ export const parseEnv = onceFor((bindings: object): Env => {
     SESSION_COOKIE: given.SESSION_COOKIE ? read('SESSION_COOKIE') : 'session',
   }
   if (wrong.size === 0) return env
-  throw new Error(`Missing or malformed in the Worker's environment: ${[...wrong].join(', ')}`)
+  throw new EnvironmentError(`Missing or malformed in the Worker's environment: ${[...wrong].join(', ')}`)
 })

@@ -27,11 +27,11 @@ export function listing({ rows, order, ...operation }: Listing): Described {
      from access join ${rows} as brand on ${canRead}
      order by ${list(order.map((name) => sql`brand.${sql.identifier(name)}`))})`)
 
-  async function answer({ context, env, now }: Asked): Promise<Answer> {
+  async function answer({ context, env, now, log }: Asked): Promise<Answer> {
     const key_hash = await presentedKey(context)
-    const [head, ...found] = await run(env.DATABASE_URL, query, { key_hash, now: now.toISOString() })
-    admit(readHeader(head))
-    return { body: `{"data":[${found.map(write).join(',')}]}`, lasting: true }
+    const [head, ...found] = await run({ env, log }, query, { key_hash, now: now.toISOString() })
+    admit(readHeader(head, log), log)
+    return { body: `{"data":[${found.map(write).join(',')}]}`, rows: found.length, lasting: true }
   }
 
   return { fetch: endpoint({ path, answer }).fetch, operation: { ...operation, paged: false } }

@@ -29,18 +29,18 @@ export function metric({ rows: table, key, ...operation }: Metric): Described {
   const { path } = operation
   const queries = pageQueries({ table, key })
 
-  async function answer({ context, env, now }: Asked): Promise<Answer> {
+  async function answer({ context, env, now, log }: Asked): Promise<Answer> {
     const key_hash = await presentedKey(context)
     const request = await readRequest(new URL(context.req.url).searchParams, path, env)
     if (request instanceof Refusal) {
-      await demandAccess(env, { key_hash, now })
+      await demandAccess({ env, log }, { key_hash, now })
       throw request
     }
 
     const { parameters, position } = request
     const windowFor = (plan: Plan): Window =>
       position === null ? resolveWindow(parameters, plan, now) : resumeWindow(position.window, plan, now)
-    const cells = await run(env.DATABASE_URL, position === null ? queries.first : queries.next, {
+    const cells = await run({ env, log }, position === null ? queries.first : queries.next, {
       key_hash,
       now: now.toISOString(),
       today: dayOf(now),
@@ -49,8 +49,8 @@ export function metric({ rows: table, key, ...operation }: Metric): Described {
       ...Object.fromEntries((position?.after ?? []).map((value, index) => [`after_${index}`, value])),
     })
 
-    const { header, page } = readPage(cells)
-    const { plan } = admit(header)
+    const { header, page } = readPage(cells, log)
+    const { plan } = admit(header, log)
     const [, , , brandId, settled] = header ?? []
     if (brandId == null) throw refuse('brand')
 
@@ -67,13 +67,13 @@ export function metric({ rows: table, key, ...operation }: Metric): Described {
       }),
     }
     const body = `{"data":[${page.lines}],"pagination":${JSON.stringify(pagination)},"meta":${JSON.stringify(meta)}}`
-    return { body, headers, lasting: window.last < dayOf(now) }
+    return { body, headers, rows: page.rows, lasting: window.last < dayOf(now) }
   }
 
   return { fetch: endpoint({ path, answer }).fetch, operation: { ...operation, paged: true } }
 }
 
-/** The address of a page. What else a query held is left out: escaped, it would outgrow what a header may hold. */
+/** The address of a page with the parameters that belong to it: whatever else was sent, long or secret, is not repeated. */
 function nextPage(url: string, parameters: Parameters): string {
   const next = new URL(url)
   next.search = ''

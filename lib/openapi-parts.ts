@@ -25,6 +25,16 @@ For a first load, ask for one month at a time; afterwards pull the last few days
 
 /** The headers of answers, by name. */
 export const HEADERS: Record<string, Json> = {
+  'X-Request-Id': {
+    description:
+      'Names this request in our logs: your own `X-Request-Id` where it is 1 to 64 letters, digits, `.`, `_` or `-`, else a new one.',
+    schema: { type: 'string' },
+  },
+  'Server-Timing': {
+    description: 'Milliseconds waited for the database (`db`) and for the rate budget (`budget`).',
+    schema: { type: 'string' },
+    example: 'budget;dur=4, db;dur=9',
+  },
   'RateLimit-Policy': {
     description: 'The budget: requests `q` in each window of `w` seconds.',
     schema: { type: 'string' },
@@ -64,7 +74,7 @@ export type RefusalAnswer = {
 }
 
 /** What every answer past the rate budget's gate carries. */
-export const BUDGET_HEADERS = ['RateLimit-Policy', 'RateLimit']
+export const COMMON_HEADERS = ['X-Request-Id', 'Server-Timing', 'RateLimit-Policy', 'RateLimit']
 
 /** Error answers, by status. */
 export const REFUSALS: Record<string, RefusalAnswer> = {

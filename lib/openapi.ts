@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { BASE } from './endpoint.ts'
 import { jsonSchema } from './json-schema.ts'
-import { ABOUT, BUDGET_HEADERS, HEADERS, type Json, REFUSALS, type RefusalAnswer } from './openapi-parts.ts'
+import { ABOUT, COMMON_HEADERS, HEADERS, type Json, REFUSALS, type RefusalAnswer } from './openapi-parts.ts'
 import type { Operation } from './operation.ts'
 import { PAGE_SIZE } from './page.ts'
 import { Parameters } from './parameters.ts'
@@ -93,7 +93,7 @@ export function openapi(
       responses: {
         304: {
           description: 'The caller holds this very answer: its `ETag` was sent in `If-None-Match`.',
-          headers: headers([...BUDGET_HEADERS, 'ETag']),
+          headers: headers([...COMMON_HEADERS, 'ETag']),
         },
         ...Object.fromEntries(
           Object.entries(REFUSALS).map(([status, refusal]) => [status, errorResponse(refusal)]),
@@ -119,7 +119,7 @@ function describe(operation: NamedOperation, example: Json | undefined): Json {
     responses: {
       200: {
         description: paged ? 'A page of rows.' : 'All rows.',
-        headers: headers([...BUDGET_HEADERS, 'ETag', ...(paged ? ['Link', 'X-Data-Settled-Through'] : [])]),
+        headers: headers([...COMMON_HEADERS, 'ETag', ...(paged ? ['Link', 'X-Data-Settled-Through'] : [])]),
         content: {
           'application/json': { schema: answerSchema(operation), ...(example !== undefined && { example }) },
         },
@@ -155,7 +155,7 @@ const object = (properties: Record<string, Json>): Json => ({
 function errorResponse({ description, sentence, headers: own = [] }: RefusalAnswer): Json {
   return {
     description,
-    headers: headers([...BUDGET_HEADERS, ...own]),
+    headers: headers([...COMMON_HEADERS, ...own]),
     content: {
       'application/json': { schema: { $ref: '#/components/schemas/Error' }, example: { error: sentence } },
     },

@@ -2,6 +2,7 @@ import { getTableColumns, getTableName, type Query, type SQL, sql } from 'drizzl
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import { readHeader } from './access.ts'
 import { type Cell, prepare, unavailable } from './db.ts'
+import type { RequestLog } from './request-log.ts'
 import { canRead, liveKey } from './scope.ts'
 
 /** Rows of a full page (specification, section 8). */
@@ -47,11 +48,14 @@ export function pageQueries(rows: PagedRows): { first: Query; next: Query } {
  * Splits what a statement of {@link pageQueries} gave. Throws the database's refusal (503) when a part is missing that
  * the others promise.
  */
-export function readPage([row]: readonly (readonly Cell[])[]): {
+export function readPage(
+  [row]: readonly (readonly Cell[])[],
+  log: RequestLog | null,
+): {
   header: readonly Cell[] | null
   page: Page
 } {
-  const header = readHeader(row)
+  const header = readHeader(row, log)
   if (header === null) return { header, page: { lines: '', rows: 0, next: null } }
   const [, lines = null, ...last] = row ?? []
   const found = Number(header[5] ?? Number.NaN)
@@ -60,7 +64,7 @@ export function readPage([row]: readonly (readonly Cell[])[]): {
   const end = lines?.lastIndexOf(BETWEEN_LINES) ?? -1
   const whole =
     found === 0 ? lines === null : lines !== null && (!hasMore || (end > 0 && key.length === last.length))
-  if (Number.isNaN(found) || !whole) throw unavailable(new TypeError('The page is not whole'))
+  if (Number.isNaN(found) || !whole) throw unavailable(new TypeError('The page is not whole'), log)
   if (!hasMore) return { header, page: { lines: lines ?? '', rows: found, next: null } }
   return { header, page: { lines: lines?.slice(0, end) ?? '', rows: PAGE_SIZE, next: key } }
 }

@@ -28,8 +28,9 @@ export const Parameters = z.object({
 
 export type Parameters = z.infer<typeof Parameters>
 
+/** Whether a query parameter is one of those that mean something. */
 const isParameter = (name: unknown): name is keyof Parameters & string =>
-  typeof name === 'string' && name in Parameters.shape
+  typeof name === 'string' && Object.hasOwn(Parameters.shape, name)
 
 /** Reads a query string; gives the refusal of the first parameter that is repeated, missing or malformed. */
 export function parseParameters(query: URLSearchParams): Parameters | Refusal {

@@ -5,6 +5,7 @@ import { getCookie } from 'hono/cookie'
 import { sha256 } from './api-key.ts'
 import type { Env } from './env.ts'
 import { onceFor } from './once.ts'
+import type { RequestLog } from './request-log.ts'
 
 /** Requests in each clock minute, over all endpoints together (specification, section 8). */
 export const BUDGET = { requests: 100, seconds: 60 } as const
@@ -20,6 +21,14 @@ const LIMIT_MS = 8000
 
 /** What the counter said: whether the request may pass, how many are left, and the wait until the budget is whole again. */
 export type Budget = { readonly passes: boolean; readonly remaining: number; readonly resetSeconds: number }
+
+/** A request that is counted, and for whom. */
+export type Spending = {
+  readonly caller: string
+  readonly env: Env
+  readonly now: Date
+  readonly log: RequestLog
+}
 
 /**
  * Callers (hashed) that this isolate has seen over their budget, and when that ends (ms). It decides nothing: it only
@@ -37,15 +46,10 @@ export const isOverBudget = (caller: string, now: Date): boolean =>
  * Counts a request against its caller's budget; null when the counter is away, and the request is served. `answering`
  * settles when the database has answered, where it is asked beside the counter.
  */
-export async function spend(
-  caller: string,
-  env: Env,
-  now: Date,
-  answering: Promise<unknown> | null,
-): Promise<Budget | null> {
-  const budget = await Promise.race([count(caller, env, now), patience(answering)])
+export async function spend(spending: Spending, answering: Promise<unknown> | null): Promise<Budget | null> {
+  const budget = await Promise.race([count(spending), patience(answering)])
   if (budget !== 'late') return budget
-  console.error(JSON.stringify({ event: 'rate_budget_unavailable', kind: 'late' }))
+  complain(spending.log, 'late')
   return null
 }
 
@@ -63,17 +67,20 @@ async function patience(answering: Promise<unknown> | null): Promise<'late'> {
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-async function count(caller: string, env: Env, now: Date): Promise<Budget | null> {
+async function count({ caller, env, now, log }: Spending): Promise<Budget | null> {
   try {
     const { success, limit, remaining, reset } = await limiter(env).limit(caller)
     if (limit !== BUDGET.requests || !Number.isInteger(remaining)) throw new TypeError('This is no count')
     if (!success) remember(caller, reset, now)
     return told(success, remaining, reset, now)
   } catch (error) {
-    const kind = error instanceof Error ? error.name : typeof error
-    console.error(JSON.stringify({ event: 'rate_budget_unavailable', kind }))
+    complain(log, error instanceof Error ? error.name : typeof error)
     return null
   }
+}
+
+function complain({ id }: RequestLog, kind: string): void {
+  console.error(JSON.stringify({ event: 'rate_budget_unavailable', request_id: id, kind }))
 }
 
 const told = (passes: boolean, remaining: number, reset: number, now: Date): Budget => ({

@@ -23,7 +23,7 @@ export function refresher(): { scheduled: (event: unknown, bindings: object) => 
       const end = Date.now() + RUN_MS
       let settled = 0
       while (Date.now() < end) {
-        const [row] = await run(env.DATABASE_URL, step, STEP, PATIENCE_MS)
+        const [row] = await run({ env, log: null }, step, STEP, PATIENCE_MS)
         if (row?.[0] === '0') break
         settled += Number(row?.[0])
       }

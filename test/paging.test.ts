@@ -325,6 +325,16 @@ describe('a cursor', () => {
     expect([last.status, last.data.length, last.headers.get('Link')]).toEqual([200, 1, null])
   })
 
+  test('is in that Link without whatever else was sent', async () => {
+    const { its, cursor } = await started()
+    const { headers } = await call(`/citations?api_key=${its.key}&toString=x&__proto__=y&cursor2=z`, {
+      key: its.key,
+      query: { brandId: its.brandId, ...ALL },
+    })
+    const link = new URL(/^<([^>]+)>/.exec(headers.get('Link') ?? '')?.[1] ?? '')
+    expect([...link.searchParams]).toEqual(Object.entries({ brandId: its.brandId, ...ALL, cursor }))
+  })
+
   test('serves the same page however often it is sent', async () => {
     const { its, cursor } = await started()
     const twice = [await page(its, { cursor }), await page(its, { cursor })]

@@ -38,7 +38,7 @@ export function pages({ client, keyHash, schema, first }: Pages) {
       rowMode: 'array',
       types: { getTypeParser: () => (text: string) => text },
     })
-    const { page } = readPage(rows)
+    const { page } = readPage(rows, null)
     if (page.next === null) throw new Error(`A page of ${page.rows} rows is not a full one`)
   }
 

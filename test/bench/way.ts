@@ -27,8 +27,8 @@ export const send = (page: string): Response => new Response(page, { headers: HE
 /** A Worker that makes a page in one way, and does nothing else: no key, no budget, no cursor. */
 export function way({ statement, write }: Way) {
   return {
-    async fetch(_request: Request, { DATABASE_URL, KEY }: Bindings): Promise<Response> {
-      const rows = await run(DATABASE_URL, { sql: statement, params: [...KEY] }, {})
+    async fetch(_request: Request, env: Bindings): Promise<Response> {
+      const rows = await run({ env, log: null }, { sql: statement, params: [...env.KEY] }, {})
       return send(`{"data":[${write(rows)}]}`)
     },
   }

@@ -15,7 +15,11 @@ const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 type Ran = { readonly code: number; readonly stdout: string; readonly stderr: string }
 
 /** Runs the command as a shell would. */
-function run(args: readonly string[], DATABASE_URL: string = inject('databaseUrl')): Promise<Ran> {
+function run(
+  args: readonly string[],
+  DATABASE_URL: string = inject('databaseUrl'),
+  input = '',
+): Promise<Ran> {
   const env = { PATH: process.env.PATH, DATABASE_URL }
   return new Promise((resolve) => {
     const child = execFile(
@@ -24,6 +28,7 @@ function run(args: readonly string[], DATABASE_URL: string = inject('databaseUrl
       { cwd: ROOT, env },
       (_error, stdout, stderr) => resolve({ code: child.exitCode ?? -1, stdout, stderr }),
     )
+    child.stdin?.end(input)
   })
 }
 
@@ -37,7 +42,7 @@ function expectRefused({ code, stdout, stderr }: Ran, sentence: RegExp): void {
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   expect(stderr).toMatch(sentence)
   expect(stderr.trimEnd().split('\n')).toHaveLength(1)
-  expect(stderr).not.toMatch(/\bat .+:\d+|select |svc_live_/)
+  expect(stderr).not.toMatch(/\bat .+:\d+|select |svc_live_\w/)
 }
 
 const keysOf = async ({ id }: Organization) =>
@@ -216,10 +221,35 @@ describe.concurrent('keys revoke', () => {
     expect((await call('/brands', { key: other })).status).toBe(200)
   })
 
+  test('is refused, without repeating it, to who gives the key for its id', async () => {
+    const { org, key } = await tenant(db)
+    expectRefused(await run(['revoke', ...as(org), '--key', key]), /--key .*svc_live_….* UUID/)
+  })
+
   test('is refused for a key of another organization, which works on', async () => {
     const { keyId, key } = await tenant(db)
     expectRefused(await run(['revoke', ...as(await organization(db)), '--key', keyId]), /no such key/)
     expect((await call('/brands', { key })).status).toBe(200)
+  })
+})
+
+describe.concurrent('keys check', () => {
+  test('finds keys in what it reads, exits 1 for a real one, and repeats none', async () => {
+    const made = (await create(await organization(db))).stdout.trimEnd()
+    const { code, stdout, stderr } = await run(['check'], '', `nothing\n+KEY="${made}"\n`)
+    expect([code, stderr]).toEqual([1, ''])
+    const hash = createHash('sha256').update(made).digest('hex')
+    expect(stdout).toBe(`line 2  svc_live_…${made.slice(-4)}  real: its checksum is right  SHA-256 ${hash}\n`)
+  })
+
+  test('exits 0 when none is real', async () => {
+    const old = `svc_live_${'de30'.repeat(16)}`
+    expect(await run(['check'], '', old)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/no checksum/),
+      stderr: '',
+    })
+    expect(await run(['check', '--json'], '')).toEqual({ code: 0, stdout: '[]\n', stderr: '' })
   })
 })
 

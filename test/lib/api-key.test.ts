@@ -1,5 +1,15 @@
+import { readFile } from 'node:fs/promises'
+import { crc32 } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { isApiKey, mintApiKey, sha256, sha256Bytes } from '../../lib/api-key.ts'
+import { DEMO } from '../../drizzle/seed/demo.ts'
+import { hasChecksum, isApiKey, KEY_PATTERN, mintApiKey, sha256, sha256Bytes } from '../../lib/api-key.ts'
+
+// What zlib's crc32 says of what precedes the last eight digits.
+const VECTORS = [
+  'svc_live_0123456789abcdef0123456789abcdef0123456789abcdef0123456736f1a9d9',
+  'svc_live_00000000000000000000000000000000000000000000000000000000e1f3fc7e',
+  'svc_live_ffffffffffffffffffffffffffffffffffffffffffffffffffffffff26a4dd54',
+]
 
 const DIGITS = '0123456789abcdef'.repeat(4)
 
@@ -26,6 +36,42 @@ test('every new key has that form and is another one', () => {
   const keys = Array.from({ length: 50 }, mintApiKey)
   expect(keys.filter(isApiKey)).toHaveLength(50)
   expect(new Set(keys).size).toBe(50)
+})
+
+test('every new key ends in the checksum of what precedes it', () => {
+  for (const key of Array.from({ length: 200 }, mintApiKey)) {
+    expect(hasChecksum(key)).toBe(true)
+    expect(Number.parseInt(key.slice(-8), 16)).toBe(crc32(key.slice(0, -8)))
+  }
+})
+
+test('a checksum is CRC-32, and any one digit that is exchanged is noticed', () => {
+  for (const key of VECTORS) {
+    expect(hasChecksum(key), key).toBe(true)
+    for (let at = 'svc_live_'.length; at < key.length; at += 1) {
+      const digit = key[at] === '0' ? '1' : '0'
+      expect(hasChecksum(key.slice(0, at) + digit + key.slice(at + 1)), `at ${at}`).toBe(false)
+    }
+  }
+})
+
+test('a key without a checksum is a key, and text of another form has none', () => {
+  const old = `svc_live_${DIGITS}`
+  expect([isApiKey(old), hasChecksum(old)]).toEqual([true, false])
+  for (const { key } of DEMO.keys) expect([isApiKey(key), hasChecksum(key)]).toEqual([true, false])
+  for (const key of VECTORS) {
+    for (const other of ['', key.toUpperCase(), ` ${key}`, key.slice(9), `${key}0`, key.slice(0, -1)]) {
+      expect(hasChecksum(other), other).toBe(false)
+    }
+  }
+})
+
+test('the pattern for scanners that the README gives is the one that the service goes by', async () => {
+  const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
+  expect(readme).toContain(`\\b${KEY_PATTERN}\\b`)
+  const pattern = new RegExp(`\\b${KEY_PATTERN}\\b`, 'g')
+  const text = `KEY=${VECTORS[0]}\n"${VECTORS[1]}",${VECTORS[2]}0 not_${VECTORS[2]} https://x/?k=${VECTORS[2]}&a=b`
+  expect(text.match(pattern)).toEqual(VECTORS)
 })
 
 test('a hash is SHA-256, as hexadecimal text or as 32 bytes', async () => {

@@ -42,10 +42,8 @@ export async function call(
   })
   const text = await response.text()
   const body = text === '' ? undefined : JSON.parse(text)
-  if (body !== undefined && !path.startsWith('/openapi.json')) {
-    demandConformity(url.pathname, String(response.status), response.headers, body)
-  }
-  return { status: response.status, headers: response.headers, text, ...body }
+  if (body !== undefined) demandConformity(url.pathname, String(response.status), response.headers, body)
+  return { ...body, status: response.status, headers: response.headers, text }
 }
 
 /** Follows `nextCursor` to the end and gives the rows of all pages. */

@@ -10,6 +10,8 @@ declare module 'vitest' {
     serviceUrl: string
     /** The Postgres behind it. */
     databaseUrl: string
+    /** The Redis server behind it; empty when it is embedded. */
+    redisUrl: string
     /** Whether that is a server that runs statements side by side; the embedded one runs one after the other. */
     realPostgres: boolean
   }
@@ -30,6 +32,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   if (!database) await withClient(emulator.databaseUrl, migrate)
   project.provide('serviceUrl', emulator.url)
   project.provide('databaseUrl', emulator.databaseUrl)
+  project.provide('redisUrl', redis?.url ?? '')
   project.provide('realPostgres', database !== undefined)
   return async () => {
     await emulator.close()

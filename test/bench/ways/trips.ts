@@ -5,9 +5,9 @@ import { type Bindings, send } from '../way.ts'
 /** Asks both servers for next to nothing, side by side, and sends the service's page as a constant. */
 export default {
   async fetch(_request: Request, bindings: Bindings): Promise<Response> {
-    const { DATABASE_URL, UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token, PAGE } = bindings
+    const { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token, PAGE } = bindings
     const redis = new Redis({ url, token, enableTelemetry: false, enableAutoPipelining: false })
-    await Promise.all([run(DATABASE_URL, { sql: 'select 1', params: [] }, {}), redis.ping()])
+    await Promise.all([run({ env: bindings, log: null }, { sql: 'select 1', params: [] }, {}), redis.ping()])
     return send(PAGE)
   },
 }

@@ -1,0 +1,3 @@
+import { health } from '../lib/health.ts'
+
+export default health({ path: '/healthz' })

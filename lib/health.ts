@@ -1,0 +1,42 @@
+import { sql } from 'drizzle-orm'
+import { prepare, run } from './db.ts'
+import { type Asked, endpoint, type Worker } from './endpoint.ts'
+import { timed } from './request-log.ts'
+
+/** Milliseconds that each server has to show that it is there: less than a load balancer waits. */
+const PATIENCE = { databaseMs: 3000, counterMs: 800 }
+
+const query = prepare(sql`select 1`)
+
+/**
+ * An endpoint for load balancers: 200 while the database answers, else 503. It needs no key and spends no budget. The
+ * service serves without its counter, so that one is told of and costs nothing.
+ */
+export function health({ path }: { path: string }): Worker {
+  async function answer({ env, log }: Asked) {
+    const [counter] = await Promise.all([
+      counterState({ env, log }),
+      run({ env, log }, query, {}, PATIENCE.databaseMs),
+    ])
+    return {
+      body: JSON.stringify({ status: 'ok', counter }),
+      headers: { 'Cache-Control': 'no-store' },
+      lasting: false,
+    }
+  }
+  return endpoint({ path, budget: 'none', answer })
+}
+
+async function counterState({ env, log }: Pick<Asked, 'env' | 'log'>): Promise<'ok' | 'away'> {
+  const ping = async () => {
+    const response = await fetch(env.UPSTASH_REDIS_REST_URL, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${env.UPSTASH_REDIS_REST_TOKEN}` },
+      body: '["PING"]',
+      signal: AbortSignal.timeout(PATIENCE.counterMs),
+    })
+    return response.text()
+  }
+  const said = await timed(log, 'upstash', ping).catch(() => '')
+  return said.includes('PONG') ? 'ok' : 'away'
+}

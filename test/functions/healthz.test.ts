@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest'
+import type { Intercept } from '../../emulator/outbound.ts'
+import { type Emulator, startEmulator } from '../../emulator/start.ts'
+import { call } from '../support/call.ts'
+import { expectRefusal } from '../support/refusal.ts'
+
+let service: Emulator
+let intercept: Intercept = () => undefined
+
+beforeAll(async () => {
+  service = await startEmulator({
+    host: '127.0.0.1',
+    port: 0,
+    databaseUrl: inject('databaseUrl'),
+    bundle: false,
+    crons: false,
+    intercept: (...asked) => intercept(...asked),
+  })
+})
+
+afterAll(() => service.close())
+
+beforeEach(() => {
+  intercept = () => undefined
+})
+
+const check = () => fetch(`${service.url}/api/export/v1/healthz`)
+
+test('answers 200 without a key, and is not to be stored', async () => {
+  const { status, text, headers } = await call('/healthz')
+  expect([status, JSON.parse(text)]).toEqual([200, { status: 'ok', counter: 'ok' }])
+  expect(headers.get('Content-Type')).toBe('application/json')
+  expect(headers.get('Cache-Control')).toBe('no-store')
+  expect(headers.get('ETag')).toBeNull()
+  const head = await call('/healthz', { method: 'HEAD' })
+  expect([head.status, head.text]).toEqual([200, ''])
+})
+
+test('spends no budget, and answers whoever has none left', async () => {
+  const headers = { Cookie: `session=${randomUUID()}` }
+  const checks = await Promise.all(Array.from({ length: 120 }, () => call('/healthz', { headers })))
+  expect(new Set(checks.map(({ status }) => status))).toEqual(new Set([200]))
+  for (const name of ['RateLimit', 'RateLimit-Policy']) expect(checks[0]?.headers.get(name)).toBeNull()
+  expect((await call('/openapi.json', { headers })).headers.get('RateLimit')).toMatch(/r=99;/)
+})
+
+test('asks each server once', async () => {
+  const before = service.trips()
+  await check()
+  expect(service.trips()).toEqual({ neon: before.neon + 1, upstash: before.upstash + 1 })
+})
+
+const faults: Readonly<Record<string, () => Promise<Response>>> = {
+  'cannot be reached': () => Promise.resolve(new Response('away', { status: 502 })),
+  'answers something else': () => Promise.resolve(Response.json({ rows: 'none', result: 'none' })),
+  'is silent': () => delay(20_000, new Response(), { ref: false }),
+}
+
+test.each(Object.entries(faults))('is 503 within its patience when the database %s', async (_, fault) => {
+  intercept = (asked) => (asked === 'neon' ? fault() : undefined)
+  const start = Date.now()
+  const response = await check()
+  expect(Date.now() - start).toBeLessThan(4500)
+  expect(response.status).toBe(503)
+  expect(response.headers.get('Retry-After')).toMatch(/^[1-9]\d*$/)
+  expect(response.headers.get('Cache-Control')).toBe('no-store')
+  expect(Object.keys(await response.json())).toEqual(['error'])
+})
+
+test.each(Object.entries(faults))('stays 200 and tells of it when the counter %s', async (_, fault) => {
+  intercept = (asked) => (asked === 'upstash' ? fault() : undefined)
+  const start = Date.now()
+  const response = await check()
+  expect(Date.now() - start).toBeLessThan(2000)
+  expect([response.status, await response.json()]).toEqual([200, { status: 'ok', counter: 'away' }])
+})
+
+test('passes the gate of the path and the method', async () => {
+  for (const other of ['/healthz/', '/healthzx', '/HEALTHZ', '/healthz/live', '/health']) {
+    expectRefusal(await call(other), 404)
+  }
+  const answer = await call('/healthz', { method: 'POST' })
+  expectRefusal(answer, 405)
+  expect(answer.headers.get('Allow')).toBe('GET, HEAD')
+})
