@@ -29,7 +29,7 @@ export const section: Section = ({ serverUrl, sized, tell }) =>
   inDatabase(serverUrl, async (client, databaseUrl) => {
     tell('daily rows')
     const whose = await tenant(client)
-    const { brandId, depth } = await fillMillion(client, whose, (full) => sized(full) / 10)
+    const { brandId, depth } = await fillMillion(client, whose, sized)
     const { before } = await rowsAt(client, brandId, depth)
     if (before === undefined) throw new Error('There is no row ahead of the deep page')
     const { first, deep } = await servicePages({ ...whose, brandId, before })
