@@ -52,6 +52,7 @@ export const section: Section = (setting) =>
         bytes,
       ]
     }
+    const perCpu = (name: string, page: (typeof PAGES)[number]) => base.cpu / middle(name, page, total)
     const nothing = failed.map(({ name, reason }) => `${name}: ${reason}.`)
     return [
       {
@@ -84,6 +85,14 @@ export const section: Section = (setting) =>
         ]
           .filter((sentence) => sentence !== '')
           .join(' '),
+        chart: {
+          title: 'Pages a second of CPU',
+          subtitle: `1000 rows of a million at ${CONNECTIONS} connections; 1 = the first page of ${byHand.name}; longer is better`,
+          series: ['first page', `${figure(contest.depth)} rows deep`],
+          groups: entrants.map(({ name }) => ({ name, values: PAGES.map((page) => perCpu(name, page)) })),
+          footnote:
+            'CPU of server, PostgreSQL and Redis. Only this service checks a key, a plan, a brand and a rate budget.',
+        },
       },
     ]
   })
