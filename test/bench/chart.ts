@@ -1,12 +1,10 @@
-import { figure } from './print.ts'
-
 /** Bars side by side: one group a subject, one bar a series in it; the longest is the best. */
 export type Chart = {
   readonly title: string
   readonly subtitle: string
   readonly series: readonly string[]
   readonly groups: readonly { readonly name: string; readonly values: readonly number[] }[]
-  readonly footnote: string
+  readonly footnotes: readonly string[]
 }
 
 const WIDTH = 760
@@ -17,6 +15,7 @@ const NUMBER = 52
 const TOP = 106
 const BAR = 15
 const GAP = 14
+const LINE = 18
 
 /** Its own background in either theme, so that it reads well where a page's theme is not the system's. */
 const STYLE = `
@@ -31,12 +30,12 @@ const STYLE = `
   }`
 
 /** A chart as an SVG document. */
-export function svg({ title, subtitle, series, groups, footnote }: Chart): string {
+export function svg({ title, subtitle, series, groups, footnotes }: Chart): string {
   const most = Math.max(...groups.flatMap(({ values }) => values))
   const length = (value: number) => (value / most) * (WIDTH - LEFT - MARGIN - NUMBER)
   const tall = series.length * (BAR + 2)
   const bottom = TOP + groups.length * (tall + GAP)
-  const height = bottom + 44
+  const height = bottom + 20 + footnotes.length * LINE
   const legend = series.map((name, index) => {
     const x = LEFT + index * 180
     return `<rect class="s${index}" x="${x}" y="76" width="12" height="12" rx="2"/>${text({ x: x + 18, y: 87 }, name)}`
@@ -49,7 +48,7 @@ export function svg({ title, subtitle, series, groups, footnote }: Chart): strin
       ...values.map((value, index) => {
         const at = y + index * (BAR + 2)
         const bar = `<rect class="s${index}" x="${LEFT}" y="${at}" width="${length(value).toFixed(1)}" height="${BAR}" rx="2"/>`
-        return bar + text({ x: LEFT + length(value) + 7, y: at + 12, quiet: true }, figure(value))
+        return bar + text({ x: LEFT + length(value) + 7, y: at + 12, quiet: true }, value.toPrecision(2))
       }),
     ]
   })
@@ -62,7 +61,7 @@ ${text({ x: MARGIN, y: 56, quiet: true }, subtitle)}
 ${legend.join('\n')}
 ${bars.join('\n')}
 <line class="axis" x1="${LEFT - 0.5}" x2="${LEFT - 0.5}" y1="${TOP - 6}" y2="${bottom - GAP + 6}"/>
-${text({ x: MARGIN, y: bottom + 22, quiet: true }, footnote)}
+${footnotes.map((line, index) => text({ x: MARGIN, y: bottom + 16 + index * LINE, quiet: true }, line)).join('\n')}
 </svg>
 `
 }
