@@ -37,7 +37,7 @@ export function inContest<Result>(
     const redis = process.env.REDIS_URL ? await claimRedis(process.env.REDIS_URL) : undefined
     const running: Running[] = []
     try {
-      setting.tell('a million daily rows')
+      setting.tell('daily rows')
       const whose = await tenant(client)
       const { brandId, depth } = await fillMillion(client, whose, setting.sized)
       // Workers of a parallel plan end with it, and their processor time would be lost.

@@ -2,6 +2,7 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { Argument, Command } from 'commander'
 import { Mistake, withDatabase } from '../../cli/database.ts'
 import { run } from '../../cli/run.ts'
+import { svg } from './chart.ts'
 import { dropAll } from './database.ts'
 import { machine } from './machine.ts'
 import { markdown } from './print.ts'
@@ -15,12 +16,15 @@ const names = readdirSync(FOLDER)
   .map((file) => file.replace('.ts', ''))
 
 const command = new Command('bench')
-  .description('Measures what a page, a refresh, a load and a stored row cost, as ratios of one run.')
+  .description(
+    'Measures what a page, a refresh, a load and a stored row cost, and other servers beside, as ratios of one run.',
+  )
   .addArgument(new Argument('[section...]', 'all unless said otherwise').choices(names))
   .option('--small', 'a tenth of each volume, for a quick look')
   .option('--json <file>', 'also writes the tables as JSON')
+  .option('--svg <file>', 'also draws the comparison with other servers (section peers)')
   .parse()
-const { small, json } = command.opts<{ small?: boolean; json?: string }>()
+const { small, json, svg: drawing } = command.opts<{ small?: boolean; json?: string; svg?: string }>()
 const chosen = command.args.length > 0 ? command.args : names
 
 for (const signal of ['SIGINT', 'SIGTERM']) {
@@ -34,6 +38,7 @@ await run(async () => {
       'The benchmark needs a real PostgreSQL, on which it makes databases of its own and drops them: DATABASE_URL=postgresql://user:password@host:5432/postgres npm run bench',
     )
   }
+  if (drawing && !chosen.includes('peers')) throw new Mistake('--svg draws the section peers: name it too.')
   const on = await withDatabase(machine)
   console.log(`${on}${small ? ' · a tenth of each volume' : ''}\n`)
   const tables: Table[] = []
@@ -47,5 +52,7 @@ await run(async () => {
     for (const table of found) console.log(`${markdown(table)}\n`)
     tables.push(...found)
   }
+  const chart = tables.find((table) => table.chart)?.chart
+  if (drawing && chart !== undefined) writeFileSync(drawing, svg(chart))
   if (json) writeFileSync(json, `${JSON.stringify({ machine: on, tables }, null, 2)}\n`)
 })

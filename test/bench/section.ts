@@ -1,3 +1,5 @@
+import type { Chart } from './chart.ts'
+
 /** What a section is told. */
 export type Setting = {
   /** The server on which it makes databases of its own. */
@@ -14,6 +16,8 @@ export type Table = {
   readonly columns: readonly string[]
   readonly rows: readonly (readonly (string | number)[])[]
   readonly note?: string
+  /** What `--svg` draws of it. */
+  readonly chart?: Chart
 }
 
 /** One subject of the benchmark: a file of `sections/` that exports it as `section`. */

@@ -3,14 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { bundle } from '../../emulator/bundle.ts'
-
-const KIB = 1024
+import { gzipLimit } from '../support/bundle-limit.ts'
 
 test('keeps Workers small: 120 KiB gzip each, 40 for the description', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'bundle-'))
   try {
     const bundles = await bundle(undefined, folder)
-    const tooLarge = bundles.filter(({ name, gzip }) => gzip > (name === 'openapi' ? 40 : 120) * KIB)
+    const tooLarge = bundles.filter(({ name, gzip }) => gzip > gzipLimit(name))
     expect(tooLarge).toEqual([])
     expect(bundles.length).toBeGreaterThanOrEqual(9)
   } finally {

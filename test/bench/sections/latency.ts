@@ -1,35 +1,26 @@
 import { randomUUID } from 'node:crypto'
-import type { Pool } from 'undici'
 import { BINDINGS } from '../../../emulator/bindings.ts'
-import { type Emulator, startEmulator } from '../../../emulator/start.ts'
+import { startEmulator } from '../../../emulator/start.ts'
 import { mintApiKey } from '../../../lib/api-key.ts'
 import { PAGE_SIZE } from '../../../lib/page.ts'
-import { BUDGET } from '../../../lib/rate-limit.ts'
-import { at, rowsIn } from '../contenders/contender.ts'
 import { servicePages } from '../contenders/service.ts'
 import { inDatabase } from '../database.ts'
-import { type Ask, connect } from '../drive.ts'
 import { fillMillion, rowsAt } from '../million.ts'
 import { figure } from '../print.ts'
 import { inTurns, median } from '../rounds.ts'
 import type { Section } from '../section.ts'
 import { tenant } from '../tenant.ts'
+import { type Kind, observe } from '../trips.ts'
 
 const LATENCY_MS = 200
 const ROUNDS = 20
-
-/** Requests with which a caller spends its budget at once. */
-const SIDE_BY_SIDE = 32
-
-/** A request, and what has to come back: a status, and of a page its rows. */
-type Kind = { readonly name: string; readonly ask: Ask; readonly status: number; readonly rows: number }
 
 /** How often a request crosses to Neon and Upstash, and how long it takes when each crossing takes 200 ms. */
 export const section: Section = ({ serverUrl, sized, tell }) =>
   inDatabase(serverUrl, async (client, databaseUrl) => {
     tell('daily rows')
     const whose = await tenant(client)
-    const { brandId, depth } = await fillMillion(client, whose, (full) => sized(full) / 10)
+    const { brandId, depth } = await fillMillion(client, whose, sized)
     const { before } = await rowsAt(client, brandId, depth)
     if (before === undefined) throw new Error('There is no row ahead of the deep page')
     const { first, deep } = await servicePages({ ...whose, brandId, before })
@@ -105,41 +96,3 @@ export const section: Section = ({ serverUrl, sized, tell }) =>
       await far.close()
     }
   })
-
-/** One request and its trips; a caller whose minute has ended is first brought over its budget again. */
-async function observe(
-  emulator: Emulator,
-  kind: Kind,
-): Promise<{ ms: number; neon: number; upstash: number }> {
-  const pool = connect(emulator.url, SIDE_BY_SIDE)
-  try {
-    // The connection is made before the clock starts.
-    await send(pool, { path: '/', headers: () => ({}) })
-    const before = emulator.trips()
-    const { ms, status, rows } = await send(pool, kind.ask)
-    const { neon, upstash } = emulator.trips()
-    if (status === kind.status && rows === kind.rows) {
-      return { ms, neon: neon - before.neon, upstash: upstash - before.upstash }
-    }
-    if (kind.status !== 429) throw new Error(`${kind.name}: ${status} with ${rows} rows`)
-    await Promise.all(Array.from({ length: BUDGET.requests + 1 }, () => send(pool, kind.ask)))
-  } finally {
-    await pool.close()
-  }
-  return observe(emulator, kind)
-}
-
-async function send(
-  pool: Pool,
-  { path, headers }: Ask,
-): Promise<{ ms: number; status: number; rows: number }> {
-  const start = performance.now()
-  const { statusCode, body } = await pool.request({ path, method: 'GET', headers: headers() })
-  const text = await body.text()
-  const ms = performance.now() - start
-  return {
-    ms,
-    status: statusCode,
-    rows: statusCode === 200 ? rowsIn(at(JSON.parse(text), 'data')).length : 0,
-  }
-}
