@@ -10,7 +10,7 @@ let redis: MoodyServer | undefined
 const redisUrl = process.env.REDIS_URL
 const undo: (() => Promise<unknown>)[] = []
 
-const { service, stages, round } = trial('faults at TCP', async () => {
+const { service, round } = trial('faults at TCP', async () => {
   postgres = await startProxy(inject('databaseUrl'), 5432)
   undo.push(postgres.close)
   if (!redisUrl) return { databaseUrl: postgres.url }
@@ -69,8 +69,11 @@ describe.skipIf(!redisUrl)('Redis', () => {
     service.clearLog()
     redis?.turn(mood)
     const all = await round()
-    expect(all.filter(({ outcome, counted }) => outcome === 'away' || counted)).toEqual([])
-    await expect.poll(lost).toBe(stages().length)
+    expect(all.filter(({ outcome }) => outcome === 'away').map(({ stage }) => stage.name)).toEqual([])
+    // Replies share a connection: what is cut after one reply may still have brought it.
+    const uncounted = all.filter(({ counted }) => !counted).length
+    expect(uncounted).toBeGreaterThan(0)
+    await expect.poll(lost, { timeout: 10_000 }).toBe(uncounted)
     redis?.turn('fine')
     await expect.poll(isCounted, back).toBe(true)
   })

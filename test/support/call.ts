@@ -28,6 +28,9 @@ export type Call = {
   readonly method?: string
 }
 
+/** For a connection of its own: one that is used again after a pause may be closed by the server at that moment. */
+export const FRESH = { Connection: 'close' }
+
 /** Sends a request as a caller with a rate budget of its own; the answer must be as the OpenAPI document says. */
 export async function call(
   path: string,

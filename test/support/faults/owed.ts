@@ -14,11 +14,7 @@ export type Outcome = 'whole' | 'away'
  * again and gives nothing away.
  */
 export function expectOwed(answer: Answer, whole: Pick<Answer, 'status' | 'text' | 'headers'>): Outcome {
-  if (answer.status === 503) {
-    expectRefusal(answer, 503)
-    expect(answer.headers.get('Retry-After')).toMatch(/^[1-9]\d*$/)
-    return 'away'
-  }
+  if (answer.status === 503) return expectAway(answer)
   expect(answer.status, answer.text.slice(0, 200)).toBe(whole.status)
   expect(answer.text === whole.text, `not the same text: ${answer.text.slice(0, 300)}`).toBe(true)
   for (const name of ['Content-Type', 'ETag', 'Link']) {
@@ -27,18 +23,31 @@ export function expectOwed(answer: Answer, whole: Pick<Answer, 'status' | 'text'
   return 'whole'
 }
 
+/** Expects a 503 that says when to come again and gives nothing away. */
+function expectAway(answer: Answer): Outcome {
+  expectRefusal(answer, 503)
+  expect(answer.headers.get('Retry-After')).toMatch(/^[1-9]\d*$/)
+  return 'away'
+}
+
+/** Expects a page, or a 503 as {@link expectOwed} does; that nothing is missing is for who follows the pages to see. */
+export const expectPageOrAway = (answer: Answer): Outcome =>
+  answer.status === 200 ? 'whole' : expectAway(answer)
+
+/** Waits for an answer, in the time that a caller is owed, and gives what `expect_` makes of it. */
+export type Judge = <Verdict>(
+  asked: Promise<Answer>,
+  expect_: (answer: Answer) => Verdict,
+) => Promise<Verdict>
+
 /** Counts what a test file tries, and says so at its end in one line. */
-export function reckoning(what: string) {
+export function reckoning(what: string): { readonly judge: Judge } {
   let [tried, survived, slowestMs] = [0, 0, 0]
   afterAll(() => {
     console.log(`${what} tried ${tried}, survived ${survived}, slowest answer ${slowestMs.toFixed(0)} ms`)
   })
   return {
-    /** Waits for one answer, in the time that a caller is owed, and judges it. */
-    judge: async <Verdict>(
-      asked: Promise<Answer>,
-      expect_: (answer: Answer) => Verdict,
-    ): Promise<Verdict> => {
+    judge: async (asked, expect_) => {
       tried += 1
       const start = performance.now()
       const answer = await asked

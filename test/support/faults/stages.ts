@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type pg from 'pg'
-import { type Answer, type Call, call } from '../call.ts'
+import { type Answer, type Call, call, FRESH } from '../call.ts'
 import { fillDaily } from '../daily.ts'
 import { findEndpoints } from '../endpoints.ts'
 import { tenant } from '../tenant.ts'
@@ -29,7 +29,7 @@ export async function findStages(db: pg.Pool, service: string): Promise<Stage[]>
   const full = endpoints.find(({ paged }) => paged)?.path
 
   const stage = async (name: string, path: string, options: Call, asks = true): Promise<Stage> => {
-    const request = { service, ...options }
+    const request = { service, headers: FRESH, ...options }
     return { name: `${path} ${name}`, path, call: request, whole: await call(path, request), asks }
   }
   const pages = async (name: string, path: string): Promise<Stage[]> => {

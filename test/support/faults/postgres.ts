@@ -1,0 +1,115 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chown, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { withClient } from '../database.ts'
+
+const run = promisify(execFile)
+const INSTALLED = '/usr/lib/postgresql'
+
+/** A PostgreSQL of the test's own, which can be killed and started again. */
+export type MortalPostgres = {
+  readonly url: string
+  /** SIGKILL for all its processes; returns when they are gone. */
+  readonly kill: () => Promise<void>
+  /** Starts it again on what it left behind; returns when it takes connections. */
+  readonly start: () => Promise<void>
+  /** Ends it and removes its files. */
+  readonly remove: () => Promise<void>
+}
+
+/** The folder of the newest PostgreSQL that is installed; undefined where there is none. */
+export async function findPostgres(): Promise<string | undefined> {
+  const versions = await readdir(INSTALLED).catch(() => [])
+  const newest = versions.toSorted((one, other) => Number(one) - Number(other)).at(-1)
+  return newest && join(INSTALLED, newest, 'bin')
+}
+
+/** Makes an empty PostgreSQL in a temporary folder and starts it. */
+export async function startPostgres(binaries: string): Promise<MortalPostgres> {
+  const owner = await unprivileged()
+  const folder = await mkdtemp(join(tmpdir(), 'export-api-postgres-'))
+  if (owner !== undefined) await chown(folder, owner.uid, owner.gid)
+  const data = join(folder, 'data')
+  const options = { ...owner, cwd: folder, env: { PATH: process.env.PATH, LC_ALL: 'C' } }
+  const initdb = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync']
+  await run(join(binaries, 'initdb'), initdb, options)
+
+  const port = await freePort()
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`
+  const settings = ['listen_addresses=127.0.0.1', `unix_socket_directories=${folder}`, 'fsync=off']
+  const args = ['-D', data, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])]
+  let postmaster: ChildProcess | undefined
+
+  async function start(): Promise<void> {
+    postmaster = spawn(join(binaries, 'postgres'), args, { ...options, stdio: 'ignore' })
+    for (let tries = 0; !(await answers(url)); tries += 1) {
+      if (tries === 200 || postmaster.exitCode !== null) throw new Error('PostgreSQL does not start')
+      await delay(50)
+    }
+  }
+
+  async function kill(): Promise<void> {
+    if (postmaster?.pid === undefined || postmaster.exitCode !== null) return
+    const family = [postmaster.pid, ...(await childrenOf(postmaster.pid))]
+    const gone = once(postmaster, 'exit')
+    for (const pid of family) signal(pid, 'SIGKILL')
+    await gone
+    while (family.some((pid) => signal(pid, 0))) await delay(10)
+  }
+
+  const atExit = () => void (postmaster?.pid !== undefined && signal(postmaster.pid, 'SIGKILL'))
+  process.on('exit', atExit)
+  await start()
+  return {
+    url,
+    kill,
+    start,
+    remove: async () => {
+      await kill()
+      process.off('exit', atExit)
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Whom PostgreSQL runs as, since it refuses to run as root: its own user there, and else whoever runs the tests. */
+async function unprivileged(): Promise<{ uid: number; gid: number } | undefined> {
+  if (process.getuid?.() !== 0) return undefined
+  const id = async (option: string) => Number((await run('id', [option, 'postgres'])).stdout)
+  return { uid: await id('-u'), gid: await id('-g') }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}
+
+const answers = (url: string): Promise<boolean> =>
+  withClient(url, (client) => client.query('select')).then(
+    () => true,
+    () => false,
+  )
+
+async function childrenOf(pid: number): Promise<number[]> {
+  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '')
+  return text.split(' ').filter(Boolean).map(Number)
+}
+
+/** Sends a signal; tells whether there was a process to get it. */
+function signal(pid: number, name: 'SIGKILL' | 0): boolean {
+  try {
+    return process.kill(pid, name)
+  } catch {
+    return false
+  }
+}
