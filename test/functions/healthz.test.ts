@@ -40,9 +40,11 @@ test('answers 200 without a key, and is not to be stored', async () => {
 
 test('spends no budget, and answers whoever has none left', async () => {
   const headers = { Cookie: `session=${randomUUID()}` }
-  const checks = await Promise.all(Array.from({ length: 120 }, () => call('/healthz', { headers })))
-  expect(new Set(checks.map(({ status }) => status))).toEqual(new Set([200]))
-  for (const name of ['RateLimit', 'RateLimit-Policy']) expect(checks[0]?.headers.get(name)).toBeNull()
+  for (let round = 0; round < 12; round += 1) {
+    const checks = await Promise.all(Array.from({ length: 10 }, () => call('/healthz', { headers })))
+    expect(checks.map(({ status }) => status)).not.toContain(429)
+    for (const name of ['RateLimit', 'RateLimit-Policy']) expect(checks[0]?.headers.get(name)).toBeNull()
+  }
   expect((await call('/openapi.json', { headers })).headers.get('RateLimit')).toMatch(/r=99;/)
 })
 
