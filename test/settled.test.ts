@@ -1,9 +1,34 @@
-import { expect, test } from 'vitest'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Emulator, startEmulator } from '../emulator/start.ts'
 import { call } from './support/call.ts'
+import type { OwnDatabase } from './support/database.ts'
+import { isolatedDatabase } from './support/isolated.ts'
 import { tenant } from './support/tenant.ts'
-import { answer, database, type Place, place, prompt, refresh } from './support/world.ts'
+import { answer, type Place, place, prompt, refresh } from './support/world.ts'
 
-const db = database()
+// Apart from the other tests, whose refreshes would settle what has to wait here.
+let own: OwnDatabase
+let service: Emulator
+let db: pg.Pool
+
+beforeAll(async () => {
+  own = await isolatedDatabase()
+  db = new pg.Pool({ connectionString: own.url, max: 4 })
+  service = await startEmulator({
+    host: '127.0.0.1',
+    port: 0,
+    databaseUrl: own.url,
+    bundle: false,
+    crons: false,
+  })
+})
+
+afterAll(async () => {
+  await service.close()
+  await db.end()
+  await own.drop()
+})
 
 async function scene() {
   const its = await tenant(db)
@@ -11,7 +36,11 @@ async function scene() {
   await answer(db, { ...said, at: '2026-10-01T09:00:00Z' })
   await refresh(db)
   const settled = async (path: string, fromDate?: string, toDate?: string) => {
-    const page = await call(path, { key: its.key, query: { brandId: its.brandId, fromDate, toDate } })
+    const page = await call(path, {
+      service: service.url,
+      key: its.key,
+      query: { brandId: its.brandId, fromDate, toDate },
+    })
     expect(page.status).toBe(200)
     return page.headers.get('X-Data-Settled-Through')
   }

@@ -21,8 +21,8 @@ export async function makeTables(client: ClientBase): Promise<void> {
   await client.query(`create schema small; create schema monthly;
     alter table daily.citation_share drop constraint citation_share_brand_id_date_url_key_pk;
     alter table daily.citation_share set (autovacuum_enabled = false);
-    create table small.citation_share (like daily.citation_share) with (autovacuum_enabled = false);
-    create table monthly.citation_share (like daily.citation_share) partition by range (date)`)
+    create table small.citation_share (like daily.citation_share including generated) with (autovacuum_enabled = false);
+    create table monthly.citation_share (like daily.citation_share including generated) partition by range (date)`)
   await client.query(`do $$
     declare
       month date := date_trunc('month', date '${LAST_DAY}' - ${DAYS});
