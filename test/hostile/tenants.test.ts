@@ -9,18 +9,8 @@ import { hold, patience } from '../support/effort.ts'
 import { findEndpoints } from '../support/endpoints.ts'
 import { markBrand, marksOf } from '../support/marks.ts'
 import { type Asking, type Handed, outcome, reads, statusOf } from '../support/reading.ts'
-import {
-  at,
-  type Brand,
-  type Holder,
-  type Plan,
-  type Realm,
-  setBrand,
-  setHolder,
-  setRole,
-  setSubscription,
-  settle,
-} from '../support/realm.ts'
+import { at, type Brand, type Holder, type Realm, settle } from '../support/realm.ts'
+import { beginning, change, place, seldom } from '../support/realms.ts'
 import { brand, database, organization } from '../support/world.ts'
 
 const db = database()
@@ -118,67 +108,6 @@ async function judgeListing(realm: Realm, holder: Holder, path: string): Promise
   ])
 }
 
-const place = fc.nat({ max: 999 })
-const seldom = fc.nat({ max: 19 }).map((number) => number === 0)
-const plan = fc.constantFrom(
-  'enterprise',
-  'enterprise',
-  'agency',
-  'agency',
-  'pro',
-  'pro',
-  'pro',
-  'lite',
-  null,
-)
-const status = seldom.chain((is) => fc.constantFrom(...(is ? ['past_due', 'canceled'] : ['active'])))
-const role = seldom.chain((is) => fc.constantFrom(...(is ? ['member', 'gone'] : ['owner', 'admin'])))
-const list = fc.option(fc.array(place, { maxLength: 4 }), { nil: null })
-
-const beginning: fc.Arbitrary<Plan> = fc.record({
-  orgs: fc.array(fc.record({ plan, status }), { minLength: 2, maxLength: 4 }),
-  users: fc.integer({ min: 1, max: 3 }),
-  roles: fc.array(role, { minLength: 12, maxLength: 12 }),
-  brands: fc.array(fc.record({ org: place, active: seldom.map((is) => !is) }), {
-    minLength: 4,
-    maxLength: 8,
-  }),
-  holders: fc.array(
-    fc.record({
-      org: place,
-      user: place,
-      scope: seldom.map((is) => (is ? 'tools' : 'export')),
-      brands: list,
-      revoked: seldom,
-      expired: seldom,
-    }),
-    { minLength: 3, maxLength: 6 },
-  ),
-})
-
-/** One change of the realm's state. */
-const change = fc.oneof(
-  fc.tuple(place, plan, status).map(
-    ([org, plan, status]) =>
-      (realm: Realm) =>
-        setSubscription(db, at(realm.orgs, org), plan, status),
-  ),
-  fc.tuple(place, place, role).map(
-    ([org, user, role]) =>
-      (realm: Realm) =>
-        setRole(db, realm, at(realm.orgs, org), at(realm.users, user), role),
-  ),
-  fc.tuple(place, place, seldom).map(
-    ([its, org, off]) =>
-      (realm: Realm) =>
-        setBrand(db, at(realm.brands, its), { org: at(realm.orgs, org), active: !off }),
-  ),
-  fc.tuple(place, list, seldom, seldom).map(([its, listed, revoked, expired]) => (realm: Realm) => {
-    const brands = listed?.map((each) => at(realm.brands, each)) ?? null
-    return setHolder(db, at(realm.holders, its), { brands, revoked, expired })
-  }),
-)
-
 const from = fc.constantFrom(undefined, 500, 400, 181, 91, 90, 3, 0, -1)
 const to = fc.constantFrom(undefined, undefined, 179, 89, 1, 0, -400)
 const paths = endpoints.filter(({ path }) => path in LEAST).map(({ path }) => path)
@@ -212,8 +141,8 @@ const request = fc
   .map(({ holder, path, brand, own, unknown, from, to, cursor, lists }) => (realm: Realm) => {
     const its = at(realm.holders, holder)
     if (lists) return judgeListing(realm, its, '/brands')
-    const readable = realm.brands.filter((each) => reads(its, each))
-    const known = at(own && readable.length > 0 ? readable : realm.brands, brand)
+    const near = realm.brands.filter(({ org }) => org === its.org)
+    const known = at(own && near.length > 0 ? near : realm.brands, brand)
     const asking = { path, brand: unknown ? randomUUID() : known, from, to }
     if (cursor === undefined) return judgePage(realm, its, asking)
     return judgePage(realm, its, asking, {
@@ -237,7 +166,7 @@ test('no sequence of requests and changes gives a key a row that it may not read
     const realm = await settle(db, plan, pool)
     for (const [alter, requests] of rounds) {
       await Promise.all(requests.map((judge) => judge(realm)))
-      await alter(realm)
+      await alter(db, realm)
       changes += 1
     }
   })
