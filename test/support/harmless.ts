@@ -23,7 +23,9 @@ const FIELDS = new Set([
   'ratelimit',
   'ratelimit-policy',
   'retry-after',
+  'server-timing',
   'x-data-settled-through',
+  'x-request-id',
 ])
 
 /** Bytes of all headers together that every client and proxy takes. */
