@@ -185,7 +185,9 @@ test('a path is ours as it is written in full, or there is nothing at it', {
 test('HEAD is answered as GET, without the body', { timeout: patience(300_000) }, async () => {
   const told = ({ status, fields }: Heard) => ({
     status,
-    fields: fields.filter(([name]) => !/^(content-length|ratelimit|server-timing|x-request-id)$/.test(name)).toSorted(),
+    fields: fields
+      .filter(([name]) => !/^(content-length|ratelimit|server-timing|x-request-id)$/.test(name))
+      .toSorted(),
   })
   const same = async (request: Wired) => {
     const [get, head] = [await ask({ ...request, method: 'GET' }), await ask({ ...request, method: 'HEAD' })]
