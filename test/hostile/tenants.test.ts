@@ -114,7 +114,7 @@ const paths = endpoints.filter(({ path }) => path in LEAST).map(({ path }) => pa
 const path = fc.constantFrom(...paths)
 const unset = Symbol('as it is asked for')
 const mostlySame = <Value>(other: fc.Arbitrary<Value>) =>
-  fc.oneof({ weight: 9, arbitrary: fc.constant(unset) }, { weight: 1, arbitrary: other })
+  fc.oneof({ weight: 15, arbitrary: fc.constant(unset) }, { weight: 1, arbitrary: other })
 
 /** One request: whose key, which brand, and a cursor of the same run, of another, or none. */
 const request = fc
@@ -141,7 +141,7 @@ const request = fc
   .map(({ holder, path, brand, own, unknown, from, to, cursor, lists }) => (realm: Realm) => {
     const its = at(realm.holders, holder)
     if (lists) return judgeListing(realm, its, '/brands')
-    const near = realm.brands.filter(({ org }) => org === its.org)
+    const near = realm.brands.filter((each) => reads(its, each))
     const known = at(own && near.length > 0 ? near : realm.brands, brand)
     const asking = { path, brand: unknown ? randomUUID() : known, from, to }
     if (cursor === undefined) return judgePage(realm, its, asking)

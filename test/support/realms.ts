@@ -4,22 +4,16 @@ import { at, type Plan, type Realm, setBrand, setHolder, setRole, setSubscriptio
 
 /** A place in a list of the realm. */
 export const place = fc.nat({ max: 999 })
+
 /** True once in so many times. */
 const oneIn = (number: number) => fc.nat({ max: number - 1 }).map((each) => each === 0)
 export const seldom = oneIn(20)
-const plan = fc.constantFrom(
-  'enterprise',
-  'enterprise',
-  'agency',
-  'agency',
-  'pro',
-  'pro',
-  'pro',
-  'lite',
-  null,
+
+const plan = oneIn(8).chain((is) =>
+  fc.constantFrom(...(is ? ['lite', null] : ['pro', 'agency', 'enterprise'])),
 )
 const status = seldom.chain((is) => fc.constantFrom(...(is ? ['past_due', 'canceled'] : ['active'])))
-const role = oneIn(6).chain((is) => fc.constantFrom(...(is ? ['member', 'gone'] : ['owner', 'admin'])))
+const role = oneIn(8).chain((is) => fc.constantFrom(...(is ? ['member', 'gone'] : ['owner', 'admin'])))
 const list = fc.option(fc.array(place, { maxLength: 4 }), { nil: null })
 
 /** What a realm begins with. */
