@@ -56,14 +56,16 @@ async function sign(payload: Uint8Array, binding: CursorBinding, secret: string)
   )
 }
 
-const signingKeys = new Map<string, Promise<CryptoKey>>()
+const signingKeys = new Map<string, CryptoKey>()
 
-/** The key of a secret, made once: an isolate knows two secrets at most. */
-function signingKey(secret: string): Promise<CryptoKey> {
+/** The key of a secret, made once: an isolate knows two secrets at most. No request waits for another's promise. */
+async function signingKey(secret: string): Promise<CryptoKey> {
   const found = signingKeys.get(secret)
   if (found !== undefined) return found
   const algorithm = { name: 'HMAC', hash: 'SHA-256' }
-  const key = crypto.subtle.importKey('raw', new TextEncoder().encode(secret), algorithm, false, ['sign'])
+  const key = await crypto.subtle.importKey('raw', new TextEncoder().encode(secret), algorithm, false, [
+    'sign',
+  ])
   signingKeys.set(secret, key)
   return key
 }

@@ -1,6 +1,16 @@
 import { endpoint, type Worker } from './endpoint.ts'
+import { type Entity, entityOf } from './etag.ts'
 
 /** An endpoint that answers everybody with one fixed JSON text: the path, the method and the rate budget are its only gates. */
 export function document({ path, body }: { path: string; body: string }): Worker {
-  return endpoint({ path, budget: 'before', answer: async () => ({ body, lasting: true }) })
+  let entity: Entity | undefined
+  return endpoint({
+    path,
+    budget: 'before',
+    answer: async () => {
+      // Kept when it is done, and not while it is made: no request waits for another's promise.
+      entity ??= await entityOf(body)
+      return { body, entity, lasting: true }
+    },
+  })
 }

@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import { Hono } from 'hono/tiny'
 import { type Env, EnvironmentError, parseEnv } from './env.ts'
 import { Refusal, refuse } from './errors.ts'
-import { entityTag, holds } from './etag.ts'
+import { type Entity, entityOf, holds } from './etag.ts'
 import { budgetHeaders, identity, isOverBudget, spend } from './rate-limit.ts'
 import { closeLog, openLog, type RequestLog, timed } from './request-log.ts'
 
@@ -22,6 +22,8 @@ export type Asked = {
 /** What an endpoint has to say: the JSON text, and headers of its own. `lasting` when the same request may get the same again. */
 export type Answer = {
   readonly body: string
+  /** The body's bytes and their tag, where they have been made before. */
+  readonly entity?: Entity
   readonly headers?: Readonly<Record<string, string>>
   /** How many rows it holds, where it is made of rows. */
   readonly rows?: number
@@ -83,7 +85,7 @@ function unobserved<Value>(work: Promise<Value>): Promise<Value> {
 /** Sends an answer; one that the caller holds already is not sent again (304). */
 async function respond(
   context: Context,
-  { body, headers, rows, lasting }: Answer,
+  { body, entity, headers, rows, lasting }: Answer,
   log: RequestLog,
 ): Promise<Response> {
   log.rows = rows ?? null
@@ -91,8 +93,7 @@ async function respond(
   context.header('Cache-Control', 'private, no-cache')
   for (const [name, value] of Object.entries(headers ?? {})) context.header(name, value)
   if (!lasting) return context.body(body)
-  const bytes = new TextEncoder().encode(body)
-  const tag = await entityTag(bytes)
+  const { bytes, tag } = entity ?? (await entityOf(body))
   context.header('ETag', tag)
   return holds(context.req.header('If-None-Match'), tag) ? context.body(null, 304) : context.body(bytes)
 }

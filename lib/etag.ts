@@ -1,9 +1,13 @@
 import { hex } from './api-key.ts'
 
-/** A strong entity tag of a body: half of its SHA-256, quoted. */
-export async function entityTag(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+/** A body as it travels, and its strong entity tag: half of its SHA-256, quoted. */
+export type Entity = { readonly bytes: Uint8Array<ArrayBuffer>; readonly tag: string }
+
+/** Encodes a body and tags it. */
+export async function entityOf(body: string): Promise<Entity> {
+  const bytes = new TextEncoder().encode(body)
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
-  return `"${hex(digest.subarray(0, 16))}"`
+  return { bytes, tag: `"${hex(digest.subarray(0, 16))}"` }
 }
 
 /**
