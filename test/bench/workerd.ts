@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { Miniflare } from 'miniflare'
 import { BINDINGS } from '../../emulator/bindings.ts'
@@ -57,6 +58,10 @@ export async function startWays(
   })
   const miniflare = new Miniflare({
     cf: false,
+    // What the service logs of each request is written, and read by nobody.
+    handleRuntimeStdio: (...streams: Readable[]) => {
+      for (const stream of streams) stream.resume()
+    },
     workers: ['citation-share', ...names].map((name) => ({
       name,
       modules: [
