@@ -13,6 +13,12 @@ const DAYS = 90
 const FIRST_DAY = '2026-08-23'
 const ROUNDS = { daily: 200, view: 3 }
 
+/** The view with a line to each row, as the daily table has. */
+const VIEW = `create schema computed; create view computed.citation_share as
+  select found.*, (select row_to_json(sent)::text from (select found.date, found.url, found.domain, found.is_owned,
+    found.citations, found.owned_citations) as sent) as line
+  from metrics.citation_share as found`
+
 type Reads = Readonly<Record<'first' | 'middle' | 'last' | 'viewFirst' | 'viewLast', () => Promise<number>>>
 type Sized = { readonly answers: number; readonly dailyRows: number; readonly reads: Reads }
 
@@ -44,7 +50,8 @@ async function prepare(client: ClientBase, answers: number): Promise<Sized> {
   await client.query('vacuum analyze')
   const { rows } = await client.query<{ n: number }>('select count(*)::int as n from daily.citation_share')
   const daily = pages({ client, keyHash, schema: 'daily', first: FIRST_DAY })
-  const view = pages({ client, keyHash, schema: 'metrics', first: FIRST_DAY })
+  await client.query(VIEW)
+  const view = pages({ client, keyHash, schema: 'computed', first: FIRST_DAY })
   const dailyRows = rows[0]?.n ?? 0
   const last = await daily.position(brandId)
   const middle = await daily.position(brandId, Math.floor(dailyRows / 2 - 1000))
