@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, inject, test } from 'vitest'
 import { migrate } from '../../drizzle/migrate.ts'
 import { fillDaily } from '../support/daily.ts'
 import { withClient } from '../support/database.ts'
@@ -18,7 +18,8 @@ const paged = (await findEndpoints()).filter((endpoint) => endpoint.paged)
 const WINDOW = { fromDate: '2015-01-01', toDate: '2024-12-31' }
 const KILLS = 4
 
-describe.skipIf(binaries === undefined)('a PostgreSQL of /usr/lib/postgresql', () => {
+// It brings a server of its own: once, beside the tests on real servers, is enough.
+describe.skipIf(binaries === undefined || !inject('realPostgres'))('a PostgreSQL of /usr/lib/postgresql', () => {
   let postgres: MortalPostgres
   const service = faultyService(async () => {
     postgres = await startPostgres(binaries ?? '')

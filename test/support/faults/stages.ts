@@ -38,9 +38,14 @@ export async function findStages(db: pg.Pool, service: string): Promise<Stage[]>
     const { pagination } = await call(path, { service, key, query })
     const cursor = pagination.nextCursor ?? undefined
     if (path !== full) await thin(db, name, brandId)
-    return [
+    const served = [
       await stage('first page', path, { key, query }),
       await stage('next page', path, { key, query: { ...query, cursor } }),
+    ]
+    // What refuses is the same code for every metric: once is enough.
+    if (path !== full) return served
+    return [
+      ...served,
       await stage('refused key', path, { key: stranger, query }),
       await stage('malformed parameter', path, { key, query: { ...query, toDate: 'today' } }),
       await stage('unknown brand', path, { key, query: { ...query, brandId: randomUUID() } }),
