@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { type Emulator, startEmulator } from '../emulator/start.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Emulator } from '../emulator/start.ts'
 import { fillDaily, hasManyRowsADay } from './support/daily.ts'
 import { findEndpoints } from './support/endpoints.ts'
+import { startOwnService } from './support/own-service.ts'
 import { type Tenant, tenant } from './support/tenant.ts'
 import { database } from './support/world.ts'
 
@@ -13,12 +14,7 @@ let service: Emulator
 
 // A service of its own that hands every statement to the test on its way to the database.
 beforeAll(async () => {
-  service = await startEmulator({
-    host: '127.0.0.1',
-    port: 0,
-    databaseUrl: inject('databaseUrl'),
-    bundle: false,
-    crons: false,
+  service = await startOwnService({
     intercept: (server, request) => {
       if (server === 'neon') reading.push(request.clone().json())
       return undefined

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Intercept } from '../emulator/outbound.ts'
-import { type Emulator, startEmulator } from '../emulator/start.ts'
+import type { Emulator } from '../emulator/start.ts'
 import { readWranglerConfig } from '../emulator/wrangler-config.ts'
 import { clearOfEnd, MINUTE } from './support/clock.ts'
 import { fillDaily } from './support/daily.ts'
 import { findEndpoints } from './support/endpoints.ts'
+import { startOwnService } from './support/own-service.ts'
 import { type Tenant, tenant } from './support/tenant.ts'
 import { database } from './support/world.ts'
 
@@ -23,12 +24,7 @@ let intercept: Intercept = () => undefined
 let lines: Line[] = []
 
 beforeAll(async () => {
-  service = await startEmulator({
-    host: '127.0.0.1',
-    port: 0,
-    databaseUrl: inject('databaseUrl'),
-    bundle: false,
-    crons: false,
+  service = await startOwnService({
     intercept: (...asked) => intercept(...asked),
     onLog: (line) => lines.push(JSON.parse(line)),
   })

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { type Emulator, startEmulator } from '../emulator/start.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Emulator } from '../emulator/start.ts'
 import { fillDaily } from './support/daily.ts'
+import { startOwnService } from './support/own-service.ts'
 import { type Tenant, tenant } from './support/tenant.ts'
 import { database } from './support/world.ts'
 
@@ -26,8 +27,7 @@ beforeAll(async () => {
   its = await tenant(db)
   await fillDaily(db, { name: 'citations', brandId: its.brandId, rows: 3500, first: '2026-10-01', days: 7 })
   for (const stage of ['before', 'during', 'after'] as const) {
-    const common = { host: '127.0.0.1', port: 0, databaseUrl: inject('databaseUrl') }
-    services.set(stage, await startEmulator({ ...common, bundle: false, crons: false, vars: STAGES[stage] }))
+    services.set(stage, await startOwnService({ vars: STAGES[stage] }))
   }
 })
 

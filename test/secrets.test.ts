@@ -3,7 +3,7 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
 import { BINDINGS } from '../emulator/bindings.ts'
 import type { Intercept } from '../emulator/outbound.ts'
-import { type Emulator, startEmulator } from '../emulator/start.ts'
+import type { Emulator } from '../emulator/start.ts'
 import { readWranglerConfig, type WorkerConfig } from '../emulator/wrangler-config.ts'
 import { BASE } from '../lib/endpoint.ts'
 import { clearOfEnd, MINUTE } from './support/clock.ts'
@@ -11,6 +11,7 @@ import { runCommand } from './support/command.ts'
 import { fillDaily } from './support/daily.ts'
 import { isolatedDatabase } from './support/isolated.ts'
 import { leaks, mark } from './support/marked.ts'
+import { startOwnService } from './support/own-service.ts'
 import { storedRows, storedValues } from './support/stores.ts'
 import { type Tenant, tenant } from './support/tenant.ts'
 import { exportKey } from './support/world.ts'
@@ -50,13 +51,9 @@ let keys: Record<string, string>
 let fault: Intercept = () => undefined
 
 const start = (vars: Record<string, string>) =>
-  startEmulator({
-    host: '127.0.0.1',
-    port: 0,
+  startOwnService({
     databaseUrl: database.url,
     redisUrl: inject('redisUrl') || undefined,
-    bundle: false,
-    crons: false,
     vars,
     intercept: (server, request, genuine) => {
       const copy = request.clone()

@@ -1,9 +1,10 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Emulator, startEmulator } from '../emulator/start.ts'
+import type { Emulator } from '../emulator/start.ts'
 import { call } from './support/call.ts'
 import type { OwnDatabase } from './support/database.ts'
 import { isolatedDatabase } from './support/isolated.ts'
+import { startOwnService } from './support/own-service.ts'
 import { tenant } from './support/tenant.ts'
 import { answer, type Place, place, prompt, refresh } from './support/world.ts'
 
@@ -15,12 +16,8 @@ let db: pg.Pool
 beforeAll(async () => {
   own = await isolatedDatabase()
   db = new pg.Pool({ connectionString: own.url, max: 4 })
-  service = await startEmulator({
-    host: '127.0.0.1',
-    port: 0,
+  service = await startOwnService({
     databaseUrl: own.url,
-    bundle: false,
-    crons: false,
   })
 })
 

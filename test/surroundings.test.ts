@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { BINDINGS } from '../emulator/bindings.ts'
 import type { Intercept } from '../emulator/outbound.ts'
-import { type Emulator, startEmulator } from '../emulator/start.ts'
+import type { Emulator } from '../emulator/start.ts'
 import { type CursorBinding, openCursor, sealCursor } from '../lib/cursor.ts'
 import { fillDaily } from './support/daily.ts'
 import { findEndpoints } from './support/endpoints.ts'
+import { startOwnService } from './support/own-service.ts'
 import { type Tenant, tenant } from './support/tenant.ts'
 import { database } from './support/world.ts'
 
@@ -22,12 +23,7 @@ let log: string[] = []
 
 // A service of its own over the same database, with faults where a test wants them.
 beforeAll(async () => {
-  service = await startEmulator({
-    host: '127.0.0.1',
-    port: 0,
-    databaseUrl: inject('databaseUrl'),
-    bundle: false,
-    crons: false,
+  service = await startOwnService({
     vars: { CURSOR_SECRET: CURRENT, CURSOR_SECRET_PREVIOUS: PREVIOUS, SESSION_COOKIE: 'sid' },
     intercept: (...asked) => intercept(...asked),
     onLog: (line) => log.push(line),

@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Intercept } from '../../emulator/outbound.ts'
-import { type Emulator, startEmulator } from '../../emulator/start.ts'
+import type { Emulator } from '../../emulator/start.ts'
 import { call } from '../support/call.ts'
 import type { OwnDatabase } from '../support/database.ts'
 import { isolatedDatabase } from '../support/isolated.ts'
+import { startOwnService } from '../support/own-service.ts'
 import { expectRefusal } from '../support/refusal.ts'
 
 let its: OwnDatabase
@@ -15,12 +16,8 @@ let intercept: Intercept = () => undefined
 // A database of its own: the embedded one of all tests is busy with one of them for longer than a check waits.
 beforeAll(async () => {
   its = await isolatedDatabase()
-  service = await startEmulator({
-    host: '127.0.0.1',
-    port: 0,
+  service = await startOwnService({
     databaseUrl: its.url,
-    bundle: false,
-    crons: false,
     intercept: (...asked) => intercept(...asked),
   })
 })

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, inject } from 'vitest'
+import { afterAll, beforeAll } from 'vitest'
 import type { Service } from '../../../emulator/outbound.ts'
-import { type Emulator, type EmulatorOptions, startEmulator } from '../../../emulator/start.ts'
+import type { Emulator, EmulatorOptions } from '../../../emulator/start.ts'
+import { startOwnService } from '../own-service.ts'
 import type { Fault } from './fault.ts'
 
 /** A service whose servers fail as they are told. */
@@ -24,12 +25,7 @@ export function faultyService(servers: () => Promise<Servers> = async () => ({})
   let choose: (service: Service) => Fault | undefined = () => undefined
   let log: string[] = []
   beforeAll(async () => {
-    emulator = await startEmulator({
-      host: '127.0.0.1',
-      port: 0,
-      databaseUrl: inject('databaseUrl'),
-      bundle: false,
-      crons: false,
+    emulator = await startOwnService({
       intercept: (service, request, genuine) => choose(service)?.strike(genuine, request),
       onLog: (line) => log.push(line),
       ...(await servers()),
