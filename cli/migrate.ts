@@ -1,8 +1,8 @@
-import { migrate } from '../drizzle/migrate.ts'
 import { withDatabase } from './database.ts'
 import { run } from './run.ts'
+import { bringToCurrent } from './schema.ts'
 
 await run(async () => {
-  await withDatabase(migrate)
+  await withDatabase(bringToCurrent)
   console.log('The database has the current schema.')
 })

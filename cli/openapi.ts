@@ -2,7 +2,6 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { Command } from 'commander'
 import pg from 'pg'
 import { refreshAll } from '../drizzle/daily/refresh.ts'
-import { migrate } from '../drizzle/migrate.ts'
 import { DEMO, seedDemo } from '../drizzle/seed/demo.ts'
 import { startEmulator } from '../emulator/start.ts'
 import { BASE } from '../lib/endpoint.ts'
@@ -12,6 +11,7 @@ import { Mistake } from './database.ts'
 import { captureExamples, EXAMPLE } from './examples.ts'
 import { findOperations } from './operations.ts'
 import { run } from './run.ts'
+import { bringToCurrent } from './schema.ts'
 
 const FILE = new URL('../functions/openapi.json', import.meta.url)
 
@@ -69,7 +69,7 @@ async function fromDemo(operations: readonly NamedOperation[]): Promise<Record<s
   const client = new pg.Client({ connectionString: emulator.databaseUrl })
   try {
     await client.connect()
-    await migrate(client)
+    await bringToCurrent(client)
     await seedDemo(client, EXAMPLE.seeded)
     await refreshAll(client)
     const key = DEMO.keys.find(({ label }) => label === 'enterprise')?.key ?? ''

@@ -2,12 +2,14 @@ import { readdir } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { NamedOperation } from '../lib/openapi.ts'
 import type { Described, Operation } from '../lib/operation.ts'
+import type { KeptStatement } from '../lib/statement.ts'
 
 const FUNCTIONS = new URL('../functions/', import.meta.url)
 
 type Found = {
   readonly name: string
   readonly operation: Operation
+  readonly statements: readonly KeptStatement[]
   readonly module: Record<string, unknown>
 }
 
@@ -18,7 +20,16 @@ export async function findWorkers(): Promise<Found[]> {
     files.map(async (file) => {
       const module: Record<string, unknown> = await import(new URL(file, FUNCTIONS).href)
       const { default: worker } = module
-      return isDescribed(worker) ? [{ name: basename(file, '.ts'), operation: worker.operation, module }] : []
+      return isDescribed(worker)
+        ? [
+            {
+              name: basename(file, '.ts'),
+              operation: worker.operation,
+              statements: worker.statements,
+              module,
+            },
+          ]
+        : []
     }),
   )
   return found.flat()

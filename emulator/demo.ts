@@ -1,7 +1,7 @@
 import type { Client } from 'pg'
 import { withClient } from '../cli/database.ts'
+import { bringToCurrent } from '../cli/schema.ts'
 import { refreshAll } from '../drizzle/daily/refresh.ts'
-import { migrate } from '../drizzle/migrate.ts'
 import { seedDemo } from '../drizzle/seed/demo.ts'
 import { startEmbeddedPostgres } from './embedded/postgres.ts'
 
@@ -12,7 +12,7 @@ const ALL_AT_ONCE = { brands: 100, days: 400 }
 export async function startDemo(): Promise<string> {
   const { url } = await startEmbeddedPostgres()
   await withClient(url, async (client) => {
-    await migrate(client)
+    await bringToCurrent(client)
     await withoutChecks(client, () => seedDemo(client, new Date().toISOString().slice(0, 10)))
     await refreshAll(client, undefined, ALL_AT_ONCE)
   })

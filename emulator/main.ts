@@ -1,5 +1,5 @@
 import { Mistake, withClient } from '../cli/database.ts'
-import { migrate } from '../drizzle/migrate.ts'
+import { bringToCurrent } from '../cli/schema.ts'
 import { startDemo } from './demo.ts'
 import { greet } from './greet.ts'
 import { checkServers } from './servers.ts'
@@ -16,7 +16,7 @@ try {
     // The runtime is slow to load; this way it loads while the database starts.
     import('./start.ts'),
   ])
-  if (!demo) await withClient(databaseUrl, migrate)
+  if (!demo) await withClient(databaseUrl, bringToCurrent)
   greet(await startEmulator({ ...settings, databaseUrl, onLog: console.log }), demo)
 } catch (error) {
   console.error(error instanceof Mistake ? error.message : error)

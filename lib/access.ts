@@ -1,11 +1,12 @@
 import { sql } from 'drizzle-orm'
 import type { Context } from 'hono'
 import { isApiKey, sha256 } from './api-key.ts'
-import { asCells, type Cell, prepare, type Reader, run, unavailable } from './db.ts'
+import { asCells, type Cell, type Reader, run, unavailable } from './db.ts'
 import { refuse } from './errors.ts'
 import { isPlan, type Plan } from './plans.ts'
 import type { RequestLog } from './request-log.ts'
 import { liveKey } from './scope.ts'
+import { prepare } from './statement.ts'
 
 /** Whom a key speaks for, as the database said it for this very request. */
 export type Access = { readonly keyId: string; readonly organizationId: string; readonly plan: Plan }

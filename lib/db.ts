@@ -1,9 +1,9 @@
 import { neon } from '@neondatabase/serverless'
-import { fillPlaceholders, type Query, type SQL } from 'drizzle-orm'
-import { PgDialect } from 'drizzle-orm/pg-core'
+import { fillPlaceholders, type Query } from 'drizzle-orm'
 import type { Env } from './env.ts'
 import { type Refusal, refuse } from './errors.ts'
 import { type RequestLog, timed } from './request-log.ts'
+import { callOf, type KeptStatement } from './statement.ts'
 
 /** Milliseconds after which a silent database counts as away (contract, section 1). */
 const PATIENCE_MS = 8000
@@ -18,31 +18,63 @@ export type Reader = { readonly env: Pick<Env, 'DATABASE_URL'>; readonly log: Re
 
 const asText = { getTypeParser: () => (text: string) => text }
 
-/** Writes a statement out once, with `sql.placeholder(name)` where each request's values go. */
-export const prepare = (statement: SQL): Query => new PgDialect().sqlToQuery(statement)
-
 /**
  * Sends one statement, in one request to Neon, and gives its rows as the text that Postgres wrote: no number passes
  * through a float. Anything but all of its rows, from a refused connection to an answer cut in the middle, is refused
  * with 503.
  */
 export async function run(
-  { env, log }: Reader,
+  reader: Reader,
   query: Query,
   values: Record<string, unknown>,
   patienceMs = PATIENCE_MS,
 ): Promise<Cell[][]> {
   try {
-    const sql = neon(env.DATABASE_URL, {
-      arrayMode: true,
-      fetchOptions: { signal: AbortSignal.timeout(patienceMs) },
-    })
-    const params = fillPlaceholders(query.params, values)
-    const options = { types: asText, fullResults: true } as const
-    return asRows(await timed(log, 'neon', () => sql.query(query.sql, params, options)))
+    return await ask(reader, query, values, AbortSignal.timeout(patienceMs))
   } catch (error) {
-    throw unavailable(error, log)
+    throw unavailable(error, reader.log)
   }
+}
+
+/**
+ * Sends a statement as {@link run} does, by the name of the function that holds it. A database that has no such function
+ * is asked with the statement's text, by this isolate from then on.
+ */
+export async function runKept(
+  reader: Reader,
+  statement: KeptStatement,
+  values: Record<string, unknown>,
+): Promise<Cell[][]> {
+  if (unheld.has(statement)) return run(reader, statement, values)
+  const signal = AbortSignal.timeout(PATIENCE_MS)
+  try {
+    return await ask(reader, await callOf(statement), values, signal).catch((error: unknown) => {
+      if (!NOT_HELD.has(codeOf(error))) throw error
+      unheld.add(statement)
+      console.warn(JSON.stringify({ event: 'statement_not_held', request_id: reader.log?.id }))
+      return ask(reader, statement, values, signal)
+    })
+  } catch (error) {
+    throw unavailable(error, reader.log)
+  }
+}
+
+/** SQLSTATEs of a function or a schema that is not there, or that this role may not use. */
+const NOT_HELD = new Set(['42883', '3F000', '42501'])
+
+/** What this isolate has found not to be held. It decides nothing but how a statement is sent. */
+const unheld = new WeakSet<KeptStatement>()
+
+async function ask(
+  { env, log }: Reader,
+  query: Query,
+  values: Record<string, unknown>,
+  signal: AbortSignal,
+): Promise<Cell[][]> {
+  const sql = neon(env.DATABASE_URL, { arrayMode: true, fetchOptions: { signal } })
+  const params = fillPlaceholders(query.params, values)
+  const options = { types: asText, fullResults: true } as const
+  return asRows(await timed(log, 'neon', () => sql.query(query.sql, params, options)))
 }
 
 /** The refusal with 503 of what the database answered, or that it did not; why is for the log alone. */
@@ -81,6 +113,9 @@ function describe(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { kind: typeof error }
   const source =
     'sourceError' in error && error.sourceError instanceof Error ? error.sourceError.name : undefined
-  const code = 'code' in error ? String(error.code) : ''
+  const code = codeOf(error)
   return { kind: error.name, source, code: SQLSTATE.test(code) ? code : undefined }
 }
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : ''

@@ -1,11 +1,12 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { PgView } from 'drizzle-orm/pg-core'
 import { admit, presentedKey, readHeader } from './access.ts'
-import { prepare, run } from './db.ts'
+import { runKept } from './db.ts'
 import { type Answer, type Asked, endpoint } from './endpoint.ts'
 import type { Described, Operation } from './operation.ts'
 import { columnsOf, rowWriter } from './row.ts'
 import { canRead, liveKey } from './scope.ts'
+import { prepareKept } from './statement.ts'
 
 export type Listing = Omit<Operation, 'paged'> & {
   /** Brands, under the row's names, with `organization_id` and `active`. */
@@ -18,23 +19,30 @@ export function listing({ rows, order, ...operation }: Listing): Described {
   const { path, row } = operation
   const columns = columnsOf(row)
   const write = rowWriter(row)
-  const query = prepare(sql`
+  const statement = prepareKept(
+    sql`
     with access as materialized (${liveKey})
     select json_build_array(key_id, organization_id, plan)::text, ${list(columns.slice(1).map(() => sql`null`))}
     from access
     union all
     (select ${list(columns.map((name) => sql`brand.${sql.identifier(name)}::text`))}
      from access join ${rows} as brand on ${canRead}
-     order by ${list(order.map((name) => sql`brand.${sql.identifier(name)}`))})`)
+     order by ${list(order.map((name) => sql`brand.${sql.identifier(name)}`))})`,
+    columns.length,
+  )
 
   async function answer({ context, env, now, log }: Asked): Promise<Answer> {
     const key_hash = await presentedKey(context)
-    const [head, ...found] = await run({ env, log }, query, { key_hash, now: now.toISOString() })
+    const [head, ...found] = await runKept({ env, log }, statement, { key_hash, now: now.toISOString() })
     admit(readHeader(head, log), log)
     return { body: `{"data":[${found.map(write).join(',')}]}`, rows: found.length, lasting: true }
   }
 
-  return { fetch: endpoint({ path, answer }).fetch, operation: { ...operation, paged: false } }
+  return {
+    fetch: endpoint({ path, answer }).fetch,
+    operation: { ...operation, paged: false },
+    statements: [statement],
+  }
 }
 
 const list = (parts: readonly SQL[]): SQL => sql.join([...parts], sql`, `)

@@ -7,7 +7,7 @@ import {
   openCursor,
   sealCursor,
 } from './cursor.ts'
-import { run } from './db.ts'
+import { runKept } from './db.ts'
 import { type Answer, type Asked, endpoint } from './endpoint.ts'
 import type { Env } from './env.ts'
 import { PARAMETER_ERRORS, Refusal, refuse, refuseParameter } from './errors.ts'
@@ -40,7 +40,7 @@ export function metric({ rows: table, key, ...operation }: Metric): Described {
     const { parameters, position } = request
     const windowFor = (plan: Plan): Window =>
       position === null ? resolveWindow(parameters, plan, now) : resumeWindow(position.window, plan, now)
-    const cells = await run({ env, log }, position === null ? queries.first : queries.next, {
+    const cells = await runKept({ env, log }, position === null ? queries.first : queries.next, {
       key_hash,
       now: now.toISOString(),
       today: dayOf(now),
@@ -70,7 +70,11 @@ export function metric({ rows: table, key, ...operation }: Metric): Described {
     return { body, headers, rows: page.rows, lasting: window.last < dayOf(now) }
   }
 
-  return { fetch: endpoint({ path, answer }).fetch, operation: { ...operation, paged: true } }
+  return {
+    fetch: endpoint({ path, answer }).fetch,
+    operation: { ...operation, paged: true },
+    statements: [queries.first, queries.next],
+  }
 }
 
 /** The address of a page with the parameters that belong to it: whatever else was sent, long or secret, is not repeated. */

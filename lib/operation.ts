@@ -1,4 +1,5 @@
 import type { RowSchema } from './row.ts'
+import type { KeptStatement } from './statement.ts'
 
 /** What an endpoint says of itself: the OpenAPI document is made of these. */
 export type Operation = {
@@ -14,4 +15,6 @@ export type Operation = {
 export type Described = {
   readonly fetch: (request: Request, env?: object) => Response | Promise<Response>
   readonly operation: Operation
+  /** The statements that the database may hold for it. */
+  readonly statements: readonly KeptStatement[]
 }

@@ -1,9 +1,10 @@
-import { getTableColumns, getTableName, type Query, type SQL, sql } from 'drizzle-orm'
+import { getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import { readHeader } from './access.ts'
-import { type Cell, prepare, unavailable } from './db.ts'
+import { type Cell, unavailable } from './db.ts'
 import type { RequestLog } from './request-log.ts'
 import { canRead, liveKey } from './scope.ts'
+import { type KeptStatement, prepareKept } from './statement.ts'
 
 /** Rows of a full page (specification, section 8). */
 export const PAGE_SIZE = 1000
@@ -27,20 +28,16 @@ const BETWEEN_LINES = ',\n'
  * then the key of the page's last row. There is no row at all without a live key.
  * Placeholders: those of `liveKey`, `brand_id`, `windows` (JSON: a window for each plan), `today`, and `after_0` ….
  */
-export function pageQueries(rows: PagedRows): { first: Query; next: Query } {
+export function pageQueries(rows: PagedRows): { first: KeptStatement; next: KeptStatement } {
   const after = rows.key.map(
     (name, index) =>
       sql`${sql.placeholder(`after_${index}`)}::${sql.raw(columnOf(rows.table, name).getSQLType())}`,
   )
   const columns = list(rows.key.map((name) => sql`${sql.identifier(name)}`))
+  const kept = (from: SQL) => prepareKept(statement(rows, from), 2 + rows.key.length)
   return {
-    first: prepare(statement(rows, sql`(brand_id, date) >= (reading.brand_id, reading.first)`)),
-    next: prepare(
-      statement(
-        rows,
-        sql`(brand_id, ${columns}) > (reading.brand_id, ${list(after)}) and date >= reading.first`,
-      ),
-    ),
+    first: kept(sql`(brand_id, date) >= (reading.brand_id, reading.first)`),
+    next: kept(sql`(brand_id, ${columns}) > (reading.brand_id, ${list(after)}) and date >= reading.first`),
   }
 }
 

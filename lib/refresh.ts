@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
-import { prepare, run } from './db.ts'
+import { run } from './db.ts'
 import { parseEnv } from './env.ts'
+import { prepare } from './statement.ts'
 
 /** What one transaction brings up to date at most: small enough to end within a request's patience. */
 const STEP = { brands: 10, days: 3 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
-import { migrate } from '../../drizzle/migrate.ts'
+import { bringToCurrent } from '../../cli/schema.ts'
 import { withClient } from '../support/database.ts'
 
 const undropped = new Set<() => Promise<unknown>>()
@@ -18,7 +18,7 @@ export async function inDatabase<Result>(
   undropped.add(drop)
   try {
     await ask(`create database ${name}`)
-    await withClient(url.href, migrate)
+    await withClient(url.href, bringToCurrent)
     return await withClient(url.href, (client) => {
       client.on('error', () => {})
       return work(client, url.href)

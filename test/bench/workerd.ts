@@ -11,7 +11,7 @@ import { neon } from '../../emulator/neon.ts'
 import { outbound, type Service } from '../../emulator/outbound.ts'
 import { openOutlet } from '../../emulator/outlet.ts'
 import { openPools } from '../../emulator/pools.ts'
-import { connectRedis } from '../../emulator/redis.ts'
+import { connectRedis, embeddedRedis } from '../../emulator/redis.ts'
 import { upstash } from '../../emulator/upstash.ts'
 import { familyOf, programOf } from './cpu.ts'
 
@@ -28,11 +28,14 @@ export type Workers = {
   readonly close: () => Promise<void>
 }
 
+/** The service's own Worker among them. */
+export const SERVICE = 'citation-share'
+
 /** Starts the service's `citation-share` and each of `ways/`, with what they are told beside the emulator's bindings. */
 export async function startWays(
   databaseUrl: string,
-  redisUrl: string,
-  told: { readonly PAGE: string; readonly KEY: readonly string[] },
+  redisUrl: string | undefined,
+  told: { readonly PAGE: string; readonly KEY: readonly string[] } = { PAGE: '', KEY: [] },
 ): Promise<Workers> {
   const folder = await mkdtemp(join(tmpdir(), 'ways-'))
   const service = fileURLToPath(new URL('../../functions', import.meta.url))
@@ -40,7 +43,7 @@ export async function startWays(
   await bundle(WAYS, folder)
   await bundle(service, folder)
   const pools = openPools(databaseUrl, { roles: true })
-  const redis = await connectRedis(redisUrl)
+  const redis = await (redisUrl ? connectRedis(redisUrl) : embeddedRedis())
   let received = 0
   const answer = outbound({
     handlers: { neon: neon(pools), upstash: upstash(redis, BINDINGS.UPSTASH_REDIS_REST_TOKEN) },
@@ -62,7 +65,7 @@ export async function startWays(
     handleRuntimeStdio: (...streams: Readable[]) => {
       for (const stream of streams) stream.resume()
     },
-    workers: ['citation-share', ...names].map((name) => ({
+    workers: [SERVICE, ...names].map((name) => ({
       name,
       modules: [
         {

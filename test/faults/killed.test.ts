@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, describe, expect, inject, test } from 'vitest'
-import { migrate } from '../../drizzle/migrate.ts'
+import { bringToCurrent } from '../../cli/schema.ts'
 import { fillDaily } from '../support/daily.ts'
 import { withClient } from '../support/database.ts'
 import { findEndpoints } from '../support/endpoints.ts'
@@ -25,7 +25,7 @@ describe.skipIf(binaries === undefined || !inject('realPostgres'))(
     let postgres: MortalPostgres
     const service = faultyService(async () => {
       postgres = await startPostgres(binaries ?? '')
-      await withClient(postgres.url, migrate)
+      await withClient(postgres.url, bringToCurrent)
       return { databaseUrl: postgres.url }
     })
     afterAll(() => postgres.remove())

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { fillPlaceholders } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { prepare } from '../../lib/db.ts'
 import { liveKey } from '../../lib/scope.ts'
+import { prepare } from '../../lib/statement.ts'
 import { tenant } from '../support/tenant.ts'
 import { database } from '../support/world.ts'
 

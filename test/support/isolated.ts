@@ -1,5 +1,5 @@
 import { inject } from 'vitest'
-import { migrate } from '../../drizzle/migrate.ts'
+import { bringToCurrent } from '../../cli/schema.ts'
 import { startEmbeddedPostgres } from '../../emulator/embedded/postgres.ts'
 import { createDatabase, type OwnDatabase, withClient } from './database.ts'
 
@@ -14,6 +14,6 @@ export async function isolatedDatabase(): Promise<OwnDatabase> {
     return { url: hasty.href, drop }
   }
   const { url, stop } = await startEmbeddedPostgres()
-  await withClient(url, migrate)
+  await withClient(url, bringToCurrent)
   return { url, drop: stop }
 }

@@ -1,5 +1,5 @@
 import type { TestProject } from 'vitest/node'
-import { migrate } from '../../drizzle/migrate.ts'
+import { bringToCurrent } from '../../cli/schema.ts'
 import { type Emulator, startEmulator } from '../../emulator/start.ts'
 import { createDatabase, withClient } from './database.ts'
 import { claimRedis } from './redis.ts'
@@ -29,7 +29,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     redisUrl: redis?.url,
     crons: false,
   })
-  if (!database) await withClient(emulator.databaseUrl, migrate)
+  if (!database) await withClient(emulator.databaseUrl, bringToCurrent)
   project.provide('serviceUrl', emulator.url)
   project.provide('databaseUrl', emulator.databaseUrl)
   project.provide('redisUrl', redis?.url ?? '')

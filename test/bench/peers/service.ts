@@ -1,16 +1,7 @@
-import { BINDINGS } from '../../../emulator/bindings.ts'
-import { startEmulator } from '../../../emulator/start.ts'
+import { SERVICE, startWays } from '../workerd.ts'
 import { listening, told } from './listening.ts'
 
-// The service as `npm start` runs it on real servers, at rest: no refresh runs meanwhile.
+// The service's Worker by itself, as Cloudflare runs it: no Worker of miniflare's stands in front.
 const { databaseUrl, redisUrl } = told()
-const { CURSOR_SECRET } = BINDINGS
-const { url } = await startEmulator({
-  host: '127.0.0.1',
-  port: 0,
-  databaseUrl,
-  redisUrl,
-  crons: false,
-  vars: { CURSOR_SECRET },
-})
-listening(url)
+const { urlOf } = await startWays(databaseUrl, redisUrl)
+listening(await urlOf(SERVICE))

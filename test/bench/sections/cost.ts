@@ -14,10 +14,9 @@ import type { Section, Setting } from '../section.ts'
 import { statements } from '../statements.ts'
 import { tenant } from '../tenant.ts'
 import { ROWS } from '../way.ts'
-import { startWays, type Workers } from '../workerd.ts'
+import { SERVICE, startWays, type Workers } from '../workerd.ts'
 
 const CONNECTIONS = 4
-const SERVICE = 'citation-share'
 const SCAN = 'plain scan'
 
 /** What one page costs, in milliseconds: Postgres executing and planning, and the runtime's processor. */
@@ -49,7 +48,7 @@ export const section: Section = (setting) =>
 
 /** The service's page, which the constants then send too. */
 async function pageOf(databaseUrl: string, redisUrl: string, ask: Ask): Promise<string> {
-  const workers = await startWays(databaseUrl, redisUrl, { PAGE: '', KEY: [] })
+  const workers = await startWays(databaseUrl, redisUrl)
   const pool = connect(await workers.urlOf(SERVICE), 1)
   try {
     return (await fetchBody(pool, ask)).toString()
