@@ -14,8 +14,7 @@ export interface Pools {
 export function openPools(databaseUrl: string, { roles }: { roles: boolean }): Pools {
   const open = (options = ''): Pool => {
     const pool = new pg.Pool({
-      connectionString: databaseUrl,
-      options,
+      connectionString: withOptions(databaseUrl, options),
       max: 20,
       connectionTimeoutMillis: 5_000,
       allowExitOnIdle: true,
@@ -44,6 +43,14 @@ export function openPools(databaseUrl: string, { roles }: { roles: boolean }): P
       await Promise.all([...new Set([plain, ...pools.values()])].map((pool) => pool.end()))
     },
   }
+}
+
+/** An address with settings beside those that it has: by themselves, the address's own would take their place. */
+function withOptions(address: string, options: string): string {
+  const url = new URL(address)
+  const all = [url.searchParams.get('options') ?? '', options].filter((each) => each !== '')
+  if (all.length > 0) url.searchParams.set('options', all.join(' '))
+  return url.href
 }
 
 /** What a role has set for itself in this database, as `name=value`; null when there is none that can be taken on. */
