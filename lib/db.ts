@@ -2,6 +2,7 @@ import { neon } from '@neondatabase/serverless'
 import { fillPlaceholders, type Query } from 'drizzle-orm'
 import type { Env } from './env.ts'
 import { type Refusal, refuse } from './errors.ts'
+import { onceFor } from './once.ts'
 import { type RequestLog, timed } from './request-log.ts'
 import { callOf, type KeptStatement } from './statement.ts'
 
@@ -65,16 +66,17 @@ const NOT_HELD = new Set(['42883', '3F000', '42501'])
 /** What this isolate has found not to be held. It decides nothing but how a statement is sent. */
 const unheld = new WeakSet<KeptStatement>()
 
+const client = onceFor((env: Reader['env']) => neon(env.DATABASE_URL, { arrayMode: true }))
+
 async function ask(
   { env, log }: Reader,
   query: Query,
   values: Record<string, unknown>,
   signal: AbortSignal,
 ): Promise<Cell[][]> {
-  const sql = neon(env.DATABASE_URL, { arrayMode: true, fetchOptions: { signal } })
   const params = fillPlaceholders(query.params, values)
-  const options = { types: asText, fullResults: true } as const
-  return asRows(await timed(log, 'neon', () => sql.query(query.sql, params, options)))
+  const options = { types: asText, fullResults: true, fetchOptions: { signal } } as const
+  return asRows(await timed(log, 'neon', () => client(env).query(query.sql, params, options)))
 }
 
 /** The refusal with 503 of what the database answered, or that it did not; why is for the log alone. */

@@ -14,6 +14,7 @@ const METHODS = ['GET', 'HEAD']
 /** One request: what an endpoint needs to answer it. */
 export type Asked = {
   readonly context: Context
+  readonly url: URL
   readonly env: Env
   readonly now: Date
   readonly log: RequestLog
@@ -48,13 +49,14 @@ export type Worker = Hono<{ Bindings: object }>
 /** A Worker that answers one path: the path, the method and the rate budget first, then what is the endpoint's own. */
 export function endpoint({ path, budget = 'beside', answer }: Endpoint): Worker {
   async function pass(context: Context, log: RequestLog): Promise<Response> {
-    if (new URL(context.req.url).pathname !== BASE + path) throw refuse('unknownPath')
+    const url = new URL(context.req.url)
+    if (url.pathname !== BASE + path) throw refuse('unknownPath')
     log.endpoint = path
     if (!METHODS.includes(context.req.method)) throw refuse('method', { Allow: METHODS.join(', ') })
 
     const now = new Date()
     const env = parseEnv(context.env)
-    const ask = () => unobserved(answer({ context, env, now, log }))
+    const ask = () => unobserved(answer({ context, url, env, now, log }))
     if (budget === 'none') return respond(context, await ask(), log)
 
     const caller = await identity(context, env)

@@ -29,9 +29,9 @@ export function metric({ rows: table, key, ...operation }: Metric): Described {
   const { path } = operation
   const queries = pageQueries({ table, key })
 
-  async function answer({ context, env, now, log }: Asked): Promise<Answer> {
+  async function answer({ context, url, env, now, log }: Asked): Promise<Answer> {
     const key_hash = await presentedKey(context)
-    const request = await readRequest(new URL(context.req.url).searchParams, path, env)
+    const request = await readRequest(url.searchParams, path, env)
     if (request instanceof Refusal) {
       await demandAccess({ env, log }, { key_hash, now })
       throw request
@@ -63,7 +63,7 @@ export function metric({ rows: table, key, ...operation }: Metric): Described {
     const headers = {
       ...(settled != null && settled >= window.first && { 'X-Data-Settled-Through': settled }),
       ...(nextCursor !== null && {
-        Link: `<${nextPage(context.req.url, { ...parameters, cursor: nextCursor })}>; rel="next"`,
+        Link: `<${nextPage(url, { ...parameters, cursor: nextCursor })}>; rel="next"`,
       }),
     }
     const body = `{"data":[${page.lines}],"pagination":${JSON.stringify(pagination)},"meta":${JSON.stringify(meta)}}`
@@ -78,13 +78,12 @@ export function metric({ rows: table, key, ...operation }: Metric): Described {
 }
 
 /** The address of a page with the parameters that belong to it: whatever else was sent, long or secret, is not repeated. */
-function nextPage(url: string, parameters: Parameters): string {
-  const next = new URL(url)
-  next.search = ''
+function nextPage({ origin, pathname }: URL, parameters: Parameters): string {
+  const query = new URLSearchParams()
   for (const [name, value] of Object.entries(parameters)) {
-    if (value !== undefined) next.searchParams.set(name, value)
+    if (value !== undefined) query.set(name, value)
   }
-  return next.href
+  return `${origin}${pathname}?${query}`
 }
 
 type PageRequest = { readonly parameters: Parameters; readonly position: CursorPosition | null }
