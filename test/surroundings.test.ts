@@ -112,6 +112,29 @@ describe('a counter that', () => {
   })
 })
 
+test('a counter that is slow is waited for while it is trusted: until somebody has found it silent', async () => {
+  const counted = async () => (await send('/openapi.json', {})).headers.has('RateLimit')
+  const slow =
+    (ms: number): Intercept =>
+    async (asked, _request, genuine) => {
+      if (asked !== 'upstash') return undefined
+      const response = await genuine()
+      await delay(ms, undefined, { ref: false })
+      return response
+    }
+  expect(await counted()).toBe(true)
+  intercept = slow(1_500)
+  expect(await counted()).toBe(true)
+  intercept = slow(20_000)
+  expect(await counted()).toBe(false)
+  intercept = slow(1_500)
+  expect(await counted()).toBe(false)
+  intercept = () => undefined
+  expect(await counted()).toBe(true)
+  intercept = slow(1_500)
+  expect(await counted()).toBe(true)
+})
+
 describe('what a Worker asks its servers', () => {
   test('holds no key, cookie, token, address or User-Agent in readable form', async () => {
     const its = await tenant(db)
