@@ -1,14 +1,12 @@
 import type { Client } from 'pg'
 import { migrate } from '../drizzle/migrate.ts'
-import { holdStatements } from '../drizzle/statements.ts'
 import { functionName, STATEMENTS } from '../lib/statement.ts'
 import { findWorkers } from './operations.ts'
 
 /** Brings a database to the current schema, and gives it the statements that the Workers of this version send. */
 export async function bringToCurrent(client: Client): Promise<void> {
-  await migrate(client)
   const kept = (await findWorkers()).flatMap(({ statements }) => statements)
-  await holdStatements(
+  await migrate(
     client,
     await Promise.all(
       kept.map(async (statement) => ({

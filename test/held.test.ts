@@ -107,6 +107,18 @@ test('statements of before stay held beside the current ones', async () => {
   expect(rows).toEqual([{ answer: 'still here' }])
 })
 
+test.runIf(inject('realPostgres'))(
+  'two who bring a database up to date at once wait for each other',
+  async () => {
+    await db.query('drop schema statements cascade')
+    await Promise.all(Array.from({ length: 6 }, () => withClient(own.url, bringToCurrent)))
+    const { rows } = await db.query(
+      `select count(*)::int as held from pg_proc where pronamespace = 'statements'::regnamespace`,
+    )
+    expect(rows[0].held).toBeGreaterThan(12)
+  },
+)
+
 test('whoever reads may run them, and no other role', async () => {
   const { rows } = await db.query<{ name: string; reader: boolean; everybody: boolean }>(
     `select proname as name, has_function_privilege('export_api_reader', pg_proc.oid, 'execute') as reader,
