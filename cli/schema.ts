@@ -5,7 +5,9 @@ import { findWorkers } from './operations.ts'
 
 /** Brings a database to the current schema, and gives it the statements that the Workers of this version send. */
 export async function bringToCurrent(client: Client): Promise<void> {
-  const kept = (await findWorkers()).flatMap(({ statements }) => statements)
+  const kept = (await findWorkers()).flatMap(({ statements }) =>
+    statements.flatMap((each) => (each.smaller === undefined ? [each] : [each, each.smaller])),
+  )
   await migrate(
     client,
     await Promise.all(

@@ -1,4 +1,4 @@
-import { neon } from '@neondatabase/serverless'
+import { NeonDbError, neon } from '@neondatabase/serverless'
 import { fillPlaceholders, type Query } from 'drizzle-orm'
 import type { Env } from './env.ts'
 import { type Refusal, refuse } from './errors.ts'
@@ -39,26 +39,43 @@ export async function run(
 
 /**
  * Sends a statement as {@link run} does, by the name of the function that holds it. A database that has no such function
- * is asked with the statement's text, by this isolate from then on.
+ * is asked with the statement's text, by this isolate from then on. Where the answer is too large, the smaller one is asked for.
  */
 export async function runKept(
   reader: Reader,
   statement: KeptStatement,
   values: Record<string, unknown>,
 ): Promise<Cell[][]> {
-  if (unheld.has(statement)) return run(reader, statement, values)
   const signal = AbortSignal.timeout(PATIENCE_MS)
+  const { smaller } = statement
   try {
-    return await ask(reader, await callOf(statement), values, signal).catch((error: unknown) => {
-      if (!NOT_HELD.has(codeOf(error))) throw error
-      unheld.add(statement)
-      console.warn(JSON.stringify({ event: 'statement_not_held', request_id: reader.log?.id }))
-      return ask(reader, statement, values, signal)
+    return await askKept(reader, statement, values, signal).catch((error: unknown) => {
+      if (smaller === undefined || !isTooLarge(error)) throw error
+      return askKept(reader, smaller, values, signal)
     })
   } catch (error) {
     throw unavailable(error, reader.log)
   }
 }
+
+async function askKept(
+  reader: Reader,
+  statement: KeptStatement,
+  values: Record<string, unknown>,
+  signal: AbortSignal,
+): Promise<Cell[][]> {
+  if (unheld.has(statement)) return ask(reader, statement, values, signal)
+  return ask(reader, await callOf(statement), values, signal).catch((error: unknown) => {
+    if (!NOT_HELD.has(codeOf(error))) throw error
+    unheld.add(statement)
+    console.warn(JSON.stringify({ event: 'statement_not_held', request_id: reader.log?.id }))
+    return ask(reader, statement, values, signal)
+  })
+}
+
+/** Neon answers with 507 what is larger than 10 MiB; its client tells the status in a sentence alone. */
+const isTooLarge = (error: unknown): boolean =>
+  error instanceof NeonDbError && error.message.startsWith('Server error (HTTP status 507)')
 
 /** SQLSTATEs of a function or a schema that is not there, or that this role may not use. */
 const NOT_HELD = new Set(['42883', '3F000', '42501'])

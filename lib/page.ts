@@ -9,6 +9,9 @@ import { type KeptStatement, prepareKept } from './statement.ts'
 /** Rows of a full page (specification, section 8). */
 export const PAGE_SIZE = 1000
 
+/** Rows of a page whose full size would be larger than Neon's limit: of the longest URLs, all of whose bytes are escaped. */
+const SHORT_PAGE_SIZE = 100
+
 /** A metric's stored rows, each with its JSON text in `line`, and the columns that order them, the first being the date. */
 export type PagedRows = { readonly table: PgTable; readonly key: readonly string[] }
 
@@ -24,8 +27,8 @@ const BETWEEN_LINES = ',\n'
 /**
  * The statements of a metric's first page and of its later ones: access, brand, window and page in one, of one row.
  * Its first cell is a JSON array: key, organization, plan, brand, the day through which nothing waits to be computed
- * anew, and the number of rows found. Their lines follow, one more than the page holds when another page follows, and
- * then the key of the page's last row. There is no row at all without a live key.
+ * anew, the number of rows found, and how many a page holds. Their lines follow, one more than the page holds when
+ * another page follows, and then the key of the page's last row. There is no row at all without a live key.
  * Placeholders: those of `liveKey`, `brand_id`, `windows` (JSON: a window for each plan), `today`, and `after_0` ….
  */
 export function pageQueries(rows: PagedRows): { first: KeptStatement; next: KeptStatement } {
@@ -34,7 +37,13 @@ export function pageQueries(rows: PagedRows): { first: KeptStatement; next: Kept
       sql`${sql.placeholder(`after_${index}`)}::${sql.raw(columnOf(rows.table, name).getSQLType())}`,
   )
   const columns = list(rows.key.map((name) => sql`${sql.identifier(name)}`))
-  const kept = (from: SQL) => prepareKept(statement(rows, from), 2 + rows.key.length)
+  const width = 2 + rows.key.length
+  const kept = (from: SQL) =>
+    prepareKept(
+      statement(rows, from, PAGE_SIZE),
+      width,
+      prepareKept(statement(rows, from, SHORT_PAGE_SIZE), width),
+    )
   return {
     first: kept(sql`(brand_id, date) >= (reading.brand_id, reading.first)`),
     next: kept(sql`(brand_id, ${columns}) > (reading.brand_id, ${list(after)}) and date >= reading.first`),
@@ -56,22 +65,23 @@ export function readPage(
   if (header === null) return { header, page: { lines: '', rows: 0, next: null } }
   const [, lines = null, ...last] = row ?? []
   const found = Number(header[5] ?? Number.NaN)
-  const hasMore = found > PAGE_SIZE
+  const size = Number(header[6] ?? Number.NaN)
+  const hasMore = found > size
   const key = last.filter((cell) => cell !== null)
   const end = lines?.lastIndexOf(BETWEEN_LINES) ?? -1
   const whole =
     found === 0 ? lines === null : lines !== null && (!hasMore || (end > 0 && key.length === last.length))
-  if (Number.isNaN(found) || !whole) throw unavailable(new TypeError('The page is not whole'), log)
+  if (Number.isNaN(found + size) || !whole) throw unavailable(new TypeError('The page is not whole'), log)
   if (!hasMore) return { header, page: { lines: lines ?? '', rows: found, next: null } }
-  return { header, page: { lines: lines?.slice(0, end) ?? '', rows: PAGE_SIZE, next: key } }
+  return { header, page: { lines: lines?.slice(0, end) ?? '', rows: size, next: key } }
 }
 
 // Bounds and order are of the whole key, the brand included: this is what lets Postgres read just these rows, in index
 // order, and string their lines together as they come.
-function statement({ table, key }: PagedRows, from: SQL): SQL {
+function statement({ table, key }: PagedRows, from: SQL, size: number): SQL {
   const columns = ['brand_id', ...key].map((name) => sql`${columnOf(table, name)}`)
   const last = key.map((name, index) =>
-    sql.raw(`(array_agg(page."${name}"))[${PAGE_SIZE}]::text as last_${index}`),
+    sql.raw(`(array_agg(page."${name}"))[${size}]::text as last_${index}`),
   )
   return sql`
     with access as materialized (${liveKey}),
@@ -87,7 +97,7 @@ function statement({ table, key }: PagedRows, from: SQL): SQL {
     select
       json_build_array(key_id, organization_id, plan, brand_id,
         daily.settled_through(${getTableName(table)}, brand_id, first, least(last, ${sql.placeholder('today')}::date)),
-        page.rows::text)::text,
+        page.rows::text, ${sql.raw(`'${size}'`)})::text,
       page.lines, ${list(key.map((_, index) => sql.raw(`page.last_${index}`)))}
     from reading cross join lateral (
       select count(*) as rows, string_agg(page.line, ${BETWEEN_LINES}) as lines, ${list(last)}
@@ -96,7 +106,7 @@ function statement({ table, key }: PagedRows, from: SQL): SQL {
         from ${table}
         where ${from} and (brand_id, date) <= (reading.brand_id, reading.last)
         order by ${list(columns)}
-        limit ${sql.raw(String(PAGE_SIZE + 1))}
+        limit ${sql.raw(String(size + 1))}
       ) as page
     ) as page`
 }

@@ -9,15 +9,20 @@ export const STATEMENTS = 'statements'
  * A statement that the database may hold as a function as well. A connection keeps a function's plan, while a statement
  * that comes as text is planned each time. All of its parameters and columns are text.
  */
-export type KeptStatement = Query & { readonly columns: number }
+export type KeptStatement = Query & {
+  readonly columns: number
+  /** What to send instead where the answer is larger than Neon's limit; it takes the same parameters. */
+  readonly smaller?: KeptStatement
+}
 
 /** Writes a statement out once, with `sql.placeholder(name)` where each request's values go. */
 export const prepare = (statement: SQL): Query => new PgDialect().sqlToQuery(statement)
 
 /** Writes a statement out that the database may hold; `columns` is how many its rows have. */
-export const prepareKept = (statement: SQL, columns: number): KeptStatement => ({
+export const prepareKept = (statement: SQL, columns: number, smaller?: KeptStatement): KeptStatement => ({
   ...prepare(statement),
   columns,
+  ...(smaller && { smaller }),
 })
 
 /** The name of the function that holds a statement: 32 digits of its text's SHA-256, so that each text has its own. */
