@@ -1,6 +1,6 @@
-import { BASE } from '../lib/endpoint.ts'
 import type { Json } from '../lib/openapi-parts.ts'
 import type { Operation } from '../lib/operation.ts'
+import { BASE } from '../lib/worker.ts'
 
 /** The day of the demo data that the examples show, and a day on which such a demo holds it. */
 export const EXAMPLE = { day: '2026-11-02', seeded: '2026-11-05', rows: 2 } as const

@@ -2,11 +2,21 @@ import { mkdir, readdir, rename, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
-import { build } from 'esbuild'
+import { build, type Plugin } from 'esbuild'
+import { files } from '../docs/files.ts'
 
 const FUNCTIONS = fileURLToPath(new URL('../functions', import.meta.url))
 const NO_ANALYTICS = fileURLToPath(new URL('./no-analytics.ts', import.meta.url))
 const DIST = fileURLToPath(new URL('../dist', import.meta.url))
+
+/** The reference page is made here, and not by the Worker that serves it. */
+const MADE: Plugin = {
+  name: 'made',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /[\\/]docs[\\/]files\.ts$/ }, async () => ({
+      contents: `const made = ${JSON.stringify(await files())}\nexport const files = async () => made`,
+    })),
+}
 
 /** A Worker's name and the sizes of its bundle in bytes. */
 export interface Bundle {
@@ -31,6 +41,7 @@ export async function bundle(from: string = FUNCTIONS, to: string = DIST): Promi
     mainFields: ['module', 'main'],
     conditions: ['workerd', 'worker', 'browser', 'import'],
     external: ['cloudflare:*'],
+    plugins: [MADE],
     alias: { '@upstash/core-analytics': NO_ANALYTICS },
     legalComments: 'none',
     logLevel: 'silent',

@@ -10,7 +10,7 @@ export function greet({ url, databaseUrl }: Emulator, demo: boolean): void {
 Keys
 ${DEMO.keys.map(({ label, key, note }) => `  ${label.padEnd(widest)}  ${key}  ${note}`).join('\n')}
 
-Try
+Try  ${url}/api/export/v1/docs in a browser, or
   curl '${url}/api/export/v1/visibility?brandId=${DEMO.brandId}' \\
     -H 'X-API-Key: ${DEMO.keys.find(({ label }) => label === 'enterprise')?.key}'
 

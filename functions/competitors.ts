@@ -20,5 +20,10 @@ export default metric({
 visibility. A competitor that nobody mentioned has a row with 0.`,
   row: CompetitorRow,
   rows: dailyCompetitors,
+  formula: {
+    part: 'sum(competitor_visible_responses)',
+    whole: 'sum(total_responses)',
+    per: 'competitor_name',
+  },
   key: ['date', 'competitor_name'],
 })

@@ -19,5 +19,10 @@ export default metric({
 round(recommended_rate × judged_answers / 100), then divide the sums.`,
   row: RecommendedRateRow,
   rows: dailyRecommendedRate,
+  formula: {
+    part: 'sum(round(recommended_rate × judged_answers / 100))',
+    whole: 'sum(judged_answers)',
+    per: 'entity_name',
+  },
   key: ['date', 'is_competitor', 'entity_name'],
 })

@@ -23,5 +23,6 @@ sum(positive_weight) / (sum(positive_weight) + sum(negative_weight)) × 100, wit
 average daily scores.`,
   row: SentimentRow,
   rows: dailySentiment,
+  formula: { part: 'sum(positive_weight)', whole: 'sum(positive_weight) + sum(negative_weight)' },
   key: ['date'],
 })

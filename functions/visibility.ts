@@ -21,5 +21,6 @@ export default metric({
 sum(visible_count) / sum(total_prompts) × 100 over its rows; do not average daily rates.`,
   row: VisibilityRow,
   rows: dailyVisibility,
+  formula: { part: 'sum(visible_count)', whole: 'sum(total_prompts)' },
   key: ['date', 'model_id', 'market_id'],
 })

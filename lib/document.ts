@@ -1,5 +1,6 @@
-import { endpoint, type Worker } from './endpoint.ts'
+import { endpoint } from './endpoint.ts'
 import { type Entity, entityOf } from './etag.ts'
+import type { Worker } from './worker.ts'
 
 /** An endpoint that answers everybody with one fixed JSON text: the path, the method and the rate budget are its only gates. */
 export function document({ path, body }: { path: string; body: string }): Worker {

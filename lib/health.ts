@@ -1,8 +1,9 @@
 import { sql } from 'drizzle-orm'
 import { run } from './db.ts'
-import { type Asked, endpoint, type Worker } from './endpoint.ts'
+import { type Asked, endpoint } from './endpoint.ts'
 import { timed } from './request-log.ts'
 import { prepare } from './statement.ts'
+import type { Worker } from './worker.ts'
 
 /** Milliseconds that each server has to show that it is there: less than a load balancer waits. */
 const PATIENCE = { databaseMs: 3000, counterMs: 800 }

@@ -2,11 +2,12 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { PgView } from 'drizzle-orm/pg-core'
 import { admit, presentedKey, readHeader } from './access.ts'
 import { runKept } from './db.ts'
-import { type Answer, type Asked, endpoint } from './endpoint.ts'
+import { type Asked, endpoint } from './endpoint.ts'
 import type { Described, Operation } from './operation.ts'
 import { columnsOf, rowWriter } from './row.ts'
 import { canRead, liveKey } from './scope.ts'
 import { prepareKept } from './statement.ts'
+import type { Answer } from './worker.ts'
 
 export type Listing = Omit<Operation, 'paged'> & {
   /** Brands, under the row's names, with `organization_id` and `active`. */

@@ -8,7 +8,7 @@ import {
   sealCursor,
 } from './cursor.ts'
 import { runKept } from './db.ts'
-import { type Answer, type Asked, endpoint } from './endpoint.ts'
+import { type Asked, endpoint } from './endpoint.ts'
 import type { Env } from './env.ts'
 import { PARAMETER_ERRORS, Refusal, refuse, refuseParameter } from './errors.ts'
 import type { Described, Operation } from './operation.ts'
@@ -16,6 +16,7 @@ import { PAGE_SIZE, pageQueries, readPage } from './page.ts'
 import { type Parameters, parseParameters } from './parameters.ts'
 import { PAID_PLANS, type Plan } from './plans.ts'
 import { dayOf, resolveWindow, resumeWindow, type Window } from './window.ts'
+import type { Answer } from './worker.ts'
 
 export type Metric = Omit<Operation, 'paged'> & {
   /** The stored rows; the line of each has the fields of `row`, in the same order. */

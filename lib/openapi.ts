@@ -1,10 +1,10 @@
 import * as z from 'zod/mini'
-import { BASE } from './endpoint.ts'
 import { jsonSchema } from './json-schema.ts'
 import { ABOUT, COMMON_HEADERS, HEADERS, type Json, REFUSALS, type RefusalAnswer } from './openapi-parts.ts'
 import type { Operation } from './operation.ts'
 import { PAGE_SIZE } from './page.ts'
 import { Parameters } from './parameters.ts'
+import { BASE } from './worker.ts'
 
 /** Version of the API's description, and of the path (specification, section 9). */
 export const VERSION = '1.0.0'
@@ -59,6 +59,7 @@ export function openapi(
       description: ABOUT,
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },
+    externalDocs: { url: `${BASE}/docs`, description: 'The same as a page, with requests to try and code.' },
     servers: [{ url: '/' }],
     security: [{ ApiKey: [] }],
     tags: [{ name: 'Export', description: 'What a key can read.' }],
@@ -107,12 +108,13 @@ const PAGED_REFUSALS = ['400', '401', '403', '404', '429', '503']
 const LISTING_REFUSALS = ['401', '403', '429', '503']
 
 function describe(operation: NamedOperation, example: Json | undefined): Json {
-  const { path, summary, description, paged } = operation
+  const { path, summary, description, paged, formula } = operation
   return {
     operationId: path.slice(1).replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
     tags: ['Export'],
     summary,
     description,
+    ...(formula && { 'x-formula': formula }),
     ...(paged && {
       parameters: Object.keys(Parameters.shape).map((name) => ({ $ref: `#/components/parameters/${name}` })),
     }),

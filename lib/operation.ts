@@ -1,6 +1,12 @@
 import type { RowSchema } from './row.ts'
 import type { KeptStatement } from './statement.ts'
 
+/**
+ * The figure of a window, made of sums over its rows: part / whole × 100, without a value where `whole` is 0. With `per`,
+ * one figure for each value of that field.
+ */
+export type Formula = { readonly part: string; readonly whole: string; readonly per?: string }
+
 /** What an endpoint says of itself: the OpenAPI document is made of these. */
 export type Operation = {
   readonly path: string
@@ -9,6 +15,8 @@ export type Operation = {
   readonly row: RowSchema
   /** Whether it takes the common parameters and answers in pages. */
   readonly paged: boolean
+  /** How the figure of a window is made, where there is one. */
+  readonly formula?: Formula
 }
 
 /** A Worker that answers requests, with what it says of itself. */

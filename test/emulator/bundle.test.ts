@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { bundle } from '../../emulator/bundle.ts'
 import { gzipLimit } from '../support/bundle-limit.ts'
 
-test('keeps Workers small: 120 KiB gzip each, 40 for the description', async () => {
+test('keeps Workers small: 120 KiB gzip each, 40 for the description and its page', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'bundle-'))
   try {
     const bundles = await bundle(undefined, folder)

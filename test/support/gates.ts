@@ -1,4 +1,4 @@
-import { BASE } from '../../lib/endpoint.ts'
+import { BASE } from '../../lib/worker.ts'
 import type { Endpoint } from './endpoints.ts'
 import type { Wired } from './wire.ts'
 

@@ -48,13 +48,13 @@ export const section: Section = async ({ sized, tell }) => {
         routed.includes(name) ? middle(name, 'cold') / middle(name, 'warm') : '',
         routed.includes(name) ? middle(name, 'cold') / middle(EMPTY, 'cold') : '',
       ]),
-      note: `Limits: 120 KiB, openapi 40 KiB. First request: of an isolate that workerd makes for it out of the bundle’s text, by its worker loader; it holds the handing over and compiling of the bundle, its global scope, and a request with an unknown key, to which Neon and Upstash answer at once (a Worker, by the median of all: ${figure(typical('cold'))} ms, warm ${figure(typical('warm'))} ms; one that does nothing: ${figure(middle(EMPTY, 'cold'))} ms, warm ${figure(middle(EMPTY, 'warm'))} ms). Medians of ${rounds} alternating fresh isolates, and of ${WARM} warm requests to each. refresh has no path.`,
+      note: `Limits: 120 KiB, openapi and docs 40 KiB. First request: of an isolate that workerd makes for it out of the bundle’s text, by its worker loader; it holds the handing over and compiling of the bundle, its global scope, and a request with an unknown key, to which Neon and Upstash answer at once (a Worker, by the median of all: ${figure(typical('cold'))} ms, warm ${figure(typical('warm'))} ms; one that does nothing: ${figure(middle(EMPTY, 'cold'))} ms, warm ${figure(middle(EMPTY, 'warm'))} ms). Medians of ${rounds} alternating fresh isolates, and of ${WARM} warm requests to each. refresh has no path.`,
     },
   ]
 }
 
 /** The Workers that answer without a key; the others are asked without one, and refuse. */
-const WITHOUT_KEY = new Set([EMPTY, 'openapi', 'healthz'])
+const WITHOUT_KEY = new Set([EMPTY, 'openapi', 'docs', 'healthz'])
 
 async function started({ ask, name }: Loaded, isolate: number): Promise<Start> {
   const once = async () => {

@@ -1,0 +1,66 @@
+import { html } from 'hono/html'
+import { breakable, type Html, prose } from './prose.ts'
+import { type Endpoint, isPaged, type Parameter } from './reference.ts'
+import { SAMPLES } from './samples.ts'
+
+/** The part of the page that is about one endpoint. */
+export function section(endpoint: Endpoint, ids: ReadonlySet<string>): Html {
+  const { id, path, summary, description, parameters, fields, formula, example } = endpoint
+  return html`<section class="endpoint" id="${id}" aria-labelledby="${id}-title">
+  <h2 id="${id}-title">${summary}</h2>
+  <p class="path"><span class="method">GET</span> <code>${breakable(path)}</code> <a href="#${id}-try">Try it</a></p>
+  <div class="columns">
+    <div>
+      <p>${prose(description, ids)}</p>
+      ${
+        formula &&
+        html`<figure class="formula" aria-label="Formula">
+        <div><code>${formula.part}</code></div>
+        <div class="over"><code>${formula.whole}</code></div>
+        <div class="times">× 100</div>
+        ${formula.per && html`<figcaption>for each <code>${formula.per}</code></figcaption>`}
+      </figure>`
+      }
+      <h3>Fields of a row</h3>
+      <dl class="fields">${fields.map(
+        ({ name, type, nullable, description }) =>
+          html`<div><dt><code>${name}</code> <span class="type">${type}${nullable ? ' or null' : ''}</span></dt><dd>${prose(description, ids)}</dd></div>`,
+      )}</dl>
+    </div>
+    <div>
+      ${samples(endpoint)}
+      <details class="example"><summary>Example of an answer</summary><pre tabindex="0" role="region" aria-label="Example of an answer"><code data-language="json">${example}</code></pre></details>
+    </div>
+  </div>
+  <form class="try" id="${id}-try" data-endpoint="${id}" autocomplete="off" novalidate aria-label="Try: ${summary}">
+    <h3>Try it</h3>
+    ${parameters.map((parameter) => field(id, parameter, ids))}
+    <p class="buttons"><button type="submit">Send</button>${isPaged(endpoint) ? html` <button type="button" class="quiet" data-next hidden>Next page</button>` : ''}</p>
+  </form>
+  <div class="answer" data-answer="${id}"><p role="status" data-summary></p><div data-details></div></div>
+</section>`
+}
+
+function samples({ id, summary }: Endpoint): Html {
+  return html`<div class="samples" data-samples="${id}">
+    <div class="bar">
+      <div role="tablist" aria-label="Code: ${summary}">${Object.entries(SAMPLES).map(
+        ([language, { label }], index) =>
+          html`<button type="button" role="tab" id="${id}-${language}" aria-controls="${id}-code" aria-selected="${index === 0 ? 'true' : 'false'}" tabindex="${index === 0 ? '0' : '-1'}" data-language="${language}">${label}</button>`,
+      )}</div>
+      <button type="button" class="quiet" data-copy>Copy</button>
+    </div>
+    <pre role="tabpanel" id="${id}-code" tabindex="0" aria-labelledby="${id}-curl"><code></code></pre>
+  </div>`
+}
+
+const INPUTS: Readonly<Record<string, string>> = { date: 'date' }
+
+function field(id: string, { name, type, required, description }: Parameter, ids: ReadonlySet<string>): Html {
+  const input = `${id}-${name}`
+  return html`<div class="field" data-type="${type}">
+    <label for="${input}"><code>${name}</code>${required ? ' (required)' : ''}</label>
+    <input id="${input}" type="${INPUTS[type] ?? 'text'}" data-parameter="${name}" ${name === 'brandId' ? html`list="brands-list"` : ''} autocapitalize="off" spellcheck="false" aria-describedby="${input}-about">
+    <p class="about" id="${input}-about">${prose(description, ids)}</p>
+  </div>`
+}
