@@ -1,0 +1,44 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+
+/** The service behind a door that turns each request away when it comes first. */
+export type Faltering = {
+  readonly url: string
+  /** How often each path with its query was asked for. */
+  readonly asked: Map<string, number>
+  readonly close: () => Promise<void>
+}
+
+/** Opens it: a first request is answered 429 and 503 in turns, with a second to wait, and its repetition by the service. */
+export async function falter(service: string): Promise<Faltering> {
+  const asked = new Map<string, number>()
+  const server = createServer(async ({ url: target = '', headers }, response) => {
+    const times = (asked.get(target) ?? 0) + 1
+    asked.set(target, times)
+    if (times === 1) {
+      response.writeHead(asked.size % 2 === 0 ? 503 : 429, {
+        'Retry-After': '1',
+        'Content-Type': 'application/json',
+      })
+      response.end('{"error":"Later."}')
+      return
+    }
+    const answer = await fetch(service + target, {
+      headers: { 'X-API-Key': String(headers['x-api-key']), 'User-Agent': target },
+    })
+    response.writeHead(answer.status, { 'Content-Type': 'application/json' })
+    response.end(await answer.text())
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('The door has no port')
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    asked,
+    close: async () => {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
