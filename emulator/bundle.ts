@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { build, type Plugin } from 'esbuild'
-import { files } from '../docs/files.ts'
+import { files } from '../functions/docs/files.ts'
 
 const FUNCTIONS = fileURLToPath(new URL('../functions', import.meta.url))
 const NO_ANALYTICS = fileURLToPath(new URL('./no-analytics.ts', import.meta.url))

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { expect, inject, test } from 'vitest'
-import { files } from '../../docs/files.ts'
+import { files } from '../../functions/docs/files.ts'
 import document from '../../functions/openapi.json' with { type: 'json' }
 import { PLANS } from '../../lib/plans.ts'
 import { BUDGET } from '../../lib/rate-limit.ts'
@@ -135,7 +135,7 @@ test('tells of every endpoint, field, formula, parameter, status, header and lim
 })
 
 test('writes what the document says as text, whatever is in it', async () => {
-  const { page: write } = await import('../../docs/page.ts')
+  const { page: write } = await import('../../functions/docs/page.ts')
   const [first] = reference.endpoints
   if (first === undefined) throw new Error('There is no endpoint')
   const hostile = '<img src=x onerror=alert(1)> `</code><script>` & "quoted"'

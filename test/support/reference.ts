@@ -1,4 +1,4 @@
-import { readReference } from '../../docs/reference.ts'
+import { readReference } from '../../functions/docs/reference.ts'
 import document from '../../functions/openapi.json' with { type: 'json' }
 
 /** The reference that the page is made from. */

@@ -5,19 +5,19 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { isPaged } from '../../docs/reference.ts'
-import { type Language, SAMPLES } from '../../docs/samples.ts'
-import { call, pull, type Row } from '../support/call.ts'
-import { fillDaily, hasManyRowsADay } from '../support/daily.ts'
-import { falter } from '../support/faltering.ts'
-import { hasAll } from '../support/programs.ts'
-import { reference } from '../support/reference.ts'
-import { type Tenant, tenant } from '../support/tenant.ts'
-import { database } from '../support/world.ts'
+import { isPaged } from '../../../functions/docs/reference.ts'
+import { type Language, SAMPLES } from '../../../functions/docs/samples.ts'
+import { call, pull, type Row } from '../../support/call.ts'
+import { fillDaily, hasManyRowsADay } from '../../support/daily.ts'
+import { falter } from '../../support/faltering.ts'
+import { hasAll } from '../../support/programs.ts'
+import { reference } from '../../support/reference.ts'
+import { type Tenant, tenant } from '../../support/tenant.ts'
+import { database } from '../../support/world.ts'
 
 const db = database()
 const run = promisify(execFile)
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 const ROWS = 2001
 
 let its: Tenant

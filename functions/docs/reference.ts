@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import type { Formula } from '../lib/operation.ts'
+import type { Formula } from '../../lib/operation.ts'
 
 const Schema = z.object({
   type: z.optional(z.string()),

@@ -3,12 +3,12 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import type { Browser, BrowserContextOptions, Page, Request } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
-import { isPaged } from '../../docs/reference.ts'
-import { hasBrowser, startBrowser } from '../support/browser.ts'
-import { fillDaily } from '../support/daily.ts'
-import { reference } from '../support/reference.ts'
-import { type Tenant, tenant } from '../support/tenant.ts'
-import { database } from '../support/world.ts'
+import { isPaged } from '../../../functions/docs/reference.ts'
+import { hasBrowser, startBrowser } from '../../support/browser.ts'
+import { fillDaily } from '../../support/daily.ts'
+import { reference } from '../../support/reference.ts'
+import { type Tenant, tenant } from '../../support/tenant.ts'
+import { database } from '../../support/world.ts'
 
 const db = database()
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { type Figure, figuresOf, sum } from '../../docs/browser/figure.ts'
-import { indented } from '../../docs/browser/json.ts'
-import { fieldsOf, javascript, write } from '../../docs/formula.ts'
-import { reference } from '../support/reference.ts'
+import { type Figure, figuresOf, sum } from '../../../functions/docs/browser/figure.ts'
+import { indented } from '../../../functions/docs/browser/json.ts'
+import { fieldsOf, javascript, write } from '../../../functions/docs/formula.ts'
+import { reference } from '../../support/reference.ts'
 
 const formulas = reference.endpoints.flatMap(({ id, formula, fields }) =>
   formula ? [{ id, formula, fields }] : [],

@@ -1,8 +1,8 @@
 import { html } from 'hono/html'
-import { PAGE_SIZE } from '../lib/page.ts'
-import { PLANS } from '../lib/plans.ts'
-import { BUDGET } from '../lib/rate-limit.ts'
-import { DEFAULT_DAYS } from '../lib/window.ts'
+import { PAGE_SIZE } from '../../lib/page.ts'
+import { PLANS } from '../../lib/plans.ts'
+import { BUDGET } from '../../lib/rate-limit.ts'
+import { DEFAULT_DAYS } from '../../lib/window.ts'
 import type { Html } from './prose.ts'
 
 /** Every limit of the service, out of the tables that it keeps to itself. */

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { StdinOptions } from 'esbuild'
-import document from '../functions/openapi.json' with { type: 'json' }
-import type { SiteFile } from '../lib/site.ts'
+import type { SiteFile } from '../../lib/site.ts'
+import document from '../openapi.json' with { type: 'json' }
 import { javascript, write } from './formula.ts'
 import { page } from './page.ts'
 import { type Reference, readReference } from './reference.ts'
