@@ -2,6 +2,6 @@ import { defineConfig } from 'drizzle-kit'
 
 export default defineConfig({
   dialect: 'postgresql',
-  schema: './drizzle/{tables,views,daily}/*.ts',
+  schema: './drizzle/{tables,source,views,daily}/*.ts',
   out: './drizzle/migrations',
 })

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { sqlState } from '../drizzle/sql-state.ts'
 
 /** A mistake of whoever runs a command; its message is the whole answer. */
 export class Mistake extends Error {}
@@ -46,9 +47,4 @@ export async function withClient<Result>(
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0])
   return (error instanceof Error ? error.message : String(error)).replace(/\.+$/, '')
-}
-
-function sqlState(error: unknown): string {
-  if (!(error instanceof Error)) return ''
-  return 'code' in error && typeof error.code === 'string' ? error.code : sqlState(error.cause)
 }

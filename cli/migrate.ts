@@ -1,8 +1,28 @@
-import { withDatabase } from './database.ts'
+import { Command, InvalidArgumentError } from 'commander'
+import { Occupied, SCHEMA_NAME } from '../drizzle/migrate.ts'
+import { Mistake, withDatabase } from './database.ts'
 import { run } from './run.ts'
 import { bringToCurrent } from './schema.ts'
 
+const schemaName = (text: string): string => {
+  if (SCHEMA_NAME.test(text)) return text
+  throw new InvalidArgumentError('It must be a name in small letters: export_api.')
+}
+
+const { schema } = new Command('migrate')
+  .description('Brings the database to the current schema.')
+  .option(
+    '--schema <name>',
+    'make the tables in this schema instead of public, beside an application',
+    schemaName,
+  )
+  .parse()
+  .opts<{ schema?: string }>()
+
 await run(async () => {
-  await withDatabase(bringToCurrent)
+  await withDatabase((client) => bringToCurrent(client, schema)).catch((error) => {
+    if (!(error instanceof Occupied)) throw error
+    throw new Mistake(`${error.message}: npm run migrate -- --schema export_api makes them beside those.`)
+  })
   console.log('The database has the current schema.')
 })

@@ -1,19 +1,23 @@
 import { SingleBar } from 'cli-progress'
 import { Command } from 'commander'
 import type { Client } from 'pg'
-import { noteEverything, refreshAll } from '../drizzle/daily/refresh.ts'
-import { withDatabase } from './database.ts'
+import { noteEverything, noteTrailing, refreshAll, Unwatched } from '../drizzle/daily/refresh.ts'
+import { Mistake, withDatabase } from './database.ts'
 import { run } from './run.ts'
 
 const { all } = new Command('refresh')
   .description('Brings the daily tables up to date with the raw ones.')
-  .option('--all', 'compute every day anew, not only those that changed')
+  .option('--all', 'compute every day anew, not only those that changed or are among the last')
   .parse()
   .opts<{ all?: boolean }>()
 
 await run(() =>
   withDatabase(async (client) => {
     if (all) await noteEverything(client)
+    await noteTrailing(client).catch((error) => {
+      if (!(error instanceof Unwatched)) throw error
+      throw new Mistake(`${error.message}: see "On a database that exists already" in the README.`)
+    })
     const settled = await refreshWithBar(client)
     console.log(settled === 0 ? 'Everything is up to date.' : `Up to date: ${settled} changes computed.`)
   }),

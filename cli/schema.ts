@@ -3,14 +3,17 @@ import { migrate } from '../drizzle/migrate.ts'
 import { functionName, STATEMENTS } from '../lib/statement.ts'
 import { findWorkers } from './operations.ts'
 
-/** Brings a database to the current schema, and gives it the statements that the Workers of this version send. */
-export async function bringToCurrent(client: Client): Promise<void> {
+/**
+ * Brings a database to the current schema, and gives it the statements that the Workers of this version send. Its tables
+ * are made in `schema`, where they are not there yet; in `public` unless it says otherwise.
+ */
+export async function bringToCurrent(client: Client, schema?: string): Promise<void> {
   const kept = (await findWorkers()).flatMap(({ statements }) =>
     statements.flatMap((each) => (each.smaller === undefined ? [each] : [each, each.smaller])),
   )
-  await migrate(
-    client,
-    await Promise.all(
+  await migrate(client, {
+    schema,
+    statements: await Promise.all(
       kept.map(async (statement) => ({
         schema: STATEMENTS,
         name: await functionName(statement),
@@ -19,5 +22,5 @@ export async function bringToCurrent(client: Client): Promise<void> {
         columns: statement.columns,
       })),
     ),
-  )
+  })
 }

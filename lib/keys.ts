@@ -1,11 +1,17 @@
 import { and, count, desc, eq, gt, inArray, isNull, or, sql } from 'drizzle-orm'
 import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
-import { apiKeys } from '../drizzle/tables/api-keys.ts'
-import { brands } from '../drizzle/tables/brands.ts'
-import { memberships } from '../drizzle/tables/memberships.ts'
-import { subscriptions } from '../drizzle/tables/subscriptions.ts'
+import { source } from '../drizzle/source/schema.ts'
+import {
+  sourceBrands as brands,
+  sourceMemberships as memberships,
+  sourceSubscriptions as subscriptions,
+} from '../drizzle/source/views.ts'
+import { apiKeyColumns } from '../drizzle/tables/api-keys.ts'
 import { mintApiKey, sha256Bytes } from './api-key.ts'
 import { PLANS } from './plans.ts'
+
+// Written to through its view, so that it is found wherever it is.
+const apiKeys = source.table('api_keys', apiKeyColumns())
 
 /** Any Drizzle database with transactions: node-postgres, or Neon over WebSockets. */
 export type Database = PgDatabase<PgQueryResultHKT>

@@ -92,7 +92,7 @@ function statement({ table, key }: PagedRows, from: SQL, size: number): SQL {
         (windows.by_plan -> access.plan ->> 'last')::date as last
       from access
       cross join (select ${sql.placeholder('windows')}::jsonb as by_plan) as windows
-      left join brands as brand on brand.id = ${sql.placeholder('brand_id')}::uuid and ${canRead}
+      left join export_source.brands as brand on brand.id = ${sql.placeholder('brand_id')}::uuid and ${canRead}
     )
     select
       json_build_array(key_id, organization_id, plan, brand_id,

@@ -12,6 +12,8 @@ const PATIENCE_MS = 40_000
 /** Milliseconds after which a run begins no further step: the next minute's run goes on. */
 const RUN_MS = 20_000
 
+const begin = prepare(sql`select daily.note_trailing(false)::text`)
+
 const step = prepare(
   sql`select daily.refresh(${sql.placeholder('brands')}::int, ${sql.placeholder('days')}::int)::text`,
 )
@@ -23,6 +25,7 @@ export function refresher(): { scheduled: (event: unknown, bindings: object) => 
       const env = parseEnv(bindings)
       const end = Date.now() + RUN_MS
       let settled = 0
+      await run({ env, log: null }, begin, {}, PATIENCE_MS)
       while (Date.now() < end) {
         const [row] = await run({ env, log: null }, step, STEP, PATIENCE_MS)
         if (row?.[0] === '0') break

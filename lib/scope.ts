@@ -7,12 +7,12 @@ import { PAID_PLANS } from './plans.ts'
  */
 export const liveKey: SQL = sql`
   select keys.id as key_id, keys.organization_id, keys.brand_ids, subscriptions.plan
-  from api_keys as keys
-  join memberships
+  from export_source.api_keys as keys
+  join export_source.memberships
     on memberships.organization_id = keys.organization_id
     and memberships.user_id = keys.created_by
     and memberships.role in ('owner', 'admin')
-  left join subscriptions
+  left join export_source.subscriptions
     on subscriptions.organization_id = keys.organization_id
     and subscriptions.status = 'active'
     and subscriptions.plan in (${sql.join(

@@ -1,14 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientBase } from 'pg'
+import { sqlState } from '../sql-state.ts'
 
 /** What one transaction brings up to date at most. */
 export type Step = { readonly brands: number; readonly days: number }
 
 const SHORT: Step = { brands: 10, days: 31 }
 
+/** That there are raw tables whose changes nobody notes; the message names them. */
+export class Unwatched extends Error {}
+
+const NOT_IN_STATE = '55000'
+
 /** Notes every day of every brand and metric, to be computed anew. */
 export async function noteEverything(client: ClientBase): Promise<void> {
   await client.query('insert into daily.stale (metric) select distinct metric from daily.sources')
+}
+
+/**
+ * Notes the last days anew where nothing notes the changes of raw rows (`daily.trailing`). Throws {@link Unwatched} when
+ * that is so and no such days are set.
+ */
+export async function noteTrailing(client: ClientBase): Promise<void> {
+  await client.query('select daily.note_trailing(true)').catch((error) => {
+    throw sqlState(error) === NOT_IN_STATE ? new Unwatched(error.message) : error
+  })
 }
 
 /** Brings every stored day up to date, one short transaction after another; `onStep` hears how many notes each settled. */

@@ -23,7 +23,7 @@ export async function* verify(client: ClientBase, extent: Extent): AsyncGenerato
     const view = `metrics.${client.escapeIdentifier(metric)}`
     const columns = await columnsOf(client, stored)
     const { rows: brands } = await client.query<{ id: string }>(
-      `select id from (select id from brands union select brand_id from ${stored}) as known
+      `select id from (select id from export_source.brands union select brand_id from ${stored}) as known
        where id = $1 or $1::uuid is null order by id`,
       [extent.brandId],
     )

@@ -27,5 +27,5 @@ export const brandListing = metrics
       site_url as "siteUrl",
       industry,
       to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt"
-    from public.brands
+    from export_source.brands
   `)

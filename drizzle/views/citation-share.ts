@@ -26,7 +26,7 @@ export const citationShare = metrics.view('citation_share', citationShareColumns
       bool_or(cited.owned) as is_owned,
       count(distinct cited.answer_id)::int as citations,
       count(distinct cited.answer_id) filter (where cited.owned)::int as owned_citations
-    from public.citations as cited
+    from export_source.citations as cited
     join metrics.counted_answers as counted on counted.answer_id = cited.answer_id
     group by counted.brand_id, counted.date, cited.url
   `)

@@ -24,7 +24,7 @@ export const citations = metrics.view('citations', citationsColumns()).as(sql`
       max(cited.domain collate "C") as domain,
       bool_or(cited.owned) as is_owned,
       count(distinct cited.answer_id)::int as citations
-    from public.citations as cited
+    from export_source.citations as cited
     join metrics.counted_answers as counted on counted.answer_id = cited.answer_id
     group by counted.brand_id, (cited.recorded_at at time zone 'UTC')::date, cited.url
   `)

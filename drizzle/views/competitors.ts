@@ -26,7 +26,7 @@ export const competitors = metrics.view('competitors', competitorsColumns()).as(
     join metrics.competitor_names as competitor on competitor.brand_id = counted.brand_id
     cross join lateral (
       select array_agg(metrics.fold(answer_mentions.name)) as names
-      from public.answer_mentions
+      from export_source.answer_mentions
       where answer_mentions.answer_id = counted.answer_id
     ) as mentioned
     group by counted.brand_id, counted.date, competitor.name

@@ -18,8 +18,8 @@ export const countedAnswers = metrics
       (answers.answered_at at time zone 'UTC')::date as date,
       answers.model_id,
       answers.market_id
-    from public.answers
-    join public.prompts on prompts.id = answers.prompt_id
+    from export_source.answers
+    join export_source.prompts on prompts.id = answers.prompt_id
     where answers.error is null
       and prompts.retired_at is null
       and prompts.counts_in_metrics

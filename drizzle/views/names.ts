@@ -5,7 +5,7 @@ import { metrics } from './schema.ts'
 /** The folded names under which an answer mentions a brand: its name, its display name, its aliases. */
 export const brandNames = metrics.view('brand_names', { brand_id: uuid(), names: text().array() }).as(sql`
     select brands.id as brand_id, array_agg(metrics.fold(known.name)) as names
-    from public.brands
+    from export_source.brands
     cross join unnest(array[brands.name, brands.display_name] || brands.aliases) as known(name)
     group by brands.id
   `)
@@ -19,8 +19,8 @@ export const competitorNames = metrics
       competitors.brand_id,
       competitors.name,
       array_agg(metrics.fold(known.name)) as names
-    from public.competitors
+    from export_source.competitors
     cross join unnest(array[competitors.name] || competitors.aliases) as known(name)
     where competitors.active
-    group by competitors.id
+    group by competitors.id, competitors.brand_id, competitors.name
   `)

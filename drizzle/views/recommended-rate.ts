@@ -24,10 +24,10 @@ export const recommendedRate = metrics.view('recommended_rate', recommendedRateC
       judged.competitor_id is null as is_brand,
       round(100.0 * count(*) filter (where judged.recommended) / count(*), 4) as recommended_rate,
       count(*)::int as judged_answers
-    from public.recommendations as judged
+    from export_source.recommendations as judged
     join metrics.counted_answers as counted on counted.answer_id = judged.answer_id
-    join public.brands on brands.id = counted.brand_id
-    left join public.competitors
+    join export_source.brands on brands.id = counted.brand_id
+    left join export_source.competitors
       on competitors.id = judged.competitor_id
       and competitors.brand_id = counted.brand_id
     where counted.date >= date '2026-09-22'

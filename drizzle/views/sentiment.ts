@@ -33,7 +33,7 @@ export const sentiment = metrics.view('sentiment', sentimentColumns()).as(sql`
         count(*) filter (where phrase.polarity = 'negative')::int as negative_mentions,
         coalesce(sum(phrase.confidence) filter (where phrase.polarity = 'positive'), 0) as positive,
         coalesce(sum(phrase.confidence) filter (where phrase.polarity = 'negative'), 0) as negative
-      from public.sentiment_phrases as phrase
+      from export_source.sentiment_phrases as phrase
       join metrics.counted_answers as counted on counted.answer_id = phrase.answer_id
       group by counted.brand_id, counted.date
     ) as daily

@@ -29,11 +29,11 @@ export const visibility = metrics.view('visibility', visibilityColumns()).as(sql
       round(100.0 * count(*) filter (where mentioned.names && brand.names) / count(*), 4) as visibility_rate
     from metrics.counted_answers as counted
     join metrics.brand_names as brand on brand.brand_id = counted.brand_id
-    join public.models on models.id = counted.model_id
-    join public.markets on markets.id = counted.market_id
+    join export_source.models on models.id = counted.model_id
+    join export_source.markets on markets.id = counted.market_id
     cross join lateral (
       select array_agg(metrics.fold(answer_mentions.name)) as names
-      from public.answer_mentions
+      from export_source.answer_mentions
       where answer_mentions.answer_id = counted.answer_id
     ) as mentioned
     group by counted.brand_id, counted.date, counted.model_id, models.provider, counted.market_id, markets.name
