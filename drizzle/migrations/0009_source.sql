@@ -538,7 +538,7 @@ BEGIN
     ) AS rule(source, written_as, events)
     WHERE rule.source = as_source
   LOOP
-    body := regexp_replace(daily.source_of(noting.written_as), '\m(FROM|JOIN) (come|gone)\M', '\1 <\2> AS \2', 'g');
+    body := regexp_replace(daily.source_of(noting.written_as), '\m(FROM|JOIN) (come|gone)\M(?!\.)', '\1 <\2> AS \2', 'g');
     body := replace(body, 'TG_TABLE_NAME', quote_literal(as_source));
     body := replace(body, '<come>', format('(WITH %I AS (SELECT * FROM come) %s)', base, mapping));
     body := replace(body, '<gone>', format('(WITH %I AS (SELECT * FROM gone) %s)', base, mapping));
@@ -594,8 +594,7 @@ $over$;
 CREATE FUNCTION daily.put_trigger(of_table regclass, trigger_name text, definition text) RETURNS void
 LANGUAGE plpgsql SET search_path = '' AS $put$
 BEGIN
-  EXECUTE format('DROP TRIGGER IF EXISTS %I ON %s', trigger_name, of_table);
-  EXECUTE format('CREATE TRIGGER %I %s', trigger_name, definition);
+  EXECUTE format('CREATE OR REPLACE TRIGGER %I %s', trigger_name, definition);
   EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', of_table, trigger_name);
 END
 $put$;

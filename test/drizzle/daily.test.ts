@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 
 import type { OwnDatabase } from '../support/database.ts'
 import { CLEARANCE, histories, play, refreshDayByDay } from '../support/history.ts'
 import { isolatedDatabase } from '../support/isolated.ts'
+import { MAPPED, tableOf } from '../support/schema.ts'
 import { differences } from '../support/verify.ts'
 import { answer, brand, insert, organization, place, prompt } from '../support/world.ts'
 
@@ -154,12 +155,12 @@ describe('the daily tables equal the views', () => {
     'organizations',
   ])('after %s was truncated', async (table) => {
     await told()
-    await db.query(`truncate ${table} cascade`)
+    await db.query(`truncate ${tableOf(table)} cascade`)
     await refresh()
     expect(await differences(db)).toEqual([])
   })
 
-  test('when names are as long as they may be, and longer ones are refused', async () => {
+  test.skipIf(MAPPED)('when names are as long as they may be, and longer ones are refused', async () => {
     const { brandId, competitor } = await told()
     const long = () => randomBytes(2000).toString('base64').slice(0, 2000)
     await db.query('update brands set name = $2 where id = $1', [brandId, long()])
@@ -171,7 +172,8 @@ describe('the daily tables equal the views', () => {
     expect(await differences(db)).toEqual([])
   })
 
-  test.each([
+  // These checks are the tables' own; what another application's let through: see test/drizzle/seam.test.ts.
+  test.skipIf(MAPPED).each([
     'infinity',
     '-infinity',
     '10000-01-01T00:00:00Z',

@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { expect, inject, test } from 'vitest'
 import { migrate } from '../../drizzle/migrate.ts'
 import { withClient } from '../support/database.ts'
+import { MAPPED } from '../support/schema.ts'
 
 test('the migrations hold everything that the tables and views say', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'migrations-'))
@@ -34,7 +35,7 @@ test('the migrations hold everything that the tables and views say', async () =>
 
 test('migrating a current database changes nothing', async () => {
   await withClient(inject('databaseUrl'), async (client) => {
-    const applied = 'select * from drizzle.__drizzle_migrations order by id'
+    const applied = `select * from ${MAPPED ? 'export_api.export_api_migrations' : 'drizzle.__drizzle_migrations'} order by id`
     const { rows: before } = await client.query(applied)
     await migrate(client)
     expect((await client.query(applied)).rows).toEqual(before)

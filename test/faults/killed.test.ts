@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, describe, expect, inject, test } from 'vitest'
-import { bringToCurrent } from '../../cli/schema.ts'
 import { fillDaily } from '../support/daily.ts'
 import { withClient } from '../support/database.ts'
 import { findEndpoints } from '../support/endpoints.ts'
@@ -9,6 +8,7 @@ import { reckoning } from '../support/faults/owed.ts'
 import { findPostgres, type MortalPostgres, startPostgres } from '../support/faults/postgres.ts'
 import { pullPatiently } from '../support/faults/retrying.ts'
 import { faultyService } from '../support/faults/service.ts'
+import { prepare } from '../support/schema.ts'
 import { storedRows } from '../support/stored.ts'
 import { tenant } from '../support/tenant.ts'
 
@@ -25,7 +25,7 @@ describe.skipIf(binaries === undefined || !inject('realPostgres'))(
     let postgres: MortalPostgres
     const service = faultyService(async () => {
       postgres = await startPostgres(binaries ?? '')
-      await withClient(postgres.url, bringToCurrent)
+      await withClient(postgres.url, prepare)
       return { databaseUrl: postgres.url }
     })
     afterAll(() => postgres.remove())

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { bringToCurrent } from '../../cli/schema.ts'
+import { prepare } from './schema.ts'
 
 /** A migrated database that only its maker uses. */
 export type OwnDatabase = { readonly url: string; readonly drop: () => Promise<void> }
@@ -12,7 +12,7 @@ export async function createDatabase(serverUrl: string): Promise<OwnDatabase> {
   const url = new URL(serverUrl)
   url.pathname = `/${name}`
   await withClient(serverUrl, (client) => client.query(`create database ${name}`))
-  await withClient(url.href, bringToCurrent)
+  await withClient(url.href, prepare)
   return {
     url: url.href,
     drop: () =>

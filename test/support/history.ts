@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import pg from 'pg'
 import { refreshAll } from '../../drizzle/daily/refresh.ts'
+import { tableOf } from './schema.ts'
 import { differences } from './verify.ts'
 
 /** One thing that happens; numbers choose rows and values, and each kind takes what it needs. */
@@ -198,7 +199,7 @@ const CHANGES: Readonly<Record<string, (a: number, b: number, c: number, d: numb
   renameMarket: (a, b) => ['update markets set name = $2 where id = $1', marketOf(a), nameOf(b)],
   sellModel: (a, b) => ['update models set provider = $2 where id = $1', modelOf(a), nameOf(b)],
   truncate: (a) => [
-    `truncate ${at(['answer_mentions', 'citations', 'sentiment_phrases', 'recommendations', 'answers cascade'], a)}`,
+    `truncate ${tableOf(at(['answer_mentions', 'citations', 'sentiment_phrases', 'recommendations', 'answers'], a))} cascade`,
   ],
 }
 
@@ -221,7 +222,7 @@ const PASSAGES: Readonly<Record<string, (actors: Actors, a: number, b: number) =
 
 /** Takes all rows away, and all notes of that. */
 export const CLEARANCE = `
-  truncate organizations, models, markets cascade;
+  truncate ${['organizations', 'models', 'markets'].map(tableOf)} cascade;
   truncate daily.stale, daily.visibility, daily.competitors, daily.citations, daily.citation_share,
     daily.sentiment, daily.recommended_rate`
 

@@ -1,7 +1,7 @@
 import { inject } from 'vitest'
-import { bringToCurrent } from '../../cli/schema.ts'
 import { startEmbeddedPostgres } from '../../emulator/embedded/postgres.ts'
 import { createDatabase, type OwnDatabase, withClient } from './database.ts'
+import { prepare } from './schema.ts'
 
 /** A migrated database apart from the service's, on the server of the run or embedded as the run's is. */
 export async function isolatedDatabase(): Promise<OwnDatabase> {
@@ -14,6 +14,6 @@ export async function isolatedDatabase(): Promise<OwnDatabase> {
     return { url: hasty.href, drop }
   }
   const { url, stop } = await startEmbeddedPostgres()
-  await withClient(url, bringToCurrent)
+  await withClient(url, prepare)
   return { url, drop: stop }
 }

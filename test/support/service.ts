@@ -1,8 +1,8 @@
 import type { TestProject } from 'vitest/node'
-import { bringToCurrent } from '../../cli/schema.ts'
 import { type Emulator, startEmulator } from '../../emulator/start.ts'
 import { createDatabase, withClient } from './database.ts'
 import { claimRedis } from './redis.ts'
+import { prepare } from './schema.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -29,7 +29,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     redisUrl: redis?.url,
     crons: false,
   })
-  if (!database) await withClient(emulator.databaseUrl, bringToCurrent)
+  if (!database) await withClient(emulator.databaseUrl, prepare)
   project.provide('serviceUrl', emulator.url)
   project.provide('databaseUrl', emulator.databaseUrl)
   project.provide('redisUrl', redis?.url ?? '')
