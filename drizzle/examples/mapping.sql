@@ -1,7 +1,7 @@
 -- How an application with names of its own is mapped: each view of `export_source` is replaced by one over its tables,
 -- with the columns, in the order and with the types of `drizzle/source/views.ts`. Postgres refuses any other. Here the
 -- application lives in the schema `app`, deletes softly, and has enums. Run it in one transaction, after
--- `npm run migrate -- --schema export_api`.
+-- `npm run migrate -- --schema export_api`; then capture.sql, if you may put triggers on its tables.
 
 create or replace view export_source.brands as
   select uid as id, company as organization_id, label as name, public_label as display_name, host as url,
@@ -57,17 +57,3 @@ alter table export_api.api_keys
   drop constraint api_keys_created_by_users_id_fk,
   add foreign key (organization_id) references app.companies on delete cascade,
   add foreign key (created_by) references app.people on delete cascade;
-
--- Triggers on the application's own tables note every change of them. Where there can be none, leave this out: the last
--- days are then computed anew, as many as `daily.trailing` says.
-select daily.capture('app.tracked_brands', 'brands');
-select daily.capture('app.rivals', 'competitors');
-select daily.capture('app.regions', 'markets');
-select daily.capture('app.engines', 'models');
-select daily.capture('app.questions', 'prompts');
-select daily.capture('app.llm_runs', 'answers');
-select daily.capture('app.named', 'answer_mentions');
-select daily.capture('app.links', 'citations');
-select daily.capture('app.feelings', 'sentiment_phrases');
-select daily.capture('app.verdicts', 'recommendations');
-delete from daily.trailing;

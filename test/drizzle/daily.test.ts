@@ -173,18 +173,16 @@ describe('the daily tables equal the views', () => {
   })
 
   // These checks are the tables' own; what another application's let through: see test/drizzle/seam.test.ts.
-  test.skipIf(MAPPED).each([
-    'infinity',
-    '-infinity',
-    '10000-01-01T00:00:00Z',
-    '0001-12-31T23:59:59Z BC',
-  ])('and an answer or a recording of %s is refused, for no window could ask for it', async (at) => {
-    const { asked, said } = await told()
-    await expect(answer(db, { ...said, prompt: asked, at })).rejects.toThrow('answers_answered_at')
-    await expect(db.query('update citations set recorded_at = $1', [at])).rejects.toThrow(
-      'citations_recorded_at',
-    )
-  })
+  test.skipIf(MAPPED).each(['infinity', '-infinity', '10000-01-01T00:00:00Z', '0001-12-31T23:59:59Z BC'])(
+    'and an answer or a recording of %s is refused, for no window could ask for it',
+    async (at) => {
+      const { asked, said } = await told()
+      await expect(answer(db, { ...said, prompt: asked, at })).rejects.toThrow('answers_answered_at')
+      await expect(db.query('update citations set recorded_at = $1', [at])).rejects.toThrow(
+        'citations_recorded_at',
+      )
+    },
+  )
 
   test('beside a day that cannot be computed, which is told when nothing else is left', async () => {
     const { asked, said } = await told()

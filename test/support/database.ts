@@ -6,13 +6,13 @@ import { prepare } from './schema.ts'
 /** A migrated database that only its maker uses. */
 export type OwnDatabase = { readonly url: string; readonly drop: () => Promise<void> }
 
-/** Makes a database of its own on a server, and brings it to the current schema. */
-export async function createDatabase(serverUrl: string): Promise<OwnDatabase> {
+/** Makes a database of its own on a server, and brings it to the current schema, or to what `make` makes of it. */
+export async function createDatabase(serverUrl: string, make = prepare): Promise<OwnDatabase> {
   const name = `export_api_test_${randomBytes(6).toString('hex')}`
   const url = new URL(serverUrl)
   url.pathname = `/${name}`
   await withClient(serverUrl, (client) => client.query(`create database ${name}`))
-  await withClient(url.href, prepare)
+  await withClient(url.href, make)
   return {
     url: url.href,
     drop: () =>

@@ -3,17 +3,17 @@ import { startEmbeddedPostgres } from '../../emulator/embedded/postgres.ts'
 import { createDatabase, type OwnDatabase, withClient } from './database.ts'
 import { prepare } from './schema.ts'
 
-/** A migrated database apart from the service's, on the server of the run or embedded as the run's is. */
-export async function isolatedDatabase(): Promise<OwnDatabase> {
+/** A database apart from the service's, on the server of the run or embedded as the run's is; migrated, or what `make` makes of it. */
+export async function isolatedDatabase(make = prepare): Promise<OwnDatabase> {
   const server = process.env.DATABASE_URL
   if (inject('realPostgres') && server) {
-    const { url, drop } = await createDatabase(server)
+    const { url, drop } = await createDatabase(server, make)
     const hasty = new URL(url)
     // What a crash of the server would lose is of no interest.
     hasty.searchParams.set('options', '-c synchronous_commit=off')
     return { url: hasty.href, drop }
   }
   const { url, stop } = await startEmbeddedPostgres()
-  await withClient(url, prepare)
+  await withClient(url, make)
   return { url, drop: stop }
 }

@@ -28,13 +28,23 @@ export const tableOf = (name: string): string => (MAPPED ? (TABLES[name] ?? name
 /** Brings an empty database to the current schema; with `SCHEMA=mapped` beside another application, and mapped to it. */
 export async function prepare(client: pg.Client): Promise<void> {
   if (!MAPPED) return bringToCurrent(client)
+  await prepareMapped(client)
+  await applyCapture(client)
+}
+
+/** Puts triggers on the tables of the other application. */
+export const applyCapture = (client: pg.Client | pg.Pool): Promise<void> =>
+  applyFile(client, '../../../drizzle/examples/capture')
+
+/** Brings an empty database to the current schema beside another application that is mapped to it, without triggers. */
+export async function prepareMapped(client: pg.Client): Promise<void> {
   await applyFile(client, 'application')
   await bringToCurrent(client, 'export_api')
   await applyFile(client, '../../../drizzle/examples/mapping')
   await applyFile(client, 'names')
 }
 
-/** Runs a file of SQL, by its path from test/support/mapped. */
-export async function applyFile(client: pg.Client, path: string): Promise<void> {
+/** Runs a file of SQL, by its path from test/support/mapped, in one transaction. */
+async function applyFile(client: pg.Client | pg.Pool, path: string): Promise<void> {
   await client.query(await readFile(new URL(`mapped/${path}.sql`, import.meta.url), 'utf8'))
 }
