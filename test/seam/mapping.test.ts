@@ -49,6 +49,13 @@ test('a refresh refuses to run where nobody notes changes and no days are set', 
   expect((await run('cli/refresh.ts')).code).toBe(0)
 }, 60_000)
 
+test('the demo is not loaded among the data of another application', async () => {
+  expect(await run('cli/seed.ts')).toMatchObject({
+    code: 1,
+    stderr: 'The database holds an application of its own: the demo is not for it.\n',
+  })
+})
+
 test.each([
   ['app.people', 'answers', 'does not read app.people'],
   ['public.answers', 'answers', 'is no table'],

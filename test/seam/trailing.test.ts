@@ -46,7 +46,7 @@ async function refreshOn(day: string, all = false): Promise<void> {
   try {
     if (all) await noteEverything(client)
     await client.query('select daily.note_trailing(true, $1)', [day])
-    await refreshAll(client)
+    await refreshAll(client, undefined, { brands: 1, days: 1 })
   } finally {
     client.release()
   }

@@ -30,3 +30,8 @@ create view public.sentiment_phrases as
   select uid as id, run as answer_id, mood as polarity, certainty as confidence from app.feelings;
 create view public.recommendations as select run as answer_id, rival as competitor_id, recommended from app.verdicts;
 create view public.api_keys as select * from export_api.api_keys;
+
+-- Tests write texts where the application has enums.
+create cast (text as app.level) with inout as assignment;
+create cast (text as app.tier) with inout as assignment;
+create cast (text as app.mood) with inout as assignment;
