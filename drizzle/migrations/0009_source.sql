@@ -565,7 +565,10 @@ BEGIN
   END IF;
 
   -- What changed before.
-  INSERT INTO daily.stale (metric) SELECT metric FROM daily.sources WHERE source = as_source;
+  INSERT INTO daily.stale (metric)
+  SELECT metric FROM daily.sources WHERE source = as_source
+  EXCEPT
+  SELECT metric FROM daily.stale WHERE num_nonnulls(brand_id, date, prompt_id, model_id, market_id) = 0;
 END
 $capture$;
 --> statement-breakpoint

@@ -29,8 +29,6 @@ export const DEMO = {
   brands: BRANDS.map(({ id, name, organization, active }) => ({ id, name, organization, active })),
 }
 
-const FILLED = ['answers', 'answer_mentions', 'citations', 'sentiment_phrases', 'recommendations']
-
 /**
  * Fills the database of `client` with the demo of the 120 days up to and including `today` (YYYY-MM-DD, UTC),
  * in one transaction; a demo that is there already is replaced, and nothing else is touched.
@@ -55,7 +53,8 @@ export async function seedDemo(client: Client, today: string): Promise<void> {
     await insertSentiment(client)
     await insertRecommendations(client)
     // The planner would otherwise take the tables for empty until autovacuum has come round, which PGlite lacks.
-    await client.query(`analyze ${FILLED.join(', ')}`)
+    const { rows } = await client.query<{ base: string }>('select distinct base::text from daily.source_tables()')
+    await client.query(`analyze ${rows.map(({ base }) => base).join(', ')}`)
     await client.query('commit')
   } catch (error) {
     await client.query('rollback')
