@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander'
-import { Occupied, SCHEMA_NAME } from '../drizzle/migrate.ts'
-import { Mistake, withDatabase } from './database.ts'
+import { SCHEMA_NAME } from '../drizzle/migrate.ts'
+import { withDatabase } from './database.ts'
 import { run } from './run.ts'
 import { bringToCurrent } from './schema.ts'
 
@@ -20,9 +20,6 @@ const { schema } = new Command('migrate')
   .opts<{ schema?: string }>()
 
 await run(async () => {
-  await withDatabase((client) => bringToCurrent(client, schema)).catch((error) => {
-    if (!(error instanceof Occupied)) throw error
-    throw new Mistake(`${error.message}: npm run migrate -- --schema export_api makes them beside those.`)
-  })
+  await withDatabase((client) => bringToCurrent(client, schema))
   console.log('The database has the current schema.')
 })

@@ -1,11 +1,13 @@
 import type { Client } from 'pg'
-import { migrate } from '../drizzle/migrate.ts'
+import { migrate, Occupied } from '../drizzle/migrate.ts'
 import { functionName, STATEMENTS } from '../lib/statement.ts'
+import { Mistake } from './database.ts'
 import { findWorkers } from './operations.ts'
 
 /**
  * Brings a database to the current schema, and gives it the statements that the Workers of this version send. Its tables
- * are made in `schema`, where they are not there yet; in `public` unless it says otherwise.
+ * are made in `schema`, where they are not there yet; in `public` unless it says otherwise. Throws a {@link Mistake} when
+ * another application is in the way.
  */
 export async function bringToCurrent(client: Client, schema?: string): Promise<void> {
   const kept = (await findWorkers()).flatMap(({ statements }) =>
@@ -22,5 +24,8 @@ export async function bringToCurrent(client: Client, schema?: string): Promise<v
         columns: statement.columns,
       })),
     ),
+  }).catch((error) => {
+    if (!(error instanceof Occupied)) throw error
+    throw new Mistake(`${error.message}: npm run migrate -- --schema export_api makes them beside those.`)
   })
 }

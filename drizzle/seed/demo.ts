@@ -53,7 +53,9 @@ export async function seedDemo(client: Client, today: string): Promise<void> {
     await insertSentiment(client)
     await insertRecommendations(client)
     // The planner would otherwise take the tables for empty until autovacuum has come round, which PGlite lacks.
-    const { rows } = await client.query<{ base: string }>('select distinct base::text from daily.source_tables()')
+    const { rows } = await client.query<{ base: string }>(
+      'select distinct base::text from daily.source_tables()',
+    )
     await client.query(`analyze ${rows.map(({ base }) => base).join(', ')}`)
     await client.query('commit')
   } catch (error) {
