@@ -14,12 +14,17 @@ const { all } = new Command('refresh')
 await run(() =>
   withDatabase(async (client) => {
     if (all) await noteEverything(client)
-    await noteTrailing(client).catch((error) => {
+    const trailing = await noteTrailing(client).catch((error) => {
       if (!(error instanceof Unwatched)) throw error
       throw new Mistake(`${error.message}: see "On a database that exists already" in the README.`)
     })
     const settled = await refreshWithBar(client)
     console.log(settled === 0 ? 'Everything is up to date.' : `Up to date: ${settled} changes computed.`)
+    if (trailing === undefined) return
+    const { days, settledThrough } = trailing
+    console.log(
+      `The last ${days} days were computed anew. What changes before them, through ${settledThrough}, is seen with -- --all alone.`,
+    )
   }),
 )
 

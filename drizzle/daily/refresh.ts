@@ -17,14 +17,21 @@ export async function noteEverything(client: ClientBase): Promise<void> {
   await client.query('insert into daily.stale (metric) select distinct metric from daily.sources')
 }
 
+/** How many days each refresh computes anew, and the day before them. */
+export type Trailing = { readonly days: number; readonly settledThrough: string }
+
 /**
- * Notes the last days anew where nothing notes the changes of raw rows (`daily.trailing`). Throws {@link Unwatched} when
- * that is so and no such days are set.
+ * Notes the last days anew where nothing notes the changes of raw rows (`daily.trailing`); undefined where triggers do.
+ * Throws {@link Unwatched} where neither is so.
  */
-export async function noteTrailing(client: ClientBase): Promise<void> {
+export async function noteTrailing(client: ClientBase): Promise<Trailing | undefined> {
   await client.query('select daily.note_trailing(true)').catch((error) => {
     throw sqlState(error) === NOT_IN_STATE ? new Unwatched(error.message) : error
   })
+  const { rows } = await client.query<Trailing>(
+    'select days, settled_through::text as "settledThrough" from daily.trailing',
+  )
+  return rows[0]
 }
 
 /** Brings every stored day up to date, one short transaction after another; `onStep` hears how many notes each settled. */

@@ -484,7 +484,7 @@ $unwatched$;
 --> statement-breakpoint
 -- Puts triggers on a table that a view of the seam reads, so that every change of it is noted; what it is to the view
 -- they take from the view itself, whose query they run over the rows that changed. So one row of the table must be
--- what it is in the view by itself: a view that groups rows is refused. Call it again when the view has changed.
+-- what it is in the view by itself: a view that groups rows, or joins tables, is refused. Call it again when the view has changed.
 CREATE FUNCTION daily.capture(of_table regclass, as_source text) RETURNS void
 LANGUAGE plpgsql SET search_path = '' AS $capture$
 DECLARE
@@ -505,13 +505,15 @@ BEGIN
   IF NOT FOUND THEN
     RAISE EXCEPTION '% is no table: only a table can have these triggers', of_table;
   END IF;
-  IF NOT EXISTS (
-    SELECT FROM pg_catalog.pg_rewrite
+  -- Of a view that joins tables, one statement may delete rows of both: neither would find the other's any more.
+  IF ARRAY[of_table] IS DISTINCT FROM ARRAY(
+    SELECT DISTINCT refobjid::regclass FROM pg_catalog.pg_rewrite
     JOIN pg_catalog.pg_depend
-      ON classid = 'pg_catalog.pg_rewrite'::regclass AND objid = pg_rewrite.oid AND refobjid = of_table
+      ON classid = 'pg_catalog.pg_rewrite'::regclass AND objid = pg_rewrite.oid
+      AND refclassid = 'pg_catalog.pg_class'::regclass AND refobjid <> seen
     WHERE ev_class = seen
   ) THEN
-    RAISE EXCEPTION '% does not read % itself', seen, of_table;
+    RAISE EXCEPTION '% does not read % alone', seen, of_table;
   END IF;
   -- Refused by Postgres where a row of the view is not one of the table.
   EXECUTE format('SELECT FROM %s LIMIT 0 FOR KEY SHARE', seen);
@@ -729,7 +731,7 @@ BEGIN
     EXECUTE format('GRANT SELECT ON daily.%I TO export_api_reader', name);
   END LOOP;
   GRANT SELECT (metric, brand_id, date) ON daily.stale TO export_api_reader;
-  GRANT SELECT ON daily.trailing TO export_api_reader;
+  GRANT SELECT ON daily.trailing TO export_api_reader, export_api_refresher;
   GRANT EXECUTE ON FUNCTION daily.settled_through(text, uuid, date, date) TO export_api_reader;
 
   GRANT EXECUTE ON FUNCTION daily.refresh(integer, integer) TO export_api_refresher;

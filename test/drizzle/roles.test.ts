@@ -39,7 +39,7 @@ async function relations(): Promise<{ name: string; kind: string }[]> {
 const READS: Readonly<Record<Role, RegExp>> = {
   export_api_reader:
     /^(metrics\.brand_listing|export_source\.(memberships|subscriptions)|daily\.(?!stale|sources).*)$/,
-  export_api_refresher: /^daily\.(stale|sources)$/,
+  export_api_refresher: /^daily\.(stale|sources|"trailing")$/,
   export_api_keys: /^export_source\.(api_keys|memberships|subscriptions)$/,
 }
 

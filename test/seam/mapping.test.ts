@@ -57,7 +57,7 @@ test('the demo is not loaded among the data of another application', async () =>
 })
 
 test.each([
-  ['app.people', 'answers', 'does not read app.people'],
+  ['app.people', 'answers', 'does not read app.people alone'],
   ['public.answers', 'answers', 'is no table'],
   ['app.llm_runs', 'runs', 'No metric is made from runs'],
   ['app.billing', 'subscriptions', 'No metric is made from subscriptions'],
@@ -65,17 +65,24 @@ test.each([
   await expect(capture(table, source)).rejects.toThrow(why)
 })
 
-test('triggers are refused where a row of the view is not one of the table', async () => {
+test.each([
+  [
+    'groups rows',
+    'select run as answer_id, max(label) as name from app.named group by run',
+    'FOR KEY SHARE is not allowed with GROUP BY',
+  ],
+  [
+    'joins tables',
+    'select run as answer_id, label as name from app.named join app.llm_runs on uid = run',
+    'does not read app.named alone',
+  ],
+  ['reads another view', 'select * from public.answer_mentions', 'does not read app.named alone'],
+])('triggers are refused for a view that %s', async (_, query, why) => {
   const client = await db.connect()
   try {
     await client.query('begin')
-    await client.query(
-      `create or replace view export_source.answer_mentions as
-       select run as answer_id, max(label) as name from app.named group by run`,
-    )
-    await expect(client.query(`select daily.capture('app.named', 'answer_mentions')`)).rejects.toThrow(
-      'FOR KEY SHARE is not allowed with GROUP BY',
-    )
+    await client.query(`create or replace view export_source.answer_mentions as ${query}`)
+    await expect(client.query(`select daily.capture('app.named', 'answer_mentions')`)).rejects.toThrow(why)
   } finally {
     await client.query('rollback')
     client.release()

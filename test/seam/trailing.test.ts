@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { promisify } from 'node:util'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { noteEverything, refreshAll } from '../../drizzle/daily/refresh.ts'
@@ -181,6 +183,18 @@ test('the scheduled Worker computes the last days, and says what is settled', as
   await service.runCron('refresh')
   const days = await stored()
   expect([days[daysAgo(0)], days[daysAgo(2)], days[daysAgo(4)]]).toEqual([1, 1, undefined])
+  expect(await settled('2026-10-01', daysAgo(0))).toBe(daysAgo(3))
+})
+
+test('so does the command, and says so', async () => {
+  await clearOfEnd(DAY, 30_000)
+  await trail(3, daysAgo(4))
+  for (const age of [0, 2, 4]) await say(daysAgo(age))
+  const environment = { ...process.env, DATABASE_URL: own.url }
+  const { stdout } = await promisify(execFile)('node', ['cli/refresh.ts'], { env: environment })
+  expect(stdout).toMatch(/^Up to date: \d+ changes computed\.\nThe last 3 days were computed anew\./)
+  expect(stdout).toContain(`through ${daysAgo(3)}`)
+  expect(await stored()).toMatchObject({ [daysAgo(0)]: 2, [daysAgo(2)]: 2 })
   expect(await settled('2026-10-01', daysAgo(0))).toBe(daysAgo(3))
 })
 
