@@ -20,10 +20,10 @@ await run(() =>
     })
     const settled = await refreshWithBar(client)
     console.log(settled === 0 ? 'Everything is up to date.' : `Up to date: ${settled} changes computed.`)
-    if (trailing === undefined) return
+    if (trailing === undefined || all) return
     const { days, settledThrough } = trailing
     console.log(
-      `The last ${days} days were computed anew. What changes before them, through ${settledThrough}, is seen with -- --all alone.`,
+      `The last ${days} days were computed anew. What changes before them, through ${settledThrough}, is seen by npm run refresh -- --all alone.`,
     )
   }),
 )
