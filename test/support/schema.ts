@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type pg from 'pg'
 import { bringToCurrent } from '../../cli/schema.ts'
+import { refreshAll } from '../../drizzle/daily/refresh.ts'
 
 /** Whether the raw tables are another application's, under its own names: with `SCHEMA=mapped`. */
 export const MAPPED = process.env.SCHEMA === 'mapped'
@@ -30,6 +31,8 @@ export async function prepare(client: pg.Client): Promise<void> {
   if (!MAPPED) return bringToCurrent(client)
   await prepareMapped(client)
   await applyCapture(client)
+  // The triggers begin with a note of everything; tests begin with none.
+  await refreshAll(client)
 }
 
 /** Puts triggers on the tables of the other application. */
