@@ -1,0 +1,262 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Client } from 'pg'
+import { refreshAll } from '../../../drizzle/daily/refresh.ts'
+import { BUDGET } from '../../../lib/rate-limit.ts'
+import { servicePages } from '../contenders/service.ts'
+import { cpuOf, spent } from '../cpu.ts'
+import { type Ask, connect, drive, fetchBody } from '../drive.ts'
+import { fillMillion, rowsAt } from '../million.ts'
+import { backendsOf } from '../page-cost.ts'
+import { figure } from '../print.ts'
+import { addPlace, cite, revoke, untrueFor } from '../promises.ts'
+import { inTurns, median, timed } from '../rounds.ts'
+import type { Section, Setting, Table } from '../section.ts'
+import { type Tenant, tenant } from '../tenant.ts'
+import { type EachPlace, inTwoDatabases, type TwoDatabases, WORKERS } from '../two-databases.ts'
+
+/** How far the region of the primary is from that of the caller. */
+const AWAY_MS = 200
+/** How far the replica stays behind. */
+const BEHIND_MS = 3_000
+const ROUNDS = { page: 20, cpu: 7, promise: 3 }
+const CONNECTIONS = 4
+const NEAR: EachPlace = { primary: 0, replica: 0, counter: 0 }
+
+/** Where everything is: `caller` is how far a caller is from the Worker. */
+type Arrangement = {
+  readonly name: string
+  readonly worker: (typeof WORKERS)[number]
+  readonly away: EachPlace & { readonly caller: number }
+}
+
+const FAR: Arrangement['away'] = { caller: 0, primary: AWAY_MS, replica: 0, counter: AWAY_MS }
+
+const ARRANGEMENTS: readonly Arrangement[] = [
+  { name: 'all from the primary, the Worker by the caller (the service)', worker: 'primary', away: FAR },
+  {
+    name: 'all from the primary, the Worker by the primary (the service, placed)',
+    worker: 'primary',
+    away: { ...NEAR, caller: AWAY_MS },
+  },
+  { name: 'access from the primary, rows from a replica by the caller', worker: 'split', away: FAR },
+  { name: 'all from the replica, the counter by the primary', worker: 'replica', away: FAR },
+  {
+    name: 'all from the replica, a counter beside it',
+    worker: 'replica',
+    away: { ...FAR, counter: 0 },
+  },
+]
+
+/** What a replica by the caller buys, and what it does to what the service promises. */
+export const section: Section = async (setting) => {
+  setting.tell('a primary and a replica')
+  let whose: Tenant | undefined
+  let brandId = ''
+  const fill = async (client: Client) => {
+    whose = await tenant(client)
+    // A tenth at any size: only first pages are read.
+    brandId = (await fillMillion(client, whose, (full) => full / 10)).brandId
+    await addPlace(client)
+  }
+  return inTwoDatabases({ behindMs: BEHIND_MS, fill }, async (databases) => {
+    const { before } = await rowsAt(databases.primary, brandId, 1)
+    if (whose === undefined || before === undefined) throw new Error('There is no page')
+    const { first } = await servicePages({ ...whose, brandId, before })
+    const expected = await samePage(databases, first)
+    return [
+      await bought({ setting, databases, ask: first, expected }),
+      await broken({ setting, databases, ask: first, brandId }),
+    ]
+  })
+}
+
+/** The page, which has to be the same whoever is asked. */
+async function samePage({ workers }: TwoDatabases, ask: Ask): Promise<Buffer> {
+  const bodies = await Promise.all(
+    WORKERS.map(async (name) => {
+      const pool = connect(workers[name].url, 1)
+      try {
+        return await fetchBody(pool, ask)
+      } finally {
+        await pool.close()
+      }
+    }),
+  )
+  const [expected] = bodies
+  if (expected === undefined || bodies.some((body) => !body.equals(expected))) {
+    throw new Error('The arrangements give different pages')
+  }
+  return expected
+}
+
+type Measuring = {
+  readonly setting: Setting
+  readonly databases: TwoDatabases
+  readonly ask: Ask
+}
+
+/** Time, trips and processor time of a page in each arrangement. */
+async function bought({
+  setting,
+  databases,
+  ask,
+  expected,
+}: Measuring & { expected: Buffer }): Promise<Table> {
+  const rounds = {
+    page: Math.max(7, Math.round(setting.sized(ROUNDS.page))),
+    cpu: Math.max(3, Math.round(setting.sized(ROUNDS.cpu))),
+  }
+  setting.tell('pages')
+  const measured = await inTurns(
+    Object.fromEntries(
+      [
+        ...ARRANGEMENTS.map(({ name, worker, away }) => ({ name, worker, away })),
+        ...WORKERS.map((worker) => ({ name: worker, worker, away: { ...NEAR, caller: 0 } })),
+      ].map(({ name, worker, away }) => [name, () => onePage(databases, { worker, away, ask })]),
+    ),
+    rounds.page,
+  )
+  setting.tell('processor time')
+  const costs = await inTurns(
+    Object.fromEntries(WORKERS.map((name) => [name, () => cost(databases, { name, ask, expected })])),
+    rounds.cpu,
+  )
+  const time = (name: string) => median(measured(name).map(({ ms }) => ms))
+  const trips = (name: string, place: keyof EachPlace) =>
+    median(measured(name).map((page) => page.trips[place]))
+  const cpu = (name: (typeof WORKERS)[number], of: keyof Cost) => median(costs(name).map((each) => each[of]))
+  const nextDoor = time('primary')
+  const primary = cpu('primary', 'primary')
+  const worker = cpu('primary', 'worker')
+  const both = (name: (typeof WORKERS)[number]) => cpu(name, 'primary') + cpu(name, 'replica')
+  return {
+    title: `A page with the primary ${AWAY_MS} ms from the caller, in each arrangement`,
+    columns: [
+      'arrangement',
+      'trips: primary',
+      'replica',
+      'counter',
+      'time',
+      'time with no distance',
+      'CPU: primary',
+      'both databases',
+      'Worker',
+    ],
+    rows: ARRANGEMENTS.map(({ name, worker: by }) => [
+      name,
+      trips(name, 'primary'),
+      trips(name, 'replica'),
+      trips(name, 'counter'),
+      time(name) / AWAY_MS,
+      time(by) / nextDoor,
+      // A pool at rest costs less than this.
+      Math.round((cpu(by, 'primary') / primary) * 1000) / 1000,
+      both(by) / primary,
+      cpu(by, 'worker') / worker,
+    ]),
+    note: [
+      `Time: 1 = ${AWAY_MS} ms, one crossing; with no distance, 1 = the service (${figure(nextDoor)} ms). CPU: 1 = the primary's for a page of the service (${figure(primary)} ms), and workerd's (${figure(worker)} ms). Medians of ${rounds.page} and ${rounds.cpu} alternating rounds; processor time at ${CONNECTIONS} connections without distance, of the processes that serve statements; what following the primary costs the replica is not in it.`,
+      `Both servers are PostgreSQL ${await versionOf(databases.primary)} started by this section, the replica by streaming; every arrangement gave the same page of ${figure(expected.length)} bytes. The service's own Worker asks one database; the one that asks two is test/bench/arrangements/split.ts, made of the service's parts, for first pages alone. One process of this machine plays both Neons, so a second trip takes more of the time with no distance than it would there.`,
+      `Derived: a core as fast as this one serves ${figure(Math.round(1000 / primary))} pages a second from one database, which is ${figure(Math.round((1000 / primary) * (BUDGET.seconds / BUDGET.requests)))} callers who spend all of their budget.`,
+    ].join(' '),
+  }
+}
+
+/** One page at some distances, with the trips that it took. */
+async function onePage(
+  { workers }: TwoDatabases,
+  { worker, away, ask }: Pick<Arrangement, 'worker' | 'away'> & { ask: Ask },
+): Promise<{ ms: number; trips: EachPlace }> {
+  const { url, distances, trips } = workers[worker]
+  const pool = connect(url, 1)
+  try {
+    // The connection is made before the clock starts.
+    await (await pool.request({ path: '/', method: 'GET' })).body.dump()
+    Object.assign(distances, { primary: away.primary, replica: away.replica, counter: away.counter })
+    const before = { ...trips }
+    const ms = await timed(async () => {
+      if (away.caller > 0) await delay(away.caller)
+      await fetchBody(pool, ask)
+    })
+    return {
+      ms,
+      trips: {
+        primary: trips.primary - before.primary,
+        replica: trips.replica - before.replica,
+        counter: trips.counter - before.counter,
+      },
+    }
+  } finally {
+    Object.assign(distances, NEAR)
+    await pool.close()
+  }
+}
+
+/** Processor milliseconds of a page, by who spent them. */
+type Cost = { readonly primary: number; readonly replica: number; readonly worker: number }
+
+async function cost(
+  { primary, replica, workers, pid }: TwoDatabases,
+  { name, ask, expected }: { name: (typeof WORKERS)[number]; ask: Ask; expected: Buffer },
+): Promise<Cost> {
+  const { url } = workers[name]
+  const driven = (seconds: number) => drive({ url, ask, expected, connections: CONNECTIONS, seconds })
+  // Connections that were closed meanwhile are opened, and their plans made.
+  await driven(0.3)
+  const look = async () => ({
+    primary: cpuOf(await backendsOf(primary)),
+    replica: cpuOf(await backendsOf(replica)),
+    worker: cpuOf([pid]),
+  })
+  const before = await look()
+  const { pages } = await driven(1.5)
+  const after = await look()
+  const each = (who: keyof Cost) => spent(before[who], after[who]) / pages
+  return { primary: each('primary'), replica: each('replica'), worker: each('worker') }
+}
+
+/** For how long each Worker goes on to say what is not true any more. */
+async function broken({ setting, databases, ask, brandId }: Measuring & { brandId: string }): Promise<Table> {
+  const { primary, workers } = databases
+  const rounds = Math.max(2, Math.round(setting.sized(ROUNDS.promise)))
+  const watch = (isUntrue: Parameters<typeof untrueFor>[0]['isUntrue']) =>
+    Promise.all(
+      WORKERS.map((name) => untrueFor({ url: workers[name].url, ask, forMs: BEHIND_MS * 1.4, isUntrue })),
+    )
+  const revoked: number[][] = []
+  const promised: number[][] = []
+  const refreshed: number[] = []
+  for (let round = 0; round < rounds; round += 1) {
+    setting.tell(`a revoked key and a late answer, ${round + 1} of ${rounds}`)
+    await revoke(primary, true)
+    revoked.push(await watch(({ status }) => status === 200))
+    await revoke(primary, false)
+    await delay(BEHIND_MS * 1.2)
+
+    const url = await cite(primary, brandId)
+    const watching = watch(
+      ({ status, settledThrough, text }) =>
+        status === 200 && settledThrough !== undefined && !text.includes(url),
+    )
+    refreshed.push(await timed(() => refreshAll(primary)))
+    promised.push(await watching)
+  }
+  const behind = (trials: readonly (readonly number[])[], name: (typeof WORKERS)[number]) =>
+    median(trials.map((trial) => trial[WORKERS.indexOf(name)] ?? Number.NaN)) / BEHIND_MS
+  const named = {
+    primary: 'all from the primary (the service)',
+    split: 'access from the primary, rows from the replica',
+    replica: 'all from the replica',
+  }
+  return {
+    title: `What a replica that is ${BEHIND_MS / 1000} s behind does to promises`,
+    columns: ['arrangement', 'a revoked key reads on', 'a day is called settled without its late answer'],
+    rows: WORKERS.map((name) => [named[name], behind(revoked, name), behind(promised, name)]),
+    note: `1 = ${BEHIND_MS / 1000} s, as far as the replica is behind (recovery_min_apply_delay). Medians of ${rounds} rounds, asked every 25 ms. The late answer is noted by its own transaction and refreshed at once (in ${figure(median(refreshed) / BEHIND_MS)} of that time); the Worker that asks both databases promises the earlier of what the two say.`,
+  }
+}
+
+async function versionOf(client: Client): Promise<string> {
+  const { rows } = await client.query<{ version: string }>(`select split_part(version(), ' ', 2) as version`)
+  return rows[0]?.version ?? ''
+}
