@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Client } from 'pg'
 import { Mistake } from '../../cli/database.ts'
@@ -11,8 +10,6 @@ import { holdStatements } from '../../drizzle/statements.ts'
 import { BINDINGS } from '../../emulator/bindings.ts'
 import { bundle } from '../../emulator/bundle.ts'
 import { neon } from '../../emulator/neon.ts'
-import { outbound } from '../../emulator/outbound.ts'
-import { openOutlet } from '../../emulator/outlet.ts'
 import { openPools } from '../../emulator/pools.ts'
 import { connectRedis, embeddedRedis } from '../../emulator/redis.ts'
 import { upstash } from '../../emulator/upstash.ts'
@@ -20,39 +17,32 @@ import { withClient } from '../support/database.ts'
 import { findPostgres, startPostgres, startStandby } from '../support/faults/postgres.ts'
 import split from './arrangements/split.ts'
 import { runDirect } from './direct.ts'
+import { openReach, REPLICA, type Reach } from './reach.ts'
 import { SERVICE } from './workerd.ts'
-
-/** What a Worker asks. */
-export type Place = 'primary' | 'replica' | 'counter'
-
-/** Something for each place: milliseconds to it, or the requests that it was sent. */
-export type EachPlace = Record<Place, number>
 
 /** The ways to ask two databases: the service over either, and a Worker that asks both. */
 export const WORKERS = ['primary', 'split', 'replica'] as const
 
-/** A Worker over two databases, at distances that can be changed. */
-export type Arranged = {
-  readonly url: string
-  readonly distances: EachPlace
-  readonly trips: EachPlace
-}
+export type Way = (typeof WORKERS)[number]
+
+/** A Worker that is asked at an address, and how far it is from what it asks. */
+export type Arranged = Pick<Reach, 'distances' | 'trips'> & { readonly url: string }
 
 /** A primary, a replica that stays behind it, and the Workers over them. */
 export type TwoDatabases = {
   readonly primary: Client
   readonly replica: Client
-  readonly workers: Readonly<Record<(typeof WORKERS)[number], Arranged>>
+  readonly workers: Readonly<Record<Way, Arranged>>
   /** The process that runs the Workers. */
   readonly pid: number
 }
 
-const REPLICA_URL = BINDINGS.DATABASE_URL.replace('ep-local', 'ep-replica')
+const REPLICA_URL = BINDINGS.DATABASE_URL.replace('ep-local', REPLICA)
 
 /** Fills a PostgreSQL of its own, starts a replica of it and the Workers, and ends them all when the work is done. */
-export async function inTwoDatabases<Result>(
-  { behindMs, fill }: { behindMs: number; fill: (client: Client) => Promise<void> },
-  work: (databases: TwoDatabases) => Promise<Result>,
+export async function inTwoDatabases<Filled, Result>(
+  { behindMs, fill }: { behindMs: number; fill: (client: Client) => Promise<Filled> },
+  work: (databases: TwoDatabases, filled: Filled) => Promise<Result>,
 ): Promise<Result> {
   const binaries = await findPostgres()
   if (binaries === undefined) {
@@ -65,10 +55,10 @@ export async function inTwoDatabases<Result>(
   }
   try {
     const original = keep(await startPostgres(binaries), ({ remove }) => remove())
-    await withClient(original.url, async (client) => {
+    const filled = await withClient(original.url, async (client) => {
       await bringToCurrent(client)
       await holdStatements(client, await toBeHeld(split.statements))
-      await fill(client)
+      return fill(client)
     })
     const { url } = original
     const copy = keep(await startStandby(binaries, { url, behindMs }), ({ remove }) => remove())
@@ -84,57 +74,37 @@ export async function inTwoDatabases<Result>(
       primary: keep(openPools(original.url, { roles: true }), ({ end }) => end()),
       replica: keep(openPools(copy.url, { roles: true }), ({ end }) => end()),
     }
-    const asked = { primary: neon(pools.primary), replica: neon(pools.replica) }
-    const counted = upstash(redis, BINDINGS.UPSTASH_REDIS_REST_TOKEN)
-
-    const open = async (name: (typeof WORKERS)[number]) => {
-      const distances: EachPlace = { primary: 0, replica: 0, counter: 0 }
-      const trips: EachPlace = { primary: 0, replica: 0, counter: 0 }
-      const away = (place: Place, handler: (request: Request) => Promise<Response>) => (request: Request) => {
-        trips[place] += 1
-        return distances[place] > 0 ? delay(distances[place]).then(() => handler(request)) : handler(request)
-      }
-      const answer = outbound({
-        handlers: {
-          neon: (request) => {
-            const place = isReplica(request) ? 'replica' : 'primary'
-            return away(place, asked[place])(request)
-          },
-          upstash: away('counter', counted),
-        },
-        trips: { neon: 0, upstash: 0 },
-        latencyMs: 0,
-      })
-      const outlet = keep(await openOutlet(answer), ({ close }) => close())
-      const code = readFileSync(join(folder, name === 'split' ? 'split.js' : `${SERVICE}.js`), 'utf8')
-      const DATABASE_URL = name === 'replica' ? REPLICA_URL : BINDINGS.DATABASE_URL
-      const bindings = { ...BINDINGS, DATABASE_URL, REPLICA_URL }
-      return { distances, trips, direct: { name, code, bindings, outlet: outlet.service } }
+    const places = {
+      primary: neon(pools.primary),
+      replica: neon(pools.replica),
+      counter: upstash(redis, BINDINGS.UPSTASH_REDIS_REST_TOKEN),
     }
-    const opened = {
-      primary: await open('primary'),
-      split: await open('split'),
-      replica: await open('replica'),
-    }
-    const running = keep(await runDirect(Object.values(opened).map(({ direct }) => direct)), ({ close }) =>
-      close(),
+    const reach = async () => keep(await openReach(places), ({ outlet }) => outlet.close())
+    const reaches = { primary: await reach(), split: await reach(), replica: await reach() }
+    const running = keep(
+      await runDirect(
+        WORKERS.map((name) => ({
+          name,
+          code: readFileSync(join(folder, name === 'split' ? 'split.js' : `${SERVICE}.js`), 'utf8'),
+          bindings: { ...BINDINGS, REPLICA_URL, ...(name === 'replica' && { DATABASE_URL: REPLICA_URL }) },
+          outlet: reaches[name].outlet.service,
+        })),
+      ),
+      ({ close }) => close(),
     )
-    const arranged = async (name: (typeof WORKERS)[number]): Promise<Arranged> => {
-      const { distances, trips } = opened[name]
-      return { url: await running.urlOf(name), distances, trips }
-    }
+    const arranged = async (name: Way): Promise<Arranged> => ({
+      ...reaches[name],
+      url: await running.urlOf(name),
+    })
     const workers = {
       primary: await arranged('primary'),
       split: await arranged('split'),
       replica: await arranged('replica'),
     }
     return await withClient(original.url, (primary) =>
-      withClient(copy.url, (replica) => work({ primary, replica, workers, pid: running.pid })),
+      withClient(copy.url, (replica) => work({ primary, replica, workers, pid: running.pid }, filled)),
     )
   } finally {
     for (const step of undo.reverse()) await step()
   }
 }
-
-const isReplica = (request: Request): boolean =>
-  request.headers.get('Neon-Connection-String')?.includes('@ep-replica.') === true

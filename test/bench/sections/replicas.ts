@@ -2,17 +2,17 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { refreshAll } from '../../../drizzle/daily/refresh.ts'
 import { BUDGET } from '../../../lib/rate-limit.ts'
+import { type Cost, cost, type Distances, NEAR, onePage, samePage } from '../arranged-page.ts'
 import { servicePages } from '../contenders/service.ts'
-import { cpuOf, spent } from '../cpu.ts'
-import { type Ask, connect, drive, fetchBody } from '../drive.ts'
+import type { Ask } from '../drive.ts'
 import { fillMillion, rowsAt } from '../million.ts'
-import { backendsOf } from '../page-cost.ts'
 import { figure } from '../print.ts'
 import { addPlace, cite, revoke, untrueFor } from '../promises.ts'
+import type { EachPlace } from '../reach.ts'
 import { inTurns, median, timed } from '../rounds.ts'
 import type { Section, Setting, Table } from '../section.ts'
-import { type Tenant, tenant } from '../tenant.ts'
-import { type EachPlace, inTwoDatabases, type TwoDatabases, WORKERS } from '../two-databases.ts'
+import { tenant } from '../tenant.ts'
+import { inTwoDatabases, type TwoDatabases, type Way, WORKERS } from '../two-databases.ts'
 
 /** How far the region of the primary is from that of the caller. */
 const AWAY_MS = 200
@@ -20,16 +20,15 @@ const AWAY_MS = 200
 const BEHIND_MS = 3_000
 const ROUNDS = { page: 20, cpu: 7, promise: 3 }
 const CONNECTIONS = 4
-const NEAR: EachPlace = { primary: 0, replica: 0, counter: 0 }
 
-/** Where everything is: `caller` is how far a caller is from the Worker. */
+/** Who is asked, and where everything is. */
 type Arrangement = {
   readonly name: string
-  readonly worker: (typeof WORKERS)[number]
-  readonly away: EachPlace & { readonly caller: number }
+  readonly worker: Way
+  readonly away: Distances
 }
 
-const FAR: Arrangement['away'] = { caller: 0, primary: AWAY_MS, replica: 0, counter: AWAY_MS }
+const FAR: Distances = { caller: 0, primary: AWAY_MS, replica: 0, counter: AWAY_MS }
 
 const ARRANGEMENTS: readonly Arrangement[] = [
   { name: 'all from the primary, the Worker by the caller (the service)', worker: 'primary', away: FAR },
@@ -50,18 +49,10 @@ const ARRANGEMENTS: readonly Arrangement[] = [
 /** What a replica by the caller buys, and what it does to what the service promises. */
 export const section: Section = async (setting) => {
   setting.tell('a primary and a replica')
-  let whose: Tenant | undefined
-  let brandId = ''
-  const fill = async (client: Client) => {
-    whose = await tenant(client)
-    // A tenth at any size: only first pages are read.
-    brandId = (await fillMillion(client, whose, (full) => full / 10)).brandId
-    await addPlace(client)
-  }
-  return inTwoDatabases({ behindMs: BEHIND_MS, fill }, async (databases) => {
+  return inTwoDatabases({ behindMs: BEHIND_MS, fill }, async (databases, { key, brandId }) => {
     const { before } = await rowsAt(databases.primary, brandId, 1)
-    if (whose === undefined || before === undefined) throw new Error('There is no page')
-    const { first } = await servicePages({ ...whose, brandId, before })
+    if (before === undefined) throw new Error('There is no page')
+    const { first } = await servicePages({ key, brandId, before })
     const expected = await samePage(databases, first)
     return [
       await bought({ setting, databases, ask: first, expected }),
@@ -70,23 +61,12 @@ export const section: Section = async (setting) => {
   })
 }
 
-/** The page, which has to be the same whoever is asked. */
-async function samePage({ workers }: TwoDatabases, ask: Ask): Promise<Buffer> {
-  const bodies = await Promise.all(
-    WORKERS.map(async (name) => {
-      const pool = connect(workers[name].url, 1)
-      try {
-        return await fetchBody(pool, ask)
-      } finally {
-        await pool.close()
-      }
-    }),
-  )
-  const [expected] = bodies
-  if (expected === undefined || bodies.some((body) => !body.equals(expected))) {
-    throw new Error('The arrangements give different pages')
-  }
-  return expected
+async function fill(client: Client): Promise<{ key: string; brandId: string }> {
+  const whose = await tenant(client)
+  // A tenth at any size: only first pages are read.
+  const { brandId } = await fillMillion(client, whose, (full) => full / 10)
+  await addPlace(client)
+  return { key: whose.key, brandId }
 }
 
 type Measuring = {
@@ -111,24 +91,26 @@ async function bought({
     Object.fromEntries(
       [
         ...ARRANGEMENTS.map(({ name, worker, away }) => ({ name, worker, away })),
-        ...WORKERS.map((worker) => ({ name: worker, worker, away: { ...NEAR, caller: 0 } })),
+        ...WORKERS.map((worker) => ({ name: worker, worker, away: NEAR })),
       ].map(({ name, worker, away }) => [name, () => onePage(databases, { worker, away, ask })]),
     ),
     rounds.page,
   )
   setting.tell('processor time')
   const costs = await inTurns(
-    Object.fromEntries(WORKERS.map((name) => [name, () => cost(databases, { name, ask, expected })])),
+    Object.fromEntries(
+      WORKERS.map((name) => [name, () => cost(databases, { name, ask, expected, connections: CONNECTIONS })]),
+    ),
     rounds.cpu,
   )
   const time = (name: string) => median(measured(name).map(({ ms }) => ms))
   const trips = (name: string, place: keyof EachPlace) =>
     median(measured(name).map((page) => page.trips[place]))
-  const cpu = (name: (typeof WORKERS)[number], of: keyof Cost) => median(costs(name).map((each) => each[of]))
+  const cpu = (name: Way, of: keyof Cost) => median(costs(name).map((each) => each[of]))
   const nextDoor = time('primary')
   const primary = cpu('primary', 'primary')
   const worker = cpu('primary', 'worker')
-  const both = (name: (typeof WORKERS)[number]) => cpu(name, 'primary') + cpu(name, 'replica')
+  const both = (name: Way) => cpu(name, 'primary') + cpu(name, 'replica')
   return {
     title: `A page with the primary ${AWAY_MS} ms from the caller, in each arrangement`,
     columns: [
@@ -162,59 +144,6 @@ async function bought({
   }
 }
 
-/** One page at some distances, with the trips that it took. */
-async function onePage(
-  { workers }: TwoDatabases,
-  { worker, away, ask }: Pick<Arrangement, 'worker' | 'away'> & { ask: Ask },
-): Promise<{ ms: number; trips: EachPlace }> {
-  const { url, distances, trips } = workers[worker]
-  const pool = connect(url, 1)
-  try {
-    // The connection is made before the clock starts.
-    await (await pool.request({ path: '/', method: 'GET' })).body.dump()
-    Object.assign(distances, { primary: away.primary, replica: away.replica, counter: away.counter })
-    const before = { ...trips }
-    const ms = await timed(async () => {
-      if (away.caller > 0) await delay(away.caller)
-      await fetchBody(pool, ask)
-    })
-    return {
-      ms,
-      trips: {
-        primary: trips.primary - before.primary,
-        replica: trips.replica - before.replica,
-        counter: trips.counter - before.counter,
-      },
-    }
-  } finally {
-    Object.assign(distances, NEAR)
-    await pool.close()
-  }
-}
-
-/** Processor milliseconds of a page, by who spent them. */
-type Cost = { readonly primary: number; readonly replica: number; readonly worker: number }
-
-async function cost(
-  { primary, replica, workers, pid }: TwoDatabases,
-  { name, ask, expected }: { name: (typeof WORKERS)[number]; ask: Ask; expected: Buffer },
-): Promise<Cost> {
-  const { url } = workers[name]
-  const driven = (seconds: number) => drive({ url, ask, expected, connections: CONNECTIONS, seconds })
-  // Connections that were closed meanwhile are opened, and their plans made.
-  await driven(0.3)
-  const look = async () => ({
-    primary: cpuOf(await backendsOf(primary)),
-    replica: cpuOf(await backendsOf(replica)),
-    worker: cpuOf([pid]),
-  })
-  const before = await look()
-  const { pages } = await driven(1.5)
-  const after = await look()
-  const each = (who: keyof Cost) => spent(before[who], after[who]) / pages
-  return { primary: each('primary'), replica: each('replica'), worker: each('worker') }
-}
-
 /** For how long each Worker goes on to say what is not true any more. */
 async function broken({ setting, databases, ask, brandId }: Measuring & { brandId: string }): Promise<Table> {
   const { primary, workers } = databases
@@ -241,7 +170,7 @@ async function broken({ setting, databases, ask, brandId }: Measuring & { brandI
     refreshed.push(await timed(() => refreshAll(primary)))
     promised.push(await watching)
   }
-  const behind = (trials: readonly (readonly number[])[], name: (typeof WORKERS)[number]) =>
+  const behind = (trials: readonly (readonly number[])[], name: Way) =>
     median(trials.map((trial) => trial[WORKERS.indexOf(name)] ?? Number.NaN)) / BEHIND_MS
   const named = {
     primary: 'all from the primary (the service)',
