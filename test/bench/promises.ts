@@ -10,19 +10,21 @@ const PACE_MS = 25
 /** An answer as far as it promises something. */
 type Answer = { readonly status: number; readonly settledThrough: string | undefined; readonly text: string }
 
-/** Where a page is asked for, for how long after a change, and whether an answer is not true any more. */
-type Watch = {
-  readonly url: string
-  readonly ask: Ask
-  readonly forMs: number
+/** What a change makes of answers: which ones are not true any more, and which one all come to. */
+export type Change = {
   readonly isUntrue: (answer: Answer) => boolean
+  readonly isNew: (answer: Answer) => boolean
 }
 
+/** Where a page is asked for, and for how long after a change. */
+type Watch = Change & { readonly url: string; readonly ask: Ask; readonly forMs: number }
+
 /** Asks again and again from now on; gives the milliseconds until the last request whose answer was not true. */
-export async function untrueFor({ url, ask, forMs, isUntrue }: Watch): Promise<number> {
+export async function untrueFor({ url, ask, forMs, isUntrue, isNew }: Watch): Promise<number> {
   const pool = connect(url, 1)
   const start = performance.now()
   let last = 0
+  let hasCome = false
   try {
     for (let sent = start; sent - start < forMs; sent = performance.now()) {
       const { statusCode, headers, body } = await pool.request({
@@ -37,11 +39,13 @@ export async function untrueFor({ url, ask, forMs, isUntrue }: Watch): Promise<n
         text: await body.text(),
       }
       if (isUntrue(answer)) last = sent - start
+      hasCome = isNew(answer)
       await delay(PACE_MS)
     }
   } finally {
     await pool.close()
   }
+  if (!hasCome) throw new Error(`What was changed has not come to ${url} within ${forMs} ms`)
   return last
 }
 
