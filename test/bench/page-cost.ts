@@ -53,10 +53,11 @@ export async function pageCost(
   }
 }
 
-/** The PostgreSQL processes that serve this database, but for the one that is asked here. */
-async function backendsOf(client: ClientBase): Promise<number[]> {
+/** The PostgreSQL processes that serve clients of this database, but for the one that is asked here. */
+export async function backendsOf(client: ClientBase): Promise<number[]> {
   const { rows } = await client.query<{ pid: number }>(
-    'select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+    `select pid from pg_stat_activity
+     where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`,
   )
   return rows.map(({ pid }) => pid)
 }

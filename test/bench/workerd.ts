@@ -2,9 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { Miniflare } from 'miniflare'
 import { BINDINGS } from '../../emulator/bindings.ts'
 import { bundle } from '../../emulator/bundle.ts'
 import { neon } from '../../emulator/neon.ts'
@@ -13,19 +11,15 @@ import { openOutlet } from '../../emulator/outlet.ts'
 import { openPools } from '../../emulator/pools.ts'
 import { connectRedis, embeddedRedis } from '../../emulator/redis.ts'
 import { upstash } from '../../emulator/upstash.ts'
-import { familyOf, programOf } from './cpu.ts'
+import { type Running, runDirect } from './direct.ts'
 
 const WAYS = fileURLToPath(new URL('./ways', import.meta.url))
 
-/** Workers by themselves: no Worker of miniflare's stands between them and whoever asks. */
-export type Workers = {
+/** The Workers that are compared. */
+export type Workers = Running & {
   readonly names: readonly string[]
-  /** The process that runs them all. */
-  readonly pid: number
   /** Bytes of the last answer that came from Neon's stand-in. */
   readonly received: () => number
-  readonly urlOf: (name: string) => Promise<string>
-  readonly close: () => Promise<void>
 }
 
 /** The service's own Worker among them. */
@@ -59,37 +53,20 @@ export async function startWays(
     }
     return response
   })
-  const miniflare = new Miniflare({
-    cf: false,
-    // What the service logs of each request is written, and read by nobody.
-    handleRuntimeStdio: (...streams: Readable[]) => {
-      for (const stream of streams) stream.resume()
-    },
-    workers: [SERVICE, ...names].map((name) => ({
+  const running = await runDirect(
+    [SERVICE, ...names].map((name) => ({
       name,
-      modules: [
-        {
-          type: 'ESModule' as const,
-          path: `${name}.js`,
-          contents: readFileSync(join(folder, `${name}.js`), 'utf8'),
-        },
-      ],
-      compatibilityDate: '2026-07-30',
+      code: readFileSync(join(folder, `${name}.js`), 'utf8'),
       bindings: { ...BINDINGS, ...told },
-      outboundService: outlet.service,
-      unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
+      outlet: outlet.service,
     })),
-  })
-  await miniflare.ready
-  const pid = familyOf(process.pid).find((each) => programOf(each) === 'workerd')
-  if (pid === undefined) throw new Error('The runtime’s process is not to be found')
+  )
   return {
+    ...running,
     names,
-    pid,
     received: () => received,
-    urlOf: async (name) => (await miniflare.unsafeGetDirectURL(name)).origin,
     close: async () => {
-      await miniflare.dispose()
+      await running.close()
       await outlet.close()
       await Promise.all([pools.end(), redis.close()])
       await rm(folder, { recursive: true })

@@ -1,5 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { rmSync } from 'node:fs'
 import { chown, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -10,6 +11,9 @@ import { withClient } from '../database.ts'
 
 const run = promisify(execFile)
 const INSTALLED = '/usr/lib/postgresql'
+
+/** Processes that are ending may still write into a folder that is being removed. */
+const REMOVED = { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }
 
 /** A PostgreSQL of the test's own, which can be killed and started again. */
 export type MortalPostgres = {
@@ -30,31 +34,38 @@ export async function findPostgres(): Promise<string | undefined> {
 }
 
 /** Makes an empty PostgreSQL in a temporary folder and starts it. */
-export async function startPostgres(binaries: string): Promise<MortalPostgres> {
+export const startPostgres = (binaries: string): Promise<MortalPostgres> =>
+  serve(binaries, {
+    program: 'initdb',
+    args: (data) => ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync'],
+  })
+
+/** Copies a PostgreSQL that runs here and starts the copy, which follows the original and stays so far behind. */
+export const startStandby = (
+  binaries: string,
+  { url, behindMs }: { url: string; behindMs: number },
+): Promise<MortalPostgres> =>
+  serve(binaries, {
+    program: 'pg_basebackup',
+    args: (data) => ['-D', data, '-d', url, '-R', '-X', 'stream', '-c', 'fast', '--no-sync'],
+    settings: [`recovery_min_apply_delay=${behindMs}`],
+  })
+
+/** How a folder of data is made, and what its server is told beside. */
+type Making = {
+  readonly program: string
+  readonly args: (data: string) => string[]
+  readonly settings?: readonly string[]
+}
+
+async function serve(binaries: string, making: Making): Promise<MortalPostgres> {
   const owner = await unprivileged()
   const folder = await mkdtemp(join(tmpdir(), 'export-api-postgres-'))
-  if (owner !== undefined) await chown(folder, owner.uid, owner.gid)
-  const data = join(folder, 'data')
-  const options = { ...owner, cwd: folder, env: { PATH: process.env.PATH, LC_ALL: 'C' } }
-  const initdb = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync']
-  await run(join(binaries, 'initdb'), initdb, options)
-
-  const port = await freePort()
-  const url = `postgres://postgres@127.0.0.1:${port}/postgres`
-  const settings = ['listen_addresses=127.0.0.1', `unix_socket_directories=${folder}`, 'fsync=off']
-  const args = ['-D', data, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])]
   let postmaster: ChildProcess | undefined
 
-  async function start(): Promise<void> {
-    postmaster = spawn(join(binaries, 'postgres'), args, { ...options, stdio: 'ignore' })
-    for (let tries = 0; !(await answers(url)); tries += 1) {
-      if (tries === 200 || postmaster.exitCode !== null) throw new Error('PostgreSQL does not start')
-      await delay(50)
-    }
-  }
-
   async function kill(): Promise<void> {
-    if (postmaster?.pid === undefined || postmaster.exitCode !== null) return
+    if (postmaster?.pid === undefined || postmaster.exitCode !== null || postmaster.signalCode !== null)
+      return
     const family = [postmaster.pid, ...(await childrenOf(postmaster.pid))]
     const gone = once(postmaster, 'exit')
     for (const pid of family) signal(pid, 'SIGKILL')
@@ -62,18 +73,42 @@ export async function startPostgres(binaries: string): Promise<MortalPostgres> {
     while (family.some((pid) => signal(pid, 0))) await delay(10)
   }
 
-  const atExit = () => void (postmaster?.pid !== undefined && signal(postmaster.pid, 'SIGKILL'))
+  // Its other processes end by themselves when the first one has.
+  const atExit = () => {
+    if (postmaster?.pid !== undefined) signal(postmaster.pid, 'SIGKILL')
+    rmSync(folder, REMOVED)
+  }
   process.on('exit', atExit)
-  await start()
-  return {
-    url,
-    kill,
-    start,
-    remove: async () => {
-      await kill()
-      process.off('exit', atExit)
-      await rm(folder, { recursive: true, force: true })
-    },
+  const remove = async () => {
+    await kill()
+    process.off('exit', atExit)
+    await rm(folder, REMOVED)
+  }
+
+  try {
+    if (owner !== undefined) await chown(folder, owner.uid, owner.gid)
+    const data = join(folder, 'data')
+    const options = { ...owner, cwd: folder, env: { PATH: process.env.PATH, LC_ALL: 'C' } }
+    await run(join(binaries, making.program), making.args(data), options)
+
+    const port = await freePort()
+    const url = `postgres://postgres@127.0.0.1:${port}/postgres`
+    const settings = ['listen_addresses=127.0.0.1', `unix_socket_directories=${folder}`, 'fsync=off']
+    const told = [...settings, ...(making.settings ?? [])].flatMap((setting) => ['-c', setting])
+    const args = ['-D', data, '-p', String(port), ...told]
+
+    const start = async () => {
+      postmaster = spawn(join(binaries, 'postgres'), args, { ...options, stdio: 'ignore' })
+      for (let tries = 0; !(await answers(url)); tries += 1) {
+        if (tries === 200 || postmaster.exitCode !== null) throw new Error('PostgreSQL does not start')
+        await delay(50)
+      }
+    }
+    await start()
+    return { url, kill, start, remove }
+  } catch (error) {
+    await remove()
+    throw error
   }
 }
 
