@@ -11,7 +11,10 @@ const AT_ONCE = 2
 const SIZE = /Total Upload: (.+?) \/ gzip: (.+)/
 
 /** Has wrangler build a Worker as it would deploy it; gives what it would upload, or why it would not. */
-async function dryRun(config: string, name: string): Promise<{ name: string; size: string; failure?: string }> {
+async function dryRun(
+  config: string,
+  name: string,
+): Promise<{ name: string; size: string; failure?: string }> {
   const ran = await wrangler(['deploy', '--dry-run', '--config', config, '--env', name])
   const [, size, gzip] = SIZE.exec(ran.stdout) ?? []
   if (ran.code !== 0 || size === undefined || gzip === undefined) {

@@ -15,7 +15,7 @@ export type Env = {
 }
 
 // Patterns and not schemas: the Worker that serves the description needs no validation library beside them.
-const FORMS: Readonly<Record<keyof Env, RegExp>> = {
+export const FORMS: Readonly<Record<keyof Env, RegExp>> = {
   DATABASE_URL: /^postgres(ql)?:\/\/[^/]/,
   UPSTASH_REDIS_REST_URL: /^https?:\/\/[^/]/,
   UPSTASH_REDIS_REST_TOKEN: /./,

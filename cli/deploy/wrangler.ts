@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
+import { stripVTControlCharacters } from 'node:util'
 import { Mistake } from '../database.ts'
 
 /** How a run of wrangler ended, and what it said. */
@@ -25,9 +26,21 @@ export async function wrangler(args: readonly string[]): Promise<Ran> {
   return { code, stdout, stderr }
 }
 
-/** Why wrangler failed, in its own words: the line of its error, else the last one that it wrote. */
+/** Where wrangler's error ends and its advice begins. */
+const ADVICE = /^(If you think|To continue without|🪵|Please report)/u
+
+/** Why wrangler failed, in its own words: its error, else the last line that it wrote. */
 export function reasonOfFailure({ stdout, stderr }: Ran): string {
-  const lines = `${stdout}\n${stderr}`.split('\n').map((line) => line.trim())
-  const error = lines.find((line) => line.includes('[ERROR]'))?.replace(/^.*\[ERROR\]\s*/, '')
-  return error ?? lines.findLast((line) => line !== '' && !line.includes('Logs were written')) ?? 'no reason given'
+  const lines = stripVTControlCharacters(`${stdout}\n${stderr}`)
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+  const from = lines.findIndex((line) => line.includes('[ERROR]'))
+  if (from === -1) return lines.at(-1) ?? 'no reason given'
+  const error = lines.slice(from)
+  const end = error.findIndex((line) => ADVICE.test(line))
+  return error
+    .slice(0, end === -1 ? undefined : end)
+    .join(' ')
+    .replace(/^.*?\[ERROR\]\s*/, '')
 }
