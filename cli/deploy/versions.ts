@@ -5,7 +5,7 @@ import { reasonOfFailure, wrangler } from './wrangler.ts'
 /** A version of a Worker, and the release that it belongs to: its tag, else itself. */
 export type Version = { readonly id: string; readonly created: string; readonly release: string }
 
-/** The versions that have been live, the newest first, and the one that is. */
+/** The version that is live, and those that it came after, the latest last. */
 export type History = { readonly live: Version; readonly past: readonly Version[] }
 
 const Versions = z.array(
@@ -26,22 +26,32 @@ const Deployments = z.array(
 /** Asks Cloudflare for the latest versions of a Worker; undefined when none of them is live. */
 export async function historyOf(config: string, worker: string): Promise<History | undefined> {
   const where = ['--config', config, '--env', worker, '--json']
-  const [listed, deployed] = await Promise.all([
+  const [versions, deployments] = await Promise.all([
     listing(Versions, worker, ['versions', 'list', ...where]),
     listing(Deployments, worker, ['deployments', 'list', ...where]),
   ])
-  const versions = listed
-    .map(({ id, metadata, annotations }) => ({
+  const known = new Map(
+    versions.map(({ id, metadata, annotations }) => [
       id,
-      created: metadata.created_on,
-      release: annotations?.['workers/tag'] || id,
-    }))
-    .toSorted((a, b) => b.created.localeCompare(a.created))
-  const latest = deployed.toSorted((a, b) => b.created_on.localeCompare(a.created_on))[0]
-  const liveId = latest?.versions.toSorted((a, b) => b.percentage - a.percentage)[0]?.version_id
-  const live = versions.find(({ id }) => id === liveId)
-  const everLive = new Set(deployed.flatMap(({ versions: some }) => some.map(({ version_id: id }) => id)))
-  return live && { live, past: versions.filter(({ id }) => everLive.has(id)) }
+      { id, created: metadata.created_on, release: annotations?.['workers/tag'] || id },
+    ]),
+  )
+  const past = lineOf(
+    deployments
+      .toSorted((a, b) => a.created_on.localeCompare(b.created_on))
+      .flatMap(({ versions: shares }) => shares.toSorted((a, b) => b.percentage - a.percentage).slice(0, 1))
+      .map(({ version_id: id }) => id),
+  ).map((id) => known.get(id) ?? { id, created: '', release: id })
+  const live = past.pop()
+  return live && { live, past }
+}
+
+/** What has been live, in order, without what was taken back: a version that comes again ends all that came after it. */
+function lineOf(ids: readonly string[]): string[] {
+  return ids.reduce<string[]>(
+    (line, id) => [...line.slice(0, line.includes(id) ? line.indexOf(id) : undefined), id],
+    [],
+  )
 }
 
 /** The release that is left by a rollback: the one whose versions were made last, of those that are live. */
@@ -50,8 +60,8 @@ export function newestRelease(histories: readonly History[]): string | undefined
 }
 
 /** The version that a Worker goes back to when it leaves a release; undefined when there is none. */
-export function versionBefore({ live, past }: History, release: string): Version | undefined {
-  return past.find((version) => version.created < live.created && version.release !== release)
+export function versionBefore({ past }: History, release: string): Version | undefined {
+  return past.findLast((version) => version.release !== release)
 }
 
 async function listing<Shape extends z.core.$ZodType>(
