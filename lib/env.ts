@@ -30,11 +30,11 @@ export class EnvironmentError extends Error {}
 /** A Worker's bindings, checked; throws an {@link EnvironmentError} that names each one that is missing or malformed. */
 export const parseEnv = onceFor((bindings: object): Env => {
   const given: Readonly<Record<string, unknown>> = { ...bindings }
-  const wrong = new Set<string>()
+  const wrong: string[] = []
   const read = (name: keyof Env): string => {
     const value = given[name]
     if (typeof value === 'string' && FORMS[name].test(value)) return value
-    wrong.add(name)
+    wrong.push(`${name} is ${value ? 'malformed' : 'missing'}`)
     return ''
   }
   const env = {
@@ -46,5 +46,5 @@ export const parseEnv = onceFor((bindings: object): Env => {
     SESSION_COOKIE: given.SESSION_COOKIE ? read('SESSION_COOKIE') : 'session',
   }
   if (wrong.size === 0) return env
-  throw new EnvironmentError(`Missing or malformed in the Worker's environment: ${[...wrong].join(', ')}`)
+  throw new EnvironmentError(`The Worker's environment is not complete: ${wrong.join(', ')}`)
 })

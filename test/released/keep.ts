@@ -1,6 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import pg from 'pg'
 import { findWorkers } from '../../cli/operations.ts'
+import { breakingChanges } from '../../cli/breaking/changes.ts'
+import { Mistake } from '../../cli/database.ts'
 import { run } from '../../cli/run.ts'
 import { refreshAll } from '../../drizzle/daily/refresh.ts'
 import { BINDINGS } from '../../emulator/bindings.ts'
@@ -57,6 +59,10 @@ async function statementsOf(emulator: Emulator, client: pg.Client, sent: Stateme
 }
 
 await run(async () => {
+  const document = await readFile(DOCUMENT, 'utf8')
+  const before = await readFile(new URL('openapi.json', HERE), 'utf8').catch(() => '{}')
+  const broken = breakingChanges(JSON.parse(before), JSON.parse(document))
+  if (broken.length > 0) throw new Mistake(`Readers of the last release would break:\n${broken.join('\n')}`)
   const sent: Statement[] = []
   const asks = { now: '' }
   const emulator = await startEmulator({
@@ -86,7 +92,7 @@ await run(async () => {
       new URL('statements.json', HERE),
       `${JSON.stringify({ migration, statements }, null, 2)}\n`,
     )
-    await writeFile(new URL('openapi.json', HERE), await readFile(DOCUMENT))
+    await writeFile(new URL('openapi.json', HERE), document)
     console.log(`test/released holds ${statements.length} statements after ${migration}, and the document.`)
   } finally {
     await client.end()
