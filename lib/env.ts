@@ -24,7 +24,7 @@ export const FORMS: Readonly<Record<keyof Env, RegExp>> = {
   SESSION_COOKIE: /^[^\s;=,]+$/,
 }
 
-/** Bindings that are missing or malformed: its message names them, and holds no value. */
+/** Bindings that are missing or malformed: its message says which is which, and holds no value. */
 export class EnvironmentError extends Error {}
 
 /** A Worker's bindings, checked; throws an {@link EnvironmentError} that names each one that is missing or malformed. */
@@ -45,6 +45,6 @@ export const parseEnv = onceFor((bindings: object): Env => {
     CURSOR_SECRET_PREVIOUS: given.CURSOR_SECRET_PREVIOUS ? read('CURSOR_SECRET_PREVIOUS') : undefined,
     SESSION_COOKIE: given.SESSION_COOKIE ? read('SESSION_COOKIE') : 'session',
   }
-  if (wrong.size === 0) return env
-  throw new EnvironmentError(`The Worker's environment is not complete: ${wrong.join(', ')}`)
+  if (wrong.length === 0) return env
+  throw new EnvironmentError(`Settings that cannot be used: ${wrong.join(', ')}`)
 })

@@ -58,5 +58,6 @@ function brokenOff(workers: readonly WorkerConfig[], failed: number, reason: str
 }
 
 function withoutSecrets(text: string, secrets: Readonly<Record<string, string>>): string {
-  return Object.values(secrets).reduce((told, secret) => told.replaceAll(secret, '…'), text)
+  const told = Object.values(secrets).filter((secret) => secret !== '')
+  return told.reduce((rest, secret) => rest.replaceAll(secret, '…'), text)
 }
