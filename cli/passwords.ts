@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { Command } from 'commander'
 import type pg from 'pg'
-import { migrate } from '../drizzle/migrate.ts'
 import { Mistake, withClient } from './database.ts'
 import { SETTINGS } from './deploy/settings.ts'
 import { loadOwnSettings } from './own-settings.ts'
 import { run } from './run.ts'
+import { bringToCurrent } from './schema.ts'
 
 /** The Workers' roles, each by the setting that its address goes into. */
 const ROLES = { DATABASE_URL: 'export_api_reader', REFRESH_DATABASE_URL: 'export_api_refresher' } as const
@@ -27,7 +27,7 @@ await run(async () => {
   await withClient(
     owner,
     async (client) => {
-      await migrate(client)
+      await bringToCurrent(client)
       if (!replace && (await haveLogins(client))) {
         throw new Mistake(
           'The roles have passwords already: --replace gives them others, deploy at once then.',

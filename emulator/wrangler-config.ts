@@ -13,6 +13,7 @@ const File = z.looseObject({
       main: z.string(),
       route: z.optional(z.string()),
       triggers: z.optional(z.looseObject({ crons: z.array(z.string()) })),
+      secrets: z.optional(z.looseObject({ required: z.array(z.string()) })),
     }),
   ),
 })
@@ -26,6 +27,8 @@ export interface WorkerConfig {
   main: string
   route?: string | undefined
   crons: string[]
+  /** Whether it asks its environment for anything; one that says that it requires no secret does not. */
+  hasSecrets: boolean
 }
 
 /** What wrangler.toml deploys, in its order. */
@@ -47,10 +50,11 @@ export async function readWranglerConfig(): Promise<WranglerConfig> {
 
 /** The Workers of wrangler.toml, in its order. */
 export function workersOf({ env }: WranglerFile): WorkerConfig[] {
-  return Object.entries(env).map(([name, { main, route, triggers }]) => ({
+  return Object.entries(env).map(([name, { main, route, triggers, secrets }]) => ({
     name,
     main,
     route,
     crons: triggers?.crons ?? [],
+    hasSecrets: secrets?.required.length !== 0,
   }))
 }

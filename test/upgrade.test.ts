@@ -6,6 +6,7 @@ import { fillDaily } from './support/daily.ts'
 import type { OwnDatabase } from './support/database.ts'
 import { isolatedDatabase } from './support/isolated.ts'
 import { startOwnService } from './support/own-service.ts'
+import { tableOf } from './support/schema.ts'
 import { type Tenant, tenant } from './support/tenant.ts'
 
 /** What a later release might bring: more columns, more tables, more to read in them. */
@@ -13,7 +14,7 @@ const MIGRATION = `
   alter table daily.citations add column first_seen date;
   alter view metrics.citations rename to citations_before;
   create view metrics.citations as select *, date as first_seen from metrics.citations_before;
-  alter table citations add column rank integer not null default 0;
+  alter table ${tableOf('citations')} add column rank integer not null default 0;
   create table daily.later (brand_id uuid, date date, primary key (brand_id, date));
   create index on daily.citations (brand_id, citations);
   grant select on daily.later to export_api_reader`

@@ -1,6 +1,6 @@
-import { migrate } from '../../drizzle/migrate.ts'
 import type { WranglerFile } from '../../emulator/wrangler-config.ts'
 import { Mistake, withClient } from '../database.ts'
+import { bringToCurrent } from '../schema.ts'
 import type { Service } from '../smoke/ask.ts'
 import { reportSmoke } from '../smoke/report.ts'
 import { waitFor } from '../smoke/smoke.ts'
@@ -23,7 +23,7 @@ export type Release = {
  * service. What fails is a {@link Mistake}, and nothing after it is begun.
  */
 export async function deployRelease({ name, file, settings }: Release, service: Service): Promise<void> {
-  await withClient(settings.MIGRATE_DATABASE_URL, migrate, 'MIGRATE_DATABASE_URL')
+  await withClient(settings.MIGRATE_DATABASE_URL, (client) => bringToCurrent(client), 'MIGRATE_DATABASE_URL')
   console.log('The database has the current schema.')
   for (const variable of ['DATABASE_URL', 'REFRESH_DATABASE_URL'] as const) {
     await withClient(settings[variable], (client) => client.query('select 1'), variable)

@@ -1,3 +1,4 @@
+import type { WorkerConfig } from '../../emulator/wrangler-config.ts'
 import { FORMS } from '../../lib/env.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -94,14 +95,15 @@ function contradictions(settings: Settings): string[] {
   return wrong
 }
 
-/** The secrets of a Worker. What is optional is told as well, so that what was set once does not stay for ever. */
+/** The secrets of a Worker, none where it needs none. What is optional is told as well, so that what was set once does not stay for ever. */
 export function secretsFor(
   settings: Settings,
-  worker: { readonly crons: readonly string[] },
+  { crons, hasSecrets }: Pick<WorkerConfig, 'crons' | 'hasSecrets'>,
 ): Record<string, string> {
+  if (!hasSecrets) return {}
   const { CURSOR_SECRET, CURSOR_SECRET_PREVIOUS, SESSION_COOKIE } = settings
   return {
-    DATABASE_URL: worker.crons.length > 0 ? settings.REFRESH_DATABASE_URL : settings.DATABASE_URL,
+    DATABASE_URL: crons.length > 0 ? settings.REFRESH_DATABASE_URL : settings.DATABASE_URL,
     UPSTASH_REDIS_REST_URL: settings.UPSTASH_REDIS_REST_URL,
     UPSTASH_REDIS_REST_TOKEN: settings.UPSTASH_REDIS_REST_TOKEN,
     CURSOR_SECRET,

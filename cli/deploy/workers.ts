@@ -25,7 +25,7 @@ export async function deployWorkers({ file, site, settings, release }: Deploymen
       const ran = await wrangler([
         'deploy',
         ...['--config', config, '--env', worker.name],
-        ...['--secrets-file', await write('secrets.json', secrets)],
+        ...(worker.hasSecrets ? ['--secrets-file', await write('secrets.json', secrets)] : []),
         ...['--tag', release, '--message', `Release ${release}`],
       ])
       if (ran.code !== 0) {

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { BASE } from '../../lib/endpoint.ts'
+import { BASE } from '../../lib/worker.ts'
 import { reasonOf } from '../database.ts'
 
 /** Milliseconds after which an answer counts as none. */

@@ -1,4 +1,4 @@
-import { BASE } from '../../lib/endpoint.ts'
+import { BASE } from '../../lib/worker.ts'
 import { Mistake } from '../database.ts'
 import type { Service } from './ask.ts'
 import { smoke } from './smoke.ts'

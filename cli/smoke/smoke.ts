@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as z from 'zod/mini'
-import { BASE } from '../../lib/endpoint.ts'
+import { BASE } from '../../lib/worker.ts'
 import { conformity, type Description } from '../conformity.ts'
 import { ask, demandStatus, type Heard, type Service } from './ask.ts'
 

@@ -9,7 +9,8 @@ import { BINDINGS } from '../../emulator/bindings.ts'
 import { type Emulator, startEmulator } from '../../emulator/start.ts'
 import { readWranglerConfig } from '../../emulator/wrangler-config.ts'
 import { sealCursor } from '../../lib/cursor.ts'
-import { BASE } from '../../lib/endpoint.ts'
+import { STATEMENTS } from '../../lib/statement.ts'
+import { BASE } from '../../lib/worker.ts'
 import { readJournal } from '../support/journal.ts'
 import { buildWorld, type Statement, WORLD } from '../support/released.ts'
 
@@ -43,9 +44,12 @@ async function requestsOf(client: pg.Client, name: string): Promise<string[]> {
   return [query({ brandId, ...dates }), query({ brandId, ...dates, cursor }), query({})]
 }
 
+/** A call of a function that holds a statement: a Worker that finds none asks with its text, which is what is kept. */
+const isCall = ({ query }: Statement) => query.startsWith(`select * from ${STATEMENTS}.`)
+
 async function statementsOf(emulator: Emulator, client: pg.Client, sent: Statement[], asks: { now: string }) {
   const { workers } = await readWranglerConfig()
-  for (const { name, route, crons } of workers) {
+  for (const { name, route, crons } of workers.filter(({ hasSecrets }) => hasSecrets)) {
     asks.now = name
     if (crons.length > 0) await emulator.runCron(name)
     if (route === undefined) continue
@@ -53,9 +57,15 @@ async function statementsOf(emulator: Emulator, client: pg.Client, sent: Stateme
       await fetch(`${emulator.url}${BASE}/${name}${query}`, { headers: { 'X-API-Key': WORLD.key } })
     }
   }
-  return [
-    ...new Map(sent.toReversed().map((statement) => [statement.query, statement])).values(),
-  ].toReversed()
+  // What is asked for when an answer is too large takes the same parameters.
+  const kept = (await findWorkers()).flatMap(({ statements }) => statements)
+  const asked = sent
+    .filter((statement) => !isCall(statement))
+    .flatMap((statement) => {
+      const smaller = kept.find(({ sql }) => sql === statement.query)?.smaller
+      return smaller === undefined ? [statement] : [statement, { ...statement, query: smaller.sql }]
+    })
+  return [...new Map(asked.map((statement) => [statement.query, statement])).values()]
 }
 
 await run(async () => {
