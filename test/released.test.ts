@@ -62,6 +62,7 @@ describe('a migration that adds', () => {
       `alter table answers add column cost integer not null default 0`,
     ],
     ['a table', `create table notes (id integer primary key); grant select on notes to export_api_reader`],
+    ['a name of a raw table, behind its view', `alter table api_keys rename column brand_ids to brands`],
     ['an index', `create index on daily.citations (date)`],
     [
       'a function beside another',
@@ -76,7 +77,7 @@ describe('a migration that breaks', () => {
   test.for([
     ['a stored table that its view does not fill', `alter table daily.visibility add column note text`],
     ['a column that is read', `alter table daily.visibility drop column line`],
-    ['the name of a column', `alter table api_keys rename column brand_ids to brands`],
+    ['the name of a column', `alter table daily.citations rename column line to text`],
     ['the name of a table', `alter table daily.sentiment rename to moods`],
     ['a right', `revoke select on daily.citations from export_api_reader`],
     ['a function', `drop function daily.settled_through(text, uuid, date, date)`],
