@@ -25,16 +25,17 @@ export async function withDatabase<Result>(work: (client: pg.Client) => Promise<
   }
 }
 
-/** Runs work on a connection of its own to a database; throws a {@link Mistake} when there is none to be had. */
+/** Runs work on a connection of its own to a database; throws a {@link Mistake} that names its variable when there is none to be had. */
 export async function withClient<Result>(
   url: string,
   work: (client: pg.Client) => Promise<Result>,
+  variable = 'DATABASE_URL',
 ): Promise<Result> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: PATIENCE_MS })
   // A connection that breaks while work goes on is told by the query that it breaks.
   client.on('error', () => {})
   await client.connect().catch((error) => {
-    throw new Mistake(`DATABASE_URL cannot be used: ${reasonOf(error)}.`)
+    throw new Mistake(`${variable} cannot be used: ${reasonOf(error)}.`)
   })
   try {
     return await work(client)

@@ -22,15 +22,18 @@ export type Endpoint = {
    * lost; or not at all, where the caller has none.
    */
   readonly budget?: 'beside' | 'before' | 'none'
+  /** Headers of every answer at this path, refusals too. */
+  readonly headers?: Readonly<Record<string, string>>
   /** The gates after the rate budget, and the answer; refusals are thrown. */
   readonly answer: (asked: Asked) => Promise<Answer>
 }
 
 /** A Worker that answers one path: the path, the method and the rate budget first, then what is the endpoint's own. */
-export function endpoint({ path, budget = 'beside', answer }: Endpoint): Worker {
+export function endpoint({ path, budget = 'beside', headers = {}, answer }: Endpoint): Worker {
   async function pass(context: Context, log: RequestLog): Promise<Response> {
     const url = new URL(context.req.url)
     if (url.pathname !== BASE + path) throw refuse('unknownPath')
+    for (const [name, value] of Object.entries(headers)) context.header(name, value)
     admitMethod(context, path, log)
 
     const now = new Date()

@@ -15,7 +15,7 @@ export type Env = {
 }
 
 // Patterns and not schemas: the Worker that serves the description needs no validation library beside them.
-const FORMS: Readonly<Record<keyof Env, RegExp>> = {
+export const FORMS: Readonly<Record<keyof Env, RegExp>> = {
   DATABASE_URL: /^postgres(ql)?:\/\/[^/]/,
   UPSTASH_REDIS_REST_URL: /^https?:\/\/[^/]/,
   UPSTASH_REDIS_REST_TOKEN: /./,
@@ -24,17 +24,17 @@ const FORMS: Readonly<Record<keyof Env, RegExp>> = {
   SESSION_COOKIE: /^[^\s;=,]+$/,
 }
 
-/** Bindings that are missing or malformed: its message names them, and holds no value. */
+/** Bindings that are missing or malformed: its message says which is which, and holds no value. */
 export class EnvironmentError extends Error {}
 
 /** A Worker's bindings, checked; throws an {@link EnvironmentError} that names each one that is missing or malformed. */
 export const parseEnv = onceFor((bindings: object): Env => {
   const given: Readonly<Record<string, unknown>> = { ...bindings }
-  const wrong = new Set<string>()
+  const wrong: string[] = []
   const read = (name: keyof Env): string => {
     const value = given[name]
     if (typeof value === 'string' && FORMS[name].test(value)) return value
-    wrong.add(name)
+    wrong.push(`${name} is ${value ? 'malformed' : 'missing'}`)
     return ''
   }
   const env = {
@@ -45,6 +45,6 @@ export const parseEnv = onceFor((bindings: object): Env => {
     CURSOR_SECRET_PREVIOUS: given.CURSOR_SECRET_PREVIOUS ? read('CURSOR_SECRET_PREVIOUS') : undefined,
     SESSION_COOKIE: given.SESSION_COOKIE ? read('SESSION_COOKIE') : 'session',
   }
-  if (wrong.size === 0) return env
-  throw new EnvironmentError(`Missing or malformed in the Worker's environment: ${[...wrong].join(', ')}`)
+  if (wrong.length === 0) return env
+  throw new EnvironmentError(`Settings that cannot be used: ${wrong.join(', ')}`)
 })

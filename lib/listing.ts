@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { PgView } from 'drizzle-orm/pg-core'
 import { admit, presentedKey, readHeader } from './access.ts'
 import { runKept } from './db.ts'
+import { deprecationHeaders } from './deprecation.ts'
 import { type Asked, endpoint } from './endpoint.ts'
 import type { Described, Operation } from './operation.ts'
 import { columnsOf, rowWriter } from './row.ts'
@@ -40,7 +41,7 @@ export function listing({ rows, order, ...operation }: Listing): Described {
   }
 
   return {
-    fetch: endpoint({ path, answer }).fetch,
+    fetch: endpoint({ path, headers: deprecationHeaders(operation.deprecated), answer }).fetch,
     operation: { ...operation, paged: false },
     statements: [statement],
   }

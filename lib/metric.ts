@@ -8,6 +8,7 @@ import {
   sealCursor,
 } from './cursor.ts'
 import { runKept } from './db.ts'
+import { deprecationHeaders } from './deprecation.ts'
 import { type Asked, endpoint } from './endpoint.ts'
 import type { Env } from './env.ts'
 import { PARAMETER_ERRORS, Refusal, refuse, refuseParameter } from './errors.ts'
@@ -72,7 +73,7 @@ export function metric({ rows: table, key, ...operation }: Metric): Described {
   }
 
   return {
-    fetch: endpoint({ path, answer }).fetch,
+    fetch: endpoint({ path, headers: deprecationHeaders(operation.deprecated), answer }).fetch,
     operation: { ...operation, paged: true },
     statements: [queries.first, queries.next],
   }

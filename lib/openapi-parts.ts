@@ -67,6 +67,15 @@ export const HEADERS: Record<string, Json> = {
   },
 }
 
+/** The headers of an endpoint that will go, refusals included. */
+export const ANNOUNCEMENT: Record<string, Json> = {
+  Deprecation: {
+    description: 'Since when this endpoint is deprecated: `@` and seconds since 1970 (RFC 9745).',
+    schema: { type: 'string' },
+  },
+  Sunset: { description: 'When this endpoint may end (RFC 8594).', schema: { type: 'string' } },
+}
+
 export type RefusalAnswer = {
   readonly description: string
   readonly sentence: string

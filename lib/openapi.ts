@@ -1,6 +1,14 @@
 import * as z from 'zod/mini'
 import { jsonSchema } from './json-schema.ts'
-import { ABOUT, COMMON_HEADERS, HEADERS, type Json, REFUSALS, type RefusalAnswer } from './openapi-parts.ts'
+import {
+  ABOUT,
+  ANNOUNCEMENT,
+  COMMON_HEADERS,
+  HEADERS,
+  type Json,
+  REFUSALS,
+  type RefusalAnswer,
+} from './openapi-parts.ts'
 import type { Operation } from './operation.ts'
 import { PAGE_SIZE } from './page.ts'
 import { Parameters } from './parameters.ts'
@@ -108,20 +116,24 @@ const PAGED_REFUSALS = ['400', '401', '403', '404', '429', '503']
 const LISTING_REFUSALS = ['401', '403', '429', '503']
 
 function describe(operation: NamedOperation, example: Json | undefined): Json {
-  const { path, summary, description, paged, formula } = operation
+  const { path, summary, description, paged, formula, deprecated } = operation
   return {
     operationId: path.slice(1).replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
     tags: ['Export'],
     summary,
     description,
     ...(formula && { 'x-formula': formula }),
+    ...(deprecated && { deprecated: true }),
     ...(paged && {
       parameters: Object.keys(Parameters.shape).map((name) => ({ $ref: `#/components/parameters/${name}` })),
     }),
     responses: {
       200: {
         description: paged ? 'A page of rows.' : 'All rows.',
-        headers: headers([...COMMON_HEADERS, 'ETag', ...(paged ? ['Link', 'X-Data-Settled-Through'] : [])]),
+        headers: {
+          ...headers([...COMMON_HEADERS, 'ETag', ...(paged ? ['Link', 'X-Data-Settled-Through'] : [])]),
+          ...(deprecated && ANNOUNCEMENT),
+        },
         content: {
           'application/json': { schema: answerSchema(operation), ...(example !== undefined && { example }) },
         },
@@ -164,7 +176,7 @@ function errorResponse({ description, sentence, headers: own = [] }: RefusalAnsw
   }
 }
 
-const headers = (names: readonly string[]): Json =>
+const headers = (names: readonly string[]): Record<string, Json> =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 
 function parameter(name: string, schema: z.core.$ZodType): Json {

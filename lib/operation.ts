@@ -1,3 +1,4 @@
+import type { Deprecation } from './deprecation.ts'
 import type { RowSchema } from './row.ts'
 import type { KeptStatement } from './statement.ts'
 
@@ -13,6 +14,8 @@ export type Operation = {
   readonly summary: string
   readonly description: string
   readonly row: RowSchema
+  /** Since when it is deprecated, and until when it stays; undefined for what shall stay. */
+  readonly deprecated?: Deprecation
   /** Whether it takes the common parameters and answers in pages. */
   readonly paged: boolean
   /** How the figure of a window is made, where there is one. */

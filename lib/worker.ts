@@ -50,7 +50,9 @@ export async function respond(
   log.rows = rows ?? null
   context.header('Content-Type', 'application/json')
   context.header('Cache-Control', 'private, no-cache')
-  for (const [name, value] of Object.entries(headers ?? {})) context.header(name, value)
+  for (const [name, value] of Object.entries(headers ?? {})) {
+    context.header(name, value, { append: name === 'Link' })
+  }
   if (!lasting) return context.body(body)
   const { bytes, tag } = entity ?? (await entityOf(body))
   context.header('ETag', tag)

@@ -45,7 +45,14 @@ export async function call(
   })
   const text = await response.text()
   const body = text === '' ? undefined : JSON.parse(text)
-  if (body !== undefined) demandConformity(url.pathname, String(response.status), response.headers, body)
+  if (body !== undefined) {
+    demandConformity({
+      path: url.pathname,
+      status: String(response.status),
+      headers: response.headers,
+      body,
+    })
+  }
   return { ...body, status: response.status, headers: response.headers, text }
 }
 

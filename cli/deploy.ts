@@ -1,0 +1,28 @@
+import { Command } from 'commander'
+import { bundle } from '../emulator/bundle.ts'
+import { readWranglerFile } from '../emulator/wrangler-config.ts'
+import { Mistake } from './database.ts'
+import { missingAccount } from './deploy/account.ts'
+import { deployRelease, stepsOf } from './deploy/release.ts'
+import { releaseName } from './deploy/release-name.ts'
+import { readSettings } from './deploy/settings.ts'
+import { loadOwnSettings } from './own-settings.ts'
+import { run } from './run.ts'
+
+const { dryRun } = new Command('deploy')
+  .description('Brings the database and then every Worker to this release, and tries the service.')
+  .option('--dry-run', 'say what would be done and what is missing, and do nothing')
+  .parse()
+  .opts<{ dryRun?: boolean }>()
+
+await run(async () => {
+  loadOwnSettings()
+  const { settings, wrong } = readSettings(process.env)
+  const release = { name: releaseName(), file: await readWranglerFile(), settings }
+  if (dryRun) console.log(stepsOf(release).join('\n'))
+  const missing = [...wrong, ...(await missingAccount(process.env))]
+  if (missing.length > 0) throw new Mistake(missing.join('\n'))
+  if (dryRun) return
+  await bundle()
+  await deployRelease(release, { url: settings.API_URL, key: process.env.EXPORT_API_KEY || undefined })
+})

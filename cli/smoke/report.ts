@@ -1,0 +1,24 @@
+import { BASE } from '../../lib/worker.ts'
+import { Mistake } from '../database.ts'
+import type { Service } from './ask.ts'
+import { smoke } from './smoke.ts'
+
+/** The address of a service as people paste it: with or without the API's path, and a slash at the end. */
+export function originOf(text: string): string {
+  const url = text.replace(/\/+$/, '').replace(new RegExp(`${BASE}$`), '')
+  if (/^https?:\/\//.test(url) && URL.canParse(url)) return url
+  throw new Mistake('The address of the service must look like https://api.example.com.')
+}
+
+/** Tries a service and prints what it found as a table; throws a {@link Mistake} with a sentence for each failure. */
+export async function reportSmoke(service: Service): Promise<void> {
+  const failures: string[] = []
+  for await (const { what, says, failure } of smoke(service)) {
+    console.log(`${what.padEnd(20)} ${says}`)
+    if (failure !== undefined) failures.push(`${what}: ${failure}`)
+  }
+  if (service.key === undefined) {
+    console.log('Without a key, what needs one was not tried: EXPORT_API_KEY=… npm run smoke tries it.')
+  }
+  if (failures.length > 0) throw new Mistake(failures.join('\n'))
+}

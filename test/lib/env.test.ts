@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { type Env, EnvironmentError, parseEnv } from '../../lib/env.ts'
+
+const WHOLE: Env = {
+  DATABASE_URL: 'postgresql://reader:secret@db.example/x',
+  UPSTASH_REDIS_REST_URL: 'https://cache.example',
+  UPSTASH_REDIS_REST_TOKEN: 'secret-token',
+  CURSOR_SECRET: 'secret-of-cursors',
+  CURSOR_SECRET_PREVIOUS: undefined,
+  SESSION_COOKIE: 'session',
+}
+
+test('takes what is whole, and fills in what may be left out', () => {
+  const { CURSOR_SECRET_PREVIOUS: _, SESSION_COOKIE: __, ...needed } = WHOLE
+  expect(parseEnv(needed)).toEqual(WHOLE)
+  expect(parseEnv({ ...needed, CURSOR_SECRET_PREVIOUS: '', SESSION_COOKIE: '' })).toEqual(WHOLE)
+})
+
+test('says of each setting whether it is missing or malformed, all at once', () => {
+  expect(() => parseEnv({})).toThrow(
+    'Settings that cannot be used: DATABASE_URL is missing, UPSTASH_REDIS_REST_URL is missing, UPSTASH_REDIS_REST_TOKEN is missing, CURSOR_SECRET is missing',
+  )
+})
+
+test.for([
+  ['DATABASE_URL', 'mysql://reader:secret@db.example/x'],
+  ['UPSTASH_REDIS_REST_URL', 'rediss://secret@cache.example'],
+  ['SESSION_COOKIE', 'two secret'],
+])('%s that is malformed is named, its value is not', ([name = '', value = '']) => {
+  const read = () => parseEnv({ ...WHOLE, [name]: value })
+  expect(read).toThrow(EnvironmentError)
+  expect(read).toThrow(`Settings that cannot be used: ${name} is malformed`)
+  expect(read).not.toThrow('secret')
+})
