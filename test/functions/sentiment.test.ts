@@ -69,7 +69,10 @@ test('adds weights up exactly', async () => {
   await say('2026-10-01T09:00:00Z', { phrases })
   // In floating point these sums are 0.9999999999999999 and 0.30030000000000007. 1 / 1.3003 = 76.9053…
   const { text } = await page('/sentiment', '2026-10-01')
-  expect(text).toContain('"positive_weight":1.0000,"negative_weight":0.3003,"sentiment_score":76.9053}')
+  expect(text).toContain(
+    '"positive_mentions":10,"neutral_mentions":0,"negative_mentions":6,' +
+      '"positive_weight":1.0000,"negative_weight":0.3003,"sentiment_score":76.9053}',
+  )
 })
 
 test('rounds the score half away from zero', async () => {

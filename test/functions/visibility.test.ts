@@ -179,6 +179,12 @@ describe('an answer mentions the brand', () => {
     expect(await rows('/visibility', '2026-10-01')).toMatchObject([{ total_prompts: 1, visible_count: 0 }])
   })
 
+  test('among other names, whatever their order', async () => {
+    const { say, rows } = await scene(db)
+    await say('2026-10-01T09:00:00Z', { mentions: ['Aardvark', 'Acme', 'Zebra'] })
+    expect(await rows('/visibility', '2026-10-01')).toMatchObject([{ total_prompts: 1, visible_count: 1 }])
+  })
+
   test('once, however many of its names it says', async () => {
     const { say, rows } = await scene(db, brands)
     await say('2026-10-01T09:00:00Z', { mentions: ['Acme', 'ACME', 'ACM', 'Acme Corporation', 'Globex'] })

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { createVitest, type TestCase, type Vitest } from 'vitest/node'
 import { type MutantService, startMutants } from './service.ts'
 import type { Coverage, DryRun, Known, MutantRun, Outcome, TestRunner } from './stryker.ts'
-import { LEFT_OUT, STARTING, TESTS_OF } from './tests-of.ts'
+import { STARTING, TESTS_OF } from './tests-of.ts'
 
 const NODE_SIDE = fileURLToPath(new URL('./node-side.ts', import.meta.url))
 
@@ -25,7 +25,9 @@ function workers(): TestRunner {
     const path = join(sandbox, 'test', `${file}.test.ts`)
     if (names === null) vitest.resetGlobalTestNamePattern()
     else vitest.setGlobalTestNamePattern(new RegExp(`^(${names.map(escaped).join('|')})$`))
-    const { testModules } = await vitest.runTestSpecifications([vitest.getRootProject().createSpecification(path)])
+    const { testModules } = await vitest.runTestSpecifications([
+      vitest.getRootProject().createSpecification(path),
+    ])
     const cases = testModules.flatMap(({ children }) => [...children.allTests()])
     const ran = cases.filter((test) => test.result().state !== 'skipped')
     const broken = testModules.flatMap((module) => module.errors())[0]
@@ -52,6 +54,7 @@ function workers(): TestRunner {
         setupFiles: [NODE_SIDE],
         testTimeout: PATIENCE_MS,
         hookTimeout: PATIENCE_MS,
+        pool: 'threads',
         maxWorkers: 1,
         bail: 1,
         reporters: [{}],
@@ -67,18 +70,24 @@ function workers(): TestRunner {
       for (const file of new Set([...new Set(fileOf.values())].flatMap((of) => TESTS_OF[of] ?? []))) {
         tellTests('', STARTING.has(file) ? [] : service.switches())
         for (const test of await run(file, null)) {
-          if (failed(test)) return { status: 'error', errorMessage: `${idOf(file, test)}: ${messageOf(test)}` }
+          if (failed(test))
+            return { status: 'error', errorMessage: `${idOf(file, test)}: ${messageOf(test)}` }
           const id = idOf(file, test)
-          const judged = [...fileOf].filter(([, of]) => TESTS_OF[of]?.includes(file)).map(([mutant]) => mutant)
+          const judged = [...fileOf]
+            .filter(([, of]) => TESTS_OF[of]?.includes(file))
+            .map(([mutant]) => mutant)
           const reached = new Set(test.meta().reached)
           const its = STARTING.has(file) ? judged : judged.filter((mutant) => reached.has(mutant))
-          if (LEFT_OUT.test(test.fullName)) continue
           perTest[id] = Object.fromEntries(its.map((mutant) => [mutant, 1]))
           const timeSpentMs = test.diagnostic()?.duration ?? 0
           tests.push({ id, name: test.fullName, timeSpentMs, status: 'success' })
         }
       }
-      return { status: 'complete', tests, mutantCoverage: { static: {}, perTest: perTest satisfies Coverage } }
+      return {
+        status: 'complete',
+        tests,
+        mutantCoverage: { static: {}, perTest: perTest satisfies Coverage },
+      }
     },
 
     async mutantRun({ testFilter = [], activeMutant }: MutantRun): Promise<Outcome> {

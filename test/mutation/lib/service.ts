@@ -1,15 +1,19 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
-import type { Emulator } from '../../../emulator/start.ts'
 import { migrate } from '../../../drizzle/migrate.ts'
+import type { Emulator } from '../../../emulator/start.ts'
 import { createDatabase, type OwnDatabase, withClient } from '../../support/database.ts'
 import { claimRedis } from '../../support/redis.ts'
 import { SWITCH, switchable } from './switch.ts'
 
 /** The service over the mutants of a sandbox: one start for many mutants. */
 export type MutantService = {
-  readonly provided: () => { readonly serviceUrl: string; readonly databaseUrl: string; readonly redisUrl: string }
+  readonly provided: () => {
+    readonly serviceUrl: string
+    readonly databaseUrl: string
+    readonly redisUrl: string
+  }
   /** Where each Worker that has a route is told of mutants. */
   readonly switches: () => string[]
   /** Makes a mutant the active one, in Workers that run and in those that are started from now on; '' for none. */

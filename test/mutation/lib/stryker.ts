@@ -23,10 +23,16 @@ export type DryRun =
   | {
       readonly status: 'complete'
       readonly tests: readonly Known[]
-      readonly mutantCoverage: { readonly static: Readonly<Record<string, number>>; readonly perTest: Coverage }
+      readonly mutantCoverage: {
+        readonly static: Readonly<Record<string, number>>
+        readonly perTest: Coverage
+      }
     }
 
-export type MutantRun = { readonly testFilter?: readonly string[]; readonly activeMutant: { readonly id: string } }
+export type MutantRun = {
+  readonly testFilter?: readonly string[]
+  readonly activeMutant: { readonly id: string }
+}
 
 export type Outcome =
   | {
