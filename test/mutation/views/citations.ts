@@ -47,7 +47,7 @@ export const CITATIONS: MutatedView = {
     {
       sql: 'join metrics.counted_answers as counted on counted.answer_id = cited.answer_id',
       becomes:
-        'join (select id as answer_id, brand_id from answers join prompts on prompts.id = prompt_id) as counted on counted.answer_id = cited.answer_id',
+        'join (select answers.id as answer_id, brand_id from answers join prompts on prompts.id = prompt_id) as counted on counted.answer_id = cited.answer_id',
       fails: 'leaves out answers that do not count',
     },
   ],

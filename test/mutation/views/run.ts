@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { createVitest, type TestCase, type Vitest } from 'vitest/node'
+import { openRuns, type Runs } from '../runs.ts'
 import { VIEWS } from './all.ts'
 import { changed } from './changed.ts'
 import type { Mutant, MutatedView } from './mutant.ts'
@@ -25,20 +25,14 @@ export type Tally = {
  * First each of those tests must pass. One service and one vitest judge all mutants.
  */
 export async function runViews(hear: (tally: Tally) => void): Promise<void> {
-  const vitest = await createVitest('test', {
-    root: ROOT,
-    watch: false,
-    pool: 'threads',
-    maxWorkers: 1,
-    reporters: [{}],
-  })
+  const runs = await openRuns(ROOT, {})
+  const { vitest } = runs
   try {
-    await vitest.init()
-    for (const mutated of VIEWS) await demandPassing(vitest, mutated)
+    for (const mutated of VIEWS) await demandPassing(runs, mutated)
     const db = new pg.Client(vitest.getRootProject().getProvidedContext().databaseUrl)
     await db.connect()
     try {
-      for (const mutated of VIEWS) hear(await judge(vitest, db, mutated))
+      for (const mutated of VIEWS) hear(await judge(runs, db, mutated))
     } finally {
       await db.end()
     }
@@ -49,16 +43,16 @@ export async function runViews(hear: (tally: Tally) => void): Promise<void> {
 
 const isMutant = (each: MutatedView['mutants'][number]): each is Mutant => 'fails' in each
 
-async function judge(vitest: Vitest, db: pg.Client, { view, file, mutants }: MutatedView): Promise<Tally> {
+async function judge({ run }: Runs, db: pg.Client, { view, file, mutants }: MutatedView): Promise<Tally> {
   const { name, query } = definition(view)
   const has = await collations(db)
   const tried = mutants.filter(isMutant).filter(({ needs }) => needs === undefined || has.has(needs))
   const survivors: string[] = []
   for (const mutant of tried) {
     await replaceView(db, name, changed(query, mutant))
-    const failed = (await run(vitest, mutant.file ?? file, [mutant.fails])).some(hasFailed)
+    const { failure } = await run(mutant.file ?? file, [mutant.fails])
     await replaceView(db, name, query)
-    if (!failed)
+    if (failure === null)
       survivors.push(`${mutant.sql}  →  ${mutant.becomes || '(nothing)'}  passes "${mutant.fails}"`)
   }
   return {
@@ -72,32 +66,16 @@ async function judge(vitest: Vitest, db: pg.Client, { view, file, mutants }: Mut
 }
 
 /** Throws when a test that mutants are judged by fails without one, or is not there. */
-async function demandPassing(vitest: Vitest, { file, mutants }: MutatedView): Promise<void> {
+async function demandPassing({ run }: Runs, { file, mutants }: MutatedView): Promise<void> {
   const wanted = Map.groupBy(mutants.filter(isMutant), (mutant) => mutant.file ?? file)
   for (const [its, all] of wanted) {
     const names = [...new Set(all.map(({ fails }) => fails))]
-    const ran = await run(vitest, its, names)
-    const bad = ran.find(hasFailed)
-    if (bad) throw new Error(`"${bad.fullName}" fails without a mutant: ${bad.result().errors?.[0]?.message}`)
-    const missing = names.filter((name) => !ran.some(({ fullName }) => fullName === name))
+    const { tests, failure } = await run(its, names)
+    if (failure) throw new Error(`"${failure.test ?? its}" fails without a mutant: ${failure.message}`)
+    const missing = names.filter((name) => !tests.some(({ fullName }) => fullName === name))
     if (missing.length > 0) throw new Error(`test/${its}.test.ts has no test "${missing.join('", "')}"`)
   }
 }
-
-async function run(vitest: Vitest, file: string, names: readonly string[]): Promise<TestCase[]> {
-  vitest.setGlobalTestNamePattern(new RegExp(`^(?:${names.map(asSought).join('|')})$`))
-  const specification = vitest.getRootProject().createSpecification(`${ROOT}test/${file}.test.ts`)
-  const { testModules } = await vitest.runTestSpecifications([specification])
-  return testModules
-    .flatMap(({ children }) => [...children.allTests()])
-    .filter((test) => test.result().state !== 'skipped')
-}
-
-const hasFailed = (test: TestCase): boolean => test.result().state === 'failed'
-
-// Vitest joins the names of suites and test by " > " where it tells them, and by a space where it looks for them.
-const asSought = (name: string): string =>
-  name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replaceAll(' > ', ' (?:> )?')
 
 async function collations(db: pg.Client): Promise<ReadonlySet<string>> {
   const { rowCount } = await db.query(`select from pg_collation where collname = 'und-x-icu'`)
