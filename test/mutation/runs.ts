@@ -11,8 +11,8 @@ export type Ran = {
 /** One vitest for many runs: what it starts for the first of them serves all. */
 export type Runs = {
   readonly vitest: Vitest
-  /** Runs tests of a file (below test/, without its ending), all of them or those of the given full names. */
-  readonly run: (file: string, names: readonly string[] | null) => Promise<Ran>
+  /** Runs tests of a file (below test/, without its ending): those of the given full names, or that match. */
+  readonly run: (file: string, names: readonly string[] | RegExp) => Promise<Ran>
 }
 
 /** Opens vitest in a folder that has the project's files. */
@@ -45,8 +45,8 @@ export async function openRuns(
     run: async (file, names) => {
       tests = []
       modules = []
-      if (names === null) vitest.resetGlobalTestNamePattern()
-      else vitest.setGlobalTestNamePattern(new RegExp(`^(?:${names.map(asSought).join('|')})$`))
+      const exactly = (all: readonly string[]) => new RegExp(`^(?:${all.map(asSought).join('|')})$`)
+      vitest.setGlobalTestNamePattern(names instanceof RegExp ? names : exactly(names))
       const path = join(root, 'test', `${file}.test.ts`)
       await vitest.runTestSpecifications([vitest.getRootProject().createSpecification(path)])
       const ran = tests.filter((test) => test.result().state !== 'skipped')

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { openRuns, type Runs } from '../runs.ts'
 import { type MutantService, startMutants } from './service.ts'
 import type { Coverage, DryRun, Known, MutantRun, Outcome, TestRunner } from './stryker.ts'
-import { STARTING, TESTS_OF } from './tests-of.ts'
+import { JUDGES, STARTING, TESTS_OF } from './tests-of.ts'
 
 /** Milliseconds after which a test that waits for something that a mutant took away is given up. */
 const PATIENCE_MS = 20_000
@@ -45,7 +45,7 @@ function workers(): TestRunner {
       const perTest: Record<string, Record<string, number>> = {}
       for (const file of new Set([...new Set(fileOf.values())].flatMap((of) => TESTS_OF[of] ?? []))) {
         tellTests('', STARTING.has(file) ? [] : service.switches())
-        const { tests: ran, failure } = await runs.run(file, null)
+        const { tests: ran, failure } = await runs.run(file, JUDGES)
         if (failure) return { status: 'error', errorMessage: `${file}: ${failure.test}: ${failure.message}` }
         for (const test of ran) {
           const id = `${file}#${test.fullName}`

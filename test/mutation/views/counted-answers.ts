@@ -21,7 +21,7 @@ export const COUNTED_ANSWERS: MutatedView = {
     {
       sql: 'join public.prompts on prompts.id = answers.prompt_id',
       becomes: 'cross join public.prompts',
-      fails: 'visibility > has no row for another brand',
+      fails: 'visibility > takes no answer of another brand',
     },
     {
       sql: 'where answers.error is null and prompts.retired_at is null and prompts.counts_in_metrics',
