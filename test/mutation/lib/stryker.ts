@@ -31,7 +31,7 @@ export type DryRun =
 
 export type MutantRun = {
   readonly testFilter?: readonly string[]
-  readonly activeMutant: { readonly id: string }
+  readonly activeMutant: { readonly id: string; readonly fileName: string }
 }
 
 export type Outcome =

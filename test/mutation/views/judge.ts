@@ -2,8 +2,8 @@ import { runViews, type Tally } from './run.ts'
 
 const WIDTHS = [26, 9, 9, 9, 9, 9]
 
-/** Judges every mutant of the views, prints a line for each view, and gives the number of those that live. */
-export async function judgeViews(): Promise<number> {
+/** Judges every mutant of the views, prints a line for each view, and says whether all of them die. */
+export async function judgeViews(): Promise<boolean> {
   const tallies: Tally[] = []
   print('view', 'mutants', 'killed', 'alive', 'same', 'untried')
   await runViews((tally) => {
@@ -21,7 +21,7 @@ export async function judgeViews(): Promise<number> {
     survivors,
   })
   for (const survivor of survivors) console.log(`alive  ${survivor}`)
-  return survivors.length
+  return survivors.length === 0
 }
 
 const tell = ({ view, mutants, killed, survivors, same, untried }: Tally): void =>
