@@ -10,6 +10,8 @@ else if (what === undefined) {
   const lib = await judgeLib([])
   process.exitCode = views && lib ? 0 : 1
 } else {
-  console.error('Say what to mutate: nothing for all, "views", or "lib" with the files of lib/ that it shall be')
+  console.error(
+    'Say what to mutate: nothing for all, "views", or "lib" with the files of lib/ that it shall be',
+  )
   process.exitCode = 1
 }

@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { openRuns, type Runs } from '../runs.ts'
 import { type MutantService, startMutants } from './service.ts'
 import type { Coverage, DryRun, Known, MutantRun, Outcome, TestRunner } from './stryker.ts'
@@ -70,7 +70,10 @@ function workers(): TestRunner {
       await service.activate(activeMutant.id)
       tellTests(activeMutant.id, [])
       let nrOfTests = 0
-      for (const [file, ids] of Map.groupBy(testFilter, (id) => id.split('#')[0] ?? '')) {
+      const byFile = Map.groupBy(testFilter, (id) => id.split('#')[0] ?? '')
+      for (const file of TESTS_OF[basename(activeMutant.fileName)] ?? []) {
+        const ids = byFile.get(file)
+        if (ids === undefined) continue
         const names = ids.map((id) => id.slice(file.length + 1))
         const { tests, failure } = await runs.run(file, names)
         nrOfTests += tests.length
