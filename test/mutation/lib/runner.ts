@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { openRuns, type Runs } from '../runs.ts'
 import { type MutantService, startMutants } from './service.ts'
 import type { Coverage, DryRun, Known, MutantRun, Outcome, TestRunner } from './stryker.ts'
-import { JUDGES, STARTING, TESTS_OF } from './tests-of.ts'
+import { JUDGES, STARTING, TESTS_OF, WRITE_STATEMENTS } from './tests-of.ts'
 
 /** Milliseconds after which a test that waits for something that a mutant took away is given up. */
 const PATIENCE_MS = 20_000
@@ -67,11 +67,13 @@ function workers(): TestRunner {
     },
 
     async mutantRun({ testFilter = [], activeMutant }: MutantRun): Promise<Outcome> {
+      const of = basename(activeMutant.fileName)
       await service.activate(activeMutant.id)
+      if (WRITE_STATEMENTS.has(of)) await service.hold(activeMutant.id)
       tellTests(activeMutant.id, [])
       let nrOfTests = 0
       const byFile = Map.groupBy(testFilter, (id) => id.split('#')[0] ?? '')
-      for (const file of TESTS_OF[basename(activeMutant.fileName)] ?? []) {
+      for (const file of TESTS_OF[of] ?? []) {
         const ids = byFile.get(file)
         if (ids === undefined) continue
         const names = ids.map((id) => id.slice(file.length + 1))

@@ -1,7 +1,9 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
-import { migrate } from '../../../drizzle/migrate.ts'
+import { bringToCurrent } from '../../../cli/schema.ts'
 import type { Emulator } from '../../../emulator/start.ts'
 import { createDatabase, type OwnDatabase, withClient } from '../../support/database.ts'
 import { claimRedis } from '../../support/redis.ts'
@@ -18,6 +20,8 @@ export type MutantService = {
   readonly switches: () => string[]
   /** Makes a mutant the active one, in Workers that run and in those that are started from now on; '' for none. */
   readonly activate: (mutant: string) => Promise<void>
+  /** Has the database hold the statements that Workers send under a mutant, as a deployment would. */
+  readonly hold: (mutant: string) => Promise<void>
   readonly close: () => Promise<void>
 }
 
@@ -50,7 +54,7 @@ export async function startMutants(sandbox: string): Promise<MutantService> {
       bundle: false,
     })
   let emulator: Emulator = await start()
-  if (!database) await withClient(emulator.databaseUrl, migrate)
+  if (!database) await withClient(emulator.databaseUrl, bringToCurrent)
   const switches = () => paths.map((path) => emulator.url + path)
 
   const tell = (mutant: string) =>
@@ -67,7 +71,7 @@ export async function startMutants(sandbox: string): Promise<MutantService> {
   async function restart(): Promise<void> {
     await Promise.race([emulator.close(), delay(PATIENCE_MS)])
     emulator = await start()
-    if (!database) await withClient(emulator.databaseUrl, migrate)
+    if (!database) await withClient(emulator.databaseUrl, bringToCurrent)
   }
 
   return {
@@ -80,6 +84,12 @@ export async function startMutants(sandbox: string): Promise<MutantService> {
     activate: async (mutant) => {
       await write(mutant)
       await tell(mutant).catch(restart)
+    },
+    hold: async (mutant) => {
+      const env = { ...process.env, DATABASE_URL: emulator.databaseUrl, __STRYKER_ACTIVE_MUTANT__: mutant }
+      const child = spawn(process.execPath, ['cli/migrate.ts'], { cwd: sandbox, env, stdio: 'ignore' })
+      // What Postgres does not take is not held, and the Workers' requests will show it.
+      await once(child, 'close')
     },
     close: async () => {
       await emulator.close()

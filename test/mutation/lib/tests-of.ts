@@ -6,7 +6,7 @@ export const TESTS_OF: Readonly<Record<string, readonly string[]>> = {
   'access.ts': ['functions/brands', 'contract', 'request-log', 'surroundings'],
   'api-key.ts': ['lib/api-key', 'lib/cursor', 'contract'],
   'cursor.ts': ['lib/cursor', 'paging', 'rotation'],
-  'db.ts': ['functions/brands', 'request-log', 'surroundings'],
+  'db.ts': ['functions/brands', 'held', 'request-log', 'surroundings', 'functions/refresh'],
   'document.ts': ['conditional', 'contract'],
   'endpoint.ts': ['functions/brands', 'conditional', 'rate-limit', 'contract', 'request-log', 'surroundings'],
   'env.ts': ['emulator/settings', 'surroundings'],
@@ -30,6 +30,7 @@ export const TESTS_OF: Readonly<Record<string, readonly string[]>> = {
   'row.ts': ['lib/row', 'functions/brands'],
   'schemas.ts': ['lib/openapi'],
   'scope.ts': ['functions/brands', 'contract'],
+  'statement.ts': ['functions/brands', 'held'],
   'window.ts': ['lib/window', 'window'],
 }
 
@@ -38,6 +39,7 @@ export const STARTING: ReadonlySet<string> = new Set([
   'emulator/settings',
   'functions/healthz',
   'functions/refresh',
+  'held',
   'request-log',
   'rotation',
   'settled',
@@ -46,3 +48,12 @@ export const STARTING: ReadonlySet<string> = new Set([
 
 /** All tests but those of five of the six metrics, which one and the same code answers. */
 export const JUDGES = /^(?!.*\/(?:citations|citation-share|competitors|recommended-rate|sentiment)\b)/
+
+/** The files that statements are made of which the database holds as functions: a mutant's are held as well. */
+export const WRITE_STATEMENTS: ReadonlySet<string> = new Set([
+  'listing.ts',
+  'page.ts',
+  'row.ts',
+  'scope.ts',
+  'statement.ts',
+])
