@@ -22,7 +22,7 @@ export const TESTS_OF: Readonly<Record<string, readonly string[]>> = {
   'openapi.ts': ['lib/openapi'],
   'operation.ts': ['lib/openapi'],
   'page.ts': ['window', 'functions/visibility', 'paging', 'settled', 'surroundings'],
-  'parameters.ts': ['lib/parameters', 'contract'],
+  'parameters.ts': ['lib/parameters', 'lib/openapi', 'contract'],
   'plans.ts': ['lib/plans', 'window', 'lib/openapi', 'contract'],
   'rate-limit.ts': ['lib/network', 'functions/brands', 'rate-limit', 'surroundings'],
   'refresh.ts': ['functions/refresh'],
