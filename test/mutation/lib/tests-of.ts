@@ -17,7 +17,7 @@ export const TESTS_OF: Readonly<Record<string, readonly string[]>> = {
   'keys.ts': ['lib/keys'],
   'listing.ts': ['functions/brands', 'conditional', 'request-log'],
   'metric.ts': ['window', 'conditional', 'contract', 'paging', 'settled', 'request-log', 'rotation'],
-  'once.ts': ['functions/brands', 'rotation'],
+  'once.ts': ['lib/once', 'functions/brands', 'rotation'],
   'openapi-parts.ts': ['lib/openapi'],
   'openapi.ts': ['lib/openapi'],
   'operation.ts': ['lib/openapi'],
