@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { findOperations } from '../../cli/operations.ts'
 import description from '../../functions/openapi.json' with { type: 'json' }
-import { BASE } from '../../lib/endpoint.ts'
 import { openapi } from '../../lib/openapi.ts'
+import { BASE } from '../../lib/worker.ts'
 
 test('the description that is served is what the Workers say of themselves', async () => {
   const examples = Object.entries(description.paths).map(([path, { get }]) => [

@@ -8,7 +8,7 @@ export const TESTS_OF: Readonly<Record<string, readonly string[]>> = {
   'cursor.ts': ['lib/cursor', 'paging', 'rotation'],
   'db.ts': ['functions/brands', 'held', 'request-log', 'surroundings', 'functions/refresh'],
   'document.ts': ['conditional', 'contract'],
-  'endpoint.ts': ['functions/brands', 'conditional', 'rate-limit', 'contract', 'request-log', 'surroundings'],
+  'endpoint.ts': ['functions/brands', 'rate-limit', 'contract', 'request-log', 'surroundings'],
   'env.ts': ['emulator/settings', 'surroundings'],
   'errors.ts': ['rate-limit', 'contract', 'lib/openapi'],
   'etag.ts': ['lib/etag', 'conditional'],
@@ -30,8 +30,10 @@ export const TESTS_OF: Readonly<Record<string, readonly string[]>> = {
   'row.ts': ['lib/row', 'functions/brands'],
   'schemas.ts': ['lib/openapi'],
   'scope.ts': ['functions/brands', 'contract'],
+  'site.ts': ['functions/docs'],
   'statement.ts': ['functions/brands', 'held'],
   'window.ts': ['lib/window', 'window'],
+  'worker.ts': ['functions/brands', 'conditional', 'contract', 'request-log', 'surroundings'],
 }
 
 /** Files whose tests start services of their own, whose switches nobody can ask: each test is taken to reach everything. */

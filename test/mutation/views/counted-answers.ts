@@ -19,8 +19,8 @@ export const COUNTED_ANSWERS: MutatedView = {
     { sql: "'UTC'", becomes: "'Etc/GMT+1'", fails: 'visibility > cuts days at midnight UTC' },
     { sql: "'UTC'", becomes: "'Etc/GMT-1'", fails: ZONES },
     {
-      sql: 'join public.prompts on prompts.id = answers.prompt_id',
-      becomes: 'cross join public.prompts',
+      sql: 'join export_source.prompts on prompts.id = answers.prompt_id',
+      becomes: 'cross join export_source.prompts',
       fails: 'visibility > takes no answer of another brand',
     },
     {

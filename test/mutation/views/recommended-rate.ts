@@ -63,15 +63,15 @@ export const RECOMMENDED_RATE: MutatedView = {
       fails: COUNTED,
     },
     {
-      sql: 'join public.brands on brands.id = counted.brand_id',
-      becomes: 'cross join public.brands',
+      sql: 'join export_source.brands on brands.id = counted.brand_id',
+      becomes: 'cross join export_source.brands',
       fails: RATES,
     },
-    { sql: 'join public.brands', becomes: 'left join public.brands', same: MATCHED },
-    { sql: 'left join public.competitors', becomes: 'join public.competitors', fails: RATES },
+    { sql: 'join export_source.brands', becomes: 'left join export_source.brands', same: MATCHED },
+    { sql: 'left join export_source.competitors', becomes: 'join export_source.competitors', fails: RATES },
     {
-      sql: 'left join public.competitors on competitors.id = judged.competitor_id and competitors.brand_id = counted.brand_id',
-      becomes: 'cross join public.competitors',
+      sql: 'left join export_source.competitors on competitors.id = judged.competitor_id and competitors.brand_id = counted.brand_id',
+      becomes: 'cross join export_source.competitors',
       fails: RATES,
     },
     {

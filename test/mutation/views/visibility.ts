@@ -69,17 +69,17 @@ export const VISIBILITY: MutatedView = {
       same: MATCHED,
     },
     {
-      sql: 'join public.models on models.id = counted.model_id',
-      becomes: 'cross join public.models',
+      sql: 'join export_source.models on models.id = counted.model_id',
+      becomes: 'cross join export_source.models',
       fails: COUNTS,
     },
-    { sql: 'join public.models', becomes: 'left join public.models', same: MATCHED },
+    { sql: 'join export_source.models', becomes: 'left join export_source.models', same: MATCHED },
     {
-      sql: 'join public.markets on markets.id = counted.market_id',
-      becomes: 'cross join public.markets',
+      sql: 'join export_source.markets on markets.id = counted.market_id',
+      becomes: 'cross join export_source.markets',
       fails: COUNTS,
     },
-    { sql: 'join public.markets', becomes: 'left join public.markets', same: MATCHED },
+    { sql: 'join export_source.markets', becomes: 'left join export_source.markets', same: MATCHED },
     {
       sql: 'metrics.fold(answer_mentions.name)',
       becomes: 'answer_mentions.name',
