@@ -1,8 +1,27 @@
+import { Context } from 'hono'
 import { expect, test, vi } from 'vitest'
-import { admit, readHeader } from '../../lib/access.ts'
+import { admit, presentedKey, readHeader } from '../../lib/access.ts'
+import { sha256 } from '../../lib/api-key.ts'
 import { emptyLog, refusedWith } from '../support/log.ts'
 
 const logged = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+
+const presenting = (headers: Record<string, string>) =>
+  new Context(new Request('https://export.example/', { headers }))
+
+test('a key is presented in X-API-Key, and known by its hash', async () => {
+  const key = `svc_live_${'0123456789abcdef'.repeat(4)}`
+  expect(await presentedKey(presenting({ 'X-API-Key': key }))).toBe(await sha256(key))
+})
+
+test.each([
+  {},
+  { 'X-API-Key': '' },
+  { 'X-API-Key': 'svc_live_0' },
+  { Authorization: `Bearer svc_live_${'0'.repeat(64)}` },
+])('the headers %j present none, whoever asks', async (headers) => {
+  await expect(presentedKey(presenting(headers))).rejects.toMatchObject({ status: 401 })
+})
 
 test('the access cells are a list of texts and nulls; without a row there are none', () => {
   expect(readHeader(undefined, null)).toBeNull()
