@@ -7,21 +7,23 @@ import { isolatedDatabase } from '../support/isolated.ts'
 import { startOwnService } from '../support/own-service.ts'
 import { answer, brand, organization, place, prompt } from '../support/world.ts'
 
-/** What one request to Neon asked for, and the one cell that it was answered. */
+/** A step that was asked for, and how much it settled. */
 type Step = { readonly params: unknown; readonly settled: string }
 
 // Apart from the other tests, whose refreshes would leave nothing to compute.
 let own: OwnDatabase
 let service: Emulator
 let db: pg.Pool
+let begun: string[] = []
 let steps: Step[] = []
 let log: string[] = []
 
 const watch: Intercept = async (_, request, genuine) => {
-  const { params } = await request.clone().json()
+  const { query, params } = await request.clone().json()
   const response = await genuine()
   const { rows } = await response.clone().json()
-  steps.push({ params, settled: rows[0][0] })
+  if (query.includes('daily.refresh(')) steps.push({ params, settled: rows[0][0] })
+  else begun.push(query)
   return response
 }
 let intercept: Intercept = watch
@@ -44,6 +46,7 @@ afterAll(async () => {
 
 beforeEach(() => {
   intercept = watch
+  begun = []
   steps = []
   log = []
 })
@@ -58,6 +61,7 @@ test('a run computes all that waits, 10 brands and 3 days at a time, and says ho
   const { rows } = await db.query('select date::text from daily.visibility order by date')
   expect(rows.map(({ date }) => date)).toEqual([1, 2, 3, 4, 5, 6, 7].map((day) => `2026-10-0${day}`))
   expect((await db.query('select from daily.stale')).rowCount).toBe(0)
+  expect(begun).toEqual(['select daily.note_trailing(false)::text'])
   expect(steps.map(({ params }) => params)).toEqual(steps.map(() => ['10', '3']))
   expect(steps.map(({ settled }) => settled).indexOf('0')).toBe(steps.length - 1)
   const settled = steps.reduce((sum, step) => sum + Number(step.settled), 0)
@@ -65,7 +69,7 @@ test('a run computes all that waits, 10 brands and 3 days at a time, and says ho
   await expect.poll(() => log).toEqual([JSON.stringify({ event: 'refreshed', settled })])
 })
 
-test('a run that finds nothing to compute asks once and says nothing', async () => {
+test('a run that finds nothing to compute asks for one step and says nothing', async () => {
   await service.runCron('refresh')
   expect(steps).toEqual([{ params: ['10', '3'], settled: '0' }])
   expect(log).toEqual([])
