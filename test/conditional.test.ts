@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { call } from './support/call.ts'
+import { clearOfEnd, DAY, daysAgo } from './support/clock.ts'
 import { fillDaily } from './support/daily.ts'
 import { findEndpoints } from './support/endpoints.ts'
 import { expectRefusal } from './support/refusal.ts'
@@ -46,5 +47,18 @@ describe.each(endpoints)('an answer of $path that the caller holds already', ({ 
     await db.query('update api_keys set revoked_at = now() where id = $1', [its.keyId])
     for (const sent of [tag, '*']) expectRefusal(await again(sent), 401)
     expect((await again(tag)).headers.get('ETag')).toBeNull()
+  })
+})
+
+describe.each(endpoints.filter(({ paged }) => paged))('a page of $path', ({ path }) => {
+  test('has a tag when its window has closed, and none while the day goes on', async () => {
+    await clearOfEnd(DAY, 5_000)
+    const { key, brandId } = await tenant(db)
+    const tagged = async (toDate?: string) => {
+      const { headers } = await call(path, { key, query: { brandId, fromDate: daysAgo(3), toDate } })
+      return headers.has('ETag')
+    }
+    expect(await tagged(daysAgo(1))).toBe(true)
+    for (const open of [daysAgo(0), daysAgo(-1), undefined]) expect(await tagged(open), open).toBe(false)
   })
 })

@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest'
+import { dailyVisibility } from '../../drizzle/daily/visibility.ts'
 import type { Cell } from '../../lib/db.ts'
-import { readPage } from '../../lib/page.ts'
+import { pageQueries, readPage } from '../../lib/page.ts'
 import { refusedWith } from '../support/log.ts'
 
 const logged = vi.spyOn(console, 'error').mockImplementation(() => undefined)
@@ -51,4 +52,10 @@ const broken: [string, () => unknown][] = [
 test.each(broken)('%s is half a page, which is 503', (_, work) => {
   expect(refusedWith(work)).toBe(503)
   expect(String(logged.mock.lastCall)).toContain('"kind":"TypeError"')
+})
+
+test('a key that is no column of the stored rows is a mistake, told at once', () => {
+  expect(() => pageQueries({ table: dailyVisibility, key: ['date', 'nothing'] })).toThrow(
+    'No column nothing in visibility',
+  )
 })
