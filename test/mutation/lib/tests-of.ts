@@ -7,6 +7,7 @@ export const TESTS_OF: Readonly<Record<string, readonly string[]>> = {
   'api-key.ts': ['lib/api-key', 'lib/cursor', 'contract'],
   'cursor.ts': ['lib/cursor', 'paging', 'rotation'],
   'db.ts': ['functions/brands', 'held', 'request-log', 'surroundings', 'functions/refresh'],
+  'deprecation.ts': ['lib/deprecation'],
   'document.ts': ['conditional', 'contract'],
   'endpoint.ts': ['functions/brands', 'rate-limit', 'contract', 'request-log', 'surroundings'],
   'env.ts': ['lib/env', 'emulator/settings'],
