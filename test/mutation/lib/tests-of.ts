@@ -25,7 +25,7 @@ export const TESTS_OF: Readonly<Record<string, readonly string[]>> = {
   'page.ts': ['lib/page', 'window', 'functions/visibility', 'paging', 'settled', 'plan'],
   'parameters.ts': ['lib/parameters', 'lib/openapi', 'contract'],
   'plans.ts': ['lib/plans', 'window', 'lib/openapi', 'contract'],
-  'rate-limit.ts': ['lib/network', 'functions/brands', 'rate-limit', 'surroundings'],
+  'rate-limit.ts': ['lib/network', 'lib/rate-limit', 'functions/brands', 'rate-limit'],
   'refresh.ts': ['functions/refresh'],
   'request-log.ts': ['contract', 'request-log'],
   'row.ts': ['lib/row', 'functions/brands'],
