@@ -62,3 +62,14 @@ describe.each(endpoints.filter(({ paged }) => paged))('a page of $path', ({ path
     for (const open of [daysAgo(0), daysAgo(-1), undefined]) expect(await tagged(open), open).toBe(false)
   })
 })
+
+test('the description that the caller holds already is not sent again, to one caller after the other', async () => {
+  const { headers } = await call('/openapi.json')
+  const tag = headers.get('ETag') ?? ''
+  expect(tag).toMatch(/^"[!#-~]+"$/)
+  for (let caller = 0; caller < 2; caller += 1) {
+    const again = await call('/openapi.json', { headers: { 'If-None-Match': tag } })
+    expect([again.status, again.text, again.headers.get('ETag')]).toEqual([304, '', tag])
+  }
+  expect((await call('/openapi.json', { headers: { 'If-None-Match': '"another"' } })).status).toBe(200)
+})
