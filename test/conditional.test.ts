@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { call } from './support/call.ts'
+import { clearOfEnd, DAY, daysAgo } from './support/clock.ts'
 import { fillDaily } from './support/daily.ts'
 import { findEndpoints } from './support/endpoints.ts'
 import { expectRefusal } from './support/refusal.ts'
@@ -47,4 +48,28 @@ describe.each(endpoints)('an answer of $path that the caller holds already', ({ 
     for (const sent of [tag, '*']) expectRefusal(await again(sent), 401)
     expect((await again(tag)).headers.get('ETag')).toBeNull()
   })
+})
+
+describe.each(endpoints.filter(({ paged }) => paged))('a page of $path', ({ path }) => {
+  test('has a tag when its window has closed, and none while the day goes on', async () => {
+    await clearOfEnd(DAY, 5_000)
+    const { key, brandId } = await tenant(db)
+    const tagged = async (toDate?: string) => {
+      const { headers } = await call(path, { key, query: { brandId, fromDate: daysAgo(3), toDate } })
+      return headers.has('ETag')
+    }
+    expect(await tagged(daysAgo(1))).toBe(true)
+    for (const open of [daysAgo(0), daysAgo(-1), undefined]) expect(await tagged(open), open).toBe(false)
+  })
+})
+
+test('the description that the caller holds already is not sent again, to one caller after the other', async () => {
+  const { headers } = await call('/openapi.json')
+  const tag = headers.get('ETag') ?? ''
+  expect(tag).toMatch(/^"[!#-~]+"$/)
+  for (let caller = 0; caller < 2; caller += 1) {
+    const again = await call('/openapi.json', { headers: { 'If-None-Match': tag } })
+    expect([again.status, again.text, again.headers.get('ETag')]).toEqual([304, '', tag])
+  }
+  expect((await call('/openapi.json', { headers: { 'If-None-Match': '"another"' } })).status).toBe(200)
 })

@@ -71,6 +71,7 @@ test('is absent when the first day waits, and not moved by days outside of the w
   expect(await settled('/visibility', '2026-10-03', '2026-10-05')).toBeNull()
   expect(await settled('/visibility', '2026-10-04', '2026-10-05')).toBe('2026-10-05')
   expect(await settled('/visibility', '2026-10-01', '2026-10-02')).toBe('2026-10-02')
+  expect(await settled('/visibility', '2026-10-02', '2026-10-05')).toBe('2026-10-02')
 })
 
 test('is absent while a change waits that may touch any day', async () => {

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { call, pull } from '../support/call.ts'
 import { rowTexts, scene } from '../support/scene.ts'
@@ -170,4 +170,15 @@ test.for(['/citations', '/citation-share'])('%s serves URLs of any characters as
   const found = await rows(path, '2026-10-01')
   expect(found.map((row) => row.url).toSorted()).toEqual(urls.toSorted())
   expect(found.filter((row) => row.domain !== `of ${row.url}`)).toEqual([])
+})
+
+test.for(['/citations', '/citation-share'])('%s tells URLs apart whose MD5 is the same', async (path) => {
+  const { say, rows } = await scene(db)
+  // A collision that Marc Stevens published in 2024.
+  const urls = ['A', 'E'].map(
+    (letter) => `TEXTCOLLBYfGiJUETHQ4h${letter}cKSMd5zYpgqf1YRDhkmxHkhPWptrkoyz28wnI9V0aHeAuaKnak`,
+  )
+  expect(new Set(urls.map((each) => createHash('md5').update(each).digest('hex'))).size).toBe(1)
+  await say('2026-10-01T09:00:00Z', { citations: urls.map((each) => ({ url: each })) })
+  expect((await rows(path, '2026-10-01')).map((row) => row.url).toSorted()).toEqual(urls)
 })

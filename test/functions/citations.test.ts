@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { rowTexts, scene } from '../support/scene.ts'
-import { database, prompt } from '../support/world.ts'
+import { database, prompt, refreshIn } from '../support/world.ts'
 
 const db = database()
 
@@ -32,6 +32,17 @@ test('dates a citation by when it was recorded, not by its answer', async () => 
   expect(await rows('/citations', '2026-09-01', '2026-10-31')).toMatchObject([
     { date: '2026-10-03', citations: 2 },
     { date: '2026-10-04', citations: 1 },
+  ])
+})
+
+test('cuts days in UTC whatever the time zone of the refresh', async () => {
+  const { say, rows } = await scene(db)
+  await say('2026-10-01T09:00:00Z', { citations: [{ url, recordedAt: '2026-10-03T23:59:59.999Z' }] })
+  await say('2026-10-01T10:00:00Z', { citations: [{ url, recordedAt: '2026-10-04T00:00:00.000Z' }] })
+  await refreshIn(db, 'Pacific/Kiritimati')
+  expect((await rows('/citations', '2026-10-01', '2026-10-31')).map((row) => row.date)).toEqual([
+    '2026-10-03',
+    '2026-10-04',
   ])
 })
 

@@ -56,12 +56,13 @@ test.for([
   ['in another case', 'GLOBEX', 1],
   ['with spaces around', ' Globex ', 1],
   ['by an alias', 'the globe', 1],
+  ['by an alias that has spaces around itself', 'spaced', 1],
   ['by an alias of four bytes a letter in another case', '𐐼', 1],
   ['but not by a name that only contains its own', 'Globex Europe', 0],
   ['but not by the name of the brand', 'Acme', 0],
 ] as const)('counts a competitor as mentioned %s', async ([, name, visible]) => {
   const { say, rival, rows } = await scene(db)
-  await rival('Globex', { aliases: ['The Globe', '𐐔'] })
+  await rival('Globex', { aliases: ['The Globe', ' Spaced\t', '𐐔'] })
   await say('2026-10-01T09:00:00Z', { mentions: [name] })
   expect(await rows('/competitors', '2026-10-01')).toMatchObject([{ competitor_visible_responses: visible }])
 })

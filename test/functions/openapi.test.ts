@@ -22,7 +22,7 @@ test('lints clean', async () => {
   expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual([])
 })
 
-test('is what the Workers say, and its examples are answers of the demo data', async () => {
+test('has examples that are answers of the demo data', async () => {
   await withClient(inject('databaseUrl'), async (client) => {
     await seedDemo(client, EXAMPLE.seeded)
     await refreshAll(client)

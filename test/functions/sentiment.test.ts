@@ -63,13 +63,17 @@ test('adds weights up exactly', async () => {
   const { say, page } = await scene(db)
   const phrases = [
     ...Array.from({ length: 10 }, () => phrase('positive', '0.1')),
+    phrase('positive', '0.0001'),
     ...Array.from({ length: 3 }, () => phrase('negative', '0.1')),
     ...Array.from({ length: 3 }, () => phrase('negative', '0.0001')),
   ]
   await say('2026-10-01T09:00:00Z', { phrases })
-  // In floating point these sums are 0.9999999999999999 and 0.30030000000000007. 1 / 1.3003 = 76.9053…
+  // 1.0001 / 1.3004 = 76.9071… %
   const { text } = await page('/sentiment', '2026-10-01')
-  expect(text).toContain('"positive_weight":1.0000,"negative_weight":0.3003,"sentiment_score":76.9053}')
+  expect(text).toContain(
+    '"positive_mentions":11,"neutral_mentions":0,"negative_mentions":6,' +
+      '"positive_weight":1.0001,"negative_weight":0.3003,"sentiment_score":76.9071}',
+  )
 })
 
 test('rounds the score half away from zero', async () => {

@@ -11,11 +11,12 @@ describe('visibility', () => {
     const { say, page, model, market } = await scene(db)
     await say('2026-10-01T09:00:00Z', { mentions: ['Acme'] })
     await say('2026-10-01T10:00:00Z', { mentions: ['Globex', 'Initech'] })
-    await say('2026-10-01T11:00:00Z')
+    await say('2026-10-01T11:00:00Z', { mentions: ['Acme', 'Globex'] })
+    for (const hour of ['12', '13', '14']) await say(`2026-10-01T${hour}:00:00Z`)
     const answer = await page('/visibility', '2026-10-01')
     expect(rowTexts(answer)).toEqual([
       `{"date":"2026-10-01","model_id":"${model}","provider":"A provider","market_id":"${market}",` +
-        '"market":"A market","total_prompts":3,"visible_count":1,"visibility_rate":33.3333}',
+        '"market":"A market","total_prompts":6,"visible_count":2,"visibility_rate":33.3333}',
     ])
   })
 
@@ -127,11 +128,13 @@ describe('visibility', () => {
     ])
   })
 
-  test('has no row for another brand', async () => {
+  test('takes no answer of another brand', async () => {
     const here = await scene(db)
     const other = await prompt(db, await brand(db, here.org))
     await here.say('2026-10-01T09:00:00Z', { prompt: other })
     expect(await here.rows('/visibility', '2026-10-01')).toEqual([])
+    await here.say('2026-10-01T10:00:00Z')
+    expect(await here.rows('/visibility', '2026-10-01')).toMatchObject([{ total_prompts: 1 }])
   })
 })
 
@@ -177,6 +180,12 @@ describe('an answer mentions the brand', () => {
     const { say, rows } = await scene(db, values)
     await say('2026-10-01T09:00:00Z', { mentions: [name] })
     expect(await rows('/visibility', '2026-10-01')).toMatchObject([{ total_prompts: 1, visible_count: 0 }])
+  })
+
+  test('among other names, whatever their order', async () => {
+    const { say, rows } = await scene(db)
+    await say('2026-10-01T09:00:00Z', { mentions: ['Aardvark', 'Acme', 'Zebra'] })
+    expect(await rows('/visibility', '2026-10-01')).toMatchObject([{ total_prompts: 1, visible_count: 1 }])
   })
 
   test('once, however many of its names it says', async () => {

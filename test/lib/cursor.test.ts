@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { type CursorBinding, type CursorPosition, openCursor, sealCursor } from '../../lib/cursor.ts'
 
 const BINDING: CursorBinding = {
@@ -105,4 +105,14 @@ describe('a change of the secret', () => {
     expect(await openCursor(after, BINDING, [NEW])).toEqual(POSITION)
     expect(await openCursor(after, BINDING, [OLD])).toBeNull()
   })
+})
+
+test('the key of a secret is made once in an isolate, and cannot be taken out of it', async () => {
+  const made = vi.spyOn(crypto.subtle, 'importKey')
+  const secret = 'a-secret-that-no-other-test-has'
+  const cursor = await sealCursor(POSITION, BINDING, [secret])
+  expect(await openCursor(cursor, BINDING, [secret])).toEqual(POSITION)
+  expect(made).toHaveBeenCalledTimes(1)
+  expect(await made.mock.results[0]?.value).toMatchObject({ extractable: false, usages: ['sign'] })
+  made.mockRestore()
 })

@@ -23,10 +23,28 @@ test('says of each setting whether it is missing or malformed, all at once', () 
 })
 
 test.for([
+  ['DATABASE_URL', 'postgres://db.example/x'],
+  ['UPSTASH_REDIS_REST_URL', 'http://localhost:8079'],
+  ['CURSOR_SECRET_PREVIOUS', 'a secret before'],
+  ['SESSION_COOKIE', 'sid'],
+])('%s may be %s', ([name = '', value]) => {
+  expect(parseEnv({ ...WHOLE, [name]: value })).toEqual({ ...WHOLE, [name]: value })
+})
+
+test.for<[string, unknown]>([
   ['DATABASE_URL', 'mysql://reader:secret@db.example/x'],
+  ['DATABASE_URL', 'see postgres://secret@db.example/x'],
+  ['DATABASE_URL', 'postgres:///secret'],
+  ['DATABASE_URL', ['postgres://secret@db.example/x']],
   ['UPSTASH_REDIS_REST_URL', 'rediss://secret@cache.example'],
+  ['UPSTASH_REDIS_REST_URL', 'see https://secret.example'],
+  ['UPSTASH_REDIS_REST_URL', 'https:///secret'],
+  ['UPSTASH_REDIS_REST_TOKEN', 12],
+  ['CURSOR_SECRET_PREVIOUS', { secret: 'is no text' }],
   ['SESSION_COOKIE', 'two secret'],
-])('%s that is malformed is named, its value is not', ([name = '', value = '']) => {
+  ['SESSION_COOKIE', '=secret'],
+  ['SESSION_COOKIE', 'secret;'],
+])('%s that is malformed (%j) is named, its value is not', ([name, value]) => {
   const read = () => parseEnv({ ...WHOLE, [name]: value })
   expect(read).toThrow(EnvironmentError)
   expect(read).toThrow(`Settings that cannot be used: ${name} is malformed`)

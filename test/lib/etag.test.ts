@@ -16,6 +16,7 @@ test.each([
   'W/"x",W/"abc"',
   ' "abc" ',
   '*',
+  ' * ',
 ])('If-None-Match: %s names "abc"', (sent) => {
   expect(holds(sent, '"abc"')).toBe(true)
 })
@@ -31,4 +32,9 @@ test.each([
   '"*"',
 ])('If-None-Match: %s does not', (sent) => {
   expect(holds(sent, '"abc"')).toBe(false)
+})
+
+test('the mark of a weak tag is taken from its start alone', () => {
+  expect(holds('"aW/b"', '"aW/b"')).toBe(true)
+  expect(holds('"aW/b"', '"ab"')).toBe(false)
 })

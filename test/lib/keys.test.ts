@@ -43,7 +43,8 @@ async function withKeys(org: Organization, count: number): Promise<void> {
 describe('creating a key', () => {
   test.each(['owner', 'admin'])('is open to an %s', async (role) => {
     const { org, brandId } = await tenant(db)
-    const { key } = await create(await colleague(org, role))
+    const { key, ...made } = await create(await colleague(org, role))
+    expect(made).toMatchObject({ label: 'A loader', lastFour: key.slice(-4), state: 'active' })
     expect((await call('/brands', { key })).data.map(({ id }) => id)).toEqual([brandId])
   })
 
@@ -63,7 +64,7 @@ describe('creating a key', () => {
     ['missing', null],
   ])('is refused when the plan is %s', async (_, subscription) => {
     const org = await organization(db, subscription)
-    await expectRefused(create(org), /plan/)
+    await expectRefused(create(org), /no active plan that includes the Export API/)
     expect(await countKeys(org)).toBe(0)
   })
 
@@ -128,10 +129,14 @@ describe('creating a key', () => {
     expect(await countKeys(org)).toBe(0)
   })
 
-  test('gives the last key that a plan allows to exactly one of six that ask at once', async () => {
+  test.each([
+    'read committed',
+    'repeatable read',
+  ])('gives the last key that a plan allows to exactly one of six that ask at once, in a database whose default is %s', async (isolation) => {
     const org = await organization(db, { plan: 'agency' })
     await withKeys(org, 4)
-    const client = new pg.Pool({ connectionString: inject('databaseUrl'), max: 6 })
+    const options = `-c default_transaction_isolation=${isolation.replace(' ', '\\ ')}`
+    const client = new pg.Pool({ connectionString: inject('databaseUrl'), max: 6, options })
     try {
       const request = { label: 'At once', brandIds: null, expiresAt: null }
       const attempts = Array.from({ length: 6 }, () =>
@@ -158,6 +163,24 @@ describe('listing keys', () => {
     expect(await list(await colleague(org, 'admin'))).toMatchObject([{ id: keyId }])
     await expectRefused(list(await colleague(org, 'member')), /owner or admin/)
     await expectRefused(list({ ...org, owner: stranger.owner }), /owner or admin/)
+  })
+
+  test('tells which keys are active, expired and revoked', async () => {
+    const org = await organization(db)
+    const later = new Date(NOW.getTime() + 1)
+    const keys = [
+      ['active', {}],
+      ['active', { expires_at: later }],
+      ['expired', { expires_at: NOW }],
+      ['expired', { expires_at: PAST }],
+      ['revoked', { revoked_at: PAST }],
+      ['revoked', { revoked_at: PAST, expires_at: PAST }],
+    ] as const
+    const expected = await Promise.all(
+      keys.map(async ([state, values]) => [(await exportKey(db, org, values)).id, state] as const),
+    )
+    const listed = await listKeys(keysDb, actor(org), NOW)
+    expect(new Map(listed.map(({ id, state }) => [id, state]))).toEqual(new Map(expected))
   })
 
   test('needs no plan', async () => {

@@ -54,6 +54,11 @@ describe('names the parameter that is wrong', () => {
   })
 })
 
+test('tells a brandId that is missing from one that is malformed', () => {
+  expect(refusal('')).toBe('400 The parameter brandId is missing.')
+  expect(refusal('brandId')).toMatch(/^400 The parameter brandId must be a UUID/)
+})
+
 test('refuses a start after the end, and takes a single day', () => {
   expect(refusal(`brandId=${ID}&fromDate=2026-10-02&toDate=2026-10-01`)).toMatch(/^400 .*fromDate.*toDate/)
   expect(refusal(`brandId=${ID}&fromDate=2026-10-01&toDate=2026-10-01`)).toBeNull()

@@ -46,6 +46,19 @@ export async function refresh(db: pg.Pool): Promise<void> {
   }
 }
 
+/** Brings the daily tables up to date in a session whose time zone is another than UTC. */
+export async function refreshIn(db: pg.Pool, zone: string): Promise<void> {
+  const client = await db.connect()
+  try {
+    await client.query('begin')
+    await client.query(`set local time zone '${zone}'`)
+    await client.query('select daily.refresh(1000, 1000)')
+    await client.query('commit')
+  } finally {
+    client.release()
+  }
+}
+
 export type Organization = { readonly id: string; readonly owner: string }
 
 /** An organization with an owner and a subscription. */
