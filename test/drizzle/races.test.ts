@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
 import type { OwnDatabase } from '../support/database.ts'
 import { CLEARANCE, refreshDayByDay } from '../support/history.ts'
 import { isolatedDatabase } from '../support/isolated.ts'
@@ -154,6 +154,9 @@ describe.skipIf(!inject('realPostgres'))(
       await own.drop()
     })
 
+    // All brands are compared after each race: those of the tests before would be compared again and again.
+    beforeEach(() => db.query(CLEARANCE))
+
     async function refresh(): Promise<void> {
       const client = await db.connect()
       await refreshDayByDay(client).finally(() => client.release())
@@ -168,6 +171,8 @@ describe.skipIf(!inject('realPostgres'))(
         { id: newcomer, brand_id: brandId, name: 'Initech' },
       ])
       const [asked, elsewhere] = [await prompt(db, brandId), await prompt(db, otherBrand)]
+      // Another model and another market, to move to.
+      await place(db)
       const here = await place(db)
       const answerId = await answer(db, {
         ...here,
