@@ -1,4 +1,5 @@
 import pg, { type Pool } from 'pg'
+import { GuardedSocket } from './guarded-socket.ts'
 
 /** The connections that all Workers share, apart by the role that a Worker's connection string names. */
 export interface Pools {
@@ -15,6 +16,7 @@ export function openPools(databaseUrl: string, { roles }: { roles: boolean }): P
   const open = (options = ''): Pool => {
     const pool = new pg.Pool({
       connectionString: withOptions(databaseUrl, options),
+      stream: () => new GuardedSocket(),
       max: 20,
       connectionTimeoutMillis: 5_000,
       allowExitOnIdle: true,

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { NeonDbError, neon as neonClient, neonConfig } from '@neondatabase/serverless'
 import { afterAll, beforeAll, describe, expect, inject, it, test } from 'vitest'
 import { neon } from '../../emulator/neon.ts'
@@ -217,4 +219,33 @@ test('a database that is away is a 500, and one that does not exist a 400', asyn
   const response = await neon(missing)(request())
   expect([response.status, await response.json()]).toEqual([400, expect.objectContaining({ code: '3D000' })])
   await Promise.all([away.end(), missing.end()])
+})
+
+test('a database whose bytes make no sense fails the query, and not the process', async () => {
+  const number = (value: number) => Buffer.from(Uint32Array.of(value).buffer).swap32()
+  const message = (type: string, ...parts: Buffer[]) => {
+    const content = Buffer.concat(parts)
+    return Buffer.concat([Buffer.from(type), number(content.length + 4), content])
+  }
+  const welcome = Buffer.concat([message('R', number(0)), message('Z', Buffer.from('I'))])
+  const rowBeyondItself = message('D', Buffer.from([0, 2]), number(2_032_809_372))
+  const server = createServer((socket) => {
+    socket.once('data', () => {
+      socket.write(welcome)
+      socket.on('data', () => socket.write(rowBeyondItself))
+    })
+    socket.on('error', () => socket.destroy())
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const senseless = openPools(`postgresql://postgres@127.0.0.1:${port}/postgres`, { roles: false })
+  const headers = { 'Neon-Connection-String': 'postgresql://x' }
+  const request = new Request('https://api.neon.test/sql', {
+    method: 'POST',
+    body: '{"query":"select 1"}',
+    headers,
+  })
+  expect((await neon(senseless)(request)).status).toBe(400)
+  await senseless.end()
+  server.close()
 })
