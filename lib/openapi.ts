@@ -1,4 +1,5 @@
-import * as z from 'zod/mini'
+import type * as z from 'zod/mini'
+import { ErrorBody, Meta, Pagination } from './envelope.ts'
 import { jsonSchema } from './json-schema.ts'
 import {
   ABOUT,
@@ -16,36 +17,6 @@ import { BASE } from './worker.ts'
 
 /** Version of the API's description, and of the path (specification, section 9). */
 export const VERSION = '1.0.0'
-
-const Pagination = z.object({
-  pageSize: z.literal(PAGE_SIZE).check(z.meta({ description: 'Rows of a full page.' })),
-  hasMore: z.boolean().check(z.meta({ description: 'Whether another page follows.' })),
-  nextCursor: z
-    .nullable(z.string())
-    .check(z.meta({ description: 'The `cursor` of the next page, opaque; null on the last page.' })),
-})
-
-const Meta = z.object({
-  brandId: z.guid().check(z.meta({ description: 'The brand that was read.' })),
-  fromDate: z.iso.datetime({ precision: 3 }).check(
-    z.meta({
-      description: 'Start of the window actually read; later than requested when the plan moved it.',
-    }),
-  ),
-  toDate: z.iso.datetime({ precision: 3 }).check(
-    z.meta({
-      description:
-        'Inclusive end of the window: the last millisecond of `toDate`, or the time of the first request.',
-    }),
-  ),
-  plan: z
-    .enum(['pro', 'agency', 'enterprise'])
-    .check(z.meta({ description: "Plan of the key's organization." })),
-})
-
-const ErrorBody = z.object({
-  error: z.string().check(z.meta({ description: 'What was wrong, in a sentence.' })),
-})
 
 /** An operation with the name under which its row's schema is exported. */
 export type NamedOperation = Operation & { readonly rowName: string }

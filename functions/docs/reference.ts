@@ -1,62 +1,6 @@
 import * as z from 'zod/mini'
 import type { Formula } from '../../lib/operation.ts'
-
-const Schema = z.object({
-  type: z.optional(z.string()),
-  format: z.optional(z.string()),
-  description: z.optional(z.string()),
-  anyOf: z.optional(
-    z.array(
-      z.object({ type: z.string(), format: z.optional(z.string()), description: z.optional(z.string()) }),
-    ),
-  ),
-})
-
-const Reference = z.object({ $ref: z.string() })
-
-const Operation = z.object({
-  summary: z.string(),
-  description: z.string(),
-  'x-formula': z.optional(
-    z.object({ part: z.string(), whole: z.string(), per: z.exactOptional(z.string()) }),
-  ),
-  parameters: z.optional(z.array(Reference)),
-  responses: z.record(z.string(), z.unknown()),
-})
-
-const Row = z.object({ properties: z.record(z.string(), Schema) })
-
-const Answer = z.object({
-  content: z.object({
-    'application/json': z.object({
-      schema: z.object({ properties: z.object({ data: z.object({ items: Reference }) }) }),
-      example: z.unknown(),
-    }),
-  }),
-})
-
-const Document = z.object({
-  info: z.object({ title: z.string(), version: z.string(), summary: z.string(), description: z.string() }),
-  paths: z.record(z.string(), z.object({ get: Operation })),
-  components: z.object({
-    parameters: z.record(
-      z.string(),
-      z.object({ name: z.string(), required: z.boolean(), description: z.string(), schema: Schema }),
-    ),
-    schemas: z.record(z.string(), z.unknown()),
-    headers: z.record(z.string(), z.object({ description: z.string() })),
-    responses: z.record(
-      z.string(),
-      z.object({
-        description: z.string(),
-        headers: z.record(z.string(), Reference),
-        content: z.optional(
-          z.object({ 'application/json': z.object({ example: z.object({ error: z.string() }) }) }),
-        ),
-      }),
-    ),
-  }),
-})
+import { Answer, Document, Row, type Schema } from './document.ts'
 
 /** A field of a row: its type is its format where it has one, else JSON's name. */
 export type Field = {

@@ -18,6 +18,7 @@ export const TESTS_OF: Readonly<Record<string, readonly string[]>> = {
     'surroundings',
   ],
   'env.ts': ['lib/env', 'emulator/settings'],
+  'envelope.ts': ['lib/openapi'],
   'errors.ts': ['rate-limit', 'contract', 'lib/openapi'],
   'etag.ts': ['lib/etag', 'conditional'],
   'health.ts': ['functions/healthz'],

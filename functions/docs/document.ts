@@ -1,0 +1,62 @@
+import * as z from 'zod/mini'
+
+/** The schema of a field or a parameter, as far as the page shows it. */
+export const Schema = z.object({
+  type: z.optional(z.string()),
+  format: z.optional(z.string()),
+  description: z.optional(z.string()),
+  anyOf: z.optional(
+    z.array(
+      z.object({ type: z.string(), format: z.optional(z.string()), description: z.optional(z.string()) }),
+    ),
+  ),
+})
+
+const Reference = z.object({ $ref: z.string() })
+
+const Operation = z.object({
+  summary: z.string(),
+  description: z.string(),
+  'x-formula': z.optional(
+    z.object({ part: z.string(), whole: z.string(), per: z.exactOptional(z.string()) }),
+  ),
+  parameters: z.optional(z.array(Reference)),
+  responses: z.record(z.string(), z.unknown()),
+})
+
+/** A row: its fields by name. */
+export const Row = z.object({ properties: z.record(z.string(), Schema) })
+
+/** An answer of 200: the schema of its rows, and an example. */
+export const Answer = z.object({
+  content: z.object({
+    'application/json': z.object({
+      schema: z.object({ properties: z.object({ data: z.object({ items: Reference }) }) }),
+      example: z.unknown(),
+    }),
+  }),
+})
+
+/** The OpenAPI document, in the form in which this project writes it. */
+export const Document = z.object({
+  info: z.object({ title: z.string(), version: z.string(), summary: z.string(), description: z.string() }),
+  paths: z.record(z.string(), z.object({ get: Operation })),
+  components: z.object({
+    parameters: z.record(
+      z.string(),
+      z.object({ name: z.string(), required: z.boolean(), description: z.string(), schema: Schema }),
+    ),
+    schemas: z.record(z.string(), z.unknown()),
+    headers: z.record(z.string(), z.object({ description: z.string() })),
+    responses: z.record(
+      z.string(),
+      z.object({
+        description: z.string(),
+        headers: z.record(z.string(), Reference),
+        content: z.optional(
+          z.object({ 'application/json': z.object({ example: z.object({ error: z.string() }) }) }),
+        ),
+      }),
+    ),
+  }),
+})
