@@ -1,5 +1,5 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core'
-import { expect, inject, test } from 'vitest'
+import { expect, inject, onTestFinished, test } from 'vitest'
 import { captureExamples, EXAMPLE } from '../../cli/examples.ts'
 import { findOperations } from '../../cli/operations.ts'
 import { refreshAll } from '../../drizzle/daily/refresh.ts'
@@ -8,6 +8,8 @@ import description from '../../functions/openapi.json' with { type: 'json' }
 import { openapi } from '../../lib/openapi.ts'
 import { call } from '../support/call.ts'
 import { withClient } from '../support/database.ts'
+import { startOwnService } from '../support/own-service.ts'
+import { prepare } from '../support/schema.ts'
 
 test('is served without a key, as OpenAPI 3.1 of version 1.0.0', async () => {
   const { status, text } = await call('/openapi.json')
@@ -23,15 +25,20 @@ test('lints clean', async () => {
 })
 
 test('has examples that are answers of the demo data', async () => {
-  await withClient(inject('databaseUrl'), async (client) => {
+  // The embedded PostgreSQL runs one statement at a time: other tests' requests would wait for those of the seed.
+  const own = inject('realPostgres') ? undefined : await startOwnService({ databaseUrl: undefined })
+  if (own) onTestFinished(own.close)
+  const databaseUrl = own?.databaseUrl ?? inject('databaseUrl')
+  await withClient(databaseUrl, async (client) => {
+    if (own) await prepare(client)
     await seedDemo(client, EXAMPLE.seeded)
     await refreshAll(client)
   })
   const operations = await findOperations()
   const key = DEMO.keys.find(({ label }) => label === 'enterprise')?.key ?? ''
-  const demo = { url: inject('serviceUrl'), key, brandId: DEMO.brandId }
+  const demo = { url: own?.url ?? inject('serviceUrl'), key, brandId: DEMO.brandId }
   expect(openapi(operations, await captureExamples(operations, demo))).toEqual(description)
-})
+}, 180_000)
 
 test('describes one operation for each Worker that takes a key', async () => {
   const operations = await findOperations()
