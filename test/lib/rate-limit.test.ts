@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Env, parseEnv } from '../../lib/env.ts'
 import { BUDGET, budgetHeaders, isOverBudget, spend } from '../../lib/rate-limit.ts'
@@ -122,9 +123,31 @@ describe('a counter that', () => {
   })
 
   test('takes its time while the database takes longer is waited for', async () => {
-    const database = new Promise((resolve) => setTimeout(resolve, 1000))
+    const database = delay(1000)
     answer = (response) => setTimeout(() => response.end('{"result":[1,100]}'), 1500)
     expect(await count(new Date(), somebody(), database)).toMatchObject({ passes: true, remaining: 99 })
+  })
+
+  test('answered lately is waited for longer, until somebody finds it silent', async () => {
+    saying({ result: [1, BUDGET.requests] })
+    await count()
+    answer = (response) => setTimeout(() => response.end('{"result":[2,100]}'), 1500)
+    expect(await count()).toMatchObject({ passes: true, remaining: 98 })
+    answer = null
+    expect(await count()).toBeNull()
+    answer = (response) => setTimeout(() => response.end('{"result":[3,100]}'), 1500)
+    expect(await count()).toBeNull()
+  })
+
+  test('answers others in the meantime is waited for', async () => {
+    answer = (response) => setTimeout(() => response.end('{"result":[1,100]}'), 1400)
+    const first = count()
+    for (const wait of [400, 500]) {
+      await delay(wait)
+      saying({ result: [2, BUDGET.requests] })
+      expect(await count()).toMatchObject({ remaining: 98 })
+    }
+    expect(await first).toMatchObject({ passes: true, remaining: 99 })
   })
 })
 
