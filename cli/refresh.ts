@@ -1,7 +1,13 @@
 import { SingleBar } from 'cli-progress'
 import { Command } from 'commander'
 import type { Client } from 'pg'
-import { noteEverything, noteTrailing, refreshAll, Unwatched } from '../drizzle/daily/refresh.ts'
+import {
+  analyzeLoaded,
+  noteEverything,
+  noteTrailing,
+  refreshAll,
+  Unwatched,
+} from '../drizzle/daily/refresh.ts'
 import { Mistake, withDatabase } from './database.ts'
 import { run } from './run.ts'
 
@@ -18,6 +24,7 @@ await run(() =>
       if (!(error instanceof Unwatched)) throw error
       throw new Mistake(`${error.message}: see "On a database that exists already" in the README.`)
     })
+    await analyzeLoaded(client)
     const settled = await refreshWithBar(client)
     console.log(settled === 0 ? 'Everything is up to date.' : `Up to date: ${settled} changes computed.`)
     if (trailing === undefined || all) return

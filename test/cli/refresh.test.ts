@@ -3,6 +3,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { OwnDatabase } from '../support/database.ts'
 import { isolatedDatabase } from '../support/isolated.ts'
+import { tableOf } from '../support/schema.ts'
 import { answer, brand, organization, place, prompt } from '../support/world.ts'
 
 let own: OwnDatabase
@@ -66,6 +67,22 @@ test('a load whose session has its triggers off is noted as well', async () => {
   client.release()
   expect((await run('refresh')).code).toBe(0)
   expect((await db.query('select date::text from daily.visibility')).rows).toEqual([{ date: '2026-10-02' }])
+}, 60_000)
+
+test('a load is looked at by the planner before days are computed from it', async () => {
+  const client = await db.connect()
+  const { rows } = await client.query('select id from answers')
+  await client.query(
+    `insert into citations (answer_id, url, owned, recorded_at)
+     select $1, 'https://a.example/' || n, false, timestamptz '2026-10-02' from generate_series(1, 100) as n`,
+    [rows[0]?.id],
+  )
+  await client.query('select pg_stat_force_next_flush()')
+  client.release()
+  expect((await run('refresh')).code).toBe(0)
+  const [table] = tableOf('citations').split('.').toReversed()
+  const known = await db.query('select from pg_stats where tablename = $1', [table])
+  expect(known.rowCount).toBeGreaterThan(0)
 }, 60_000)
 
 test('mistakes are a sentence and exit code 1', async () => {

@@ -25,6 +25,7 @@ export async function settle(client: ClientBase, organizations: number, answers:
       places.push({ organizationId, brandId, key })
     }
   }
+  await client.query('analyze')
   await refreshAll(client, undefined, { brands: 100, days: 400 })
   await client.query('vacuum analyze')
   return places
