@@ -2,8 +2,9 @@ import { DEMO } from '../drizzle/seed/demo.ts'
 import type { Emulator } from './start.ts'
 
 /** Prints where the service is and, for the demo, what to try with it. */
-export function greet({ url, databaseUrl }: Emulator, demo: boolean): void {
+export function greet({ url, databaseUrl, inspectorUrl }: Emulator, demo: boolean): void {
   console.log(`Export API on ${url}/api/export/v1`)
+  if (inspectorUrl) console.log(`Inspector on ${inspectorUrl}`)
   if (!demo) return
   const widest = Math.max(...DEMO.keys.map(({ label }) => label.length))
   console.log(`

@@ -9,6 +9,8 @@ export interface Settings {
   databaseUrl: string | undefined
   redisUrl: string | undefined
   latencyMs: number
+  /** Where a debugger reaches the Workers; nowhere unless said so. */
+  inspectorPort: number | undefined
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -21,6 +23,7 @@ export function readSettings(environment: Environment): Settings {
     databaseUrl: address(environment, 'DATABASE_URL', ['postgres:', 'postgresql:']),
     redisUrl: address(environment, 'REDIS_URL', ['redis:', 'rediss:']),
     latencyMs: whole(environment, 'LATENCY_MS', { default: 0, most: 60_000 }),
+    inspectorPort: whole(environment, 'INSPECTOR_PORT', { default: undefined, most: 65_535 }),
   }
   try {
     parseEnv({ ...BINDINGS, ...variables(environment) })
@@ -30,7 +33,11 @@ export function readSettings(environment: Environment): Settings {
   return settings
 }
 
-function whole(environment: Environment, name: string, limits: { default: number; most: number }): number {
+function whole<Default>(
+  environment: Environment,
+  name: string,
+  limits: { default: Default; most: number },
+): number | Default {
   const text = environment[name]
   if (text === undefined || text === '') return limits.default
   if (/^\d+$/.test(text) && Number(text) <= limits.most) return Number(text)

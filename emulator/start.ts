@@ -24,6 +24,8 @@ export interface EmulatorOptions {
   redisUrl?: string | undefined
   /** How much later each Neon and Upstash request is answered. */
   latencyMs?: number | undefined
+  /** Where a debugger reaches the Workers, 0 for any port that is free; nowhere unless said so. */
+  inspectorPort?: number | undefined
   /** Bindings of every Worker, over the emulator's own. */
   vars?: Record<string, string> | undefined
   /** Whether the cron triggers fire; true unless said otherwise. */
@@ -42,6 +44,8 @@ export interface Emulator {
   url: string
   /** The Postgres behind it, for `pg` or psql. */
   databaseUrl: string
+  /** Where a debugger reaches the Workers. */
+  inspectorUrl: string | undefined
   /** Sends a command to the Redis behind it. */
   redis: RedisBackend['send']
   /** Runs a Worker's scheduled handler now; rejects when it fails. */
@@ -95,6 +99,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     const workers = await startWorkers({
       host: options.host,
       port: options.port,
+      inspectorPort: options.inspectorPort,
       bindings,
       outbound: outlet.service,
       onLog: (line) => {
@@ -108,6 +113,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     return {
       url: workers.url,
       databaseUrl,
+      inspectorUrl: workers.inspectorUrl,
       redis: redis.send,
       runCron: workers.runCron,
       trips: () => ({ ...trips }),

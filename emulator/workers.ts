@@ -11,6 +11,7 @@ import { readWranglerConfig, type WorkerConfig } from './wrangler-config.ts'
 interface WorkersOptions {
   host: string
   port: number
+  inspectorPort: number | undefined
   bindings: Record<string, string>
   /** Where every request goes that a Worker sends. */
   outbound: Outlet['service']
@@ -20,6 +21,7 @@ interface WorkersOptions {
 /** All Workers, running. */
 export interface Workers {
   url: string
+  inspectorUrl: string | undefined
   crons: CronTrigger[]
   runCron(worker: string): Promise<void>
   close(): Promise<void>
@@ -29,6 +31,7 @@ export interface Workers {
 export async function startWorkers({
   host,
   port,
+  inspectorPort,
   bindings,
   outbound,
   onLog,
@@ -38,6 +41,7 @@ export async function startWorkers({
   const miniflare = new Miniflare({
     host,
     port,
+    ...(inspectorPort !== undefined && { inspectorPort }),
     // Otherwise it would ask the network where this machine is.
     cf: false,
     handleRuntimeStdio: (...streams: Readable[]) => {
@@ -58,6 +62,8 @@ export async function startWorkers({
   await warmUp(miniflare, workers)
   return {
     url: url.origin,
+    inspectorUrl:
+      inspectorPort === undefined ? undefined : `http://${(await miniflare.getInspectorURL()).host}`,
     crons: workers.flatMap(({ name, crons }) => crons.map((pattern) => ({ worker: name, pattern }))),
     runCron: async (name) => {
       // Its type comes from a package that is not installed, and knows no such method.

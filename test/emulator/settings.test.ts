@@ -8,11 +8,12 @@ test('without any variable the service is embedded, on port 8787 of this machine
     databaseUrl: undefined,
     redisUrl: undefined,
     latencyMs: 0,
+    inspectorPort: undefined,
   }
   expect(readSettings({})).toEqual(embedded)
-  expect(readSettings({ HOST: '', PORT: '', DATABASE_URL: '', REDIS_URL: '', LATENCY_MS: '' })).toEqual(
-    embedded,
-  )
+  expect(
+    readSettings({ HOST: '', PORT: '', DATABASE_URL: '', REDIS_URL: '', LATENCY_MS: '', INSPECTOR_PORT: '' }),
+  ).toEqual(embedded)
 })
 
 test('variables are taken as they are', () => {
@@ -20,12 +21,15 @@ test('variables are taken as they are', () => {
     DATABASE_URL: 'postgres://me:secret@db/x?sslmode=require',
     REDIS_URL: 'rediss://cache:1/2',
   }
-  expect(readSettings({ ...servers, HOST: '0.0.0.0', PORT: '0', LATENCY_MS: '250' })).toEqual({
+  expect(
+    readSettings({ ...servers, HOST: '0.0.0.0', PORT: '0', LATENCY_MS: '250', INSPECTOR_PORT: '0' }),
+  ).toEqual({
     host: '0.0.0.0',
     port: 0,
     databaseUrl: servers.DATABASE_URL,
     redisUrl: servers.REDIS_URL,
     latencyMs: 250,
+    inspectorPort: 0,
   })
 })
 
@@ -35,6 +39,7 @@ test.for([
   ['PORT', '80.5'],
   ['LATENCY_MS', '-1'],
   ['LATENCY_MS', '1e3'],
+  ['INSPECTOR_PORT', '70000'],
   ['DATABASE_URL', 'mysql://me:secret@db/x'],
   ['DATABASE_URL', 'secret'],
   ['REDIS_URL', 'http://:secret@cache'],

@@ -13,6 +13,7 @@ import { quantile } from '../bench/rounds.ts'
 import { claimRedis } from '../support/redis.ts'
 import { type Caller, caller, complain, nothingSeen, type Seen } from './callers.ts'
 import { type Done, edit, refresh, revoke } from './disturbances.ts'
+import { type Heaps, heaps } from './heap.ts'
 import { memory } from './memory.ts'
 import { startService } from './service.ts'
 import { settle } from './world.ts'
@@ -65,6 +66,7 @@ async function soak(client: pg.Client, servers: { databaseUrl: string; redisUrl:
     }
     forget(seen)
     const before = new Map(events)
+    const heapsBefore = await heaps(service, paths)
     const held = memory({ 'the emulator (Node)': pids.emulator, 'the Workers (workerd)': pids.workerd })
     const end = performance.now() + options.minutes * 60_000
     const over = () => performance.now() >= end
@@ -79,6 +81,7 @@ async function soak(client: pg.Client, servers: { databaseUrl: string; redisUrl:
     await Promise.all([drivenUntil(callers, over), edit(scene), revoke(scene), refresh(scene), watch()])
 
     console.error('the end')
+    const heapsAfter = await heaps(service, paths)
     await refreshAll(client)
     for await (const { metric } of verify(client, {}))
       complain(seen, `a stored row of ${metric} that differs`)
@@ -86,7 +89,7 @@ async function soak(client: pg.Client, servers: { databaseUrl: string; redisUrl:
     for (const event of ['failed', 'database_failed']) {
       if (failures.get(event)) complain(seen, `${failures.get(event)} lines "${event}"`)
     }
-    print({ seen, done, arrival, parts: held.parts(PARTS) })
+    print({ seen, done, arrival, parts: held.parts(PARTS), heapsBefore, heapsAfter })
     if (seen.wrong.size > 0) process.exitCode = 1
   } finally {
     await Promise.all(callers.map(({ leave }) => leave()))
@@ -121,9 +124,11 @@ type Outcome = {
   /** What came of everybody's asking at the same moment, before: the slowest answer (ms), and how many were refused and asked again. */
   readonly arrival: { readonly slowest: number; readonly refused: number }
   readonly parts: ReturnType<ReturnType<typeof memory>['parts']>
+  readonly heapsBefore: Heaps
+  readonly heapsAfter: Heaps
 }
 
-function print({ seen, done, arrival, parts }: Outcome): void {
+function print({ seen, done, arrival, parts, heapsBefore, heapsAfter }: Outcome): void {
   const { latencies } = seen
   const middle = quantile(latencies, 0.5)
   const wrong = [...seen.wrong.values()].reduce((sum, times) => sum + times, 0)
@@ -156,6 +161,12 @@ function print({ seen, done, arrival, parts }: Outcome): void {
         ...mebibytes.map((held) => Math.round(held)),
         (mebibytes.at(-1) ?? 0) / (mebibytes[1] ?? 1),
       ]),
+      note: 'Nobody limits the Workers’ heaps here: garbage lies until V8 sees a need. Cloudflare ends an isolate at 128 MB.',
+    },
+    {
+      title: 'What each Worker holds when its garbage is collected, MiB',
+      columns: ['Worker', 'after everybody’s first request', 'at the end'],
+      rows: [...heapsAfter].map(([name, held]) => [name, heapsBefore.get(name) ?? Number.NaN, held]),
     },
   ]
   for (const table of tables) console.log(`${markdown(table)}\n`)

@@ -6,6 +6,8 @@ import { familyOf, programOf } from '../bench/cpu.ts'
 /** The service as `npm start` runs it, in a process of its own. */
 export type Service = {
   readonly url: string
+  /** Where a debugger reaches the Workers. */
+  readonly inspector: string
   /** The emulator's process and the runtime's. */
   readonly pids: { readonly emulator: number; readonly workerd: number }
   /** Lines that it logged, by their event. */
@@ -17,23 +19,25 @@ export type Service = {
 export async function startService(databaseUrl: string, redisUrl: string): Promise<Service> {
   const child = spawn(process.execPath, ['emulator/main.ts'], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, PORT: '0', DATABASE_URL: databaseUrl, REDIS_URL: redisUrl },
+    env: { ...process.env, PORT: '0', INSPECTOR_PORT: '0', DATABASE_URL: databaseUrl, REDIS_URL: redisUrl },
   })
   const events = new Map<string, number>()
   const lines = createInterface({ input: child.stdout })
-  const ready = new Promise<string>((resolve, reject) => {
+  const addresses = new Map<string, string>()
+  await new Promise<void>((resolve, reject) => {
     lines.on('line', (line) => {
-      const address = /^Export API on (http:\/\/[^/]+)/.exec(line)?.[1]
-      if (address !== undefined) resolve(address)
+      const [, what, address] = /^(Export API|Inspector) on (http:\/\/[^/]+)/.exec(line) ?? []
+      if (what !== undefined && address !== undefined) addresses.set(what, address)
+      if (addresses.size === 2) resolve()
       const event = /^\{"event":"(\w+)"/.exec(line)?.[1]
       if (event !== undefined) events.set(event, (events.get(event) ?? 0) + 1)
     })
     child.once('exit', (code) => reject(new Error(`The service ended with ${code}`)))
   })
-  const url = await ready
+  const [url = '', inspector = ''] = ['Export API', 'Inspector'].map((what) => addresses.get(what))
   const emulator = child.pid ?? 0
   const workerd = familyOf(emulator).find((pid) => programOf(pid) === 'workerd') ?? 0
-  return { url, pids: { emulator, workerd }, events, close: () => end(child) }
+  return { url, inspector, pids: { emulator, workerd }, events, close: () => end(child) }
 }
 
 async function end(child: ChildProcess): Promise<void> {
