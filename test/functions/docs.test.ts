@@ -69,7 +69,11 @@ test('lets a browser run, show and ask nothing from elsewhere', async () => {
     for (const name of ['script-src', 'style-src', 'img-src', 'connect-src']) {
       expect(directives.get(name), name).toBe("'self'")
     }
+    expect(directives.get('require-trusted-types-for')).toBe("'script'")
     expect(policy).not.toMatch(/unsafe|http|data:|\*/)
+    for (const name of ['Opener', 'Resource']) {
+      expect(answer.headers.get(`Cross-Origin-${name}-Policy`), name).toBe('same-origin')
+    }
     expect(answer.headers.get('X-Content-Type-Options')).toBe('nosniff')
     expect(answer.headers.get('Referrer-Policy')).toBe('no-referrer')
   }

@@ -35,14 +35,14 @@ export const TESTS_OF: Readonly<Record<string, readonly string[]>> = {
   'plans.ts': ['lib/plans', 'window', 'lib/openapi', 'contract'],
   'rate-limit.ts': ['lib/network', 'lib/rate-limit', 'functions/brands', 'rate-limit'],
   'refresh.ts': ['functions/refresh'],
-  'request-log.ts': ['contract', 'request-log'],
+  'request-log.ts': ['lib/worker', 'contract', 'request-log'],
   'row.ts': ['lib/row', 'functions/brands'],
   'schemas.ts': ['lib/openapi'],
   'scope.ts': ['functions/brands', 'contract'],
   'site.ts': ['functions/docs'],
   'statement.ts': ['lib/statement', 'functions/brands', 'held'],
   'window.ts': ['lib/window', 'window'],
-  'worker.ts': ['functions/brands', 'conditional', 'contract', 'request-log', 'surroundings'],
+  'worker.ts': ['lib/worker', 'functions/brands', 'conditional', 'contract', 'request-log', 'surroundings'],
 }
 
 /** Files whose tests start services of their own, whose switches nobody can ask: each test is taken to reach everything. */
