@@ -121,6 +121,23 @@ describe('the daily tables equal the views', () => {
     expect(await differences(db)).toEqual([])
   })
 
+  test.for([
+    ['an answer', 'delete from answers where id = $1 and $2::uuid is not null and $3::uuid is not null'],
+    ['a prompt', 'delete from prompts where id = $2 and $1::uuid is not null and $3::uuid is not null'],
+    ['a brand', 'delete from brands where id = $3 and $1::uuid is not null and $2::uuid is not null'],
+  ] as const)('after %s was deleted, and what belongs to it: no day of another brand is noted', async ([
+    ,
+    sql,
+  ]) => {
+    const { answerId, asked, brandId } = await told()
+    await told()
+    await db.query(sql, [answerId, asked, brandId])
+    const { rows } = await db.query('select distinct brand_id from daily.stale')
+    expect(rows).toEqual([{ brand_id: brandId }])
+    await refresh()
+    expect(await differences(db)).toEqual([])
+  })
+
   test('after the organization was deleted', async () => {
     const { brandId } = await told()
     await db.query(
@@ -176,7 +193,7 @@ describe('the daily tables equal the views', () => {
     expect(await differences(db)).toEqual([])
   })
 
-  // These checks are the tables' own; what another application's let through: see test/drizzle/seam.test.ts.
+  // These checks are the tables' own; what another application's let through: see test/seam/trailing.test.ts.
   test.skipIf(MAPPED).each(['infinity', '-infinity', '10000-01-01T00:00:00Z', '0001-12-31T23:59:59Z BC'])(
     'and an answer or a recording of %s is refused, for no window could ask for it',
     async (at) => {

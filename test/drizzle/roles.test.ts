@@ -38,7 +38,7 @@ async function relations(): Promise<{ name: string; kind: string }[]> {
 /** The relations of which a role may read every column. */
 const READS: Readonly<Record<Role, RegExp>> = {
   export_api_reader:
-    /^(metrics\.brand_listing|export_source\.(memberships|subscriptions)|daily\.(?!stale|sources).*)$/,
+    /^(metrics\.brand_listing|export_source\.(memberships|subscriptions)|daily\.(?!stale|sources|noted).*)$/,
   export_api_refresher: /^daily\.(stale|sources|"trailing")$/,
   export_api_keys: /^export_source\.(api_keys|memberships|subscriptions)$/,
 }

@@ -176,3 +176,16 @@ test('a column that no view reads changes nothing, so nothing is noted', async (
   await db.query('update app.llm_runs set milliseconds = 900')
   expect((await db.query('select * from daily.stale')).rows).toEqual([])
 })
+
+test('a citation without a date is on no day, and keeps nobody from deleting its answer', async () => {
+  await told()
+  await db.query('alter table app.links alter seen_at drop not null')
+  await db.query('update app.links set seen_at = null')
+  await refresh()
+  expect(await days('citations')).toEqual([])
+  await db.query('delete from app.llm_runs')
+  const { rows } = await db.query('select from daily.stale where brand_id is null')
+  expect(rows).toEqual([])
+  await refresh()
+  expect(await differences(db)).toEqual([])
+})
