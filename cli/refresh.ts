@@ -1,13 +1,8 @@
 import { SingleBar } from 'cli-progress'
 import { Command } from 'commander'
 import type { Client } from 'pg'
-import {
-  analyzeLoaded,
-  noteEverything,
-  noteTrailing,
-  refreshAll,
-  Unwatched,
-} from '../drizzle/daily/refresh.ts'
+import { noteEverything, noteTrailing, refreshAll, Unwatched } from '../drizzle/daily/refresh.ts'
+import { analyzeLoaded } from '../drizzle/source/analyze.ts'
 import { Mistake, withDatabase } from './database.ts'
 import { run } from './run.ts'
 

@@ -34,25 +34,6 @@ export async function noteTrailing(client: ClientBase): Promise<Trailing | undef
   return rows[0]
 }
 
-/**
- * Has Postgres look at the raw tables most of whose rows came since it last did. What was loaded just now it takes for a
- * handful of rows, and may then read all citations once for each answer. Tables that are not this role's stay as they are.
- */
-export async function analyzeLoaded(client: ClientBase): Promise<void> {
-  const { rows: allowed } = await client.query<{ may: boolean }>(
-    `select has_function_privilege('daily.source_tables()', 'execute') as may`,
-  )
-  if (!allowed[0]?.may) return
-  const { rows } = await client.query<{ base: string }>(
-    `select distinct base::text
-     from daily.source_tables()
-     join pg_class on pg_class.oid = base
-     join pg_stat_user_tables on relid = base
-     where n_mod_since_analyze > n_live_tup / 2 and pg_has_role(relowner, 'usage')`,
-  )
-  if (rows.length > 0) await client.query(`analyze ${rows.map(({ base }) => base).join(', ')}`)
-}
-
 /** Brings every stored day up to date, one short transaction after another; `onStep` hears how many notes each settled. */
 export async function refreshAll(
   client: ClientBase,

@@ -1,4 +1,5 @@
 import type { Client } from 'pg'
+import { analyzeAll } from '../source/analyze.ts'
 import { insertAnswers } from './answers.ts'
 import { haldenpeak } from './brands/haldenpeak.ts'
 import { BRANDS, insertBrands } from './brands.ts'
@@ -53,10 +54,7 @@ export async function seedDemo(client: Client, today: string): Promise<void> {
     await insertSentiment(client)
     await insertRecommendations(client)
     // The planner would otherwise take the tables for empty until autovacuum has come round, which PGlite lacks.
-    const { rows } = await client.query<{ base: string }>(
-      'select distinct base::text from daily.source_tables()',
-    )
-    await client.query(`analyze ${rows.map(({ base }) => base).join(', ')}`)
+    await analyzeAll(client)
     await client.query('commit')
   } catch (error) {
     await client.query('rollback')
