@@ -5,6 +5,7 @@ import { getCookie } from 'hono/cookie'
 import { sha256 } from './api-key.ts'
 import type { Env } from './env.ts'
 import { onceFor } from './once.ts'
+import { overBudgetOf } from './over-budget.ts'
 import type { RequestLog } from './request-log.ts'
 
 /** Requests in each clock minute, over all endpoints together (specification, section 8). */
@@ -33,37 +34,35 @@ export type Spending = {
 }
 
 /**
- * Callers (hashed) that this isolate has seen over their budget, and when that ends (ms). It decides nothing: it only
- * keeps the database from being asked before the counter was. It holds nothing about keys.
+ * Callers (hashed) that this isolate has seen over their budget. It decides nothing: it only keeps the database from being
+ * asked before the counter was. It holds nothing about keys.
  */
-const overBudget = new Map<string, number>()
-
-const REMEMBERED = 10_000
+const overBudget = overBudgetOf(10_000)
 
 /** Whether the counter has refused this caller before, in the same minute. */
-export const isOverBudget = (caller: string, now: Date): boolean =>
-  (overBudget.get(caller) ?? 0) > now.getTime()
+export const isOverBudget = overBudget.has
 
 /**
  * Counts a request against its caller's budget; null when the counter is away, and the request is served. `answering`
  * settles when the database has answered, where it is asked beside the counter.
  */
 export async function spend(spending: Spending, answering: Promise<unknown> | null): Promise<Budget | null> {
-  const heard = await Promise.race([count(spending), patience(spending.env, answering)])
+  const { env, log } = spending
+  const start = Date.now()
+  const heard = await Promise.race([count(spending), patience(env, start, answering)])
   if (typeof heard !== 'string') return heard
-  complain(spending.log, heard)
+  if (counter(env).answered <= start) counter(env).answered = 0
+  complain(log, heard)
   return null
 }
 
-async function patience(env: Env, answering: Promise<unknown> | null): Promise<'late'> {
-  const start = Date.now()
+async function patience(env: Env, start: number, answering: Promise<unknown> | null): Promise<'late'> {
   const took = answering && Promise.allSettled([answering]).then(() => Date.now() - start)
   await sleep(PATIENCE.ms)
   const trusted = start - counter(env).answered < PATIENCE.trustedForMs ? PATIENCE.trusted : 0
   const whole = took === null ? trusted : PATIENCE.timesTheDatabase * (await took)
   const end = () => Math.min(start + LIMIT_MS, Math.max(start + whole, counter(env).answered + PATIENCE.ms))
   while (Date.now() < end()) await sleep(end() - Date.now())
-  if (counter(env).answered < start) counter(env).answered = 0
   return 'late'
 }
 
@@ -75,7 +74,7 @@ async function count({ caller, env, now }: Spending): Promise<Budget | string> {
     const { success, limit, remaining, reset } = await counter(env).limiter.limit(caller)
     counter(env).answered = Date.now()
     if (limit !== BUDGET.requests || !Number.isInteger(remaining)) throw new TypeError('This is no count')
-    if (!success) remember(caller, reset, now)
+    if (!success) overBudget.add(caller, reset, now)
     return told(success, remaining, reset, now)
   } catch (error) {
     return error instanceof Error ? error.name : typeof error
@@ -91,14 +90,6 @@ const told = (passes: boolean, remaining: number, reset: number, now: Date): Bud
   remaining: Math.max(0, remaining),
   resetSeconds: Math.min(BUDGET.seconds, Math.max(1, Math.ceil((reset - now.getTime()) / 1000))),
 })
-
-function remember(caller: string, reset: number, now: Date): void {
-  if (overBudget.size >= REMEMBERED) {
-    for (const [each, end] of overBudget) if (end <= now.getTime()) overBudget.delete(each)
-    if (overBudget.size >= REMEMBERED) overBudget.clear()
-  }
-  overBudget.set(caller, reset)
-}
 
 /** The headers that tell a caller its budget (IETF draft, structured fields). */
 export function budgetHeaders(budget: Budget | null): Record<string, string> {
@@ -147,12 +138,14 @@ export function network(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
   if (mapped?.[1] !== undefined) return mapped[1]
   if (!address.includes(':')) return address
-  const [head = '', tail] = address.toLowerCase().split('::')
-  const before = head === '' ? [] : head.split(':')
-  const after = tail === undefined || tail === '' ? [] : tail.split(':')
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length)
-  return [...before, ...Array<string>(zeros).fill('0'), ...after]
+  // Only what the first four groups are is of interest.
+  const [head = '', tail = ''] = address.toLowerCase().split('::')
+  const [before, after] = [groupsOf(head), groupsOf(tail)]
+  const zeros = Array<string>(Math.max(0, 8 - before.length - after.length)).fill('0')
+  return [...before, ...zeros, ...after]
     .slice(0, 4)
     .map((group) => group.replace(/^0+(?=.)/, ''))
     .join(':')
 }
+
+const groupsOf = (part: string): string[] => (part === '' ? [] : part.split(':'))

@@ -1,16 +1,19 @@
 import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
+import { Hono } from 'hono'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Env, parseEnv } from '../../lib/env.ts'
-import { BUDGET, budgetHeaders, isOverBudget, spend } from '../../lib/rate-limit.ts'
+import { BUDGET, budgetHeaders, identity, isOverBudget, spend } from '../../lib/rate-limit.ts'
 import { emptyLog } from '../support/log.ts'
 
 /** A counter that answers as a test says; it keeps silent while it is told nothing. */
 let answer: ((response: ServerResponse) => unknown) | null = null
+let asked: IncomingHttpHeaders[] = []
 let env: Env
 
 const server = createServer((request, response) => {
+  asked.push(request.headers)
   request.resume()
   request.on('end', () => answer?.(response))
 })
@@ -36,6 +39,7 @@ afterAll(() => {
 
 beforeEach(() => {
   logged.mockClear()
+  asked = []
   const address = server.address()
   env = parseEnv({
     DATABASE_URL: 'postgres://db.example/x',
@@ -112,6 +116,20 @@ describe('a counter that', () => {
     expect(complaints()).toHaveLength(1)
   })
 
+  test('fails is not asked again, and hears of a request no more than it must', async () => {
+    saying({ result: [1, BUDGET.requests] })
+    await count()
+    saying({ error: 'secret detail' }, 500)
+    await count()
+    answer = (response) => response.destroy()
+    await count()
+    await delay(1000)
+    expect(asked).toHaveLength(3)
+    for (const headers of asked) {
+      expect(Object.keys(headers).filter((name) => /^upstash-(sync|telemetry)/.test(name))).toEqual([])
+    }
+  })
+
   test.each([
     ['alone', () => null],
     ['beside a database that answers', () => Promise.resolve()],
@@ -149,6 +167,42 @@ describe('a counter that', () => {
     }
     expect(await first).toMatchObject({ passes: true, remaining: 99 })
   })
+
+  test('answers others in the meantime is waited for, however quick the database was', async () => {
+    answer = (response) => setTimeout(() => response.end('{"result":[1,100]}'), 1000)
+    const first = count(new Date(), somebody(), Promise.resolve())
+    await delay(500)
+    saying({ result: [2, BUDGET.requests] })
+    await count()
+    expect(await first).toMatchObject({ passes: true, remaining: 99 })
+  })
+
+  test('was silent for one caller and answered another is waited for longer', async () => {
+    answer = null
+    const first = count(new Date(), somebody(), Promise.resolve())
+    await delay(100)
+    saying({ result: [1, BUDGET.requests] })
+    await count()
+    expect(await first).toBeNull()
+    answer = (response) => setTimeout(() => response.end('{"result":[2,100]}'), 1500)
+    expect(await count()).toMatchObject({ passes: true, remaining: 98 })
+  })
+})
+
+test('a caller without an address or a User-Agent is the same as one whose are empty, and no other', async () => {
+  const callers = await Promise.all(
+    [
+      {},
+      { 'CF-Connecting-IP': '', 'User-Agent': '' },
+      { 'User-Agent': 'x' },
+      { 'CF-Connecting-IP': '::1' },
+    ].map(async (headers) => {
+      const app = new Hono().get('/', async (context) => context.text(await identity(context, env)))
+      return (await app.request('/', { headers })).text()
+    }),
+  )
+  expect(callers[0]).toBe(callers[1])
+  expect(new Set(callers).size).toBe(3)
 })
 
 test('the headers tell the policy, and what is left when it is known', () => {
