@@ -42,7 +42,8 @@ export const COUNTED_ANSWERS: MutatedView = {
     { sql: 'and prompts.counts_in_metrics', becomes: 'and not prompts.counts_in_metrics', fails: ASIDE },
     {
       sql: 'and prompts.counts_in_metrics',
-      becomes: 'and prompts.counts_in_metrics and not prompts.branded',
+      becomes:
+        'and prompts.counts_in_metrics and not (select branded from public.prompts as raw where raw.id = prompts.id)',
       fails: 'an answer counts > when its prompt is branded',
     },
     {
