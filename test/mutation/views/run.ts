@@ -3,7 +3,7 @@ import pg from 'pg'
 import { openRuns, type Runs } from '../runs.ts'
 import { VIEWS } from './all.ts'
 import { changed } from './changed.ts'
-import type { Mutant, MutatedView } from './mutant.ts'
+import type { Ability, Mutant, MutatedView } from './mutant.ts'
 import { replaceView } from './replace.ts'
 import { definition } from './sql.ts'
 
@@ -29,10 +29,12 @@ export async function runViews(hear: (tally: Tally) => void): Promise<void> {
   const { vitest } = runs
   try {
     for (const mutated of VIEWS) await demandPassing(runs, mutated)
-    const db = new pg.Client(vitest.getRootProject().getProvidedContext().databaseUrl)
+    const { databaseUrl, realPostgres } = vitest.getRootProject().getProvidedContext()
+    const db = new pg.Client(databaseUrl)
     await db.connect()
     try {
-      for (const mutated of VIEWS) hear(await judge(runs, db, mutated))
+      const abilities = await abilitiesOf(db, realPostgres)
+      for (const mutated of VIEWS) hear(await judge(runs, db, abilities, mutated))
     } finally {
       await db.end()
     }
@@ -43,10 +45,14 @@ export async function runViews(hear: (tally: Tally) => void): Promise<void> {
 
 const isMutant = (each: MutatedView['mutants'][number]): each is Mutant => 'fails' in each
 
-async function judge({ run }: Runs, db: pg.Client, { view, file, mutants }: MutatedView): Promise<Tally> {
+async function judge(
+  { run }: Runs,
+  db: pg.Client,
+  abilities: ReadonlySet<Ability>,
+  { view, file, mutants }: MutatedView,
+): Promise<Tally> {
   const { name, query } = definition(view)
-  const has = await collations(db)
-  const tried = mutants.filter(isMutant).filter(({ needs }) => needs === undefined || has.has(needs))
+  const tried = mutants.filter(isMutant).filter(({ needs }) => needs === undefined || abilities.has(needs))
   const survivors: string[] = []
   for (const mutant of tried) {
     await replaceView(db, name, changed(query, mutant))
@@ -77,7 +83,10 @@ async function demandPassing({ run }: Runs, { file, mutants }: MutatedView): Pro
   }
 }
 
-async function collations(db: pg.Client): Promise<ReadonlySet<string>> {
+async function abilitiesOf(db: pg.Client, realPostgres: boolean): Promise<ReadonlySet<Ability>> {
   const { rowCount } = await db.query(`select from pg_collation where collname = 'und-x-icu'`)
-  return new Set(rowCount ? ['ICU'] : [])
+  return new Set<Ability>([
+    ...(rowCount ? (['ICU'] as const) : []),
+    ...(realPostgres ? (['encodings'] as const) : []),
+  ])
 }

@@ -17,7 +17,7 @@ export const urlKeyMutants = (path: string): (Mutant | Twin)[] => [
     fails: CHARACTERS(path),
     file,
   },
-  { sql: "'UTF8'", becomes: "'LATIN1'", fails: CHARACTERS(path), file },
+  { sql: "'UTF8'", becomes: "'LATIN1'", fails: CHARACTERS(path), file, needs: 'encodings' },
   {
     sql: "convert_to(cited.url, 'UTF8')",
     becomes: 'decode(md5(cited.url), $$hex$$)',
