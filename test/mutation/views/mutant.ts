@@ -4,8 +4,8 @@ import type { PgView } from 'drizzle-orm/pg-core'
 type Change = { readonly sql: string; readonly becomes: string; readonly times?: number }
 
 /**
- * What a server may lack, as the embedded one does: collations of ICU, and conversions to other encodings, where it stops
- * to answer at a character that an encoding has not.
+ * What a server may lack: collations of ICU; conversions to other encodings, where the embedded one stops to answer at a
+ * character that an encoding has not.
  */
 export type Ability = 'ICU' | 'encodings'
 
