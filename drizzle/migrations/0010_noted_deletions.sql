@@ -32,7 +32,8 @@ BEGIN
 END
 $note$;
 --> statement-breakpoint
--- As before, but for the note for every brand.
+-- As before, but for the note for every brand. Postgres replaces a function whole, and transition tables are seen in
+-- the trigger's function alone: what comes and what goes cannot share one.
 CREATE OR REPLACE FUNCTION daily.note_citations() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $note$
 DECLARE

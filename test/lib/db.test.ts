@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
-import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { asCells, run, runKept, unavailable } from '../../lib/db.ts'
 import { callOf, type KeptStatement, prepare, prepareKept } from '../../lib/statement.ts'
-import { emptyLog } from '../support/log.ts'
+import { emptyLog, loggedLines } from '../support/log.ts'
 import { type Asked, type NeonAnswer, neonAnswers, neonFails, neonRows, silence } from '../support/neon.ts'
 
 const ENV = { DATABASE_URL: 'postgresql://me:secret@db.example/x' }
@@ -14,14 +14,7 @@ const answering = (...answers: readonly NeonAnswer[]) => {
   asked = neonAnswers(...answers)
 }
 
-let lines: unknown[] = []
-const hear = (line: string) => void lines.push(JSON.parse(line))
-vi.spyOn(console, 'error').mockImplementation(hear)
-vi.spyOn(console, 'warn').mockImplementation(hear)
-
-beforeEach(() => {
-  lines = []
-})
+const lines = loggedLines()
 
 const REFUSED = { status: 503, headers: { 'Retry-After': '5' } }
 const failed = (found: Record<string, unknown>) => ({

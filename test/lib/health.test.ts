@@ -1,5 +1,6 @@
-import { beforeEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { health } from '../../lib/health.ts'
+import { loggedLines } from '../support/log.ts'
 import { type NeonAnswer, neonAnswers, neonFails, neonRows, silence } from '../support/neon.ts'
 
 const ENV = {
@@ -9,29 +10,18 @@ const ENV = {
   CURSOR_SECRET: 'secret',
 }
 
-const lines: unknown[] = []
-const hear = (line: string) => void lines.push(JSON.parse(line))
-vi.spyOn(console, 'log').mockImplementation(hear)
-vi.spyOn(console, 'error').mockImplementation(hear)
+const lines = loggedLines()
 
 type Counter = (url: string, init: RequestInit) => Response | Promise<Response>
 
 const WELL: Counter = () => Response.json({ result: 'PONG' })
-const ALIVE: NeonAnswer = () =>
-  Response.json({ command: 'SELECT', rowCount: 1, fields: [{ name: 'a', dataTypeID: 25 }], rows: [['1']] })
+const ALIVE = neonRows([['1']], { columns: 1 })
 
 async function check(counter: Counter, database: NeonAnswer = ALIVE): Promise<Response> {
-  vi.stubGlobal(
-    'fetch',
-    vi.fn(async (url: string, init: RequestInit) => counter(url, init)),
-  )
+  vi.stubGlobal('fetch', async (url: string, init: RequestInit) => counter(url, init))
   neonAnswers(database)
   return health({ path: '/healthz' }).fetch(new Request('http://localhost/api/export/v1/healthz'), ENV)
 }
-
-beforeEach(() => {
-  lines.length = 0
-})
 
 test('both servers are asked, once each, and nobody keeps the answer', async () => {
   const counter = vi.fn(WELL)

@@ -1,10 +1,10 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { dailyVisibility } from '../../drizzle/daily/visibility.ts'
 import type { Cell } from '../../lib/db.ts'
 import { pageQueries, readPage } from '../../lib/page.ts'
-import { refusedWith } from '../support/log.ts'
+import { loggedLines, refusedWith } from '../support/log.ts'
 
-const logged = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+const lines = loggedLines()
 
 const header = (found: string | null, size: string | null = '2') => ['k', 'o', 'pro', 'b', null, found, size]
 
@@ -51,7 +51,7 @@ const broken: [string, () => unknown][] = [
 
 test.each(broken)('%s is half a page, which is 503', (_, work) => {
   expect(refusedWith(work)).toBe(503)
-  expect(String(logged.mock.lastCall)).toContain('"kind":"TypeError"')
+  expect(lines.at(-1)).toMatchObject({ kind: 'TypeError' })
 })
 
 test('a key that is no column of the stored rows is a mistake, told at once', () => {

@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Hono } from 'hono'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Env, parseEnv } from '../../lib/env.ts'
 import { BUDGET, budgetHeaders, identity, isOverBudget, spend } from '../../lib/rate-limit.ts'
-import { emptyLog } from '../support/log.ts'
+import { emptyLog, loggedLines } from '../support/log.ts'
 
 /** A counter that answers as a test says; it keeps silent while it is told nothing. */
 let answer: ((response: ServerResponse) => unknown) | null = null
@@ -25,7 +25,7 @@ const saying = (result: unknown, status = 200) => {
   }
 }
 
-const logged = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+const complaints = loggedLines()
 
 beforeAll(async () => {
   server.listen(0, '127.0.0.1')
@@ -38,7 +38,6 @@ afterAll(() => {
 })
 
 beforeEach(() => {
-  logged.mockClear()
   asked = []
   const address = server.address()
   env = parseEnv({
@@ -58,8 +57,6 @@ const somebody = () => {
 const count = (now = new Date(), caller = somebody(), answering: Promise<unknown> | null = null) =>
   spend({ caller, env, now, log: emptyLog() }, answering)
 
-const complaints = () => logged.mock.calls.map(([line]) => JSON.parse(line))
-
 describe('a caller', () => {
   test('passes while its count is within the budget, and is told what is left', async () => {
     saying({ result: [1, BUDGET.requests] })
@@ -68,7 +65,7 @@ describe('a caller', () => {
     expect(await count()).toMatchObject({ passes: true, remaining: 0 })
     saying({ result: [101, BUDGET.requests] })
     expect(await count()).toMatchObject({ passes: false, remaining: 0 })
-    expect(complaints()).toEqual([])
+    expect(complaints).toEqual([])
   })
 
   test('waits at least a second and at most a minute, whatever the clocks say', async () => {
@@ -105,7 +102,7 @@ describe('a counter that', () => {
   )('%s is away: the request is served, and one line says so', async (_, result, status) => {
     saying(result, status)
     expect(await count()).toBeNull()
-    expect(complaints()).toEqual([
+    expect(complaints).toEqual([
       { event: 'rate_budget_unavailable', request_id: 'a-request', kind: expect.stringMatching(/^\w+$/) },
     ])
   })
@@ -113,7 +110,7 @@ describe('a counter that', () => {
   test('breaks the connection off is away', async () => {
     answer = (response) => response.destroy()
     expect(await count()).toBeNull()
-    expect(complaints()).toHaveLength(1)
+    expect(complaints).toHaveLength(1)
   })
 
   test('fails is not asked again, and hears of a request no more than it must', async () => {
@@ -137,7 +134,7 @@ describe('a counter that', () => {
   ])('is silent, asked %s, is late', async (_, ask) => {
     answer = null
     expect(await count(new Date(), somebody(), ask())).toBeNull()
-    expect(complaints()).toMatchObject([{ kind: 'late' }])
+    expect(complaints).toMatchObject([{ kind: 'late' }])
   })
 
   test('takes its time while the database takes longer is waited for', async () => {

@@ -1,21 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Context } from 'hono'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { EnvironmentError } from '../../lib/env.ts'
 import { refuse } from '../../lib/errors.ts'
 import { type RequestLog, timed } from '../../lib/request-log.ts'
 import { respond, worker } from '../../lib/worker.ts'
+import { loggedLines } from '../support/log.ts'
 
-const lines: Record<string, unknown>[] = []
-const hear = (line: string) => void lines.push(JSON.parse(line))
-
-beforeEach(() => {
-  lines.length = 0
-  vi.spyOn(console, 'log').mockImplementation(hear)
-  vi.spyOn(console, 'error').mockImplementation(hear)
-})
-
-afterEach(() => vi.restoreAllMocks())
+const lines = loggedLines()
 
 /** What a Worker answers whose gates and answer are `pass`. */
 const answerOf = async (pass: (context: Context, log: RequestLog) => Promise<Response>) =>

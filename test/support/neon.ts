@@ -24,17 +24,17 @@ export function neonAnswers(...answers: readonly NeonAnswer[]): Asked[] {
   return asked
 }
 
-/** Rows of two columns, as Neon sends them. */
+/** Rows as Neon sends them, with what it says of them beside: by default the truth about rows of two columns. */
 export const neonRows =
   (
     rows: readonly (readonly unknown[])[],
-    { rowCount }: { rowCount: unknown } = { rowCount: rows.length },
+    { rowCount = rows.length, columns = 2 }: { rowCount?: unknown; columns?: number } = {},
   ): NeonAnswer =>
   () =>
     Response.json({
       command: 'SELECT',
       rowCount,
-      fields: ['a', 'b'].map((name) => ({ name, dataTypeID: 20 })),
+      fields: Array.from({ length: columns }, (_, column) => ({ name: `column ${column}`, dataTypeID: 20 })),
       rows,
       rowAsArray: true,
     })

@@ -85,8 +85,8 @@ async function demandPassing({ run }: Runs, { file, mutants }: MutatedView): Pro
 
 async function abilitiesOf(db: pg.Client, realPostgres: boolean): Promise<ReadonlySet<Ability>> {
   const { rowCount } = await db.query(`select from pg_collation where collname = 'und-x-icu'`)
-  return new Set<Ability>([
-    ...(rowCount ? (['ICU'] as const) : []),
-    ...(realPostgres ? (['encodings'] as const) : []),
-  ])
+  const abilities = new Set<Ability>()
+  if (rowCount) abilities.add('ICU')
+  if (realPostgres) abilities.add('encodings')
+  return abilities
 }
