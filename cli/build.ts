@@ -1,6 +1,6 @@
-import { bundle } from '../emulator/bundle.ts'
-import { readWranglerFile, workersOf } from '../emulator/wrangler-config.ts'
-import { Mistake } from './database.ts'
+import { bundle } from '../bundle/bundle.ts'
+import { readWranglerFile, workersOf } from '../bundle/wrangler-config.ts'
+import { UsageError } from '../drizzle/db/connect.ts'
 import { withPrivateFolder, wranglerConfig } from './deploy/config.ts'
 import { reasonOfFailure, wrangler } from './deploy/wrangler.ts'
 import { run } from './run.ts'
@@ -39,5 +39,5 @@ await run(async () => {
     }
     await Promise.all(Array.from({ length: AT_ONCE }, buildOn))
   })
-  if (failures.length > 0) throw new Mistake(failures.join('\n'))
+  if (failures.length > 0) throw new UsageError(failures.join('\n'))
 })

@@ -2,16 +2,16 @@ import { createInterface } from 'node:readline'
 import { Command, InvalidArgumentError } from 'commander'
 import { drizzle } from 'drizzle-orm/node-postgres'
 import * as z from 'zod/mini'
+import { UsageError, withDatabase } from '../drizzle/db/connect.ts'
 import {
   type Actor,
   createKey,
   type Database,
   type KeyListing,
-  KeyRefusal,
+  KeyRequestError,
   listKeys,
   revokeKey,
 } from '../lib/keys.ts'
-import { Mistake, withDatabase } from './database.ts'
 import { describeFound, findKeys } from './key-check.ts'
 import { uuid } from './options.ts'
 import { run } from './run.ts'
@@ -103,7 +103,7 @@ function act({ org, user }: Common, work: (db: Database, actor: Actor) => Promis
       try {
         await work(drizzle({ client }), { organizationId: org, userId: user })
       } catch (error) {
-        throw error instanceof KeyRefusal ? new Mistake(error.message) : error
+        throw error instanceof KeyRequestError ? new UsageError(error.message) : error
       }
     }),
   )

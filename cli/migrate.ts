@@ -1,8 +1,8 @@
 import { Command, InvalidArgumentError } from 'commander'
-import { SCHEMA_NAME } from '../drizzle/migrate.ts'
-import { withDatabase } from './database.ts'
+import { migrateToLatest } from '../bundle/migrate-to-latest.ts'
+import { withDatabase } from '../drizzle/db/connect.ts'
+import { SCHEMA_NAME } from '../drizzle/db/migrate.ts'
 import { run } from './run.ts'
-import { bringToCurrent } from './schema.ts'
 
 const schemaName = (text: string): string => {
   if (SCHEMA_NAME.test(text)) return text
@@ -20,6 +20,6 @@ const { schema } = new Command('migrate')
   .opts<{ schema?: string }>()
 
 await run(async () => {
-  await withDatabase((client) => bringToCurrent(client, schema))
+  await withDatabase((client) => migrateToLatest(client, schema))
   console.log('The database has the current schema.')
 })

@@ -1,17 +1,17 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { Command } from 'commander'
 import pg from 'pg'
-import { refreshAll } from '../drizzle/daily/refresh.ts'
+import { findOperations } from '../bundle/find-workers.ts'
+import { migrateToLatest } from '../bundle/migrate-to-latest.ts'
+import { UsageError } from '../drizzle/db/connect.ts'
+import { refreshAll } from '../drizzle/db/refresh.ts'
 import { DEMO, seedDemo } from '../drizzle/seed/demo.ts'
 import { startEmulator } from '../emulator/start.ts'
-import { type NamedOperation, openapi } from '../lib/openapi.ts'
-import type { Json } from '../lib/openapi-parts.ts'
+import { type NamedOperation, openapi } from '../lib/openapi/document.ts'
+import { captureExamples, EXAMPLE } from '../lib/openapi/examples.ts'
+import type { Json } from '../lib/openapi/parts.ts'
 import { BASE } from '../lib/worker.ts'
-import { Mistake } from './database.ts'
-import { captureExamples, EXAMPLE } from './examples.ts'
-import { findOperations } from './operations.ts'
 import { run } from './run.ts'
-import { bringToCurrent } from './schema.ts'
 
 const FILE = new URL('../functions/openapi.json', import.meta.url)
 
@@ -31,7 +31,7 @@ await run(async () => {
   const document = `${JSON.stringify(openapi(operations, examples), null, 2)}\n`
   if (!options.check) await writeFile(FILE, document)
   else if (document !== written) {
-    throw new Mistake('functions/openapi.json is not up to date: npm run openapi writes it anew.')
+    throw new UsageError('functions/openapi.json is not up to date: npm run openapi writes it anew.')
   }
 })
 
@@ -69,7 +69,7 @@ async function fromDemo(operations: readonly NamedOperation[]): Promise<Record<s
   const client = new pg.Client({ connectionString: emulator.databaseUrl })
   try {
     await client.connect()
-    await bringToCurrent(client)
+    await migrateToLatest(client)
     await seedDemo(client, EXAMPLE.seeded)
     await refreshAll(client)
     const key = DEMO.keys.find(({ label }) => label === 'enterprise')?.key ?? ''

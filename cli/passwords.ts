@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { Command } from 'commander'
 import type pg from 'pg'
-import { Mistake, withClient } from './database.ts'
+import { migrateToLatest } from '../bundle/migrate-to-latest.ts'
+import { UsageError, withClient } from '../drizzle/db/connect.ts'
 import { SETTINGS } from './deploy/settings.ts'
-import { loadOwnSettings } from './own-settings.ts'
+import { loadDevVars } from './dev-vars.ts'
 import { run } from './run.ts'
-import { bringToCurrent } from './schema.ts'
 
 /** The Workers' roles, each by the setting that its address goes into. */
 const ROLES = { DATABASE_URL: 'export_api_reader', REFRESH_DATABASE_URL: 'export_api_refresher' } as const
@@ -20,16 +20,16 @@ const { replace } = new Command('passwords')
   .opts<{ replace?: boolean }>()
 
 await run(async () => {
-  loadOwnSettings()
+  loadDevVars()
   const { is, form } = SETTINGS.MIGRATE_DATABASE_URL
   const owner = process.env.MIGRATE_DATABASE_URL ?? ''
-  if (!form.test(owner) || !URL.canParse(owner)) throw new Mistake(`MIGRATE_DATABASE_URL must be ${is}.`)
+  if (!form.test(owner) || !URL.canParse(owner)) throw new UsageError(`MIGRATE_DATABASE_URL must be ${is}.`)
   await withClient(
     owner,
     async (client) => {
-      await bringToCurrent(client)
+      await migrateToLatest(client)
       if (!replace && (await haveLogins(client))) {
-        throw new Mistake(
+        throw new UsageError(
           'The roles have passwords already: --replace gives them others, deploy at once then.',
         )
       }

@@ -1,9 +1,9 @@
 import { SingleBar } from 'cli-progress'
 import { Command } from 'commander'
 import type { Client } from 'pg'
-import { noteEverything, noteTrailing, refreshAll, Unwatched } from '../drizzle/daily/refresh.ts'
-import { analyzeLoaded } from '../drizzle/source/analyze.ts'
-import { Mistake, withDatabase } from './database.ts'
+import { analyzeLoaded } from '../drizzle/db/analyze.ts'
+import { UsageError, withDatabase } from '../drizzle/db/connect.ts'
+import { enqueueAll, enqueueRollingWindow, refreshAll, UntrackedTablesError } from '../drizzle/db/refresh.ts'
 import { run } from './run.ts'
 
 const { all } = new Command('refresh')
@@ -14,16 +14,16 @@ const { all } = new Command('refresh')
 
 await run(() =>
   withDatabase(async (client) => {
-    if (all) await noteEverything(client)
-    const trailing = await noteTrailing(client).catch((error) => {
-      if (!(error instanceof Unwatched)) throw error
-      throw new Mistake(`${error.message}: see "On a database that exists already" in the README.`)
+    if (all) await enqueueAll(client)
+    const rollingWindow = await enqueueRollingWindow(client).catch((error) => {
+      if (!(error instanceof UntrackedTablesError)) throw error
+      throw new UsageError(`${error.message}: see "On a database that exists already" in the README.`)
     })
     await analyzeLoaded(client)
     const settled = await refreshWithBar(client)
     console.log(settled === 0 ? 'Everything is up to date.' : `Up to date: ${settled} changes computed.`)
-    if (trailing === undefined || all) return
-    const { days, settledThrough } = trailing
+    if (rollingWindow === undefined || all) return
+    const { days, settledThrough } = rollingWindow
     console.log(
       `The last ${days} days were computed anew. What changes before them, through ${settledThrough}, is seen by npm run refresh -- --all alone.`,
     )
@@ -51,6 +51,8 @@ async function refreshWithBar(client: Client): Promise<number> {
 }
 
 async function waiting(client: Client): Promise<number> {
-  const { rows } = await client.query<{ notes: number }>('select count(*)::int as notes from daily.stale')
+  const { rows } = await client.query<{ notes: number }>(
+    'select count(*)::int as notes from daily.refresh_queue',
+  )
   return rows[0]?.notes ?? 0
 }

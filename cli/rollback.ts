@@ -1,10 +1,10 @@
 import { Command } from 'commander'
-import { readWranglerFile } from '../emulator/wrangler-config.ts'
-import { Mistake } from './database.ts'
+import { readWranglerFile } from '../bundle/wrangler-config.ts'
+import { UsageError } from '../drizzle/db/connect.ts'
 import { missingAccount } from './deploy/account.ts'
 import { inOrder, withPrivateFolder, wranglerConfig } from './deploy/config.ts'
 import { type Return, returnsOf, rollBack } from './deploy/rollback.ts'
-import { loadOwnSettings } from './own-settings.ts'
+import { loadDevVars } from './dev-vars.ts'
 import { run } from './run.ts'
 import { originOf, reportSmoke } from './smoke/report.ts'
 
@@ -18,9 +18,9 @@ const describe = ({ name, live, to }: Return): string =>
   `${name.padEnd(20)} ${live.release} ${to === undefined ? 'stays' : `goes back to ${to.release}`}`
 
 await run(async () => {
-  loadOwnSettings()
+  loadDevVars()
   const missing = await missingAccount(process.env)
-  if (missing.length > 0) throw new Mistake(missing.join('\n'))
+  if (missing.length > 0) throw new UsageError(missing.join('\n'))
   const file = await readWranglerFile()
   await withPrivateFolder(async (write) => {
     const config = await write('wrangler.json', wranglerConfig(file))

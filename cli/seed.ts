@@ -1,7 +1,7 @@
 import type { Client } from 'pg'
-import { refreshAll } from '../drizzle/daily/refresh.ts'
+import { UsageError, withDatabase } from '../drizzle/db/connect.ts'
+import { refreshAll } from '../drizzle/db/refresh.ts'
 import { seedDemo } from '../drizzle/seed/demo.ts'
-import { Mistake, withDatabase } from './database.ts'
 import { run } from './run.ts'
 
 await run(() =>
@@ -19,5 +19,5 @@ async function demandOwnTables(client: Client): Promise<void> {
     `select from daily.source_tables() where source = 'answers' and base = to_regclass('answers')`,
   )
   if (rowCount === 0)
-    throw new Mistake('The database holds an application of its own: the demo is not for it.')
+    throw new UsageError('The database holds an application of its own: the demo is not for it.')
 }

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander'
-import { Mistake } from './database.ts'
-import { loadOwnSettings } from './own-settings.ts'
+import { UsageError } from '../drizzle/db/connect.ts'
+import { loadDevVars } from './dev-vars.ts'
 import { run } from './run.ts'
 import { originOf, reportSmoke } from './smoke/report.ts'
 import { waitFor } from './smoke/smoke.ts'
@@ -22,12 +22,14 @@ const options = new Command('smoke')
   .opts<{ url?: string; key?: string; withoutKey?: boolean; wait: number }>()
 
 await run(async () => {
-  loadOwnSettings()
+  loadDevVars()
   const url = options.url ?? process.env.API_URL
   const key = options.withoutKey ? undefined : (options.key ?? process.env.EXPORT_API_KEY)
-  if (!url) throw new Mistake('--url is missing, and API_URL is not set: where is the service?')
+  if (!url) throw new UsageError('--url is missing, and API_URL is not set: where is the service?')
   if (!key && !options.withoutKey) {
-    throw new Mistake('--key is missing, and EXPORT_API_KEY is not set; --without-key tries what needs none.')
+    throw new UsageError(
+      '--key is missing, and EXPORT_API_KEY is not set; --without-key tries what needs none.',
+    )
   }
   const service = { url: originOf(url), key }
   await waitFor(service, options.wait)

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander'
 import * as z from 'zod/mini'
-import { verify } from '../drizzle/daily/verify.ts'
-import { Mistake, withDatabase } from './database.ts'
+import { UsageError, withDatabase } from '../drizzle/db/connect.ts'
+import { verify } from '../drizzle/db/verify.ts'
 import { uuid } from './options.ts'
 import { run } from './run.ts'
 
@@ -35,7 +35,7 @@ await run(() =>
     }
     if (waiting > 0) console.log(`${waiting} rows wait for the next refresh.`)
     if (wrong > 0)
-      throw new Mistake(`${wrong} rows differ from their definition: npm run refresh -- --all mends them.`)
+      throw new UsageError(`${wrong} rows differ from their definition: npm run refresh -- --all mends them.`)
     console.log('Every other stored row equals its definition.')
   }),
 )

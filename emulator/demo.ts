@@ -1,9 +1,9 @@
 import type { Client } from 'pg'
-import { withClient } from '../cli/database.ts'
-import { bringToCurrent } from '../cli/schema.ts'
-import { refreshAll } from '../drizzle/daily/refresh.ts'
+import { migrateToLatest } from '../bundle/migrate-to-latest.ts'
+import { withClient } from '../drizzle/db/connect.ts'
+import { refreshAll } from '../drizzle/db/refresh.ts'
 import { seedDemo } from '../drizzle/seed/demo.ts'
-import { startEmbeddedPostgres } from './embedded/postgres.ts'
+import { startEmbeddedPostgres } from './postgres/embedded.ts'
 
 /** Nobody reads meanwhile, so the transactions need not be short. */
 const ALL_AT_ONCE = { brands: 100, days: 400 }
@@ -12,7 +12,7 @@ const ALL_AT_ONCE = { brands: 100, days: 400 }
 export async function startDemo(): Promise<string> {
   const { url } = await startEmbeddedPostgres()
   await withClient(url, async (client) => {
-    await bringToCurrent(client)
+    await migrateToLatest(client)
     await withoutChecks(client, () => seedDemo(client, new Date().toISOString().slice(0, 10)))
     await refreshAll(client, undefined, ALL_AT_ONCE)
   })

@@ -1,12 +1,12 @@
-import { Mistake, withClient } from '../cli/database.ts'
-import { bringToCurrent } from '../cli/schema.ts'
+import { migrateToLatest } from '../bundle/migrate-to-latest.ts'
+import { UsageError, withClient } from '../drizzle/db/connect.ts'
+import { banner } from './banner.ts'
 import { startDemo } from './demo.ts'
-import { greet } from './greet.ts'
 import { checkServers } from './servers.ts'
 import { readSettings } from './settings.ts'
-import { stopOnSignals } from './stop.ts'
+import { shutdownOnSignals } from './shutdown.ts'
 
-stopOnSignals()
+shutdownOnSignals()
 try {
   const settings = readSettings(process.env)
   await checkServers(settings)
@@ -16,9 +16,9 @@ try {
     // The runtime is slow to load; this way it loads while the database starts.
     import('./start.ts'),
   ])
-  if (!demo) await withClient(databaseUrl, bringToCurrent)
-  greet(await startEmulator({ ...settings, databaseUrl, onLog: console.log }), demo)
+  if (!demo) await withClient(databaseUrl, migrateToLatest)
+  banner(await startEmulator({ ...settings, databaseUrl, onLog: console.log }), demo)
 } catch (error) {
-  console.error(error instanceof Mistake ? error.message : error)
+  console.error(error instanceof UsageError ? error.message : error)
   process.exit(1)
 }

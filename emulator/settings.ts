@@ -1,6 +1,6 @@
-import { Mistake } from '../cli/database.ts'
+import { UsageError } from '../drizzle/db/connect.ts'
 import { parseEnv } from '../lib/env.ts'
-import { BINDINGS, variables } from './bindings.ts'
+import { BINDINGS, variables } from './workers/bindings.ts'
 
 /** What `npm start` is told by its environment. */
 export interface Settings {
@@ -15,7 +15,7 @@ export interface Settings {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Reads the environment; throws a Mistake that names the variable, without its value where that can be a secret. */
+/** Reads the environment; throws a UsageError that names the variable, without its value where that can be a secret. */
 export function readSettings(environment: Environment): Settings {
   const settings = {
     host: environment.HOST || '127.0.0.1',
@@ -28,7 +28,7 @@ export function readSettings(environment: Environment): Settings {
   try {
     parseEnv({ ...BINDINGS, ...variables(environment) })
   } catch (error) {
-    throw new Mistake(error instanceof Error ? error.message : String(error))
+    throw new UsageError(error instanceof Error ? error.message : String(error))
   }
   return settings
 }
@@ -41,12 +41,14 @@ function whole<Default>(
   const text = environment[name]
   if (text === undefined || text === '') return limits.default
   if (/^\d+$/.test(text) && Number(text) <= limits.most) return Number(text)
-  throw new Mistake(`${name} must be a whole number from 0 to ${limits.most}, not "${text}".`)
+  throw new UsageError(`${name} must be a whole number from 0 to ${limits.most}, not "${text}".`)
 }
 
 function address(environment: Environment, name: string, protocols: string[]): string | undefined {
   const text = environment[name]
   if (text === undefined || text === '') return undefined
   if (URL.canParse(text) && protocols.includes(new URL(text).protocol)) return text
-  throw new Mistake(`${name} must be a URL that begins with ${protocols.map((p) => `${p}//`).join(' or ')}.`)
+  throw new UsageError(
+    `${name} must be a URL that begins with ${protocols.map((p) => `${p}//`).join(' or ')}.`,
+  )
 }

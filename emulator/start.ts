@@ -1,16 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { BINDINGS, variables } from './bindings.ts'
-import { bundle } from './bundle.ts'
-import { scheduleCrons } from './crons.ts'
-import { startEmbeddedPostgres } from './embedded/postgres.ts'
-import { neon } from './neon.ts'
-import { type Intercept, outbound, type Trips } from './outbound.ts'
-import { openOutlet } from './outlet.ts'
-import { openPools } from './pools.ts'
+import { bundle } from '../bundle/bundle.ts'
+import { neon } from './neon/handler.ts'
+import { openPools } from './neon/pools.ts'
 import { assertFree } from './port.ts'
-import { connectRedis, embeddedRedis, type RedisBackend } from './redis.ts'
-import { upstash } from './upstash.ts'
-import { startWorkers } from './workers.ts'
+import { startEmbeddedPostgres } from './postgres/embedded.ts'
+import { upstash } from './upstash/handler.ts'
+import { connectRedis, embeddedRedis, type RedisBackend } from './upstash/redis.ts'
+import { BINDINGS, variables } from './workers/bindings.ts'
+import { scheduleCrons } from './workers/crons.ts'
+import { startEgress } from './workers/egress.ts'
+import { type Intercept, outbound, type Trips } from './workers/outbound.ts'
+import { startWorkers } from './workers/workers.ts'
 
 /** What startEmulator is told; only the address is needed. */
 export interface EmulatorOptions {
@@ -85,8 +85,8 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     let serving = false
     const trips: Trips = { neon: 0, upstash: 0 }
     const bindings = { ...BINDINGS, ...variables(process.env), ...options.vars }
-    const outlet = await keep(
-      openOutlet(
+    const egress = await keep(
+      startEgress(
         outbound({
           handlers: { neon: neon(pools), upstash: upstash(redis, bindings.UPSTASH_REDIS_REST_TOKEN) },
           trips,
@@ -101,7 +101,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
       port: options.port,
       inspectorPort: options.inspectorPort,
       bindings,
-      outbound: outlet.service,
+      outbound: egress.service,
       onLog: (line) => {
         if (serving) options.onLog?.(line)
       },

@@ -20,5 +20,5 @@ sum(owned_citations) / sum(citations) × 100 over its rows; do not average days.
   row: CitationShareRow,
   rows: dailyCitationShare,
   formula: { part: 'sum(owned_citations)', whole: 'sum(citations)' },
-  key: ['date', 'url_key'],
+  key: ['date', 'url_hash'],
 })

@@ -20,5 +20,5 @@ export default metric({
 and day. For Citation Share, which dates by the answer and counts ownership per citation, read \`/citation-share\`.`,
   row: CitationRow,
   rows: dailyCitations,
-  key: ['date', 'url_key'],
+  key: ['date', 'url_hash'],
 })

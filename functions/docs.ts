@@ -1,4 +1,4 @@
 import { site } from '../lib/site.ts'
-import { files } from './docs/files.ts'
+import { files } from '../site/files.ts'
 
 export default site({ path: '/docs', files })

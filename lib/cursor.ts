@@ -15,7 +15,7 @@ const MAC_BYTES = 16
 const PREFIX = 'c'
 
 /** Writes a cursor (contract, section 3): the same position always gives the same text. */
-export async function sealCursor(
+export async function signCursor(
   position: CursorPosition,
   binding: CursorBinding,
   [secret]: CursorSecrets,
@@ -30,7 +30,7 @@ export async function sealCursor(
 }
 
 /** Reads a cursor; null when it was altered, belongs to another request, or was never ours. */
-export async function openCursor(
+export async function verifyCursor(
   cursor: string,
   binding: CursorBinding,
   secrets: CursorSecrets,

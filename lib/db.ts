@@ -1,10 +1,10 @@
 import { NeonDbError, neon } from '@neondatabase/serverless'
 import { fillPlaceholders, type Query } from 'drizzle-orm'
 import type { Env } from './env.ts'
-import { type Refusal, refuse } from './errors.ts'
-import { onceFor } from './once.ts'
+import { type HttpError, httpError } from './errors.ts'
+import { memoize } from './memoize.ts'
+import { callOf, type PreparedStatement } from './prepared-statement.ts'
 import { type RequestLog, timed } from './request-log.ts'
-import { callOf, type KeptStatement } from './statement.ts'
 
 /** Milliseconds after which a silent database counts as away (contract, section 1). */
 const PATIENCE_MS = 8000
@@ -41,34 +41,34 @@ export async function run(
  * Sends a statement as {@link run} does, by the name of the function that holds it. A database that has no such function
  * is asked with the statement's text, by this isolate from then on. Where the answer is too large, the smaller one is asked for.
  */
-export async function runKept(
+export async function runPrepared(
   reader: Reader,
-  statement: KeptStatement,
+  statement: PreparedStatement,
   values: Record<string, unknown>,
 ): Promise<Cell[][]> {
   const signal = AbortSignal.timeout(PATIENCE_MS)
   const { smaller } = statement
   try {
-    return await askKept(reader, statement, values, signal).catch((error: unknown) => {
+    return await askPrepared(reader, statement, values, signal).catch((error: unknown) => {
       if (smaller === undefined || !isTooLarge(error)) throw error
-      return askKept(reader, smaller, values, signal)
+      return askPrepared(reader, smaller, values, signal)
     })
   } catch (error) {
     throw unavailable(error, reader.log)
   }
 }
 
-async function askKept(
+async function askPrepared(
   reader: Reader,
-  statement: KeptStatement,
+  statement: PreparedStatement,
   values: Record<string, unknown>,
   signal: AbortSignal,
 ): Promise<Cell[][]> {
-  if (unheld.has(statement)) return ask(reader, statement, values, signal)
+  if (notInstalled.has(statement)) return ask(reader, statement, values, signal)
   return ask(reader, await callOf(statement), values, signal).catch((error: unknown) => {
-    if (!NOT_HELD.has(codeOf(error))) throw error
-    unheld.add(statement)
-    console.warn(JSON.stringify({ event: 'statement_not_held', request_id: reader.log?.id }))
+    if (!NOT_INSTALLED.has(codeOf(error))) throw error
+    notInstalled.add(statement)
+    console.warn(JSON.stringify({ event: 'prepared_statement_missing', request_id: reader.log?.id }))
     return ask(reader, statement, values, signal)
   })
 }
@@ -78,12 +78,12 @@ const isTooLarge = (error: unknown): boolean =>
   error instanceof NeonDbError && error.message.startsWith('Server error (HTTP status 507)')
 
 /** SQLSTATEs of a function or a schema that is not there, or that this role may not use. */
-const NOT_HELD = new Set(['42883', '3F000', '42501'])
+const NOT_INSTALLED = new Set(['42883', '3F000', '42501'])
 
 /** What this isolate has found not to be held. It decides nothing but how a statement is sent. */
-const unheld = new WeakSet<KeptStatement>()
+const notInstalled = new WeakSet<PreparedStatement>()
 
-const client = onceFor((env: Reader['env']) => neon(env.DATABASE_URL, { arrayMode: true }))
+const client = memoize((env: Reader['env']) => neon(env.DATABASE_URL, { arrayMode: true }))
 
 async function ask(
   { env, log }: Reader,
@@ -97,9 +97,9 @@ async function ask(
 }
 
 /** The refusal with 503 of what the database answered, or that it did not; why is for the log alone. */
-export function unavailable(reason: unknown, log: RequestLog | null): Refusal {
-  console.error(JSON.stringify({ event: 'database_failed', request_id: log?.id, ...describe(reason) }))
-  return refuse('database', { 'Retry-After': RETRY_AFTER_S })
+export function unavailable(reason: unknown, log: RequestLog | null): HttpError {
+  console.error(JSON.stringify({ event: 'database_error', request_id: log?.id, ...describe(reason) }))
+  return httpError('database', { 'Retry-After': RETRY_AFTER_S })
 }
 
 /** A list of cells; throws when a value is anything else. */

@@ -1,5 +1,5 @@
 import { endpoint } from './endpoint.ts'
-import { type Entity, entityOf } from './etag.ts'
+import { type Entity, encodeWithEtag } from './etag.ts'
 import type { Worker } from './worker.ts'
 
 /** An endpoint that answers everybody with one fixed JSON text: the path, the method and the rate budget are its only gates. */
@@ -10,8 +10,8 @@ export function document({ path, body }: { path: string; body: string }): Worker
     budget: 'before',
     answer: async () => {
       // Kept when it is done, and not while it is made: no request waits for another's promise.
-      entity ??= await entityOf(body)
-      return { body, entity, lasting: true }
+      entity ??= await encodeWithEtag(body)
+      return { body, entity, cacheable: true }
     },
   })
 }

@@ -1,12 +1,12 @@
 import type { Context } from 'hono'
 import { type Env, parseEnv } from './env.ts'
-import { refuse } from './errors.ts'
-import { budgetHeaders, identity, isOverBudget, spend } from './rate-limit.ts'
+import { httpError } from './errors.ts'
+import { budgetHeaders, consume, identity, isBlocked } from './rate-limit.ts'
 import { type RequestLog, timed } from './request-log.ts'
 import { type Answer, admitMethod, BASE, respond, type Worker, worker } from './worker.ts'
 
 /** One request: what an endpoint needs to answer it. */
-export type Asked = {
+export type RequestContext = {
   readonly context: Context
   readonly url: URL
   readonly env: Env
@@ -25,14 +25,14 @@ export type Endpoint = {
   /** Headers of every answer at this path, refusals too. */
   readonly headers?: Readonly<Record<string, string>>
   /** The gates after the rate budget, and the answer; refusals are thrown. */
-  readonly answer: (asked: Asked) => Promise<Answer>
+  readonly answer: (asked: RequestContext) => Promise<Answer>
 }
 
 /** A Worker that answers one path: the path, the method and the rate budget first, then what is the endpoint's own. */
 export function endpoint({ path, budget = 'beside', headers = {}, answer }: Endpoint): Worker {
   async function pass(context: Context, log: RequestLog): Promise<Response> {
     const url = new URL(context.req.url)
-    if (url.pathname !== BASE + path) throw refuse('unknownPath')
+    if (url.pathname !== BASE + path) throw httpError('unknownPath')
     for (const [name, value] of Object.entries(headers)) context.header(name, value)
     admitMethod(context, path, log)
 
@@ -44,10 +44,10 @@ export function endpoint({ path, budget = 'beside', headers = {}, answer }: Endp
     const caller = await identity(context, env)
     // The database and the counter are asked side by side, but the counter is heard first. Where it refused this caller
     // in this minute, or there is no database to ask, it is asked alone.
-    const answering = budget === 'before' || isOverBudget(caller, now) ? null : ask()
-    const left = await timed(log, 'upstash', () => spend({ caller, env, now, log }, answering))
+    const answering = budget === 'before' || isBlocked(caller, now) ? null : ask()
+    const left = await timed(log, 'upstash', () => consume({ caller, env, now, log }, answering))
     for (const [name, value] of Object.entries(budgetHeaders(left))) context.header(name, value)
-    if (left?.passes === false) throw refuse('budget', { 'Retry-After': String(left.resetSeconds) })
+    if (left?.passes === false) throw httpError('budget', { 'Retry-After': String(left.resetSeconds) })
     return respond(context, await (answering ?? ask()), log)
   }
 

@@ -1,4 +1,4 @@
-import { onceFor } from './once.ts'
+import { memoize } from './memoize.ts'
 
 /** What a Worker is told by its environment. */
 export type Env = {
@@ -28,7 +28,7 @@ export const FORMS: Readonly<Record<keyof Env, RegExp>> = {
 export class EnvironmentError extends Error {}
 
 /** A Worker's bindings, checked; throws an {@link EnvironmentError} that names each one that is missing or malformed. */
-export const parseEnv = onceFor((bindings: object): Env => {
+export const parseEnv = memoize((bindings: object): Env => {
   const given: Readonly<Record<string, unknown>> = { ...bindings }
   const wrong: string[] = []
   const read = (name: keyof Env): string => {

@@ -23,7 +23,7 @@ export const PARAMETER_ERRORS = {
 } as const
 
 /** A refusal on its way to the caller: thrown where it is found, answered in one place. */
-export class Refusal extends Error {
+export class HttpError extends Error {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
 
@@ -35,10 +35,13 @@ export class Refusal extends Error {
 }
 
 /** A refusal of the catalogue. */
-export function refuse(cause: keyof typeof ERRORS, headers: Readonly<Record<string, string>> = {}): Refusal {
+export function httpError(
+  cause: keyof typeof ERRORS,
+  headers: Readonly<Record<string, string>> = {},
+): HttpError {
   const [status, sentence] = ERRORS[cause]
-  return new Refusal(status, sentence, headers)
+  return new HttpError(status, sentence, headers)
 }
 
 /** A parameter that is missing or malformed (specification, section 7). */
-export const refuseParameter = (sentence: string): Refusal => new Refusal(400, sentence)
+export const parameterError = (sentence: string): HttpError => new HttpError(400, sentence)

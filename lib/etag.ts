@@ -4,7 +4,7 @@ import { hex } from './api-key.ts'
 export type Entity = { readonly bytes: Uint8Array<ArrayBuffer>; readonly tag: string }
 
 /** Encodes a body and tags it. */
-export async function entityOf(body: string): Promise<Entity> {
+export async function encodeWithEtag(body: string): Promise<Entity> {
   const bytes = new TextEncoder().encode(body)
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
   return { bytes, tag: `"${hex(digest.subarray(0, 16))}"` }

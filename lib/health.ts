@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { run } from './db.ts'
-import { type Asked, endpoint } from './endpoint.ts'
+import { endpoint, type RequestContext } from './endpoint.ts'
+import { prepare } from './prepared-statement.ts'
 import { timed } from './request-log.ts'
-import { prepare } from './statement.ts'
 import type { Worker } from './worker.ts'
 
 /** Milliseconds that each server has to show that it is there: less than a load balancer waits. */
@@ -15,7 +15,7 @@ const query = prepare(sql`select 1`)
  * service serves without its counter, so that one is told of and costs nothing.
  */
 export function health({ path }: { path: string }): Worker {
-  async function answer({ env, log }: Asked) {
+  async function answer({ env, log }: RequestContext) {
     const [counter] = await Promise.all([
       counterState({ env, log }),
       run({ env, log }, query, {}, PATIENCE.databaseMs),
@@ -23,13 +23,13 @@ export function health({ path }: { path: string }): Worker {
     return {
       body: JSON.stringify({ status: 'ok', counter }),
       headers: { 'Cache-Control': 'no-store' },
-      lasting: false,
+      cacheable: false,
     }
   }
   return endpoint({ path, budget: 'none', answer })
 }
 
-async function counterState({ env, log }: Pick<Asked, 'env' | 'log'>): Promise<'ok' | 'away'> {
+async function counterState({ env, log }: Pick<RequestContext, 'env' | 'log'>): Promise<'ok' | 'away'> {
   const ping = async () => {
     const response = await fetch(env.UPSTASH_REDIS_REST_URL, {
       method: 'POST',

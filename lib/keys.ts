@@ -40,10 +40,10 @@ export type KeyListing = {
 }
 
 /** A change that is not allowed; the message is a sentence for whoever asked. */
-export class KeyRefusal extends Error {}
+export class KeyRequestError extends Error {}
 
 /**
- * Makes an export key and returns it, this once (specification, sections 3 and 5). Throws {@link KeyRefusal} when the
+ * Makes an export key and returns it, this once (specification, sections 3 and 5). Throws {@link KeyRequestError} when the
  * actor is no owner or admin, the plan or its allowance does not cover another key, a brand is not the organization's,
  * the label is empty or the expiry is past. Two creations at once wait for each other, so the allowance holds.
  */
@@ -60,9 +60,9 @@ export async function createKey(
       await demandRole(tx, actor)
       await demandAllowance(tx, actor, now)
       await demandBrands(tx, actor, request.brandIds)
-      if (request.label.trim() === '') throw new KeyRefusal('A key needs a label.')
+      if (request.label.trim() === '') throw new KeyRequestError('A key needs a label.')
       if (request.expiresAt !== null && request.expiresAt <= now) {
-        throw new KeyRefusal('The expiry of a key must be in the future.')
+        throw new KeyRequestError('The expiry of a key must be in the future.')
       }
 
       const key = mintApiKey()
@@ -87,7 +87,7 @@ export async function createKey(
   )
 }
 
-/** The organization's export keys, newest first. Throws {@link KeyRefusal} when the actor is no owner or admin. */
+/** The organization's export keys, newest first. Throws {@link KeyRequestError} when the actor is no owner or admin. */
 export async function listKeys(db: Database, actor: Actor, now: Date): Promise<KeyListing[]> {
   await demandRole(db, actor)
   const rows = await db
@@ -99,7 +99,7 @@ export async function listKeys(db: Database, actor: Actor, now: Date): Promise<K
 }
 
 /**
- * Revokes a key at once; one that is revoked already stays as it was. Throws {@link KeyRefusal} when the actor is no
+ * Revokes a key at once; one that is revoked already stays as it was. Throws {@link KeyRequestError} when the actor is no
  * owner or admin, or the organization has no such key.
  */
 export async function revokeKey(db: Database, actor: Actor, keyId: string, now: Date): Promise<KeyListing> {
@@ -110,7 +110,7 @@ export async function revokeKey(db: Database, actor: Actor, keyId: string, now: 
     .set({ revoked_at: now })
     .where(and(its, isNull(apiKeys.revoked_at)))
   const [row] = await db.select().from(apiKeys).where(its)
-  if (row === undefined) throw new KeyRefusal('The organization has no such key.')
+  if (row === undefined) throw new KeyRequestError('The organization has no such key.')
   return present(row, now)
 }
 
@@ -120,7 +120,7 @@ async function demandRole(db: Database, { organizationId, userId }: Actor): Prom
     .from(memberships)
     .where(and(eq(memberships.organization_id, organizationId), eq(memberships.user_id, userId)))
   if (membership?.role !== 'owner' && membership?.role !== 'admin') {
-    throw new KeyRefusal('Only an owner or admin of the organization may create, list or revoke keys.')
+    throw new KeyRequestError('Only an owner or admin of the organization may create, list or revoke keys.')
   }
 }
 
@@ -131,7 +131,7 @@ async function demandAllowance(db: Database, actor: Actor, now: Date): Promise<v
     .where(and(eq(subscriptions.organization_id, actor.organizationId), eq(subscriptions.status, 'active')))
   const allowance = subscription === undefined ? 0 : PLANS[subscription.plan].keys
   if (subscription === undefined || allowance === 0) {
-    throw new KeyRefusal('The organization has no active plan that includes the Export API.')
+    throw new KeyRequestError('The organization has no active plan that includes the Export API.')
   }
   const active = and(isNull(apiKeys.revoked_at), or(isNull(apiKeys.expires_at), gt(apiKeys.expires_at, now)))
   const [used] = await db
@@ -139,7 +139,7 @@ async function demandAllowance(db: Database, actor: Actor, now: Date): Promise<v
     .from(apiKeys)
     .where(and(exportKeysOf(actor), active))
   if (used === undefined || used.keys >= allowance) {
-    throw new KeyRefusal(
+    throw new KeyRequestError(
       `All ${allowance} keys of the ${subscription.plan} plan are in use; revoke one first.`,
     )
   }
@@ -156,7 +156,7 @@ async function demandBrands(
     .from(brands)
     .where(and(eq(brands.organization_id, organizationId), inArray(brands.id, [...ids])))
   if (own.length < new Set(ids.map((id) => id.toLowerCase())).size) {
-    throw new KeyRefusal('Every listed brand must belong to the organization.')
+    throw new KeyRequestError('Every listed brand must belong to the organization.')
   }
 }
 

@@ -1,13 +1,13 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { PgView } from 'drizzle-orm/pg-core'
-import { admit, presentedKey, readHeader } from './access.ts'
-import { runKept } from './db.ts'
+import { authorize, hashApiKey, readHeader } from './access.ts'
+import { runPrepared } from './db.ts'
 import { deprecationHeaders } from './deprecation.ts'
-import { type Asked, endpoint } from './endpoint.ts'
-import type { Described, Operation } from './operation.ts'
+import { endpoint, type RequestContext } from './endpoint.ts'
+import type { DocumentedWorker, Operation } from './operation.ts'
+import { prepareStatement } from './prepared-statement.ts'
 import { columnsOf, rowWriter } from './row.ts'
-import { canRead, liveKey } from './scope.ts'
-import { prepareKept } from './statement.ts'
+import { activeKey, canRead } from './scope.ts'
 import type { Answer } from './worker.ts'
 
 export type Listing = Omit<Operation, 'paged'> & {
@@ -17,13 +17,13 @@ export type Listing = Omit<Operation, 'paged'> & {
 }
 
 /** An endpoint that lists, in one response, every brand that the key can read (specification, section 4). */
-export function listing({ rows, order, ...operation }: Listing): Described {
+export function listing({ rows, order, ...operation }: Listing): DocumentedWorker {
   const { path, row } = operation
   const columns = columnsOf(row)
   const write = rowWriter(row)
-  const statement = prepareKept(
+  const statement = prepareStatement(
     sql`
-    with access as materialized (${liveKey})
+    with access as materialized (${activeKey})
     select json_build_array(key_id, organization_id, plan)::text, ${list(columns.slice(1).map(() => sql`null`))}
     from access
     union all
@@ -33,11 +33,11 @@ export function listing({ rows, order, ...operation }: Listing): Described {
     columns.length,
   )
 
-  async function answer({ context, env, now, log }: Asked): Promise<Answer> {
-    const key_hash = await presentedKey(context)
-    const [head, ...found] = await runKept({ env, log }, statement, { key_hash, now: now.toISOString() })
-    admit(readHeader(head, log), log)
-    return { body: `{"data":[${found.map(write).join(',')}]}`, rows: found.length, lasting: true }
+  async function answer({ context, env, now, log }: RequestContext): Promise<Answer> {
+    const key_hash = await hashApiKey(context)
+    const [head, ...found] = await runPrepared({ env, log }, statement, { key_hash, now: now.toISOString() })
+    authorize(readHeader(head, log), log)
+    return { body: `{"data":[${found.map(write).join(',')}]}`, rows: found.length, cacheable: true }
   }
 
   return {

@@ -1,18 +1,18 @@
 import type { PgTable } from 'drizzle-orm/pg-core'
-import { admit, demandAccess, presentedKey } from './access.ts'
+import { authorize, hashApiKey, requireAccess } from './access.ts'
 import {
   type CursorBinding,
   type CursorPosition,
   type CursorSecrets,
-  openCursor,
-  sealCursor,
+  signCursor,
+  verifyCursor,
 } from './cursor.ts'
-import { runKept } from './db.ts'
+import { runPrepared } from './db.ts'
 import { deprecationHeaders } from './deprecation.ts'
-import { type Asked, endpoint } from './endpoint.ts'
+import { endpoint, type RequestContext } from './endpoint.ts'
 import type { Env } from './env.ts'
-import { PARAMETER_ERRORS, Refusal, refuse, refuseParameter } from './errors.ts'
-import type { Described, Operation } from './operation.ts'
+import { HttpError, httpError, PARAMETER_ERRORS, parameterError } from './errors.ts'
+import type { DocumentedWorker, Operation } from './operation.ts'
 import { PAGE_SIZE, pageQueries, readPage } from './page.ts'
 import { type Parameters, parseParameters } from './parameters.ts'
 import { PAID_PLANS, type Plan } from './plans.ts'
@@ -27,22 +27,22 @@ export type Metric = Omit<Operation, 'paged'> & {
 }
 
 /** An endpoint over one metric: brand, window, cursor, page (specification, section 4). */
-export function metric({ rows: table, key, ...operation }: Metric): Described {
+export function metric({ rows: table, key, ...operation }: Metric): DocumentedWorker {
   const { path } = operation
   const queries = pageQueries({ table, key })
 
-  async function answer({ context, url, env, now, log }: Asked): Promise<Answer> {
-    const key_hash = await presentedKey(context)
+  async function answer({ context, url, env, now, log }: RequestContext): Promise<Answer> {
+    const key_hash = await hashApiKey(context)
     const request = await readRequest(url.searchParams, path, env)
-    if (request instanceof Refusal) {
-      await demandAccess({ env, log }, { key_hash, now })
+    if (request instanceof HttpError) {
+      await requireAccess({ env, log }, { key_hash, now })
       throw request
     }
 
     const { parameters, position } = request
     const windowFor = (plan: Plan): Window =>
       position === null ? resolveWindow(parameters, plan, now) : resumeWindow(position.window, plan, now)
-    const cells = await runKept({ env, log }, position === null ? queries.first : queries.next, {
+    const cells = await runPrepared({ env, log }, position === null ? queries.first : queries.next, {
       key_hash,
       now: now.toISOString(),
       today: dayOf(now),
@@ -52,14 +52,14 @@ export function metric({ rows: table, key, ...operation }: Metric): Described {
     })
 
     const { header, page } = readPage(cells, log)
-    const { plan } = admit(header, log)
+    const { plan } = authorize(header, log)
     const [, , , brandId, settled] = header ?? []
-    if (brandId == null) throw refuse('brand')
+    if (brandId == null) throw httpError('brand')
 
     const window = windowFor(plan)
     const nextCursor =
       page.next &&
-      (await sealCursor({ window, after: page.next }, bindingOf(parameters, path), secretsOf(env)))
+      (await signCursor({ window, after: page.next }, bindingOf(parameters, path), secretsOf(env)))
     const pagination = { pageSize: PAGE_SIZE, hasMore: nextCursor !== null, nextCursor }
     const meta = { brandId, fromDate: `${window.first}T00:00:00.000Z`, toDate: window.end, plan }
     const headers = {
@@ -69,7 +69,7 @@ export function metric({ rows: table, key, ...operation }: Metric): Described {
       }),
     }
     const body = `{"data":[${page.lines}],"pagination":${JSON.stringify(pagination)},"meta":${JSON.stringify(meta)}}`
-    return { body, headers, rows: page.rows, lasting: window.last < dayOf(now) }
+    return { body, headers, rows: page.rows, cacheable: window.last < dayOf(now) }
   }
 
   return {
@@ -91,12 +91,12 @@ function nextPage({ origin, pathname }: URL, parameters: Parameters): string {
 type PageRequest = { readonly parameters: Parameters; readonly position: CursorPosition | null }
 
 /** Reads parameters and cursor; the refusal is given, not thrown, for the key and the plan are judged first. */
-async function readRequest(query: URLSearchParams, path: string, env: Env): Promise<PageRequest | Refusal> {
+async function readRequest(query: URLSearchParams, path: string, env: Env): Promise<PageRequest | HttpError> {
   const parameters = parseParameters(query)
-  if (parameters instanceof Refusal) return parameters
+  if (parameters instanceof HttpError) return parameters
   if (parameters.cursor === undefined) return { parameters, position: null }
-  const position = await openCursor(parameters.cursor, bindingOf(parameters, path), secretsOf(env))
-  return position === null ? refuseParameter(PARAMETER_ERRORS.cursor) : { parameters, position }
+  const position = await verifyCursor(parameters.cursor, bindingOf(parameters, path), secretsOf(env))
+  return position === null ? parameterError(PARAMETER_ERRORS.cursor) : { parameters, position }
 }
 
 const bindingOf = ({ brandId, fromDate, toDate }: Parameters, endpoint: string): CursorBinding => ({

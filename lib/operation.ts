@@ -1,6 +1,6 @@
 import type { Deprecation } from './deprecation.ts'
+import type { PreparedStatement } from './prepared-statement.ts'
 import type { RowSchema } from './row.ts'
-import type { KeptStatement } from './statement.ts'
 
 /**
  * The figure of a window, made of sums over its rows: part / whole × 100, without a value where `whole` is 0. With `per`,
@@ -23,9 +23,9 @@ export type Operation = {
 }
 
 /** A Worker that answers requests, with what it says of itself. */
-export type Described = {
+export type DocumentedWorker = {
   readonly fetch: (request: Request, env?: object) => Response | Promise<Response>
   readonly operation: Operation
   /** The statements that the database may hold for it. */
-  readonly statements: readonly KeptStatement[]
+  readonly statements: readonly PreparedStatement[]
 }

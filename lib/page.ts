@@ -2,9 +2,9 @@ import { getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import { readHeader } from './access.ts'
 import { type Cell, unavailable } from './db.ts'
+import { type PreparedStatement, prepareStatement } from './prepared-statement.ts'
 import type { RequestLog } from './request-log.ts'
-import { canRead, liveKey } from './scope.ts'
-import { type KeptStatement, prepareKept } from './statement.ts'
+import { activeKey, canRead } from './scope.ts'
 
 /** Rows of a full page (specification, section 8). */
 export const PAGE_SIZE = 1000
@@ -29,9 +29,9 @@ const BETWEEN_LINES = ',\n'
  * Its first cell is a JSON array: key, organization, plan, brand, the day through which nothing waits to be computed
  * anew, the number of rows found, and how many a page holds. Their lines follow, one more than the page holds when
  * another page follows, and then the key of the page's last row. There is no row at all without a live key.
- * Placeholders: those of `liveKey`, `brand_id`, `windows` (JSON: a window for each plan), `today`, and `after_0` ….
+ * Placeholders: those of `activeKey`, `brand_id`, `windows` (JSON: a window for each plan), `today`, and `after_0` ….
  */
-export function pageQueries(rows: PagedRows): { first: KeptStatement; next: KeptStatement } {
+export function pageQueries(rows: PagedRows): { first: PreparedStatement; next: PreparedStatement } {
   const after = rows.key.map(
     (name, index) =>
       sql`${sql.placeholder(`after_${index}`)}::${sql.raw(columnOf(rows.table, name).getSQLType())}`,
@@ -39,10 +39,10 @@ export function pageQueries(rows: PagedRows): { first: KeptStatement; next: Kept
   const columns = list(rows.key.map((name) => sql`${sql.identifier(name)}`))
   const width = 2 + rows.key.length
   const kept = (from: SQL) =>
-    prepareKept(
+    prepareStatement(
       statement(rows, from, PAGE_SIZE),
       width,
-      prepareKept(statement(rows, from, SHORT_PAGE_SIZE), width),
+      prepareStatement(statement(rows, from, SHORT_PAGE_SIZE), width),
     )
   return {
     first: kept(sql`(brand_id, date) >= (reading.brand_id, reading.first)`),
@@ -84,7 +84,7 @@ function statement({ table, key }: PagedRows, from: SQL, size: number): SQL {
     sql.raw(`(array_agg(page."${name}"))[${size}]::text as last_${index}`),
   )
   return sql`
-    with access as materialized (${liveKey}),
+    with access as materialized (${activeKey}),
     reading as materialized (
       select
         access.key_id, access.organization_id, access.plan, brand.id as brand_id,
@@ -96,7 +96,7 @@ function statement({ table, key }: PagedRows, from: SQL, size: number): SQL {
     )
     select
       json_build_array(key_id, organization_id, plan, brand_id,
-        daily.settled_through(${getTableName(table)}, brand_id, first, least(last, ${sql.placeholder('today')}::date)),
+        daily.watermark(${getTableName(table)}, brand_id, first, least(last, ${sql.placeholder('today')}::date)),
         page.rows::text, ${sql.raw(`'${size}'`)})::text,
       page.lines, ${list(key.map((_, index) => sql.raw(`page.last_${index}`)))}
     from reading cross join lateral (

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { PARAMETER_ERRORS, type Refusal, refuseParameter } from './errors.ts'
+import { type HttpError, PARAMETER_ERRORS, parameterError } from './errors.ts'
 
 const day = () => z.iso.date().check(z.refine((text) => !text.startsWith('0000')))
 
@@ -33,21 +33,21 @@ const isParameter = (name: unknown): name is keyof Parameters & string =>
   typeof name === 'string' && Object.hasOwn(Parameters.shape, name)
 
 /** Reads a query string; gives the refusal of the first parameter that is repeated, missing or malformed. */
-export function parseParameters(query: URLSearchParams): Parameters | Refusal {
+export function parseParameters(query: URLSearchParams): Parameters | HttpError {
   const names = Object.keys(Parameters.shape)
   const repeated = names.find((name) => query.getAll(name).length > 1)
-  if (repeated !== undefined) return refuseParameter(PARAMETER_ERRORS.repeated(repeated))
-  if (!query.has('brandId')) return refuseParameter(PARAMETER_ERRORS.missing('brandId'))
+  if (repeated !== undefined) return parameterError(PARAMETER_ERRORS.repeated(repeated))
+  if (!query.has('brandId')) return parameterError(PARAMETER_ERRORS.missing('brandId'))
 
   const given = Object.fromEntries(names.map((name) => [name, query.get(name) ?? undefined]))
   const parsed = Parameters.safeParse(given)
   if (!parsed.success) {
     const name = parsed.error.issues[0]?.path[0]
-    return refuseParameter(isParameter(name) ? PARAMETER_ERRORS[name] : PARAMETER_ERRORS.order)
+    return parameterError(isParameter(name) ? PARAMETER_ERRORS[name] : PARAMETER_ERRORS.order)
   }
   const { fromDate, toDate } = parsed.data
   if (fromDate !== undefined && toDate !== undefined && fromDate > toDate) {
-    return refuseParameter(PARAMETER_ERRORS.order)
+    return parameterError(PARAMETER_ERRORS.order)
   }
   return parsed.data
 }

@@ -3,9 +3,9 @@ import { Redis } from '@upstash/redis/cloudflare'
 import type { Context } from 'hono'
 import { getCookie } from 'hono/cookie'
 import { sha256 } from './api-key.ts'
+import { createBlocklist } from './blocklist.ts'
 import type { Env } from './env.ts'
-import { onceFor } from './once.ts'
-import { overBudgetOf } from './over-budget.ts'
+import { memoize } from './memoize.ts'
 import type { RequestLog } from './request-log.ts'
 
 /** Requests in each clock minute, over all endpoints together (specification, section 8). */
@@ -26,7 +26,7 @@ const LIMIT_MS = 8000
 export type Budget = { readonly passes: boolean; readonly remaining: number; readonly resetSeconds: number }
 
 /** A request that is counted, and for whom. */
-export type Spending = {
+export type Consumption = {
   readonly caller: string
   readonly env: Env
   readonly now: Date
@@ -37,22 +37,25 @@ export type Spending = {
  * Callers (hashed) that this isolate has seen over their budget. It decides nothing: it only keeps the database from being
  * asked before the counter was. It holds nothing about keys.
  */
-const overBudget = overBudgetOf(10_000)
+const overBudget = createBlocklist(10_000)
 
 /** Whether the counter has refused this caller before, in the same minute. */
-export const isOverBudget = overBudget.has
+export const isBlocked = overBudget.has
 
 /**
  * Counts a request against its caller's budget; null when the counter is away, and the request is served. `answering`
  * settles when the database has answered, where it is asked beside the counter.
  */
-export async function spend(spending: Spending, answering: Promise<unknown> | null): Promise<Budget | null> {
+export async function consume(
+  spending: Consumption,
+  answering: Promise<unknown> | null,
+): Promise<Budget | null> {
   const { env, log } = spending
   const start = Date.now()
   const heard = await Promise.race([count(spending), patience(env, start, answering)])
   if (typeof heard !== 'string') return heard
   if (counter(env).answered <= start) counter(env).answered = 0
-  complain(log, heard)
+  logFailure(log, heard)
   return null
 }
 
@@ -69,23 +72,23 @@ async function patience(env: Env, start: number, answering: Promise<unknown> | n
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** What the counter says; the kind of its failure when it says nothing that can be used. */
-async function count({ caller, env, now }: Spending): Promise<Budget | string> {
+async function count({ caller, env, now }: Consumption): Promise<Budget | string> {
   try {
     const { success, limit, remaining, reset } = await counter(env).limiter.limit(caller)
     counter(env).answered = Date.now()
     if (limit !== BUDGET.requests || !Number.isInteger(remaining)) throw new TypeError('This is no count')
     if (!success) overBudget.add(caller, reset, now)
-    return told(success, remaining, reset, now)
+    return toBudget(success, remaining, reset, now)
   } catch (error) {
     return error instanceof Error ? error.name : typeof error
   }
 }
 
-function complain({ id }: RequestLog, kind: string): void {
+function logFailure({ id }: RequestLog, kind: string): void {
   console.error(JSON.stringify({ event: 'rate_budget_unavailable', request_id: id, kind }))
 }
 
-const told = (passes: boolean, remaining: number, reset: number, now: Date): Budget => ({
+const toBudget = (passes: boolean, remaining: number, reset: number, now: Date): Budget => ({
   passes,
   remaining: Math.max(0, remaining),
   resetSeconds: Math.min(BUDGET.seconds, Math.max(1, Math.ceil((reset - now.getTime()) / 1000))),
@@ -99,7 +102,7 @@ export function budgetHeaders(budget: Budget | null): Record<string, string> {
 }
 
 /** The counter, and when it last answered anybody in this isolate (ms). */
-const counter = onceFor((env: Env) => ({
+const counter = memoize((env: Env) => ({
   answered: 0,
   limiter: new Ratelimit({
     redis: new Redis({

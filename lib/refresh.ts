@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { run } from './db.ts'
 import { parseEnv } from './env.ts'
-import { prepare } from './statement.ts'
+import { prepare } from './prepared-statement.ts'
 
 /** What one transaction brings up to date at most: small enough to end within a request's patience. */
 const STEP = { brands: 10, days: 3 }
@@ -12,7 +12,7 @@ const PATIENCE_MS = 40_000
 /** Milliseconds after which a run begins no further step: the next minute's run goes on. */
 const RUN_MS = 20_000
 
-const begin = prepare(sql`select daily.note_trailing(false)::text`)
+const begin = prepare(sql`select daily.enqueue_rolling_window(false)::text`)
 
 const step = prepare(
   sql`select daily.refresh(${sql.placeholder('brands')}::int, ${sql.placeholder('days')}::int)::text`,

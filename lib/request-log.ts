@@ -24,7 +24,7 @@ export type RequestLog = {
 const SANE = /^[A-Za-z0-9._-]{1,64}$/
 
 /** Begins the log of a request. Its id is the caller's own where that is sane, else Cloudflare's, else a new one. */
-export function openLog(request: HonoRequest): RequestLog {
+export function startLog(request: HonoRequest): RequestLog {
   const given = [request.header('X-Request-Id'), request.header('CF-Ray')]
   return {
     id: given.find((id) => id !== undefined && SANE.test(id)) ?? crypto.randomUUID(),
@@ -55,7 +55,7 @@ export async function timed<Value>(
 }
 
 /** Writes the one line of a request, and marks its answer with the request's id and the time that the servers took. */
-export function closeLog(log: RequestLog, response: Response): Response {
+export function finishLog(log: RequestLog, response: Response): Response {
   console.log(
     JSON.stringify({
       event: 'request',

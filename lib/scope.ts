@@ -5,7 +5,7 @@ import { PAID_PLANS } from './plans.ts'
  * The live state behind a key, as a query of at most one row: `key_id`, `organization_id`, `brand_ids` and `plan`.
  * No row is a 401; a null plan is a 403. Placeholders: `key_hash` (hex) and `now` (specification, section 5).
  */
-export const liveKey: SQL = sql`
+export const activeKey: SQL = sql`
   select keys.id as key_id, keys.organization_id, keys.brand_ids, subscriptions.plan
   from export_source.api_keys as keys
   join export_source.memberships
@@ -24,7 +24,7 @@ export const liveKey: SQL = sql`
     and keys.revoked_at is null
     and (keys.expires_at is null or keys.expires_at > ${sql.placeholder('now')}::timestamptz)`
 
-/** Which brands a key reads: with `access` a row of {@link liveKey} and `brand` a row that has a brand's id and organization. */
+/** Which brands a key reads: with `access` a row of {@link activeKey} and `brand` a row that has a brand's id and organization. */
 export const canRead: SQL = sql`(
     brand.organization_id = access.organization_id
     and brand.active

@@ -1,9 +1,9 @@
-import { refuse } from './errors.ts'
-import { type Entity, entityOf } from './etag.ts'
+import { httpError } from './errors.ts'
+import { type Entity, encodeWithEtag } from './etag.ts'
 import { admitMethod, BASE, respond, type Worker, worker } from './worker.ts'
 
 /** One file of a site; `lasting` when its name changes with its text, so that it can be kept for good. */
-export type SiteFile = { readonly type: string; readonly body: string; readonly lasting: boolean }
+export type SiteFile = { readonly type: string; readonly body: string; readonly cacheable: boolean }
 
 export type Site = {
   /** Path below {@link BASE} of the page. */
@@ -35,7 +35,7 @@ const POLICY = {
   'X-Content-Type-Options': 'nosniff',
 }
 
-const CACHING = { page: 'no-cache', lasting: 'public, max-age=31536000, immutable' }
+const CACHING = { page: 'no-cache', cacheable: 'public, max-age=31536000, immutable' }
 
 /** A Worker that serves fixed files to everybody: it needs no key, spends no budget and asks its environment for nothing. */
 export function site({ path, files }: Site): Worker {
@@ -46,13 +46,13 @@ export function site({ path, files }: Site): Worker {
     for (const [name, value] of Object.entries(POLICY)) context.header(name, value)
     const { pathname } = new URL(context.req.url)
     const found = Object.entries(await files()).find(([name]) => BASE + path + name === pathname)
-    if (found === undefined) throw refuse('unknownPath')
+    if (found === undefined) throw httpError('unknownPath')
     admitMethod(context, path, log)
 
-    const [name, { type, body, lasting }] = found
-    const entity = entities.get(name) ?? (await entityOf(body))
+    const [name, { type, body, cacheable }] = found
+    const entity = entities.get(name) ?? (await encodeWithEtag(body))
     entities.set(name, entity)
-    const headers = { 'Content-Type': type, 'Cache-Control': lasting ? CACHING.lasting : CACHING.page }
-    return respond(context, { body, entity, headers, lasting: true }, log)
+    const headers = { 'Content-Type': type, 'Cache-Control': cacheable ? CACHING.cacheable : CACHING.page }
+    return respond(context, { body, entity, headers, cacheable: true }, log)
   })
 }

@@ -1,9 +1,9 @@
 import type { Context } from 'hono'
 import { Hono } from 'hono/tiny'
 import { EnvironmentError } from './env.ts'
-import { Refusal, refuse } from './errors.ts'
-import { type Entity, entityOf, holds } from './etag.ts'
-import { closeLog, openLog, type RequestLog } from './request-log.ts'
+import { HttpError, httpError } from './errors.ts'
+import { type Entity, encodeWithEtag, holds } from './etag.ts'
+import { finishLog, type RequestLog, startLog } from './request-log.ts'
 
 /** Where every path starts (specification, section 9). */
 export const BASE = '/api/export/v1'
@@ -18,7 +18,7 @@ export type Answer = {
   readonly headers?: Readonly<Record<string, string>>
   /** How many rows it holds, where it is made of rows. */
   readonly rows?: number
-  readonly lasting: boolean
+  readonly cacheable: boolean
 }
 
 /** A Worker that answers requests; what it is told by its environment is read in {@link parseEnv}. */
@@ -28,9 +28,9 @@ export type Worker = Hono<{ Bindings: object }>
 export function worker(pass: (context: Context, log: RequestLog) => Promise<Response>): Worker {
   const app: Worker = new Hono()
   app.all('*', async (context) => {
-    const log = openLog(context.req)
+    const log = startLog(context.req)
     const response = await pass(context, log).catch((error: unknown) => answerRefusal(error, context, log))
-    return closeLog(log, response)
+    return finishLog(log, response)
   })
   return app
 }
@@ -38,13 +38,13 @@ export function worker(pass: (context: Context, log: RequestLog) => Promise<Resp
 /** The gate of the method, at a path that is known to be one. */
 export function admitMethod(context: Context, path: string, log: RequestLog): void {
   log.endpoint = path
-  if (!METHODS.includes(context.req.method)) throw refuse('method', { Allow: METHODS.join(', ') })
+  if (!METHODS.includes(context.req.method)) throw httpError('method', { Allow: METHODS.join(', ') })
 }
 
 /** Sends an answer; one that the caller holds already is not sent again (304). */
 export async function respond(
   context: Context,
-  { body, entity, headers, rows, lasting }: Answer,
+  { body, entity, headers, rows, cacheable }: Answer,
   log: RequestLog,
 ): Promise<Response> {
   log.rows = rows ?? null
@@ -53,15 +53,15 @@ export async function respond(
   for (const [name, value] of Object.entries(headers ?? {})) {
     context.header(name, value, { append: name === 'Link' })
   }
-  if (!lasting) return context.body(body)
-  const { bytes, tag } = entity ?? (await entityOf(body))
+  if (!cacheable) return context.body(body)
+  const { bytes, tag } = entity ?? (await encodeWithEtag(body))
   context.header('ETag', tag)
   return holds(context.req.header('If-None-Match'), tag) ? context.body(null, 304) : context.body(bytes)
 }
 
 /** The one place where an error becomes an answer: `{"error": "…"}`, the catalogue's sentence and nothing else. */
 function answerRefusal(error: unknown, context: Context, { id }: RequestLog): Response {
-  const refusal = error instanceof Refusal ? error : refuse('internal')
+  const refusal = error instanceof HttpError ? error : httpError('internal')
   if (refusal !== error) console.error(JSON.stringify({ event: 'failed', request_id: id, ...locate(error) }))
   return new Response(JSON.stringify({ error: refusal.message }), {
     status: refusal.status,

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type WorkerConfig, type WranglerFile, workersOf } from '../../emulator/wrangler-config.ts'
+import { type WorkerConfig, type WranglerFile, workersOf } from '../../bundle/wrangler-config.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 

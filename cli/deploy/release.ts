@@ -1,6 +1,6 @@
-import type { WranglerFile } from '../../emulator/wrangler-config.ts'
-import { Mistake, withClient } from '../database.ts'
-import { bringToCurrent } from '../schema.ts'
+import { migrateToLatest } from '../../bundle/migrate-to-latest.ts'
+import type { WranglerFile } from '../../bundle/wrangler-config.ts'
+import { UsageError, withClient } from '../../drizzle/db/connect.ts'
 import type { Service } from '../smoke/ask.ts'
 import { reportSmoke } from '../smoke/report.ts'
 import { waitFor } from '../smoke/smoke.ts'
@@ -20,10 +20,10 @@ export type Release = {
 
 /**
  * Brings the database to the release, which the Workers of the one before bear, then the Workers, and tries the
- * service. What fails is a {@link Mistake}, and nothing after it is begun.
+ * service. What fails is a {@link UsageError}, and nothing after it is begun.
  */
 export async function deployRelease({ name, file, settings }: Release, service: Service): Promise<void> {
-  await withClient(settings.MIGRATE_DATABASE_URL, (client) => bringToCurrent(client), 'MIGRATE_DATABASE_URL')
+  await withClient(settings.MIGRATE_DATABASE_URL, (client) => migrateToLatest(client), 'MIGRATE_DATABASE_URL')
   console.log('The database has the current schema.')
   for (const variable of ['DATABASE_URL', 'REFRESH_DATABASE_URL'] as const) {
     await withClient(settings[variable], (client) => client.query('select 1'), variable)
@@ -32,7 +32,9 @@ export async function deployRelease({ name, file, settings }: Release, service: 
   console.log(`Release ${name} is live. Trying ${service.url}:`)
   await waitFor(service, SPREAD_S)
   await reportSmoke(service).catch((error: Error) => {
-    throw new Mistake(`${error.message}\nThe release is live all the same: npm run rollback takes it back.`)
+    throw new UsageError(
+      `${error.message}\nThe release is live all the same: npm run rollback takes it back.`,
+    )
   })
 }
 

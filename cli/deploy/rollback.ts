@@ -1,4 +1,4 @@
-import { Mistake } from '../database.ts'
+import { UsageError } from '../../drizzle/db/connect.ts'
 import { historyOf, newestRelease, type Version, versionBefore } from './versions.ts'
 import { reasonOfFailure, wrangler } from './wrangler.ts'
 
@@ -22,10 +22,10 @@ export async function returnsOf(config: string, names: readonly string[]): Promi
     to: history.live.release === leaving ? versionBefore(history, leaving) : undefined,
   }))
   if (returns.some(({ to }) => to !== undefined)) return returns
-  throw new Mistake('No Worker has a release before: there is nothing to go back to.')
+  throw new UsageError('No Worker has a release before: there is nothing to go back to.')
 }
 
-/** Puts the Workers back, one after the other; the first that fails ends it, with a {@link Mistake}. */
+/** Puts the Workers back, one after the other; the first that fails ends it, with a {@link UsageError}. */
 export async function rollBack(config: string, returns: readonly Return[]): Promise<void> {
   const going = returns.flatMap(({ name, live, to }) => (to === undefined ? [] : [{ name, live, to }]))
   for (const [index, { name, live, to }] of going.entries()) {
@@ -40,7 +40,7 @@ export async function rollBack(config: string, returns: readonly Return[]): Prom
     ])
     if (ran.code === 0) continue
     const rest = going.slice(index).map((each) => each.name)
-    throw new Mistake(
+    throw new UsageError(
       `${name} could not be put back: ${reasonOfFailure(ran)}\nNot back yet: ${rest.join(', ')}. npm run rollback goes on with them.`,
     )
   }

@@ -1,4 +1,4 @@
-import type { WorkerConfig } from '../../emulator/wrangler-config.ts'
+import type { WorkerConfig } from '../../bundle/wrangler-config.ts'
 import { FORMS } from '../../lib/env.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { Mistake } from '../database.ts'
+import { UsageError } from '../../drizzle/db/connect.ts'
 import { reasonOfFailure, wrangler } from './wrangler.ts'
 
 /** A version of a Worker, and the release that it belongs to: its tag, else itself. */
@@ -71,7 +71,7 @@ async function listing<Shape extends z.core.$ZodType>(
 ): Promise<z.output<Shape>> {
   const ran = await wrangler(args)
   if (ran.code !== 0) {
-    throw new Mistake(`Cloudflare does not tell the versions of ${worker}: ${reasonOfFailure(ran)}`)
+    throw new UsageError(`Cloudflare does not tell the versions of ${worker}: ${reasonOfFailure(ran)}`)
   }
   return z.parse(shape, JSON.parse(ran.stdout))
 }

@@ -1,5 +1,5 @@
-import type { WorkerConfig, WranglerFile } from '../../emulator/wrangler-config.ts'
-import { Mistake } from '../database.ts'
+import type { WorkerConfig, WranglerFile } from '../../bundle/wrangler-config.ts'
+import { UsageError } from '../../drizzle/db/connect.ts'
 import { inOrder, type Site, withPrivateFolder, wranglerConfig } from './config.ts'
 import { type Settings, secretsFor } from './settings.ts'
 import { reasonOfFailure, wrangler } from './wrangler.ts'
@@ -14,7 +14,7 @@ export type Deployment = {
 /**
  * Puts every Worker live, one after the other, each with its secrets in the same version: so there is none without
  * them, and a rollback brings back the secrets that belong to the code. The first that fails ends it, with a
- * {@link Mistake} that says where that leaves the service.
+ * {@link UsageError} that says where that leaves the service.
  */
 export async function deployWorkers({ file, site, settings, release }: Deployment): Promise<void> {
   const workers = inOrder(file)
@@ -29,7 +29,7 @@ export async function deployWorkers({ file, site, settings, release }: Deploymen
         ...['--tag', release, '--message', `Release ${release}`],
       ])
       if (ran.code !== 0) {
-        throw new Mistake(brokenOff(workers, index, withoutSecrets(reasonOfFailure(ran), secrets)))
+        throw new UsageError(brokenOff(workers, index, withoutSecrets(reasonOfFailure(ran), secrets)))
       }
       console.log(`${worker.name.padEnd(20)} ${describeTrigger(worker, site.host)}`)
     }
@@ -58,6 +58,6 @@ function brokenOff(workers: readonly WorkerConfig[], failed: number, reason: str
 }
 
 function withoutSecrets(text: string, secrets: Readonly<Record<string, string>>): string {
-  const told = Object.values(secrets).filter((secret) => secret !== '')
-  return told.reduce((rest, secret) => rest.replaceAll(secret, '…'), text)
+  const given = Object.values(secrets).filter((secret) => secret !== '')
+  return given.reduce((rest, secret) => rest.replaceAll(secret, '…'), text)
 }

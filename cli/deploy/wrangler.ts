@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { stripVTControlCharacters } from 'node:util'
-import { Mistake } from '../database.ts'
+import { UsageError } from '../../drizzle/db/connect.ts'
 
 /** How a run of wrangler ended, and what it said. */
 export type Ran = { readonly code: number; readonly stdout: string; readonly stderr: string }
@@ -16,7 +16,7 @@ export async function wrangler(args: readonly string[]): Promise<Ran> {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const failed = new Promise<never>((_, reject) => {
-    child.on('error', () => reject(new Mistake('wrangler is not on the path: npm run puts it there.')))
+    child.on('error', () => reject(new UsageError('wrangler is not on the path: npm run puts it there.')))
   })
   const ended = new Promise<number>((resolve) => {
     child.on('close', (code) => resolve(code ?? 1))

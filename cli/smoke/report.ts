@@ -1,5 +1,5 @@
+import { UsageError } from '../../drizzle/db/connect.ts'
 import { BASE } from '../../lib/worker.ts'
-import { Mistake } from '../database.ts'
 import type { Service } from './ask.ts'
 import { smoke } from './smoke.ts'
 
@@ -7,10 +7,10 @@ import { smoke } from './smoke.ts'
 export function originOf(text: string): string {
   const url = text.replace(/\/+$/, '').replace(new RegExp(`${BASE}$`), '')
   if (/^https?:\/\//.test(url) && URL.canParse(url)) return url
-  throw new Mistake('The address of the service must look like https://api.example.com.')
+  throw new UsageError('The address of the service must look like https://api.example.com.')
 }
 
-/** Tries a service and prints what it found as a table; throws a {@link Mistake} with a sentence for each failure. */
+/** Tries a service and prints what it found as a table; throws a {@link UsageError} with a sentence for each failure. */
 export async function reportSmoke(service: Service): Promise<void> {
   const failures: string[] = []
   for await (const { what, says, failure } of smoke(service)) {
@@ -20,5 +20,5 @@ export async function reportSmoke(service: Service): Promise<void> {
   if (service.key === undefined) {
     console.log('Without a key, what needs one was not tried: EXPORT_API_KEY=… npm run smoke tries it.')
   }
-  if (failures.length > 0) throw new Mistake(failures.join('\n'))
+  if (failures.length > 0) throw new UsageError(failures.join('\n'))
 }

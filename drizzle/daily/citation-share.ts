@@ -6,6 +6,6 @@ import { daily } from './schema.ts'
 /** The stored form of `metrics.citation_share`, keyed in the order in which pages are served. */
 export const dailyCitationShare = daily.table(
   'citation_share',
-  withLine(citationShareColumns(), 'url_key'),
-  (table) => [primaryKey({ columns: [table.brand_id, table.date, table.url_key] })],
+  withLine(citationShareColumns(), 'url_hash'),
+  (table) => [primaryKey({ columns: [table.brand_id, table.date, table.url_hash] })],
 )

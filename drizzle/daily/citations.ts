@@ -4,6 +4,6 @@ import { withLine } from './line.ts'
 import { daily } from './schema.ts'
 
 /** The stored form of `metrics.citations`, keyed in the order in which pages are served. */
-export const dailyCitations = daily.table('citations', withLine(citationsColumns(), 'url_key'), (table) => [
-  primaryKey({ columns: [table.brand_id, table.date, table.url_key] }),
+export const dailyCitations = daily.table('citations', withLine(citationsColumns(), 'url_hash'), (table) => [
+  primaryKey({ columns: [table.brand_id, table.date, table.url_hash] }),
 ])

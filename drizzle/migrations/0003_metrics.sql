@@ -15,7 +15,7 @@ CREATE VIEW "metrics"."citation_share" AS (
     select
       counted.brand_id,
       counted.date,
-      encode(substr(sha256(convert_to(cited.url, 'UTF8')), 1, 16), 'hex')::uuid as url_key,
+      encode(substr(sha256(convert_to(cited.url, 'UTF8')), 1, 16), 'hex')::uuid as url_hash,
       cited.url collate "C" as url,
       max(cited.domain collate "C") as domain,
       bool_or(cited.owned) as is_owned,
@@ -29,7 +29,7 @@ CREATE VIEW "metrics"."citations" AS (
     select
       counted.brand_id,
       (cited.recorded_at at time zone 'UTC')::date as date,
-      encode(substr(sha256(convert_to(cited.url, 'UTF8')), 1, 16), 'hex')::uuid as url_key,
+      encode(substr(sha256(convert_to(cited.url, 'UTF8')), 1, 16), 'hex')::uuid as url_hash,
       cited.url collate "C" as url,
       max(cited.domain collate "C") as domain,
       bool_or(cited.owned) as is_owned,

@@ -1,24 +1,24 @@
 CREATE TABLE "daily"."citation_share" (
 	"brand_id" uuid NOT NULL,
 	"date" date NOT NULL,
-	"url_key" uuid NOT NULL,
+	"url_hash" uuid NOT NULL,
 	"url" text COLLATE "C" NOT NULL,
 	"domain" text COLLATE "C",
 	"is_owned" boolean NOT NULL,
 	"citations" integer NOT NULL,
 	"owned_citations" integer NOT NULL,
-	CONSTRAINT "citation_share_brand_id_date_url_key_pk" PRIMARY KEY("brand_id","date","url_key")
+	CONSTRAINT "citation_share_brand_id_date_url_key_pk" PRIMARY KEY("brand_id","date","url_hash")
 );
 --> statement-breakpoint
 CREATE TABLE "daily"."citations" (
 	"brand_id" uuid NOT NULL,
 	"date" date NOT NULL,
-	"url_key" uuid NOT NULL,
+	"url_hash" uuid NOT NULL,
 	"url" text COLLATE "C" NOT NULL,
 	"domain" text COLLATE "C",
 	"is_owned" boolean NOT NULL,
 	"citations" integer NOT NULL,
-	CONSTRAINT "citations_brand_id_date_url_key_pk" PRIMARY KEY("brand_id","date","url_key")
+	CONSTRAINT "citations_brand_id_date_url_key_pk" PRIMARY KEY("brand_id","date","url_hash")
 );
 --> statement-breakpoint
 CREATE TABLE "daily"."competitors" (
@@ -61,8 +61,8 @@ CREATE TABLE "daily"."sources" (
 	CONSTRAINT "sources_source_metric_pk" PRIMARY KEY("source","metric")
 );
 --> statement-breakpoint
-CREATE TABLE "daily"."stale" (
-	"id" bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "daily"."stale_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
+CREATE TABLE "daily"."refresh_queue" (
+	"id" bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "daily"."refresh_queue_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
 	"metric" text NOT NULL,
 	"brand_id" uuid,
 	"date" date,
@@ -84,6 +84,6 @@ CREATE TABLE "daily"."visibility" (
 	CONSTRAINT "visibility_brand_id_date_model_id_market_id_pk" PRIMARY KEY("brand_id","date","model_id","market_id")
 );
 --> statement-breakpoint
-CREATE INDEX "stale_refresh_index" ON "daily"."stale" USING btree ("date","metric","brand_id");--> statement-breakpoint
-CREATE INDEX "stale_settled_index" ON "daily"."stale" USING btree ("metric","brand_id","date");--> statement-breakpoint
-CREATE INDEX "stale_wide_index" ON "daily"."stale" USING btree ("id") WHERE "daily"."stale"."date" is null or "daily"."stale"."brand_id" is null;
+CREATE INDEX "refresh_queue_refresh_index" ON "daily"."refresh_queue" USING btree ("date","metric","brand_id");--> statement-breakpoint
+CREATE INDEX "refresh_queue_settled_index" ON "daily"."refresh_queue" USING btree ("metric","brand_id","date");--> statement-breakpoint
+CREATE INDEX "refresh_queue_wide_index" ON "daily"."refresh_queue" USING btree ("id") WHERE "daily"."refresh_queue"."date" is null or "daily"."refresh_queue"."brand_id" is null;

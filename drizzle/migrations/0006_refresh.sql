@@ -1,34 +1,34 @@
 -- Turns one wide note (every day of a brand, of a prompt, of a market …) into one note a day, and says whether there
 -- was one. It runs after the change that wrote the note, and so sees all that was committed beside it; days that
 -- another refresh has under way are still noted, and count too.
-CREATE FUNCTION daily.widen() RETURNS boolean
+CREATE FUNCTION daily.expand() RETURNS boolean
 LANGUAGE plpgsql SET search_path = '' AS $widen$
 DECLARE
-  wide daily.stale;
+  wide daily.refresh_queue;
   by_recording boolean;
 BEGIN
-  DELETE FROM daily.stale
-  WHERE id = (SELECT id FROM daily.stale WHERE date IS NULL OR brand_id IS NULL ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
+  DELETE FROM daily.refresh_queue
+  WHERE id = (SELECT id FROM daily.refresh_queue WHERE date IS NULL OR brand_id IS NULL ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
   RETURNING * INTO wide;
   IF NOT FOUND THEN
     RETURN false;
   END IF;
 
   IF wide.model_id IS NOT NULL OR wide.market_id IS NOT NULL THEN
-    INSERT INTO daily.stale (metric, brand_id, date)
+    INSERT INTO daily.refresh_queue (metric, brand_id, date)
     SELECT wide.metric, brand_id, date FROM daily.visibility
     WHERE model_id = wide.model_id OR market_id = wide.market_id
     UNION
-    SELECT metric, brand_id, date FROM daily.stale WHERE metric = wide.metric AND date IS NOT NULL AND brand_id IS NOT NULL;
+    SELECT metric, brand_id, date FROM daily.refresh_queue WHERE metric = wide.metric AND date IS NOT NULL AND brand_id IS NOT NULL;
     RETURN true;
   END IF;
 
   IF wide.date IS NOT NULL THEN
     EXECUTE format(
-      'INSERT INTO daily.stale (metric, brand_id, date)
+      'INSERT INTO daily.refresh_queue (metric, brand_id, date)
        SELECT DISTINCT %L, brand_id, date FROM daily.%I WHERE date = $1
        UNION
-       SELECT metric, brand_id, date FROM daily.stale WHERE metric = %L AND date = $1 AND brand_id IS NOT NULL',
+       SELECT metric, brand_id, date FROM daily.refresh_queue WHERE metric = %L AND date = $1 AND brand_id IS NOT NULL',
       wide.metric, wide.metric, wide.metric)
     USING wide.date;
     RETURN true;
@@ -36,7 +36,7 @@ BEGIN
 
   SELECT bool_or(dated_by = 'recorded_at') INTO by_recording FROM daily.sources WHERE metric = wide.metric;
   IF by_recording THEN
-    INSERT INTO daily.stale (metric, brand_id, date)
+    INSERT INTO daily.refresh_queue (metric, brand_id, date)
     SELECT DISTINCT wide.metric, coalesce(wide.brand_id, prompts.brand_id), (citations.recorded_at AT TIME ZONE 'UTC')::date
     FROM public.prompts
     JOIN public.answers ON answers.prompt_id = prompts.id
@@ -44,7 +44,7 @@ BEGIN
     WHERE prompts.id = wide.prompt_id
       OR wide.prompt_id IS NULL AND (prompts.brand_id = wide.brand_id OR wide.brand_id IS NULL);
   ELSE
-    INSERT INTO daily.stale (metric, brand_id, date)
+    INSERT INTO daily.refresh_queue (metric, brand_id, date)
     SELECT DISTINCT wide.metric, coalesce(wide.brand_id, prompts.brand_id), (answers.answered_at AT TIME ZONE 'UTC')::date
     FROM public.prompts
     JOIN public.answers ON answers.prompt_id = prompts.id
@@ -54,7 +54,7 @@ BEGIN
 
   IF wide.prompt_id IS NULL THEN
     EXECUTE format(
-      'INSERT INTO daily.stale (metric, brand_id, date)
+      'INSERT INTO daily.refresh_queue (metric, brand_id, date)
        SELECT DISTINCT %L, brand_id, date FROM daily.%I WHERE brand_id = $1 OR $1 IS NULL',
       wide.metric, wide.metric)
     USING wide.brand_id;
@@ -118,7 +118,7 @@ $recompute$;
 -- Returns how many notes it settled; 0 when nothing is left that no other refresh has under way. Run in a transaction
 -- of its own: readers see a day before it or after it. What cannot be computed keeps its notes and holds nothing else
 -- up: its error is raised when nothing else is left to do.
-CREATE FUNCTION daily.refresh(at_most_brands integer, at_most_days integer) RETURNS integer
+CREATE FUNCTION daily.refresh(max_brands integer, max_days integer) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $refresh$
 DECLARE
   busy text[] := '{}';
@@ -131,7 +131,7 @@ DECLARE
 BEGIN
   LOOP
     SELECT date, metric INTO newest, next_metric
-    FROM daily.stale
+    FROM daily.refresh_queue
     WHERE brand_id IS NOT NULL AND metric <> ALL (busy)
       AND (date, metric) < (coalesce(newest, 'infinity'), coalesce(next_metric, ''))
     ORDER BY date DESC, metric DESC
@@ -146,13 +146,13 @@ BEGIN
 
     BEGIN
       WITH noted AS (
-        SELECT id, brand_id, date FROM daily.stale
-        WHERE metric = next_metric AND date > newest - at_most_days AND date <= newest AND brand_id IN (
-          SELECT DISTINCT brand_id FROM daily.stale
-          WHERE date = newest AND metric = next_metric AND brand_id IS NOT NULL LIMIT at_most_brands)
+        SELECT id, brand_id, date FROM daily.refresh_queue
+        WHERE metric = next_metric AND date > newest - max_days AND date <= newest AND brand_id IN (
+          SELECT DISTINCT brand_id FROM daily.refresh_queue
+          WHERE date = newest AND metric = next_metric AND brand_id IS NOT NULL LIMIT max_brands)
         FOR UPDATE SKIP LOCKED
       ), taken AS (
-        DELETE FROM daily.stale USING noted WHERE stale.id = noted.id
+        DELETE FROM daily.refresh_queue USING noted WHERE refresh_queue.id = noted.id
       )
       SELECT array_agg(DISTINCT brand_id), min(date), count(*) INTO brands, oldest, settled FROM noted;
       CONTINUE WHEN settled = 0;
@@ -169,7 +169,7 @@ BEGIN
     END;
   END LOOP;
   -- Wide notes come last, so that a large one never keeps noted days waiting.
-  IF daily.widen() THEN
+  IF daily.expand() THEN
     RETURN 1;
   END IF;
   IF failure IS NOT NULL THEN

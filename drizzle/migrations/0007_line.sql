@@ -10,19 +10,19 @@ $json$;
 -- The last day through which no stored row of a brand waits to be computed anew, at most `last`; null when any day may.
 -- The days before `first` do not matter. A plan that reads all notes must never be kept: there can be many. A search_path
 -- of its own would cost more than the three reads; every name has its schema.
-CREATE FUNCTION daily.settled_through(of_metric text, of_brand uuid, first date, last date) RETURNS date
+CREATE FUNCTION daily.watermark(of_metric text, of_brand uuid, first date, last date) RETURNS date
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET enable_seqscan = off AS $settled$
 BEGIN
   IF EXISTS (
-    SELECT FROM daily.stale
+    SELECT FROM daily.refresh_queue
     WHERE metric = of_metric AND date IS NULL AND (brand_id = of_brand OR brand_id IS NULL)
   ) THEN
     RETURN NULL;
   END IF;
   RETURN least(
     last,
-    (SELECT min(date) - 1 FROM daily.stale WHERE metric = of_metric AND brand_id = of_brand AND date >= first),
-    (SELECT min(date) - 1 FROM daily.stale WHERE metric = of_metric AND brand_id IS NULL AND date >= first));
+    (SELECT min(date) - 1 FROM daily.refresh_queue WHERE metric = of_metric AND brand_id = of_brand AND date >= first),
+    (SELECT min(date) - 1 FROM daily.refresh_queue WHERE metric = of_metric AND brand_id IS NULL AND date >= first));
 END
 $settled$;
 --> statement-breakpoint

@@ -36,11 +36,11 @@ BEGIN
   FOR name IN SELECT DISTINCT metric FROM daily.sources LOOP
     EXECUTE format('GRANT SELECT ON daily.%I TO export_api_reader', name);
   END LOOP;
-  GRANT SELECT (metric, brand_id, date) ON daily.stale TO export_api_reader;
-  GRANT EXECUTE ON FUNCTION daily.settled_through(text, uuid, date, date) TO export_api_reader;
+  GRANT SELECT (metric, brand_id, date) ON daily.refresh_queue TO export_api_reader;
+  GRANT EXECUTE ON FUNCTION daily.watermark(text, uuid, date, date) TO export_api_reader;
 
   GRANT EXECUTE ON FUNCTION daily.refresh(integer, integer) TO export_api_refresher;
-  GRANT SELECT, INSERT (metric) ON daily.stale TO export_api_refresher;
+  GRANT SELECT, INSERT (metric) ON daily.refresh_queue TO export_api_refresher;
   GRANT SELECT ON daily.sources TO export_api_refresher;
 
   GRANT SELECT (id, organization_id) ON public.brands TO export_api_keys;

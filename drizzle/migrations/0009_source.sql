@@ -2,14 +2,14 @@
 -- names replaces by its own.
 CREATE SCHEMA "export_source";
 --> statement-breakpoint
-CREATE TABLE "daily"."trailing" (
+CREATE TABLE "daily"."rolling_window" (
 	"single" boolean PRIMARY KEY DEFAULT true NOT NULL,
 	"days" integer NOT NULL,
-	"settled_through" date DEFAULT '-infinity' NOT NULL,
-	"noted_at" timestamp with time zone,
-	"last_note" bigint,
-	CONSTRAINT "trailing_single" CHECK ("daily"."trailing"."single"),
-	CONSTRAINT "trailing_days" CHECK ("daily"."trailing"."days" between 1 and 36500)
+	"watermark" date DEFAULT '-infinity' NOT NULL,
+	"enqueued_at" timestamp with time zone,
+	"last_entry" bigint,
+	CONSTRAINT "rolling_window_single" CHECK ("daily"."rolling_window"."single"),
+	CONSTRAINT "rolling_window_days" CHECK ("daily"."rolling_window"."days" between 1 and 36500)
 );
 --> statement-breakpoint
 CREATE VIEW "export_source"."answer_mentions" AS (select "answer_id", "name" from "answer_mentions");
@@ -90,7 +90,7 @@ CREATE OR REPLACE VIEW "metrics"."citation_share" AS (
     select
       counted.brand_id,
       counted.date,
-      encode(substr(sha256(convert_to(cited.url, 'UTF8')), 1, 16), 'hex')::uuid as url_key,
+      encode(substr(sha256(convert_to(cited.url, 'UTF8')), 1, 16), 'hex')::uuid as url_hash,
       cited.url collate "C" as url,
       max(cited.domain collate "C") as domain,
       bool_or(cited.owned) as is_owned,
@@ -105,7 +105,7 @@ CREATE OR REPLACE VIEW "metrics"."citations" AS (
     select
       counted.brand_id,
       (cited.recorded_at at time zone 'UTC')::date as date,
-      encode(substr(sha256(convert_to(cited.url, 'UTF8')), 1, 16), 'hex')::uuid as url_key,
+      encode(substr(sha256(convert_to(cited.url, 'UTF8')), 1, 16), 'hex')::uuid as url_hash,
       cited.url collate "C" as url,
       max(cited.domain collate "C") as domain,
       bool_or(cited.owned) as is_owned,
@@ -208,15 +208,15 @@ DO $$ DECLARE
 BEGIN
   FOR each IN
     SELECT oid FROM pg_proc
-    WHERE pronamespace = 'daily'::regnamespace AND proname IN ('note', 'note_parts', 'note_citations')
+    WHERE pronamespace = 'daily'::regnamespace AND proname IN ('note', 'enqueue_answer_details', 'enqueue_citations')
   LOOP
     EXECUTE replace(pg_get_functiondef(each.oid), 'public.', 'export_source.');
   END LOOP;
 END $$;
 --> statement-breakpoint
 -- A view may leave rows out, soft-deleted ones for instance. An update of the table beneath then takes rows out of the
--- view or puts them in: `gone` and `come` do not pair up.
-CREATE OR REPLACE FUNCTION daily.note_answers() RETURNS trigger
+-- view or puts them in: `old_rows` and `new_rows` do not pair up.
+CREATE OR REPLACE FUNCTION daily.enqueue_answers() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $note$
 DECLARE
   prompt_ids uuid[];
@@ -224,57 +224,57 @@ DECLARE
 BEGIN
   IF TG_OP = 'INSERT' THEN
     SELECT array_agg(day.prompt_id), array_agg(day.date) INTO prompt_ids, dates
-    FROM (SELECT DISTINCT prompt_id, (answered_at AT TIME ZONE 'UTC')::date AS date FROM come) AS day;
+    FROM (SELECT DISTINCT prompt_id, (answered_at AT TIME ZONE 'UTC')::date AS date FROM new_rows) AS day;
   ELSIF TG_OP = 'DELETE' THEN
-    -- The days on which their citations were recorded: see daily.note_recordings_of_answer.
+    -- The days on which their citations were recorded: see daily.enqueue_recorded_days.
     SELECT array_agg(day.prompt_id), array_agg(day.date) INTO prompt_ids, dates
-    FROM (SELECT DISTINCT prompt_id, (answered_at AT TIME ZONE 'UTC')::date AS date FROM gone) AS day;
+    FROM (SELECT DISTINCT prompt_id, (answered_at AT TIME ZONE 'UTC')::date AS date FROM old_rows) AS day;
   ELSE
     -- Somebody may be changing mentions or citations of an answer while it moves to another day or prompt, or while it
     -- starts or stops to count, and would note what it leaves. The lock waits for them, and lets the next ones see
     -- where it went.
     PERFORM FROM export_source.answers
     WHERE id IN (
-      SELECT id FROM come FULL JOIN gone USING (id)
-      WHERE (come.answered_at, come.prompt_id, come.error IS NULL)
-        IS DISTINCT FROM (gone.answered_at, gone.prompt_id, gone.error IS NULL))
+      SELECT id FROM new_rows FULL JOIN old_rows USING (id)
+      WHERE (new_rows.answered_at, new_rows.prompt_id, new_rows.error IS NULL)
+        IS DISTINCT FROM (old_rows.answered_at, old_rows.prompt_id, old_rows.error IS NULL))
     FOR UPDATE;
 
     SELECT array_agg(day.prompt_id), array_agg(day.date) INTO prompt_ids, dates
     FROM (
       SELECT DISTINCT moved.prompt_id, (cited.recorded_at AT TIME ZONE 'UTC')::date AS date
-      FROM come
-      FULL JOIN gone USING (id)
+      FROM new_rows
+      FULL JOIN old_rows USING (id)
       JOIN export_source.citations AS cited ON cited.answer_id = id
-      CROSS JOIN LATERAL (VALUES (come.prompt_id), (gone.prompt_id)) AS moved(prompt_id)
-      WHERE (come.prompt_id, come.error IS NULL) IS DISTINCT FROM (gone.prompt_id, gone.error IS NULL)
+      CROSS JOIN LATERAL (VALUES (new_rows.prompt_id), (old_rows.prompt_id)) AS moved(prompt_id)
+      WHERE (new_rows.prompt_id, new_rows.error IS NULL) IS DISTINCT FROM (old_rows.prompt_id, old_rows.error IS NULL)
     ) AS day;
-    PERFORM daily.note('answers', 'recorded_at', prompt_ids, dates);
+    PERFORM daily.enqueue('answers', 'recorded_at', prompt_ids, dates);
 
     -- An answer that is not to be seen any more cannot be locked: a citation that somebody adds to it meanwhile is
     -- found on no day but that of the note. Every day of its brand's recordings is computed anew.
-    INSERT INTO daily.stale (metric, brand_id)
+    INSERT INTO daily.refresh_queue (metric, brand_id)
     SELECT DISTINCT sources.metric, prompts.brand_id
-    FROM gone
-    LEFT JOIN come USING (id)
-    JOIN export_source.prompts ON prompts.id = gone.prompt_id
+    FROM old_rows
+    LEFT JOIN new_rows USING (id)
+    JOIN export_source.prompts ON prompts.id = old_rows.prompt_id
     JOIN daily.sources ON sources.source = 'answers' AND sources.dated_by = 'recorded_at'
-    WHERE come.prompt_id IS NULL;
+    WHERE new_rows.prompt_id IS NULL;
 
     SELECT array_agg(day.prompt_id), array_agg(day.date) INTO prompt_ids, dates
     FROM (
       SELECT DISTINCT prompt_id, (answered_at AT TIME ZONE 'UTC')::date AS date
       FROM (
-        (SELECT * FROM gone EXCEPT SELECT * FROM come) UNION ALL (SELECT * FROM come EXCEPT SELECT * FROM gone)
+        (SELECT * FROM old_rows EXCEPT SELECT * FROM new_rows) UNION ALL (SELECT * FROM new_rows EXCEPT SELECT * FROM old_rows)
       ) AS changed
     ) AS day;
   END IF;
-  PERFORM daily.note('answers', 'answered_at', prompt_ids, dates);
+  PERFORM daily.enqueue('answers', 'answered_at', prompt_ids, dates);
   RETURN NULL;
 END
 $note$;
 --> statement-breakpoint
-CREATE OR REPLACE FUNCTION daily.note_recordings_of_answer() RETURNS trigger
+CREATE OR REPLACE FUNCTION daily.enqueue_recorded_days() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $note$
 DECLARE
   prompt_ids uuid[];
@@ -287,86 +287,86 @@ BEGIN
     JOIN export_source.citations AS cited ON cited.answer_id = leaving.id
   ) AS day;
   IF dates IS NOT NULL THEN
-    PERFORM daily.note('answers', 'recorded_at', prompt_ids, dates);
+    PERFORM daily.enqueue('answers', 'recorded_at', prompt_ids, dates);
   END IF;
   RETURN OLD;
 END
 $note$;
 --> statement-breakpoint
-CREATE OR REPLACE FUNCTION daily.note_prompts() RETURNS trigger
+CREATE OR REPLACE FUNCTION daily.enqueue_prompts() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $note$
 BEGIN
   IF TG_OP = 'DELETE' THEN
-    INSERT INTO daily.stale (metric, brand_id)
-    SELECT DISTINCT sources.metric, gone.brand_id
-    FROM gone JOIN daily.sources ON sources.source = 'prompts';
+    INSERT INTO daily.refresh_queue (metric, brand_id)
+    SELECT DISTINCT sources.metric, old_rows.brand_id
+    FROM old_rows JOIN daily.sources ON sources.source = 'prompts';
     RETURN NULL;
   END IF;
 
   PERFORM FROM export_source.prompts
-  WHERE id IN (SELECT come.id FROM come JOIN gone USING (id) WHERE come.brand_id <> gone.brand_id)
+  WHERE id IN (SELECT new_rows.id FROM new_rows JOIN old_rows USING (id) WHERE new_rows.brand_id <> old_rows.brand_id)
   FOR UPDATE;
 
-  INSERT INTO daily.stale (metric, brand_id)
-  SELECT DISTINCT sources.metric, gone.brand_id
-  FROM gone LEFT JOIN come USING (id) JOIN daily.sources ON sources.source = 'prompts'
-  WHERE come.brand_id IS DISTINCT FROM gone.brand_id;
+  INSERT INTO daily.refresh_queue (metric, brand_id)
+  SELECT DISTINCT sources.metric, old_rows.brand_id
+  FROM old_rows LEFT JOIN new_rows USING (id) JOIN daily.sources ON sources.source = 'prompts'
+  WHERE new_rows.brand_id IS DISTINCT FROM old_rows.brand_id;
 
-  INSERT INTO daily.stale (metric, brand_id, prompt_id)
-  SELECT sources.metric, come.brand_id, come.id
-  FROM come LEFT JOIN gone USING (id) JOIN daily.sources ON sources.source = 'prompts'
-  WHERE (come.brand_id, come.counts_in_metrics, come.retired_at IS NULL)
-    IS DISTINCT FROM (gone.brand_id, gone.counts_in_metrics, gone.retired_at IS NULL);
+  INSERT INTO daily.refresh_queue (metric, brand_id, prompt_id)
+  SELECT sources.metric, new_rows.brand_id, new_rows.id
+  FROM new_rows LEFT JOIN old_rows USING (id) JOIN daily.sources ON sources.source = 'prompts'
+  WHERE (new_rows.brand_id, new_rows.counts_in_metrics, new_rows.retired_at IS NULL)
+    IS DISTINCT FROM (old_rows.brand_id, old_rows.counts_in_metrics, old_rows.retired_at IS NULL);
   RETURN NULL;
 END
 $note$;
 --> statement-breakpoint
-CREATE OR REPLACE FUNCTION daily.note_brands() RETURNS trigger
+CREATE OR REPLACE FUNCTION daily.enqueue_brands() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $note$
 BEGIN
   IF TG_OP = 'DELETE' THEN
-    INSERT INTO daily.stale (metric, brand_id)
-    SELECT DISTINCT sources.metric, gone.id FROM gone CROSS JOIN daily.sources;
+    INSERT INTO daily.refresh_queue (metric, brand_id)
+    SELECT DISTINCT sources.metric, old_rows.id FROM old_rows CROSS JOIN daily.sources;
   ELSE
-    INSERT INTO daily.stale (metric, brand_id)
+    INSERT INTO daily.refresh_queue (metric, brand_id)
     SELECT sources.metric, id
-    FROM come
-    FULL JOIN gone USING (id)
+    FROM new_rows
+    FULL JOIN old_rows USING (id)
     JOIN daily.sources ON sources.source = 'brands'
-    WHERE (come.name, come.display_name, come.aliases)
-      IS DISTINCT FROM (gone.name, gone.display_name, gone.aliases);
+    WHERE (new_rows.name, new_rows.display_name, new_rows.aliases)
+      IS DISTINCT FROM (old_rows.name, old_rows.display_name, old_rows.aliases);
   END IF;
   RETURN NULL;
 END
 $note$;
 --> statement-breakpoint
 -- The days of a model that is back are stored nowhere: every day is computed anew.
-CREATE OR REPLACE FUNCTION daily.note_models() RETURNS trigger
+CREATE OR REPLACE FUNCTION daily.enqueue_models() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $note$
 BEGIN
-  INSERT INTO daily.stale (metric, model_id)
-  SELECT sources.metric, CASE WHEN gone.provider IS NOT NULL THEN id END
-  FROM come FULL JOIN gone USING (id) JOIN daily.sources ON sources.source = 'models'
-  WHERE come.provider IS DISTINCT FROM gone.provider;
+  INSERT INTO daily.refresh_queue (metric, model_id)
+  SELECT sources.metric, CASE WHEN old_rows.provider IS NOT NULL THEN id END
+  FROM new_rows FULL JOIN old_rows USING (id) JOIN daily.sources ON sources.source = 'models'
+  WHERE new_rows.provider IS DISTINCT FROM old_rows.provider;
   RETURN NULL;
 END
 $note$;
 --> statement-breakpoint
-CREATE OR REPLACE FUNCTION daily.note_markets() RETURNS trigger
+CREATE OR REPLACE FUNCTION daily.enqueue_markets() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $note$
 BEGIN
-  INSERT INTO daily.stale (metric, market_id)
-  SELECT sources.metric, CASE WHEN gone.name IS NOT NULL THEN id END
-  FROM come FULL JOIN gone USING (id) JOIN daily.sources ON sources.source = 'markets'
-  WHERE come.name IS DISTINCT FROM gone.name;
+  INSERT INTO daily.refresh_queue (metric, market_id)
+  SELECT sources.metric, CASE WHEN old_rows.name IS NOT NULL THEN id END
+  FROM new_rows FULL JOIN old_rows USING (id) JOIN daily.sources ON sources.source = 'markets'
+  WHERE new_rows.name IS DISTINCT FROM old_rows.name;
   RETURN NULL;
 END
 $note$;
 --> statement-breakpoint
-CREATE OR REPLACE FUNCTION daily.note_truncation() RETURNS trigger
+CREATE OR REPLACE FUNCTION daily.enqueue_truncate() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $note$
 BEGIN
-  INSERT INTO daily.stale (metric)
+  INSERT INTO daily.refresh_queue (metric)
   SELECT metric FROM daily.sources WHERE source = coalesce(TG_ARGV[0], TG_TABLE_NAME);
   RETURN NULL;
 END
@@ -374,34 +374,34 @@ $note$;
 --> statement-breakpoint
 -- As before, through the seam. What is dated outside of the calendar, which no check of ours may keep out of a table of
 -- another application, is passed over: no window asks for it.
-CREATE OR REPLACE FUNCTION daily.widen() RETURNS boolean
+CREATE OR REPLACE FUNCTION daily.expand() RETURNS boolean
 LANGUAGE plpgsql SET search_path = '' AS $widen$
 DECLARE
-  wide daily.stale;
+  wide daily.refresh_queue;
   by_recording boolean;
 BEGIN
-  DELETE FROM daily.stale
-  WHERE id = (SELECT id FROM daily.stale WHERE date IS NULL OR brand_id IS NULL ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
+  DELETE FROM daily.refresh_queue
+  WHERE id = (SELECT id FROM daily.refresh_queue WHERE date IS NULL OR brand_id IS NULL ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
   RETURNING * INTO wide;
   IF NOT FOUND THEN
     RETURN false;
   END IF;
 
   IF wide.model_id IS NOT NULL OR wide.market_id IS NOT NULL THEN
-    INSERT INTO daily.stale (metric, brand_id, date)
+    INSERT INTO daily.refresh_queue (metric, brand_id, date)
     SELECT wide.metric, brand_id, date FROM daily.visibility
     WHERE model_id = wide.model_id OR market_id = wide.market_id
     UNION
-    SELECT metric, brand_id, date FROM daily.stale WHERE metric = wide.metric AND date IS NOT NULL AND brand_id IS NOT NULL;
+    SELECT metric, brand_id, date FROM daily.refresh_queue WHERE metric = wide.metric AND date IS NOT NULL AND brand_id IS NOT NULL;
     RETURN true;
   END IF;
 
   IF wide.date IS NOT NULL THEN
     EXECUTE format(
-      'INSERT INTO daily.stale (metric, brand_id, date)
+      'INSERT INTO daily.refresh_queue (metric, brand_id, date)
        SELECT DISTINCT %L, brand_id, date FROM daily.%I WHERE date = $1
        UNION
-       SELECT metric, brand_id, date FROM daily.stale WHERE metric = %L AND date = $1 AND brand_id IS NOT NULL',
+       SELECT metric, brand_id, date FROM daily.refresh_queue WHERE metric = %L AND date = $1 AND brand_id IS NOT NULL',
       wide.metric, wide.metric, wide.metric)
     USING wide.date;
     RETURN true;
@@ -409,7 +409,7 @@ BEGIN
 
   SELECT bool_or(dated_by = 'recorded_at') INTO by_recording FROM daily.sources WHERE metric = wide.metric;
   IF by_recording THEN
-    INSERT INTO daily.stale (metric, brand_id, date)
+    INSERT INTO daily.refresh_queue (metric, brand_id, date)
     SELECT wide.metric, brand_id, date
     FROM (
       SELECT DISTINCT
@@ -422,7 +422,7 @@ BEGIN
     ) AS day
     WHERE date BETWEEN '0001-01-01' AND '9999-12-31';
   ELSE
-    INSERT INTO daily.stale (metric, brand_id, date)
+    INSERT INTO daily.refresh_queue (metric, brand_id, date)
     SELECT wide.metric, brand_id, date
     FROM (
       SELECT DISTINCT
@@ -437,7 +437,7 @@ BEGIN
 
   IF wide.prompt_id IS NULL THEN
     EXECUTE format(
-      'INSERT INTO daily.stale (metric, brand_id, date)
+      'INSERT INTO daily.refresh_queue (metric, brand_id, date)
        SELECT DISTINCT %L, brand_id, date FROM daily.%I WHERE brand_id = $1 OR $1 IS NULL',
       wide.metric, wide.metric)
     USING wide.brand_id;
@@ -468,7 +468,7 @@ LANGUAGE sql STABLE SET search_path = '' AS $tables$
 $tables$;
 --> statement-breakpoint
 -- Those of them whose changes no trigger notes.
-CREATE FUNCTION daily.unwatched() RETURNS TABLE (source text, base regclass)
+CREATE FUNCTION daily.untracked_tables() RETURNS TABLE (source text, base regclass)
 LANGUAGE sql STABLE SET search_path = '' AS $unwatched$
   SELECT source_tables.source, source_tables.base
   FROM daily.source_tables()
@@ -478,14 +478,14 @@ LANGUAGE sql STABLE SET search_path = '' AS $unwatched$
     JOIN pg_catalog.pg_proc ON pg_proc.oid = pg_trigger.tgfoid
     WHERE pg_trigger.tgrelid = source_tables.base AND pg_trigger.tgenabled = 'A'
       AND pg_proc.pronamespace = 'daily'::regnamespace
-      AND pg_trigger.tgname IN (format('note_%s_update', source_tables.source),
-        CASE WHEN pg_class.relname = source_tables.source THEN 'note_update' END))
+      AND pg_trigger.tgname IN (format('enqueue_%s_update', source_tables.source),
+        CASE WHEN pg_class.relname = source_tables.source THEN 'enqueue_update' END))
 $unwatched$;
 --> statement-breakpoint
 -- Puts triggers on a table that a view of the seam reads, so that every change of it is noted; what it is to the view
 -- they take from the view itself, whose query they run over the rows that changed. So one row of the table must be
 -- what it is in the view by itself: a view that groups rows, or joins tables, is refused. Call it again when the view has changed.
-CREATE FUNCTION daily.capture(of_table regclass, as_source text) RETURNS void
+CREATE FUNCTION daily.install_triggers(of_table regclass, as_source text) RETURNS void
 LANGUAGE plpgsql SET search_path = '' AS $capture$
 DECLARE
   seen regclass := to_regclass(format('export_source.%I', as_source));
@@ -525,52 +525,52 @@ BEGIN
   PERFORM set_config('search_path', '', true);
 
   FOR noting IN
-    SELECT rule.*, format('note_%s_of_%s_%s', as_source, home, base) AS named
+    SELECT rule.*, format('enqueue_%s_of_%s_%s', as_source, home, base) AS named
     FROM (VALUES
-      ('answers', 'note_answers', 'INSERT UPDATE DELETE'),
-      ('prompts', 'note_prompts', 'UPDATE DELETE'),
-      ('brands', 'note_brands', 'UPDATE DELETE'),
-      ('competitors', 'note_competitors', 'INSERT UPDATE DELETE'),
-      ('models', 'note_models', 'UPDATE'),
-      ('markets', 'note_markets', 'UPDATE'),
-      ('citations', 'note_citations', 'INSERT UPDATE DELETE'),
-      ('answer_mentions', 'note_parts', 'INSERT UPDATE DELETE'),
-      ('sentiment_phrases', 'note_parts', 'INSERT UPDATE DELETE'),
-      ('recommendations', 'note_parts', 'INSERT UPDATE DELETE')
+      ('answers', 'enqueue_answers', 'INSERT UPDATE DELETE'),
+      ('prompts', 'enqueue_prompts', 'UPDATE DELETE'),
+      ('brands', 'enqueue_brands', 'UPDATE DELETE'),
+      ('competitors', 'enqueue_competitors', 'INSERT UPDATE DELETE'),
+      ('models', 'enqueue_models', 'UPDATE'),
+      ('markets', 'enqueue_markets', 'UPDATE'),
+      ('citations', 'enqueue_citations', 'INSERT UPDATE DELETE'),
+      ('answer_mentions', 'enqueue_answer_details', 'INSERT UPDATE DELETE'),
+      ('sentiment_phrases', 'enqueue_answer_details', 'INSERT UPDATE DELETE'),
+      ('recommendations', 'enqueue_answer_details', 'INSERT UPDATE DELETE')
     ) AS rule(source, written_as, events)
     WHERE rule.source = as_source
   LOOP
-    body := regexp_replace(daily.source_of(noting.written_as), '\m(FROM|JOIN) (come|gone)\M(?!\.)', '\1 <\2> AS \2', 'g');
+    body := regexp_replace(daily.source_of(noting.written_as), '\m(FROM|JOIN) (new_rows|old_rows)\M(?!\.)', '\1 <\2> AS \2', 'g');
     body := replace(body, 'TG_TABLE_NAME', quote_literal(as_source));
-    body := replace(body, '<come>', format('(WITH %I AS (SELECT * FROM come) %s)', base, mapping));
-    body := replace(body, '<gone>', format('(WITH %I AS (SELECT * FROM gone) %s)', base, mapping));
-    ours := daily.note_over(noting.named, home, body);
+    body := replace(body, '<new_rows>', format('(WITH %I AS (SELECT * FROM new_rows) %s)', base, mapping));
+    body := replace(body, '<old_rows>', format('(WITH %I AS (SELECT * FROM old_rows) %s)', base, mapping));
+    ours := daily.create_trigger_function(noting.named, home, body);
 
-    PERFORM daily.put_trigger(of_table, format('note_%s_%s', as_source, lower(event)), format(
+    PERFORM daily.create_trigger(of_table, format('enqueue_%s_%s', as_source, lower(event)), format(
       'AFTER %s ON %s REFERENCING %s FOR EACH STATEMENT EXECUTE FUNCTION %s()',
       event, of_table,
-      CASE event WHEN 'INSERT' THEN 'NEW TABLE AS come' WHEN 'DELETE' THEN 'OLD TABLE AS gone'
-        ELSE 'OLD TABLE AS gone NEW TABLE AS come' END,
+      CASE event WHEN 'INSERT' THEN 'NEW TABLE AS new_rows' WHEN 'DELETE' THEN 'OLD TABLE AS old_rows'
+        ELSE 'OLD TABLE AS old_rows NEW TABLE AS new_rows' END,
       ours))
     FROM unnest(string_to_array(noting.events, ' ')) AS event;
   END LOOP;
-  PERFORM daily.put_trigger(of_table, format('note_%s_truncate', as_source), format(
-    'AFTER TRUNCATE ON %s FOR EACH STATEMENT EXECUTE FUNCTION daily.note_truncation(%L)', of_table, as_source));
+  PERFORM daily.create_trigger(of_table, format('enqueue_%s_truncate', as_source), format(
+    'AFTER TRUNCATE ON %s FOR EACH STATEMENT EXECUTE FUNCTION daily.enqueue_truncate(%L)', of_table, as_source));
 
   IF as_source = 'answers' THEN
-    ours := daily.note_over(
+    ours := daily.create_trigger_function(
       format('note_recordings_of_%s_%s', home, base), home,
-      replace(daily.source_of('note_recordings_of_answer'), '(SELECT OLD.*)',
+      replace(daily.source_of('enqueue_recorded_days'), '(SELECT OLD.*)',
         format('(WITH %I AS (SELECT OLD.*) %s)', base, mapping)));
-    PERFORM daily.put_trigger(of_table, 'note_recordings', format(
+    PERFORM daily.create_trigger(of_table, 'enqueue_recorded_days', format(
       'BEFORE DELETE ON %s FOR EACH ROW EXECUTE FUNCTION %s()', of_table, ours));
   END IF;
 
   -- What changed before.
-  INSERT INTO daily.stale (metric)
+  INSERT INTO daily.refresh_queue (metric)
   SELECT metric FROM daily.sources WHERE source = as_source
   EXCEPT
-  SELECT metric FROM daily.stale WHERE num_nonnulls(brand_id, date, prompt_id, model_id, market_id) = 0;
+  SELECT metric FROM daily.refresh_queue WHERE num_nonnulls(brand_id, date, prompt_id, model_id, market_id) = 0;
 END
 $capture$;
 --> statement-breakpoint
@@ -580,7 +580,7 @@ LANGUAGE sql STABLE SET search_path = '' AS $source$
 $source$;
 --> statement-breakpoint
 -- Makes a trigger's function that finds a table by its bare name, and gives the function's.
-CREATE FUNCTION daily.note_over(function_name text, home text, body text) RETURNS text
+CREATE FUNCTION daily.create_trigger_function(function_name text, home text, body text) RETURNS text
 LANGUAGE plpgsql SET search_path = '' AS $over$
 DECLARE
   -- Names beyond 63 bytes are cut short by Postgres, and two could become one.
@@ -596,7 +596,7 @@ END
 $over$;
 --> statement-breakpoint
 -- Triggers fire for loads too that switch triggers off for their session (session_replication_role).
-CREATE FUNCTION daily.put_trigger(of_table regclass, trigger_name text, definition text) RETURNS void
+CREATE FUNCTION daily.create_trigger(of_table regclass, trigger_name text, definition text) RETURNS void
 LANGUAGE plpgsql SET search_path = '' AS $put$
 BEGIN
   EXECUTE format('CREATE OR REPLACE TRIGGER %I %s', trigger_name, definition);
@@ -604,40 +604,40 @@ BEGIN
 END
 $put$;
 --> statement-breakpoint
--- Begins a refresh where changes are not noted: notes the last days (daily.trailing), and at first every day. All that
+-- Begins a refresh where changes are not noted: notes the last days (daily.rolling_window), and at first every day. All that
 -- lies before them is settled as soon as these notes are; so what a refresh leaves undone is not settled, and days that
 -- went by while none ran are noted by the next. Unless it is to begin anew, it leaves a refresh that is under way its
 -- time: notes that are an hour old, of a day that cannot be computed for instance, hold up nothing.
 -- Where triggers note the changes it does nothing but look whether they are there.
-CREATE FUNCTION daily.note_trailing(anew boolean, today date DEFAULT (now() AT TIME ZONE 'UTC')::date) RETURNS integer
+CREATE FUNCTION daily.enqueue_rolling_window(anew boolean, today date DEFAULT (now() AT TIME ZONE 'UTC')::date) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $trailing$
 DECLARE
-  extent daily.trailing;
+  extent daily.rolling_window;
   first date;
   of_metric text;
   added integer;
   noted integer := 0;
 BEGIN
-  SELECT * INTO extent FROM daily.trailing FOR UPDATE;
+  SELECT * INTO extent FROM daily.rolling_window FOR UPDATE;
   IF NOT FOUND THEN
-    SELECT count(*) INTO added FROM daily.unwatched();
+    SELECT count(*) INTO added FROM daily.untracked_tables();
     IF added > 0 THEN
       RAISE EXCEPTION 'Nobody notes when % changes',
-          (SELECT string_agg(DISTINCT base::text, ', ' ORDER BY base::text) FROM daily.unwatched())
+          (SELECT string_agg(DISTINCT base::text, ', ' ORDER BY base::text) FROM daily.untracked_tables())
         USING ERRCODE = 'object_not_in_prerequisite_state',
-          HINT = 'select daily.capture(table, source) puts triggers on a table; '
-            'insert into daily.trailing (days) values (7) has the last 7 days computed anew instead';
+          HINT = 'select daily.install_triggers(table, source) puts triggers on a table; '
+            'insert into daily.rolling_window (days) values (7) has the last 7 days computed anew instead';
     END IF;
     RETURN 0;
   END IF;
-  IF NOT anew AND extent.noted_at > now() - interval '1 hour'
-    AND EXISTS (SELECT FROM daily.stale WHERE id <= extent.last_note) THEN
+  IF NOT anew AND extent.enqueued_at > now() - interval '1 hour'
+    AND EXISTS (SELECT FROM daily.refresh_queue WHERE id <= extent.last_entry) THEN
     RETURN 0;
   END IF;
 
-  first := least(extent.settled_through, today - extent.days) + 1;
-  IF extent.settled_through = '-infinity' THEN
-    INSERT INTO daily.stale (metric) SELECT DISTINCT metric FROM daily.sources;
+  first := least(extent.watermark, today - extent.days) + 1;
+  IF extent.watermark = '-infinity' THEN
+    INSERT INTO daily.refresh_queue (metric) SELECT DISTINCT metric FROM daily.sources;
     GET DIAGNOSTICS noted = ROW_COUNT;
   ELSE
     WITH answered AS MATERIALIZED (
@@ -648,49 +648,49 @@ BEGIN
       JOIN metrics.counted_answers AS counted ON counted.answer_id = cited.answer_id
       WHERE (cited.recorded_at AT TIME ZONE 'UTC')::date BETWEEN first AND '9999-12-31'
     )
-    INSERT INTO daily.stale (metric, brand_id, date)
+    INSERT INTO daily.refresh_queue (metric, brand_id, date)
     SELECT DISTINCT sources.metric, answered.brand_id, answered.date
     FROM daily.sources CROSS JOIN answered WHERE sources.dated_by = 'answered_at'
     UNION ALL
     SELECT DISTINCT sources.metric, recorded.brand_id, recorded.date
     FROM daily.sources CROSS JOIN recorded WHERE sources.dated_by = 'recorded_at'
     EXCEPT
-    SELECT metric, brand_id, date FROM daily.stale;
+    SELECT metric, brand_id, date FROM daily.refresh_queue;
     GET DIAGNOSTICS noted = ROW_COUNT;
 
-    -- Days whose last raw row may be gone.
+    -- Days whose last raw row may be old_rows.
     FOR of_metric IN SELECT DISTINCT metric FROM daily.sources LOOP
       EXECUTE format(
-        'INSERT INTO daily.stale (metric, brand_id, date)
+        'INSERT INTO daily.refresh_queue (metric, brand_id, date)
          SELECT DISTINCT %1$L, brand_id, date FROM daily.%1$I WHERE date >= $1
-         EXCEPT SELECT metric, brand_id, date FROM daily.stale', of_metric)
+         EXCEPT SELECT metric, brand_id, date FROM daily.refresh_queue', of_metric)
       USING first;
       GET DIAGNOSTICS added = ROW_COUNT;
       noted := noted + added;
     END LOOP;
   END IF;
 
-  UPDATE daily.trailing
-  SET settled_through = today - days, noted_at = now(), last_note = (SELECT max(id) FROM daily.stale);
+  UPDATE daily.rolling_window
+  SET watermark = today - days, enqueued_at = now(), last_entry = (SELECT max(id) FROM daily.refresh_queue);
   RETURN noted;
 END
 $trailing$;
 --> statement-breakpoint
 -- As before, and no later than the last day that no refresh computes anew by itself, where changes are not noted.
-CREATE OR REPLACE FUNCTION daily.settled_through(of_metric text, of_brand uuid, first date, last date) RETURNS date
+CREATE OR REPLACE FUNCTION daily.watermark(of_metric text, of_brand uuid, first date, last date) RETURNS date
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET enable_seqscan = off AS $settled$
 BEGIN
   IF EXISTS (
-    SELECT FROM daily.stale
+    SELECT FROM daily.refresh_queue
     WHERE metric = of_metric AND date IS NULL AND (brand_id = of_brand OR brand_id IS NULL)
   ) THEN
     RETURN NULL;
   END IF;
   RETURN least(
     last,
-    (SELECT settled_through FROM daily.trailing WHERE single),
-    (SELECT min(date) - 1 FROM daily.stale WHERE metric = of_metric AND brand_id = of_brand AND date >= first),
-    (SELECT min(date) - 1 FROM daily.stale WHERE metric = of_metric AND brand_id IS NULL AND date >= first));
+    (SELECT watermark FROM daily.rolling_window WHERE single),
+    (SELECT min(date) - 1 FROM daily.refresh_queue WHERE metric = of_metric AND brand_id = of_brand AND date >= first),
+    (SELECT min(date) - 1 FROM daily.refresh_queue WHERE metric = of_metric AND brand_id IS NULL AND date >= first));
 END
 $settled$;
 --> statement-breakpoint
@@ -730,13 +730,13 @@ BEGIN
   FOR name IN SELECT DISTINCT metric FROM daily.sources LOOP
     EXECUTE format('GRANT SELECT ON daily.%I TO export_api_reader', name);
   END LOOP;
-  GRANT SELECT (metric, brand_id, date) ON daily.stale TO export_api_reader;
-  GRANT SELECT ON daily.trailing TO export_api_reader, export_api_refresher;
-  GRANT EXECUTE ON FUNCTION daily.settled_through(text, uuid, date, date) TO export_api_reader;
+  GRANT SELECT (metric, brand_id, date) ON daily.refresh_queue TO export_api_reader;
+  GRANT SELECT ON daily.rolling_window TO export_api_reader, export_api_refresher;
+  GRANT EXECUTE ON FUNCTION daily.watermark(text, uuid, date, date) TO export_api_reader;
 
   GRANT EXECUTE ON FUNCTION daily.refresh(integer, integer) TO export_api_refresher;
-  GRANT EXECUTE ON FUNCTION daily.note_trailing(boolean, date) TO export_api_refresher;
-  GRANT SELECT, INSERT (metric) ON daily.stale TO export_api_refresher;
+  GRANT EXECUTE ON FUNCTION daily.enqueue_rolling_window(boolean, date) TO export_api_refresher;
+  GRANT SELECT, INSERT (metric) ON daily.refresh_queue TO export_api_refresher;
   GRANT SELECT ON daily.sources TO export_api_refresher;
 
   GRANT SELECT (id, organization_id) ON export_source.brands TO export_api_keys;

@@ -1,14 +1,14 @@
-CREATE TABLE "daily"."noted_deletions" (
+CREATE TABLE "daily"."deleted_answers" (
 	"answer_id" uuid NOT NULL,
 	"date" date NOT NULL,
-	"noted_by" "xid8" NOT NULL,
+	"transaction_id" "xid8" NOT NULL,
 	CONSTRAINT "noted_deletions_answer_id_date_pk" PRIMARY KEY("answer_id","date")
 );
 --> statement-breakpoint
 -- What a foreign key deletes reaches the triggers of statements at the depth of the statement that caused it: the depth
 -- tells no cascade from what a caller deletes. So each answer leaves word that its citations' days are noted. Triggers
--- on another application's tables do so once daily.capture is called again; until then they note such days for every brand.
-CREATE OR REPLACE FUNCTION daily.note_recordings_of_answer() RETURNS trigger
+-- on another application's tables do so once daily.install_triggers is called again; until then they note such days for every brand.
+CREATE OR REPLACE FUNCTION daily.enqueue_recorded_days() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $note$
 DECLARE
   prompt_ids uuid[];
@@ -21,12 +21,12 @@ BEGIN
     JOIN export_source.citations AS cited ON cited.answer_id = leaving.id
   ) AS day;
   IF dates IS NOT NULL THEN
-    PERFORM daily.note('answers', 'recorded_at', prompt_ids, dates);
-    INSERT INTO daily.noted_deletions (answer_id, date, noted_by)
+    PERFORM daily.enqueue('answers', 'recorded_at', prompt_ids, dates);
+    INSERT INTO daily.deleted_answers (answer_id, date, transaction_id)
     SELECT leaving.id, day.date, pg_current_xact_id()
     FROM (SELECT OLD.*) AS leaving CROSS JOIN unnest(dates) AS day(date)
     WHERE day.date IS NOT NULL
-    ON CONFLICT (answer_id, date) DO UPDATE SET noted_by = excluded.noted_by;
+    ON CONFLICT (answer_id, date) DO UPDATE SET transaction_id = excluded.transaction_id;
   END IF;
   RETURN OLD;
 END
@@ -34,22 +34,22 @@ $note$;
 --> statement-breakpoint
 -- As before, but for the note for every brand. Postgres replaces a function whole, and transition tables are seen in
 -- the trigger's function alone: what comes and what goes cannot share one.
-CREATE OR REPLACE FUNCTION daily.note_citations() RETURNS trigger
+CREATE OR REPLACE FUNCTION daily.enqueue_citations() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $note$
 DECLARE
   prompt_ids uuid[];
   answered date[];
   recorded date[];
 BEGIN
-  -- As in daily.note_parts.
+  -- As in daily.enqueue_answer_details.
   IF TG_OP <> 'INSERT' THEN
-    PERFORM FROM export_source.answers WHERE id IN (SELECT answer_id FROM gone) FOR KEY SHARE;
+    PERFORM FROM export_source.answers WHERE id IN (SELECT answer_id FROM old_rows) FOR KEY SHARE;
   END IF;
-  IF daily.looks_back() AND TG_OP <> 'INSERT' THEN
-    PERFORM FROM export_source.answers WHERE id IN (SELECT answer_id FROM gone) FOR SHARE;
+  IF daily.has_fixed_snapshot() AND TG_OP <> 'INSERT' THEN
+    PERFORM FROM export_source.answers WHERE id IN (SELECT answer_id FROM old_rows) FOR SHARE;
   END IF;
-  IF daily.looks_back() AND TG_OP <> 'DELETE' THEN
-    PERFORM FROM export_source.answers WHERE id IN (SELECT answer_id FROM come) FOR SHARE;
+  IF daily.has_fixed_snapshot() AND TG_OP <> 'DELETE' THEN
+    PERFORM FROM export_source.answers WHERE id IN (SELECT answer_id FROM new_rows) FOR SHARE;
   END IF;
 
   IF TG_OP <> 'INSERT' THEN
@@ -59,27 +59,27 @@ BEGIN
       SELECT DISTINCT
         answer.prompt_id,
         (answer.answered_at AT TIME ZONE 'UTC')::date AS answered,
-        (gone.recorded_at AT TIME ZONE 'UTC')::date AS recorded
-      FROM gone CROSS JOIN LATERAL (
-        SELECT prompt_id, answered_at FROM export_source.answers WHERE answers.id = gone.answer_id OFFSET 0
+        (old_rows.recorded_at AT TIME ZONE 'UTC')::date AS recorded
+      FROM old_rows CROSS JOIN LATERAL (
+        SELECT prompt_id, answered_at FROM export_source.answers WHERE answers.id = old_rows.answer_id OFFSET 0
       ) AS answer
     ) AS day;
-    PERFORM daily.note(TG_TABLE_NAME, 'answered_at', prompt_ids, answered);
-    PERFORM daily.note(TG_TABLE_NAME, 'recorded_at', prompt_ids, recorded);
+    PERFORM daily.enqueue(TG_TABLE_NAME, 'answered_at', prompt_ids, answered);
+    PERFORM daily.enqueue(TG_TABLE_NAME, 'recorded_at', prompt_ids, recorded);
 
     -- One statement may delete an answer and its citations side by side. Whose they were is not to be found then, and
     -- the note is for every brand; unless the answer noted them as it went, as it does ahead of a cascade.
-    INSERT INTO daily.stale (metric, date)
-    SELECT DISTINCT sources.metric, (gone.recorded_at AT TIME ZONE 'UTC')::date
-    FROM gone
+    INSERT INTO daily.refresh_queue (metric, date)
+    SELECT DISTINCT sources.metric, (old_rows.recorded_at AT TIME ZONE 'UTC')::date
+    FROM old_rows
     JOIN daily.sources ON sources.source = TG_TABLE_NAME AND sources.dated_by = 'recorded_at'
-    WHERE gone.recorded_at IS NOT NULL
-      AND NOT EXISTS (SELECT FROM export_source.answers WHERE answers.id = gone.answer_id)
+    WHERE old_rows.recorded_at IS NOT NULL
+      AND NOT EXISTS (SELECT FROM export_source.answers WHERE answers.id = old_rows.answer_id)
       AND NOT EXISTS (
-        SELECT FROM daily.noted_deletions AS noted
-        WHERE noted.answer_id = gone.answer_id AND noted.date = (gone.recorded_at AT TIME ZONE 'UTC')::date
-          AND noted.noted_by = pg_current_xact_id());
-    DELETE FROM daily.noted_deletions WHERE answer_id IN (SELECT answer_id FROM gone);
+        SELECT FROM daily.deleted_answers AS noted
+        WHERE noted.answer_id = old_rows.answer_id AND noted.date = (old_rows.recorded_at AT TIME ZONE 'UTC')::date
+          AND noted.transaction_id = pg_current_xact_id());
+    DELETE FROM daily.deleted_answers WHERE answer_id IN (SELECT answer_id FROM old_rows);
   END IF;
   IF TG_OP <> 'DELETE' THEN
     SELECT array_agg(day.prompt_id), array_agg(day.answered), array_agg(day.recorded)
@@ -88,13 +88,13 @@ BEGIN
       SELECT DISTINCT
         answer.prompt_id,
         (answer.answered_at AT TIME ZONE 'UTC')::date AS answered,
-        (come.recorded_at AT TIME ZONE 'UTC')::date AS recorded
-      FROM come CROSS JOIN LATERAL (
-        SELECT prompt_id, answered_at FROM export_source.answers WHERE answers.id = come.answer_id OFFSET 0
+        (new_rows.recorded_at AT TIME ZONE 'UTC')::date AS recorded
+      FROM new_rows CROSS JOIN LATERAL (
+        SELECT prompt_id, answered_at FROM export_source.answers WHERE answers.id = new_rows.answer_id OFFSET 0
       ) AS answer
     ) AS day;
-    PERFORM daily.note(TG_TABLE_NAME, 'answered_at', prompt_ids, answered);
-    PERFORM daily.note(TG_TABLE_NAME, 'recorded_at', prompt_ids, recorded);
+    PERFORM daily.enqueue(TG_TABLE_NAME, 'answered_at', prompt_ids, answered);
+    PERFORM daily.enqueue(TG_TABLE_NAME, 'recorded_at', prompt_ids, recorded);
   END IF;
   RETURN NULL;
 END

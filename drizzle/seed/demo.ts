@@ -1,5 +1,5 @@
 import type { Client } from 'pg'
-import { analyzeAll } from '../source/analyze.ts'
+import { analyzeAll } from '../db/analyze.ts'
 import { insertAnswers } from './answers.ts'
 import { haldenpeak } from './brands/haldenpeak.ts'
 import { BRANDS, insertBrands } from './brands.ts'

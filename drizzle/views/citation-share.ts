@@ -2,12 +2,12 @@ import { sql } from 'drizzle-orm'
 import { boolean, date, integer, uuid } from 'drizzle-orm/pg-core'
 import { textC } from '../text-c.ts'
 import { metrics } from './schema.ts'
-import { urlKey } from './url-key.ts'
+import { urlHash } from './url-hash.ts'
 
 export const citationShareColumns = () => ({
   brand_id: uuid().notNull(),
   date: date().notNull(),
-  url_key: uuid().notNull(),
+  url_hash: uuid().notNull(),
   url: textC().notNull(),
   domain: textC(),
   is_owned: boolean().notNull(),
@@ -20,7 +20,7 @@ export const citationShare = metrics.view('citation_share', citationShareColumns
     select
       counted.brand_id,
       counted.date,
-      ${urlKey(sql`cited.url`)} as url_key,
+      ${urlHash(sql`cited.url`)} as url_hash,
       cited.url collate "C" as url,
       max(cited.domain collate "C") as domain,
       bool_or(cited.owned) as is_owned,

@@ -2,12 +2,12 @@ import { sql } from 'drizzle-orm'
 import { boolean, date, integer, uuid } from 'drizzle-orm/pg-core'
 import { textC } from '../text-c.ts'
 import { metrics } from './schema.ts'
-import { urlKey } from './url-key.ts'
+import { urlHash } from './url-hash.ts'
 
 export const citationsColumns = () => ({
   brand_id: uuid().notNull(),
   date: date().notNull(),
-  url_key: uuid().notNull(),
+  url_hash: uuid().notNull(),
   url: textC().notNull(),
   domain: textC(),
   is_owned: boolean().notNull(),
@@ -19,7 +19,7 @@ export const citations = metrics.view('citations', citationsColumns()).as(sql`
     select
       counted.brand_id,
       (cited.recorded_at at time zone 'UTC')::date as date,
-      ${urlKey(sql`cited.url`)} as url_key,
+      ${urlHash(sql`cited.url`)} as url_hash,
       cited.url collate "C" as url,
       max(cited.domain collate "C") as domain,
       bool_or(cited.owned) as is_owned,

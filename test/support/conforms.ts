@@ -1,5 +1,5 @@
-import { conformity } from '../../cli/conformity.ts'
 import description from '../../functions/openapi.json' with { type: 'json' }
+import { conformity } from '../../lib/openapi/conformity.ts'
 
 /** Throws when an answer is not what this checkout's OpenAPI document says of its path and status. */
 export const demandConformity = conformity(description)

@@ -1,4 +1,4 @@
-import { findWorkers } from '../../cli/operations.ts'
+import { findWorkers } from '../../bundle/find-workers.ts'
 import type { Operation } from '../../lib/operation.ts'
 
 /** A Worker that describes itself, under the name of its file. */

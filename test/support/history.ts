@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import pg from 'pg'
-import { refreshAll } from '../../drizzle/daily/refresh.ts'
+import { refreshAll } from '../../drizzle/db/refresh.ts'
 import { tableOf } from './schema.ts'
 import { differences } from './verify.ts'
 
@@ -223,7 +223,7 @@ const PASSAGES: Readonly<Record<string, (actors: Actors, a: number, b: number) =
 /** Takes all rows away, and all notes of that. */
 export const CLEARANCE = `
   truncate ${['organizations', 'models', 'markets'].map(tableOf)} cascade;
-  truncate daily.stale, daily.visibility, daily.competitors, daily.citations, daily.citation_share,
+  truncate daily.refresh_queue, daily.visibility, daily.competitors, daily.citations, daily.citation_share,
     daily.sentiment, daily.recommended_rate`
 
 /** Rows to begin with, so that most steps find something. */

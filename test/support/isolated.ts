@@ -1,5 +1,5 @@
 import { inject } from 'vitest'
-import { startEmbeddedPostgres } from '../../emulator/embedded/postgres.ts'
+import { startEmbeddedPostgres } from '../../emulator/postgres/embedded.ts'
 import { createDatabase, type OwnDatabase, withClient } from './database.ts'
 import { prepare } from './schema.ts'
 

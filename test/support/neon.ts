@@ -1,18 +1,18 @@
 import { neonConfig } from '@neondatabase/serverless'
 
 /** What Neon was asked: a statement, its values, and what came with them. */
-export type Asked = {
+export type RequestContext = {
   readonly query: unknown
   readonly params: unknown
   readonly headers: Headers
   readonly signal: AbortSignal | null
 }
 
-export type NeonAnswer = (asked: Asked) => Response | Promise<Response>
+export type NeonAnswer = (asked: RequestContext) => Response | Promise<Response>
 
 /** Answers in Neon's place what its client asks in this process, one after the other; gives what was asked. */
-export function neonAnswers(...answers: readonly NeonAnswer[]): Asked[] {
-  const asked: Asked[] = []
+export function neonAnswers(...answers: readonly NeonAnswer[]): RequestContext[] {
+  const asked: RequestContext[] = []
   neonConfig.fetchFunction = async (_: string, init: RequestInit) => {
     const { query, params } = JSON.parse(String(init.body))
     const question = { query, params, headers: new Headers(init.headers), signal: init.signal ?? null }

@@ -1,5 +1,5 @@
 import { MARKED_DAYS } from './marks.ts'
-import { type Brand, type Holder, type Realm, seat } from './realm.ts'
+import { type Brand, type Holder, type Realm, seat } from './tenants.ts'
 
 /** Days before today at which something lies; negative for days to come. */
 type Age = number

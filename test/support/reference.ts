@@ -1,5 +1,5 @@
-import { readReference } from '../../functions/docs/reference.ts'
 import document from '../../functions/openapi.json' with { type: 'json' }
+import { readReference } from '../../site/reference.ts'
 
 /** The reference that the page is made from. */
 export const reference = readReference(document)

@@ -15,13 +15,13 @@ export type Release = { readonly migration: string; readonly statements: readonl
 
 /** The brand and the key of released/world.sql. */
 export const WORLD = {
-  sql: new URL('../released/world.sql', import.meta.url),
+  sql: new URL('./released/world.sql', import.meta.url),
   brandId: '00000000-0000-4000-8000-000000000003',
   key: `svc_live_${'ab'.repeat(32)}`,
   day: '2026-10-01',
 }
 
-const STATEMENTS = new URL('../released/statements.json', import.meta.url)
+const STATEMENTS = new URL('./released/statements.json', import.meta.url)
 
 /** The last release, as `npm run release` kept it. */
 export async function readRelease(): Promise<Release> {

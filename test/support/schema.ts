@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type pg from 'pg'
-import { bringToCurrent } from '../../cli/schema.ts'
-import { refreshAll } from '../../drizzle/daily/refresh.ts'
+import { migrateToLatest } from '../../bundle/migrate-to-latest.ts'
+import { refreshAll } from '../../drizzle/db/refresh.ts'
 
 /** Whether the raw tables are another application's, under its own names: with `SCHEMA=mapped`. */
 export const MAPPED = process.env.SCHEMA === 'mapped'
@@ -28,22 +28,22 @@ export const tableOf = (name: string): string => (MAPPED ? (TABLES[name] ?? name
 
 /** Brings an empty database to the current schema; with `SCHEMA=mapped` beside another application, and mapped to it. */
 export async function prepare(client: pg.Client): Promise<void> {
-  if (!MAPPED) return bringToCurrent(client)
+  if (!MAPPED) return migrateToLatest(client)
   await prepareMapped(client)
-  await applyCapture(client)
+  await installTriggers(client)
   // The triggers begin with a note of everything; tests begin with none.
   await refreshAll(client)
 }
 
 /** Puts triggers on the tables of the other application. */
-export const applyCapture = (client: pg.Client | pg.Pool): Promise<void> =>
-  applyFile(client, '../../../drizzle/examples/capture')
+export const installTriggers = (client: pg.Client | pg.Pool): Promise<void> =>
+  applyFile(client, '../../../docs/examples/triggers')
 
 /** Brings an empty database to the current schema beside another application that is mapped to it, without triggers. */
 export async function prepareMapped(client: pg.Client): Promise<void> {
   await applyFile(client, 'application')
-  await bringToCurrent(client, 'export_api')
-  await applyFile(client, '../../../drizzle/examples/mapping')
+  await migrateToLatest(client, 'export_api')
+  await applyFile(client, '../../../docs/examples/mapping')
   await applyFile(client, 'names')
 }
 

@@ -22,5 +22,5 @@ export async function differences(db: pg.Pool | pg.ClientBase): Promise<unknown[
     found.push(...rows)
   }
   if (metrics.length < 6) throw new Error(`Only ${metrics.length} metrics have both a view and a daily table`)
-  return [...found, ...(await db.query('select * from daily.stale')).rows]
+  return [...found, ...(await db.query('select * from daily.refresh_queue')).rows]
 }

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, inject } from 'vitest'
-import { refreshAll } from '../../drizzle/daily/refresh.ts'
+import { refreshAll } from '../../drizzle/db/refresh.ts'
 
 export type Values = Readonly<Record<string, unknown>>
 

@@ -1,4 +1,4 @@
-import type { Service } from '../../../emulator/outbound.ts'
+import type { Service } from '../../../emulator/workers/outbound.ts'
 import type { Fault } from './fault.ts'
 import { GARBAGE } from './garbage.ts'
 import { NEON_FAULTS } from './neon.ts'

@@ -94,8 +94,8 @@ async function serve(binaries: string, making: Making): Promise<MortalPostgres> 
     const port = await freePort()
     const url = `postgres://postgres@127.0.0.1:${port}/postgres`
     const settings = ['listen_addresses=127.0.0.1', `unix_socket_directories=${folder}`, 'fsync=off']
-    const told = [...settings, ...(making.settings ?? [])].flatMap((setting) => ['-c', setting])
-    const args = ['-D', data, '-p', String(port), ...told]
+    const toBudget = [...settings, ...(making.settings ?? [])].flatMap((setting) => ['-c', setting])
+    const args = ['-D', data, '-p', String(port), ...toBudget]
 
     const start = async () => {
       postmaster = spawn(join(binaries, 'postgres'), args, { ...options, stdio: 'ignore' })

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Call, call, FRESH, type Row } from '../call.ts'
-import { expectPageOrAway, type Judge } from './owed.ts'
+import { expectPageOrAway, type Judge } from './assertions.ts'
 
 /** However long an answer says to wait, a test waits no longer. */
 const MOST_MS = 150

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from 'vitest'
-import type { Service } from '../../../emulator/outbound.ts'
 import type { Emulator, EmulatorOptions } from '../../../emulator/start.ts'
+import type { Service } from '../../../emulator/workers/outbound.ts'
 import { startOwnService } from '../own-service.ts'
 import type { Fault } from './fault.ts'
 

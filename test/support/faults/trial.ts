@@ -1,9 +1,9 @@
 import { beforeAll, expect } from 'vitest'
-import type { Service } from '../../../emulator/outbound.ts'
+import type { Service } from '../../../emulator/workers/outbound.ts'
 import { call } from '../call.ts'
 import { database } from '../world.ts'
+import { expectOwed, type Outcome, reckoning } from './assertions.ts'
 import type { Fault } from './fault.ts'
-import { expectOwed, type Outcome, reckoning } from './owed.ts'
 import { type FaultyService, faultyService, type Servers } from './service.ts'
 import { findStages, type Stage } from './stages.ts'
 

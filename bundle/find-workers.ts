@@ -1,0 +1,52 @@
+import { readdir } from 'node:fs/promises'
+import { basename } from 'node:path'
+import type { NamedOperation } from '../lib/openapi/document.ts'
+import type { DocumentedWorker, Operation } from '../lib/operation.ts'
+import type { PreparedStatement } from '../lib/prepared-statement.ts'
+
+const FUNCTIONS = new URL('../functions/', import.meta.url)
+
+type Found = {
+  readonly name: string
+  readonly operation: Operation
+  readonly statements: readonly PreparedStatement[]
+  readonly module: Record<string, unknown>
+}
+
+/** Every Worker that describes itself, under the name of its file: found by reading the folder, so none has to be listed. */
+export async function findWorkers(): Promise<Found[]> {
+  const files = (await readdir(FUNCTIONS)).filter((file) => file.endsWith('.ts')).sort()
+  const found = await Promise.all(
+    files.map(async (file) => {
+      const module: Record<string, unknown> = await import(new URL(file, FUNCTIONS).href)
+      const { default: worker } = module
+      return isDocumentedWorker(worker)
+        ? [
+            {
+              name: basename(file, '.ts'),
+              operation: worker.operation,
+              statements: worker.statements,
+              module,
+            },
+          ]
+        : []
+    }),
+  )
+  return found.flat()
+}
+
+/** What every Worker in functions/ says of itself, the brands listing first, then by path. */
+export async function findOperations(): Promise<NamedOperation[]> {
+  return (await findWorkers())
+    .map(({ operation, module }) => named(operation, module))
+    .sort((left, right) => Number(left.paged) - Number(right.paged))
+}
+
+function named(operation: Operation, module: Record<string, unknown>): NamedOperation {
+  const found = Object.entries(module).find(([, exported]) => exported === operation.row)
+  if (found === undefined) throw new Error(`functions${operation.path}.ts does not export its row`)
+  return { ...operation, rowName: found[0] }
+}
+
+const isDocumentedWorker = (worker: unknown): worker is DocumentedWorker =>
+  typeof worker === 'object' && worker !== null && 'operation' in worker

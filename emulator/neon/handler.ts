@@ -1,0 +1,116 @@
+import pg, { type PoolClient, type QueryArrayConfig } from 'pg'
+import type { Pools } from './pools.ts'
+import { type NeonQuery, parseNeonRequest } from './request.ts'
+import { errorResponse, type Output, resultOf, sized } from './response.ts'
+
+const ISOLATION = new Map([
+  ['ReadUncommitted', 'READ UNCOMMITTED'],
+  ['ReadCommitted', 'READ COMMITTED'],
+  ['RepeatableRead', 'REPEATABLE READ'],
+  ['Serializable', 'SERIALIZABLE'],
+])
+
+/** Answers Neon's SQL over HTTP from `pools` as Neon's proxy does, a single query or a batch in one transaction. */
+export function neon(pools: Pools): (request: Request) => Promise<Response> {
+  return async (request) => {
+    const body = await parseNeonRequest(request)
+    if (typeof body === 'string') return Response.json({ message: body }, { status: 400 })
+    const isolation = request.headers.get('Neon-Batch-Isolation-Level')
+    if (isolation !== null && !ISOLATION.has(isolation)) {
+      return Response.json({ message: 'invalid isolation level' }, { status: 400 })
+    }
+
+    let client: PoolClient
+    try {
+      client = await (await pools.of(request.headers.get('Neon-Connection-String'))).connect()
+    } catch (error) {
+      return errorResponse(error, 'connecting')
+    }
+    const lost = track(client)
+    let fatal = false
+    try {
+      const output = outputOf(request.headers)
+      const answering =
+        'query' in body
+          ? run(client, body, output)
+          : inTransaction(client, begin(request.headers), body.queries, output).then((results) => ({
+              results,
+            }))
+      return sized(JSON.stringify(await Promise.race([answering, left(request.signal)])))
+    } catch (error) {
+      // Known before the connection's end has been heard: the next query must not get it.
+      if (endsConnection(error)) fatal = true
+      return errorResponse(error, 'querying')
+    } finally {
+      client.release(lost() || fatal)
+    }
+  }
+}
+
+/** Rejects when nobody waits for the answer any more: a connection that has gone silent must not be kept waiting for. */
+function left(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason)
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+}
+
+/** Tells whether the connection broke while it was in use; without a listener that would end the process. */
+function track(client: PoolClient): () => boolean {
+  let broken = false
+  const listener = () => {
+    broken = true
+  }
+  client.on('error', listener)
+  return () => {
+    client.off('error', listener)
+    return broken
+  }
+}
+
+function endsConnection(error: unknown): boolean {
+  return !(error instanceof pg.DatabaseError) || error.severity === 'FATAL'
+}
+
+function outputOf(headers: Headers): Output {
+  return {
+    rawText: headers.get('Neon-Raw-Text-Output') === 'true',
+    arrays: headers.get('Neon-Array-Mode') === 'true',
+  }
+}
+
+function begin(headers: Headers): string {
+  const isolation = ISOLATION.get(headers.get('Neon-Batch-Isolation-Level') ?? '')
+  return [
+    'BEGIN',
+    isolation === undefined ? '' : `ISOLATION LEVEL ${isolation}`,
+    headers.get('Neon-Batch-Read-Only') === 'true' ? 'READ ONLY' : '',
+    headers.get('Neon-Batch-Deferrable') === 'true' ? 'DEFERRABLE' : '',
+  ].join(' ')
+}
+
+async function inTransaction(client: PoolClient, begin: string, queries: NeonQuery[], output: Output) {
+  await client.query(begin)
+  try {
+    const results = []
+    for (const query of queries) results.push(await run(client, query, output))
+    await client.query('COMMIT')
+    return results
+  } catch (error) {
+    // The first error is the answer; a rollback that fails too means that the connection is gone.
+    await client.query('ROLLBACK').catch(() => undefined)
+    throw error
+  }
+}
+
+async function run(client: PoolClient, { query, params }: NeonQuery, output: Output) {
+  const statement: QueryArrayConfig & { queryMode: 'extended' } = {
+    text: query,
+    values: params,
+    rowMode: 'array',
+    // The simple protocol, pg's choice when there are no parameters, takes several statements; Neon never does.
+    queryMode: 'extended',
+    types: { getTypeParser: () => (text: string) => text },
+  }
+  return resultOf(await client.query<(string | null)[]>(statement), output)
+}

@@ -1,0 +1,68 @@
+import pg, { type QueryArrayResult } from 'pg'
+import { MAX_BYTES } from './request.ts'
+
+/** How the caller wants its cells and rows. */
+export interface Output {
+  rawText: boolean
+  arrays: boolean
+}
+
+type Cell = string | null
+
+/** Type ids whose text is also their JSON, which Neon sends as such when raw text was not asked for. */
+const { BOOL, INT2, INT4, INT8, FLOAT4, FLOAT8, JSON: JSON_TYPE, JSONB } = pg.types.builtins
+const JSON_TYPES: ReadonlySet<number> = new Set([BOOL, INT2, INT4, INT8, FLOAT4, FLOAT8, JSON_TYPE, JSONB])
+
+/** A result in Neon's form. */
+export function resultOf(result: QueryArrayResult<Cell[]>, output: Output) {
+  const { command, rowCount, fields } = result
+  const rows = result.rows.map((row) => {
+    const cells = output.rawText ? row : row.map((cell, i) => jsonCell(cell, fields[i]?.dataTypeID))
+    return output.arrays ? cells : Object.fromEntries(cells.map((cell, i) => [fields[i]?.name, cell]))
+  })
+  return { command, rowCount, rows, fields, rowAsArray: output.arrays }
+}
+
+function jsonCell(cell: Cell, type: number | undefined): unknown {
+  if (cell === null || type === undefined || !JSON_TYPES.has(type)) return cell
+  if (type === BOOL) return cell === 't'
+  if (type !== JSON_TYPE && type !== JSONB && !Number.isFinite(Number(cell))) return cell
+  return JSON.parse(cell)
+}
+
+/** A JSON answer, or Neon's refusal of one over its limit. */
+export function sized(json: string): Response {
+  if (Buffer.byteLength(json) > MAX_BYTES) {
+    return Response.json({ message: `response is too large (max is ${MAX_BYTES} bytes)` }, { status: 507 })
+  }
+  return new Response(json, { headers: { 'content-type': 'application/json' } })
+}
+
+/**
+ * What Neon answers for an error: 400 with Postgres's own fields when a query failed, even by losing its
+ * connection, and 500 when no connection could be had (except to a database that does not exist).
+ */
+export function errorResponse(error: unknown, while_: 'connecting' | 'querying'): Response {
+  const fields = error instanceof pg.DatabaseError ? error : undefined
+  const status = while_ === 'querying' || fields?.code === '3D000' ? 400 : 500
+  const body = {
+    message: error instanceof Error ? error.message : String(error),
+    code: fields?.code ?? '',
+    detail: fields?.detail ?? null,
+    hint: fields?.hint ?? null,
+    position: fields?.position ?? null,
+    internalPosition: fields?.internalPosition ?? null,
+    internalQuery: fields?.internalQuery ?? null,
+    severity: fields?.severity ?? '',
+    where: fields?.where ?? null,
+    table: fields?.table ?? null,
+    column: fields?.column ?? null,
+    schema: fields?.schema ?? null,
+    dataType: fields?.dataType ?? null,
+    constraint: fields?.constraint ?? null,
+    file: fields?.file ?? null,
+    line: fields?.line ?? null,
+    routine: fields?.routine ?? null,
+  }
+  return Response.json(body, { status })
+}

@@ -1,0 +1,184 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { call, pull } from '../support/call.ts'
+import { rowTexts, scene } from '../support/scene.ts'
+import { tenant } from '../support/tenant.ts'
+import { database, prompt } from '../support/world.ts'
+
+const db = database()
+
+const url = 'https://site.example/page'
+
+test('has a row per date and URL, with its owned citations', async () => {
+  const { say, page } = await scene(db)
+  await say('2026-10-01T09:00:00Z', { citations: [{ url, owned: true }] })
+  await say('2026-10-01T10:00:00Z', { citations: [{ url, owned: true }] })
+  await say('2026-10-02T10:00:00Z', { citations: [{ url, domain: null }] })
+  expect(rowTexts(await page('/citation-share', '2026-10-01', '2026-10-02'))).toEqual([
+    `{"date":"2026-10-01","url":"${url}","domain":"site.example","is_owned":true,"citations":2,"owned_citations":2}`,
+    `{"date":"2026-10-02","url":"${url}","domain":null,"is_owned":false,"citations":1,"owned_citations":0}`,
+  ])
+})
+
+test('dates a citation by its answer, not by when it was recorded', async () => {
+  const { say, rows } = await scene(db)
+  await say('2026-10-01T23:59:59.999Z', { citations: [{ url, recordedAt: '2026-10-03T08:00:00Z' }] })
+  await say('2026-10-02T00:00:00.000Z', { citations: [{ url, recordedAt: '2026-10-04T08:00:00Z' }] })
+  expect(await rows('/citation-share', '2026-09-01', '2026-10-31')).toMatchObject([
+    { date: '2026-10-01', citations: 1 },
+    { date: '2026-10-02', citations: 1 },
+  ])
+  expect(await rows('/citations', '2026-09-01', '2026-10-31')).toMatchObject([
+    { date: '2026-10-03', citations: 1 },
+    { date: '2026-10-04', citations: 1 },
+  ])
+})
+
+test('counts fewer owned citations than citations when the domain became owned during the day', async () => {
+  const { say, rows } = await scene(db)
+  for (const hour of ['08', '09', '10']) await say(`2026-10-01T${hour}:00:00Z`, { citations: [{ url }] })
+  for (const hour of ['12', '13'])
+    await say(`2026-10-01T${hour}:00:00Z`, { citations: [{ url, owned: true }] })
+  expect(await rows('/citation-share', '2026-10-01')).toMatchObject([
+    { is_owned: true, citations: 5, owned_citations: 2 },
+  ])
+})
+
+test('counts an answer that cites a URL twice once, as owned when either was', async () => {
+  const { say, rows } = await scene(db)
+  await say('2026-10-01T09:00:00Z', { citations: [{ url }, { url, owned: true }] })
+  await say('2026-10-02T09:00:00Z', {
+    citations: [
+      { url, owned: true },
+      { url, owned: true },
+    ],
+  })
+  await say('2026-10-03T09:00:00Z', { citations: [{ url }, { url }] })
+  expect(await rows('/citation-share', '2026-10-01', '2026-10-03')).toMatchObject([
+    { citations: 1, owned_citations: 1, is_owned: true },
+    { citations: 1, owned_citations: 1, is_owned: true },
+    { citations: 1, owned_citations: 0, is_owned: false },
+  ])
+})
+
+test('gives the share of a window as the ratio of its sums', async () => {
+  const { say, rows } = await scene(db)
+  const earned = 'https://news.example/'
+  await say('2026-10-01T09:00:00Z', { citations: [{ url, owned: true }, { url: earned }] })
+  await say('2026-10-02T09:00:00Z', { citations: [{ url, owned: true }] })
+  await say('2026-10-02T10:00:00Z', { citations: [{ url: earned }, { url: `${earned}?b` }] })
+  const found = await rows('/citation-share', '2026-10-01', '2026-10-02')
+  const sum = (name: string) => found.reduce((total, row) => total + Number(row[name]), 0)
+  // 2 of 5: the mean of the daily shares (1/2 and 1/3) would be another number.
+  expect([sum('owned_citations'), sum('citations')]).toEqual([2, 5])
+})
+
+test('leaves out answers that do not count, and counts branded prompts', async () => {
+  const { brandId, say, rows } = await scene(db)
+  const retired = await prompt(db, brandId, { retired_at: '2026-10-20T00:00:00Z' })
+  const aside = await prompt(db, brandId, { counts_in_metrics: false })
+  const branded = await prompt(db, brandId, { branded: true })
+  const citations = [{ url, owned: true }]
+  await say('2026-10-01T09:00:00Z', { citations, error: 'timeout' })
+  await say('2026-10-01T09:00:00Z', { citations, prompt: retired })
+  await say('2026-10-01T09:00:00Z', { citations, prompt: aside })
+  expect(await rows('/citation-share', '2026-10-01')).toEqual([])
+  await say('2026-10-01T09:00:00Z', { citations, prompt: branded })
+  expect(await rows('/citation-share', '2026-10-01')).toMatchObject([{ citations: 1, owned_citations: 1 }])
+  await db.query('update prompts set counts_in_metrics = true where id = $1', [aside])
+  expect(await rows('/citation-share', '2026-10-01')).toMatchObject([{ citations: 2, owned_citations: 2 }])
+})
+
+test('gives the greatest domain by code point, or null when none is known', async () => {
+  const { say, rows } = await scene(db)
+  // A locale would put "Z" after "a".
+  await say('2026-10-01T09:00:00Z', { citations: [{ url, domain: 'a.example' }] })
+  await say('2026-10-01T10:00:00Z', { citations: [{ url, domain: 'Z.example' }] })
+  await say('2026-10-01T11:00:00Z', { citations: [{ url, domain: null }] })
+  await say('2026-10-02T11:00:00Z', { citations: [{ url, domain: null }] })
+  expect(await rows('/citation-share', '2026-10-01', '2026-10-02')).toMatchObject([
+    { domain: 'a.example', citations: 3 },
+    { domain: null, citations: 1 },
+  ])
+})
+
+test('moves a citation that goes to another answer, and follows an answer to another day', async () => {
+  const { say, rows } = await scene(db)
+  const first = await say('2026-10-01T09:00:00Z', { citations: [{ url }] })
+  const second = await say('2026-10-02T09:00:00Z')
+  const days = async () => (await rows('/citation-share', '2026-10-01', '2026-10-31')).map((row) => row.date)
+  expect(await days()).toEqual(['2026-10-01'])
+  await db.query('update citations set answer_id = $2 where answer_id = $1', [first, second])
+  expect(await days()).toEqual(['2026-10-02'])
+  await db.query(`update answers set answered_at = '2026-10-09T00:00:00Z' where id = $1`, [second])
+  expect(await days()).toEqual(['2026-10-09'])
+})
+
+test.for(['/citations', '/citation-share'])('%s serves URLs of 8,192 random bytes', async (path) => {
+  const { say, rows } = await scene(db)
+  // 64 symbols drawn at random hold 6 bits a byte, more than any index entry can be compressed to.
+  const long = (tail: string) =>
+    `https://site.example/${randomBytes(6200).toString('base64url')}`.slice(0, 8191) + tail
+  const urls = [long('a'), long('b')]
+  const twin = `${urls[0]?.slice(0, 8191)}c`
+  await say('2026-10-01T09:00:00Z', { citations: [...urls, twin].map((each) => ({ url: each })) })
+  await say('2026-10-01T10:00:00Z', { citations: [{ url: twin, owned: true }] })
+  const found = await rows(path, '2026-10-01')
+  expect(found.map((row) => Buffer.byteLength(String(row.url)))).toEqual([8192, 8192, 8192])
+  expect(new Map(found.map((row) => [row.url, row.citations]))).toEqual(
+    new Map([...urls.map((each) => [each, 1] as const), [twin, 2]]),
+  )
+})
+
+test('sends what is larger than Neon’s limit in pages of fewer rows, and loses none of them', async () => {
+  const { brandId, key } = await tenant(db)
+  // A quotation mark takes four bytes on the way from Neon: these rows are 13 MB, where the limit is 10 MiB.
+  await db.query(
+    `insert into daily.citation_share (brand_id, date, url_hash, url, domain, is_owned, citations, owned_citations)
+     select $1, '2026-10-01'::date + n / 150, gen_random_uuid(), repeat('"', 8188) || 1000 + n, 'site.example', false, n, 0
+     from generate_series(1, 400) as n`,
+    [brandId],
+  )
+  const options = { key, query: { brandId, fromDate: '2026-10-01', toDate: '2026-10-31' } }
+  const first = await call('/citation-share', options)
+  expect(first.status).toBe(200)
+  expect(first.data).toHaveLength(100)
+  expect(first.pagination).toMatchObject({ pageSize: 1000, hasMore: true })
+  const rows = await pull('/citation-share', options)
+  expect(rows.map((row) => row.date)).toEqual(rows.map((row) => row.date).toSorted())
+  expect(rows.map((row) => Number(row.citations)).toSorted((a, b) => a - b)).toEqual(
+    Array.from({ length: 400 }, (_, index) => index + 1),
+  )
+})
+
+test.for(['/citations', '/citation-share'])('%s serves URLs of any characters as they are', async (path) => {
+  const { say, rows } = await scene(db)
+  const urls = [
+    'https://site.example/"quoted"',
+    'https://site.example/back\\slash\\u0041',
+    'https://site.example/\u0001\u001f\t\r\n\u007f\u2028',
+    'https://site.example/😀/é/e\u0301/\u{10ffff}',
+    "https://site.example/?q=it's&r=<b>%00{}[]",
+    'HTTPS://site.example/',
+    'https://site.example/',
+    ' https://site.example/ ',
+    '',
+  ]
+  await say('2026-10-01T09:00:00Z', {
+    citations: urls.map((each) => ({ url: each, domain: `of ${each}` })),
+  })
+  const found = await rows(path, '2026-10-01')
+  expect(found.map((row) => row.url).toSorted()).toEqual(urls.toSorted())
+  expect(found.filter((row) => row.domain !== `of ${row.url}`)).toEqual([])
+})
+
+test.for(['/citations', '/citation-share'])('%s tells URLs apart whose MD5 is the same', async (path) => {
+  const { say, rows } = await scene(db)
+  // A collision that Marc Stevens published in 2024.
+  const urls = ['A', 'E'].map(
+    (letter) => `TEXTCOLLBYfGiJUETHQ4h${letter}cKSMd5zYpgqf1YRDhkmxHkhPWptrkoyz28wnI9V0aHeAuaKnak`,
+  )
+  expect(new Set(urls.map((each) => createHash('md5').update(each).digest('hex'))).size).toBe(1)
+  await say('2026-10-01T09:00:00Z', { citations: urls.map((each) => ({ url: each })) })
+  expect((await rows(path, '2026-10-01')).map((row) => row.url).toSorted()).toEqual(urls)
+})

@@ -1,0 +1,225 @@
+import { randomUUID } from 'node:crypto'
+import { drizzle } from 'drizzle-orm/node-postgres'
+import pg from 'pg'
+import { describe, expect, inject, test } from 'vitest'
+import { createKey, type KeyRequest, KeyRequestError, listKeys, revokeKey } from '../../lib/keys.ts'
+import { call } from '../support/call.ts'
+import { tenant } from '../support/tenant.ts'
+import { brand, database, exportKey, insert, type Organization, organization } from '../support/world.ts'
+
+const db = database()
+const keysDb = drizzle({ client: db })
+
+const NOW = new Date()
+const PAST = new Date(NOW.getTime() - 1)
+
+const actor = ({ id, owner }: Organization) => ({ organizationId: id, userId: owner })
+
+const create = (org: Organization, request: Partial<KeyRequest> = {}, now: Date = NOW) =>
+  createKey(keysDb, actor(org), { label: 'A loader', brandIds: null, expiresAt: null, ...request }, now)
+
+/** Expects a refusal, in a sentence. */
+async function expectRefused(attempt: Promise<unknown>, sentence: RegExp): Promise<void> {
+  const refusal = await attempt.catch((error: unknown) => error)
+  expect(refusal).toBeInstanceOf(KeyRequestError)
+  expect(String(refusal)).toMatch(sentence)
+}
+
+const countKeys = async ({ id }: Organization): Promise<number> =>
+  (await db.query('select from api_keys where organization_id = $1', [id])).rowCount ?? 0
+
+/** Somebody else in an organization. */
+async function colleague({ id }: Organization, role: string): Promise<Organization> {
+  const owner = randomUUID()
+  await insert(db, 'users', [{ id: owner, email: `${owner}@mail.example` }])
+  await insert(db, 'memberships', [{ organization_id: id, user_id: owner, role }])
+  return { id, owner }
+}
+
+async function withKeys(org: Organization, count: number): Promise<void> {
+  for (let made = 0; made < count; made += 1) await exportKey(db, org)
+}
+
+describe('creating a key', () => {
+  test.each(['owner', 'admin'])('is open to an %s', async (role) => {
+    const { org, brandId } = await tenant(db)
+    const { key, ...made } = await create(await colleague(org, role))
+    expect(made).toMatchObject({ label: 'A loader', lastFour: key.slice(-4), state: 'active' })
+    expect((await call('/brands', { key })).data.map(({ id }) => id)).toEqual([brandId])
+  })
+
+  test('is refused to members, to owners elsewhere and for organizations that do not exist', async () => {
+    const org = await organization(db)
+    const stranger = await organization(db)
+    await expectRefused(create(await colleague(org, 'member')), /owner or admin/)
+    await expectRefused(create({ ...org, owner: stranger.owner }), /owner or admin/)
+    await expectRefused(create({ ...org, id: randomUUID() }), /owner or admin/)
+    expect(await countKeys(org)).toBe(0)
+  })
+
+  test.each([
+    ['lite', { plan: 'lite' }],
+    ['past due', { plan: 'pro', status: 'past_due' }],
+    ['canceled', { plan: 'enterprise', status: 'canceled' }],
+    ['missing', null],
+  ])('is refused when the plan is %s', async (_, subscription) => {
+    const org = await organization(db, subscription)
+    await expectRefused(create(org), /no active plan that includes the Export API/)
+    expect(await countKeys(org)).toBe(0)
+  })
+
+  test.each([
+    ['pro', 2],
+    ['agency', 5],
+    ['enterprise', 20],
+  ] as const)('is refused when the %s plan’s %i keys are in use', async (plan, allowed) => {
+    const org = await organization(db, { plan })
+    await withKeys(org, allowed - 1)
+    await create(org)
+    await expectRefused(create(org), new RegExp(`${allowed} keys`))
+    expect(await countKeys(org)).toBe(allowed)
+  })
+
+  test('does not count keys that are expired or revoked, of another scope or of another organization', async () => {
+    const org = await organization(db, { plan: 'pro' })
+    for (const values of [
+      { revoked_at: PAST },
+      { expires_at: PAST },
+      { expires_at: NOW },
+      { scope: 'tools' },
+    ]) {
+      await exportKey(db, org, values)
+    }
+    await withKeys(await organization(db, { plan: 'pro' }), 2)
+    await create(org)
+    await create(org, { expiresAt: new Date('2099-01-01') })
+    await expectRefused(create(org), /2 keys/)
+  })
+
+  test('is refused for brands that are not the organization’s', async () => {
+    const { org, brandId } = await tenant(db)
+    const { brandId: foreign } = await tenant(db)
+    for (const brandIds of [[brandId, foreign], [foreign], [randomUUID()]]) {
+      await expectRefused(create(org, { brandIds }), /brand/)
+    }
+    expect(await countKeys(org)).toBe(1)
+  })
+
+  test('takes a brand of the organization in either case and named twice', async () => {
+    const { org, brandId } = await tenant(db)
+    const other = await brand(db, org)
+    const { key } = await create(org, { brandIds: [brandId.toUpperCase(), brandId] })
+    const statuses = [brandId, other].map(
+      async (id) => (await call('/sentiment', { key, query: { brandId: id } })).status,
+    )
+    expect(await Promise.all(statuses)).toEqual([200, 404])
+  })
+
+  test('is refused with an expiry that is not in the future', async () => {
+    const org = await organization(db)
+    await expectRefused(create(org, { expiresAt: PAST }), /expiry/)
+    await expectRefused(create(org, { expiresAt: NOW }), /expiry/)
+    expect(await countKeys(org)).toBe(0)
+    expect((await create(org, { expiresAt: new Date(NOW.getTime() + 1) })).state).toBe('active')
+  })
+
+  test('is refused without a label', async () => {
+    const org = await organization(db)
+    for (const label of ['', '  ']) await expectRefused(create(org, { label }), /label/)
+    expect(await countKeys(org)).toBe(0)
+  })
+
+  test.each([
+    'read committed',
+    'repeatable read',
+  ])('gives the last key that a plan allows to exactly one of six that ask at once, in a database whose default is %s', async (isolation) => {
+    const org = await organization(db, { plan: 'agency' })
+    await withKeys(org, 4)
+    const options = `-c default_transaction_isolation=${isolation.replace(' ', '\\ ')}`
+    const client = new pg.Pool({ connectionString: inject('databaseUrl'), max: 6, options })
+    try {
+      const request = { label: 'At once', brandIds: null, expiresAt: null }
+      const attempts = Array.from({ length: 6 }, () =>
+        createKey(drizzle({ client }), actor(org), request, NOW),
+      )
+      const outcomes = (await Promise.allSettled(attempts)).map(({ status }) => status)
+      expect(outcomes.sort()).toEqual(['fulfilled', ...Array<string>(5).fill('rejected')])
+      const refusals = attempts.map((attempt) =>
+        attempt.catch((error: unknown) => error instanceof KeyRequestError),
+      )
+      expect((await Promise.all(refusals)).filter((refused) => refused === true)).toHaveLength(5)
+    } finally {
+      await client.end()
+    }
+    expect(await countKeys(org)).toBe(5)
+  })
+})
+
+describe('listing keys', () => {
+  test('is open to admins, and refused to members and to owners elsewhere', async () => {
+    const { org, keyId } = await tenant(db)
+    const stranger = await organization(db)
+    const list = (who: Organization) => listKeys(keysDb, actor(who), NOW)
+    expect(await list(await colleague(org, 'admin'))).toMatchObject([{ id: keyId }])
+    await expectRefused(list(await colleague(org, 'member')), /owner or admin/)
+    await expectRefused(list({ ...org, owner: stranger.owner }), /owner or admin/)
+  })
+
+  test('tells which keys are active, expired and revoked', async () => {
+    const org = await organization(db)
+    const later = new Date(NOW.getTime() + 1)
+    const keys = [
+      ['active', {}],
+      ['active', { expires_at: later }],
+      ['expired', { expires_at: NOW }],
+      ['expired', { expires_at: PAST }],
+      ['revoked', { revoked_at: PAST }],
+      ['revoked', { revoked_at: PAST, expires_at: PAST }],
+    ] as const
+    const expected = await Promise.all(
+      keys.map(async ([state, values]) => [(await exportKey(db, org, values)).id, state] as const),
+    )
+    const listed = await listKeys(keysDb, actor(org), NOW)
+    expect(new Map(listed.map(({ id, state }) => [id, state]))).toEqual(new Map(expected))
+  })
+
+  test('needs no plan', async () => {
+    const { org, keyId } = await tenant(db, { plan: null })
+    expect(await listKeys(keysDb, actor(org), NOW)).toMatchObject([{ id: keyId }])
+  })
+})
+
+describe('revoking a key', () => {
+  const revoke = (who: Organization, keyId: string) => revokeKey(keysDb, actor(who), keyId, NOW)
+
+  test('again leaves the time of the first revocation', async () => {
+    const org = await organization(db)
+    const revokedAt = new Date('2026-10-01T12:00:00Z')
+    const { id } = await exportKey(db, org, { revoked_at: revokedAt })
+    expect(await revoke(org, id)).toMatchObject({ state: 'revoked', revokedAt })
+    expect(await listKeys(keysDb, actor(org), NOW)).toMatchObject([{ revokedAt }])
+  })
+
+  test('is open to admins, also when somebody else made it', async () => {
+    const { org, keyId, key } = await tenant(db)
+    await revoke(await colleague(org, 'admin'), keyId)
+    expect((await call('/brands', { key })).status).toBe(401)
+  })
+
+  test('is refused to members and to owners elsewhere', async () => {
+    const { org, keyId, key } = await tenant(db)
+    const stranger = await organization(db)
+    await expectRefused(revoke(await colleague(org, 'member'), keyId), /owner or admin/)
+    await expectRefused(revoke({ ...org, owner: stranger.owner }, keyId), /owner or admin/)
+    expect((await call('/brands', { key })).status).toBe(200)
+  })
+
+  test('is refused for keys that are not the organization’s, and for keys of another scope', async () => {
+    const org = await organization(db)
+    const { keyId: foreign } = await tenant(db)
+    const { id: tools } = await exportKey(db, org, { scope: 'tools' })
+    for (const id of [randomUUID(), foreign, tools]) await expectRefused(revoke(org, id), /no such key/)
+    const unrevoked = 'select from api_keys where id = any ($1) and revoked_at is null'
+    expect((await db.query(unrevoked, [[foreign, tools]])).rowCount).toBe(2)
+  })
+})

@@ -1,0 +1,447 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { BINDINGS, variables } from '../../emulator/workers/bindings.ts'
+import { type CursorBinding, type CursorPosition, signCursor } from '../../lib/cursor.ts'
+import { type Answer, call, pull, type Row } from '../support/call.ts'
+import { clearOfEnd, DAY, daysAgo } from '../support/clock.ts'
+import { fillDaily, hasManyRowsADay } from '../support/daily.ts'
+import { findEndpoints } from '../support/endpoints.ts'
+import { expectError } from '../support/refusal.ts'
+import { type Tenant, tenant } from '../support/tenant.ts'
+import { brand, database, insert } from '../support/world.ts'
+
+const db = database()
+const paged = (await findEndpoints()).filter((endpoint) => endpoint.paged)
+
+beforeAll(() => clearOfEnd(DAY, 60_000), 90_000)
+
+const ALL = { fromDate: '2010-01-01', toDate: '2030-12-31' }
+
+/** The number that a filled row carries in each of its integers. */
+const numberOf = (row: Row): number => Number(Object.values(row).find(Number.isInteger))
+
+const numbered = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, index) => from + index)
+
+const { CURSOR_SECRET } = { ...BINDINGS, ...variables(process.env) }
+
+/** Cursors as the emulator's Workers seal them. */
+const seal = (position: CursorPosition, binding: CursorBinding) =>
+  signCursor(position, binding, [CURSOR_SECRET])
+
+/** A brand with citations, all of one day. */
+async function cited(rows: number, day = '2026-10-01'): Promise<Tenant> {
+  const its = await tenant(db)
+  await fillDaily(db, { name: 'citations', brandId: its.brandId, rows, first: day, days: 1 })
+  return its
+}
+
+const page = (
+  { key, brandId }: Pick<Tenant, 'key' | 'brandId'>,
+  query: Readonly<Record<string, string | undefined>> = {},
+): Promise<Answer> => call('/citations', { key, query: { brandId, ...ALL, ...query } })
+
+describe.each(paged)('a run through $path', ({ name, path }) => {
+  test('of 2,500 days loses no row, doubles none, and keeps to the order of dates', async () => {
+    const { key, brandId } = await tenant(db)
+    await fillDaily(db, { name, brandId, rows: 2500, first: '2015-01-01', days: 2500 })
+    const rows = await pull(path, { key, query: { brandId, ...ALL } })
+    expect(rows.map(numberOf)).toEqual(numbered(1, 2500))
+  })
+
+  test('of 2,500 rows on few days loses no row and doubles none', async () => {
+    const { key, brandId } = await tenant(db)
+    const days = (await hasManyRowsADay(db, name)) ? 3 : 2500
+    await fillDaily(db, { name, brandId, rows: 2500, first: '2015-01-01', days })
+    const rows = await pull(path, { key, query: { brandId, ...ALL } })
+    expect(rows.map(numberOf).sort((one, other) => one - other)).toEqual(numbered(1, 2500))
+    const dates = rows.map(({ date }) => String(date))
+    expect(dates).toEqual(dates.toSorted())
+  })
+
+  test('knows its last page, even a full one', async () => {
+    const { key, brandId } = await tenant(db)
+    await fillDaily(db, { name, brandId, rows: 1000, first: '2015-01-01', days: 1000 })
+    const query = { brandId, ...ALL }
+    const full = await call(path, { key, query })
+    expect(full.data).toHaveLength(1000)
+    expect(full.pagination).toEqual({ pageSize: 1000, hasMore: false, nextCursor: null })
+
+    await fillDaily(db, { name, brandId, rows: 1, first: '2020-01-01', days: 1, from: 1001 })
+    const first = await call(path, { key, query })
+    expect(first.data).toHaveLength(1000)
+    expect(first.pagination).toMatchObject({ pageSize: 1000, hasMore: true })
+    const cursor = first.pagination.nextCursor ?? undefined
+    expect(cursor).toMatch(/^[A-Za-z][A-Za-z0-9_-]+$/)
+    const last = await call(path, { key, query: { ...query, cursor } })
+    expect(last.data.map(numberOf)).toEqual([1001])
+    expect(last.pagination).toEqual({ pageSize: 1000, hasMore: false, nextCursor: null })
+    expect(last.meta).toEqual(first.meta)
+  })
+
+  test('takes no cursor of another endpoint', async () => {
+    const { key, brandId } = await tenant(db)
+    await fillDaily(db, { name, brandId, rows: 1001, first: '2015-01-01', days: 1001 })
+    const query = { brandId, ...ALL }
+    const { pagination } = await call(path, { key, query })
+    const cursor = pagination.nextCursor ?? undefined
+    for (const other of paged) {
+      const answer = await call(other.path, { key, query: { ...query, cursor } })
+      if (other.path === path) expect([answer.status, answer.data.map(numberOf)]).toEqual([200, [1001]])
+      else expectError(answer, 400)
+    }
+  })
+})
+
+describe('hasMore', () => {
+  test.each([
+    [0, [0]],
+    [1, [1]],
+    [1999, [1000, 999]],
+    [2000, [1000, 1000]],
+    [2001, [1000, 1000, 1]],
+  ])('of %i rows is exact', async (rows, sizes) => {
+    const its = await cited(rows)
+    const seen: number[] = []
+    let cursor: string | null | undefined
+    while (cursor !== null) {
+      const { data, pagination } = await page(its, { cursor })
+      seen.push(data.length)
+      expect(pagination.hasMore).toBe(pagination.nextCursor !== null)
+      cursor = pagination.nextCursor
+    }
+    expect(seen).toEqual(sizes)
+  })
+})
+
+describe('the order of rows', () => {
+  // By code point: ASCII, Latin, combining marks, Greek, then U+F900, U+FB00, U+FF5E, and the astral planes last.
+  const NAMES = [
+    ' lead',
+    '"quoted"',
+    '10',
+    '9',
+    'A',
+    'Zebra',
+    '\\',
+    '_',
+    'a',
+    'apple',
+    "apple's",
+    'e\u0301clair',
+    'zebra',
+    'École',
+    'éclair',
+    'Ωmega',
+    '\uf900',
+    '\ufb00',
+    '\uff5e',
+    '\u{10000}',
+    '😀',
+  ]
+
+  test('of competitors is the date, then the name by code point, at every place where a page can end', async () => {
+    const { key, brandId } = await tenant(db)
+    const dates = ['2026-10-01', '2026-10-02']
+    const rows = dates.flatMap((date) =>
+      NAMES.map((name) => ({
+        brand_id: brandId,
+        date,
+        competitor_name: name,
+        total_responses: 4,
+        competitor_visible_responses: 1,
+        competitor_visibility_rate: '25.0000',
+      })),
+    )
+    await insert(db, 'daily.competitors', rows.toReversed())
+    const query = { brandId, fromDate: '2026-10-01', toDate: '2026-10-02' }
+    const keyOf = ({ date, competitor_name }: Row) => `${date} ${competitor_name}`
+    const expected = rows.map(keyOf)
+    expect((await call('/competitors', { key, query })).data.map(keyOf)).toEqual(expected)
+
+    const window = { first: query.fromDate, last: query.toDate, end: '2026-10-02T23:59:59.999Z' }
+    for (const [index, { date, competitor_name }] of rows.entries()) {
+      const position = { window, after: [date, competitor_name] }
+      const cursor = await seal(position, { endpoint: '/competitors', ...query })
+      const { data } = await call('/competitors', { key, query: { ...query, cursor } })
+      expect(data.map(keyOf), `after ${date} ${competitor_name}`).toEqual(expected.slice(index + 1))
+    }
+  })
+
+  test('of visibility is the date, then the model by code point, then the market', async () => {
+    const { key, brandId } = await tenant(db)
+    const markets = ['a0000000-0000-4000-8000-000000000000', '20000000-0000-4000-8000-000000000000']
+    await insert(
+      db,
+      'daily.visibility',
+      ['2026-10-02', '2026-10-01'].flatMap((date) =>
+        ['gpt-b', 'Gpt-c', '😀', '\uf900'].flatMap((model_id) =>
+          markets.map((market_id) => ({
+            brand_id: brandId,
+            date,
+            model_id,
+            provider: 'P',
+            market_id,
+            market: 'M',
+            total_prompts: 1,
+            visible_count: 0,
+            visibility_rate: '0.0000',
+          })),
+        ),
+      ),
+    )
+    const rows = await pull('/visibility', { key, query: { brandId, ...ALL } })
+    expect(
+      rows.map(({ date, model_id, market_id }) => `${date} ${model_id} ${String(market_id)[0]}`),
+    ).toEqual([
+      '2026-10-01 Gpt-c 2',
+      '2026-10-01 Gpt-c a',
+      '2026-10-01 gpt-b 2',
+      '2026-10-01 gpt-b a',
+      '2026-10-01 \uf900 2',
+      '2026-10-01 \uf900 a',
+      '2026-10-01 😀 2',
+      '2026-10-01 😀 a',
+      '2026-10-02 Gpt-c 2',
+      '2026-10-02 Gpt-c a',
+      '2026-10-02 gpt-b 2',
+      '2026-10-02 gpt-b a',
+      '2026-10-02 \uf900 2',
+      '2026-10-02 \uf900 a',
+      '2026-10-02 😀 2',
+      '2026-10-02 😀 a',
+    ])
+  })
+
+  test('of recommended rates is the date, then the brand, then the competitors by code point, over pages too', async () => {
+    const { key, brandId } = await tenant(db)
+    const entities = ['zebra', 'Zebra', 'éclair', '😀', '\uf900']
+    const row = { brand_id: brandId, recommended_rate: '50.0000', judged_answers: 2 }
+    await insert(
+      db,
+      'daily.recommended_rate',
+      ['2026-10-01', '2026-10-02'].flatMap((date) => [
+        ...entities.map((entity_name) => ({
+          ...row,
+          date,
+          is_competitor: true,
+          entity_name,
+          is_brand: false,
+        })),
+        { ...row, date, is_competitor: false, entity_name: 'zz', is_brand: true },
+      ]),
+    )
+    const query = { brandId, fromDate: '2026-10-01', toDate: '2026-10-02' }
+    const rows = await pull('/recommended-rate', { key, query })
+    const day = ['zz true', 'Zebra false', 'zebra false', 'éclair false', '\uf900 false', '😀 false']
+    expect(rows.map(({ date, entity_name, is_brand }) => `${date} ${entity_name} ${is_brand}`)).toEqual([
+      ...day.map((entity) => `2026-10-01 ${entity}`),
+      ...day.map((entity) => `2026-10-02 ${entity}`),
+    ])
+
+    const window = { first: query.fromDate, last: query.toDate, end: '2026-10-02T23:59:59.999Z' }
+    const binding = { endpoint: '/recommended-rate', ...query }
+    for (const [after, left] of [
+      [['2026-10-01', 'false', 'zz'], 11],
+      [['2026-10-01', 'true', '\uf900'], 7],
+      [['2026-10-01', 'true', '😀'], 6],
+    ] as const) {
+      const cursor = await seal({ window, after }, binding)
+      const { data } = await call('/recommended-rate', { key, query: { ...query, cursor } })
+      expect(data).toEqual(rows.slice(-left))
+    }
+  })
+})
+
+describe('a cursor', () => {
+  async function started(): Promise<{ its: Tenant; cursor: string }> {
+    const its = await cited(1001)
+    const { pagination } = await page(its)
+    return { its, cursor: pagination.nextCursor ?? '' }
+  }
+
+  test('belongs to the brand and the dates with which the run began', async () => {
+    const { its, cursor } = await started()
+    const another = await brand(db, its.org)
+    expectError(await page({ ...its, brandId: another }, { cursor }), 400)
+    for (const change of [
+      { fromDate: '2010-01-02' },
+      { toDate: '2030-12-30' },
+      { fromDate: undefined },
+      { toDate: undefined },
+      { fromDate: undefined, toDate: undefined },
+    ]) {
+      expectError(await page(its, { ...change, cursor }), 400)
+    }
+    expect((await page(its, { cursor })).data).toHaveLength(1)
+  })
+
+  test('of a run without dates is not that of a run with the same dates written out', async () => {
+    const its = await cited(1001, daysAgo(1))
+    const bare = { fromDate: undefined, toDate: undefined }
+    const spelled = { fromDate: daysAgo(30), toDate: daysAgo(0) }
+    const bareCursor = (await page(its, bare)).pagination.nextCursor ?? ''
+    const spelledCursor = (await page(its, spelled)).pagination.nextCursor ?? ''
+    expect((await page(its, { ...bare, cursor: bareCursor })).status).toBe(200)
+    expect((await page(its, { ...spelled, cursor: spelledCursor })).status).toBe(200)
+    expectError(await page(its, { ...spelled, cursor: bareCursor }), 400)
+    expectError(await page(its, { ...bare, cursor: spelledCursor }), 400)
+  })
+
+  test('that was altered, cut short or made longer is 400', async () => {
+    const { its, cursor } = await started()
+    const middle = Math.floor(cursor.length / 2)
+    const other = cursor[middle] === 'A' ? 'B' : 'A'
+    for (const altered of [
+      cursor.slice(0, middle) + other + cursor.slice(middle + 1),
+      cursor.slice(0, -1),
+      cursor.slice(1),
+      `${cursor}A`,
+      `${cursor}=`,
+      ` ${cursor}`,
+      cursor.toUpperCase(),
+    ]) {
+      expectError(await page(its, { cursor: altered }), 400)
+    }
+  })
+
+  test('that was sealed with another secret is 400', async () => {
+    const { its } = await started()
+    const binding = { endpoint: '/citations', brandId: its.brandId, ...ALL }
+    const window = { first: ALL.fromDate, last: ALL.toDate, end: '2030-12-31T23:59:59.999Z' }
+    const position = { window, after: ['2026-09-30', randomUUID()] }
+    const forged = await signCursor(position, binding, ['another-secret-of-tests'])
+    expectError(await page(its, { cursor: forged }), 400)
+    expect((await page(its, { cursor: await seal(position, binding) })).data).toHaveLength(1000)
+  })
+
+  test('is also in a Link to the next page, with the run’s other parameters', async () => {
+    const { its, cursor } = await started()
+    const first = await page(its)
+    const link = /^<([^>]+)>; rel="next"$/.exec(first.headers.get('Link') ?? '')?.[1] ?? ''
+    const linked = Object.fromEntries(new URL(link).searchParams)
+    expect(linked).toEqual({ brandId: its.brandId, ...ALL, cursor })
+    const last = await page(its, { cursor: linked.cursor })
+    expect([last.status, last.data.length, last.headers.get('Link')]).toEqual([200, 1, null])
+  })
+
+  test('is in that Link without whatever else was sent', async () => {
+    const { its, cursor } = await started()
+    const { headers } = await call(`/citations?api_key=${its.key}&toString=x&__proto__=y&cursor2=z`, {
+      key: its.key,
+      query: { brandId: its.brandId, ...ALL },
+    })
+    const link = new URL(/^<([^>]+)>/.exec(headers.get('Link') ?? '')?.[1] ?? '')
+    expect([...link.searchParams]).toEqual(Object.entries({ brandId: its.brandId, ...ALL, cursor }))
+  })
+
+  test('serves the same page however often it is sent', async () => {
+    const { its, cursor } = await started()
+    const twice = [await page(its, { cursor }), await page(its, { cursor })]
+    expect(twice[0]?.text).toBe(twice[1]?.text)
+  })
+
+  test('grants nothing: each page passes the gates with the key’s live state', async () => {
+    const { its, cursor } = await started()
+    const stranger = await tenant(db)
+    expectError(await page({ ...its, key: stranger.key }, { cursor }), 404)
+    const set = (sql: string, ...values: unknown[]) => db.query(sql, values)
+    await set('update brands set active = false where id = $1', its.brandId)
+    expectError(await page(its, { cursor }), 404)
+    await set(`update subscriptions set status = 'past_due' where organization_id = $1`, its.org.id)
+    expectError(await page(its, { cursor }), 403)
+    await set('update api_keys set revoked_at = now() where id = $1', its.keyId)
+    expectError(await page(its, { cursor }), 401)
+  })
+})
+
+describe('a run that crosses midnight', () => {
+  /** A brand with citations on some days, and the cursor that its first page would have given. */
+  async function pinned(plan: string, days: readonly string[], window: CursorPosition['window']) {
+    const its = await tenant(db, { plan })
+    for (const first of days) {
+      await fillDaily(db, { name: 'citations', brandId: its.brandId, rows: 1, first, days: 1 })
+    }
+    const position = { window, after: ['0001-01-01', randomUUID()] }
+    const cursor = await seal(position, { endpoint: '/citations', brandId: its.brandId })
+    const { status, data, meta } = await page(its, { fromDate: undefined, toDate: undefined, cursor })
+    return { status, meta, dates: data.map(({ date }) => date) }
+  }
+
+  test('keeps the window and the meta of its first page', async () => {
+    const window = { first: daysAgo(31), last: daysAgo(1), end: `${daysAgo(1)}T23:59:58.123Z` }
+    const days = [daysAgo(32), daysAgo(31), daysAgo(1), daysAgo(0)]
+    const { status, dates, meta } = await pinned('enterprise', days, window)
+    expect([status, dates]).toEqual([200, [daysAgo(31), daysAgo(1)]])
+    expect(meta).toMatchObject({ fromDate: `${daysAgo(31)}T00:00:00.000Z`, toDate: window.end })
+  })
+
+  test('keeps the day that has just left the plan’s lookback', async () => {
+    const window = { first: daysAgo(91), last: daysAgo(1), end: `${daysAgo(1)}T23:59:58.123Z` }
+    const { dates, meta } = await pinned('pro', [daysAgo(92), daysAgo(91), daysAgo(90)], window)
+    expect(dates).toEqual([daysAgo(91), daysAgo(90)])
+    expect(meta.fromDate).toBe(`${daysAgo(91)}T00:00:00.000Z`)
+  })
+
+  test('is clamped when it was started more than a day before the lookback', async () => {
+    const window = { first: daysAgo(92), last: daysAgo(2), end: `${daysAgo(2)}T23:59:58.123Z` }
+    const { dates, meta } = await pinned('pro', [daysAgo(92), daysAgo(91), daysAgo(90)], window)
+    expect(dates).toEqual([daysAgo(90)])
+    expect(meta).toMatchObject({ fromDate: `${daysAgo(90)}T00:00:00.000Z`, toDate: window.end })
+  })
+})
+
+describe('what changes between two pages', () => {
+  test('a plan that was lowered clamps at once', async () => {
+    const its = await tenant(db)
+    const { brandId } = its
+    const query = { fromDate: daysAgo(400), toDate: undefined }
+    await fillDaily(db, { name: 'citations', brandId, rows: 1001, first: daysAgo(400), days: 1 })
+    await fillDaily(db, { name: 'citations', brandId, rows: 2, first: daysAgo(91), days: 2, from: 1002 })
+    const first = await page(its, query)
+    expect(first.meta).toMatchObject({ plan: 'enterprise', fromDate: `${daysAgo(400)}T00:00:00.000Z` })
+    await db.query(`update subscriptions set plan = 'pro' where organization_id = $1`, [its.org.id])
+    const next = await page(its, { ...query, cursor: first.pagination.nextCursor ?? '' })
+    expect(next.data.map(numberOf)).toEqual([1003])
+    expect(next.meta).toEqual({ ...first.meta, plan: 'pro', fromDate: `${daysAgo(90)}T00:00:00.000Z` })
+  })
+
+  test('rows that come late repeat and drop none that stayed', async () => {
+    const its = await tenant(db)
+    const fill = (from: number, rows: number, first: string) =>
+      fillDaily(db, { name: 'citations', brandId: its.brandId, rows, first, days: 1, from })
+    await fill(1, 800, '2026-10-02')
+    await fill(801, 800, '2026-10-03')
+    const first = await page(its)
+    await fill(1601, 300, '2026-10-01')
+    await fill(1901, 300, '2026-10-02')
+    await fill(2201, 300, '2026-10-04')
+    const second = await page(its, { cursor: first.pagination.nextCursor ?? '' })
+    expect([first.data.length, second.data.length, second.pagination.hasMore]).toEqual([1000, 900, false])
+    const seen = [...first.data, ...second.data].map(numberOf).sort((one, other) => one - other)
+    expect(seen).toEqual([...numbered(1, 1600), ...numbered(2201, 2500)])
+  })
+
+  test('rows that go take none with them, be it the last one that was served', async () => {
+    const its = await cited(2100)
+    const first = await page(its)
+    const gone = [...first.data.slice(0, 10), ...first.data.slice(-5)].map(({ url }) => url)
+    await db.query('delete from daily.citations where brand_id = $1 and url = any ($2)', [its.brandId, gone])
+    const rest: Row[] = []
+    let cursor = first.pagination.nextCursor
+    while (cursor !== null) {
+      const { data, pagination } = await page(its, { cursor })
+      rest.push(...data)
+      cursor = pagination.nextCursor
+    }
+    const seen = [...first.data, ...rest].map(numberOf).sort((one, other) => one - other)
+    expect(seen).toEqual(numbered(1, 2100))
+  })
+
+  test('a toDate left out stays the time of the first page', async () => {
+    const its = await cited(1001, daysAgo(0))
+    const first = await page(its, { toDate: undefined })
+    const next = await page(its, { toDate: undefined, cursor: first.pagination.nextCursor ?? '' })
+    expect(next.meta).toEqual(first.meta)
+  })
+})

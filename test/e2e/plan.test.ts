@@ -1,0 +1,87 @@
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findWorkers } from '../../bundle/find-workers.ts'
+import type { Emulator } from '../../emulator/start.ts'
+import { callOf } from '../../lib/prepared-statement.ts'
+import { fillDaily, hasManyRowsADay } from '../support/daily.ts'
+import { startOwnService } from '../support/own-service.ts'
+import { type Tenant, tenant } from '../support/tenant.ts'
+import { database } from '../support/world.ts'
+
+type Node = Readonly<Record<string, unknown>> & { readonly Plans?: readonly Node[] }
+
+const db = database()
+const reading: Promise<{ query: string; params: string[] }>[] = []
+let service: Emulator
+
+// A service of its own that hands every statement to the test on its way to the database.
+beforeAll(async () => {
+  service = await startOwnService({
+    intercept: (server, request) => {
+      if (server === 'neon') reading.push(request.clone().json())
+      return undefined
+    },
+  })
+})
+
+afterAll(() => service.close())
+
+const workers = await findWorkers()
+const paged = workers.filter(({ operation }) => operation.paged).map(({ name }) => name)
+const held = new Map<string, string>()
+for (const { statements } of workers) {
+  for (const statement of statements) held.set((await callOf(statement)).sql, statement.sql)
+}
+
+// A connection that keeps a plan makes one for any parameters; a statement that comes as text has one for its own.
+const PLANS = ['force_generic_plan', 'force_custom_plan']
+
+test.each(paged)('/%s reads a page as a range of its index, on the first page and later', async (name) => {
+  const its = await tenant(db)
+  const days = (await hasManyRowsADay(db, name)) ? 25 : 20_000
+  await fillDaily(db, { name, brandId: its.brandId, rows: 20_000, first: '1960-01-01', days })
+  await db.query(`vacuum analyze daily.${name.replaceAll('-', '_')}`)
+
+  const first = await page(name, its)
+  const second = await page(name, its, first.pagination.nextCursor)
+  expect(second.data).toHaveLength(1000)
+  const asked = await Promise.all(reading.splice(0))
+  expect(asked).toHaveLength(2)
+  for (const { query, params } of asked)
+    for (const mode of PLANS) {
+      const nodes = flatten(await plan({ statement: held.get(query) ?? '', params, mode }))
+      const reads = nodes.filter(
+        (node) => node.Schema === 'daily' || node['Relation Name'] === name.replaceAll('-', '_'),
+      )
+      expect(nodes.map((node) => node['Node Type'])).not.toContain('Sort')
+      expect(reads.filter((node) => node['Actual Rows'] !== 0)).toMatchObject([
+        { 'Node Type': 'Index Scan', 'Actual Rows': 1001, 'Actual Loops': 1 },
+      ])
+      expect(reads.filter((node) => node.Filter !== undefined && node['Actual Rows'] !== 0)).toEqual([])
+    }
+})
+
+async function plan(asked: { statement: string; params: readonly string[]; mode: string }): Promise<Node> {
+  const client = await db.connect()
+  try {
+    await client.query(`begin; set local plan_cache_mode = ${asked.mode}`)
+    await client.query(`prepare page (${asked.params.map(() => 'text')}) as ${asked.statement}`)
+    const { rows } = await client.query(
+      `explain (analyze, timing off, format json) execute page (${asked.params.map(pg.escapeLiteral)})`,
+    )
+    return rows[0]['QUERY PLAN'][0].Plan
+  } finally {
+    await client.query('deallocate page; rollback')
+    client.release()
+  }
+}
+
+async function page(name: string, { key, brandId }: Tenant, cursor?: string) {
+  const query = new URLSearchParams({ brandId, fromDate: '1960-01-01', ...(cursor && { cursor }) })
+  const response = await fetch(`${service.url}/api/export/v1/${name}?${query}`, {
+    headers: { 'X-API-Key': key },
+  })
+  return response.json()
+}
+
+const flatten = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(flatten)]

@@ -1,0 +1,130 @@
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest'
+import { migrateToLatest } from '../../bundle/migrate-to-latest.ts'
+import type { Emulator } from '../../emulator/start.ts'
+import { call } from '../support/call.ts'
+import { type OwnDatabase, withClient } from '../support/database.ts'
+import { isolatedDatabase } from '../support/isolated.ts'
+import { startOwnService } from '../support/own-service.ts'
+import { type Tenant, tenant } from '../support/tenant.ts'
+
+const HELD = /^select \* from statements\."[0-9a-f]{32}"\(\$1/
+
+let own: OwnDatabase
+let db: pg.Pool
+let its: Tenant
+
+beforeAll(async () => {
+  own = await isolatedDatabase()
+  db = new pg.Pool({ connectionString: own.url, max: 2 })
+  its = await tenant(db)
+})
+
+afterAll(async () => {
+  await db.end()
+  await own.drop()
+})
+
+let service: Emulator | undefined
+afterEach(async () => {
+  await service?.close()
+  service = undefined
+  await withClient(own.url, migrateToLatest)
+})
+
+/** Isolates that have asked nothing yet: what they send to the database, and what they log. */
+async function fresh() {
+  const asked: Promise<{ query: string }>[] = []
+  const logged: string[] = []
+  service = await startOwnService({
+    databaseUrl: own.url,
+    intercept: (server, request) => {
+      if (server === 'neon') asked.push(request.clone().json())
+      return undefined
+    },
+    onLog: (line) => logged.push(line),
+  })
+  const { url } = service
+  const ask = async (path: string) => {
+    const query = path === '/brands' ? {} : { brandId: its.brandId }
+    const { status } = await call(path, { service: url, key: its.key, query })
+    const sent = await Promise.all(asked.splice(0))
+    return { status, held: sent.map(({ query }) => HELD.test(query)) }
+  }
+  return { ask, toBudget: () => logged.filter((line) => line.includes('prepared_statement_missing')) }
+}
+
+test('a page and the listing are asked for by the names of functions that hold their statements', async () => {
+  const { ask, toBudget } = await fresh()
+  expect(await ask('/visibility')).toEqual({ status: 200, held: [true] })
+  expect(await ask('/brands')).toEqual({ status: 200, held: [true] })
+  expect(toBudget()).toEqual([])
+})
+
+const REASONS = [
+  ['the functions are gone', 'drop schema statements cascade; create schema statements'],
+  ['their schema is gone', 'drop schema statements cascade'],
+  [
+    'they may not be run',
+    'do $$ begin if exists (select from pg_roles where rolname = $r$export_api_reader$r$) then revoke usage on schema statements from export_api_reader; end if; end $$',
+  ],
+] as const
+
+// The embedded server has one session, whose rights are its owner's.
+const reasons = REASONS.filter(([reason]) => inject('realPostgres') || !reason.includes('may not'))
+
+test.each(
+  reasons,
+)('where %s, an isolate finds it out once and sends the text from then on', async (_, sql) => {
+  const { ask, toBudget } = await fresh()
+  await db.query(sql)
+  expect(await ask('/visibility')).toEqual({ status: 200, held: [true, false] })
+  expect(await ask('/visibility')).toEqual({ status: 200, held: [false] })
+  expect(toBudget()).toHaveLength(1)
+  expect(JSON.parse(toBudget()[0] ?? '')).toEqual({
+    event: 'prepared_statement_missing',
+    request_id: expect.stringMatching(/./),
+  })
+})
+
+test('a held statement that fails for another reason is not asked for twice', async () => {
+  const { ask, toBudget } = await fresh()
+  await db.query('alter table daily.visibility rename to elsewhere')
+  try {
+    expect(await ask('/visibility')).toEqual({ status: 503, held: [true] })
+    expect(toBudget()).toEqual([])
+  } finally {
+    await db.query('alter table daily.elsewhere rename to visibility')
+  }
+})
+
+test('statements of before stay held beside the current ones', async () => {
+  await db.query(
+    'create function statements."0123456789abcdef0123456789abcdef"() returns text language sql as $$ select $r$still here$r$ $$',
+  )
+  await withClient(own.url, migrateToLatest)
+  const { rows } = await db.query('select statements."0123456789abcdef0123456789abcdef"() as answer')
+  expect(rows).toEqual([{ answer: 'still here' }])
+})
+
+test.runIf(inject('realPostgres'))(
+  'two who bring a database up to date at once wait for each other',
+  async () => {
+    await db.query('drop schema statements cascade')
+    await Promise.all(Array.from({ length: 6 }, () => withClient(own.url, migrateToLatest)))
+    const { rows } = await db.query(
+      `select count(*)::int as held from pg_proc where pronamespace = 'statements'::regnamespace`,
+    )
+    expect(rows[0].held).toBeGreaterThan(12)
+  },
+)
+
+test('whoever reads may run them, and no other role', async () => {
+  const { rows } = await db.query<{ name: string; reader: boolean; everybody: boolean }>(
+    `select proname as name, has_function_privilege('export_api_reader', pg_proc.oid, 'execute') as reader,
+       has_function_privilege('export_api_keys', pg_proc.oid, 'execute') as everybody
+     from pg_proc where pronamespace = 'statements'::regnamespace and proname <> '0123456789abcdef0123456789abcdef'`,
+  )
+  expect(rows.length).toBeGreaterThan(12)
+  expect(rows.filter(({ reader, everybody }) => !reader || everybody)).toEqual([])
+})

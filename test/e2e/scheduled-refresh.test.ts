@@ -1,0 +1,89 @@
+import pg from 'pg'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Emulator } from '../../emulator/start.ts'
+import type { Intercept } from '../../emulator/workers/outbound.ts'
+import type { OwnDatabase } from '../support/database.ts'
+import { isolatedDatabase } from '../support/isolated.ts'
+import { startOwnService } from '../support/own-service.ts'
+import { answer, brand, organization, place, prompt } from '../support/world.ts'
+
+/** A step that was asked for, and how much it settled. */
+type Step = { readonly params: unknown; readonly settled: string }
+
+// Apart from the other tests, whose refreshes would leave nothing to compute.
+let own: OwnDatabase
+let service: Emulator
+let db: pg.Pool
+let begun: string[] = []
+let steps: Step[] = []
+let log: string[] = []
+
+const watch: Intercept = async (_, request, genuine) => {
+  const { query, params } = await request.clone().json()
+  const response = await genuine()
+  const { rows } = await response.clone().json()
+  if (query.includes('daily.refresh(')) steps.push({ params, settled: rows[0][0] })
+  else begun.push(query)
+  return response
+}
+let intercept: Intercept = watch
+
+beforeAll(async () => {
+  own = await isolatedDatabase()
+  db = new pg.Pool({ connectionString: own.url, max: 4 })
+  service = await startOwnService({
+    databaseUrl: own.url,
+    intercept: (...asked) => intercept(...asked),
+    onLog: (line) => log.push(line),
+  })
+})
+
+afterAll(async () => {
+  await service.close()
+  await db.end()
+  await own.drop()
+})
+
+beforeEach(() => {
+  intercept = watch
+  begun = []
+  steps = []
+  log = []
+})
+
+test('a run computes all that waits, 10 brands and 3 days at a time, and says how much that was', async () => {
+  const its = await prompt(db, await brand(db, await organization(db)))
+  const where = await place(db)
+  for (let day = 1; day <= 7; day += 1) {
+    await answer(db, { ...where, prompt: its, at: `2026-10-0${day}T09:00:00Z`, mentions: ['Acme'] })
+  }
+  await service.runCron('refresh')
+  const { rows } = await db.query('select date::text from daily.visibility order by date')
+  expect(rows.map(({ date }) => date)).toEqual([1, 2, 3, 4, 5, 6, 7].map((day) => `2026-10-0${day}`))
+  expect((await db.query('select from daily.refresh_queue')).rowCount).toBe(0)
+  expect(begun).toEqual(['select daily.enqueue_rolling_window(false)::text'])
+  expect(steps.map(({ params }) => params)).toEqual(steps.map(() => ['10', '3']))
+  expect(steps.map(({ settled }) => settled).indexOf('0')).toBe(steps.length - 1)
+  const settled = steps.reduce((sum, step) => sum + Number(step.settled), 0)
+  expect(settled).toBeGreaterThan(7)
+  await expect.poll(() => log).toEqual([JSON.stringify({ event: 'refreshed', settled })])
+})
+
+test('a run that finds nothing to compute asks for one step and says nothing', async () => {
+  await service.runCron('refresh')
+  expect(steps).toEqual([{ params: ['10', '3'], settled: '0' }])
+  expect(log).toEqual([])
+})
+
+test('a run over a database that fails ends as failed, and says what failed', async () => {
+  let asked = 0
+  intercept = async () => {
+    asked += 1
+    return Response.json({ message: 'secret detail', code: '57P03' }, { status: 400 })
+  }
+  await expect(service.runCron('refresh')).rejects.toThrow()
+  expect(asked).toBe(1)
+  await expect.poll(() => log.join('\n')).toContain('"event":"database_error"')
+  expect(log.join('\n')).toContain('"code":"57P03"')
+  expect(log.join('\n')).not.toMatch(/secret detail|refreshed/)
+})

@@ -1,0 +1,23 @@
+import { createHash } from 'node:crypto'
+import { fillPlaceholders } from 'drizzle-orm'
+import { expect, test } from 'vitest'
+import { prepare } from '../../lib/prepared-statement.ts'
+import { activeKey } from '../../lib/scope.ts'
+import { tenant } from '../support/tenant.ts'
+import { database } from '../support/world.ts'
+
+const db = database()
+const query = prepare(activeKey)
+
+async function isLive(key: string, now: string): Promise<boolean> {
+  const key_hash = createHash('sha256').update(key).digest('hex')
+  const { rows } = await db.query(query.sql, fillPlaceholders(query.params, { key_hash, now }))
+  return rows.length === 1
+}
+
+test('a key stops to work at its expiry to the millisecond', async () => {
+  const { key } = await tenant(db, { key: { expires_at: '2026-10-01T12:00:00.000Z' } })
+  expect(await isLive(key, '2026-10-01T11:59:59.999Z')).toBe(true)
+  expect(await isLive(key, '2026-10-01T12:00:00.000Z')).toBe(false)
+  expect(await isLive(key, '2026-10-01T12:00:00.001Z')).toBe(false)
+})

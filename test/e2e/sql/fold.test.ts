@@ -1,0 +1,88 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { database } from '../../support/world.ts'
+
+const db = database()
+
+/** Every code point that Postgres's text can hold. */
+const LETTERS = Array.from({ length: 0x10ffff }, (_, index) => index + 1)
+  .filter((code) => code < 0xd800 || code > 0xdfff)
+  .map((code) => String.fromCodePoint(code))
+
+/** No letter of any script, and the same in every case. */
+const BETWEEN = '\u0001'
+
+const folded = new Map<string, string>()
+
+const foldOf = (text: string): string => [...text].map((letter) => folded.get(letter)).join('')
+
+const isOne = (text: string): boolean => [...text].length === 1
+
+const hex = (letter: string): string => `U+${letter.codePointAt(0)?.toString(16).toUpperCase()}`
+
+beforeAll(async () => {
+  for (let from = 0; from < LETTERS.length; from += 8192) {
+    const letters = LETTERS.slice(from, from + 8192)
+    const { rows } = await db.query('select metrics.fold($1) as folded', [
+      BETWEEN + letters.join(BETWEEN) + BETWEEN,
+    ])
+    // U+0001 itself stands between two of its kind, and leaves an empty part for each.
+    const parts: string[] = rows[0].folded.slice(1, -1).split(BETWEEN)
+    if (from === 0) parts.splice(0, 2, BETWEEN)
+    for (const [index, letter] of letters.entries()) folded.set(letter, parts[index] ?? '')
+  }
+})
+
+describe('names are compared without case', () => {
+  test('for every letter whose other case is one letter', () => {
+    // Unicode's folding keeps the dotless ı apart, though its capital is I.
+    const apart = LETTERS.filter((letter) =>
+      [letter.toUpperCase(), letter.toLowerCase()].some(
+        (other) => isOne(other) && foldOf(other) !== foldOf(letter),
+      ),
+    )
+    expect(apart.map(hex)).toEqual(['U+131'])
+  })
+
+  test('for every letter whose other case is several letters', () => {
+    const apart = LETTERS.filter((letter) =>
+      [letter.toUpperCase(), letter.toLowerCase()].some((other) => foldOf(other) !== foldOf(letter)),
+    )
+    expect(apart.map(hex)).toEqual(['U+131'])
+  })
+
+  test('and no letter is taken for one that differs from it in more than case', () => {
+    const merged = LETTERS.filter((letter) => {
+      const fold = foldOf(letter)
+      if (fold === letter) return false
+      if (isOne(fold)) return !new RegExp(`^${letter}$`, 'iu').test(fold)
+      return letter.toLowerCase().toUpperCase().toLowerCase() !== fold
+    })
+    expect(merged.map(hex)).toEqual([])
+  })
+
+  test('in every order of letters, for folding does not look at neighbours', async () => {
+    const { rows } = await db.query(
+      `select metrics.fold('ΣΑΣ ΣΑΣ') as sigma, metrics.fold('İIıi') as dots, metrics.fold('ŒUVRE ﬃ') as joined`,
+    )
+    expect(rows).toEqual([{ sigma: 'σασ σασ', dots: 'i\u0307iıi', joined: 'œuvre ffi' }])
+  })
+
+  test('and without white space around them, but with that between words', async () => {
+    const blank = LETTERS.filter((letter) => /\p{White_Space}/u.test(letter))
+    const others = ['\u200b', '\ufeff', '\u2060', '\u00ad']
+    const { rows } = await db.query(
+      `select around, metrics.fold(around || 'Café' || around || 'AU' || around) as fold
+       from unnest($1::text[]) as around`,
+      [[...blank, ...others]],
+    )
+    expect(rows.map(({ fold }) => fold)).toEqual([
+      ...blank.map((around) => `café${around}au`),
+      ...others.map((around) => `${around}café${around}au${around}`),
+    ])
+    const { rows: ascii } = await db.query(
+      `select metrics.fold(around || 'A' || around) as fold from unnest($1::text[]) as around`,
+      [blank],
+    )
+    expect(new Set(ascii.map(({ fold }) => fold))).toEqual(new Set(['a']))
+  })
+})

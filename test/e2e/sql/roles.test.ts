@@ -1,0 +1,143 @@
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { tenant } from '../../support/tenant.ts'
+import { database } from '../../support/world.ts'
+
+const ROLES = ['export_api_reader', 'export_api_refresher', 'export_api_keys'] as const
+type Role = (typeof ROLES)[number]
+
+const DENIED = '42501'
+
+const db = database()
+const client = new pg.Client({ connectionString: inject('databaseUrl') })
+beforeAll(() => client.connect())
+afterAll(() => client.end())
+
+/** What becomes of a statement when a role runs it: its SQLSTATE, or null when it is done. Nothing of it stays. */
+async function attempt(role: Role, statement: string): Promise<string | null> {
+  await client.query(`begin; set local role ${role}`)
+  try {
+    await client.query(statement)
+    return null
+  } catch (error) {
+    return error instanceof pg.DatabaseError ? (error.code ?? '') : String(error)
+  } finally {
+    await client.query('rollback')
+  }
+}
+
+async function relations(): Promise<{ name: string; kind: string }[]> {
+  const { rows } = await db.query<{ name: string; kind: string }>(
+    `select format('%I.%I', nspname, relname) as name, relkind::text as kind
+     from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+     where relkind in ('r', 'p', 'v', 'm') and nspname !~ '^(pg_|information_schema)' order by 1`,
+  )
+  return rows
+}
+
+/** The relations of which a role may read every column. */
+const READS: Readonly<Record<Role, RegExp>> = {
+  export_api_reader:
+    /^(metrics\.brand_listing|export_source\.(memberships|subscriptions)|daily\.(?!refreshQueue|sources|noted).*)$/,
+  export_api_refresher: /^daily\.(stale|sources|"trailing")$/,
+  export_api_keys: /^export_source\.(api_keys|memberships|subscriptions)$/,
+}
+
+describe.each(ROLES)('%s', (role) => {
+  test('reads what it needs, and of all else is refused', async () => {
+    const found = await relations()
+    expect(found.length).toBeGreaterThan(25)
+    for (const { name } of found) {
+      expect([name, await attempt(role, `select * from ${name} limit 1`)]).toEqual([
+        name,
+        READS[role].test(name) ? null : DENIED,
+      ])
+    }
+  })
+
+  test('writes nowhere else', async () => {
+    for (const { name } of (await relations()).filter(({ kind }) => kind === 'r')) {
+      expect([name, await attempt(role, `delete from ${name}`)]).toEqual([name, DENIED])
+      expect([name, await attempt(role, `truncate ${name}`)]).toEqual([name, DENIED])
+      expect([name, await attempt(role, `lock table ${name} in exclusive mode`)]).toEqual([name, DENIED])
+    }
+  })
+
+  test('makes nothing', async () => {
+    expect(await attempt(role, 'create table daily.mine ()')).toBe(DENIED)
+    expect(await attempt(role, 'create table metrics.mine ()')).toBe(DENIED)
+    expect(await attempt(role, 'create schema mine')).toBe(DENIED)
+    expect(await attempt(role, 'create role mine')).toBe(DENIED)
+    expect(await attempt(role, 'alter table brands add mine text')).toBe(DENIED)
+  })
+
+  test('runs no function of the daily tables but its own', async () => {
+    const { rows } = await db.query<{ call: string }>(
+      `select format('daily.%I(%s)', proname, (select string_agg('null::' || format_type(type, null), ', ') from unnest(proargtypes) as type)) as call
+       from pg_proc where pronamespace = 'daily'::regnamespace and prorettype <> 'trigger'::regtype and proname <> 'json'`,
+    )
+    expect(rows.length).toBeGreaterThan(6)
+    const own = {
+      export_api_reader: /^daily\.watermark\(/,
+      export_api_refresher: /^daily\.(refresh|enqueue_rolling_window)\(/,
+      export_api_keys: /^none$/,
+    }
+    for (const { call } of rows) {
+      expect([call, await attempt(role, `select ${call}`)]).toEqual([
+        call,
+        own[role].test(call) ? null : DENIED,
+      ])
+    }
+  })
+
+  test('cannot log in before it is given a password', async () => {
+    const { rows } = await db.query(
+      'select rolcanlogin, rolsuper, rolcreaterole, rolbypassrls from pg_roles where rolname = $1',
+      [role],
+    )
+    expect(rows).toEqual([{ rolcanlogin: false, rolsuper: false, rolcreaterole: false, rolbypassrls: false }])
+  })
+})
+
+test('the reader sees of a key what is compared and nothing that is shown', async () => {
+  const columns = (list: string) => attempt('export_api_reader', `select ${list} from export_source.api_keys`)
+  expect(
+    await columns('id, organization_id, created_by, scope, key_hash, brand_ids, expires_at, revoked_at'),
+  ).toBeNull()
+  for (const column of ['label', 'last_four', 'created_at']) expect(await columns(column)).toBe(DENIED)
+  expect(await attempt('export_api_reader', 'select name from export_source.brands')).toBe(DENIED)
+})
+
+test('the reader’s transactions are read-only, and its statements end', async () => {
+  const { rows } = await db.query<{ settings: string[] }>(
+    `select setconfig as settings from pg_db_role_setting
+     where setrole = 'export_api_reader'::regrole
+       and setdatabase = (select oid from pg_database where datname = current_database())`,
+  )
+  expect(rows[0]?.settings.sort()).toEqual(['default_transaction_read_only=on', 'statement_timeout=8s'])
+})
+
+test('whoever makes keys adds and revokes them, and alters nothing else of them', async () => {
+  const { keyId } = await tenant(db)
+  const alter = (change: string) =>
+    attempt('export_api_keys', `update export_source.api_keys set ${change} where id = '${keyId}'`)
+  expect(await alter('revoked_at = now()')).toBeNull()
+  expect(await alter('expires_at = null')).toBe(DENIED)
+  expect(await alter(`scope = 'export'`)).toBe(DENIED)
+})
+
+test('the refresh notes and settles, and touches no stored row itself', async () => {
+  expect(
+    await attempt('export_api_refresher', `insert into daily.refresh_queue (metric) values ('visibility')`),
+  ).toBeNull()
+  expect(await attempt('export_api_refresher', 'select daily.refresh(1, 1)')).toBeNull()
+  expect(await attempt('export_api_refresher', `insert into daily.sentiment (brand_id) values (null)`)).toBe(
+    DENIED,
+  )
+  expect(
+    await attempt(
+      'export_api_refresher',
+      `insert into daily.refresh_queue (metric, brand_id) values ('visibility', null)`,
+    ),
+  ).toBe(DENIED)
+})

@@ -1,0 +1,149 @@
+import { createHash } from 'node:crypto'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { migrate } from '../../../drizzle/db/migrate.ts'
+import { DEMO, seedDemo } from '../../../drizzle/seed/demo.ts'
+import { startEmbeddedPostgres } from '../../../emulator/postgres/embedded.ts'
+import { createDatabase, type OwnDatabase } from '../../support/database.ts'
+
+const { DATABASE_URL } = process.env
+const database = DATABASE_URL ? await createDatabase(DATABASE_URL) : await embeddedDatabase()
+const client = new pg.Client({ connectionString: database.url })
+
+/** The demo fills whole tables, so it stays out of the database that the other tests share. */
+async function embeddedDatabase(): Promise<OwnDatabase> {
+  const { url, stop } = await startEmbeddedPostgres()
+  return { url, drop: stop }
+}
+
+/** A stranger's organization, which no seed may touch. */
+const STRANGER = '5eed0000-0000-4000-8000-000000000001'
+
+const OF_DAY = {
+  answers: `select * from answers t where ${utcDay('answered_at')} = $1`,
+  answer_mentions: `select t.* from answer_mentions t join answers a on a.id = answer_id where ${utcDay('answered_at')} = $1`,
+  citations: `select * from citations t where ${utcDay('recorded_at')} = $1`,
+  sentiment_phrases: `select t.* from sentiment_phrases t join answers a on a.id = answer_id where ${utcDay('answered_at')} = $1`,
+  recommendations: `select t.* from recommendations t join answers a on a.id = answer_id where ${utcDay('answered_at')} = $1`,
+}
+
+function utcDay(time: string): string {
+  return `(${time} at time zone 'UTC')::date`
+}
+
+async function count(sql: string, values: readonly unknown[] = []): Promise<number> {
+  const { rows } = await client.query(`select count(*)::integer as n from (${sql}) counted`, [...values])
+  return rows[0].n
+}
+
+async function day(date: string) {
+  const digests: Record<string, unknown> = {}
+  for (const [table, sql] of Object.entries(OF_DAY)) {
+    const { rows } = await client.query(
+      `select count(*)::integer as n, md5(string_agg(row::text, ' ' order by row::text collate "C")) as digest
+       from (${sql}) row`,
+      [date],
+    )
+    digests[table] = rows[0]
+  }
+  return digests
+}
+
+beforeAll(async () => {
+  await client.connect()
+  await migrate(client)
+  await client.query(`insert into organizations (id, name) values ($1, 'Stranger')`, [STRANGER])
+  await client.query(
+    `insert into brands (organization_id, name, display_name, url, site_url)
+     values ($1, 'Stranger', 'Stranger', 'stranger.example', 'https://stranger.example')`,
+    [STRANGER],
+  )
+  await seedDemo(client, '2026-11-18')
+}, 60_000)
+
+afterAll(async () => {
+  await client.end()
+  await database.drop()
+})
+
+describe('the demo data', () => {
+  test('holds enough to page through, and no row of the future', async () => {
+    expect(await count('select from answers')).toBeGreaterThan(40_000)
+    expect(await count('select from citations')).toBeGreaterThan(100_000)
+    expect(await count(`select distinct ${utcDay('answered_at')} from answers`)).toBe(120)
+    expect(await count(`select from citations where recorded_at >= '2026-11-19T00:00:00Z'`)).toBe(0)
+    const pages = await count(
+      `select distinct ${utcDay('recorded_at')}, url from citations
+       join answers a on a.id = answer_id join prompts p on p.id = prompt_id
+       where brand_id = $1 and recorded_at >= '2026-10-19T00:00:00Z'`,
+      [DEMO.brandId],
+    )
+    expect(pages).toBeGreaterThan(5_000)
+  })
+
+  test('shows what a reader would look for', async () => {
+    const late = `select from citations join answers a on a.id = answer_id where recorded_at > answered_at + interval '1 day'`
+    const twice = 'select answer_id, url from citations group by 1, 2 having count(*) > 1'
+    const changed = `select url from citations where ${utcDay('recorded_at')} = '2026-11-13'
+      group by url having bool_or(owned) and not bool_and(owned)`
+    const neutral = `select brand_id, ${utcDay('answered_at')} from sentiment_phrases
+      join answers a on a.id = answer_id join prompts p on p.id = prompt_id
+      group by 1, 2 having bool_and(polarity = 'neutral') and count(*) > 3`
+    const silent = `select d from generate_series('2026-08-01'::date, '2026-11-18', '1 day') d
+      where not exists (select from sentiment_phrases join answers a on a.id = answer_id
+        join prompts p on p.id = prompt_id join brands b on b.id = brand_id
+        where name = 'Vellamora' and ${utcDay('answered_at')} = d)`
+    for (const rows of [
+      late,
+      twice,
+      changed,
+      neutral,
+      silent,
+      'select from answers where error is not null',
+      'select from citations where domain is null',
+      'select from brands where not active',
+      'select from competitors where not active',
+      'select from prompts where retired_at is not null',
+      'select from prompts where not counts_in_metrics',
+      `select from recommendations join answers a on a.id = answer_id where answered_at < '2026-09-22T00:00:00Z'`,
+    ]) {
+      expect(await count(rows), rows).toBeGreaterThan(0)
+    }
+  })
+
+  test('stores each key as a hash, in the state that its label says', async () => {
+    for (const { label, key } of DEMO.keys) {
+      expect(key).toMatch(/^svc_live_[0-9a-f]{64}$/)
+      const { rows } = await client.query(
+        `select last_four, brand_ids, revoked_at is not null as revoked, expires_at is not null as expired, plan
+         from api_keys join subscriptions using (organization_id) where key_hash = $1`,
+        [createHash('sha256').update(key).digest()],
+      )
+      expect(rows).toEqual([
+        {
+          last_four: key.slice(-4),
+          brand_ids: label === 'brand-limited' ? [DEMO.brandId] : null,
+          revoked: label === 'revoked',
+          expired: label === 'expired',
+          plan: ['agency', 'pro', 'lite'].includes(label) ? label : 'enterprise',
+        },
+      ])
+    }
+  })
+})
+
+test('seeding again, even on another day, changes no row of a date and nothing that is not the demo’s', async () => {
+  const before = await day('2026-10-15')
+  await client.query(`delete from citations where ${utcDay('recorded_at')} = '2026-10-15'`)
+  await client.query(`update answers set error = 'edited' where ${utcDay('answered_at')} = '2026-10-15'`)
+  await client.query(
+    `insert into prompts (brand_id, text) values ($1, 'Added to the demo after the first seed')`,
+    [DEMO.brandId],
+  )
+  await seedDemo(client, '2026-11-21')
+
+  expect(await day('2026-10-15')).toEqual(before)
+  expect(await count(`select distinct ${utcDay('answered_at')} from answers`)).toBe(120)
+  expect(await count(`select from prompts where text like 'Added%'`)).toBe(0)
+  expect(await count('select from brands where organization_id = $1', [STRANGER])).toBe(1)
+}, 60_000)

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { expectDiscreet } from '../../support/faults/assertions.ts'
+import { FAULTS } from '../../support/faults/catalogue.ts'
+import { answering } from '../../support/faults/fault.ts'
+import { trial } from '../../support/faults/trial.ts'
+import { SILENCES } from '../../support/faults/wire.ts'
+
+const { service, stages, round, waves } = trial('faults of Neon')
+
+/** The counter's own work is of no interest here, and takes long where it is embedded. */
+const COUNT = answering('counts', () => Response.json({ result: [1, 100] }))
+
+test('without faults every stage has an answer of its own', () => {
+  expect(new Set(stages().map(({ whole }) => whole.status))).toEqual(new Set([200, 400, 401, 404]))
+  const pages = stages().map(({ whole }) => whole.data?.length ?? 0)
+  expect(Math.max(...pages)).toBe(1000)
+  expect(pages.filter((rows) => rows > 0).length).toBeGreaterThan(12)
+})
+
+test.each(FAULTS.neon.map((fault) => ({ ...fault, fault })))('Neon that $name', async ({
+  fault,
+  harmless,
+}) => {
+  service.clearLog()
+  service.strike((asked) => (asked === 'neon' ? fault : COUNT))
+  const away = (await round()).filter(({ outcome }) => outcome === 'away')
+  if (harmless) expect(away.map(({ stage }) => stage.name)).toEqual([])
+  else expect(away.length).toBeGreaterThan(0)
+  for (const { stage } of away) expect(stage.asks, stage.name).toBe(true)
+  expectDiscreet(service.log(), stages())
+})
+
+test('Neon that falls silent, at any point of its answer', async () => {
+  for (const { stage, outcome } of await waves('neon', SILENCES)) {
+    expect(outcome, stage.name).toBe(stage.asks ? 'away' : 'whole')
+  }
+})
+
+test('Neon and Upstash that are silent at once', async () => {
+  service.strike(() => SILENCES[0])
+  for (const { stage, outcome } of await round()) {
+    expect(outcome, stage.name).toBe(stage.asks ? 'away' : 'whole')
+  }
+})

@@ -1,0 +1,87 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, describe, expect, inject, test } from 'vitest'
+import { dice } from '../../support/dice.ts'
+import { type Mood, type MoodyServer, startProxy } from '../../support/faults/proxy.ts'
+import { trial } from '../../support/faults/trial.ts'
+import { claimRedis } from '../../support/redis.ts'
+
+let postgres: MoodyServer
+let redis: MoodyServer | undefined
+const redisUrl = process.env.REDIS_URL
+const undo: (() => Promise<unknown>)[] = []
+
+const { service, round } = trial('faults at TCP', async () => {
+  postgres = await startProxy(inject('databaseUrl'), 5432)
+  undo.push(postgres.close)
+  if (!redisUrl) return { databaseUrl: postgres.url }
+  const claimed = await claimRedis(redisUrl)
+  redis = await startProxy(claimed.url, 6379)
+  undo.push(claimed.release, redis.close)
+  return { databaseUrl: postgres.url, redisUrl: redis.url }
+})
+
+afterAll(async () => {
+  for (const step of undo) await step()
+})
+
+const isWhole = async () => (await round()).every(({ outcome }) => outcome === 'whole')
+const isCounted = async () => (await round()).every(({ counted }) => counted)
+const back = { timeout: 30_000, interval: 200 }
+
+describe('Postgres', () => {
+  test.each<Mood>(['refuses', 'cuts', 'stalls', 'babbles'])('that %s', async (mood) => {
+    postgres.turn(mood)
+    for (const { stage, outcome } of await round()) {
+      expect(outcome, stage.name).toBe(stage.asks ? 'away' : 'whole')
+    }
+    postgres.turn('fine')
+    await expect.poll(isWhole, back).toBe(true)
+  })
+
+  test('that is slow', async () => {
+    postgres.turn('slow')
+    expect(await isWhole()).toBe(true)
+    postgres.turn('fine')
+  })
+
+  test('whose moods change while requests are under way', async () => {
+    const { pick, below } = dice(1)
+    const end = Date.now() + 8_000
+    const changing = (async () => {
+      while (Date.now() < end) {
+        postgres.turn(pick<Mood>(['fine', 'fine', 'slow', 'refuses', 'cuts', 'stalls', 'babbles']))
+        await delay(below(400))
+      }
+      postgres.turn('fine')
+    })()
+    const outcomes = new Set<string>()
+    while (Date.now() < end) for (const { outcome } of await round()) outcomes.add(outcome)
+    await changing
+    expect(outcomes).toEqual(new Set(['whole', 'away']))
+    await expect.poll(isWhole, back).toBe(true)
+  })
+})
+
+describe.skipIf(!redisUrl)('Redis', () => {
+  const lost = () => service.log().filter((line) => line.includes('rate_budget_unavailable')).length
+
+  test.each<Mood>(['refuses', 'cuts', 'stalls', 'babbles'])('that %s', async (mood) => {
+    service.clearLog()
+    redis?.turn(mood)
+    const all = await round()
+    expect(all.filter(({ outcome }) => outcome === 'away').map(({ stage }) => stage.name)).toEqual([])
+    // Replies share a connection: what is cut after one reply may still have brought it.
+    const uncounted = all.filter(({ counted }) => !counted).length
+    expect(uncounted).toBeGreaterThan(0)
+    await expect.poll(lost, { timeout: 10_000 }).toBe(uncounted)
+    redis?.turn('fine')
+    await expect.poll(isCounted, back).toBe(true)
+  })
+
+  test('that is slow', async () => {
+    redis?.turn('slow')
+    expect(await isWhole()).toBe(true)
+    redis?.turn('fine')
+    await expect.poll(isCounted, back).toBe(true)
+  })
+})

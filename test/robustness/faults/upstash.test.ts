@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { expectDiscreet } from '../../support/faults/assertions.ts'
+import { FAULTS } from '../../support/faults/catalogue.ts'
+import { trial } from '../../support/faults/trial.ts'
+import { SILENCES } from '../../support/faults/wire.ts'
+
+const { service, stages, round, waves } = trial('faults of Upstash')
+
+const lost = () => service.log().filter((line) => line.includes('rate_budget_unavailable')).length
+
+test.each(FAULTS.upstash.map((fault) => ({ ...fault, fault })))('Upstash that $name', async ({
+  fault,
+  harmless,
+}) => {
+  service.clearLog()
+  service.strike((asked) => (asked === 'upstash' ? fault : undefined))
+  const all = await round()
+  for (const { stage, outcome } of all) expect(outcome, stage.name).toBe('whole')
+  const uncounted = all.filter(({ counted }) => !counted).length
+  if (!harmless) expect(uncounted).toBe(stages().length)
+  await expect.poll(lost, { timeout: 10_000 }).toBe(uncounted)
+  expectDiscreet(service.log(), stages())
+})
+
+test('Upstash that falls silent, at any point of its answer', async () => {
+  service.clearLog()
+  const all = await waves('upstash', SILENCES)
+  expect(all.filter(({ outcome, counted }) => outcome === 'away' || counted)).toEqual([])
+  await expect.poll(lost, { timeout: 10_000 }).toBe(all.length)
+})

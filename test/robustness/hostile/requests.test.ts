@@ -1,0 +1,212 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { BASE } from '../../../lib/worker.ts'
+import { fillDaily } from '../../support/daily.ts'
+import { hold, patience } from '../../support/effort.ts'
+import { findEndpoints } from '../../support/endpoints.ts'
+import { expectedStatus, type Rights } from '../../support/gates.ts'
+import { expectHarmless } from '../../support/harmless.ts'
+import { header, mostly, nasty, spoiled } from '../../support/hostile.ts'
+import { markBrand, marksOf } from '../../support/marks.ts'
+import { tenant } from '../../support/tenant.ts'
+import { fieldOf, type Heard, send, type Wired } from '../../support/wire.ts'
+import { database, exportKey } from '../../support/world.ts'
+
+const db = database()
+const service = inject('serviceUrl')
+const endpoints = await findEndpoints()
+
+/** Requests that are sent side by side in one run of a property. */
+const ABREAST = 12
+
+/** Methods that the runtime knows; others it refuses itself, see platform.test.ts. */
+const METHODS = [
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+  'TRACE',
+  'PROPFIND',
+  'PURGE',
+  'QUERY',
+  'SEARCH',
+  'LOCK',
+]
+
+const seen = new Map<number, number>()
+
+afterAll(() => {
+  const statuses = [...seen].toSorted(([one], [other]) => one - other)
+  const total = statuses.reduce((sum, [, count]) => sum + count, 0)
+  const failed = statuses.reduce((sum, [status, count]) => sum + (status >= 500 ? count : 0), 0)
+  const each = statuses.map(([status, count]) => `${status}: ${count}`).join(', ')
+  console.log(`hostile requests tried ${total}, 5xx ${failed} (${each})`)
+})
+
+const MARK = 1
+let home = { key: '', lite: '', brandId: '', foreign: '' }
+let rights: Rights
+
+beforeAll(async () => {
+  const [its, other, lite] = [await tenant(db), await tenant(db), await tenant(db, { plan: 'lite' })]
+  const { key: second } = await exportKey(db, its.org)
+  await markBrand(db, endpoints, { brandId: its.brandId, mark: MARK })
+  await markBrand(db, endpoints, { brandId: other.brandId, mark: MARK + 1 })
+  home = { key: its.key, lite: lite.key, brandId: its.brandId, foreign: other.brandId }
+  rights = {
+    keys: new Set([its.key, second]),
+    withoutPlan: new Set([lite.key]),
+    brands: new Set([its.brandId]),
+  }
+})
+
+/** Sends a request as a caller of its own; the answer gives nothing away, and no row of another brand. */
+async function ask(request: Wired): Promise<Heard> {
+  const { fields = [], method } = request
+  const answer = await send(service, { ...request, fields: [['User-Agent', randomUUID()], ...fields] })
+  if (answer === null) throw new Error('The connection was closed without an answer')
+  seen.set(answer.status, (seen.get(answer.status) ?? 0) + 1)
+  expectHarmless(answer, method)
+  if (answer.status === 200 && method !== 'HEAD') {
+    const { data = [] } = JSON.parse(answer.body)
+    expect(marksOf(data).filter((mark) => mark !== MARK)).toEqual([])
+  }
+  return answer
+}
+
+async function judge(request: Wired): Promise<void> {
+  const expected = expectedStatus(request, endpoints, rights)
+  const { status } = await ask(request)
+  const anything = request.fields?.some(([name, value]) => name === 'If-None-Match' && value.trim() === '*')
+  expect(status, brief(request)).toBe(status === 304 && anything ? 304 : expected)
+}
+
+/** A request as a failure names it. */
+const brief = (request: Wired): string => JSON.stringify(request).slice(0, 1000)
+
+/** Requests of which each is judged, side by side. */
+const abreast = (requests: fc.Arbitrary<Wired>, judge: (request: Wired) => Promise<void>) =>
+  fc.asyncProperty(fc.array(requests, { minLength: ABREAST, maxLength: ABREAST }), async (some) => {
+    await Promise.all(some.map(judge))
+  })
+
+const path = fc.constantFrom(...endpoints.map(({ path }) => path), '/openapi.json').map((path) => BASE + path)
+
+const key = () =>
+  fc.oneof(
+    { weight: 8, arbitrary: fc.constant(home.key) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom(home.lite, '', 'bad', `svc_live_${randomBytes(32).toString('hex')}`),
+    },
+    { weight: 1, arbitrary: spoiled(home.key) },
+  )
+
+/** A query of parameters that are well-formed, spoiled, doubled, under other names, or none of ours. */
+const query = () => {
+  const value = (text: string) => mostly(text)
+  const name = (text: string) =>
+    fc.oneof(
+      { weight: 12, arbitrary: fc.constant(text) },
+      {
+        weight: 1,
+        arbitrary: fc.constantFrom(`${text}[]`, `${text}[0]`, `${text}%00`, `${text}+`, text.toUpperCase()),
+      },
+      { weight: 1, arbitrary: spoiled(text) },
+    )
+  const pair = (text: string, valid: string) =>
+    fc.tuple(name(text), value(valid)).map((parts) => parts.join('='))
+  const brand = fc.oneof(
+    { weight: 5, arbitrary: pair('brandId', home.brandId) },
+    { weight: 1, arbitrary: fc.constantFrom(home.foreign, randomUUID()).map((id) => `brandId=${id}`) },
+    { weight: 1, arbitrary: fc.constantFrom('', 'brandId', `brandId=${home.brandId},${home.foreign}`) },
+  )
+  const others = fc.array(
+    fc.oneof(
+      pair('fromDate', '2026-10-01'),
+      pair('toDate', '2026-11-01'),
+      pair('limit', '5'),
+      fc.tuple(nasty, nasty).map((parts) => parts.join('=')),
+      fc.constantFrom(
+        `brandId=${home.foreign}`,
+        'toDate=2026-02-30',
+        'cursor=c',
+        '&&',
+        '=',
+        '?',
+        'fromDate=9999-12-31',
+      ),
+    ),
+    { maxLength: 3 },
+  )
+  return fc.tuple(brand, others).map(([first, rest]) => [first, ...rest].join('&'))
+}
+
+const manner = () =>
+  fc.record({
+    method: fc.oneof(
+      { weight: 8, arbitrary: fc.constant('GET') },
+      { weight: 1, arbitrary: fc.constant('HEAD') },
+      { weight: 1, arbitrary: fc.constantFrom(...METHODS) },
+    ),
+    key: key(),
+    others: fc.array(header, { maxLength: 3 }),
+  })
+
+type Manner = { method: string; key: string; others: Wired['fields'] }
+
+const asRequest = (target: string, { method, key, others = [] }: Manner): Wired => ({
+  method,
+  target,
+  fields: [['X-API-Key', key], ...others],
+})
+
+const request = () =>
+  fc.tuple(path, query(), manner()).map(([path, query, manner]) => asRequest(`${path}?${query}`, manner))
+
+test('a query, however it is written, is judged by the parameters that it decodes to', {
+  timeout: patience(300_000),
+}, async () => {
+  await hold(abreast(request(), judge), 110)
+})
+
+test('a path is ours as it is written in full, or there is nothing at it', {
+  timeout: patience(300_000),
+}, async () => {
+  const elsewhere = fc
+    .tuple(path.chain(spoiled), query(), manner())
+    .filter(([path]) => path.startsWith('/'))
+    .map(([path, query, manner]) => asRequest(`${path}?${query}`, manner))
+  await hold(abreast(elsewhere, judge), 80)
+})
+
+test('HEAD is answered as GET, without the body', { timeout: patience(300_000) }, async () => {
+  const toBudget = ({ status, fields }: Heard) => ({
+    status,
+    fields: fields
+      .filter(([name]) => !/^(content-length|ratelimit|server-timing|x-request-id)$/.test(name))
+      .toSorted(),
+  })
+  const same = async (request: Wired) => {
+    const [get, head] = [await ask({ ...request, method: 'GET' }), await ask({ ...request, method: 'HEAD' })]
+    expect(toBudget(head), brief(request)).toEqual(toBudget(get))
+  }
+  await hold(abreast(request(), same), 12)
+})
+
+test('the address of the next page does not grow with what a query has beside the parameters', async () => {
+  const { key, brandId } = await tenant(db)
+  const days = { first: '2020-01-01', days: 1001 }
+  await fillDaily(db, { name: 'sentiment', brandId, rows: 1001, from: MARK * 10_000, ...days })
+  const target = `${BASE}/sentiment?brandId=${brandId}&fromDate=2020-01-01&toDate=2025-01-01`
+  for (const junk of ['%00', '\xff', '<', '&x', '&cursors=1', '+']) {
+    const query = `&${junk.repeat(16_384 / junk.length)}`
+    const first = await ask({ target: target + query, fields: [['X-API-Key', key]] })
+    const link = /^<([^>]+)>; rel="next"$/.exec(fieldOf(first, 'link') ?? '')?.[1] ?? ''
+    const { pathname, search } = new URL(link)
+    const next = await ask({ target: pathname + search, fields: [['X-API-Key', key]] })
+    expect([first.status, next.status, JSON.parse(next.body).data.length]).toEqual([200, 200, 1])
+  }
+})

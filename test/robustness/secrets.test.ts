@@ -1,0 +1,290 @@
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
+import { readWranglerConfig, type WorkerConfig } from '../../bundle/wrangler-config.ts'
+import type { Emulator } from '../../emulator/start.ts'
+import { BINDINGS } from '../../emulator/workers/bindings.ts'
+import type { Intercept } from '../../emulator/workers/outbound.ts'
+import { BASE } from '../../lib/worker.ts'
+import { clearOfEnd, MINUTE } from '../support/clock.ts'
+import { runCommand } from '../support/command.ts'
+import { fillDaily } from '../support/daily.ts'
+import { isolatedDatabase } from '../support/isolated.ts'
+import { leaks, mark } from '../support/marked.ts'
+import { startOwnService } from '../support/own-service.ts'
+import { storedRows, storedValues } from '../support/stores.ts'
+import { type Tenant, tenant } from '../support/tenant.ts'
+import { exportKey } from '../support/world.ts'
+
+/** Every secret that is anywhere near the service, by name. */
+const secrets: Record<string, string> = Object.fromEntries(
+  ['password', 'token', 'cursor', 'previous', 'cookie', 'authorization'].map((name) => [name, mark(name)]),
+)
+const { password = '', token = '', cursor = '', previous = '', cookie = '', authorization = '' } = secrets
+
+const VARS = {
+  DATABASE_URL: `postgresql://export:${password}@ep-local.neon.test/export`,
+  UPSTASH_REDIS_REST_TOKEN: token,
+  CURSOR_SECRET: cursor,
+  CURSOR_SECRET_PREVIOUS: previous,
+  SESSION_COOKIE: 'sid',
+}
+
+/** All that the service says, by where it says it. */
+const said: Record<'logs' | 'answers' | 'questions' | 'redis' | 'commands', string[]> = {
+  logs: [],
+  answers: [],
+  questions: [],
+  redis: [],
+  commands: [],
+}
+const statuses = new Set<number>()
+let looked = 0
+let leaked = 0
+afterAll(() =>
+  console.log(
+    `secrets marked ${Object.keys(secrets).length}, looked for in texts ${looked}, leaks ${leaked}`,
+  ),
+)
+
+let workers: WorkerConfig[]
+let paths: string[]
+let database: Awaited<ReturnType<typeof isolatedDatabase>>
+let db: pg.Pool
+let service: Emulator
+let misconfigured: Emulator
+let its: Tenant
+let keys: Record<string, string>
+let fault: Intercept = () => undefined
+
+const start = (vars: Record<string, string>) =>
+  startOwnService({
+    databaseUrl: database.url,
+    redisUrl: inject('redisUrl') || undefined,
+    vars,
+    intercept: (server, request, genuine) => {
+      const copy = request.clone()
+      return copy.text().then((text) => {
+        said.questions.push(`${request.url} ${text}`)
+        return fault(server, request, genuine)
+      })
+    },
+    onLog: (line) => said.logs.push(line),
+  })
+
+beforeAll(async () => {
+  workers = (await readWranglerConfig()).workers
+  paths = workers.flatMap(({ route }) => (route === undefined ? [] : [route.replaceAll('*', '')]))
+  paths.push(`${BASE}/openapi.json`)
+  database = await isolatedDatabase()
+  db = new pg.Pool({ connectionString: database.url, max: 4 })
+  its = await tenant(db)
+  await fillDaily(db, { name: 'citations', brandId: its.brandId, rows: 1001, first: '2026-10-01', days: 1 })
+  const past = new Date(Date.now() - 1)
+  keys = {
+    live: its.key,
+    lite: (await tenant(db, { plan: 'lite' })).key,
+    revoked: (await exportKey(db, its.org, { revoked_at: past })).key,
+    expired: (await exportKey(db, its.org, { expires_at: past })).key,
+    unknown: `svc_live_${mark('').slice(1).repeat(3).slice(0, 64)}`,
+  }
+  for (const [name, key] of Object.entries(keys)) secrets[name] = key.slice('svc_live_'.length)
+  service = await start(VARS)
+  misconfigured = await start({ ...VARS, DATABASE_URL: `mysql://export:${password}@db.example/export` })
+})
+
+afterAll(async () => {
+  await Promise.all([service?.close(), misconfigured?.close(), db?.end()])
+  await database?.drop()
+})
+
+type Sent = {
+  key?: string | undefined
+  query?: Record<string, string>
+  headers?: Record<string, string>
+  method?: string
+}
+
+/** Sends a request full of secrets, and keeps all that is answered. */
+async function send(path: string, { key, query = {}, headers = {}, method = 'GET' }: Sent = {}) {
+  const url = new URL(path, service.url)
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
+  return keep(
+    await fetch(url, {
+      method,
+      headers: {
+        ...(key !== undefined && { 'X-API-Key': key }),
+        // A budget of its own each time.
+        Cookie: `sid=${cookie}${randomUUID()}; other=${cookie}`,
+        Authorization: `Bearer ${authorization}`,
+        'X-Request-Id': keys.live ?? '',
+        'User-Agent': authorization,
+        ...headers,
+      },
+    }),
+  )
+}
+
+async function keep(response: Response): Promise<Response> {
+  statuses.add(response.status)
+  const text = await response.clone().text()
+  said.answers.push(`${response.url} ${response.status}`.replace(/\?.*/, ''))
+  said.answers.push(`${JSON.stringify([...response.headers])} ${text}`)
+  return response
+}
+
+/** Everything that can be asked of a path, rightly and wrongly. */
+async function askEverything(path: string): Promise<void> {
+  const query = { brandId: its.brandId, fromDate: '2026-10-01', toDate: '2026-10-01' }
+  const { key } = its
+  const everything = Object.values(secrets).join('-')
+  const first = await send(path, { key, query: { ...query, api_key: key, token: authorization } })
+  const ETag = first.headers.get('ETag')
+  await Promise.all([
+    ...Object.values(keys).map((each) => send(path, { key: each, query })),
+    ...Object.values(keys).map((each) => send(path, { query, headers: { Authorization: `Bearer ${each}` } })),
+    ...[`${key}0`, key.toUpperCase(), `"${key}"`, ` ${key}`].map((each) => send(path, { key: each, query })),
+    ...['brandId', 'fromDate', 'cursor'].map((name) =>
+      send(path, { key, query: { ...query, [name]: everything } }),
+    ),
+    send(`${path}/${everything}`, { key }),
+    send(path, { key, query: { ...query, brandId: randomUUID() } }),
+    send(path, { key, query, method: 'HEAD' }),
+    send(path, { key, query, method: 'POST' }),
+    send(path, { key, query, headers: ETag === null ? {} : { 'If-None-Match': ETag } }),
+  ])
+}
+
+const faults: readonly ((request: Request) => Promise<Response>)[] = [
+  () => Promise.resolve(new Response('away', { status: 502 })),
+  () => Promise.resolve(new Response('{"rows":[["[\\"cut', { status: 200 })),
+  // Servers that repeat what they were told, with all that was in it.
+  ...[200, 400, 401, 500].map((status) => async (request: Request) => {
+    const quoted = `${JSON.stringify([...request.headers])} ${Object.values(secrets).join(' ')}`
+    return Response.json({ error: quoted, message: quoted, code: quoted, detail: quoted }, { status })
+  }),
+  async (request) => new Response(`${JSON.stringify([...request.headers])}`, { status: 200 }),
+]
+
+describe('when everything happens that can', () => {
+  // A counter is gone after a minute or two.
+  afterEach(async () => {
+    said.redis.push(...(await storedValues(service)))
+  })
+
+  test('every path is asked for everything, rightly and wrongly', async () => {
+    for (const path of [...paths, '/nothing']) await askEverything(path)
+  })
+
+  test('a caller goes over the budget', async () => {
+    await clearOfEnd(MINUTE, 10_000)
+    const headers = { Cookie: `sid=${cookie}` }
+    await Promise.all(Array.from({ length: 101 }, () => send(`${BASE}/openapi.json`, { headers })))
+    for (const path of paths) await send(path, { key: its.key, headers })
+  })
+
+  test.each(['neon', 'upstash'])('%s fails in every way, under requests and crons', async (server) => {
+    for (const answer of faults) {
+      fault = (asked, request) => (asked === server ? answer(request) : undefined)
+      await Promise.all(paths.map((path) => send(path, { key: its.key, query: { brandId: its.brandId } })))
+      for (const { name, crons } of workers) if (crons.length > 0) await service.runCron(name).catch(() => {})
+    }
+    fault = () => undefined
+  })
+
+  test('crons run', async () => {
+    for (const { name, crons } of workers) if (crons.length > 0) await service.runCron(name)
+  })
+
+  test('the environment is not what it must be', async () => {
+    // Where nothing is and where the page is, nothing is asked of the environment.
+    const indifferent = new Map([
+      [`${BASE}/`, 404],
+      [`${BASE}/docs`, 200],
+    ])
+    for (const path of paths) {
+      const headers = { 'X-API-Key': its.key, Authorization: `Bearer ${authorization}` }
+      const { status } = await keep(await fetch(misconfigured.url + path, { headers }))
+      expect(status, path).toBe(indifferent.get(path) ?? 500)
+    }
+    for (const { name, crons } of workers)
+      if (crons.length > 0) await misconfigured.runCron(name).catch(() => {})
+    const failed = said.logs.filter((line) => line.includes('"event":"failed"'))
+    expect(failed).toHaveLength(paths.length - indifferent.size)
+    for (const line of failed) expect(JSON.parse(line).message).toMatch(/ DATABASE_URL is malformed$/)
+  })
+
+  test('keys are made, listed and revoked, and commands fail', async () => {
+    const url = new URL(database.url)
+    url.password = password
+    const as = ['--org', its.org.id, '--user', its.org.owner]
+    const run = async (file: string, args: readonly string[], DATABASE_URL = url.href) => {
+      const ran = await runCommand(file, args, { DATABASE_URL })
+      said.commands.push(ran.stdout, ran.stderr)
+      return ran
+    }
+
+    const made = await run('keys.ts', ['create', ...as, '--label', 'A loader', '--json'])
+    const { id, key }: { id: string; key: string } = JSON.parse(made.stdout)
+    expect(made.stdout.split(key)).toHaveLength(2)
+    said.commands.splice(said.commands.indexOf(made.stdout), 1, made.stdout.replace(key, ''))
+    Object.assign(secrets, { made: key.slice('svc_live_'.length) })
+    for (const path of paths) await send(path, { key, query: { brandId: its.brandId } })
+
+    expect((await run('keys.ts', ['list', ...as])).code).toBe(0)
+    expect((await run('keys.ts', ['list', ...as, '--json'])).stdout).toContain(id)
+    expect((await run('keys.ts', ['revoke', ...as, '--key', id])).code).toBe(0)
+    expect((await run('keys.ts', ['revoke', ...as, '--key', key])).code).toBe(1)
+    for (const file of ['migrate.ts', 'refresh.ts']) expect((await run(file, [])).code).toBe(0)
+    await run('verify.ts', [])
+
+    const elsewhere = new URL(url)
+    elsewhere.port = '1'
+    const wrong = [elsewhere.href, `mysql://me:${password}@db.example/x`, `postgres://me:${password}@`]
+    for (const address of wrong) expect((await run('refresh.ts', [], address)).code).toBe(1)
+    for (const file of ['migrate.ts', 'seed.ts', 'verify.ts']) {
+      expect((await run(file, [], elsewhere.href)).code).toBe(1)
+    }
+  }, 240_000)
+})
+
+describe('no secret, in no spelling, is in', () => {
+  test('what the tests above were for: every status was answered, everything was written', async () => {
+    expect([...statuses].sort()).toEqual([200, 304, 400, 401, 403, 404, 405, 429, 500, 503])
+    const events = new Set(said.logs.flatMap((line) => /"event":"(\w+)"/.exec(line)?.[1] ?? []))
+    expect([...events].sort()).toEqual(['database_error', 'failed', 'rate_budget_unavailable', 'request'])
+    for (const texts of Object.values(said)) expect(texts.length).toBeGreaterThan(10)
+    expect(said.answers.some((text) => text.includes('rel=\\"next\\"'))).toBe(true)
+  })
+
+  test.each([
+    ['the logs', () => said.logs],
+    ['answers and their headers', () => said.answers.filter((text) => !text.startsWith('http'))],
+    ['statements and commands on their way to the servers', () => said.questions],
+    ['what commands print', () => said.commands],
+    ['Redis', () => said.redis],
+    ['the database', () => storedRows(db)],
+  ] as const)('%s', async (_, read) => {
+    const texts = await read()
+    expect(texts.length).toBeGreaterThan(0)
+    const found = new Map(texts.flatMap((text) => leaks(text, secrets).map((name) => [name, text])))
+    looked += texts.length
+    leaked += found.size
+    expect([...found].map(([name, text]) => `${name}: ${text.slice(0, 400)}`)).toEqual([])
+  })
+
+  test('so that the search would find it', () => {
+    const { token: hidden = '' } = secrets
+    const around = (text: string) => Buffer.from(text)
+    for (const text of [
+      `x${hidden}y`,
+      hidden.toUpperCase(),
+      around(hidden).toString('hex'),
+      ...['', 'a', 'ab', 'abc'].map((before) => around(`${before}${hidden}zz`).toString('base64')),
+      around(`:${hidden}`).toString('base64url'),
+    ]) {
+      expect(leaks(`{"a":"${text}"}`, secrets), text).toEqual(['token'])
+    }
+    expect(leaks(BINDINGS.DATABASE_URL, secrets)).toEqual([])
+  })
+})

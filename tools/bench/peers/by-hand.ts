@@ -1,0 +1,51 @@
+import { serve } from '@hono/node-server'
+import { Hono } from 'hono'
+import pg from 'pg'
+import { listening, toBudget } from './listening.ts'
+
+// What one would write by hand: a prepared statement, a keyset, an envelope. No key, no plan, no budget, no signature.
+const PAGE_SIZE = 1000
+const BEGINNING = '00000000-0000-0000-0000-000000000000'
+const DATE = 1082
+
+const { databaseUrl } = toBudget()
+pg.types.setTypeParser(DATE, (text) => text)
+const pool = new pg.Pool({ connectionString: databaseUrl, max: 20 })
+const app = new Hono()
+
+app.get('/citation-share', async (context) => {
+  const { brandId = '', fromDate = '', toDate = '', cursor } = context.req.query()
+  const [date, urlHash]: string[] = cursor
+    ? JSON.parse(Buffer.from(cursor, 'base64url').toString())
+    : [fromDate, BEGINNING]
+  const { rows } = await pool.query({
+    name: 'page',
+    text: `select date, url, domain, is_owned, citations, owned_citations, url_hash from daily.citation_share
+      where brand_id = $1 and (date, url_hash) > ($2::date, $3::uuid) and date <= $4
+      order by brand_id, date, url_hash limit ${PAGE_SIZE + 1}`,
+    values: [brandId, date, urlHash, toDate],
+  })
+  const hasMore = rows.length > PAGE_SIZE
+  const page = hasMore ? rows.slice(0, PAGE_SIZE) : rows
+  const last = page.at(-1)
+  const nextCursor = hasMore
+    ? Buffer.from(JSON.stringify([last.date, last.url_hash])).toString('base64url')
+    : null
+  const data = page.map(({ date, url, domain, is_owned, citations, owned_citations }) => ({
+    date,
+    url,
+    domain,
+    is_owned,
+    citations,
+    owned_citations,
+  }))
+  return context.json({
+    data,
+    pagination: { pageSize: PAGE_SIZE, hasMore, nextCursor },
+    meta: { brandId, fromDate, toDate },
+  })
+})
+
+serve({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 }, ({ port }) => {
+  listening(`http://127.0.0.1:${port}`)
+})
