@@ -1,57 +1,47 @@
 import { sql } from 'drizzle-orm'
-import type { Context } from 'hono'
 import { isApiKey, sha256 } from './api-key.ts'
-import { asCells, type Cell, type Reader, run, unavailable } from './db.ts'
+import type { RequestContext } from './app.ts'
+import { databaseError, type QueryContext, type Row, run } from './db.ts'
 import { httpError } from './errors.ts'
 import { isPlan, type Plan } from './plans.ts'
-import { prepare } from './prepared-statement.ts'
+import { toQuery } from './prepared-statement.ts'
 import type { RequestLog } from './request-log.ts'
 import { activeKey } from './scope.ts'
 
-/** Whom a key speaks for, as the database said it for this very request. */
-export type Access = { readonly keyId: string; readonly organizationId: string; readonly plan: Plan }
+/** The columns by which every statement reports whose key it found, for {@link authorize}. */
+export const ACCESS_COLUMNS = ['key_id', 'organization_id', 'plan'] as const
 
-/** SHA-256 (hex) of the key that a request presents; 401 when its form is wrong, without asking the database. */
-export async function hashApiKey(context: Context): Promise<string> {
+/** Returns the SHA-256 (hex) of the request's API key; throws 401 when its form is wrong, without asking the database. */
+export async function hashApiKey(context: RequestContext): Promise<string> {
   const key = context.req.header('X-API-Key')
   if (key === undefined || !isApiKey(key)) throw httpError('key')
   return sha256(key)
 }
 
 /**
- * The key's gate and then the plan's, from `[key_id, organization_id, plan, …]`; null for a key that reads nothing.
- * Whose key it is goes into the log. A header that does not say is the database's failure, not the key's.
+ * Checks the key and then the plan that a statement found, logs whose key it is, and returns the plan. Throws 401
+ * without a row, 403 without a plan.
  */
-export function authorize(header: readonly Cell[] | null, log: RequestLog): Access {
-  if (header === null) throw httpError('key')
-  const [keyId, organizationId, plan] = header
-  if (keyId == null || organizationId == null || plan === undefined) {
-    throw unavailable(new TypeError('The header is too short'), log)
+export function authorize(row: Row | null, log: RequestLog): Plan {
+  if (row === null) throw httpError('key')
+  const { key_id, organization_id, plan } = row
+  if (key_id == null || organization_id == null || plan === undefined) {
+    throw databaseError(new TypeError('The access columns are missing'), log)
   }
-  log.keyId = keyId
-  log.organizationId = organizationId
+  log.keyId = key_id
+  log.organizationId = organization_id
   if (!isPlan(plan)) throw httpError('plan')
-  return { keyId, organizationId, plan }
+  return plan
 }
 
-const query = prepare(sql`
-  select json_build_array(access.key_id, access.organization_id, access.plan)::text from (${activeKey}) as access`)
+const query = toQuery(sql`
+  select access.key_id::text as key_id, access.organization_id::text as organization_id, access.plan
+  from (${activeKey}) as access`)
 
-/** The key's and the plan's gates alone, for a request that ends at a later gate anyway. */
+/** Checks the key and the plan alone, for a request that a later check refuses anyway. */
 export async function requireAccess(
-  { env, log }: Reader & { readonly log: RequestLog },
+  { env, log }: QueryContext & { readonly log: RequestLog },
   { key_hash, now }: { key_hash: string; now: Date },
-): Promise<Access> {
-  const [row] = await run({ env, log }, query, { key_hash, now: now.toISOString() })
-  return authorize(readHeader(row, log), log)
-}
-
-/** The access cells as a statement wrote them: a JSON array in the first cell of its first row; null without a row. */
-export function readHeader(row: readonly Cell[] | undefined, log: RequestLog | null): readonly Cell[] | null {
-  if (row === undefined) return null
-  try {
-    return asCells(JSON.parse(row[0] ?? ''))
-  } catch (error) {
-    throw unavailable(error, log)
-  }
+): Promise<void> {
+  authorize(await run({ env, log }, query, { key_hash, now: now.toISOString() }), log)
 }

@@ -1,22 +1,21 @@
-/** Callers that were refused, each until its minute ends. */
+/** Clients that exceeded their budget, each until its window ends. */
 export type Blocklist = {
-  /** Whether a caller was refused, and its minute goes on. */
-  readonly has: (caller: string, now: Date) => boolean
-  /** Remembers a caller until `end` (ms). */
-  readonly add: (caller: string, end: number, now: Date) => void
+  readonly isBlocked: (client: string, now: Date) => boolean
+  /** Blocks a client until `end` (milliseconds since 1970). */
+  readonly blockUntil: (client: string, end: number, now: Date) => void
 }
 
-/** Remembers `most` callers: when there are more, it forgets those whose minute is over, and all if there are none. */
-export function createBlocklist(most: number): Blocklist {
+/** Creates a blocklist of at most `capacity` clients. When it is full, it drops expired entries, or else all. */
+export function createBlocklist(capacity: number): Blocklist {
   const ends = new Map<string, number>()
   return {
-    has: (caller, now) => (ends.get(caller) ?? 0) > now.getTime(),
-    add: (caller, end, now) => {
-      if (ends.size >= most) {
-        for (const [each, its] of ends) if (its <= now.getTime()) ends.delete(each)
-        if (ends.size >= most) ends.clear()
+    isBlocked: (client, now) => (ends.get(client) ?? 0) > now.getTime(),
+    blockUntil: (client, end, now) => {
+      if (ends.size >= capacity) {
+        for (const [each, expiry] of ends) if (expiry <= now.getTime()) ends.delete(each)
+        if (ends.size >= capacity) ends.clear()
       }
-      ends.set(caller, end)
+      ends.set(client, end)
     },
   }
 }

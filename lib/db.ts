@@ -6,134 +6,141 @@ import { memoize } from './memoize.ts'
 import { callOf, type PreparedStatement } from './prepared-statement.ts'
 import { type RequestLog, timed } from './request-log.ts'
 
-/** Milliseconds after which a silent database counts as away (contract, section 1). */
-const PATIENCE_MS = 8000
+/** Milliseconds after which a silent database counts as unavailable. */
+const TIMEOUT_MS = 8000
 
 const RETRY_AFTER_S = '5'
 
-/** Text of one cell as Postgres writes it; null for SQL's null. */
+/** A cell as the text that Postgres wrote; null for SQL's null. */
 export type Cell = string | null
 
-/** The database, and the request for which it is asked; null where nobody's request is answered. */
-export type Reader = { readonly env: Pick<Env, 'DATABASE_URL'>; readonly log: RequestLog | null }
+/** The one row of a result, by column name. */
+export type Row = Readonly<Record<string, Cell>>
+
+/** The database to ask, and the log of the request to ask for; null outside a request. */
+export type QueryContext = { readonly env: Pick<Env, 'DATABASE_URL'>; readonly log: RequestLog | null }
+
+type Values = Readonly<Record<string, unknown>>
 
 const asText = { getTypeParser: () => (text: string) => text }
 
 /**
- * Sends one statement, in one request to Neon, and gives its rows as the text that Postgres wrote: no number passes
- * through a float. Anything but all of its rows, from a refused connection to an answer cut in the middle, is refused
- * with 503.
+ * Sends one statement in one request to Neon and returns its only row, or null. Cells are the text that Postgres wrote:
+ * no number passes through a float. Throws `HttpError` 503 for everything else, from a refused connection to a
+ * truncated response.
  */
 export async function run(
-  reader: Reader,
+  context: QueryContext,
   query: Query,
-  values: Record<string, unknown>,
-  patienceMs = PATIENCE_MS,
-): Promise<Cell[][]> {
+  values: Values,
+  timeoutMs = TIMEOUT_MS,
+): Promise<Row | null> {
   try {
-    return await ask(reader, query, values, AbortSignal.timeout(patienceMs))
+    return await send(context, query, values, AbortSignal.timeout(timeoutMs))
   } catch (error) {
-    throw unavailable(error, reader.log)
+    throw databaseError(error, context.log)
   }
 }
 
 /**
- * Sends a statement as {@link run} does, by the name of the function that holds it. A database that has no such function
- * is asked with the statement's text, by this isolate from then on. Where the answer is too large, the smaller one is asked for.
+ * Runs a statement as {@link run} does, by calling its function. Sends the statement's text when the database has no
+ * such function, and the smaller statement when the result exceeds Neon's limit.
  */
 export async function runPrepared(
-  reader: Reader,
+  context: QueryContext,
   statement: PreparedStatement,
-  values: Record<string, unknown>,
-): Promise<Cell[][]> {
-  const signal = AbortSignal.timeout(PATIENCE_MS)
+  values: Values,
+): Promise<Row | null> {
+  const signal = AbortSignal.timeout(TIMEOUT_MS)
   const { smaller } = statement
   try {
-    return await askPrepared(reader, statement, values, signal).catch((error: unknown) => {
+    return await sendPrepared(context, statement, values, signal).catch((error: unknown) => {
       if (smaller === undefined || !isTooLarge(error)) throw error
-      return askPrepared(reader, smaller, values, signal)
+      return sendPrepared(context, smaller, values, signal)
     })
   } catch (error) {
-    throw unavailable(error, reader.log)
+    throw databaseError(error, context.log)
   }
 }
 
-async function askPrepared(
-  reader: Reader,
+async function sendPrepared(
+  context: QueryContext,
   statement: PreparedStatement,
-  values: Record<string, unknown>,
+  values: Values,
   signal: AbortSignal,
-): Promise<Cell[][]> {
-  if (notInstalled.has(statement)) return ask(reader, statement, values, signal)
-  return ask(reader, await callOf(statement), values, signal).catch((error: unknown) => {
+): Promise<Row | null> {
+  if (notInstalled.has(statement)) return send(context, statement, values, signal)
+  return send(context, await callOf(statement), values, signal).catch((error: unknown) => {
     if (!NOT_INSTALLED.has(codeOf(error))) throw error
     notInstalled.add(statement)
-    console.warn(JSON.stringify({ event: 'prepared_statement_missing', request_id: reader.log?.id }))
-    return ask(reader, statement, values, signal)
+    console.warn(JSON.stringify({ event: 'prepared_statement_missing', request_id: context.log?.id }))
+    return send(context, statement, values, signal)
   })
 }
 
-/** Neon answers with 507 what is larger than 10 MiB; its client tells the status in a sentence alone. */
+/** Neon answers 507 above 10 MiB; its client reports the status in the message only. */
 const isTooLarge = (error: unknown): boolean =>
   error instanceof NeonDbError && error.message.startsWith('Server error (HTTP status 507)')
 
-/** SQLSTATEs of a function or a schema that is not there, or that this role may not use. */
+/** SQLSTATEs of a function or schema that does not exist, or that this role may not use. */
 const NOT_INSTALLED = new Set(['42883', '3F000', '42501'])
 
-/** What this isolate has found not to be held. It decides nothing but how a statement is sent. */
+/** Statements whose function this isolate found missing. It only decides how a statement is sent. */
 const notInstalled = new WeakSet<PreparedStatement>()
 
-const client = memoize((env: Reader['env']) => neon(env.DATABASE_URL, { arrayMode: true }))
+const client = memoize((env: QueryContext['env']) => neon(env.DATABASE_URL, { arrayMode: true }))
 
-async function ask(
-  { env, log }: Reader,
+async function send(
+  { env, log }: QueryContext,
   query: Query,
-  values: Record<string, unknown>,
+  values: Values,
   signal: AbortSignal,
-): Promise<Cell[][]> {
+): Promise<Row | null> {
   const params = fillPlaceholders(query.params, values)
   const options = { types: asText, fullResults: true, fetchOptions: { signal } } as const
-  return asRows(await timed(log, 'neon', () => client(env).query(query.sql, params, options)))
+  return onlyRow(await timed(log, 'neon', () => client(env).query(query.sql, params, options)))
 }
 
-/** The refusal with 503 of what the database answered, or that it did not; why is for the log alone. */
-export function unavailable(reason: unknown, log: RequestLog | null): HttpError {
-  console.error(JSON.stringify({ event: 'database_error', request_id: log?.id, ...describe(reason) }))
+/** Logs the cause and returns a 503. */
+export function databaseError(cause: unknown, log: RequestLog | null): HttpError {
+  console.error(JSON.stringify({ event: 'database_error', request_id: log?.id, ...describe(cause) }))
   return httpError('database', { 'Retry-After': RETRY_AFTER_S })
 }
 
-/** A list of cells; throws when a value is anything else. */
+/** Returns a value as cells; throws `TypeError` when it holds anything else. */
 export function asCells(value: unknown): Cell[] {
-  if (!Array.isArray(value) || !value.every(isCell)) throw new TypeError('These are no cells')
+  if (!Array.isArray(value) || !value.every(isCell)) throw new TypeError('Not a list of cells')
   return value
 }
 
 const isCell = (value: unknown): value is Cell => value === null || typeof value === 'string'
 
-type Result = {
+type QueryResult = {
   readonly rows: readonly unknown[]
-  readonly fields: readonly unknown[]
+  readonly fields: readonly { readonly name: unknown }[]
   readonly rowCount: unknown
 }
 
-/** The rows of a result: as many as it says, each as wide as it says. */
-function asRows({ rows, fields, rowCount }: Result): Cell[][] {
+function onlyRow({ rows, fields, rowCount }: QueryResult): Row | null {
   const cells = rows.map(asCells)
-  if (cells.length !== rowCount || cells.some((row) => row.length !== fields.length)) {
-    throw new TypeError('The answer is not whole')
+  if (cells.length !== rowCount || cells.length > 1 || cells.some((row) => row.length !== fields.length)) {
+    throw new TypeError('The result is incomplete')
   }
-  return cells
+  const [row] = cells
+  return row === undefined
+    ? null
+    : Object.fromEntries(fields.map(({ name }, index) => [name, row[index] ?? null]))
 }
 
 const SQLSTATE = /^[0-9A-Z]{5}$/
 
-/** What may be logged of a failure: its kind and SQLSTATE. What else a server says can quote what it was sent. */
+/** Returns what may be logged of a failure: its name and SQLSTATE. The rest of a message can quote what was sent. */
 function describe(error: unknown): Record<string, unknown> {
-  if (!(error instanceof Error)) return { kind: typeof error }
+  if (!(error instanceof Error)) return { error_name: typeof error }
   const source =
     'sourceError' in error && error.sourceError instanceof Error ? error.sourceError.name : undefined
   const code = codeOf(error)
-  return { kind: error.name, source, code: SQLSTATE.test(code) ? code : undefined }
+  return { error_name: error.name, source, code: SQLSTATE.test(code) ? code : undefined }
 }
 
 const codeOf = (error: unknown): string =>

@@ -1,17 +1,16 @@
-import { endpoint } from './endpoint.ts'
-import { type Entity, encodeWithEtag } from './etag.ts'
-import type { Worker } from './worker.ts'
+import { type App, endpoint } from './app.ts'
+import { type Encoded, encodeWithEtag } from './etag.ts'
 
-/** An endpoint that answers everybody with one fixed JSON text: the path, the method and the rate budget are its only gates. */
-export function document({ path, body }: { path: string; body: string }): Worker {
-  let entity: Entity | undefined
+/** Builds the app of a fixed JSON text that needs no key. */
+export function document({ path, body }: { path: string; body: string }): App {
+  let encoded: Encoded | undefined
   return endpoint({
     path,
-    budget: 'before',
-    answer: async () => {
-      // Kept when it is done, and not while it is made: no request waits for another's promise.
-      entity ??= await encodeWithEtag(body)
-      return { body, entity, cacheable: true }
+    budget: 'first',
+    handler: async () => {
+      // Stores the value and not its promise: a request must not wait for another request's promise.
+      encoded ??= await encodeWithEtag(body)
+      return { body, encoded, cacheable: true }
     },
   })
 }

@@ -1,47 +1,53 @@
-/** Every refusal: its status and its sentence. Sentences name a cause or a parameter, never a value that was sent. */
-export const ERRORS = {
-  unknownPath: [404, 'There is nothing at this path.'],
-  method: [405, 'Only GET and HEAD are answered here.'],
-  budget: [429, 'The rate limit of 100 requests per minute is exceeded; Retry-After says when to go on.'],
-  key: [401, 'The API key is missing or not valid.'],
-  plan: [403, 'The organization of this API key has no active plan that includes the Export API.'],
-  brand: [404, 'There is no brand with this brandId that the API key can read.'],
-  database: [503, 'The data cannot be read right now; the same request can be sent again.'],
-  internal: [500, 'Something went wrong on our side.'],
-} as const satisfies Record<string, readonly [status: number, sentence: string]>
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
 
-/** What a parameter must look like, told when it does not (400). */
+/** Every error: its status and its message. A message names a cause or a parameter, never a value that was sent. */
+export const ERRORS = {
+  unknownPath: [404, 'Not found. GET /api/export/v1/openapi.json lists every path.'],
+  method: [405, 'Method not allowed. Use GET or HEAD.'],
+  budget: [429, 'Rate limit of 100 requests per minute exceeded. Retry after the seconds in Retry-After.'],
+  key: [401, 'API key missing or invalid. Send an active export key in the X-API-Key header.'],
+  plan: [403, "The key's organization has no active plan that includes the Export API. Upgrade its plan."],
+  brand: [404, 'Brand not found for this API key. Use an id from /api/export/v1/brands.'],
+  database: [503, 'Temporarily unavailable. Retry the request.'],
+  internal: [500, 'Internal error. Retry the request; if it fails again, report its X-Request-Id.'],
+} as const satisfies Record<string, readonly [status: ContentfulStatusCode, message: string]>
+
+/** The messages of parameter errors (400). */
 export const PARAMETER_ERRORS = {
-  repeated: (name: string) => `The parameter ${name} is given more than once.`,
-  missing: (name: string) => `The parameter ${name} is missing.`,
-  brandId: 'The parameter brandId must be a UUID, as the brands listing gives it.',
-  fromDate: 'The parameter fromDate must be a calendar day written YYYY-MM-DD.',
-  toDate: 'The parameter toDate must be a calendar day written YYYY-MM-DD.',
-  order: 'The parameter fromDate must not be later than toDate.',
+  repeated: (name: string) => `Parameter ${name} is repeated. Send it once.`,
+  missing: (name: string) => `Parameter ${name} is missing. Add it to the query string.`,
+  brandId: 'Parameter brandId must be a UUID. Use an id from /api/export/v1/brands.',
+  fromDate: 'Parameter fromDate must be a calendar date in the form YYYY-MM-DD.',
+  toDate: 'Parameter toDate must be a calendar date in the form YYYY-MM-DD.',
+  order: 'Parameter fromDate must not be later than toDate.',
   cursor:
-    'The parameter cursor must be a nextCursor as it was received, sent with the same path, brandId, fromDate and toDate.',
+    'Parameter cursor is invalid. Send nextCursor unchanged, with the same path, brandId, fromDate and toDate.',
 } as const
 
-/** A refusal on its way to the caller: thrown where it is found, answered in one place. */
+/** An error with its HTTP status, message and headers: thrown where it is found, sent by the app's error handler. */
 export class HttpError extends Error {
-  readonly status: number
+  readonly status: ContentfulStatusCode
   readonly headers: Readonly<Record<string, string>>
 
-  constructor(status: number, sentence: string, headers: Readonly<Record<string, string>> = {}) {
-    super(sentence)
+  constructor(
+    status: ContentfulStatusCode,
+    message: string,
+    headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(message)
     this.status = status
     this.headers = headers
   }
 }
 
-/** A refusal of the catalogue. */
+/** Returns an error of the catalogue. */
 export function httpError(
   cause: keyof typeof ERRORS,
   headers: Readonly<Record<string, string>> = {},
 ): HttpError {
-  const [status, sentence] = ERRORS[cause]
-  return new HttpError(status, sentence, headers)
+  const [status, message] = ERRORS[cause]
+  return new HttpError(status, message, headers)
 }
 
-/** A parameter that is missing or malformed (specification, section 7). */
-export const parameterError = (sentence: string): HttpError => new HttpError(400, sentence)
+/** Returns a 400 for a missing or malformed parameter. */
+export const parameterError = (message: string): HttpError => new HttpError(400, message)

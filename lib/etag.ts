@@ -1,21 +1,18 @@
 import { hex } from './api-key.ts'
 
-/** A body as it travels, and its strong entity tag: half of its SHA-256, quoted. */
-export type Entity = { readonly bytes: Uint8Array<ArrayBuffer>; readonly tag: string }
+/** A body's bytes and their strong ETag. */
+export type Encoded = { readonly bytes: Uint8Array<ArrayBuffer>; readonly etag: string }
 
-/** Encodes a body and tags it. */
-export async function encodeWithEtag(body: string): Promise<Entity> {
+/** Encodes a body as UTF-8 and computes its ETag: half of its SHA-256 in hex, quoted. */
+export async function encodeWithEtag(body: string): Promise<Encoded> {
   const bytes = new TextEncoder().encode(body)
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
-  return { bytes, tag: `"${hex(digest.subarray(0, 16))}"` }
+  return { bytes, etag: `"${hex(digest.subarray(0, 16))}"` }
 }
 
-/**
- * Whether an `If-None-Match` header names a tag. Tags are compared weakly (RFC 9110, section 13.1.2): whoever compresses
- * a body on the way marks its tag as weak.
- */
-export function holds(ifNoneMatch: string | undefined, tag: string): boolean {
+/** Whether an `If-None-Match` header holds an ETag. Compares weakly (RFC 9110): proxies that compress mark it as weak. */
+export function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false
   if (ifNoneMatch.trim() === '*') return true
-  return ifNoneMatch.split(',').some((each) => each.trim().replace(/^W\//, '') === tag)
+  return ifNoneMatch.split(',').some((each) => each.trim().replace(/^W\//, '') === etag)
 }

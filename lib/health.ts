@@ -1,24 +1,22 @@
 import { sql } from 'drizzle-orm'
-import { run } from './db.ts'
-import { endpoint, type RequestContext } from './endpoint.ts'
-import { prepare } from './prepared-statement.ts'
+import { type App, endpoint, type RequestContext, type Result } from './app.ts'
+import { type QueryContext, run } from './db.ts'
+import type { Env } from './env.ts'
+import { toQuery } from './prepared-statement.ts'
 import { timed } from './request-log.ts'
-import type { Worker } from './worker.ts'
 
-/** Milliseconds that each server has to show that it is there: less than a load balancer waits. */
-const PATIENCE = { databaseMs: 3000, counterMs: 800 }
+/** Milliseconds to wait for each service: less than a load balancer waits. */
+const TIMEOUT = { databaseMs: 3000, counterMs: 800 }
 
-const query = prepare(sql`select 1`)
+const query = toQuery(sql`select 1`)
 
-/**
- * An endpoint for load balancers: 200 while the database answers, else 503. It needs no key and spends no budget. The
- * service serves without its counter, so that one is told of and costs nothing.
- */
-export function health({ path }: { path: string }): Worker {
-  async function answer({ env, log }: RequestContext) {
+/** Builds the health check: 200 while the database answers, else 503. An unavailable counter is reported but is no failure. */
+export function health({ path }: { path: string }): App {
+  async function handler(context: RequestContext): Promise<Result> {
+    const { env, log } = context.var
     const [counter] = await Promise.all([
       counterState({ env, log }),
-      run({ env, log }, query, {}, PATIENCE.databaseMs),
+      run({ env, log }, query, {}, TIMEOUT.databaseMs),
     ])
     return {
       body: JSON.stringify({ status: 'ok', counter }),
@@ -26,19 +24,19 @@ export function health({ path }: { path: string }): Worker {
       cacheable: false,
     }
   }
-  return endpoint({ path, budget: 'none', answer })
+  return endpoint({ path, budget: 'none', handler })
 }
 
-async function counterState({ env, log }: Pick<RequestContext, 'env' | 'log'>): Promise<'ok' | 'away'> {
+async function counterState({ env, log }: QueryContext & { readonly env: Env }): Promise<'ok' | 'away'> {
   const ping = async () => {
     const response = await fetch(env.UPSTASH_REDIS_REST_URL, {
       method: 'POST',
       headers: { Authorization: `Bearer ${env.UPSTASH_REDIS_REST_TOKEN}` },
       body: '["PING"]',
-      signal: AbortSignal.timeout(PATIENCE.counterMs),
+      signal: AbortSignal.timeout(TIMEOUT.counterMs),
     })
     return response.text()
   }
-  const said = await timed(log, 'upstash', ping).catch(() => '')
-  return said.includes('PONG') ? 'ok' : 'away'
+  const answer = await timed(log, 'upstash', ping).catch(() => '')
+  return answer.includes('PONG') ? 'ok' : 'away'
 }

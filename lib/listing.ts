@@ -1,50 +1,62 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { PgView } from 'drizzle-orm/pg-core'
-import { authorize, hashApiKey, readHeader } from './access.ts'
-import { runPrepared } from './db.ts'
+import { ACCESS_COLUMNS, authorize, hashApiKey } from './access.ts'
+import { endpoint, type RequestContext, type Result } from './app.ts'
+import { databaseError, runPrepared } from './db.ts'
 import { deprecationHeaders } from './deprecation.ts'
-import { endpoint, type RequestContext } from './endpoint.ts'
 import type { DocumentedWorker, Operation } from './operation.ts'
 import { prepareStatement } from './prepared-statement.ts'
-import { columnsOf, rowWriter } from './row.ts'
+import { aggregateColumns, columnNames, columnReader, fieldNames, jsonWriter } from './row.ts'
 import { activeKey, canRead } from './scope.ts'
-import type { Answer } from './worker.ts'
 
 export type Listing = Omit<Operation, 'paged'> & {
-  /** Brands, under the row's names, with `organization_id` and `active`. */
+  /** Brands under the row's field names, with `organization_id` and `active`. */
   readonly rows: PgView
   readonly order: readonly string[]
 }
 
-/** An endpoint that lists, in one response, every brand that the key can read (specification, section 4). */
+/** Builds the Worker that lists, in one response, every brand that the key reads. */
 export function listing({ rows, order, ...operation }: Listing): DocumentedWorker {
   const { path, row } = operation
-  const columns = columnsOf(row)
-  const write = rowWriter(row)
+  const readColumns = columnReader(row)
+  const writeRows = jsonWriter(row)
   const statement = prepareStatement(
     sql`
     with access as materialized (${activeKey})
-    select json_build_array(key_id, organization_id, plan)::text, ${list(columns.slice(1).map(() => sql`null`))}
-    from access
-    union all
-    (select ${list(columns.map((name) => sql`brand.${sql.identifier(name)}::text`))}
-     from access join ${rows} as brand on ${canRead}
-     order by ${list(order.map((name) => sql`brand.${sql.identifier(name)}`))})`,
-    columns.length,
+    select key_id::text, organization_id::text, plan, page.*
+    from access cross join lateral (
+      select ${list([sql`count(*)::text as found`, ...aggregateColumns(row)])}
+      from (
+        select ${list(fieldNames(row).map(columnOfBrand))}
+        from ${rows} as brand
+        where ${canRead}
+        order by ${list(order.map(columnOfBrand))}
+      ) as page
+    ) as page`,
+    [...ACCESS_COLUMNS, 'found', ...columnNames(row)],
   )
 
-  async function answer({ context, env, now, log }: RequestContext): Promise<Answer> {
+  async function handler(context: RequestContext): Promise<Result> {
+    const { env, now, log } = context.var
     const key_hash = await hashApiKey(context)
-    const [head, ...found] = await runPrepared({ env, log }, statement, { key_hash, now: now.toISOString() })
-    authorize(readHeader(head, log), log)
-    return { body: `{"data":[${found.map(write).join(',')}]}`, rows: found.length, cacheable: true }
+    const result = await runPrepared({ env, log }, statement, { key_hash, now: now.toISOString() })
+    authorize(result, log)
+    try {
+      const count = Number(result?.found ?? Number.NaN)
+      const data = writeRows(readColumns(result ?? {}, count), count)
+      return { body: `{"data":[${data}]}`, rows: count, cacheable: true }
+    } catch (error) {
+      throw databaseError(error, log)
+    }
   }
 
   return {
-    fetch: endpoint({ path, headers: deprecationHeaders(operation.deprecated), answer }).fetch,
+    fetch: endpoint({ path, headers: deprecationHeaders(operation.deprecated), handler }).fetch,
     operation: { ...operation, paged: false },
     statements: [statement],
   }
 }
+
+const columnOfBrand = (name: string): SQL => sql`brand.${sql.identifier(name)}`
 
 const list = (parts: readonly SQL[]): SQL => sql.join([...parts], sql`, `)

@@ -1,11 +1,11 @@
-/** Builds something once for each environment, and so once in an isolate. */
-export function memoize<Key extends object, Built>(build: (key: Key) => Built): (key: Key) => Built {
-  const kept = new WeakMap<Key, Built>()
+/** Returns a function that builds a value once per key object, and so once per isolate. */
+export function memoize<Key extends object, Value>(build: (key: Key) => Value): (key: Key) => Value {
+  const values = new WeakMap<Key, Value>()
   return (key) => {
-    const found = kept.get(key)
-    if (found !== undefined) return found
-    const built = build(key)
-    kept.set(key, built)
-    return built
+    const known = values.get(key)
+    if (known !== undefined) return known
+    const value = build(key)
+    values.set(key, value)
+    return value
   }
 }

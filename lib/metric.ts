@@ -1,5 +1,6 @@
 import type { PgTable } from 'drizzle-orm/pg-core'
-import { authorize, hashApiKey, requireAccess } from './access.ts'
+import { hashApiKey, requireAccess } from './access.ts'
+import { endpoint, type RequestContext, type Result } from './app.ts'
 import {
   type CursorBinding,
   type CursorPosition,
@@ -9,29 +10,33 @@ import {
 } from './cursor.ts'
 import { runPrepared } from './db.ts'
 import { deprecationHeaders } from './deprecation.ts'
-import { endpoint, type RequestContext } from './endpoint.ts'
 import type { Env } from './env.ts'
 import { HttpError, httpError, PARAMETER_ERRORS, parameterError } from './errors.ts'
 import type { DocumentedWorker, Operation } from './operation.ts'
-import { PAGE_SIZE, pageQueries, readPage } from './page.ts'
+import { PAGE_SIZE, pageReader, pageStatements } from './page.ts'
 import { type Parameters, parseParameters } from './parameters.ts'
-import { PAID_PLANS, type Plan } from './plans.ts'
+import type { Plan } from './plans.ts'
+import { jsonWriter } from './row.ts'
 import { dayOf, resolveWindow, resumeWindow, type Window } from './window.ts'
-import type { Answer } from './worker.ts'
+import { windowByPlan } from './window-by-plan.ts'
 
 export type Metric = Omit<Operation, 'paged'> & {
-  /** The stored rows; the line of each has the fields of `row`, in the same order. */
+  /** The stored daily rows. */
   readonly rows: PgTable
-  /** The columns that order and identify a brand's rows, ascending, the date first. */
+  /** Columns that order and identify a brand's rows, ascending, the date first. */
   readonly key: readonly string[]
 }
 
-/** An endpoint over one metric: brand, window, cursor, page (specification, section 4). */
+/** Builds the Worker of a metric: brand, window, cursor, page. */
 export function metric({ rows: table, key, ...operation }: Metric): DocumentedWorker {
-  const { path } = operation
-  const queries = pageQueries({ table, key })
+  const { path, row } = operation
+  const statements = pageStatements({ table, row, key })
+  const readPage = pageReader({ row, key })
+  const writeRows = jsonWriter(row)
 
-  async function answer({ context, url, env, now, log }: RequestContext): Promise<Answer> {
+  async function handler(context: RequestContext): Promise<Result> {
+    const { env, now, log } = context.var
+    const url = new URL(context.req.url)
     const key_hash = await hashApiKey(context)
     const request = await readRequest(url.searchParams, path, env)
     if (request instanceof HttpError) {
@@ -40,47 +45,50 @@ export function metric({ rows: table, key, ...operation }: Metric): DocumentedWo
     }
 
     const { parameters, position } = request
-    const windowFor = (plan: Plan): Window =>
+    const windowOf = (plan: Plan): Window =>
       position === null ? resolveWindow(parameters, plan, now) : resumeWindow(position.window, plan, now)
-    const cells = await runPrepared({ env, log }, position === null ? queries.first : queries.next, {
+    const result = await runPrepared({ env, log }, position === null ? statements.first : statements.next, {
       key_hash,
       now: now.toISOString(),
       today: dayOf(now),
       brand_id: parameters.brandId,
-      windows: JSON.stringify(Object.fromEntries(PAID_PLANS.map((plan) => [plan, windowFor(plan)]))),
+      window_by_plan: windowByPlan(windowOf),
       ...Object.fromEntries((position?.after ?? []).map((value, index) => [`after_${index}`, value])),
     })
 
-    const { header, page } = readPage(cells, log)
-    const { plan } = authorize(header, log)
-    const [, , , brandId, settled] = header ?? []
-    if (brandId == null) throw httpError('brand')
+    const page = readPage(result, log)
+    const { plan, brandId, watermark } = page
+    if (brandId === null) throw httpError('brand')
 
-    const window = windowFor(plan)
+    const window = windowOf(plan)
     const nextCursor =
       page.next &&
       (await signCursor({ window, after: page.next }, bindingOf(parameters, path), secretsOf(env)))
     const pagination = { pageSize: PAGE_SIZE, hasMore: nextCursor !== null, nextCursor }
     const meta = { brandId, fromDate: `${window.first}T00:00:00.000Z`, toDate: window.end, plan }
-    const headers = {
-      ...(settled != null && settled >= window.first && { 'X-Data-Settled-Through': settled }),
-      ...(nextCursor !== null && {
-        Link: `<${nextPage(url, { ...parameters, cursor: nextCursor })}>; rel="next"`,
-      }),
+    const data = writeRows(page.columns, page.rows)
+    return {
+      body: `{"data":[${data}],"pagination":${JSON.stringify(pagination)},"meta":${JSON.stringify(meta)}}`,
+      headers: {
+        ...(watermark !== null && watermark >= window.first && { 'X-Data-Settled-Through': watermark }),
+        ...(nextCursor !== null && {
+          Link: `<${addressOf(url, { ...parameters, cursor: nextCursor })}>; rel="next"`,
+        }),
+      },
+      rows: page.rows,
+      cacheable: window.last < dayOf(now),
     }
-    const body = `{"data":[${page.lines}],"pagination":${JSON.stringify(pagination)},"meta":${JSON.stringify(meta)}}`
-    return { body, headers, rows: page.rows, cacheable: window.last < dayOf(now) }
   }
 
   return {
-    fetch: endpoint({ path, headers: deprecationHeaders(operation.deprecated), answer }).fetch,
+    fetch: endpoint({ path, headers: deprecationHeaders(operation.deprecated), handler }).fetch,
     operation: { ...operation, paged: true },
-    statements: [queries.first, queries.next],
+    statements: [statements.first, statements.next],
   }
 }
 
-/** The address of a page with the parameters that belong to it: whatever else was sent, long or secret, is not repeated. */
-function nextPage({ origin, pathname }: URL, parameters: Parameters): string {
+/** Returns the address of a page. It repeats known parameters only: others may be long or secret. */
+function addressOf({ origin, pathname }: URL, parameters: Parameters): string {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(parameters)) {
     if (value !== undefined) query.set(name, value)
@@ -90,7 +98,7 @@ function nextPage({ origin, pathname }: URL, parameters: Parameters): string {
 
 type PageRequest = { readonly parameters: Parameters; readonly position: CursorPosition | null }
 
-/** Reads parameters and cursor; the refusal is given, not thrown, for the key and the plan are judged first. */
+/** Reads parameters and cursor. Returns the error instead of throwing it: key and plan are checked first. */
 async function readRequest(query: URLSearchParams, path: string, env: Env): Promise<PageRequest | HttpError> {
   const parameters = parseParameters(query)
   if (parameters instanceof HttpError) return parameters

@@ -1,111 +1,136 @@
 import { getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
-import { readHeader } from './access.ts'
-import { type Cell, unavailable } from './db.ts'
+import { ACCESS_COLUMNS, authorize } from './access.ts'
+import { databaseError, type Row } from './db.ts'
+import type { Plan } from './plans.ts'
 import { type PreparedStatement, prepareStatement } from './prepared-statement.ts'
 import type { RequestLog } from './request-log.ts'
+import { aggregateColumns, type Columns, columnNames, columnReader, fieldNames, type RowSchema } from './row.ts'
 import { activeKey, canRead } from './scope.ts'
+import { dayOfWindow, windows } from './window-by-plan.ts'
 
-/** Rows of a full page (specification, section 8). */
+/** Rows of a full page. */
 export const PAGE_SIZE = 1000
 
-/** Rows of a page whose full size would be larger than Neon's limit: of the longest URLs, all of whose bytes are escaped. */
+/** Rows of a page that replaces one over Neon's limit: of the longest URLs, all of whose bytes are escaped. */
 const SHORT_PAGE_SIZE = 100
 
-/** A metric's stored rows, each with its JSON text in `line`, and the columns that order them, the first being the date. */
-export type PagedRows = { readonly table: PgTable; readonly key: readonly string[] }
+/** A metric's stored rows, the schema of those that are sent, and the columns that order them; the first is the date. */
+export type PagedRows = { readonly table: PgTable; readonly row: RowSchema; readonly key: readonly string[] }
+
+/** What a page's statement found. */
+export type Page = {
+  readonly plan: Plan
+  /** The brand in its canonical form; null when the key does not read it. */
+  readonly brandId: string | null
+  /** Last day of the window through which all days are up to date; null when there is none. */
+  readonly watermark: string | null
+  readonly columns: Columns
+  readonly rows: number
+  /** Key of the last row when another page follows. */
+  readonly next: readonly string[] | null
+}
 
 /**
- * One page: its rows as JSON objects with commas between them, how many they are, and the key of its last row when
- * another page follows.
+ * Builds the statements of a metric's first and later pages. Each checks access, brand and window and reads the page in
+ * one round trip; it returns no row without an active key, else one row. Placeholders: those of `activeKey`,
+ * `brand_id`, `window_by_plan`, `today`, and `after_0` … with the key of the previous page's last row.
  */
-export type Page = { readonly lines: string; readonly rows: number; readonly next: readonly string[] | null }
-
-// A line holds no line break of its own: JSON escapes those of a text.
-const BETWEEN_LINES = ',\n'
-
-/**
- * The statements of a metric's first page and of its later ones: access, brand, window and page in one, of one row.
- * Its first cell is a JSON array: key, organization, plan, brand, the day through which nothing waits to be computed
- * anew, the number of rows found, and how many a page holds. Their lines follow, one more than the page holds when
- * another page follows, and then the key of the page's last row. There is no row at all without a live key.
- * Placeholders: those of `activeKey`, `brand_id`, `windows` (JSON: a window for each plan), `today`, and `after_0` ….
- */
-export function pageQueries(rows: PagedRows): { first: PreparedStatement; next: PreparedStatement } {
+export function pageStatements(rows: PagedRows): { first: PreparedStatement; next: PreparedStatement } {
   const after = rows.key.map(
     (name, index) =>
       sql`${sql.placeholder(`after_${index}`)}::${sql.raw(columnOf(rows.table, name).getSQLType())}`,
   )
-  const columns = list(rows.key.map((name) => sql`${sql.identifier(name)}`))
-  const width = 2 + rows.key.length
-  const kept = (from: SQL) =>
+  const key = list(rows.key.map((name) => sql`${sql.identifier(name)}`))
+  const columns = [
+    ...ACCESS_COLUMNS,
+    'brand_id',
+    'watermark',
+    'page_size',
+    'found',
+    ...columnNames(rows.row),
+    ...rows.key.map(lastOf),
+  ]
+  const prepared = (from: SQL) =>
     prepareStatement(
       statement(rows, from, PAGE_SIZE),
-      width,
-      prepareStatement(statement(rows, from, SHORT_PAGE_SIZE), width),
+      columns,
+      prepareStatement(statement(rows, from, SHORT_PAGE_SIZE), columns),
     )
   return {
-    first: kept(sql`(brand_id, date) >= (reading.brand_id, reading.first)`),
-    next: kept(sql`(brand_id, ${columns}) > (reading.brand_id, ${list(after)}) and date >= reading.first`),
+    first: prepared(sql`(brand_id, date) >= (reading.brand_id, reading.first)`),
+    next: prepared(sql`(brand_id, ${key}) > (reading.brand_id, ${list(after)}) and date >= reading.first`),
   }
 }
 
-/**
- * Splits what a statement of {@link pageQueries} gave. Throws the database's refusal (503) when a part is missing that
- * the others promise.
- */
-export function readPage(
-  [row]: readonly (readonly Cell[])[],
-  log: RequestLog | null,
-): {
-  header: readonly Cell[] | null
-  page: Page
-} {
-  const header = readHeader(row, log)
-  if (header === null) return { header, page: { lines: '', rows: 0, next: null } }
-  const [, lines = null, ...last] = row ?? []
-  const found = Number(header[5] ?? Number.NaN)
-  const size = Number(header[6] ?? Number.NaN)
-  const hasMore = found > size
-  const key = last.filter((cell) => cell !== null)
-  const end = lines?.lastIndexOf(BETWEEN_LINES) ?? -1
-  const whole =
-    found === 0 ? lines === null : lines !== null && (!hasMore || (end > 0 && key.length === last.length))
-  if (Number.isNaN(found + size) || !whole) throw unavailable(new TypeError('The page is not whole'), log)
-  if (!hasMore) return { header, page: { lines: lines ?? '', rows: found, next: null } }
-  return { header, page: { lines: lines?.slice(0, end) ?? '', rows: size, next: key } }
+/** Returns a function that reads the result of {@link pageStatements}. It throws 401 and 403 as {@link authorize} does, and 503 for an incomplete page. */
+export function pageReader({ row: schema, key }: Pick<PagedRows, 'row' | 'key'>) {
+  const readColumns = columnReader(schema)
+  return (result: Row | null, log: RequestLog): Page => {
+    const plan = authorize(result, log)
+    const { brand_id, watermark, page_size, found } = result ?? {}
+    try {
+      const [size, count] = [toCount(page_size), toCount(found)]
+      const columns = readColumns(result ?? {}, count)
+      const next = count > size ? key.map((name) => required(result?.[lastOf(name)])) : null
+      return {
+        plan,
+        brandId: brand_id ?? null,
+        watermark: watermark ?? null,
+        columns,
+        rows: Math.min(count, size),
+        next,
+      }
+    } catch (error) {
+      throw databaseError(error, log)
+    }
+  }
 }
 
-// Bounds and order are of the whole key, the brand included: this is what lets Postgres read just these rows, in index
-// order, and string their lines together as they come.
-function statement({ table, key }: PagedRows, from: SQL, size: number): SQL {
-  const columns = ['brand_id', ...key].map((name) => sql`${columnOf(table, name)}`)
-  const last = key.map((name, index) =>
-    sql.raw(`(array_agg(page."${name}"))[${size}]::text as last_${index}`),
+function required(cell: string | null | undefined): string {
+  if (cell == null) throw new TypeError('A cell is missing')
+  return cell
+}
+
+function toCount(cell: string | null | undefined): number {
+  const count = Number(required(cell))
+  if (!Number.isInteger(count)) throw new TypeError('Not a count')
+  return count
+}
+
+/** Column of a result that holds a key column of the page's last row. */
+const lastOf = (name: string): string => `last_${name}`
+
+// Bounds and order are of the whole key, the brand included: so Postgres reads just these rows, in index order.
+function statement({ table, row, key }: PagedRows, from: SQL, size: number): SQL {
+  const order = ['brand_id', ...key].map((name) => sql`${columnOf(table, name)}`)
+  const selected = new Set([...fieldNames(row), ...key])
+  const last = key.map(
+    (name) =>
+      sql`(array_agg(page.${sql.identifier(name)}))[${sql.raw(String(size))}]::text as ${sql.identifier(lastOf(name))}`,
   )
   return sql`
     with access as materialized (${activeKey}),
     reading as materialized (
       select
         access.key_id, access.organization_id, access.plan, brand.id as brand_id,
-        (windows.by_plan -> access.plan ->> 'first')::date as first,
-        (windows.by_plan -> access.plan ->> 'last')::date as last
+        ${dayOfWindow('first')} as first, ${dayOfWindow('last')} as last
       from access
-      cross join (select ${sql.placeholder('windows')}::jsonb as by_plan) as windows
+      cross join ${windows}
       left join export_source.brands as brand on brand.id = ${sql.placeholder('brand_id')}::uuid and ${canRead}
     )
     select
-      json_build_array(key_id, organization_id, plan, brand_id,
-        daily.watermark(${getTableName(table)}, brand_id, first, least(last, ${sql.placeholder('today')}::date)),
-        page.rows::text, ${sql.raw(`'${size}'`)})::text,
-      page.lines, ${list(key.map((_, index) => sql.raw(`page.last_${index}`)))}
+      key_id::text, organization_id::text, plan, brand_id::text,
+      daily.watermark(${sql.raw(`'${getTableName(table)}'`)}, brand_id, first, least(last, ${sql.placeholder('today')}::date))::text as watermark,
+      ${sql.raw(`'${size}'`)} as page_size,
+      page.*
     from reading cross join lateral (
-      select count(*) as rows, string_agg(page.line, ${BETWEEN_LINES}) as lines, ${list(last)}
+      select ${list([sql`count(*)::text as found`, ...aggregateColumns(row), ...last])}
       from (
-        select line, ${list(columns)}
+        select ${list([...selected].map((name) => sql`${columnOf(table, name)}`))}
         from ${table}
         where ${from} and (brand_id, date) <= (reading.brand_id, reading.last)
-        order by ${list(columns)}
+        order by ${list(order)}
         limit ${sql.raw(String(size + 1))}
       ) as page
     ) as page`

@@ -2,39 +2,36 @@ import type { Query, SQL } from 'drizzle-orm'
 import { PgDialect } from 'drizzle-orm/pg-core'
 import { sha256 } from './api-key.ts'
 
-/** The schema whose functions hold statements. */
+/** The schema that holds a function for each prepared statement. */
 export const STATEMENTS = 'statements'
 
 /**
- * A statement that the database may hold as a function as well. A connection keeps a function's plan, while a statement
- * that comes as text is planned each time. All of its parameters and columns are text.
+ * A statement that the database may hold as a function: Postgres keeps the plan of a function's statement per
+ * connection, and plans a statement that arrives as text each time. All parameters and columns are text.
  */
 export type PreparedStatement = Query & {
-  readonly columns: number
-  /** What to send instead where the answer is larger than Neon's limit; it takes the same parameters. */
+  /** Names of the result's columns. */
+  readonly columns: readonly string[]
+  /** Sent instead when the result exceeds Neon's response limit; takes the same parameters. */
   readonly smaller?: PreparedStatement
 }
 
-/** Writes a statement out once, with `sql.placeholder(name)` where each request's values go. */
-export const prepare = (statement: SQL): Query => new PgDialect().sqlToQuery(statement)
+/** Renders a statement once, with `sql.placeholder(name)` for each request's values. */
+export const toQuery = (statement: SQL): Query => new PgDialect().sqlToQuery(statement)
 
-/** Writes a statement out that the database may hold; `columns` is how many its rows have. */
+/** Renders a statement that the database may hold as a function. */
 export const prepareStatement = (
   statement: SQL,
-  columns: number,
+  columns: readonly string[],
   smaller?: PreparedStatement,
-): PreparedStatement => ({
-  ...prepare(statement),
-  columns,
-  ...(smaller && { smaller }),
-})
+): PreparedStatement => ({ ...toQuery(statement), columns, ...(smaller && { smaller }) })
 
-/** The name of the function that holds a statement: 32 digits of its text's SHA-256, so that each text has its own. */
+/** Returns the name of a statement's function: 32 hex digits of its text's SHA-256. */
 export const functionName = async ({ sql }: Query): Promise<string> => (await sha256(sql)).slice(0, 32)
 
 const calls = new WeakMap<Query, Query>()
 
-/** The statement that calls the function which holds another, with the same parameters. */
+/** Returns the statement that calls another's function with the same parameters. */
 export async function callOf(query: Query): Promise<Query> {
   const known = calls.get(query)
   if (known !== undefined) return known

@@ -1,61 +1,68 @@
 import type { HonoRequest } from 'hono'
+import type { Middleware } from './app.ts'
 
-/** The servers that answers come from, each by its name in `Server-Timing`. */
-const SERVERS = { neon: 'db', upstash: 'budget' } as const
+/** The services that a request waits for, each with its name in `Server-Timing`. */
+const SERVICES = { neon: 'db', upstash: 'budget' } as const
 
-type Server = keyof typeof SERVERS
+type Service = keyof typeof SERVICES
 
-/** What is known of one request so far: whoever learns more writes it down, and it is told once, with the answer. */
+/** What is known of a request so far; written as one line when it is answered. */
 export type RequestLog = {
   readonly id: string
   readonly start: number
-  /** The path that was asked for, once it is known to be one; null where there is nothing. */
+  /** Path of the endpoint, below the base; null when no endpoint matches. */
   endpoint: string | null
-  /** Whose key it is, as the database says. */
   keyId: string | null
   organizationId: string | null
   rows: number | null
-  /** How often each server was asked. */
-  readonly trips: Record<Server, number>
-  /** Milliseconds that each was waited for. */
-  readonly waits: Map<Server, number>
+  /** Number of requests sent to each service. */
+  readonly subrequests: Record<Service, number>
+  /** Milliseconds waited for each service. */
+  readonly waits: Map<Service, number>
 }
 
-const SANE = /^[A-Za-z0-9._-]{1,64}$/
+const VALID_ID = /^[A-Za-z0-9._-]{1,64}$/
 
-/** Begins the log of a request. Its id is the caller's own where that is sane, else Cloudflare's, else a new one. */
+/** Logs each request as one JSON line, and adds `X-Request-Id` and `Server-Timing` to its response. */
+export const requestLog: Middleware = async (context, next) => {
+  const log = startLog(context.req)
+  context.set('log', log)
+  await next()
+  finishLog(log, context.res)
+}
+
+/** Starts the log of a request. Takes a valid `X-Request-Id` of the client, else Cloudflare's ray, else a new id. */
 export function startLog(request: HonoRequest): RequestLog {
   const given = [request.header('X-Request-Id'), request.header('CF-Ray')]
   return {
-    id: given.find((id) => id !== undefined && SANE.test(id)) ?? crypto.randomUUID(),
+    id: given.find((id) => id !== undefined && VALID_ID.test(id)) ?? crypto.randomUUID(),
     start: performance.now(),
     endpoint: null,
     keyId: null,
     organizationId: null,
     rows: null,
-    trips: { neon: 0, upstash: 0 },
+    subrequests: { neon: 0, upstash: 0 },
     waits: new Map(),
   }
 }
 
-/** Counts and times a request to one of the servers; without a log, it is sent and nothing more. */
+/** Counts and times a request to a service; without a log it only sends it. */
 export async function timed<Value>(
   log: RequestLog | null,
-  server: Server,
-  ask: () => Promise<Value>,
+  service: Service,
+  request: () => Promise<Value>,
 ): Promise<Value> {
-  if (log === null) return ask()
+  if (log === null) return request()
   const start = performance.now()
-  log.trips[server] += 1
+  log.subrequests[service] += 1
   try {
-    return await ask()
+    return await request()
   } finally {
-    log.waits.set(server, (log.waits.get(server) ?? 0) + performance.now() - start)
+    log.waits.set(service, (log.waits.get(service) ?? 0) + performance.now() - start)
   }
 }
 
-/** Writes the one line of a request, and marks its answer with the request's id and the time that the servers took. */
-export function finishLog(log: RequestLog, response: Response): Response {
+function finishLog(log: RequestLog, response: Response): void {
   console.log(
     JSON.stringify({
       event: 'request',
@@ -65,13 +72,12 @@ export function finishLog(log: RequestLog, response: Response): Response {
       endpoint: log.endpoint,
       status: response.status,
       rows: log.rows,
-      // On Cloudflare the clock stands still while a Worker computes: this is the time spent waiting.
+      // Cloudflare's clock stands still while a Worker computes: this is time spent waiting.
       ms: Math.round(performance.now() - log.start),
-      trips: log.trips,
+      subrequests: log.subrequests,
     }),
   )
   response.headers.set('X-Request-Id', log.id)
-  const timing = [...log.waits].map(([server, ms]) => `${SERVERS[server]};dur=${Math.round(ms)}`)
+  const timing = [...log.waits].map(([service, ms]) => `${SERVICES[service]};dur=${Math.round(ms)}`)
   if (timing.length > 0) response.headers.set('Server-Timing', timing.join(', '))
-  return response
 }

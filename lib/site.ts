@@ -1,22 +1,22 @@
+import { addHeaders, type App, BASE, createApp, methodNotAllowed, nameEndpoint, send } from './app.ts'
+import { type Encoded, encodeWithEtag } from './etag.ts'
 import { httpError } from './errors.ts'
-import { type Entity, encodeWithEtag } from './etag.ts'
-import { admitMethod, BASE, respond, type Worker, worker } from './worker.ts'
 
-/** One file of a site; `lasting` when its name changes with its text, so that it can be kept for good. */
-export type SiteFile = { readonly type: string; readonly body: string; readonly cacheable: boolean }
+/** One file of a site; `immutable` when its name changes with its content, so that clients may cache it for good. */
+export type SiteFile = { readonly type: string; readonly body: string; readonly immutable: boolean }
 
 export type Site = {
-  /** Path below {@link BASE} of the page. */
+  /** Path of the page, below {@link BASE}. */
   readonly path: string
-  /** The files by their path below the page's, the page itself under the empty one. */
+  /** Returns the files by their path below the page's; the page itself has the empty path. */
   readonly files: () => Promise<Readonly<Record<string, SiteFile>>>
 }
 
 /**
- * What a browser may do with the page, which is where people paste keys: run, show and ask what comes from here and
- * nothing else, send no form, tell nobody where it was, and never be framed.
+ * What a browser may do with the page, into which people paste keys: run, show and request what comes from this origin
+ * only, submit no form, send no referrer, and never be framed.
  */
-const POLICY = {
+const SECURITY_HEADERS = {
   'Content-Security-Policy': [
     "default-src 'none'",
     "script-src 'self'",
@@ -35,24 +35,34 @@ const POLICY = {
   'X-Content-Type-Options': 'nosniff',
 }
 
-const CACHING = { page: 'no-cache', cacheable: 'public, max-age=31536000, immutable' }
+const CACHING = { page: 'no-cache', immutable: 'public, max-age=31536000, immutable' }
 
-/** A Worker that serves fixed files to everybody: it needs no key, spends no budget and asks its environment for nothing. */
-export function site({ path, files }: Site): Worker {
-  // Kept when they are done, and not while they are made: no request waits for another's promise.
-  const entities = new Map<string, Entity>()
+/** Builds the app of fixed files that need no key, no budget and no bindings. */
+export function site({ path, files }: Site): App {
+  // Stores values and not promises: a request must not wait for another request's promise.
+  const known = new Map<string, Encoded>()
+  const page = BASE + path
+  const find = async (pathname: string): Promise<SiteFile | undefined> =>
+    (await files())[pathname.slice(page.length)]
 
-  return worker(async (context, log) => {
-    for (const [name, value] of Object.entries(POLICY)) context.header(name, value)
-    const { pathname } = new URL(context.req.url)
-    const found = Object.entries(await files()).find(([name]) => BASE + path + name === pathname)
-    if (found === undefined) throw httpError('unknownPath')
-    admitMethod(context, path, log)
-
-    const [name, { type, body, cacheable }] = found
-    const entity = entities.get(name) ?? (await encodeWithEtag(body))
-    entities.set(name, entity)
-    const headers = { 'Content-Type': type, 'Cache-Control': cacheable ? CACHING.cacheable : CACHING.page }
-    return respond(context, { body, entity, headers, cacheable: true }, log)
+  const app = createApp()
+  app.use(addHeaders(SECURITY_HEADERS))
+  app.use(async (context, next) => {
+    if (!context.req.path.startsWith(page) || (await find(context.req.path)) === undefined) {
+      throw httpError('unknownPath')
+    }
+    await next()
   })
+  app.use(nameEndpoint(path))
+  app.get('*', async (context) => {
+    const file = await find(context.req.path)
+    if (file === undefined) throw httpError('unknownPath')
+    const { type, body, immutable } = file
+    const encoded = known.get(body) ?? (await encodeWithEtag(body))
+    known.set(body, encoded)
+    const headers = { 'Content-Type': type, 'Cache-Control': immutable ? CACHING.immutable : CACHING.page }
+    return send(context, { body, encoded, headers, cacheable: true })
+  })
+  app.all('*', methodNotAllowed)
+  return app
 }

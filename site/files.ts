@@ -25,7 +25,7 @@ export async function files(): Promise<Record<string, SiteFile>> {
   const keep = (extension: string, type: string, body: string): string => {
     const hash = createHash('sha256').update(body).digest('hex').slice(0, 16)
     const name = `/${hash}.${extension}`
-    made[name] = { type, body, cacheable: true }
+    made[name] = { type, body, immutable: true }
     return `docs${name}`
   }
   const addresses = {
@@ -34,7 +34,7 @@ export async function files(): Promise<Record<string, SiteFile>> {
     icon: keep('svg', 'image/svg+xml', icon),
   }
   const body = String(await page({ reference, files: addresses }))
-  return { '': { type: 'text/html; charset=utf-8', body, cacheable: false }, ...made }
+  return { '': { type: 'text/html; charset=utf-8', body, immutable: false }, ...made }
 }
 
 /** What the page's script begins with: the reference, and its formulas as functions. */

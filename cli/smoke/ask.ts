@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { reasonOf } from '../../drizzle/db/connect.ts'
-import { BASE } from '../../lib/worker.ts'
+import { BASE } from '../../lib/app.ts'
 
 /** Milliseconds after which an answer counts as none. */
 const PATIENCE_MS = 30_000

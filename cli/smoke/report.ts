@@ -1,5 +1,5 @@
 import { UsageError } from '../../drizzle/db/connect.ts'
-import { BASE } from '../../lib/worker.ts'
+import { BASE } from '../../lib/app.ts'
 import type { Service } from './ask.ts'
 import { smoke } from './smoke.ts'
 

@@ -6,7 +6,7 @@ export type StatementFunction = {
   readonly name: string
   readonly sql: string
   readonly parameters: number
-  readonly columns: number
+  readonly columns: readonly string[]
 }
 
 const READER = 'export_api_reader'
@@ -43,7 +43,7 @@ export async function installPreparedStatements(
 function definition({ schema, name, sql, parameters, columns }: StatementFunction): string {
   return `
     create or replace function ${schema}."${name}"(${list(parameters, () => 'text')})
-    returns table (${list(columns, (index) => `cell_${index} text`)})
+    returns table (${columns.map((name) => `"${name}" text`).join(', ')})
     language plpgsql stable parallel safe rows 1 as $held$
     #variable_conflict use_column
     begin

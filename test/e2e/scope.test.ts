@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { fillPlaceholders } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { prepare } from '../../lib/prepared-statement.ts'
+import { toQuery } from '../../lib/prepared-statement.ts'
 import { activeKey } from '../../lib/scope.ts'
 import { tenant } from '../support/tenant.ts'
 import { database } from '../support/world.ts'
 
 const db = database()
-const query = prepare(activeKey)
+const query = toQuery(activeKey)
 
 async function isLive(key: string, now: string): Promise<boolean> {
   const key_hash = createHash('sha256').update(key).digest('hex')

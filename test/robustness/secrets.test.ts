@@ -5,7 +5,7 @@ import { readWranglerConfig, type WorkerConfig } from '../../bundle/wrangler-con
 import type { Emulator } from '../../emulator/start.ts'
 import { BINDINGS } from '../../emulator/workers/bindings.ts'
 import type { Intercept } from '../../emulator/workers/outbound.ts'
-import { BASE } from '../../lib/worker.ts'
+import { BASE } from '../../lib/app.ts'
 import { clearOfEnd, MINUTE } from '../support/clock.ts'
 import { runCommand } from '../support/command.ts'
 import { fillDaily } from '../support/daily.ts'

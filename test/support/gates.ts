@@ -1,4 +1,4 @@
-import { BASE } from '../../lib/worker.ts'
+import { BASE } from '../../lib/app.ts'
 import type { Endpoint } from './endpoints.ts'
 import type { Wired } from './wire.ts'
 

@@ -21,7 +21,7 @@ export const emptyLog = (): RequestLog => ({
   keyId: null,
   organizationId: null,
   rows: null,
-  trips: { neon: 0, upstash: 0 },
+  subrequests: { neon: 0, upstash: 0 },
   waits: new Map(),
 })
 

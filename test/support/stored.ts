@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { Operation } from '../../lib/operation.ts'
-import { columnsOf } from '../../lib/row.ts'
+import { fieldNames } from '../../lib/row.ts'
 import type { Row } from './call.ts'
 
 /** A brand's stored rows of an endpoint with the fields that are sent, in the order of the dates, read by plain SQL. */
@@ -8,7 +8,7 @@ export async function storedRows(
   db: pg.Pool,
   { name, row, brandId }: Pick<Operation, 'row'> & { name: string; brandId: string },
 ): Promise<Row[]> {
-  const columns = columnsOf(row).map((column) => `"${column}"`)
+  const columns = fieldNames(row).map((column) => `"${column}"`)
   const { rows } = await db.query<{ row: Row }>(
     `select to_jsonb(sent) as row
      from (select ${columns} from daily."${name.replaceAll('-', '_')}" where brand_id = $1 order by date) as sent`,

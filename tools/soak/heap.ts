@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { request } from 'undici'
-import { BASE } from '../../lib/worker.ts'
+import { BASE } from '../../lib/app.ts'
 
 /** What the heap of each path's Worker holds once its garbage is collected (MiB), by the path. */
 export type Heaps = ReadonlyMap<string, number>

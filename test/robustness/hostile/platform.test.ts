@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { BASE } from '../../../lib/worker.ts'
+import { BASE } from '../../../lib/app.ts'
 import { findEndpoints } from '../../support/endpoints.ts'
 import { expectHarmless } from '../../support/harmless.ts'
 import { tenant } from '../../support/tenant.ts'

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { BASE } from '../../../lib/worker.ts'
+import { BASE } from '../../../lib/app.ts'
 import { fillDaily } from '../../support/daily.ts'
 import { hold, patience } from '../../support/effort.ts'
 import { findEndpoints } from '../../support/endpoints.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { BASE } from '../../../lib/worker.ts'
+import { BASE } from '../../../lib/app.ts'
 import { fillDaily } from '../../support/daily.ts'
 import { dice } from '../../support/dice.ts'
 import { patience, tries } from '../../support/effort.ts'

@@ -10,7 +10,7 @@ import { type Emulator, startEmulator } from '../../../emulator/start.ts'
 import { BINDINGS } from '../../../emulator/workers/bindings.ts'
 import { signCursor } from '../../../lib/cursor.ts'
 import { STATEMENTS } from '../../../lib/prepared-statement.ts'
-import { BASE } from '../../../lib/worker.ts'
+import { BASE } from '../../../lib/app.ts'
 import { readJournal } from '../journal.ts'
 import { buildWorld, type Statement, WORLD } from '../released.ts'
 

@@ -12,7 +12,7 @@ import { PAID_PLANS, type Plan } from '../../../lib/plans.ts'
 import { prepareStatement } from '../../../lib/prepared-statement.ts'
 import { activeKey, canRead } from '../../../lib/scope.ts'
 import { dayOf, resolveWindow, type Window } from '../../../lib/window.ts'
-import type { Answer } from '../../../lib/worker.ts'
+import type { Answer } from '../../../lib/app.ts'
 
 const PATH = '/citation-share'
 

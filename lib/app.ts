@@ -1,0 +1,131 @@
+import type { Context, MiddlewareHandler } from 'hono'
+import { Hono } from 'hono/tiny'
+import { type Env, EnvironmentError, parseEnv } from './env.ts'
+import { HttpError, httpError } from './errors.ts'
+import { type Encoded, encodeWithEtag, matchesEtag } from './etag.ts'
+import { rateLimit } from './rate-limit.ts'
+import { type RequestLog, requestLog } from './request-log.ts'
+
+/** Path prefix of every endpoint. */
+export const BASE = '/api/export/v1'
+
+/** What Hono's context carries: the Worker's bindings, and the values that middleware sets. */
+export type AppEnv = { Bindings: object; Variables: { log: RequestLog; env: Env; now: Date } }
+export type App = Hono<AppEnv>
+export type RequestContext = Context<AppEnv>
+export type Middleware = MiddlewareHandler<AppEnv>
+
+/** What a handler returns: the JSON text and its own headers. `cacheable` when the same request may get the same bytes again. */
+export type Result = {
+  readonly body: string
+  /** The body's bytes and ETag, when they were computed before. */
+  readonly encoded?: Encoded
+  readonly headers?: Readonly<Record<string, string>>
+  /** Number of rows, for the request log. */
+  readonly rows?: number
+  readonly cacheable: boolean
+}
+
+export type Endpoint = {
+  /** Path below {@link BASE}. */
+  readonly path: string
+  /** When the rate budget is consumed: while the handler waits for the database, before the handler, or never. */
+  readonly budget?: 'concurrent' | 'first' | 'none'
+  /** Headers of every response at this path, errors included. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Runs the remaining checks and returns the result; throws {@link HttpError}. */
+  readonly handler: (context: RequestContext) => Promise<Result>
+}
+
+/** Returns an app that logs each request and answers every error with `{"error": "…"}`. */
+export function createApp(): App {
+  // Routes compare the path as it was sent: Hono's own reading would decode percent escapes.
+  const app: App = new Hono({ getPath: ({ url }) => new URL(url).pathname })
+  app.use(requestLog)
+  app.notFound((context) => sendError(httpError('unknownPath'), context))
+  app.onError(sendError)
+  return app
+}
+
+/** Returns the app of one endpoint: GET and HEAD at its path, 405 for other methods, 404 elsewhere. */
+export function endpoint({ path, budget = 'concurrent', headers = {}, handler }: Endpoint): App {
+  const app = createApp()
+  const route = BASE + path
+  app.use(route, nameEndpoint(path), addHeaders(headers))
+  app.get(route, prepareContext)
+  if (budget !== 'none') app.get(route, rateLimit(budget))
+  app.get(route, async (context) => send(context, await handler(context)))
+  app.all(route, methodNotAllowed)
+  return app
+}
+
+/** Answers 405 with `Allow`. */
+export const methodNotAllowed: Middleware = () => {
+  throw httpError('method', { Allow: 'GET, HEAD' })
+}
+
+/** Records which endpoint a request reached. */
+export const nameEndpoint =
+  (path: string): Middleware =>
+  (context, next) => {
+    context.get('log').endpoint = path
+    return next()
+  }
+
+/** Adds headers to every response, errors included. */
+export const addHeaders =
+  (headers: Readonly<Record<string, string>>): Middleware =>
+  async (context, next) => {
+    await next()
+    for (const [name, value] of Object.entries(headers)) context.res.headers.append(name, value)
+  }
+
+const prepareContext: Middleware = (context, next) => {
+  context.set('now', new Date())
+  context.set('env', parseEnv(context.env))
+  return next()
+}
+
+/** Sends a result; 304 when the client's `If-None-Match` holds its ETag. */
+export async function send(
+  context: RequestContext,
+  { body, encoded, headers, rows, cacheable }: Result,
+): Promise<Response> {
+  context.get('log').rows = rows ?? null
+  const all = { 'Content-Type': 'application/json', 'Cache-Control': 'private, no-cache', ...headers }
+  if (!cacheable) return new Response(body, { headers: all })
+  const { bytes, etag } = encoded ?? (await encodeWithEtag(body))
+  const unchanged = matchesEtag(context.req.header('If-None-Match'), etag)
+  return new Response(unchanged ? null : bytes, {
+    status: unchanged ? 304 : 200,
+    headers: { ...all, ETag: etag },
+  })
+}
+
+/** The one place where an error becomes a response: the catalogue's message and nothing else. */
+function sendError(error: Error, context: RequestContext): Response {
+  const { status, message, headers } = error instanceof HttpError ? error : unhandled(error, context)
+  // Hono would copy the headers of a response that the handler has finished meanwhile.
+  context.res = undefined
+  return new Response(JSON.stringify({ error: message }), {
+    status,
+    headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store', ...headers },
+  })
+}
+
+/** Logs an unexpected error by its name and stack. Its message may quote anything, so only a known safe one is logged. */
+function unhandled(error: Error, context: RequestContext): HttpError {
+  const message = error instanceof EnvironmentError ? error.message : undefined
+  const stack = error.stack?.split('\n').filter((line) => /^\s+at /.test(line))
+  const { id } = context.get('log')
+  console.error(
+    JSON.stringify({
+      event: 'unhandled_error',
+      request_id: id,
+      error_name: error.name,
+      message,
+      stack,
+    }),
+  )
+  return httpError('internal')
+}
