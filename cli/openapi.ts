@@ -7,10 +7,10 @@ import { UsageError } from '../drizzle/db/connect.ts'
 import { refreshAll } from '../drizzle/db/refresh.ts'
 import { DEMO, seedDemo } from '../drizzle/seed/demo.ts'
 import { startEmulator } from '../emulator/start.ts'
+import { BASE } from '../lib/app.ts'
 import { type NamedOperation, openapi } from '../lib/openapi/document.ts'
 import { captureExamples, EXAMPLE } from '../lib/openapi/examples.ts'
 import type { Json } from '../lib/openapi/parts.ts'
-import { BASE } from '../lib/app.ts'
 import { run } from './run.ts'
 
 const FILE = new URL('../functions/openapi.json', import.meta.url)

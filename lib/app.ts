@@ -1,5 +1,5 @@
 import type { Context, MiddlewareHandler } from 'hono'
-import { Hono } from 'hono/tiny'
+import { Hono } from 'hono'
 import { type Env, EnvironmentError, parseEnv } from './env.ts'
 import { HttpError, httpError } from './errors.ts'
 import { type Encoded, encodeWithEtag, matchesEtag } from './etag.ts'

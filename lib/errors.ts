@@ -29,11 +29,7 @@ export class HttpError extends Error {
   readonly status: ContentfulStatusCode
   readonly headers: Readonly<Record<string, string>>
 
-  constructor(
-    status: ContentfulStatusCode,
-    message: string,
-    headers: Readonly<Record<string, string>> = {},
-  ) {
+  constructor(status: ContentfulStatusCode, message: string, headers: Readonly<Record<string, string>> = {}) {
     super(message)
     this.status = status
     this.headers = headers

@@ -5,7 +5,14 @@ import { databaseError, type Row } from './db.ts'
 import type { Plan } from './plans.ts'
 import { type PreparedStatement, prepareStatement } from './prepared-statement.ts'
 import type { RequestLog } from './request-log.ts'
-import { aggregateColumns, type Columns, columnNames, columnReader, fieldNames, type RowSchema } from './row.ts'
+import {
+  aggregateColumns,
+  type Columns,
+  columnNames,
+  columnReader,
+  fieldNames,
+  type RowSchema,
+} from './row.ts'
 import { activeKey, canRead } from './scope.ts'
 import { dayOfWindow, windows } from './window-by-plan.ts'
 

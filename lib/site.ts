@@ -1,6 +1,6 @@
-import { addHeaders, type App, BASE, createApp, methodNotAllowed, nameEndpoint, send } from './app.ts'
-import { type Encoded, encodeWithEtag } from './etag.ts'
+import { type App, addHeaders, BASE, createApp, methodNotAllowed, nameEndpoint, send } from './app.ts'
 import { httpError } from './errors.ts'
+import { type Encoded, encodeWithEtag } from './etag.ts'
 
 /** One file of a site; `immutable` when its name changes with its content, so that clients may cache it for good. */
 export type SiteFile = { readonly type: string; readonly body: string; readonly immutable: boolean }

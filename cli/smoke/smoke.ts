@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as z from 'zod/mini'
-import { conformity, type Description } from '../../lib/openapi/conformity.ts'
 import { BASE } from '../../lib/app.ts'
+import { conformity, type Description } from '../../lib/openapi/conformity.ts'
 import { ask, demandStatus, type Heard, type Service } from './ask.ts'
 
 /** What one thing that was tried showed; `failure` is a sentence. */

@@ -1,8 +1,8 @@
 import type * as z from 'zod/mini'
+import { BASE } from '../app.ts'
 import type { Operation } from '../operation.ts'
 import { PAGE_SIZE } from '../page.ts'
 import { Parameters } from '../parameters.ts'
-import { BASE } from '../app.ts'
 import { ErrorBody, Meta, Pagination } from './envelope.ts'
 import { jsonSchema } from './json-schema.ts'
 import {

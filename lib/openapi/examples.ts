@@ -1,5 +1,5 @@
-import type { Operation } from '../operation.ts'
 import { BASE } from '../app.ts'
+import type { Operation } from '../operation.ts'
 import type { Json } from './parts.ts'
 
 /** The day of the demo data that the examples show, and a day on which such a demo holds it. */

@@ -77,7 +77,7 @@ describe('the line of a request', () => {
       status: 200,
       rows: 7,
       ms: expect.any(Number),
-      trips: { neon: 1, upstash: 1 },
+      subrequests: { neon: 1, upstash: 1 },
     })
     expect(Number.isInteger(line.ms) && Number(line.ms) >= 0).toBe(true)
   })
@@ -103,7 +103,7 @@ describe('the line of a request', () => {
       expect(await line(endpoint, { ...lite, key: `${key.slice(0, -8)}00000000` })).toMatchObject({
         ...NOTHING,
         status: 401,
-        trips: { neon: 1, upstash: 1 },
+        subrequests: { neon: 1, upstash: 1 },
       })
       expect(await line(endpoint, lite)).toMatchObject({
         key_id: lite.keyId,
@@ -120,7 +120,12 @@ describe('the line of a request', () => {
 
   test('is written where there is nothing, and names no path that was made up', async () => {
     const { line } = await logged('/api/export/v1/svc_live_nothing')
-    expect(line).toMatchObject({ ...NOTHING, endpoint: null, status: 404, trips: { neon: 0, upstash: 0 } })
+    expect(line).toMatchObject({
+      ...NOTHING,
+      endpoint: null,
+      status: 404,
+      subrequests: { neon: 0, upstash: 0 },
+    })
   })
 
   test('is written for a caller over the budget', async () => {
@@ -129,14 +134,14 @@ describe('the line of a request', () => {
     await Promise.all(Array.from({ length: 105 }, () => send('/openapi.json', { headers: { Cookie } })))
     const { line } = await logged('/openapi.json', { headers: { Cookie } })
     expect(line).toMatchObject({ ...NOTHING, status: 429, endpoint: '/openapi.json' })
-    expect(line.trips).toEqual({ neon: 0, upstash: 1 })
+    expect(line.subrequests).toEqual({ neon: 0, upstash: 1 })
   })
 
   test('shares its id with the lines of what failed meanwhile', async () => {
     const its = await tenant(db)
     intercept = () => Promise.resolve(new Response('away', { status: 502 }))
     const { line } = await logged('/visibility', its)
-    expect(line).toMatchObject({ ...NOTHING, status: 503, trips: { neon: 1, upstash: 1 } })
+    expect(line).toMatchObject({ ...NOTHING, status: 503, subrequests: { neon: 1, upstash: 1 } })
     const failures = lines.filter(({ event }) => event !== 'request')
     expect(failures.map(({ event }) => event).sort()).toEqual(['database_error', 'rate_budget_unavailable'])
     for (const { request_id } of failures) expect(request_id).toBe(line.request_id)

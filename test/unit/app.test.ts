@@ -59,7 +59,7 @@ describe('an error', () => {
     expect(response.headers.get('Cache-Control')).toBe('no-store')
     const [failed, ...others] = lines
     expect(failed).toEqual({
-      event: 'failed',
+      event: 'unhandled_error',
       request_id: 'mine',
       kind: 'TypeError',
       stack: ['    at answer (worker.js:1:2)', ' at pass (worker.js:3:4)'],
@@ -72,16 +72,16 @@ describe('an error', () => {
     delete error.stack
     await failing(error)
     await failing('a secret text')
-    const failed = lines.filter(({ event }) => event === 'failed')
+    const failed = lines.filter(({ event }) => event === 'unhandled_error')
     expect(failed).toEqual([
-      { event: 'failed', request_id: 'mine', kind: 'RangeError' },
-      { event: 'failed', request_id: 'mine', kind: 'string' },
+      { event: 'unhandled_error', request_id: 'mine', kind: 'RangeError' },
+      { event: 'unhandled_error', request_id: 'mine', kind: 'string' },
     ])
   })
 
   test('of the environment tells its message, which quotes no value', async () => {
     await failing(new EnvironmentError('CURSOR_SECRET is missing'))
-    expect(lines[0]).toMatchObject({ event: 'failed', message: 'CURSOR_SECRET is missing' })
+    expect(lines[0]).toMatchObject({ event: 'unhandled_error', message: 'CURSOR_SECRET is missing' })
   })
 
   test('that is a refusal is answered and no failure', async () => {

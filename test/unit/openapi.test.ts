@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { findOperations } from '../../bundle/find-workers.ts'
 import description from '../../functions/openapi.json' with { type: 'json' }
-import { openapi } from '../../lib/openapi/document.ts'
 import { BASE } from '../../lib/app.ts'
+import { openapi } from '../../lib/openapi/document.ts'
 
 test('the description that is served is what the Workers say of themselves', async () => {
   const examples = Object.entries(description.paths).map(([path, { get }]) => [

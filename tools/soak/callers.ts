@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'undici'
+import { BASE } from '../../lib/app.ts'
 import { PAGE_SIZE } from '../../lib/page.ts'
 import { BUDGET } from '../../lib/rate-limit.ts'
-import { BASE } from '../../lib/app.ts'
 import { FIRST_DAY, type Place } from './world.ts'
 
 /** What all callers have seen so far. */

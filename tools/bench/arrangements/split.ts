@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { dailyCitationShare } from '../../../drizzle/daily/citation-share.ts'
 import { authorize, hashApiKey, readHeader } from '../../../lib/access.ts'
+import type { Answer } from '../../../lib/app.ts'
 import { signCursor } from '../../../lib/cursor.ts'
 import { runPrepared, unavailable } from '../../../lib/db.ts'
 import { endpoint, type RequestContext } from '../../../lib/endpoint.ts'
@@ -12,7 +13,6 @@ import { PAID_PLANS, type Plan } from '../../../lib/plans.ts'
 import { prepareStatement } from '../../../lib/prepared-statement.ts'
 import { activeKey, canRead } from '../../../lib/scope.ts'
 import { dayOf, resolveWindow, type Window } from '../../../lib/window.ts'
-import type { Answer } from '../../../lib/app.ts'
 
 const PATH = '/citation-share'
 
