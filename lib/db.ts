@@ -107,8 +107,7 @@ export function databaseError(cause: unknown, log: RequestLog | null): HttpError
   return httpError('database', { 'Retry-After': RETRY_AFTER_S })
 }
 
-/** Returns a value as cells; throws `TypeError` when it holds anything else. */
-export function asCells(value: unknown): Cell[] {
+function asCells(value: unknown): Cell[] {
   if (!Array.isArray(value) || !value.every(isCell)) throw new TypeError('Not a list of cells')
   return value
 }

@@ -6,7 +6,7 @@ import { databaseError, runPrepared } from './db.ts'
 import { deprecationHeaders } from './deprecation.ts'
 import type { DocumentedWorker, Operation } from './operation.ts'
 import { prepareStatement } from './prepared-statement.ts'
-import { aggregateColumns, columnNames, columnReader, fieldNames, jsonWriter } from './row.ts'
+import { aggregateColumns, columnNames, columnReader, fieldNames, writeJson } from './row.ts'
 import { activeKey, canRead } from './scope.ts'
 
 export type Listing = Omit<Operation, 'paged'> & {
@@ -19,7 +19,6 @@ export type Listing = Omit<Operation, 'paged'> & {
 export function listing({ rows, order, ...operation }: Listing): DocumentedWorker {
   const { path, row } = operation
   const readColumns = columnReader(row)
-  const writeRows = jsonWriter(row)
   const statement = prepareStatement(
     sql`
     with access as materialized (${activeKey})
@@ -43,7 +42,7 @@ export function listing({ rows, order, ...operation }: Listing): DocumentedWorke
     authorize(result, log)
     try {
       const count = Number(result?.found ?? Number.NaN)
-      const data = writeRows(readColumns(result ?? {}, count), count)
+      const data = writeJson(readColumns(result ?? {}, count), count)
       return { body: `{"data":[${data}]}`, rows: count, cacheable: true }
     } catch (error) {
       throw databaseError(error, log)

@@ -16,7 +16,7 @@ import type { DocumentedWorker, Operation } from './operation.ts'
 import { PAGE_SIZE, pageReader, pageStatements } from './page.ts'
 import { type Parameters, parseParameters } from './parameters.ts'
 import type { Plan } from './plans.ts'
-import { jsonWriter } from './row.ts'
+import { writeJson } from './row.ts'
 import { dayOf, resolveWindow, resumeWindow, type Window } from './window.ts'
 import { windowByPlan } from './window-by-plan.ts'
 
@@ -32,7 +32,6 @@ export function metric({ rows: table, key, ...operation }: Metric): DocumentedWo
   const { path, row } = operation
   const statements = pageStatements({ table, row, key })
   const readPage = pageReader({ row, key })
-  const writeRows = jsonWriter(row)
 
   async function handler(context: RequestContext): Promise<Result> {
     const { env, now, log } = context.var
@@ -66,7 +65,7 @@ export function metric({ rows: table, key, ...operation }: Metric): DocumentedWo
       (await signCursor({ window, after: page.next }, bindingOf(parameters, path), secretsOf(env)))
     const pagination = { pageSize: PAGE_SIZE, hasMore: nextCursor !== null, nextCursor }
     const meta = { brandId, fromDate: `${window.first}T00:00:00.000Z`, toDate: window.end, plan }
-    const data = writeRows(page.columns, page.rows)
+    const data = writeJson(page.columns, page.rows)
     return {
       body: `{"data":[${data}],"pagination":${JSON.stringify(pagination)},"meta":${JSON.stringify(meta)}}`,
       headers: {

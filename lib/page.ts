@@ -7,7 +7,7 @@ import { type PreparedStatement, prepareStatement } from './prepared-statement.t
 import type { RequestLog } from './request-log.ts'
 import {
   aggregateColumns,
-  type Columns,
+  type Column,
   columnNames,
   columnReader,
   fieldNames,
@@ -32,7 +32,7 @@ export type Page = {
   readonly brandId: string | null
   /** Last day of the window through which all days are up to date; null when there is none. */
   readonly watermark: string | null
-  readonly columns: Columns
+  readonly columns: readonly Column[]
   readonly rows: number
   /** Key of the last row when another page follows. */
   readonly next: readonly string[] | null
