@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { PgView } from 'drizzle-orm/pg-core'
+import type * as z from 'zod/mini'
 import { ACCESS_COLUMNS, authorize, hashApiKey } from './access.ts'
 import { endpoint, type RequestContext, type Result } from './app.ts'
 import { databaseError, runPrepared } from './db.ts'
@@ -8,15 +9,24 @@ import type { DocumentedWorker, Operation } from './operation.ts'
 import { prepareStatement } from './prepared-statement.ts'
 import { aggregateColumns, columnNames, columnReader, fieldNames, writeJson } from './row.ts'
 import { activeKey, canRead } from './scope.ts'
+import type { StoredRowSchema } from './stored-row.ts'
 
-export type Listing = Omit<Operation, 'paged'> & {
+export type Listing<Shape extends z.core.$ZodShape, Rows extends PgView> = Omit<
+  Operation,
+  'paged' | 'row'
+> & {
+  readonly row: StoredRowSchema<Shape, Rows>
   /** Brands under the row's field names, with `organization_id` and `active`. */
-  readonly rows: PgView
+  readonly rows: Rows
   readonly order: readonly string[]
 }
 
 /** Builds the Worker that lists, in one response, every brand that the key reads. */
-export function listing({ rows, order, ...operation }: Listing): DocumentedWorker {
+export function listing<Shape extends z.core.$ZodShape, Rows extends PgView>({
+  rows,
+  order,
+  ...operation
+}: Listing<Shape, Rows>): DocumentedWorker {
   const { path, row } = operation
   const readColumns = columnReader(row)
   const statement = prepareStatement(

@@ -1,4 +1,5 @@
 import type { PgTable } from 'drizzle-orm/pg-core'
+import type * as z from 'zod/mini'
 import { hashApiKey, requireAccess } from './access.ts'
 import { endpoint, type RequestContext, type Result } from './app.ts'
 import {
@@ -17,18 +18,27 @@ import { PAGE_SIZE, pageReader, pageStatements } from './page.ts'
 import { type Parameters, parseParameters } from './parameters.ts'
 import type { Plan } from './plans.ts'
 import { writeJson } from './row.ts'
+import type { StoredRowSchema } from './stored-row.ts'
 import { dayOf, resolveWindow, resumeWindow, type Window } from './window.ts'
 import { windowByPlan } from './window-by-plan.ts'
 
-export type Metric = Omit<Operation, 'paged'> & {
+export type Metric<Shape extends z.core.$ZodShape, Rows extends PgTable> = Omit<
+  Operation,
+  'paged' | 'row'
+> & {
+  readonly row: StoredRowSchema<Shape, Rows>
   /** The stored daily rows. */
-  readonly rows: PgTable
+  readonly rows: Rows
   /** Columns that order and identify a brand's rows, ascending, the date first. */
-  readonly key: readonly string[]
+  readonly key: readonly (keyof Rows['_']['columns'] & string)[]
 }
 
 /** Builds the Worker of a metric: brand, window, cursor, page. */
-export function metric({ rows: table, key, ...operation }: Metric): DocumentedWorker {
+export function metric<Shape extends z.core.$ZodShape, Rows extends PgTable>({
+  rows: table,
+  key,
+  ...operation
+}: Metric<Shape, Rows>): DocumentedWorker {
   const { path, row } = operation
   const statements = pageStatements({ table, row, key })
   const readPage = pageReader({ row, key })

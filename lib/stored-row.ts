@@ -1,0 +1,35 @@
+import type { PgColumn, PgTable, PgView } from 'drizzle-orm/pg-core'
+import type * as z from 'zod/mini'
+
+type ColumnsOf<Rows extends PgTable | PgView> = Rows extends PgTable
+  ? Rows['_']['columns']
+  : Rows extends { _: { selectedFields: infer Fields } }
+    ? Fields
+    : never
+
+/** The type of a column's cells in JSON: decimals are numbers there, and strings to Drizzle. */
+type CellOf<Column> = Column extends PgColumn
+  ?
+      | (Column['_']['columnType'] extends 'PgNumeric' ? number : Column['_']['data'])
+      | (Column['_']['notNull'] extends true ? never : null)
+  : never
+
+type Equal<Left, Right> = [Left] extends [Right] ? ([Right] extends [Left] ? true : false) : false
+
+/** The fields of a row that have no stored column of the same name, type and nullability. */
+type Mismatch<Shape, Columns> = {
+  [Name in keyof Shape]: Name extends keyof Columns
+    ? Equal<z.output<Shape[Name]>, CellOf<Columns[Name]>> extends true
+      ? never
+      : Name
+    : Name
+}[keyof Shape]
+
+/** A row's schema, each field of which is a column of `Rows`. Any other field is named in the compiler's error. */
+export type StoredRowSchema<
+  Shape extends z.core.$ZodShape,
+  Rows extends PgTable | PgView,
+> = z.ZodMiniObject<Shape> &
+  ([Mismatch<Shape, ColumnsOf<Rows>>] extends [never]
+    ? unknown
+    : { readonly 'not a stored column of this type': Mismatch<Shape, ColumnsOf<Rows>> })
