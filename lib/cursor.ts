@@ -1,20 +1,20 @@
 import { decodeBase64Url, encodeBase64Url } from 'hono/utils/encode'
 import type { RequestedWindow, Window } from './window.ts'
 
-/** What a cursor is tied to: it opens with these alone. */
+/** The request that a cursor belongs to. It verifies with these values only. */
 export type CursorBinding = RequestedWindow & { readonly endpoint: string; readonly brandId: string }
 
-/** What a cursor carries: the window of the run, and the key of the last row that was served. */
+/** What a cursor carries: the run's window, and the key of the last row that was sent. */
 export type CursorPosition = { readonly window: Window; readonly after: readonly string[] }
 
-/** The key that signs cursors, and those whose cursors are still accepted. */
+/** The secret that signs cursors, and previous ones whose cursors are still accepted. */
 export type CursorSecrets = readonly [current: string, ...previous: string[]]
 
 const MAC_BYTES = 16
-// Readers that evaluate what looks like a number or a path leave alone what starts with a letter.
+// Some loaders evaluate a value that looks like a number, or follow one that looks like a path. A letter prevents both.
 const PREFIX = 'c'
 
-/** Writes a cursor (contract, section 3): the same position always gives the same text. */
+/** Returns a signed cursor. The same position always gives the same text (docs/specification.md, Cursors). */
 export async function signCursor(
   position: CursorPosition,
   binding: CursorBinding,
@@ -29,7 +29,7 @@ export async function signCursor(
   return encode(bytes)
 }
 
-/** Reads a cursor; null when it was altered, belongs to another request, or was never ours. */
+/** Returns a cursor's position; null when it was altered or belongs to another request. */
 export async function verifyCursor(
   cursor: string,
   binding: CursorBinding,
@@ -58,7 +58,7 @@ async function sign(payload: Uint8Array, binding: CursorBinding, secret: string)
 
 const signingKeys = new Map<string, CryptoKey>()
 
-/** The key of a secret, made once: an isolate knows two secrets at most. No request waits for another's promise. */
+/** Imports a secret's key once per isolate. Stores the key and not its promise: a request must not wait for another's. */
 async function signingKey(secret: string): Promise<CryptoKey> {
   const found = signingKeys.get(secret)
   if (found !== undefined) return found
@@ -70,7 +70,7 @@ async function signingKey(secret: string): Promise<CryptoKey> {
   return key
 }
 
-/** Compares in a time that does not tell where two codes differ. */
+/** Compares two codes in constant time. */
 function equal(left: Uint8Array, right: Uint8Array): boolean {
   let difference = left.length ^ right.length
   for (const [index, byte] of left.entries()) difference |= byte ^ (right[index] ?? 0)
@@ -89,7 +89,7 @@ function decode(cursor: string): Uint8Array | null {
   if (!/^c[A-Za-z0-9_-]+$/.test(cursor)) return null
   try {
     const bytes = decodeBase64Url(cursor.slice(PREFIX.length))
-    // Base64 has several spellings for some bytes; only the one that was handed out is taken back.
+    // Base64 can spell some bytes in several ways; only the spelling that was sent is accepted.
     return encode(bytes) === cursor ? bytes : null
   } catch {
     return null

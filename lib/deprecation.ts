@@ -1,7 +1,7 @@
-/** What is said of an endpoint that will go: days as `YYYY-MM-DD`, and an address that tells what to read instead. */
+/** The deprecation of an endpoint: days as `YYYY-MM-DD`, and the address of a page about its replacement. */
 export type Deprecation = { readonly since: string; readonly sunset: string; readonly link: string }
 
-/** The headers that announce an endpoint's end (RFC 9745, RFC 8594); none for one that stays. */
+/** Returns the headers that announce an endpoint's end (RFC 9745, RFC 8594); none without a deprecation. */
 export function deprecationHeaders(deprecated: Deprecation | undefined): Readonly<Record<string, string>> {
   if (deprecated === undefined) return {}
   const { since, sunset, link } = deprecated

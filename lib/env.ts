@@ -1,6 +1,6 @@
 import { memoize } from './memoize.ts'
 
-/** What a Worker is told by its environment. */
+/** A Worker's bindings, parsed. */
 export type Env = {
   /** Neon's connection string; requests go to its host over HTTPS. */
   readonly DATABASE_URL: string
@@ -8,13 +8,13 @@ export type Env = {
   readonly UPSTASH_REDIS_REST_TOKEN: string
   /** Signs cursors; the same for all Workers. */
   readonly CURSOR_SECRET: string
-  /** Signed cursors before; theirs are still accepted. */
+  /** The previous secret, whose cursors are still accepted. */
   readonly CURSOR_SECRET_PREVIOUS: string | undefined
   /** Name of the session cookie. */
   readonly SESSION_COOKIE: string
 }
 
-// Patterns and not schemas: the Worker that serves the description needs no validation library beside them.
+// Patterns instead of zod schemas: the OpenAPI Worker then bundles no validation library.
 export const FORMS: Readonly<Record<keyof Env, RegExp>> = {
   DATABASE_URL: /^postgres(ql)?:\/\/[^/]/,
   UPSTASH_REDIS_REST_URL: /^https?:\/\/[^/]/,
@@ -24,10 +24,10 @@ export const FORMS: Readonly<Record<keyof Env, RegExp>> = {
   SESSION_COOKIE: /^[^\s;=,]+$/,
 }
 
-/** Bindings that are missing or malformed: its message says which is which, and holds no value. */
+/** Thrown for missing or malformed bindings. Its message names them and holds no value. */
 export class EnvironmentError extends Error {}
 
-/** A Worker's bindings, checked; throws an {@link EnvironmentError} that names each one that is missing or malformed. */
+/** Parses a Worker's bindings; throws {@link EnvironmentError}, which names each missing or malformed one. */
 export const parseEnv = memoize((bindings: object): Env => {
   const given: Readonly<Record<string, unknown>> = { ...bindings }
   const wrong: string[] = []
@@ -46,5 +46,5 @@ export const parseEnv = memoize((bindings: object): Env => {
     SESSION_COOKIE: given.SESSION_COOKIE ? read('SESSION_COOKIE') : 'session',
   }
   if (wrong.length === 0) return env
-  throw new EnvironmentError(`Settings that cannot be used: ${wrong.join(', ')}`)
+  throw new EnvironmentError(`Invalid settings: ${wrong.join(', ')}`)
 })

@@ -10,23 +10,23 @@ import { apiKeyColumns } from '../drizzle/tables/api-keys.ts'
 import { mintApiKey, sha256Bytes } from './api-key.ts'
 import { PLANS } from './plans.ts'
 
-// Written to through its view, so that it is found wherever it is.
+// Writes go through the view, which finds the table in whatever schema it is.
 const apiKeys = source.table('api_keys', apiKeyColumns())
 
 /** Any Drizzle database with transactions: node-postgres, or Neon over WebSockets. */
 export type Database = PgDatabase<PgQueryResultHKT>
 
-/** Who acts, and in which organization. */
+/** The user who acts, and the organization. */
 export type Actor = { readonly organizationId: string; readonly userId: string }
 
-/** What a new key may do; every brand when `brandIds` is null, for ever when `expiresAt` is null. */
+/** What a new key may do. It reads every brand when `brandIds` is null and never expires when `expiresAt` is null. */
 export type KeyRequest = {
   readonly label: string
   readonly brandIds: readonly string[] | null
   readonly expiresAt: Date | null
 }
 
-/** A key as it is listed: never the key itself. */
+/** A key as listed, without the key itself. */
 export type KeyListing = {
   readonly id: string
   readonly label: string
@@ -39,13 +39,13 @@ export type KeyListing = {
   readonly revokedAt: Date | null
 }
 
-/** A change that is not allowed; the message is a sentence for whoever asked. */
+/** Thrown when a request is not allowed; the message says why. */
 export class KeyRequestError extends Error {}
 
 /**
- * Makes an export key and returns it, this once (specification, sections 3 and 5). Throws {@link KeyRequestError} when the
- * actor is no owner or admin, the plan or its allowance does not cover another key, a brand is not the organization's,
- * the label is empty or the expiry is past. Two creations at once wait for each other, so the allowance holds.
+ * Creates an export key and returns it, only this once. Throws {@link KeyRequestError} when the actor is not an owner or
+ * admin, the plan's allowance is used up, a brand is not the organization's, the label is empty or the expiry is past.
+ * Concurrent calls wait for each other, so the allowance holds.
  */
 export async function createKey(
   db: Database,
@@ -53,16 +53,16 @@ export async function createKey(
   request: KeyRequest,
   now: Date,
 ): Promise<KeyListing & { readonly key: string }> {
-  // Read committed, whatever the database's default is: what waited for the lock must see what it waited for.
+  // Read committed, whatever the default is: a transaction that waited for the lock must see the other one's key.
   return db.transaction(
     async (tx) => {
       await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${actor.organizationId}, 0))`)
-      await demandRole(tx, actor)
-      await demandAllowance(tx, actor, now)
-      await demandBrands(tx, actor, request.brandIds)
-      if (request.label.trim() === '') throw new KeyRequestError('A key needs a label.')
+      await requireRole(tx, actor)
+      await requireAllowance(tx, actor, now)
+      await requireBrands(tx, actor, request.brandIds)
+      if (request.label.trim() === '') throw new KeyRequestError('The label is empty. Give the key a label.')
       if (request.expiresAt !== null && request.expiresAt <= now) {
-        throw new KeyRequestError('The expiry of a key must be in the future.')
+        throw new KeyRequestError('The expiry must be in the future.')
       }
 
       const key = mintApiKey()
@@ -81,50 +81,50 @@ export async function createKey(
         })
         .returning()
       if (row === undefined) throw new Error('The database returned no key')
-      return { ...present(row, now), key }
+      return { ...toListing(row, now), key }
     },
     { isolationLevel: 'read committed' },
   )
 }
 
-/** The organization's export keys, newest first. Throws {@link KeyRequestError} when the actor is no owner or admin. */
+/** Returns the organization's export keys, newest first. Throws {@link KeyRequestError} unless the actor is an owner or admin. */
 export async function listKeys(db: Database, actor: Actor, now: Date): Promise<KeyListing[]> {
-  await demandRole(db, actor)
+  await requireRole(db, actor)
   const rows = await db
     .select()
     .from(apiKeys)
     .where(exportKeysOf(actor))
     .orderBy(desc(apiKeys.created_at), apiKeys.id)
-  return rows.map((row) => present(row, now))
+  return rows.map((row) => toListing(row, now))
 }
 
 /**
- * Revokes a key at once; one that is revoked already stays as it was. Throws {@link KeyRequestError} when the actor is no
- * owner or admin, or the organization has no such key.
+ * Revokes a key with immediate effect; does nothing to a revoked one. Throws {@link KeyRequestError} unless the actor is
+ * an owner or admin and the organization has the key.
  */
 export async function revokeKey(db: Database, actor: Actor, keyId: string, now: Date): Promise<KeyListing> {
-  await demandRole(db, actor)
+  await requireRole(db, actor)
   const its = and(eq(apiKeys.id, keyId), exportKeysOf(actor))
   await db
     .update(apiKeys)
     .set({ revoked_at: now })
     .where(and(its, isNull(apiKeys.revoked_at)))
   const [row] = await db.select().from(apiKeys).where(its)
-  if (row === undefined) throw new KeyRequestError('The organization has no such key.')
-  return present(row, now)
+  if (row === undefined) throw new KeyRequestError('The organization has no key with this id.')
+  return toListing(row, now)
 }
 
-async function demandRole(db: Database, { organizationId, userId }: Actor): Promise<void> {
+async function requireRole(db: Database, { organizationId, userId }: Actor): Promise<void> {
   const [membership] = await db
     .select({ role: memberships.role })
     .from(memberships)
     .where(and(eq(memberships.organization_id, organizationId), eq(memberships.user_id, userId)))
   if (membership?.role !== 'owner' && membership?.role !== 'admin') {
-    throw new KeyRequestError('Only an owner or admin of the organization may create, list or revoke keys.')
+    throw new KeyRequestError('Only an owner or admin of the organization can create, list or revoke keys.')
   }
 }
 
-async function demandAllowance(db: Database, actor: Actor, now: Date): Promise<void> {
+async function requireAllowance(db: Database, actor: Actor, now: Date): Promise<void> {
   const [subscription] = await db
     .select({ plan: subscriptions.plan })
     .from(subscriptions)
@@ -140,12 +140,12 @@ async function demandAllowance(db: Database, actor: Actor, now: Date): Promise<v
     .where(and(exportKeysOf(actor), active))
   if (used === undefined || used.keys >= allowance) {
     throw new KeyRequestError(
-      `All ${allowance} keys of the ${subscription.plan} plan are in use; revoke one first.`,
+      `All ${allowance} keys of the ${subscription.plan} plan are in use. Revoke one first.`,
     )
   }
 }
 
-async function demandBrands(
+async function requireBrands(
   db: Database,
   { organizationId }: Actor,
   ids: readonly string[] | null,
@@ -163,7 +163,7 @@ async function demandBrands(
 const exportKeysOf = ({ organizationId }: Actor) =>
   and(eq(apiKeys.organization_id, organizationId), eq(apiKeys.scope, 'export'))
 
-function present(row: typeof apiKeys.$inferSelect, now: Date): KeyListing {
+function toListing(row: typeof apiKeys.$inferSelect, now: Date): KeyListing {
   const expired = row.expires_at !== null && row.expires_at <= now
   return {
     id: row.id,

@@ -3,7 +3,7 @@ import { type HttpError, PARAMETER_ERRORS, parameterError } from './errors.ts'
 
 const day = () => z.iso.date().check(z.refine((text) => !text.startsWith('0000')))
 
-/** The query parameters of every endpoint that takes a brand (specification, section 4). */
+/** The query parameters of every endpoint that takes a brand. */
 export const Parameters = z.object({
   brandId: z.guid().check(
     z.overwrite((id) => id.toLowerCase()),
@@ -28,11 +28,11 @@ export const Parameters = z.object({
 
 export type Parameters = z.infer<typeof Parameters>
 
-/** Whether a query parameter is one of those that mean something. */
+/** Whether a name is one of the known parameters. */
 const isParameter = (name: unknown): name is keyof Parameters & string =>
   typeof name === 'string' && Object.hasOwn(Parameters.shape, name)
 
-/** Reads a query string; gives the refusal of the first parameter that is repeated, missing or malformed. */
+/** Parses a query string; returns a 400 for the first parameter that is repeated, missing or malformed. */
 export function parseParameters(query: URLSearchParams): Parameters | HttpError {
   const names = Object.keys(Parameters.shape)
   const repeated = names.find((name) => query.getAll(name).length > 1)

@@ -1,11 +1,11 @@
 export type Limits = {
-  /** Days before today that a key may read; null for all of history. */
+  /** Days before today that a key may read; null for the full history. */
   readonly lookbackDays: number | null
-  /** Active keys that an organization may have; 0 where the API is not part of the plan. */
+  /** Maximum number of active keys; 0 when the plan does not include the API. */
   readonly keys: number
 }
 
-/** What each billing plan allows (specification, sections 5 and 8). */
+/** The limits of each billing plan (docs/specification.md, Plans). */
 export const PLANS = {
   lite: { lookbackDays: 0, keys: 0 },
   pro: { lookbackDays: 90, keys: 2 },
@@ -17,7 +17,7 @@ export type Plan = keyof typeof PLANS
 
 export const isPlan = (name: string | null): name is Plan => name !== null && Object.hasOwn(PLANS, name)
 
-/** The plans that the API is part of. */
+/** The plans that include the API. */
 export const PAID_PLANS = Object.keys(PLANS)
   .filter(isPlan)
   .filter((plan) => PLANS[plan].keys > 0)

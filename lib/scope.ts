@@ -2,8 +2,8 @@ import { type SQL, sql } from 'drizzle-orm'
 import { PAID_PLANS } from './plans.ts'
 
 /**
- * The live state behind a key, as a query of at most one row: `key_id`, `organization_id`, `brand_ids` and `plan`.
- * No row is a 401; a null plan is a 403. Placeholders: `key_hash` (hex) and `now` (specification, section 5).
+ * SQL of the active key with a hash, at most one row: `key_id`, `organization_id`, `brand_ids` and `plan`. No row means
+ * 401, a null plan 403 (docs/specification.md, Access). Placeholders: `key_hash` (hex) and `now`.
  */
 export const activeKey: SQL = sql`
   select keys.id as key_id, keys.organization_id, keys.brand_ids, subscriptions.plan
@@ -24,7 +24,7 @@ export const activeKey: SQL = sql`
     and keys.revoked_at is null
     and (keys.expires_at is null or keys.expires_at > ${sql.placeholder('now')}::timestamptz)`
 
-/** Which brands a key reads: with `access` a row of {@link activeKey} and `brand` a row that has a brand's id and organization. */
+/** SQL condition: the key of `access`, a row of {@link activeKey}, reads the brand of `brand`. */
 export const canRead: SQL = sql`(
     brand.organization_id = access.organization_id
     and brand.active
