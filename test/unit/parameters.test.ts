@@ -7,19 +7,19 @@ const ID = 'abcdefab-1111-1111-1111-111111111111'
 const parse = (query: Record<string, string>) =>
   parseParameters(new URLSearchParams({ brandId: ID, ...query }))
 
-/** Status and sentence of the refusal, or null where there is none. */
-function refusal(query: string): string | null {
+/** Status and message of the error; null when there is none. */
+function errorOf(query: string): string | null {
   const parsed = parseParameters(new URLSearchParams(query))
   return parsed instanceof HttpError ? `${parsed.status} ${parsed.message}` : null
 }
 
-test('gives what was sent, and leaves absent what was left out', () => {
+test('returns the parameters that were sent and no others', () => {
   expect(parse({})).toEqual({ brandId: ID })
   const query = { fromDate: '2026-10-01', toDate: '2026-10-02', cursor: 'cA' }
   expect(parse(query)).toEqual({ brandId: ID, ...query })
 })
 
-test('takes a brandId with any digits, in either case, as Postgres does', () => {
+test('accepts any UUID that Postgres accepts, in either case, and returns it in lowercase', () => {
   for (const id of [
     ID,
     '00000000-0000-0000-0000-000000000000',
@@ -32,12 +32,18 @@ test('takes a brandId with any digits, in either case, as Postgres does', () => 
   }
 })
 
-test.each(['0001-01-01', '9999-12-31', '2024-02-29', '2000-02-29', '2026-12-31'])('%s is a day', (date) => {
+test.each([
+  '0001-01-01',
+  '9999-12-31',
+  '2024-02-29',
+  '2000-02-29',
+  '2026-12-31',
+])('accepts the date %s', (date) => {
   expect(parse({ fromDate: date })).toEqual({ brandId: ID, fromDate: date })
   expect(parse({ toDate: date })).toEqual({ brandId: ID, toDate: date })
 })
 
-describe('names the parameter that is wrong', () => {
+describe('returns 400 that names the parameter', () => {
   test.each([
     ['brandId', ''],
     ['brandId', `brandid=${ID}`],
@@ -50,20 +56,20 @@ describe('names the parameter that is wrong', () => {
     ['cursor', `brandId=${ID}&cursor=`],
     ['cursor', `brandId=${ID}&cursor=a&cursor=b`],
   ])('%s in ?%s', (name, query) => {
-    expect(refusal(query)).toMatch(new RegExp(`^400 .*\\b${name}\\b`))
+    expect(errorOf(query)).toMatch(new RegExp(`^400 .*\\b${name}\\b`))
   })
 })
 
-test('tells a brandId that is missing from one that is malformed', () => {
-  expect(refusal('')).toBe('400 The parameter brandId is missing.')
-  expect(refusal('brandId')).toMatch(/^400 The parameter brandId must be a UUID/)
+test('distinguishes a missing brandId from a malformed one', () => {
+  expect(errorOf('')).toBe('400 Parameter brandId is missing. Add it to the query string.')
+  expect(errorOf('brandId')).toMatch(/^400 Parameter brandId must be a UUID/)
 })
 
-test('refuses a start after the end, and takes a single day', () => {
-  expect(refusal(`brandId=${ID}&fromDate=2026-10-02&toDate=2026-10-01`)).toMatch(/^400 .*fromDate.*toDate/)
-  expect(refusal(`brandId=${ID}&fromDate=2026-10-01&toDate=2026-10-01`)).toBeNull()
+test('returns 400 when fromDate is later than toDate; both may be the same day', () => {
+  expect(errorOf(`brandId=${ID}&fromDate=2026-10-02&toDate=2026-10-01`)).toMatch(/^400 .*fromDate.*toDate/)
+  expect(errorOf(`brandId=${ID}&fromDate=2026-10-01&toDate=2026-10-01`)).toBeNull()
 })
 
-test('ignores what it does not know, given however often', () => {
-  expect(refusal(`brandId=${ID}&limit=1&limit=2&FromDate=x&__proto__=1&constructor=2`)).toBeNull()
+test('ignores unknown parameters, repeated ones included', () => {
+  expect(errorOf(`brandId=${ID}&limit=1&limit=2&FromDate=x&__proto__=1&constructor=2`)).toBeNull()
 })
