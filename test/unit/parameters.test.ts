@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { HttpError } from '../../lib/errors.ts'
+import { HttpError, PARAMETER_ERRORS } from '../../lib/errors.ts'
 import { parseParameters } from '../../lib/parameters.ts'
 
 const ID = 'abcdefab-1111-1111-1111-111111111111'
@@ -52,6 +52,34 @@ describe('names the parameter that is wrong', () => {
   ])('%s in ?%s', (name, query) => {
     expect(refusal(query)).toMatch(new RegExp(`^400 .*\\b${name}\\b`))
   })
+})
+
+const NOT_UUIDS = [
+  'acme',
+  '11111111-1111-1111-1111-11111111111',
+  '11111111-1111-1111-1111-1111111111111',
+  '11111111111111111111111111111111',
+  '{11111111-1111-1111-1111-111111111111}',
+  ' 11111111-1111-1111-1111-111111111111',
+  '11111111-1111-1111-1111-111111111111\n',
+  '11111111-1111-1111-1111-11111111111g',
+  '11111111-1111-1111-1111-11111111111\0',
+  "' or true --",
+]
+
+const NOT_DAYS = [
+  ...['2026-02-30', '2023-02-29', '1900-02-29', '2026-13-01', '2026-00-10', '2026-01-00', '2026-04-31'],
+  ...['20260201', '2026-1-1', '26-01-01', '0000-01-01', '10000-01-01', '+010000-01-01', '-0001-01-01'],
+  ...[' 2026-01-01', '2026-01-01 ', '2026-01-01\n', '2026-01-01\0', '2026-01-01T00:00:00Z', '2026/01/01'],
+  ...['01-02-2026', '２０２６-01-01', 'infinity', '-infinity', 'now', 'today', 'epoch', 'null'],
+]
+
+test.each([
+  ...NOT_UUIDS.map((value) => ['brandId', value] as const),
+  ...NOT_DAYS.flatMap((value) => [['fromDate', value] as const, ['toDate', value] as const]),
+])('%s=%j is malformed', (name, value) => {
+  const { [name]: message } = PARAMETER_ERRORS
+  expect(refusal(String(new URLSearchParams({ brandId: ID, [name]: value })))).toBe(`400 ${message}`)
 })
 
 test('tells a brandId that is missing from one that is malformed', () => {
