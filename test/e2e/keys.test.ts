@@ -18,7 +18,7 @@ const actor = ({ id, owner }: Organization) => ({ organizationId: id, userId: ow
 const create = (org: Organization, request: Partial<KeyRequest> = {}, now: Date = NOW) =>
   createKey(keysDb, actor(org), { label: 'A loader', brandIds: null, expiresAt: null, ...request }, now)
 
-/** Expects a refusal, in a sentence. */
+/** Expects a `KeyRequestError` with a message. */
 async function expectRefused(attempt: Promise<unknown>, sentence: RegExp): Promise<void> {
   const refusal = await attempt.catch((error: unknown) => error)
   expect(refusal).toBeInstanceOf(KeyRequestError)
@@ -28,7 +28,7 @@ async function expectRefused(attempt: Promise<unknown>, sentence: RegExp): Promi
 const countKeys = async ({ id }: Organization): Promise<number> =>
   (await db.query('select from api_keys where organization_id = $1', [id])).rowCount ?? 0
 
-/** Somebody else in an organization. */
+/** Another user of an organization. */
 async function colleague({ id }: Organization, role: string): Promise<Organization> {
   const owner = randomUUID()
   await insert(db, 'users', [{ id: owner, email: `${owner}@mail.example` }])
@@ -41,7 +41,7 @@ async function withKeys(org: Organization, count: number): Promise<void> {
 }
 
 describe('creating a key', () => {
-  test.each(['owner', 'admin'])('is open to an %s', async (role) => {
+  test.each(['owner', 'admin'])('an %s may create one', async (role) => {
     const { org, brandId } = await tenant(db)
     const { key, ...made } = await create(await colleague(org, role))
     expect(made).toMatchObject({ label: 'A loader', lastFour: key.slice(-4), state: 'active' })
@@ -132,7 +132,7 @@ describe('creating a key', () => {
   test.each([
     'read committed',
     'repeatable read',
-  ])('gives the last key that a plan allows to exactly one of six that ask at once, in a database whose default is %s', async (isolation) => {
+  ])('gives the last key that a plan allows to exactly one of six concurrent requests, in a database whose default is %s', async (isolation) => {
     const org = await organization(db, { plan: 'agency' })
     await withKeys(org, 4)
     const options = `-c default_transaction_isolation=${isolation.replace(' ', '\\ ')}`
@@ -165,7 +165,7 @@ describe('listing keys', () => {
     await expectRefused(list({ ...org, owner: stranger.owner }), /owner or admin/)
   })
 
-  test('tells which keys are active, expired and revoked', async () => {
+  test('lists which keys are active, expired and revoked', async () => {
     const org = await organization(db)
     const later = new Date(NOW.getTime() + 1)
     const keys = [
@@ -200,7 +200,7 @@ describe('revoking a key', () => {
     expect(await listKeys(keysDb, actor(org), NOW)).toMatchObject([{ revokedAt }])
   })
 
-  test('is open to admins, also when somebody else made it', async () => {
+  test('is open to admins, also for keys of other users', async () => {
     const { org, keyId, key } = await tenant(db)
     await revoke(await colleague(org, 'admin'), keyId)
     expect((await call('/brands', { key })).status).toBe(401)

@@ -3,7 +3,6 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
 import { readWranglerConfig, type WorkerConfig } from '../../bundle/wrangler-config.ts'
 import type { Emulator } from '../../emulator/start.ts'
-import { BINDINGS } from '../../emulator/workers/bindings.ts'
 import type { Intercept } from '../../emulator/workers/outbound.ts'
 import { BASE } from '../../lib/app.ts'
 import { clearOfEnd, MINUTE } from '../support/clock.ts'
@@ -271,20 +270,5 @@ describe('no secret, in no spelling, is in', () => {
     looked += texts.length
     leaked += found.size
     expect([...found].map(([name, text]) => `${name}: ${text.slice(0, 400)}`)).toEqual([])
-  })
-
-  test('so that the search would find it', () => {
-    const { token: hidden = '' } = secrets
-    const around = (text: string) => Buffer.from(text)
-    for (const text of [
-      `x${hidden}y`,
-      hidden.toUpperCase(),
-      around(hidden).toString('hex'),
-      ...['', 'a', 'ab', 'abc'].map((before) => around(`${before}${hidden}zz`).toString('base64')),
-      around(`:${hidden}`).toString('base64url'),
-    ]) {
-      expect(leaks(`{"a":"${text}"}`, secrets), text).toEqual(['token'])
-    }
-    expect(leaks(BINDINGS.DATABASE_URL, secrets)).toEqual([])
   })
 })

@@ -2,26 +2,8 @@ import { answering, type Fault, reshaping } from './fault.ts'
 
 /** What Postgres and Neon's proxy refuse statements with. */
 const SQLSTATES = [
-  '08006',
-  '08P01',
-  '25006',
-  '28P01',
-  '3D000',
-  '40001',
-  '40P01',
-  '42501',
-  '42P01',
-  '53100',
-  '53200',
-  '53300',
-  '55P03',
-  '57014',
-  '57P01',
-  '57P02',
-  '57P03',
-  '58030',
-  'XX000',
-  '',
+  ...'08006 08P01 25006 28P01 3D000 40001 40P01 42501 42P01 53100 53200 53300 55P03 57014'.split(' '),
+  ...['57P01', '57P02', '57P03', '58030', 'XX000', ''],
 ]
 
 const refused = (code: string): Response =>

@@ -16,7 +16,7 @@ const INSTALLED = '/usr/lib/postgresql'
 const REMOVED = { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }
 
 /** A PostgreSQL of the test's own, which can be killed and started again. */
-export type MortalPostgres = {
+export type Restartable = {
   readonly url: string
   /** SIGKILL for all its processes; returns when they are gone. */
   readonly kill: () => Promise<void>
@@ -34,7 +34,7 @@ export async function findPostgres(): Promise<string | undefined> {
 }
 
 /** Makes an empty PostgreSQL in a temporary folder and starts it. */
-export const startPostgres = (binaries: string): Promise<MortalPostgres> =>
+export const startPostgres = (binaries: string): Promise<Restartable> =>
   serve(binaries, {
     program: 'initdb',
     args: (data) => ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync'],
@@ -44,7 +44,7 @@ export const startPostgres = (binaries: string): Promise<MortalPostgres> =>
 export const startStandby = (
   binaries: string,
   { url, behindMs }: { url: string; behindMs: number },
-): Promise<MortalPostgres> =>
+): Promise<Restartable> =>
   serve(binaries, {
     program: 'pg_basebackup',
     args: (data) => ['-D', data, '-d', url, '-R', '-X', 'stream', '-c', 'fast', '--no-sync'],
@@ -58,7 +58,7 @@ type Making = {
   readonly settings?: readonly string[]
 }
 
-async function serve(binaries: string, making: Making): Promise<MortalPostgres> {
+async function serve(binaries: string, making: Making): Promise<Restartable> {
   const owner = await unprivileged()
   const folder = await mkdtemp(join(tmpdir(), 'export-api-postgres-'))
   let postmaster: ChildProcess | undefined

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Call, call, FRESH, type Row } from '../call.ts'
-import { expectPageOrAway, type Judge } from './assertions.ts'
+import { expectPageOrUnavailable, type Judge } from './assertions.ts'
 
 /** However long an answer says to wait, a test waits no longer. */
 const MOST_MS = 150
@@ -15,7 +15,7 @@ export async function pullPatiently(path: string, options: Call, judge: Judge): 
   for (let tries = 0; tries < TRIES; ) {
     const asked = call(path, { ...options, headers: FRESH, query: { ...options.query, cursor } })
     const answer = await judge(asked, (answer) => {
-      expectPageOrAway(answer)
+      expectPageOrUnavailable(answer)
       return answer
     })
     if (answer.status !== 200) {
