@@ -88,7 +88,7 @@ test('gives the greatest domain by code point, or null when none is known', asyn
 
 test.for(['/citations', '/citation-share'])('%s serves URLs of 8,192 random bytes', async (path) => {
   const { say, rows } = await scene(db)
-  // 64 symbols drawn at random hold 6 bits a byte, more than any index entry can be compressed to.
+  // 64 random symbols carry 6 bits a byte, more than any index entry can be compressed to.
   const long = (tail: string) =>
     `https://site.example/${randomBytes(6200).toString('base64url')}`.slice(0, 8191) + tail
   const urls = [long('a'), long('b')]
@@ -144,7 +144,7 @@ test.for(['/citations', '/citation-share'])('%s serves URLs of any characters as
   expect(found.filter((row) => row.domain !== `of ${row.url}`)).toEqual([])
 })
 
-test.for(['/citations', '/citation-share'])('%s tells URLs apart whose MD5 is the same', async (path) => {
+test.for(['/citations', '/citation-share'])('%s distinguishes URLs with the same MD5', async (path) => {
   const { say, rows } = await scene(db)
   // A collision that Marc Stevens published in 2024.
   const urls = ['A', 'E'].map(

@@ -3,7 +3,7 @@ import { call } from '../support/call.ts'
 import { clearOfEnd, DAY, daysAgo } from '../support/clock.ts'
 import { fillDaily } from '../support/daily.ts'
 import { findEndpoints } from '../support/endpoints.ts'
-import { expectError } from '../support/refusal.ts'
+import { expectError } from '../support/expect-error.ts'
 import { tenant } from '../support/tenant.ts'
 import { database } from '../support/world.ts'
 

@@ -4,7 +4,7 @@ import { PARAMETER_ERRORS } from '../../lib/errors.ts'
 import { type Answer, call } from '../support/call.ts'
 import { fillDaily } from '../support/daily.ts'
 import { findEndpoints } from '../support/endpoints.ts'
-import { expectError } from '../support/refusal.ts'
+import { expectError } from '../support/expect-error.ts'
 import { type Tenant, type Terms, tenant } from '../support/tenant.ts'
 import { brand, database, exportKey, insert, organization } from '../support/world.ts'
 

@@ -5,9 +5,9 @@ import type { Intercept } from '../../emulator/workers/outbound.ts'
 import { ERRORS } from '../../lib/errors.ts'
 import { call } from '../support/call.ts'
 import type { OwnDatabase } from '../support/database.ts'
+import { expectError } from '../support/expect-error.ts'
 import { isolatedDatabase } from '../support/isolated.ts'
 import { startOwnService } from '../support/own-service.ts'
-import { expectError } from '../support/refusal.ts'
 
 let its: OwnDatabase
 let service: Emulator

@@ -6,7 +6,7 @@ import { type Answer, call, pull, type Row } from '../support/call.ts'
 import { clearOfEnd, DAY, daysAgo } from '../support/clock.ts'
 import { fillDaily, hasManyRowsADay } from '../support/daily.ts'
 import { findEndpoints } from '../support/endpoints.ts'
-import { expectError } from '../support/refusal.ts'
+import { expectError } from '../support/expect-error.ts'
 import { type Tenant, tenant } from '../support/tenant.ts'
 import { brand, database, insert } from '../support/world.ts'
 

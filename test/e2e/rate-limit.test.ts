@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type Answer, type Call, call } from '../support/call.ts'
 import { clearOfEnd, MINUTE } from '../support/clock.ts'
-import { expectError } from '../support/refusal.ts'
+import { expectError } from '../support/expect-error.ts'
 import { tenant } from '../support/tenant.ts'
 import { database, exportKey } from '../support/world.ts'
 

@@ -72,7 +72,7 @@ test('has no row for an entity without a judged answer', async () => {
   ])
 })
 
-test('tells a competitor of the same name from the brand', async () => {
+test('distinguishes a competitor of the same name from the brand', async () => {
   const { say, rival, rows } = await scene(db)
   const twin = await rival('Acme')
   await say('2026-10-01T09:00:00Z', { judged: [judged(null, true), judged(twin, false)] })

@@ -29,7 +29,7 @@ const VARS = {
   SESSION_COOKIE: 'sid',
 }
 
-/** All that the service says, by where it says it. */
+/** All output of the service, by its kind. */
 const said: Record<'logs' | 'answers' | 'questions' | 'redis' | 'commands', string[]> = {
   logs: [],
   answers: [],
@@ -132,7 +132,7 @@ async function keep(response: Response): Promise<Response> {
   return response
 }
 
-/** Everything that can be asked of a path, rightly and wrongly. */
+/** Valid and invalid requests to a path. */
 async function askEverything(path: string): Promise<void> {
   const query = { brandId: its.brandId, fromDate: '2026-10-01', toDate: '2026-10-01' }
   const { key } = its
@@ -157,7 +157,7 @@ async function askEverything(path: string): Promise<void> {
 const faults: readonly ((request: Request) => Promise<Response>)[] = [
   () => Promise.resolve(new Response('away', { status: 502 })),
   () => Promise.resolve(new Response('{"rows":[["[\\"cut', { status: 200 })),
-  // Servers that repeat what they were told, with all that was in it.
+  // Servers that repeat the request.
   ...[200, 400, 401, 500].map((status) => async (request: Request) => {
     const quoted = `${JSON.stringify([...request.headers])} ${Object.values(secrets).join(' ')}`
     return Response.json({ error: quoted, message: quoted, code: quoted, detail: quoted }, { status })
@@ -165,17 +165,17 @@ const faults: readonly ((request: Request) => Promise<Response>)[] = [
   async (request) => new Response(`${JSON.stringify([...request.headers])}`, { status: 200 }),
 ]
 
-describe('when everything happens that can', () => {
+describe('traffic, faults and commands', () => {
   // A counter is gone after a minute or two.
   afterEach(async () => {
     said.redis.push(...(await storedValues(service)))
   })
 
-  test('every path is asked for everything, rightly and wrongly', async () => {
+  test('every path receives valid and invalid requests', async () => {
     for (const path of [...paths, '/nothing']) await askEverything(path)
   })
 
-  test('a caller goes over the budget', async () => {
+  test('a client exceeds its budget', async () => {
     await clearOfEnd(MINUTE, 10_000)
     const headers = { Cookie: `sid=${cookie}` }
     await Promise.all(Array.from({ length: 101 }, () => send(`${BASE}/openapi.json`, { headers })))
@@ -195,8 +195,8 @@ describe('when everything happens that can', () => {
     for (const { name, crons } of workers) if (crons.length > 0) await service.runCron(name)
   })
 
-  test('the environment is not what it must be', async () => {
-    // Where nothing is and where the page is, nothing is asked of the environment.
+  test('the environment is invalid', async () => {
+    // An unknown path and the page read nothing of the environment.
     const indifferent = new Map([
       [`${BASE}/`, 404],
       [`${BASE}/docs`, 200],
@@ -247,8 +247,8 @@ describe('when everything happens that can', () => {
   }, 240_000)
 })
 
-describe('no secret, in no spelling, is in', () => {
-  test('what the tests above were for: every status was answered, everything was written', async () => {
+describe('no secret, in any spelling, is in', () => {
+  test('(every status and log event was seen)', async () => {
     expect([...statuses].sort()).toEqual([200, 304, 400, 401, 403, 404, 405, 429, 500, 503])
     const events = new Set(said.logs.flatMap((line) => /"event":"(\w+)"/.exec(line)?.[1] ?? []))
     expect([...events].sort()).toEqual(['database_error', 'failed', 'rate_budget_unavailable', 'request'])

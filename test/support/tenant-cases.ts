@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type pg from 'pg'
 import { at, type Plan, setBrand, setHolder, setRole, setSubscription, type Tenants } from './tenants.ts'
 
-/** A place in a list of the tenants. */
+/** An index of a list. */
 export const place = fc.nat({ max: 999 })
 
 /** True once in so many times. */
@@ -16,7 +16,7 @@ const status = seldom.chain((is) => fc.constantFrom(...(is ? ['past_due', 'cance
 const role = oneIn(8).chain((is) => fc.constantFrom(...(is ? ['member', 'gone'] : ['owner', 'admin'])))
 const list = fc.option(fc.array(place, { maxLength: 4 }), { nil: null })
 
-/** What a tenants begins with. */
+/** An initial state. */
 export const beginning: fc.Arbitrary<Plan> = fc.record({
   orgs: fc.array(fc.record({ plan, status }), { minLength: 2, maxLength: 4 }),
   users: fc.integer({ min: 1, max: 3 }),
@@ -38,7 +38,7 @@ export const beginning: fc.Arbitrary<Plan> = fc.record({
   ),
 })
 
-/** One change of a tenants's state. */
+/** One change of the state. */
 export const change = fc.oneof(
   fc.tuple(place, plan, status).map(
     ([org, plan, status]) =>

@@ -21,7 +21,7 @@ export type Holder = {
   expired: boolean
 }
 
-/** Several organizations with what they share and what they must not: the tests' own account of the database. */
+/** Several organizations with their users, brands and keys: the test's own model of the database. */
 export type Tenants = {
   readonly orgs: readonly Org[]
   readonly users: readonly string[]
@@ -31,10 +31,10 @@ export type Tenants = {
   readonly holders: readonly Holder[]
 }
 
-/** Where somebody may have a role. */
+/** The key of a role: a user in an organization. */
 export const seat = (org: Org, user: string): string => `${org.id} ${user}`
 
-/** What a tenants begins with; numbers are places in its lists, taken modulo their lengths. */
+/** An initial state; numbers are indices of its lists, modulo their lengths. */
 export type Plan = {
   readonly orgs: readonly { readonly plan: string | null; readonly status: string }[]
   readonly users: number
@@ -54,11 +54,11 @@ export type Plan = {
 /** The item at a place, counted round and round. */
 export function at<Item>(items: readonly Item[], place: number): Item {
   const item = items[place % items.length]
-  if (item === undefined) throw new RangeError('Nothing to choose from')
+  if (item === undefined) throw new RangeError('The list is empty')
   return item
 }
 
-/** Sets a tenants up, with brands out of a pool whose rows are stored already. */
+/** Creates the tenants, with brands of a pool whose rows are stored already. */
 export async function createTenants(
   db: pg.Pool,
   plan: Plan,
@@ -118,7 +118,7 @@ export async function setSubscription(
   if (plan !== null) await insert(db, 'subscriptions', [{ organization_id: org.id, plan, status }])
 }
 
-/** Gives somebody a role in an organization; any other word takes the membership away. */
+/** Gives a user a role in an organization; any other word removes the membership. */
 export async function setRole(
   db: pg.Pool,
   { roles }: Tenants,

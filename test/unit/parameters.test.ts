@@ -7,19 +7,19 @@ const ID = 'abcdefab-1111-1111-1111-111111111111'
 const parse = (query: Record<string, string>) =>
   parseParameters(new URLSearchParams({ brandId: ID, ...query }))
 
-/** Status and sentence of the refusal, or null where there is none. */
-function refusal(query: string): string | null {
+/** Status and message of the error, or null. */
+function errorOf(query: string): string | null {
   const parsed = parseParameters(new URLSearchParams(query))
   return parsed instanceof HttpError ? `${parsed.status} ${parsed.message}` : null
 }
 
-test('gives what was sent, and leaves absent what was left out', () => {
+test('returns what was sent, and leaves absent what was not', () => {
   expect(parse({})).toEqual({ brandId: ID })
   const query = { fromDate: '2026-10-01', toDate: '2026-10-02', cursor: 'cA' }
   expect(parse(query)).toEqual({ brandId: ID, ...query })
 })
 
-test('takes a brandId with any digits, in either case, as Postgres does', () => {
+test('accepts a brandId with any digits, in either case, as Postgres does', () => {
   for (const id of [
     ID,
     '00000000-0000-0000-0000-000000000000',
@@ -50,7 +50,7 @@ describe('names the parameter that is wrong', () => {
     ['cursor', `brandId=${ID}&cursor=`],
     ['cursor', `brandId=${ID}&cursor=a&cursor=b`],
   ])('%s in ?%s', (name, query) => {
-    expect(refusal(query)).toMatch(new RegExp(`^400 .*\\b${name}\\b`))
+    expect(errorOf(query)).toMatch(new RegExp(`^400 .*\\b${name}\\b`))
   })
 })
 
@@ -79,19 +79,19 @@ test.each([
   ...NOT_DAYS.flatMap((value) => [['fromDate', value] as const, ['toDate', value] as const]),
 ])('%s=%j is malformed', (name, value) => {
   const { [name]: message } = PARAMETER_ERRORS
-  expect(refusal(String(new URLSearchParams({ brandId: ID, [name]: value })))).toBe(`400 ${message}`)
+  expect(errorOf(String(new URLSearchParams({ brandId: ID, [name]: value })))).toBe(`400 ${message}`)
 })
 
-test('tells a brandId that is missing from one that is malformed', () => {
-  expect(refusal('')).toBe('400 The parameter brandId is missing.')
-  expect(refusal('brandId')).toMatch(/^400 The parameter brandId must be a UUID/)
+test('distinguishes a missing brandId from a malformed one', () => {
+  expect(errorOf('')).toBe(`400 ${PARAMETER_ERRORS.missing('brandId')}`)
+  expect(errorOf('brandId')).toBe(`400 ${PARAMETER_ERRORS.brandId}`)
 })
 
-test('refuses a start after the end, and takes a single day', () => {
-  expect(refusal(`brandId=${ID}&fromDate=2026-10-02&toDate=2026-10-01`)).toMatch(/^400 .*fromDate.*toDate/)
-  expect(refusal(`brandId=${ID}&fromDate=2026-10-01&toDate=2026-10-01`)).toBeNull()
+test('rejects a start after the end, and accepts a single day', () => {
+  expect(errorOf(`brandId=${ID}&fromDate=2026-10-02&toDate=2026-10-01`)).toMatch(/^400 .*fromDate.*toDate/)
+  expect(errorOf(`brandId=${ID}&fromDate=2026-10-01&toDate=2026-10-01`)).toBeNull()
 })
 
-test('ignores what it does not know, given however often', () => {
-  expect(refusal(`brandId=${ID}&limit=1&limit=2&FromDate=x&__proto__=1&constructor=2`)).toBeNull()
+test('ignores unknown parameters, however often they are sent', () => {
+  expect(errorOf(`brandId=${ID}&limit=1&limit=2&FromDate=x&__proto__=1&constructor=2`)).toBeNull()
 })

@@ -80,7 +80,7 @@ describe.skipIf(!hasBrowser)('in a browser (skipped where there is no chromium)'
     await page.waitForLoadState('networkidle')
     const paths = () =>
       requests.map((request) => new URL(request.url()).pathname.replace(/[0-9a-f]{16}/, '…')).sort()
-    // The browser asks for the icon when it has nothing else to do.
+    // The browser requests the icon when it is idle.
     await expect
       .poll(paths, { timeout: 15_000 })
       .toEqual(['', '/….css', '/….js', '/….svg'].map((name) => `/api/export/v1/docs${name}`))
@@ -107,7 +107,7 @@ describe.skipIf(!hasBrowser)('in a browser (skipped where there is no chromium)'
     expect(messages).toEqual([])
   })
 
-  test('says what was wrong: a wrong key, a parameter, too many requests', async () => {
+  test('shows the error of a wrong key, a missing parameter and too many requests', async () => {
     await open()
     await useKey('svc_live_wrong')
     await expect.poll(() => page.locator('#key-state').textContent()).toBe(`401: ${ERRORS.key[1]}`)

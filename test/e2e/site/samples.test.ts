@@ -9,7 +9,7 @@ import { isPaged } from '../../../site/reference.ts'
 import { type Language, SAMPLES } from '../../../site/samples.ts'
 import { call, pull, type Row } from '../../support/call.ts'
 import { fillDaily } from '../../support/daily.ts'
-import { falter } from '../../support/faltering.ts'
+import { startFaltering } from '../../support/faltering.ts'
 import { hasAll } from '../../support/programs.ts'
 import { reference } from '../../support/reference.ts'
 import { type Tenant, tenant } from '../../support/tenant.ts'
@@ -51,7 +51,7 @@ type Way = {
   readonly file: string
   readonly command: readonly string[]
   readonly here: boolean
-  /** What is added to a sample so that it tells its rows as JSON, the last thing it prints. */
+  /** Code appended to a sample that prints its rows as JSON. */
   readonly tell: (id: string) => string
   /** A sample as a reader uses it. */
   readonly used?: (sample: string) => string
@@ -129,7 +129,7 @@ describe.each(languages)('the %s sample', (language) => {
     }
   })
 
-  // DuckDB cannot: it asks again whatever the status is.
+  // DuckDB cannot: it repeats a request whatever its status is.
   test.skipIf(!WAYS[language].here || language === 'sql')('stops at 401', async () => {
     const { key } = its
     its = { ...its, key: `${key.slice(0, -4)}0000` }
@@ -144,7 +144,7 @@ test('a sample waits for Retry-After and sends the request again', async () => {
   const here = languages.filter((language) => WAYS[language].here)
   const outcomes = await Promise.all(
     here.map(async (language) => {
-      const door = await falter(inject('serviceUrl'))
+      const door = await startFaltering(inject('serviceUrl'))
       const rows = await pullBy(language, 'citations', door.url).finally(door.close)
       return [language, [...door.asked.values()], sorted(rows)]
     }),

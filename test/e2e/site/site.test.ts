@@ -6,8 +6,8 @@ import { PLANS } from '../../../lib/plans.ts'
 import { BUDGET } from '../../../lib/rate-limit.ts'
 import { files } from '../../../site/files.ts'
 import { call } from '../../support/call.ts'
+import { expectError } from '../../support/expect-error.ts'
 import { reference } from '../../support/reference.ts'
-import { expectError } from '../../support/refusal.ts'
 
 const ask = (path: string, init: RequestInit = {}) =>
   fetch(`${inject('serviceUrl')}/api/export/v1/docs${path}`, init)
@@ -27,7 +27,7 @@ test('serves the page and its files as they are made from the document, without 
   }
 })
 
-test('is deployed as it is served here: the bundle holds every file', async () => {
+test('the bundle contains every file', async () => {
   const bundle = await readFile(new URL('../../../dist/docs.js', import.meta.url), 'utf8')
   for (const name of assets) expect(bundle).toContain(name)
   expect(bundle).not.toContain('node:')
@@ -75,7 +75,7 @@ test('lets a browser run, show and ask nothing from elsewhere', async () => {
   }
 })
 
-test('names no other host, and holds no script and no style of its own', () => {
+test('names no other host and has no inline script or style', () => {
   expect(page.match(/<script\b/g)).toHaveLength(1)
   expect(page).toMatch(/<script type="module" src="docs\/[0-9a-f]{16}\.js"><\/script>/)
   expect(page).not.toMatch(/<style|\sstyle=|\son[a-z]+="/)
@@ -134,7 +134,7 @@ test('describes every endpoint, field, formula, parameter, status, header and li
   says(`${PLANS.agency.lookbackDays} days`)
 })
 
-test('writes what the document says as text, whatever is in it', async () => {
+test('escapes the text of the document', async () => {
   const { page: write } = await import('../../../site/page.ts')
   const [first] = reference.endpoints
   if (first === undefined) throw new Error('There is no endpoint')

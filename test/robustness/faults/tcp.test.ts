@@ -29,7 +29,7 @@ const isCounted = async () => (await round()).every(({ counted }) => counted)
 const back = { timeout: 30_000, interval: 200 }
 
 describe('Postgres', () => {
-  test.each<NetworkFault>(['refuses', 'cuts', 'stalls', 'babbles'])('that %s', async (fault) => {
+  test.each<NetworkFault>(['refuses', 'cuts', 'stalls', 'corrupts'])('that %s', async (fault) => {
     postgres.turn(fault)
     for (const { stage, outcome } of await round()) {
       expect(outcome, stage.name).toBe(stage.asks ? 'unavailable' : 'whole')
@@ -49,7 +49,7 @@ describe('Postgres', () => {
     const end = Date.now() + 8_000
     const changing = (async () => {
       while (Date.now() < end) {
-        postgres.turn(pick<NetworkFault>(['fine', 'fine', 'slow', 'refuses', 'cuts', 'stalls', 'babbles']))
+        postgres.turn(pick<NetworkFault>(['fine', 'fine', 'slow', 'refuses', 'cuts', 'stalls', 'corrupts']))
         await delay(below(400))
       }
       postgres.turn('fine')
@@ -65,7 +65,7 @@ describe('Postgres', () => {
 describe.skipIf(!redisUrl)('Redis', () => {
   const lost = () => service.log().filter((line) => line.includes('rate_budget_unavailable')).length
 
-  test.each<NetworkFault>(['refuses', 'cuts', 'stalls', 'babbles'])('that %s', async (fault) => {
+  test.each<NetworkFault>(['refuses', 'cuts', 'stalls', 'corrupts'])('that %s', async (fault) => {
     service.clearLog()
     redis?.turn(fault)
     const all = await round()

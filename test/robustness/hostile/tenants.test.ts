@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { call } from '../../support/call.ts'
 import { clearOfEnd, DAY, daysAgo } from '../../support/clock.ts'
-import { hold, patience } from '../../support/effort.ts'
+import { checkProperty, scaledTimeout } from '../../support/effort.ts'
 import { findEndpoints } from '../../support/endpoints.ts'
 import { markBrand, marksOf } from '../../support/marks.ts'
 import { type Asking, outcome, reads, statusOf } from '../../support/reading.ts'
@@ -103,7 +103,7 @@ const rounds = fc.array(fc.tuple(change, fc.array(request, { minLength: 8, maxLe
 })
 
 test('no sequence of requests and changes gives a key a row that it may not read', {
-  timeout: patience(300_000),
+  timeout: scaledTimeout(300_000),
 }, async () => {
   const property = fc.asyncProperty(beginning, rounds, async (plan, rounds) => {
     const tenants = await createTenants(db, plan, pool)
@@ -113,5 +113,5 @@ test('no sequence of requests and changes gives a key a row that it may not read
       changes += 1
     }
   })
-  await hold(property, 16)
+  await checkProperty(property, 16)
 })

@@ -1,17 +1,16 @@
 import { afterAll, expect } from 'vitest'
 import type { Answer } from '../call.ts'
-import { expectError } from '../refusal.ts'
+import { expectError } from '../expect-error.ts'
 import type { Stage } from './stages.ts'
 
-/** Within which every request is answered, whatever happens. */
+/** Every request is answered within this time. */
 const LIMIT_MS = 10_000
 
-/** What a struck request came to. */
+/** The result of a request during a fault. */
 export type Verdict = 'whole' | 'unavailable'
 
 /**
- * Expects what a caller is owed: the answer that there is without faults, to the byte, or a 503 that says when to come
- * again and gives nothing away.
+ * Expects the response without faults, byte for byte, or a 503 with `Retry-After` that reveals nothing.
  */
 export function expectWholeOrUnavailable(
   answer: Answer,
@@ -26,24 +25,24 @@ export function expectWholeOrUnavailable(
   return 'whole'
 }
 
-/** Expects a 503 that says when to come again and gives nothing away. */
+/** Expects a 503 with `Retry-After` that reveals nothing. */
 function expectUnavailable(answer: Answer): Verdict {
   expectError(answer, 503)
   expect(answer.headers.get('Retry-After')).toMatch(/^[1-9]\d*$/)
   return 'unavailable'
 }
 
-/** Expects a page, or a 503 as {@link expectWholeOrUnavailable} does; that nothing is missing is for who follows the pages to see. */
+/** Expects a page or a 503; the caller checks the rows. */
 export const expectPageOrUnavailable = (answer: Answer): Verdict =>
   answer.status === 200 ? 'whole' : expectUnavailable(answer)
 
-/** Waits for an answer, in the time that a caller is owed, and gives what `expect_` makes of it. */
+/** Waits for a response within the time limit and returns the result of `expect_`. */
 export type Judge = <Checked>(
   asked: Promise<Answer>,
   expect_: (answer: Answer) => Checked,
 ) => Promise<Checked>
 
-/** Counts what a test file tries, and says so at its end in one line. */
+/** Counts the requests of a test file, and prints a line at its end. */
 export function outcomeCounter(what: string): { readonly judge: Judge } {
   let [tried, survived, slowestMs] = [0, 0, 0]
   afterAll(() => {
@@ -64,7 +63,7 @@ export function outcomeCounter(what: string): { readonly judge: Judge } {
   }
 }
 
-/** Expects a Worker's log to quote nothing that a caller sent and nothing that a server said. */
+/** Expects a Worker's log to quote no request and no server response. */
 export function expectNoSecretsLogged(log: readonly string[], stages: readonly Stage[]): void {
   const text = log.join('\n')
   expect(text).not.toMatch(/secret detail|select\b|svc_live_|api\.neon\.test|upstash\.test/)

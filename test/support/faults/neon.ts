@@ -52,7 +52,7 @@ const header = (name: string, change: (cell: unknown) => unknown): Fault =>
     first === undefined ? [] : [[change(first[0]), ...first.slice(1)], ...rest],
   )
 
-/** Answers that only a server of Neon's protocol could give: refused statements, and results of another shape. */
+/** Responses of Neon's protocol: failed statements, and results of another shape. */
 export const NEON_FAULTS: readonly Fault[] = [
   ...SQLSTATES.map((code) => answering(`refuses with SQLSTATE "${code}"`, () => refused(code))),
   ...['rows', 'fields'].flatMap((name) => [

@@ -2,14 +2,14 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** How a server's connections are: what reaches the client of what the server says. */
-export type NetworkFault = 'fine' | 'slow' | 'refuses' | 'stalls' | 'cuts' | 'babbles'
+/** What happens to a server's connections. */
+export type NetworkFault = 'fine' | 'slow' | 'refuses' | 'stalls' | 'cuts' | 'corrupts'
 
-/** A server's address that has faults. */
+/** A proxy in front of a server, with faults. */
 export type FaultyServer = {
   /** The server's URL, with the proxy's address in it. */
   readonly url: string
-  /** Changes the fault of all connections, those that are open included. */
+  /** Sets the fault of all connections, open ones included. */
   readonly turn: (fault: NetworkFault) => void
   readonly close: () => Promise<void>
 }
@@ -23,10 +23,10 @@ export async function startProxy(serverUrl: string, defaultPort: number): Promis
   let fault: NetworkFault = 'fine'
   let turned = Promise.withResolvers<void>()
 
-  /** Passes on what the server said, as the fault of the moment is. */
+  /** Passes bytes of the server on, with the current fault. */
   async function say(client: Socket, bytes: Buffer): Promise<void> {
     while (fault === 'stalls') await turned.promise
-    if (fault === 'babbles') client.write(Buffer.from(bytes.toReversed().map((byte) => byte ^ 0x55)))
+    if (fault === 'corrupts') client.write(Buffer.from(bytes.toReversed().map((byte) => byte ^ 0x55)))
     else if (fault === 'cuts') {
       client.write(bytes.subarray(0, bytes.length / 2), () => client.resetAndDestroy())
     } else if (fault === 'slow') {

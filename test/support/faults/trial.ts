@@ -7,16 +7,16 @@ import type { Fault } from './fault.ts'
 import { type FaultyService, faultyService, type Servers } from './service.ts'
 import { findStages, type Stage } from './stages.ts'
 
-/** What one stage came to, and whether its request was counted against a budget. */
+/** The result of one stage, and whether its request consumed a budget. */
 export type Outcome = { readonly stage: Stage; readonly outcome: Verdict; readonly counted: boolean }
 
 /** Every stage of every endpoint of a service whose servers fail. */
 export type Trial = {
   readonly service: FaultyService
   readonly stages: () => readonly Stage[]
-  /** Sends a request to every stage; each must get what it is owed. */
+  /** Sends a request to every stage; each response must be whole or a 503. */
   readonly round: () => Promise<Outcome[]>
-  /** A round for each fault of a server, the next one as soon as the one before has struck all who ask. */
+  /** A round for each fault of a server; each starts when the previous fault has reached all requests. */
   readonly waves: (struck: Service, faults: readonly Fault[]) => Promise<Outcome[]>
 }
 
