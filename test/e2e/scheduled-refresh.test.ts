@@ -66,7 +66,7 @@ test('a run processes the whole queue, 10 brands and 3 days at a time, and logs 
   expect(steps.map(({ processed }) => processed).indexOf('0')).toBe(steps.length - 1)
   const processed = steps.reduce((sum, step) => sum + Number(step.processed), 0)
   expect(processed).toBeGreaterThan(7)
-  await expect.poll(() => log).toEqual([JSON.stringify({ event: 'refreshed', processed })])
+  await expect.poll(() => log).toEqual([JSON.stringify({ event: 'refreshed', entries: processed })])
 })
 
 test('a run over an empty queue takes one step and logs nothing', async () => {

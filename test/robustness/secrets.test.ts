@@ -208,7 +208,7 @@ describe('traffic, faults and commands', () => {
     }
     for (const { name, crons } of workers)
       if (crons.length > 0) await misconfigured.runCron(name).catch(() => {})
-    const failed = said.logs.filter((line) => line.includes('"event":"failed"'))
+    const failed = said.logs.filter((line) => line.includes('"event":"unhandled_error"'))
     expect(failed).toHaveLength(paths.length - indifferent.size)
     for (const line of failed) expect(JSON.parse(line).message).toMatch(/ DATABASE_URL is malformed$/)
   })
@@ -251,7 +251,12 @@ describe('no secret, in any spelling, is in', () => {
   test('(every status and log event was seen)', async () => {
     expect([...statuses].sort()).toEqual([200, 304, 400, 401, 403, 404, 405, 429, 500, 503])
     const events = new Set(said.logs.flatMap((line) => /"event":"(\w+)"/.exec(line)?.[1] ?? []))
-    expect([...events].sort()).toEqual(['database_error', 'failed', 'rate_budget_unavailable', 'request'])
+    expect([...events].sort()).toEqual([
+      'database_error',
+      'rate_budget_unavailable',
+      'request',
+      'unhandled_error',
+    ])
     for (const texts of Object.values(said)) expect(texts.length).toBeGreaterThan(10)
     expect(said.answers.some((text) => text.includes('rel=\\"next\\"'))).toBe(true)
   })
