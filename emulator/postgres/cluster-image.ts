@@ -4,7 +4,9 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 // initdb takes most of the time of a start, and its result is always the same: it runs once per version of PGlite.
-const PACKAGE = fileURLToPath(new URL('../../node_modules/@electric-sql/pglite/package.json', import.meta.url))
+const PACKAGE = fileURLToPath(
+  new URL('../../node_modules/@electric-sql/pglite/package.json', import.meta.url),
+)
 const { version } = JSON.parse(readFileSync(PACKAGE, 'utf8'))
 const PATH = fileURLToPath(
   new URL(`../../node_modules/.cache/export-api/pglite-${version}.tar`, import.meta.url),

@@ -92,21 +92,14 @@ describe.each([metric, ...listings])('GET $path', ({ path, paged }) => {
       const { key: expired } = await exportKey(db, org, { expires_at: past })
       const { key: tools } = await exportKey(db, org, { scope: 'tools' })
 
-      const [member, gone, admin] = [randomUUID(), randomUUID(), randomUUID()]
-      await insert(
-        db,
-        'users',
-        [member, gone, admin].map((id) => ({ id, email: `${id}@mail.example` })),
-      )
-      await insert(db, 'memberships', [
-        { organization_id: org.id, user_id: member, role: 'member' },
-        { organization_id: org.id, user_id: admin, role: 'admin' },
-      ])
-      const { key: membersKey } = await exportKey(db, { ...org, owner: member })
-      const { key: leaversKey } = await exportKey(db, { ...org, owner: gone })
+      const keyOf = async (role: string | null) => {
+        const owner = randomUUID()
+        await insert(db, 'users', [{ id: owner, email: `${owner}@mail.example` }])
+        if (role !== null)
+          await insert(db, 'memberships', [{ organization_id: org.id, user_id: owner, role }])
+        return (await exportKey(db, { ...org, owner })).key
+      }
       const stranger = await organization(db)
-      const { key: strangersKey } = await exportKey(db, { ...org, owner: stranger.owner })
-      const { key: adminsKey } = await exportKey(db, { ...org, owner: admin })
 
       const digits = key.slice('svc_live_'.length)
       const causes = {
@@ -127,12 +120,13 @@ describe.each([metric, ...listings])('GET $path', ({ path, paged }) => {
         revoked,
         expired,
         tools,
-        'made by a member': membersKey,
-        'made by a user who left': leaversKey,
-        'made by an owner of another organization': strangersKey,
+        'made by a member': await keyOf('member'),
+        'made by a user who left': await keyOf(null),
+        'made by an owner of another organization': (await exportKey(db, { ...org, owner: stranger.owner }))
+          .key,
       }
       expect(await outcome({ key, brandId })).toBe(200)
-      expect(await outcome({ key: adminsKey, brandId })).toBe(200)
+      expect(await outcome({ key: await keyOf('admin'), brandId })).toBe(200)
 
       const bodies = new Set<string>()
       for (const [cause, presented] of Object.entries(causes)) {
@@ -210,73 +204,52 @@ describe.each([metric, ...listings])('GET $path', ({ path, paged }) => {
   })
 
   describe('a change of the organization’s state affects the next request', () => {
-    test('when the creator loses the role, and gets it back', async () => {
-      const its = await tenant(db)
-      const setRole = (role: string) =>
-        db.query('update memberships set role = $1 where organization_id = $2', [role, its.org.id])
-      const seen = [await outcome(its)]
-      await setRole('member')
-      seen.push(await outcome(its))
-      await setRole('admin')
-      seen.push(await outcome(its))
-      await db.query('delete from memberships where organization_id = $1', [its.org.id])
-      seen.push(await outcome(its))
-      expect(seen).toEqual([200, 401, 200, 401])
-    })
+    type Step = readonly [sql: string, status: number]
+    const ROLE = 'update memberships set role ='
+    const PLAN = 'update subscriptions set'
+    const LIST = 'update api_keys set brand_ids ='
 
-    test('when the key is revoked or expires', async () => {
-      const [revoked, expired] = [await tenant(db), await tenant(db)]
-      const seen = [await outcome(revoked), await outcome(expired)]
-      await db.query('update api_keys set revoked_at = now() where id = $1', [revoked.keyId])
-      await db.query('update api_keys set expires_at = $1 where id = $2', [new Date(), expired.keyId])
-      seen.push(await outcome(revoked), await outcome(expired))
-      expect(seen).toEqual([200, 200, 401, 401])
-    })
-
-    test('when the plan is canceled, lowered or dropped', async () => {
+    test.each<[string, ...Step[]]>([
+      [
+        'the creator’s role',
+        [`${ROLE} 'member' where organization_id = $org`, 401],
+        [`${ROLE} 'admin' where organization_id = $org`, 200],
+        ['delete from memberships where organization_id = $org', 401],
+      ],
+      ['revocation', ['update api_keys set revoked_at = now() where id = $key', 401]],
+      ['expiry', ['update api_keys set expires_at = now() where id = $key', 401]],
+      [
+        'the plan',
+        [`${PLAN} status = 'canceled' where organization_id = $org`, 403],
+        [`${PLAN} status = 'active', plan = 'pro' where organization_id = $org`, 200],
+        [`${PLAN} plan = 'lite' where organization_id = $org`, 403],
+        [`${PLAN} plan = 'agency' where organization_id = $org`, 200],
+        ['delete from subscriptions where organization_id = $org', 403],
+      ],
+      [
+        'the brand',
+        ['update brands set active = false where id = $brand', 404],
+        ['update brands set active = true where id = $brand', 200],
+      ],
+      [
+        'the key’s list of brands',
+        [`${LIST} array[gen_random_uuid()] where id = $key`, 404],
+        [`${LIST} array[gen_random_uuid(), $brand] where id = $key`, 200],
+        [`${LIST} '{}' where id = $key`, 404],
+        [`${LIST} null where id = $key`, 200],
+      ],
+    ])('%s', async (_, ...steps) => {
       const its = await tenant(db)
-      const set = (assignment: string) =>
-        db.query(`update subscriptions set ${assignment} where organization_id = $1`, [its.org.id])
-      const seen = [await outcome(its)]
-      await set(`status = 'canceled'`)
-      seen.push(await outcome(its))
-      await set(`status = 'active', plan = 'pro'`)
-      seen.push(await outcome(its))
-      await set(`plan = 'lite'`)
-      seen.push(await outcome(its))
-      await set(`plan = 'agency'`)
-      seen.push(await outcome(its))
-      await db.query('delete from subscriptions where organization_id = $1', [its.org.id])
-      seen.push(await outcome(its))
-      expect(seen).toEqual([200, 403, 200, 403, 200, 403])
-    })
-
-    test('when the brand is switched off, and on again', async () => {
-      const its = await tenant(db)
-      const setActive = (active: boolean) =>
-        db.query('update brands set active = $1 where id = $2', [active, its.brandId])
-      const seen = [await outcome(its)]
-      await setActive(false)
-      seen.push(await outcome(its))
-      await setActive(true)
-      seen.push(await outcome(its))
-      expect(seen).toEqual([200, 404, 200])
-    })
-
-    test('when the key’s list of brands changes', async () => {
-      const its = await tenant(db)
-      const setList = (ids: readonly string[] | null) =>
-        db.query('update api_keys set brand_ids = $1 where id = $2', [ids, its.keyId])
-      const seen = [await outcome(its)]
-      await setList([randomUUID()])
-      seen.push(await outcome(its))
-      await setList([randomUUID(), its.brandId])
-      seen.push(await outcome(its))
-      await setList([])
-      seen.push(await outcome(its))
-      await setList(null)
-      seen.push(await outcome(its))
-      expect(seen).toEqual([200, 404, 200, 404, 200])
+      expect(await outcome(its)).toBe(200)
+      const ids = { $org: its.org.id, $key: its.keyId, $brand: its.brandId }
+      for (const [sql, status] of steps) {
+        const statement = Object.entries(ids).reduce(
+          (text, [name, id]) => text.replace(name, `'${id}'::uuid`),
+          sql,
+        )
+        await db.query(statement)
+        expect(await outcome(its), sql).toBe(status)
+      }
     })
   })
 
