@@ -61,7 +61,7 @@ test('a run processes the whole queue, 10 brands and 3 days at a time, and logs 
   const { rows } = await db.query('select date::text from daily.visibility order by date')
   expect(rows.map(({ date }) => date)).toEqual([1, 2, 3, 4, 5, 6, 7].map((day) => `2026-10-0${day}`))
   expect((await db.query('select from daily.refresh_queue')).rowCount).toBe(0)
-  expect(begun).toEqual(['select daily.enqueue_rolling_window(false)::text'])
+  expect(begun).toEqual([expect.stringContaining('daily.enqueue_rolling_window(false)')])
   expect(steps.map(({ params }) => params)).toEqual(steps.map(() => ['10', '3']))
   expect(steps.map(({ processed }) => processed).indexOf('0')).toBe(steps.length - 1)
   const processed = steps.reduce((sum, step) => sum + Number(step.processed), 0)

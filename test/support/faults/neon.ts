@@ -92,12 +92,13 @@ export const NEON_FAULTS: readonly Fault[] = [
   everyCell('gives objects for cells', (cell) => ({ cell })),
   everyCell('gives lists for cells', (cell) => [cell]),
   everyCell('gives nulls for cells', () => null),
-  ...['page_size', 'found', 'cells_date'].flatMap((column) => [
+  ...['page_size', 'found'].flatMap((column) => [
     cell(column, 'null', () => null),
     cell(column, 'nothing', () => ''),
     cell(column, 'a sentence', () => 'secret detail'),
     cell(column, 'a list', () => '[]'),
   ]),
   cell('found', 'another number', (found) => String(Number(found) + 1)),
-  cell('cells_date', 'half of it', (text) => text.slice(0, text.length / 2)),
+  cell('cells_date', 'null', () => null),
+  cell('cells_date', 'one more', (dates) => `${dates},2026-10-01`),
 ]
