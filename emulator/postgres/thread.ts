@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { parentPort } from 'node:worker_threads'
 import { PGlite } from '@electric-sql/pglite'
+import { readImage, writeImage } from './cluster-image.ts'
 import { serve } from './connection.ts'
 import { startup } from './frames.ts'
 import { mutex } from './mutex.ts'
@@ -9,7 +10,9 @@ import { mutex } from './mutex.ts'
 // Runs in a thread of its own (postgres.ts starts it): while the database works, nothing else in it does.
 // Its one session began before the migration that sets this for the database's sessions.
 const startParams = [...PGlite.defaultStartParams, '-c', 'random_page_cost=1.1']
-const db = await PGlite.create({ startParams })
+const image = await readImage()
+const db = await PGlite.create({ startParams, ...(image && { loadDataDir: image }) })
+if (!image) await writeImage(await db.dumpDataDir('none'))
 const greeting: Buffer[] = []
 await db.execProtocolRawStream(startup(), { onRawData: (bytes) => greeting.push(Buffer.from(bytes)) })
 const session = {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { DEMO } from '../../drizzle/seed/demo.ts'
 import { hasChecksum, isApiKey, KEY_PATTERN, mintApiKey, sha256, sha256Bytes } from '../../lib/api-key.ts'
 
-// What zlib's crc32 says of what precedes the last eight digits.
+// zlib's crc32 of the characters before the last eight digits.
 const VECTORS = [
   'svc_live_0123456789abcdef0123456789abcdef0123456789abcdef0123456736f1a9d9',
   'svc_live_00000000000000000000000000000000000000000000000000000000e1f3fc7e',

@@ -43,7 +43,7 @@ test.for([
   ['DATABASE_URL', 'mysql://me:secret@db/x'],
   ['DATABASE_URL', 'secret'],
   ['REDIS_URL', 'http://:secret@cache'],
-])('%s=%s is a mistake that names the variable and tells no secret', ([name = '', value = '']) => {
+])('%s=%s is an error that names the variable and quotes no secret', ([name = '', value = '']) => {
   const read = () => readSettings({ [name]: value })
   expect(read).toThrow(name)
   expect(read).not.toThrow('secret')

@@ -16,7 +16,7 @@ test('takes what is whole, and fills in what may be left out', () => {
   expect(parseEnv({ ...needed, CURSOR_SECRET_PREVIOUS: '', SESSION_COOKIE: '' })).toEqual(WHOLE)
 })
 
-test('says of each setting whether it is missing or malformed, all at once', () => {
+test('reports every missing and malformed setting at once', () => {
   expect(() => parseEnv({})).toThrow(
     'Settings that cannot be used: DATABASE_URL is missing, UPSTASH_REDIS_REST_URL is missing, UPSTASH_REDIS_REST_TOKEN is missing, CURSOR_SECRET is missing',
   )

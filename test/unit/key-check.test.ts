@@ -11,7 +11,7 @@ async function* lines(...texts: string[]) {
   yield* texts
 }
 
-test('every key of a text is found with its line, and told by its last four and its hash', async () => {
+test('finds every key of a text with its line, and reports its last four characters and its hash', async () => {
   const found = await findKeys(
     lines('nothing', `+K="${REAL}" ${OLD}`, `-${REAL.slice(0, -1)}`, `?k=${REAL}&`),
   )
@@ -26,7 +26,7 @@ test('every key of a text is found with its line, and told by its last four and 
   ])
 })
 
-test('what is longer, shorter, uppercase or part of a word is none', async () => {
+test('ignores what is longer, shorter, uppercase or part of a word', async () => {
   const others = [`${REAL}0`, REAL.slice(0, -1), REAL.toUpperCase(), `x${REAL}`, `${REAL}_`, REAL.slice(9)]
   expect(await findKeys(lines('', ...others))).toEqual([])
 })

@@ -4,7 +4,7 @@ import type { Answer } from './call.ts'
 const SENTENCE = /^[A-Z][^\n]{9,199}\.$/
 const INSIDES = /svc_live_|select\b|insert\b|postgres|neon|drizzle|redis|\bat .+:\d+|Error:/i
 
-/** Expects an error as every error must be: JSON with one member, a sentence that gives nothing away. */
+/** Expects JSON with one member: a sentence that reveals nothing internal. */
 export function expectError(answer: Answer, status: number): void {
   expect(answer.status, answer.text.slice(0, 200)).toBe(status)
   expect(answer.headers.get('Content-Type')).toBe('application/json')

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
-import type { OwnDatabase } from '../../support/database.ts'
-import { CLEARANCE, histories, play, refreshDayByDay } from '../../support/history.ts'
-import { isolatedDatabase } from '../../support/isolated.ts'
-import { MAPPED, tableOf } from '../../support/schema.ts'
-import { differences } from '../../support/verify.ts'
-import { answer, brand, insert, organization, place, prompt } from '../../support/world.ts'
+import type { OwnDatabase } from '../support/database.ts'
+import { CLEARANCE, histories, play, refreshDayByDay } from '../support/history.ts'
+import { isolatedDatabase } from '../support/isolated.ts'
+import { MAPPED, tableOf } from '../support/schema.ts'
+import { differences } from '../support/verify.ts'
+import { answer, brand, insert, organization, place, prompt } from '../support/world.ts'
 
 let own: OwnDatabase
 let db: pg.Pool
