@@ -158,4 +158,6 @@ function pagesTable({ results, counts, slowest, again }: Summary): Table {
   }
 }
 
-const print = (table: Table): void => console.log(`${markdown(table)}\n`)
+function print(table: Table): void {
+  console.log(`${markdown(table)}\n`)
+}

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
 import { Miniflare } from 'miniflare'
 import { Pool } from 'undici'
 import { bundle } from '../../../bundle/bundle.ts'
@@ -49,6 +50,9 @@ export const section: Section = async ({ sized, report }) => {
     host: '127.0.0.1',
     port: 0,
     cf: false,
+    handleRuntimeStdio: (...streams: Readable[]) => {
+      for (const stream of streams) stream.resume()
+    },
     modules: true,
     script: LOADER,
     compatibilityDate,
