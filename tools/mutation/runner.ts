@@ -94,14 +94,20 @@ function workers() {
     },
 
     async mutantRun({ testFilter = [], activeMutant: { id } }: MutantRun) {
-      await service.activate(id)
-      if (loaded.has(id)) await service.migrate(id)
       provide(id)
       const byFile = Map.groupBy(testFilter, (test) => test.split('#')[0] ?? '')
       let nrOfTests = 0
+      let isActive = false
       for (const file of files) {
         const names = byFile.get(file)?.map((test) => test.slice(file.length + 1))
         if (names === undefined) continue
+        // Unit tests send the Workers nothing.
+        if (!isActive && !file.startsWith('test/unit')) {
+          await service.activate(id)
+          if (loaded.has(id)) await service.migrate(id)
+          provide(id)
+          isActive = true
+        }
         const { tests: ran, failure } = await tests.run(file, names)
         nrOfTests += ran.length
         if (failure === null) continue
