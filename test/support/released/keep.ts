@@ -2,9 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import pg from 'pg'
 import { findWorkers } from '../../../bundle/find-workers.ts'
 import { readWranglerConfig } from '../../../bundle/wrangler-config.ts'
-import { breakingChanges } from '../../../cli/breaking/changes.ts'
 import { run } from '../../../cli/run.ts'
-import { UsageError } from '../../../drizzle/db/connect.ts'
 import { refreshAll } from '../../../drizzle/db/refresh.ts'
 import { type Emulator, startEmulator } from '../../../emulator/start.ts'
 import { BINDINGS } from '../../../emulator/workers/bindings.ts'
@@ -70,10 +68,6 @@ async function statementsOf(emulator: Emulator, client: pg.Client, sent: Stateme
 
 await run(async () => {
   const document = await readFile(DOCUMENT, 'utf8')
-  const before = await readFile(new URL('openapi.json', HERE), 'utf8').catch(() => '{}')
-  const broken = breakingChanges(JSON.parse(before), JSON.parse(document))
-  if (broken.length > 0)
-    throw new UsageError(`Readers of the last release would break:\n${broken.join('\n')}`)
   const sent: Statement[] = []
   const asks = { now: '' }
   const emulator = await startEmulator({
