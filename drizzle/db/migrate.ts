@@ -11,9 +11,16 @@ const BEFORE = ['sql/fold.sql']
 const MIGRATIONS = journal.entries.map(({ tag }) => `migrations/${tag}.sql`)
 
 /** The current text of every function, trigger and grant. `roles.sql` comes last, since it grants what the others make. */
-const AFTER = ['settings', 'sources', 'queue', 'triggers', 'refresh', 'rolling-window', 'watermark', 'roles'].map(
-  (topic) => `sql/${topic}.sql`,
-)
+const AFTER = [
+  'settings',
+  'sources',
+  'queue',
+  'triggers',
+  'refresh',
+  'rolling-window',
+  'watermark',
+  'roles',
+].map((topic) => `sql/${topic}.sql`)
 
 /** An arbitrary number: migrations of one database wait for each other on this advisory lock. */
 const LOCK = 7_220_641
