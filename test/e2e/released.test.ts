@@ -26,8 +26,7 @@ afterAll(async () => {
 test('the statements of every endpoint and of the refresh are kept, and return rows', () => {
   const workers = new Set(reads.map(({ worker }) => worker))
   expect([...workers]).toEqual(expect.arrayContaining(endpoints.map(({ name }) => name)))
-  for (const { worker, rows } of reads)
-    expect([worker, JSON.stringify(rows).length > 20]).toEqual([worker, true])
+  for (const { worker, rows } of reads) expect([worker, rows.length]).toEqual([worker, 1])
   expect(released.length).toBeGreaterThan(reads.length)
 })
 

@@ -163,13 +163,16 @@ test('a citation without a date is on no day, and its answer can be deleted', as
   expect(await differences(db)).toEqual([])
 })
 
-test('a migration brings the triggers of an application to the current templates', async () => {
+test('a changed file of drizzle/sql is applied again, also to the triggers of an application', async () => {
   await db.query(`
     select daily.create_trigger_function('enqueue_answers_insert', 'app', 'begin return null; end');
-    update daily.applied_sql set sha256 = '' where name = 'sql/triggers.sql'`)
+    create or replace function daily.expand() returns boolean language sql as 'select false';
+    update daily.applied_sql set sha256 = 'of another text' where name = 'sql/roles.sql'`)
   expect((await run('cli/migrate.ts')).code).toBe(0)
   await twoAnswers()
   expect(await days('visibility')).toEqual(['2026-10-01', '2026-10-02'])
+  const { rows } = await db.query(`select prosrc from pg_proc where proname = 'expand'`)
+  expect(rows[0].prosrc).toContain('model_id')
 })
 
 test('a source has triggers on one table: those on the table of an earlier view are dropped', async () => {

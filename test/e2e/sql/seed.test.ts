@@ -50,7 +50,7 @@ beforeAll(async () => {
     [OTHER],
   )
   await seedDemo(client, '2026-11-18')
-}, 60_000)
+}, 120_000)
 
 describe('the demo data', () => {
   test('holds enough to page through, and no row of the future', async () => {
@@ -132,4 +132,4 @@ test('seeding again, even on another day, changes no row of a date and nothing t
   expect(await count(`select distinct ${utcDay('answered_at')} from answers`)).toBe(120)
   expect(await count(`select from prompts where text like 'Added%'`)).toBe(0)
   expect(await count('select from brands where organization_id = $1', [OTHER])).toBe(1)
-}, 60_000)
+}, 120_000)
