@@ -10,7 +10,10 @@ const BEFORE = ['sql/fold.sql']
 
 const MIGRATIONS = journal.entries.map(({ tag }) => `migrations/${tag}.sql`)
 
-/** The current text of every function, trigger and grant. `roles.sql` comes last, since it grants what the others make. */
+/**
+ * The current text of every function, trigger and grant. `roles.sql` comes last, since it grants what the others
+ * make.
+ */
 const AFTER = [
   'settings',
   'sources',
@@ -30,7 +33,7 @@ export const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,62}$/
 
 /** Thrown when `public` holds tables of another application under names that the migrations use. */
 export class SchemaConflictError extends Error {
-  override message = 'The tables of another application are in the way of those that the migrations make'
+  override message = 'The schema `public` has tables of another application with the same names.'
 }
 
 const DUPLICATE_TABLE = '42P07'
@@ -45,9 +48,9 @@ export type Migration = {
 type SqlFile = { readonly name: string; readonly text: string; readonly sha256: string }
 
 /**
- * Brings a database to the current schema, in one transaction: applies the migrations that it does not have, then every file of
- * `drizzle/sql` if any of them or the schema changed, then installs `statements`. Concurrent calls run one after the
- * other. Throws {@link SchemaConflictError}.
+ * Brings a database to the current schema, in one transaction: applies the migrations that it does not have, then
+ * every file of `drizzle/sql` if any of them or the schema changed, then installs `statements`. Concurrent calls run
+ * one after the other. Throws {@link SchemaConflictError}.
  */
 export async function migrate(client: Client, { statements = [], schema }: Migration = {}): Promise<void> {
   await client.query('begin')

@@ -290,8 +290,8 @@ CREATE INDEX "prompts_brand_id_index" ON "prompts" USING btree ("brand_id");--> 
 CREATE INDEX "recommendations_competitor_id_index" ON "recommendations" USING btree ("competitor_id");--> statement-breakpoint
 CREATE INDEX "sentiment_phrases_answer_id_index" ON "sentiment_phrases" USING btree ("answer_id");--> statement-breakpoint
 CREATE INDEX "refresh_queue_refresh_index" ON "daily"."refresh_queue" USING btree ("date","metric","brand_id");--> statement-breakpoint
-CREATE INDEX "refresh_queue_settled_index" ON "daily"."refresh_queue" USING btree ("metric","brand_id","date");--> statement-breakpoint
-CREATE INDEX "refresh_queue_wide_index" ON "daily"."refresh_queue" USING btree ("id") WHERE "daily"."refresh_queue"."date" is null or "daily"."refresh_queue"."brand_id" is null;--> statement-breakpoint
+CREATE INDEX "refresh_queue_watermark_index" ON "daily"."refresh_queue" USING btree ("metric","brand_id","date");--> statement-breakpoint
+CREATE INDEX "refresh_queue_expand_index" ON "daily"."refresh_queue" USING btree ("id") WHERE "daily"."refresh_queue"."date" is null or "daily"."refresh_queue"."brand_id" is null;--> statement-breakpoint
 CREATE VIEW "export_source"."answer_mentions" AS (select "answer_id", "name" from "answer_mentions");--> statement-breakpoint
 CREATE VIEW "export_source"."answers" AS (select "id", "prompt_id", "model_id", "market_id", "answered_at", "error" from "answers");--> statement-breakpoint
 CREATE VIEW "export_source"."api_keys" AS (select "id", "organization_id", "created_by", "scope", "label", "key_hash", "last_four", "brand_ids", "expires_at", "revoked_at", "created_at" from "api_keys");--> statement-breakpoint

@@ -1,8 +1,8 @@
 -- How names are compared. Applied before the migrations, because the views call metrics.fold.
 create schema if not exists metrics;
 
--- Unicode's full case folding (CaseFolding.txt, statuses C, S and F) as a table, because lower() depends on the server's
--- locale. Trims white space first.
+-- Unicode's full case folding (CaseFolding.txt, statuses C, S and F) as a table, because lower() depends on the
+-- server's locale. Trims white space first.
 create or replace function metrics.fold_unicode(name text) returns text
 language plpgsql immutable parallel safe as $function$
 declare

@@ -7,8 +7,9 @@ language sql stable as $function$
   select current_setting('transaction_isolation') in ('repeatable read', 'serializable')
 $function$;
 
--- Adds an entry for each metric of a source and each day of the prompts' brands. The lock on the prompts makes a transaction
--- that moves one to another brand wait, or this one read the new brand: otherwise neither would enqueue the new brand.
+-- Adds an entry for each metric of a source and each day of the prompts' brands. The lock on the prompts makes a
+-- transaction that moves one to another brand wait, or this one read the new brand: otherwise neither would enqueue
+-- the new brand.
 create or replace function daily.enqueue(of_source text, of_dated_by text, prompt_ids uuid[], dates date[]) returns void
 language plpgsql set search_path = '' as $function$
 begin

@@ -1,6 +1,6 @@
--- Replaces the oldest entry without a date or brand by one entry per day. Returns whether there was one. It runs after the
--- transaction that added the entry, so it sees what others committed meanwhile. Days that another refresh is
--- computing are still in the queue, so they count too.
+-- Replaces the oldest entry without a date or brand by one entry per day. Returns whether there was one. It runs
+-- after the transaction that added the entry, so it sees what others committed meanwhile. Days that another refresh
+-- is computing are still in the queue, so they count too.
 create or replace function daily.expand() returns boolean
 language plpgsql set search_path = '' as $function$
 declare
@@ -76,8 +76,8 @@ begin
 end
 $function$;
 
--- Makes the stored rows of one metric equal to its view, for some brands and days, and writes only rows that differ. The
--- columns are the table's, the key is its primary key. The settings are for data in memory or on flash: with
+-- Makes the stored rows of one metric equal to its view, for some brands and days, and writes only rows that differ.
+-- The columns are the table's, the key is its primary key. The settings are for data in memory or on flash: with
 -- Postgres's defaults the planner reads all citations of a large brand to find a day.
 create or replace function daily.recompute(of_metric text, of_brands uuid[], first date, last date) returns void
 language plpgsql
@@ -105,8 +105,8 @@ begin
   join pg_catalog.pg_attribute on attrelid = indrelid and attnum = any (indkey)
   where indrelid = stored and indisprimary;
 
-  -- EXCEPT leaves out equal rows, which the upsert would lock one by one; a join would depend on the planner's estimates.
-  -- Rows are inserted in the order of the key, in which pages read them.
+  -- EXCEPT leaves out equal rows, which the upsert would lock one by one; a join would depend on the planner's
+  -- estimates. Rows are inserted in the order of the key, in which pages read them.
   execute format(
     'with fresh as materialized (
        select %2$s from metrics.%1$I where brand_id = any ($1) and date between $2 and $3
@@ -126,10 +126,10 @@ begin
 end
 $function$;
 
--- One bounded step of the refresh: the newest day in the queue of one metric, with queued days shortly before it, for some
--- brands. Returns the number of entries it processed; 0 when only entries that another refresh has locked are left. Run
--- it in a transaction of its own: readers see a day before it or after it. A day that cannot be computed stays in
--- the queue and delays nothing else; its error is raised when nothing else is left to do.
+-- One bounded step of the refresh: the newest day in the queue of one metric, with queued days shortly before it, for
+-- some brands. Returns the number of entries it processed; 0 when only entries that another refresh has locked are
+-- left. Run it in a transaction of its own: readers see a day before it or after it. A day that cannot be computed
+-- stays in the queue and delays nothing else; its error is raised when nothing else is left to do.
 create or replace function daily.refresh(max_brands integer, max_days integer) returns integer
 language plpgsql security definer set search_path = '' as $function$
 declare

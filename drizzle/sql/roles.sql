@@ -1,5 +1,6 @@
--- Three roles with the least privileges: the Workers that answer requests, the refresh, and the command that manages keys. They cannot
--- log in until they get a password. A function, because another role may have to create them and run it again.
+-- Three roles with the least privileges: the Workers that answer requests, the refresh, and the command that manages
+-- keys. They cannot log in until they get a password. A function, because another role may have to create them and
+-- run it again.
 create or replace function daily.grant_roles() returns void
 language plpgsql as $function$
 declare
@@ -47,7 +48,8 @@ begin
   grant select, insert, update (revoked_at) on export_source.api_keys to export_api_keys;
 
   begin
-    execute format('alter role export_api_reader in database %I set default_transaction_read_only = on', current_database());
+    execute format(
+      'alter role export_api_reader in database %I set default_transaction_read_only = on', current_database());
     execute format('alter role export_api_reader in database %I set statement_timeout = %L', current_database(), '8s');
     execute format('alter role export_api_keys in database %I set statement_timeout = %L', current_database(), '10s');
   exception when insufficient_privilege then

@@ -1,7 +1,8 @@
--- Starts a refresh where no triggers track changes: enqueues the days of daily.rolling_window, and all days at first. Returns the
--- number of new entries. Days before the window then count as up to date; days that passed without a refresh are
--- enqueued by the next one. Unless `restart`, it waits up to an hour for the entries of the previous call, because a day
--- that cannot be computed would otherwise stop the window for good. With triggers it only checks that they are there.
+-- Starts a refresh where no triggers track changes: enqueues the days of daily.rolling_window, and all days at first.
+-- Returns the number of new entries. Days before the window then count as up to date; days that passed without a
+-- refresh are enqueued by the next one. Unless `restart`, it waits up to an hour for the entries of the previous
+-- call, because a day that cannot be computed would otherwise stop the window for good. With triggers it only checks
+-- that they are there.
 create or replace function daily.enqueue_rolling_window(
   restart boolean, today date default (now() at time zone 'UTC')::date
 ) returns integer

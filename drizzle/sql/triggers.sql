@@ -1,12 +1,12 @@
--- The triggers that add entries to daily.refresh_queue when a row of a source changes. A source is a view of export_source; its
--- triggers are on the table under the view, be it ours or another application's. Their functions are made from the
--- templates below, in which install_triggers replaces
+-- The triggers that add entries to daily.refresh_queue when a row of a source changes. A source is a view of
+-- export_source; its triggers are on the table under the view, be it ours or another application's. Their functions
+-- are made from the templates below, in which install_triggers replaces
 --   {{new_rows}}, {{old_rows}}  by the rows that the statement wrote or removed, seen through the view
 --   {{changed_rows}}            by both of these, or the one that the event has
 --   {{old_row}}                 by the row that a trigger of a row removes, seen through the view
 --   {{source}}                  by the name of the source
--- A view may hide rows, such as soft-deleted ones, so an update can add rows to the view or remove them: new_rows and old_rows
--- do not pair up.
+-- A view may hide rows, such as soft-deleted ones, so an update can add rows to the view or remove them: new_rows and
+-- old_rows do not pair up.
 create or replace function daily.trigger_templates() returns table (sources text[], events text[], body text)
 language sql immutable set search_path = '' as $function$
 values
@@ -20,8 +20,8 @@ $template$),
 
 (array['answers'], array['update'], $template$
 begin
-  -- A transaction that writes mentions or citations of an answer enqueues the day on which it sees the answer. This lock
-  -- waits for it, and makes the next one see the answer's new day, prompt and error.
+  -- A transaction that writes mentions or citations of an answer enqueues the day on which it sees the answer. This
+  -- lock waits for it, and makes the next one see the answer's new day, prompt and error.
   perform from export_source.answers
   where id in (
     select id from {{new_rows}} full join {{old_rows}} using (id)
@@ -39,8 +39,8 @@ begin
     where (new_rows.prompt_id, new_rows.error is null) is distinct from (old_rows.prompt_id, old_rows.error is null)
   ) as day;
 
-  -- An answer that has left the view cannot be locked, so a citation that is being added to it would be missed. All days
-  -- with citations of its brand are computed again.
+  -- An answer that has left the view cannot be locked, so a citation that is being added to it would be missed. All
+  -- days with citations of its brand are computed again.
   insert into daily.refresh_queue (metric, brand_id)
   select distinct sources.metric, prompts.brand_id
   from {{old_rows}}
@@ -62,8 +62,8 @@ begin
 end
 $template$),
 
--- Runs before the foreign key deletes the citations of an answer: afterwards their brand is unknown. daily.deleted_answers
--- tells the trigger of the citations that their days are in the queue.
+-- Runs before the foreign key deletes the citations of an answer: afterwards their brand is unknown.
+-- daily.deleted_answers tells the trigger of the citations that their days are in the queue.
 (array['answers'], array['delete row'], $template$
 declare
   prompt_ids uuid[];
@@ -87,8 +87,8 @@ begin
 end
 $template$),
 
--- OFFSET 0 makes Postgres look up answers one by one: a session keeps the plan of its first statement, and after a bulk load
--- a single row must not cost a scan of all answers. A new row's foreign key has locked its answer already.
+-- OFFSET 0 makes Postgres look up answers one by one: a session keeps the plan of its first statement, and after a
+-- bulk load a single row must not cost a scan of all answers. A new row's foreign key has locked its answer already.
 (array['answer_mentions', 'sentiment_phrases', 'recommendations'], array['insert', 'update', 'delete'], $template$
 begin
   if daily.has_fixed_snapshot() then
@@ -155,8 +155,8 @@ begin
 end
 $template$),
 
--- The refresh looks up the days of a prompt, after this transaction, so answers that are being added are not missed. A brand
--- that loses a prompt has all days computed again: the prompt's own days may be unknown by then.
+-- The refresh looks up the days of a prompt, after this transaction, so answers that are being added are not missed.
+-- A brand that loses a prompt has all days computed again: the prompt's own days may be unknown by then.
 (array['prompts'], array['update'], $template$
 begin
   perform from export_source.prompts
@@ -268,20 +268,21 @@ language sql stable set search_path = '' as $function$
     where tgrelid = source_tables.base and tgname = format('enqueue_%s_update', source_tables.source) and tgenabled = 'A')
 $function$;
 
--- Makes the function of a trigger, which runs as its owner: a role that writes rows needs no rights on the queue. `home` is the schema
--- of the types and functions that the view's query names without a schema.
+-- Makes the function of a trigger, which runs as its owner: a role that writes rows needs no rights on the queue.
+-- `home` is the schema of the types and functions that the view's query names without a schema.
 create or replace function daily.create_trigger_function(name text, home text, body text) returns void
 language plpgsql set search_path = '' as $function$
 begin
   execute format(
-    'create or replace function daily.%I() returns trigger language plpgsql security definer set search_path = %I, pg_temp as %L',
+    'create or replace function daily.%I() returns trigger
+     language plpgsql security definer set search_path = %I, pg_temp as %L',
     name, home, body);
   execute format('revoke execute on function daily.%I() from public', name);
 end
 $function$;
 
--- Makes a trigger that also fires where a session has switched triggers off (session_replication_role). An existing trigger
--- stays: it calls the function by name, and an upgrade must not lock the table.
+-- Makes a trigger that also fires where a session has switched triggers off (session_replication_role). An existing
+-- trigger stays: it calls the function by name, and an upgrade must not lock the table.
 create or replace function daily.create_trigger(of_table regclass, name text, definition text) returns void
 language plpgsql set search_path = '' as $function$
 begin
@@ -292,9 +293,9 @@ begin
 end
 $function$;
 
--- Makes the triggers on the table under a source, or replaces their functions by the current templates. They take the mapping from
--- the view, whose query they run over the changed rows. So a row of the view must come from one row of the
--- table: views that group rows or join tables are refused.
+-- Makes the triggers on the table under a source, or replaces their functions by the current templates. They take the
+-- mapping from the view, whose query they run over the changed rows. So a row of the view must come from one row of
+-- the table: views that group rows or join tables are refused.
 create or replace function daily.create_triggers(of_table regclass, of_source text) returns void
 language plpgsql set search_path = '' as $function$
 declare
@@ -373,19 +374,20 @@ begin
     perform daily.create_trigger_function(name, home, body);
     perform daily.create_trigger(of_table, name, format(
       case template.event
-        when 'insert' then 'after insert on %s referencing new table as new_rows for each statement execute function daily.%I()'
-        when 'update' then 'after update on %s referencing old table as old_rows new table as new_rows for each statement execute function daily.%I()'
-        when 'delete' then 'after delete on %s referencing old table as old_rows for each statement execute function daily.%I()'
-        when 'delete row' then 'before delete on %s for each row execute function daily.%I()'
-      end, of_table, name));
+        when 'insert' then 'after insert on %s referencing new table as new_rows for each statement'
+        when 'update' then 'after update on %s referencing old table as old_rows new table as new_rows for each statement'
+        when 'delete' then 'after delete on %s referencing old table as old_rows for each statement'
+        when 'delete row' then 'before delete on %s for each row'
+      end || ' execute function daily.%I()',
+      of_table, name));
   end loop;
   perform daily.create_trigger(of_table, format('enqueue_%s_truncate', of_source), format(
     'after truncate on %s for each statement execute function daily.enqueue_truncate(%L)', of_table, of_source));
 end
 $function$;
 
--- Tracks the changes of a table under a source from now on, and enqueues every day for the changes of before. For an application's
--- tables; call it again after you change the view.
+-- Tracks the changes of a table under a source from now on, and enqueues every day for the changes of before. For an
+-- application's tables; call it again after you change the view.
 create or replace function daily.install_triggers(of_table regclass, of_source text) returns void
 language plpgsql set search_path = '' as $function$
 begin

@@ -1,6 +1,6 @@
--- Returns the last day through which all stored rows of a brand are up to date, at most `last`, or null when there is none.
--- Ignores days before `first`. Sequential scans are off because a cached plan that reads the whole queue would be slow
--- later. There is no search_path: setting one costs more than the reads, and every name is qualified.
+-- Returns the last day through which all stored rows of a brand are up to date, at most `last`, or null when there is
+-- none. Ignores days before `first`. Sequential scans are off because a cached plan that reads the whole queue would
+-- be slow later. There is no search_path: setting one costs more than the reads, and every name is qualified.
 create or replace function daily.watermark(of_metric text, of_brand uuid, first date, last date) returns date
 language plpgsql stable parallel safe set enable_seqscan = off as $function$
 begin

@@ -9,7 +9,10 @@ export type Statement = {
   readonly params: readonly (string | null)[]
 }
 
-/** A statement of the last release with the rows that it returned then, as text, about the world of released/world.sql. */
+/**
+ * A statement of the last release with the rows that it returned then, as text, about the world of
+ * released/world.sql.
+ */
 export type Released = Statement & { readonly rows: readonly (readonly (string | null)[])[] }
 
 /** The brand and the key of released/world.sql. */
@@ -28,8 +31,8 @@ export async function readReleased(): Promise<Released[]> {
 }
 
 /**
- * Runs statements after `migration`, each with the role of its Worker and the refresh first, and rolls all of it back. Returns
- * the statements other than the refresh's with their rows. Throws the database's first error.
+ * Runs statements after `migration`, each with the role of its Worker and the refresh first, and rolls all of it
+ * back. Returns the statements other than the refresh's with their rows. Throws the database's first error.
  */
 export async function runAfter(
   client: pg.Client,

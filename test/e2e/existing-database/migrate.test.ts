@@ -27,7 +27,7 @@ test('tables of the same names are left as they are: migrate refuses, and uses a
   await db.query('create table users (login text); create table brands (title text)')
   await expect(migrate()).rejects.toEqual(
     new UsageError(
-      'The tables of another application are in the way of those that the migrations make: npm run migrate -- --schema export_api makes them beside those.',
+      'The schema `public` has tables of another application with the same names. Run `npm run migrate -- --schema export_api` to use another schema.',
     ),
   )
   expect(await tablesOf('daily')).toEqual([])

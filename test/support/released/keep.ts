@@ -10,8 +10,8 @@ import { signCursor } from '../../../lib/cursor.ts'
 import { STATEMENTS } from '../../../lib/prepared-statement.ts'
 import { type Released, runAfter, STATEMENTS_FILE, type Statement, WORLD } from '../released.ts'
 
-// `npm run release` keeps what clients and deployed Workers of this commit rely on: the OpenAPI document, and every statement that
-// the Workers send, with its rows.
+// `npm run release` keeps what clients and deployed Workers of this commit rely on: the OpenAPI document, and every
+// statement that the Workers send, with its rows.
 
 const DOCUMENT = new URL('../../../functions/openapi.json', import.meta.url)
 

@@ -1,5 +1,5 @@
--- One brand with three days of everything, with fixed ids, for the statements of a release. Only columns that the service will
--- always read, so that it fits the schema of any release.
+-- One brand with three days of everything, with fixed ids, for the statements of a release. Only columns that the
+-- service will always read, so that it fits the schema of any release.
 insert into organizations (id, name) values ('00000000-0000-4000-8000-000000000001', 'Released');
 insert into users (id, email) values ('00000000-0000-4000-8000-000000000002', 'owner@released.example');
 insert into memberships (organization_id, user_id, role)
