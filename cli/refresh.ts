@@ -23,9 +23,9 @@ await run(() =>
     const settled = await refreshWithBar(client)
     console.log(settled === 0 ? 'Everything is up to date.' : `Up to date: ${settled} changes computed.`)
     if (rollingWindow === undefined || all) return
-    const { days, settledThrough } = rollingWindow
+    const { days, watermark } = rollingWindow
     console.log(
-      `The last ${days} days were computed anew. What changes before them, through ${settledThrough}, is seen by npm run refresh -- --all alone.`,
+      `The last ${days} days were computed anew. What changes before them, through ${watermark}, is seen by npm run refresh -- --all alone.`,
     )
   }),
 )

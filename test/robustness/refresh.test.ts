@@ -3,13 +3,13 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
-import { refreshAll } from '../../../drizzle/db/refresh.ts'
-import type { OwnDatabase } from '../../support/database.ts'
-import { dice } from '../../support/dice.ts'
-import { CLEARANCE } from '../../support/history.ts'
-import { isolatedDatabase } from '../../support/isolated.ts'
-import { differences } from '../../support/verify.ts'
-import { brand, organization, place, prompt } from '../../support/world.ts'
+import { refreshAll } from '../../drizzle/db/refresh.ts'
+import type { OwnDatabase } from '../support/database.ts'
+import { dice } from '../support/dice.ts'
+import { CLEARANCE } from '../support/history.ts'
+import { isolatedDatabase } from '../support/isolated.ts'
+import { differences } from '../support/verify.ts'
+import { brand, organization, place, prompt } from '../support/world.ts'
 
 const DAYS = 40
 const URLS = 20
@@ -30,7 +30,7 @@ describe.skipIf(!inject('realPostgres'))('a refresh (skipped without a server: s
 
   const connect = async (): Promise<pg.Client> => {
     const client = new pg.Client({ connectionString: own.url })
-    // A backend that is ended tells its client so.
+    // pg emits an error when its backend is terminated.
     client.on('error', () => undefined)
     await client.connect()
     return client
@@ -89,8 +89,8 @@ describe.skipIf(!inject('realPostgres'))('a refresh (skipped without a server: s
     const owned = async (reader: pg.Pool | pg.Client) =>
       (await reader.query('select count(*)::int as n from daily.citation_share where is_owned')).rows[0].n
     await client.query('begin')
-    for (let settled = 1; settled > 0; ) {
-      settled = (await client.query('select daily.refresh(10, 31) as settled')).rows[0].settled
+    for (let processed = 1; processed > 0; ) {
+      processed = (await client.query('select daily.refresh(10, 31) as processed')).rows[0].processed
     }
     expect([await owned(client), await owned(db)]).toEqual([DAYS * URLS, 0])
     await client.query('commit')
@@ -99,32 +99,35 @@ describe.skipIf(!inject('realPostgres'))('a refresh (skipped without a server: s
     expect(await differences(db)).toEqual([])
   })
 
-  test('whose connection is ended leaves its notes in place, and the next one mends all', async () => {
+  test('whose connection is ended leaves its entries in the queue, and the next one computes them', async () => {
     await changeEverything()
-    const noted = async () => (await db.query('select count(*)::int as n from daily.refresh_queue')).rows[0].n
-    const before = await noted()
+    const queued = async () =>
+      (await db.query('select count(*)::int as n from daily.refresh_queue')).rows[0].n
+    const before = await queued()
     const client = await connect()
     const { rows } = await client.query('select pg_backend_pid() as pid')
     await client.query('begin')
-    expect((await client.query('select daily.refresh(10, 31) as settled')).rows[0].settled).toBeGreaterThan(0)
+    expect(
+      (await client.query('select daily.refresh(10, 31) as processed')).rows[0].processed,
+    ).toBeGreaterThan(0)
     const ended = new Promise<void>((resolve) => {
       client.once('end', resolve)
     })
     await db.query('select pg_terminate_backend($1)', [rows[0].pid])
     await ended
-    await expect.poll(noted, { timeout: 10_000 }).toBe(before)
+    await expect.poll(queued, { timeout: 10_000 }).toBe(before)
     expect(await differences(db)).not.toEqual([])
     await refresh()
     expect(await differences(db)).toEqual([])
   })
 
-  test('whose process is killed, ten times at any moment, leaves nothing that the next one does not mend', async () => {
+  test('whose process is killed, ten times at any moment, leaves nothing that the next one does not compute', async () => {
     const { below } = dice(4)
     const victims = async () =>
       (await db.query(`select from pg_stat_activity where application_name = 'victim'`)).rowCount
     const script = `
       import pg from 'pg'
-      import { refreshAll } from ${JSON.stringify(new URL('../../../drizzle/db/refresh.ts', import.meta.url).href)}
+      import { refreshAll } from ${JSON.stringify(new URL('../../drizzle/db/refresh.ts', import.meta.url).href)}
       const client = new pg.Client({ connectionString: process.env.OWN_URL, application_name: 'victim' })
       await client.connect()
       console.log('ready')
@@ -142,7 +145,7 @@ describe.skipIf(!inject('realPostgres'))('a refresh (skipped without a server: s
       const gone = once(child, 'exit')
       child.kill('SIGKILL')
       expect((await gone)[1]).toBe('SIGKILL')
-      // The server ends the statement that it was at when its client went.
+      // The server finishes the statement of the killed client.
       await expect.poll(victims, { timeout: 10_000 }).toBe(0)
       await refresh()
       expect(await differences(db)).toEqual([])

@@ -1,0 +1,154 @@
+import { randomBytes } from 'node:crypto'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { sample } from '../../support/daily-sample.ts'
+import { CLEARANCE, refreshDayByDay } from '../../support/history.ts'
+import { isolatedPool } from '../../support/isolated.ts'
+import { MAPPED, tableOf } from '../../support/schema.ts'
+import { differences } from '../../support/verify.ts'
+import { answer, brand, organization } from '../../support/world.ts'
+
+const { db } = await isolatedPool()
+
+beforeEach(() => db.query(CLEARANCE))
+
+describe('the stored rows equal the views', () => {
+  test.for([
+    ['an answer is deleted', 'delete from answers where id = $2'],
+    [
+      'an answer moves to another day',
+      `update answers set answered_at = '2026-10-09T00:00:00Z' where id = $2`,
+    ],
+    [
+      'a citation moves to another day',
+      `update citations set recorded_at = '2026-10-09T00:00:00Z' where answer_id = $2`,
+    ],
+    ['a citation is deleted', 'delete from citations where answer_id = $2'],
+    ['the prompt is deleted', 'delete from prompts where id = $1'],
+  ] as const)('after a prompt moves to another brand and %s before a refresh', async ([, sql]) => {
+    const its = await sample(db)
+    const elsewhere = await brand(db, await organization(db))
+    await db.query('update prompts set brand_id = $2 where id = $1', [its.said.prompt, elsewhere])
+    await db.query(sql.replace('$1', `'${its.said.prompt}'`).replace('$2', `'${its.answer}'`))
+    await refreshDayByDay(db)
+    expect(await differences(db)).toEqual([])
+  })
+
+  test.for([
+    ['a prompt and its answers', 'answers where prompt_id = $1', 'prompts where id = $1', 'prompt'],
+    ['an answer and its citations', 'citations where answer_id = $1', 'answers where id = $1', 'answer'],
+  ] as const)('after one statement deletes %s', async ([, first, second, which]) => {
+    const { said, answer: answerId } = await sample(db)
+    await db.query(`with deleted as (delete from ${first}) delete from ${second}`, [
+      which === 'prompt' ? said.prompt : answerId,
+    ])
+    await refreshDayByDay(db)
+    expect(await differences(db)).toEqual([])
+  })
+
+  test.for([
+    'answers',
+    'prompts',
+    'brands',
+  ] as const)('after a row of %s and all that belongs to it is deleted, without work for other brands', async (table) => {
+    const its = await sample(db)
+    await sample(db)
+    const ids = { answers: its.answer, prompts: its.said.prompt, brands: its.brand }
+    await db.query(`delete from ${table} where id = $1`, [ids[table]])
+    const { rows } = await db.query('select distinct brand_id from daily.refresh_queue')
+    expect(rows).toEqual([{ brand_id: its.brand }])
+    await refreshDayByDay(db)
+    expect(await differences(db)).toEqual([])
+  })
+
+  test('after the organization is deleted', async () => {
+    const its = await sample(db)
+    await db.query('delete from organizations where id = $1', [its.organization])
+    await refreshDayByDay(db)
+    expect(await differences(db)).toEqual([])
+    expect((await db.query('select from daily.visibility')).rowCount).toBe(0)
+  })
+
+  test('after one statement inserts and updates rows', async () => {
+    const { said, answer: answerId } = await sample(db)
+    await db.query(
+      `insert into answers (id, prompt_id, model_id, market_id, answered_at)
+       values ($1, $2, $3, $4, '2026-10-05T09:00:00Z'), (gen_random_uuid(), $2, $3, $4, '2026-10-06T09:00:00Z')
+       on conflict (id) do update set answered_at = excluded.answered_at`,
+      [answerId, said.prompt, said.model, said.market],
+    )
+    await refreshDayByDay(db)
+    expect(await differences(db)).toEqual([])
+  })
+
+  test.for([
+    'answer_mentions',
+    'citations',
+    'sentiment_phrases',
+    'recommendations',
+    'competitors',
+    'answers',
+    'prompts',
+    'brands',
+    'models',
+    'markets',
+    'organizations',
+  ])('after %s is truncated', async (table) => {
+    await sample(db)
+    await db.query(`truncate ${tableOf(table)} cascade`)
+    await refreshDayByDay(db)
+    expect(await differences(db)).toEqual([])
+  })
+
+  test.skipIf(MAPPED)('with names of the greatest length; longer ones are refused', async () => {
+    const its = await sample(db)
+    const long = () => randomBytes(2000).toString('base64').slice(0, 2000)
+    await db.query('update brands set name = $2 where id = $1', [its.brand, long()])
+    await db.query('update competitors set name = $2 where id = $1', [its.competitor, long()])
+    for (const table of ['brands', 'competitors']) {
+      const longer = db.query(`update ${table} set name = repeat('x', 2001)`)
+      await expect(longer).rejects.toThrow(`${table}_name`)
+    }
+    await refreshDayByDay(db)
+    expect(await differences(db)).toEqual([])
+  })
+
+  // The tables' own checks; for an application's tables see rolling-window.test.ts.
+  test.skipIf(MAPPED).each(['infinity', '-infinity', '10000-01-01T00:00:00Z', '0001-12-31T23:59:59Z BC'])(
+    'because no answer or citation is accepted at %s',
+    async (at) => {
+      const { said } = await sample(db)
+      await expect(answer(db, { ...said, at })).rejects.toThrow('answers_answered_at')
+      const recorded = db.query('update citations set recorded_at = $1', [at])
+      await expect(recorded).rejects.toThrow('citations_recorded_at')
+    },
+  )
+
+  test('next to a day that cannot be computed, whose error is raised last', async () => {
+    const { said } = await sample(db)
+    await db.query('alter table daily.visibility add constraint stuck check (date <> $$2026-10-04$$)')
+    try {
+      await answer(db, { ...said, at: '2026-10-04T09:00:00Z', citations: [] })
+      await answer(db, { ...said, at: '2026-10-02T09:00:00Z', citations: [] })
+      await expect(refreshDayByDay(db)).rejects.toThrow('visibility of 2026-10-04')
+      const { rows } = await db.query('select date::text from daily.visibility order by date')
+      expect(rows).toEqual([{ date: '2026-10-01' }, { date: '2026-10-02' }])
+    } finally {
+      await db.query('alter table daily.visibility drop constraint stuck')
+    }
+    await refreshDayByDay(db)
+    expect(await differences(db)).toEqual([])
+  })
+})
+
+test('a comparison finds stored rows that were changed, deleted or added', async () => {
+  const its = await sample(db)
+  await db.query('update daily.visibility set visible_count = 0')
+  await db.query('delete from daily.citations')
+  await db.query(`insert into daily.sentiment values ($1, '2026-01-01', 0, 1, 0, 0, 0, null)`, [its.brand])
+  expect(await differences(db)).toMatchObject([
+    { metric: 'citations', side: 'view only' },
+    { metric: 'sentiment', side: 'stored only' },
+    { metric: 'visibility', visible_count: 0, side: 'stored only' },
+    { metric: 'visibility', visible_count: 1, side: 'view only' },
+  ])
+})
