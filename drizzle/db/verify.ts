@@ -59,7 +59,7 @@ export async function metricsOf(client: ClientBase): Promise<string[]> {
 async function columnsOf(client: ClientBase, stored: string): Promise<string> {
   const { rows } = await client.query<{ columns: string }>(
     `select string_agg(quote_ident(attname), ', ' order by attnum) as columns
-     from pg_attribute where attrelid = $1::regclass and attnum > 0 and not attisdropped and attgenerated = ''`,
+     from pg_attribute where attrelid = $1::regclass and attnum > 0 and not attisdropped`,
     [stored],
   )
   return rows[0]?.columns ?? ''

@@ -1,18 +1,10 @@
--- Generated from Drizzle's schema by `npx drizzle-kit generate --name baseline`, but for two edits at the top:
--- metrics exists already, because drizzle/sql/fold.sql is applied first; and daily.json, which the columns `line` call.
+-- Generated from Drizzle's schema by `npx drizzle-kit generate --name baseline`, with one edit: metrics may exist,
+-- because drizzle/sql/fold.sql is applied first.
 CREATE SCHEMA "export_source";
 --> statement-breakpoint
 CREATE SCHEMA "daily";
 --> statement-breakpoint
 CREATE SCHEMA IF NOT EXISTS "metrics";
---> statement-breakpoint
--- Immutable in fact for the types of the daily tables: JSON has one form for a date, and numbers keep their digits.
-CREATE FUNCTION "daily"."json"(value anyelement) RETURNS text
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $function$
-BEGIN
-  RETURN coalesce(pg_catalog.to_json(value)::text, 'null');
-END
-$function$;
 --> statement-breakpoint
 CREATE TABLE "answer_mentions" (
 	"answer_id" uuid NOT NULL,
@@ -165,7 +157,6 @@ CREATE TABLE "daily"."citation_share" (
 	"is_owned" boolean NOT NULL,
 	"citations" integer NOT NULL,
 	"owned_citations" integer NOT NULL,
-	"line" text GENERATED ALWAYS AS ('{"date":' || daily.json("date") || ',"url":' || daily.json("url") || ',"domain":' || daily.json("domain") || ',"is_owned":' || daily.json("is_owned") || ',"citations":' || daily.json("citations") || ',"owned_citations":' || daily.json("owned_citations") || '}') STORED NOT NULL,
 	CONSTRAINT "citation_share_brand_id_date_url_hash_pk" PRIMARY KEY("brand_id","date","url_hash")
 );
 --> statement-breakpoint
@@ -177,7 +168,6 @@ CREATE TABLE "daily"."citations" (
 	"domain" text COLLATE "C",
 	"is_owned" boolean NOT NULL,
 	"citations" integer NOT NULL,
-	"line" text GENERATED ALWAYS AS ('{"date":' || daily.json("date") || ',"url":' || daily.json("url") || ',"domain":' || daily.json("domain") || ',"is_owned":' || daily.json("is_owned") || ',"citations":' || daily.json("citations") || '}') STORED NOT NULL,
 	CONSTRAINT "citations_brand_id_date_url_hash_pk" PRIMARY KEY("brand_id","date","url_hash")
 );
 --> statement-breakpoint
@@ -188,7 +178,6 @@ CREATE TABLE "daily"."competitors" (
 	"total_responses" integer NOT NULL,
 	"competitor_visible_responses" integer NOT NULL,
 	"competitor_visibility_rate" numeric(7, 4) NOT NULL,
-	"line" text GENERATED ALWAYS AS ('{"date":' || daily.json("date") || ',"competitor_name":' || daily.json("competitor_name") || ',"total_responses":' || daily.json("total_responses") || ',"competitor_visible_responses":' || daily.json("competitor_visible_responses") || ',"competitor_visibility_rate":' || daily.json("competitor_visibility_rate") || '}') STORED NOT NULL,
 	CONSTRAINT "competitors_brand_id_date_competitor_name_pk" PRIMARY KEY("brand_id","date","competitor_name")
 );
 --> statement-breakpoint
@@ -207,7 +196,6 @@ CREATE TABLE "daily"."recommended_rate" (
 	"is_brand" boolean NOT NULL,
 	"recommended_rate" numeric(7, 4) NOT NULL,
 	"judged_answers" integer NOT NULL,
-	"line" text GENERATED ALWAYS AS ('{"date":' || daily.json("date") || ',"entity_name":' || daily.json("entity_name") || ',"is_brand":' || daily.json("is_brand") || ',"recommended_rate":' || daily.json("recommended_rate") || ',"judged_answers":' || daily.json("judged_answers") || '}') STORED NOT NULL,
 	CONSTRAINT "recommended_rate_brand_id_date_is_competitor_entity_name_pk" PRIMARY KEY("brand_id","date","is_competitor","entity_name")
 );
 --> statement-breakpoint
@@ -240,7 +228,6 @@ CREATE TABLE "daily"."sentiment" (
 	"positive_weight" numeric(18, 4) NOT NULL,
 	"negative_weight" numeric(18, 4) NOT NULL,
 	"sentiment_score" numeric(7, 4),
-	"line" text GENERATED ALWAYS AS ('{"date":' || daily.json("date") || ',"positive_mentions":' || daily.json("positive_mentions") || ',"neutral_mentions":' || daily.json("neutral_mentions") || ',"negative_mentions":' || daily.json("negative_mentions") || ',"positive_weight":' || daily.json("positive_weight") || ',"negative_weight":' || daily.json("negative_weight") || ',"sentiment_score":' || daily.json("sentiment_score") || '}') STORED NOT NULL,
 	CONSTRAINT "sentiment_brand_id_date_pk" PRIMARY KEY("brand_id","date")
 );
 --> statement-breakpoint
@@ -261,7 +248,6 @@ CREATE TABLE "daily"."visibility" (
 	"total_prompts" integer NOT NULL,
 	"visible_count" integer NOT NULL,
 	"visibility_rate" numeric(7, 4) NOT NULL,
-	"line" text GENERATED ALWAYS AS ('{"date":' || daily.json("date") || ',"model_id":' || daily.json("model_id") || ',"provider":' || daily.json("provider") || ',"market_id":' || daily.json("market_id") || ',"market":' || daily.json("market") || ',"total_prompts":' || daily.json("total_prompts") || ',"visible_count":' || daily.json("visible_count") || ',"visibility_rate":' || daily.json("visibility_rate") || '}') STORED NOT NULL,
 	CONSTRAINT "visibility_brand_id_date_model_id_market_id_pk" PRIMARY KEY("brand_id","date","model_id","market_id")
 );
 --> statement-breakpoint

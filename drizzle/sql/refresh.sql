@@ -95,7 +95,7 @@ begin
     string_agg(format('%1$I = excluded.%1$I', attname), ', ' order by attnum)
   into cols, sets
   from pg_catalog.pg_attribute
-  where attrelid = stored and attnum > 0 and not attisdropped and attgenerated = '';
+  where attrelid = stored and attnum > 0 and not attisdropped;
 
   select
     string_agg(quote_ident(attname), ', ' order by attnum),
