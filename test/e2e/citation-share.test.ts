@@ -104,10 +104,10 @@ test.for(['/citations', '/citation-share'])('%s serves URLs of 8,192 random byte
 
 test('sends what is larger than Neon’s limit in pages of fewer rows, and loses none of them', async () => {
   const { brandId, key } = await tenant(db)
-  // A quotation mark takes four bytes on the way from Neon: these rows are 13 MB, where the limit is 10 MiB.
+  // A control character takes six bytes in JSON: these rows are 19 MB, and Neon's limit is 10 MiB.
   await db.query(
     `insert into daily.citation_share (brand_id, date, url_hash, url, domain, is_owned, citations, owned_citations)
-     select $1, '2026-10-01'::date + n / 150, gen_random_uuid(), repeat('"', 8188) || 1000 + n, 'site.example', false, n, 0
+     select $1, '2026-10-01'::date + n / 150, gen_random_uuid(), repeat(e'\\x01', 8188) || 1000 + n, 'site.example', false, n, 0
      from generate_series(1, 400) as n`,
     [brandId],
   )

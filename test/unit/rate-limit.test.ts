@@ -53,13 +53,13 @@ describe('consume', () => {
     expect(requests, 'no retry').toHaveLength(1)
   })
 
-  test('returns null when the counter does not answer within 4 seconds', async () => {
+  test('returns null when the counter does not answer within 5 seconds', async () => {
     vi.useFakeTimers()
     try {
       counterAnswers(silent)
       const settled = vi.fn()
       const budget = consumeOne().finally(settled)
-      await vi.advanceTimersByTimeAsync(3999)
+      await vi.advanceTimersByTimeAsync(4999)
       expect(settled).not.toHaveBeenCalled()
       await vi.advanceTimersByTimeAsync(1)
       expect(await budget).toBeNull()
