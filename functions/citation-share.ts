@@ -16,7 +16,7 @@ export default metric({
   path: '/citation-share',
   summary: 'Citation Share',
   description: `Returns how many answers cite each URL, and in how many of them the citation is owned. One row per URL
-and date of the answer. Citation Share of a period: sum(owned_citations) / sum(citations) × 100.`,
+and date of the answer. Citation Share of a period: \`sum(owned_citations) / sum(citations) × 100\`.`,
   row: CitationShareRow,
   rows: dailyCitationShare,
   formula: { part: 'sum(owned_citations)', whole: 'sum(citations)' },

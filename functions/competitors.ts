@@ -10,7 +10,7 @@ export const CompetitorRow = z.object({
   competitor_visible_responses: count(
     'Answers counted in `total_responses` that mention the competitor by its name or an alias.',
   ),
-  competitor_visibility_rate: rate('competitor_visible_responses / total_responses × 100.'),
+  competitor_visibility_rate: rate('`competitor_visible_responses / total_responses × 100`.'),
 })
 
 export default metric({
@@ -18,7 +18,7 @@ export default metric({
   summary: 'Competitor visibility',
   description: `Returns how many answers mention each active competitor, measured like the brand's own visibility. One
 row per date and competitor, including competitors without mentions. \`total_responses\` repeats in each competitor's
-row. Rate of a period, per competitor: sum(competitor_visible_responses) / sum(total_responses) × 100.`,
+row. Rate of a period, per competitor: \`sum(competitor_visible_responses) / sum(total_responses) × 100\`.`,
   row: CompetitorRow,
   rows: dailyCompetitors,
   formula: {

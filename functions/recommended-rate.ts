@@ -7,7 +7,7 @@ export const RecommendedRateRow = z.object({
   date: day('UTC day of the answers.'),
   entity_name: text('Name of the brand or competitor.'),
   is_brand: flag('True for the brand. Its row comes first on each date.'),
-  recommended_rate: rate('Answers that recommend the entity / judged_answers × 100.'),
+  recommended_rate: rate('Answers that recommend the entity, divided by `judged_answers`, × 100.'),
   judged_answers: count('Counted answers in which the entity was judged. Never 0.'),
 })
 
@@ -15,8 +15,8 @@ export default metric({
   path: '/recommended-rate',
   summary: 'Recommended rate',
   description: `Returns how often answers recommend the brand and its competitors. One row per date and judged entity.
-Data starts on 2026-09-22. The number of recommending answers of a row is round(recommended_rate × judged_answers / 100).
-Rate of a period, per entity: sum these numbers, divide by sum(judged_answers), then multiply by 100.`,
+Data starts on 2026-09-22. The number of recommending answers of a row is \`round(recommended_rate × judged_answers / 100)\`.
+Rate of a period, per entity: sum these numbers, divide by \`sum(judged_answers)\`, then multiply by 100.`,
   row: RecommendedRateRow,
   rows: dailyRecommendedRate,
   formula: {

@@ -11,7 +11,7 @@ export const SentimentRow = z.object({
   positive_weight: weight('Sum of the confidences of the positive phrases.'),
   negative_weight: weight('Sum of the confidences of the negative phrases.'),
   sentiment_score: nullable(
-    rate('positive_weight / (positive_weight + negative_weight) × 100. Null when both weights are 0.'),
+    rate('`positive_weight / (positive_weight + negative_weight) × 100`. Null when both weights are 0.'),
   ),
 })
 
@@ -19,7 +19,7 @@ export default metric({
   path: '/sentiment',
   summary: 'Sentiment',
   description: `Returns the sentiment of the phrases about the brand, across all models and markets. One row per date with
-such phrases. Score of a period: sum(positive_weight) / (sum(positive_weight) + sum(negative_weight)) × 100. It has no
+such phrases. Score of a period: \`sum(positive_weight) / (sum(positive_weight) + sum(negative_weight)) × 100\`. It has no
 value when both sums are 0.`,
   row: SentimentRow,
   rows: dailySentiment,

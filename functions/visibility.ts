@@ -11,14 +11,14 @@ export const VisibilityRow = z.object({
   market: text('Name of the market.'),
   total_prompts: count('Counted answers of this day, model and market.'),
   visible_count: count('Answers counted in `total_prompts` that mention the brand.'),
-  visibility_rate: rate('visible_count / total_prompts × 100.'),
+  visibility_rate: rate('`visible_count / total_prompts × 100`.'),
 })
 
 export default metric({
   path: '/visibility',
   summary: 'Visibility',
   description: `Returns how many answers mention the brand. One row per date, AI model and market with counted answers.
-Rate of a period: sum(visible_count) / sum(total_prompts) × 100.`,
+Rate of a period: \`sum(visible_count) / sum(total_prompts) × 100\`.`,
   row: VisibilityRow,
   rows: dailyVisibility,
   formula: { part: 'sum(visible_count)', whole: 'sum(total_prompts)' },

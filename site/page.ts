@@ -57,7 +57,7 @@ export function page({ reference, files }: Page): Html {
   <p class="lead">${summary}</p>
   <noscript><p class="note">The code samples and request forms require JavaScript.</p></noscript>
   <ol class="steps">
-    <li>Paste your API key above. The page keeps it in memory and sends it to this service only.</li>
+    <li>To send requests from this page, paste your API key above. The page keeps it in memory and sends it to this service only.</li>
     <li>Choose a brand and dates at any endpoint. All code samples use them.</li>
     <li>Send the request. It counts against your rate limit.</li>
   </ol>
@@ -71,7 +71,7 @@ export function page({ reference, files }: Page): Html {
 ${endpoints.map((endpoint) => endpointSection(endpoint, ids))}
 <section id="errors" aria-labelledby="errors-title">
   <h2 id="errors-title">Errors</h2>
-  <p>Every error has the body <code>{"error": "…"}</code>, with one sentence about the cause. 304 is not an error and has no body.</p>
+  <p>Every error has the body <code>{"error": "…"}</code>, with a message about the cause. 304 is not an error and has no body.</p>
   <dl class="fields">${responses.map(
     ({ status, description, message }) =>
       html`<div><dt><span class="status" data-kind="${status.slice(0, 1)}">${status}</span></dt><dd>${prose(description, ids)}${
