@@ -2,7 +2,7 @@ import { ERRORS, PARAMETER_ERRORS } from '../errors.ts'
 import { COMMON_HEADERS, headerReferences } from './headers.ts'
 import type { Json } from './json-schema.ts'
 
-/** An error response: what its status means, an example of its message, and its headers besides the common ones. */
+/** An error response: what its status means, an example of its message, and headers that it has in addition to the common ones. */
 type ErrorResponse = {
   readonly description: string
   readonly message: string
