@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { basename } from 'node:path'
-import type { NamedOperation } from '../lib/openapi/document.ts'
+import type { NamedOperation } from '../lib/openapi/operation.ts'
 import type { DocumentedWorker, Operation } from '../lib/operation.ts'
 import type { PreparedStatement } from '../lib/prepared-statement.ts'
 

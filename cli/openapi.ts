@@ -7,64 +7,43 @@ import { UsageError } from '../drizzle/db/connect.ts'
 import { refreshAll } from '../drizzle/db/refresh.ts'
 import { DEMO, seedDemo } from '../drizzle/seed/demo.ts'
 import { startEmulator } from '../emulator/start.ts'
+import current from '../functions/openapi.json' with { type: 'json' }
 import { BASE } from '../lib/app.ts'
-import { type NamedOperation, openapi } from '../lib/openapi/document.ts'
+import { openapi } from '../lib/openapi/document.ts'
 import { captureExamples, EXAMPLE } from '../lib/openapi/examples.ts'
-import type { Json } from '../lib/openapi/parts.ts'
+import type { Json } from '../lib/openapi/json-schema.ts'
+import type { NamedOperation } from '../lib/openapi/operation.ts'
 import { run } from './run.ts'
 
 const FILE = new URL('../functions/openapi.json', import.meta.url)
 
+const currentExamples = Object.fromEntries(
+  Object.entries(current.paths).map(([path, { get }]) => [
+    path.slice(BASE.length),
+    get.responses[200].content['application/json'].example,
+  ]),
+)
+
 const options = new Command('openapi')
   .description('Writes functions/openapi.json from the Workers in functions/.')
-  .option('--check', 'write nothing; fail when the file is not what would be written')
-  .option('--examples', 'take the examples anew from the demo data')
+  .option('--check', 'write nothing, and fail when the file is out of date')
+  .option('--examples', 'take the examples from the demo data again')
   .parse()
   .opts<{ check?: boolean; examples?: boolean }>()
 
 await run(async () => {
   const operations = await findOperations()
   const written = await readFile(FILE, 'utf8')
-  const examples = options.examples
-    ? await fromDemo(operations)
-    : fromDocument(JSON.parse(written), operations)
+  const examples = options.examples ? await examplesOfDemo(operations) : currentExamples
   const document = `${JSON.stringify(openapi(operations, examples), null, 2)}\n`
   if (!options.check) await writeFile(FILE, document)
   else if (document !== written) {
-    throw new UsageError('functions/openapi.json is not up to date: npm run openapi writes it anew.')
+    throw new UsageError('functions/openapi.json is out of date. Run npm run openapi.')
   }
 })
 
-/** The examples that the document holds already. */
-function fromDocument(document: Json, operations: readonly NamedOperation[]): Record<string, Json> {
-  return Object.fromEntries(
-    operations.flatMap(({ path }) => {
-      const steps = [
-        'paths',
-        BASE + path,
-        'get',
-        'responses',
-        '200',
-        'content',
-        'application/json',
-        'example',
-      ]
-      const example = steps.reduce<Json | undefined>((at, step) => member(at, step), document)
-      return example === undefined ? [] : [[path, example]]
-    }),
-  )
-}
-
-function member(value: Json | undefined, name: string): Json | undefined {
-  return typeof value === 'object' && value !== null && !isList(value) ? value[name] : undefined
-}
-
-function isList(value: Json): value is readonly Json[] {
-  return Array.isArray(value)
-}
-
-/** The examples as the demo data gives them. */
-async function fromDemo(operations: readonly NamedOperation[]): Promise<Record<string, Json>> {
+/** Takes the examples from a service with the demo data. */
+async function examplesOfDemo(operations: readonly NamedOperation[]): Promise<Record<string, Json>> {
   const emulator = await startEmulator({ host: '127.0.0.1', port: 0, crons: false })
   const client = new pg.Client({ connectionString: emulator.databaseUrl })
   try {

@@ -4,19 +4,19 @@ import { listing } from '../lib/listing.ts'
 import { instant, nullable, text, uuid } from '../lib/schemas.ts'
 
 export const Brand = z.object({
-  id: uuid('Identifier of the brand: the `brandId` of every other endpoint.'),
+  id: uuid('Identifier of the brand. Use it as `brandId` on the other endpoints.'),
   name: text('Name of the brand.'),
-  displayName: text('Name of the brand as it is shown.'),
+  displayName: text('Name of the brand as the application shows it.'),
   url: text('Domain of the brand.'),
-  siteUrl: text("Address of the brand's site."),
-  industry: nullable(text('Industry of the brand; null when none is set.')),
-  createdAt: instant('When the brand was set up.'),
+  siteUrl: text("Address of the brand's website."),
+  industry: nullable(text('Industry of the brand. Null when it is not set.')),
+  createdAt: instant('Time at which the brand was created.'),
 })
 
 export default listing({
   path: '/brands',
-  summary: 'Brands that the key can read',
-  description: 'Every active brand that the key can read, in one response and without pages. Start here.',
+  summary: 'Brands',
+  description: 'Returns all active brands that the key can read. The response has no pages.',
   row: Brand,
   rows: brandListing,
   order: ['name', 'id'],

@@ -4,19 +4,19 @@ import { metric } from '../lib/metric.ts'
 import { count, day, flag, nullable, text } from '../lib/schemas.ts'
 
 export const CitationShareRow = z.object({
-  date: day('UTC day of the answers that cited the URL.'),
+  date: day('UTC day of the answers that cite the URL.'),
   url: text('Cited URL.'),
-  domain: nullable(text('Domain of the cited URL; null when it is not known.')),
-  is_owned: flag('True when any citation of this URL on this day was to a domain that the brand owns.'),
-  citations: count('Counted answers of this day that cited this URL.'),
-  owned_citations: count('Of `citations`, those in which a citation of the URL was owned.'),
+  domain: nullable(text('Domain of the cited URL. Null when it is unknown.')),
+  is_owned: flag('True when the brand owns the domain of any citation of this URL on this day.'),
+  citations: count('Counted answers of this day that cite the URL.'),
+  owned_citations: count('Answers counted in `citations` with an owned citation of the URL.'),
 })
 
 export default metric({
   path: '/citation-share',
   summary: 'Citation Share',
-  description: `One row per date and URL, dated by the answer. Citation Share of a window is
-sum(owned_citations) / sum(citations) × 100 over its rows; do not average days.`,
+  description: `Returns how many answers cite each URL, and in how many of them the citation is owned. One row per URL
+and date of the answer. Citation Share of a period: \`sum(owned_citations) / sum(citations) × 100\`.`,
   row: CitationShareRow,
   rows: dailyCitationShare,
   formula: { part: 'sum(owned_citations)', whole: 'sum(citations)' },

@@ -5,19 +5,20 @@ import { count, day, rate, text } from '../lib/schemas.ts'
 
 export const CompetitorRow = z.object({
   date: day('UTC day of the answers.'),
-  competitor_name: text('Name of the tracked competitor.'),
-  total_responses: count('Counted answers of this day, over all models and markets.'),
+  competitor_name: text('Name of the competitor.'),
+  total_responses: count('Counted answers of this day, across all models and markets.'),
   competitor_visible_responses: count(
-    'Of `total_responses`, those that name the competitor or one of its aliases.',
+    'Answers counted in `total_responses` that mention the competitor by its name or an alias.',
   ),
-  competitor_visibility_rate: rate('competitor_visible_responses / total_responses × 100.'),
+  competitor_visibility_rate: rate('`competitor_visible_responses / total_responses × 100`.'),
 })
 
 export default metric({
   path: '/competitors',
-  summary: 'Visibility of tracked competitors',
-  description: `One row per date and active competitor, with the same answers and the same measure as the brand's own
-visibility. A competitor that nobody mentioned has a row with 0.`,
+  summary: 'Competitor visibility',
+  description: `Returns how many answers mention each active competitor, measured like the brand's own visibility. One
+row per date and competitor, including competitors without mentions. \`total_responses\` repeats in each competitor's
+row. Rate of a period, per competitor: \`sum(competitor_visible_responses) / sum(total_responses) × 100\`.`,
   row: CompetitorRow,
   rows: dailyCompetitors,
   formula: {

@@ -5,18 +5,18 @@ import { count, day, flag, rate, text } from '../lib/schemas.ts'
 
 export const RecommendedRateRow = z.object({
   date: day('UTC day of the answers.'),
-  entity_name: text('Name of the brand or of the competitor.'),
-  is_brand: flag('True for the brand, whose row comes first on each date.'),
-  recommended_rate: rate('Recommended answers / judged_answers × 100.'),
-  judged_answers: count('Counted answers in which the entity was judged; never 0.'),
+  entity_name: text('Name of the brand or competitor.'),
+  is_brand: flag('True for the brand. Its row comes first on each date.'),
+  recommended_rate: rate('Answers that recommend the entity, divided by `judged_answers`, × 100.'),
+  judged_answers: count('Counted answers in which the entity was judged. Never 0.'),
 })
 
 export default metric({
   path: '/recommended-rate',
   summary: 'Recommended rate',
-  description: `One row per date and entity that was judged: the brand, then each competitor. Data starts on
-2026-09-22. The rate of a period is not the average of its days: recover each day's recommended answers as
-round(recommended_rate × judged_answers / 100), then divide the sums.`,
+  description: `Returns how often answers recommend the brand and its competitors. One row per date and judged entity.
+Data starts on 2026-09-22. The number of recommending answers of a row is \`round(recommended_rate × judged_answers / 100)\`.
+Rate of a period, per entity: sum these numbers, divide by \`sum(judged_answers)\`, then multiply by 100.`,
   row: RecommendedRateRow,
   rows: dailyRecommendedRate,
   formula: {

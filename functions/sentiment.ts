@@ -6,21 +6,21 @@ import { count, day, nullable, rate, weight } from '../lib/schemas.ts'
 export const SentimentRow = z.object({
   date: day('UTC day of the answers.'),
   positive_mentions: count('Positive phrases about the brand.'),
-  neutral_mentions: count('Neutral phrases; they do not move the score.'),
-  negative_mentions: count('Negative phrases.'),
+  neutral_mentions: count('Neutral phrases about the brand. They do not change the score.'),
+  negative_mentions: count('Negative phrases about the brand.'),
   positive_weight: weight('Sum of the confidences of the positive phrases.'),
   negative_weight: weight('Sum of the confidences of the negative phrases.'),
   sentiment_score: nullable(
-    rate('positive_weight / (positive_weight + negative_weight) × 100; null when both weights are 0.'),
+    rate('`positive_weight / (positive_weight + negative_weight) × 100`. Null when both weights are 0.'),
   ),
 })
 
 export default metric({
   path: '/sentiment',
-  summary: 'Daily brand sentiment',
-  description: `One row per date that has phrases about the brand, over all markets. The score of a window is
-sum(positive_weight) / (sum(positive_weight) + sum(negative_weight)) × 100, without a value when both sums are 0; do not
-average daily scores.`,
+  summary: 'Sentiment',
+  description: `Returns the sentiment of the phrases about the brand, across all models and markets. One row per date with
+such phrases. Score of a period: \`sum(positive_weight) / (sum(positive_weight) + sum(negative_weight)) × 100\`. It has no
+value when both sums are 0.`,
   row: SentimentRow,
   rows: dailySentiment,
   formula: { part: 'sum(positive_weight)', whole: 'sum(positive_weight) + sum(negative_weight)' },

@@ -10,15 +10,15 @@ export const VisibilityRow = z.object({
   market_id: uuid('Identifier of the market.'),
   market: text('Name of the market.'),
   total_prompts: count('Counted answers of this day, model and market.'),
-  visible_count: count('Of `total_prompts`, those that mention the brand.'),
-  visibility_rate: rate('visible_count / total_prompts × 100.'),
+  visible_count: count('Answers counted in `total_prompts` that mention the brand.'),
+  visibility_rate: rate('`visible_count / total_prompts × 100`.'),
 })
 
 export default metric({
   path: '/visibility',
-  summary: 'Daily visibility by model and market',
-  description: `One row per date, AI model and market that has counted answers. The rate of any window is
-sum(visible_count) / sum(total_prompts) × 100 over its rows; do not average daily rates.`,
+  summary: 'Visibility',
+  description: `Returns how many answers mention the brand. One row per date, AI model and market with counted answers.
+Rate of a period: \`sum(visible_count) / sum(total_prompts) × 100\`.`,
   row: VisibilityRow,
   rows: dailyVisibility,
   formula: { part: 'sum(visible_count)', whole: 'sum(total_prompts)' },

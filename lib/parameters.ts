@@ -7,21 +7,21 @@ const day = () => z.iso.date().check(z.refine((text) => !text.startsWith('0000')
 export const Parameters = z.object({
   brandId: z.guid().check(
     z.overwrite((id) => id.toLowerCase()),
-    z.meta({ description: 'The brand to read: an `id` of the brands listing.' }),
+    z.meta({ description: 'The brand: an `id` from `/brands`.' }),
   ),
   fromDate: z.optional(day()).check(
     z.meta({
       description:
-        'First day of the window (UTC), inclusive; 30 days ago when left out. An earlier day than the plan reaches is moved up to it, without an error: see `meta.fromDate`.',
+        'First day of the window, in UTC. Default: 30 days before today. A day before the limit of your plan is not an error: the window starts at the limit, and `meta.fromDate` reports it.',
     }),
   ),
   toDate: z
     .optional(day())
-    .check(z.meta({ description: 'Last day of the window (UTC), inclusive; up to now when left out.' })),
+    .check(z.meta({ description: 'Last day of the window, in UTC. Default: the time of the request.' })),
   cursor: z.optional(z.string().check(z.minLength(1))).check(
     z.meta({
       description:
-        'The `pagination.nextCursor` of the page before, exactly as it was received; left out for the first page. Keep the other parameters as they are.',
+        'The `pagination.nextCursor` of the previous page, unchanged. Omit it for the first page, and keep the other parameters the same.',
     }),
   ),
 })

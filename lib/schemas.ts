@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 
-/** A UUID, lowercase and hyphenated. */
+/** A UUID in lower case with hyphens. */
 export const uuid = (description: string) => z.guid().check(z.meta({ description }))
 
 /** A UTC calendar day, `YYYY-MM-DD`. */
@@ -14,22 +14,18 @@ export const text = (description: string) => z.string().check(z.meta({ descripti
 
 export const flag = (description: string) => z.boolean().check(z.meta({ description }))
 
-/** A whole number of things. */
+/** A count: a whole number from 0. */
 export const count = (description: string) => z.int().check(z.gte(0), z.meta({ description }))
 
 /** A percentage from 0 to 100, always written with four decimals. */
 export const rate = (description: string) =>
   z
     .number()
-    .check(
-      z.gte(0),
-      z.lte(100),
-      z.meta({ description: `${description} Percentage with exactly four decimals.` }),
-    )
+    .check(z.gte(0), z.lte(100), z.meta({ description: `${description} A percentage with four decimals.` }))
 
 /** A sum of confidences, always written with four decimals. */
 export const weight = (description: string) =>
-  z.number().check(z.gte(0), z.meta({ description: `${description} Exactly four decimals.` }))
+  z.number().check(z.gte(0), z.meta({ description: `${description} Has four decimals.` }))
 
-/** A field that has no value at times; it is present then too, and null. */
+/** A field that is always present, and null when it has no value. */
 export const nullable = <Field extends z.core.SomeType>(field: Field) => z.nullable(field)

@@ -1,33 +1,33 @@
 /** How a language writes a sum over rows, a field of a row, and rounding. */
 export type Notation = {
-  readonly sum: (inner: string) => string
+  readonly sum: (term: string) => string
   readonly field: (name: string) => string
   readonly round: string
 }
 
-/** One sum of a formula; what it adds up may hold parentheses of its own. */
+/** A sum in a formula. Its term can contain one level of parentheses. */
 const SUM = /sum\(((?:[^()]|\([^()]*\))*)\)/g
 
-const NAME = /\b[a-z_]+\b(?!\()/g
+const FIELD = /\b[a-z_]+\b(?!\()/g
 
-/** A side of a formula in the notation of a language. */
-export const write = (side: string, { sum, field, round }: Notation): string =>
-  side.replace(SUM, (_, inner: string) =>
+/** Translates a side of a formula into code. */
+export const toCode = (side: string, { sum, field, round }: Notation): string =>
+  side.replace(SUM, (_, term: string) =>
     sum(
-      inner
-        .replace(NAME, field)
+      term
+        .replace(FIELD, field)
         .replaceAll('×', '*')
         .replace(/\bround\(/g, `${round}(`),
     ),
   )
 
-/** The fields that a side of a formula adds up. */
-export const fieldsOf = (side: string): string[] =>
-  [...side.matchAll(SUM)].flatMap(([, inner = '']) => inner.match(NAME) ?? [])
+/** Returns the names of the fields that a side of a formula sums. */
+export const summedFields = (side: string): string[] =>
+  [...side.matchAll(SUM)].flatMap(([, term = '']) => term.match(FIELD) ?? [])
 
-/** The notation of JavaScript and TypeScript, with `sum(rows, (row) => …)` at hand. */
+/** The notation of JavaScript and TypeScript. The code needs a function `sum(rows, (row) => …)`. */
 export const javascript = (rows: string): Notation => ({
-  sum: (inner) => `sum(${rows}, (row) => ${inner})`,
+  sum: (term) => `sum(${rows}, (row) => ${term})`,
   field: (name) => `row.${name}`,
   round: 'Math.round',
 })

@@ -5,22 +5,24 @@ import { BUDGET } from '../lib/rate-limit.ts'
 import { DEFAULT_DAYS } from '../lib/window.ts'
 import type { Html } from './prose.ts'
 
-/** Every limit of the service, out of the tables that it keeps to itself. */
+const PERIOD = BUDGET.seconds === 60 ? 'clock minute' : `${BUDGET.seconds} seconds`
+
+/** Renders the limits of the service from the constants that enforce them. */
 export const limits = (): Html => html`<dl class="facts">
-  <div><dt>Rate</dt><dd>${BUDGET.requests} requests in each clock ${BUDGET.seconds === 60 ? 'minute' : `${BUDGET.seconds} s`}, over all endpoints together, for each session or, without one, for each network address and User-Agent</dd></div>
-  <div><dt>Page</dt><dd>${PAGE_SIZE} rows at most</dd></div>
-  <div><dt>Window without <code>fromDate</code></dt><dd>the last ${DEFAULT_DAYS} days</dd></div>
+  <div><dt>Rate limit</dt><dd>${BUDGET.requests} requests per ${PERIOD}, across all endpoints. The limit applies to each session. Requests without a session share the limit of their IP address and User-Agent.</dd></div>
+  <div><dt>Page size</dt><dd>up to ${PAGE_SIZE} rows</dd></div>
+  <div><dt>Default window</dt><dd>from ${DEFAULT_DAYS} days before today until now</dd></div>
 </dl>
 <table>
-  <caption>What a plan allows</caption>
-  <thead><tr><th scope="col">plan</th><th scope="col">reaches back</th><th scope="col">keys</th></tr></thead>
+  <caption>Limits by plan</caption>
+  <thead><tr><th scope="col">Plan</th><th scope="col">History</th><th scope="col">API keys</th></tr></thead>
   <tbody>${Object.entries(PLANS).map(
     ([plan, { lookbackDays, keys }]) =>
-      html`<tr><th scope="row">${plan}</th><td>${reach(lookbackDays)}</td><td>${keys}</td></tr>`,
+      html`<tr><th scope="row">${plan}</th><td>${history(lookbackDays)}</td><td>${keys}</td></tr>`,
   )}</tbody>
 </table>`
 
-function reach(days: number | null): string {
-  if (days === null) return 'all of history'
+function history(days: number | null): string {
+  if (days === null) return 'full history'
   return days === 0 ? 'no access' : `${days} days`
 }

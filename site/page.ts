@@ -1,18 +1,18 @@
 import { html } from 'hono/html'
+import { endpointSection } from './endpoint-section.ts'
 import { limits } from './limits.ts'
 import { type Html, prose } from './prose.ts'
 import type { Reference } from './reference.ts'
-import { section } from './section.ts'
 
 type Page = {
   readonly reference: Reference
-  /** Addresses of the files that belong to the page. */
+  /** Addresses of the page's files. */
   readonly files: { readonly script: string; readonly style: string; readonly icon: string }
 }
 
-/** The whole page, as HTML. */
+/** Renders the reference page. */
 export function page({ reference, files }: Page): Html {
-  const { title, version, summary, description, endpoints, refusals, headers } = reference
+  const { title, version, summary, description, endpoints, responses, headers } = reference
   const ids = new Set(endpoints.map(({ id }) => id))
   return html`<!doctype html>
 <html lang="en">
@@ -27,11 +27,11 @@ export function page({ reference, files }: Page): Html {
 <script type="module" src="${files.script}"></script>
 </head>
 <body>
-<a class="skip" href="#main">Skip to the endpoints</a>
+<a class="skip" href="#main">Skip to content</a>
 <header>
-  <a class="title" href="#start">${title} <span class="version">${version}</span></a>
+  <a class="title" href="#introduction">${title} <span class="version">${version}</span></a>
   <form id="key" class="key" autocomplete="off">
-    <label for="key-input">Key</label>
+    <label for="key-input">API key</label>
     <input id="key-input" type="text" class="secret" placeholder="svc_live_…" autocomplete="off" autocapitalize="off" autocorrect="off" spellcheck="false" data-1p-ignore data-lpignore="true">
     <button type="button" class="quiet" id="key-show" aria-pressed="false">Show</button>
     <button type="submit">Use key</button>
@@ -41,7 +41,7 @@ export function page({ reference, files }: Page): Html {
 <div class="frame">
 <nav aria-label="On this page">
   <ul>
-    <li><a href="#start">Start</a></li>
+    <li><a href="#introduction">Introduction</a></li>
     <li><a href="#limits">Limits</a></li>
   </ul>
   <ul>${endpoints.map(({ id }) => html`<li><a href="#${id}">/${id}</a></li>`)}</ul>
@@ -52,35 +52,35 @@ export function page({ reference, files }: Page): Html {
   </ul>
 </nav>
 <main id="main" tabindex="-1">
-<section id="start" aria-labelledby="start-title">
-  <h1 id="start-title">${title}</h1>
+<section id="introduction" aria-labelledby="introduction-title">
+  <h1 id="introduction-title">${title}</h1>
   <p class="lead">${summary}</p>
-  <noscript><p class="note">Code samples and requests to try need JavaScript; all else is here without.</p></noscript>
+  <noscript><p class="note">The code samples and request forms require JavaScript.</p></noscript>
   <ol class="steps">
-    <li>Paste a key above: it stays in this page's memory until you close it, and goes nowhere but to this service, with the requests that you send.</li>
-    <li>Pick a brand and days at any endpoint. Its code samples follow.</li>
-    <li>Send. A request from here counts against the rate limit like any other.</li>
+    <li>To send requests from this page, paste your API key above. The page keeps it in memory and sends it to this service only.</li>
+    <li>Choose a brand and dates at any endpoint. All code samples use them.</li>
+    <li>Send the request. It counts against your rate limit.</li>
   </ol>
-  ${description.split('\n\n').map((part) => html`<p>${prose(part, ids)}</p>`)}
+  ${description.split('\n\n').map((paragraph) => html`<p>${prose(paragraph, ids)}</p>`)}
 </section>
 <section id="limits" aria-labelledby="limits-title">
   <h2 id="limits-title">Limits</h2>
   ${limits()}
 </section>
 <datalist id="brands-list"></datalist>
-${endpoints.map((endpoint) => section(endpoint, ids))}
+${endpoints.map((endpoint) => endpointSection(endpoint, ids))}
 <section id="errors" aria-labelledby="errors-title">
-  <h2 id="errors-title">Errors, and 304</h2>
-  <p>Every error is <code>{"error": "a sentence"}</code>.</p>
-  <dl class="fields">${refusals.map(
-    ({ status, description, sentence, retries }) =>
+  <h2 id="errors-title">Errors</h2>
+  <p>Every error has the body <code>{"error": "…"}</code>, with a message about the cause. 304 is not an error and has no body.</p>
+  <dl class="fields">${responses.map(
+    ({ status, description, message }) =>
       html`<div><dt><span class="status" data-kind="${status.slice(0, 1)}">${status}</span></dt><dd>${prose(description, ids)}${
-        retries ? html` <code>Retry-After</code> says how many seconds to wait.` : ''
-      }${sentence && html`<br><span class="sentence">${sentence}</span>`}</dd></div>`,
+        message && html`<br><span class="message">${message}</span>`
+      }</dd></div>`,
   )}</dl>
 </section>
 <section id="headers" aria-labelledby="headers-title">
-  <h2 id="headers-title">Headers of answers</h2>
+  <h2 id="headers-title">Response headers</h2>
   <dl class="fields">${headers.map(
     ({ name, description }) =>
       html`<div><dt><code>${name}</code></dt><dd>${prose(description, ids)}</dd></div>`,

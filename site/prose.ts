@@ -2,7 +2,7 @@ import { html, raw } from 'hono/html'
 
 export type Html = ReturnType<typeof html>
 
-/** A text of the document: what stands between backticks is code, and an endpoint's path among it leads there. */
+/** Renders text of the document: parts between backticks become code, and paths of endpoints become links. */
 export function prose(text: string, ids: ReadonlySet<string>): Html {
   return html`${text.split('`').map((part, index) => {
     if (index % 2 === 0) return part
@@ -13,6 +13,6 @@ export function prose(text: string, ids: ReadonlySet<string>): Html {
   })}`
 }
 
-/** A path that may be broken at its slashes, where a line is too short for it. */
+/** Renders a path with line break opportunities after its slashes. */
 export const breakable = (path: string): Html =>
   html`${path.split('/').map((part, index) => html`${index > 0 ? raw('/<wbr>') : ''}${part}`)}`

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini'
 import type { Formula } from '../lib/operation.ts'
-import { Answer, Document, Row, type Schema } from './document.ts'
+import { OpenApiDocument, RowSchema, type Schema, SuccessResponse } from './openapi-schema.ts'
 
-/** A field of a row: its type is its format where it has one, else JSON's name. */
+/** A field of a row. `type` is the format of its schema, or its JSON type when it has no format. */
 export type Field = {
   readonly name: string
   readonly type: string
@@ -17,9 +17,9 @@ export type Parameter = {
   readonly description: string
 }
 
-/** One endpoint, as the page shows it and as its code samples need it. */
+/** An endpoint, with what the page and the code samples need. */
 export type Endpoint = {
-  /** The last part of its path: its anchor, its form and its samples' files are named after it. */
+  /** Last segment of the path. Names the anchor, the form and the files of the code samples. */
   readonly id: string
   readonly path: string
   readonly summary: string
@@ -32,37 +32,37 @@ export type Endpoint = {
   readonly example: string
 }
 
-/** Whether an endpoint answers in pages. */
+/** Whether an endpoint returns pages. */
 export const isPaged = ({ parameters }: Pick<Endpoint, 'parameters'>): boolean =>
   parameters.some(({ name }) => name === 'cursor')
 
-export type HttpError = {
+/** A response that several endpoints share; `message` is an example of its error. */
+type SharedResponse = {
   readonly status: string
   readonly description: string
-  readonly sentence: string | undefined
-  readonly retries: boolean
+  readonly message: string | undefined
 }
 
-/** What the page shows, read from the OpenAPI document. */
+/** The content of the page. */
 export type Reference = {
   readonly title: string
   readonly version: string
   readonly summary: string
   readonly description: string
   readonly endpoints: readonly Endpoint[]
-  readonly refusals: readonly HttpError[]
+  readonly responses: readonly SharedResponse[]
   readonly headers: readonly { readonly name: string; readonly description: string }[]
 }
 
-/** Reads the OpenAPI document; throws where it is not as this project writes it. */
-export function readReference(text: unknown): Reference {
-  const { info, paths, components } = z.parse(Document, text)
+/** Reads the content from the OpenAPI document. Throws when the document has another form. */
+export function readReference(document: unknown): Reference {
+  const { info, paths, components } = z.parse(OpenApiDocument, document)
 
   const endpoints = Object.entries(paths).map(([path, { get }]): Endpoint => {
-    const answer = z.parse(Answer, get.responses['200']).content['application/json']
-    const { items } = answer.schema.properties.data
+    const success = z.parse(SuccessResponse, get.responses['200']).content['application/json']
+    const { items } = success.schema.properties.data
     const rowName = nameOf(items)
-    const row = z.parse(Row, of(components.schemas, items))
+    const row = z.parse(RowSchema, resolve(components.schemas, items))
     const fields = Object.entries(row.properties).map(([name, schema]) => ({ name, ...typeOf(schema) }))
     return {
       id: path.slice(path.lastIndexOf('/') + 1),
@@ -70,31 +70,30 @@ export function readReference(text: unknown): Reference {
       summary: get.summary,
       description: get.description,
       parameters: (get.parameters ?? []).map((reference): Parameter => {
-        const { name, required, description, schema } = of(components.parameters, reference)
+        const { name, required, description, schema } = resolve(components.parameters, reference)
         return { ...typeOf(schema), name, required, description }
       }),
       rowName,
       fields,
       formula: get['x-formula'],
       statuses: Object.keys(get.responses),
-      example: exampleOf(answer.example, fields),
+      example: exampleOf(success.example, fields),
     }
   })
 
   return {
     ...info,
     endpoints,
-    refusals: Object.entries(components.responses).map(([status, { description, headers, content }]) => ({
+    responses: Object.entries(components.responses).map(([status, { description, content }]) => ({
       status,
       description,
-      sentence: content?.['application/json'].example.error,
-      retries: 'Retry-After' in headers,
+      message: content?.['application/json'].example.error,
     })),
     headers: Object.entries(components.headers).map(([name, { description }]) => ({ name, description })),
   }
 }
 
-/** An example as the service writes it: numbers that are no counts have four decimals, which JSON's reader took off. */
+/** Formats an example like the service: parsing the document removed the trailing zeros of rates and weights. */
 function exampleOf(example: unknown, fields: readonly Field[]): string {
   const names = fields.filter(({ type }) => type === 'number').map(({ name }) => name)
   const number = new RegExp(`("(?:${names.join('|')})": )([0-9.]+)`, 'g')
@@ -105,7 +104,7 @@ function exampleOf(example: unknown, fields: readonly Field[]): string {
 
 const nameOf = ({ $ref }: { $ref: string }): string => $ref.slice($ref.lastIndexOf('/') + 1)
 
-function of<Part>(parts: Readonly<Record<string, Part>>, reference: { $ref: string }): Part {
+function resolve<Part>(parts: Readonly<Record<string, Part>>, reference: { $ref: string }): Part {
   const part = parts[nameOf(reference)]
   if (part === undefined) throw new Error(`The document has no ${reference.$ref}`)
   return part

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as z from 'zod/mini'
 import { BASE } from '../../lib/app.ts'
-import { conformity, type Description } from '../../lib/openapi/conformity.ts'
+import { type OpenApiDocument, responseValidator } from '../../lib/openapi/response-validator.ts'
 import { ask, demandStatus, type Heard, type Service } from './ask.ts'
 
 /** What one thing that was tried showed; `failure` is a sentence. */
@@ -63,9 +63,9 @@ export async function* smoke(service: Service): AsyncGenerator<Finding> {
 
 async function* withDocument(
   service: Service,
-  document: z.infer<typeof Document> & Description,
+  document: z.infer<typeof Document> & OpenApiDocument,
 ): AsyncGenerator<Finding> {
-  const conforms = conformity(document)
+  const conforms = responseValidator(document)
   const read = async (path: string, key: string, query?: Record<string, string | undefined>) => {
     const heard = await ask(service, { path, key, query: query ?? {} })
     conforms({ path: BASE + path, status: String(heard.status), headers: heard.headers, body: heard.body })

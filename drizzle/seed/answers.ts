@@ -1,22 +1,21 @@
 import type { Client } from 'pg'
 import { BRANDS } from './brands.ts'
-import type { DemoDay } from './calendar.ts'
-import { MARKETS, MODELS } from './catalogue.ts'
-import { draw, timedId } from './draw.ts'
+import type { DemoDay } from './days.ts'
+import { MARKETS, MODELS } from './models-and-markets.ts'
+import { randomFraction, timeOrderedId } from './random.ts'
 
 /**
- * Runs every prompt on every model and market on every day, less what the brand's sampling leaves out.
+ * Inserts the answers: one run per prompt, model, market and day, of which each brand keeps its sampling share.
  *
- * A run's dice are the md5 of what makes it. The runs stay in a temporary table with what the rest of the seed
- * needs to know of them, and the answers are copied from it. Answers that a former seed made alike are left in
- * place: a delete would cascade answer by answer.
+ * A run's random bytes are the md5 of its keys. The temporary table `demo_run` has the runs for the other inserts.
+ * Equal answers of an earlier seed stay: deleting them would cascade answer by answer.
  */
 export async function insertAnswers(client: Client, days: readonly DemoDay[]): Promise<void> {
   await client.query(
     `create temporary table demo_run (
        id uuid, brand_id uuid, prompt_id uuid, model_id text, market_id uuid, day date, answered_at timestamptz,
-       error text, branded boolean, ease float8, lean float8, trend float8, ripple float8, launch float8,
-       phrases text, cites integer, dice bytea
+       error text, branded boolean, prompt_bias float8, bias float8, trend float8, variation float8, launch float8,
+       phrases text, citation_count integer, random_bytes bytea
      ) on commit drop`,
   )
   await client.query(RUNS, [
@@ -40,54 +39,54 @@ export async function insertAnswers(client: Client, days: readonly DemoDay[]): P
   )
 }
 
-const PROMPTS = BRANDS.flatMap(({ id, sampling, mood, prompts }) =>
+const PROMPTS = BRANDS.flatMap(({ id, sampling, sentiment, prompts }) =>
   prompts.map((prompt, index) => ({
     id: prompt.id,
     brand_id: id,
     sampling,
-    quiet: mood.quiet,
+    has_gaps: sentiment.hasGaps,
     branded: prompt.branded ?? false,
     retired_at: prompt.retiredAt ?? null,
-    // Some questions invite brand names more than others.
-    ease: (((index * 3) % 5) - 2) * 0.045,
+    // Some prompts lead to more brand names than others.
+    prompt_bias: (((index * 3) % 5) - 2) * 0.045,
   })),
 )
 
-/** Milliseconds of the day from three of the dice's bytes. */
+/** Time of day in milliseconds, from three random bytes. */
 const TIME_OF_DAY = `interval '1 millisecond' * (86400000::bigint
-  * (get_byte(dice, 2) * 65536 + get_byte(dice, 3) * 256 + get_byte(dice, 4)) / 16777216)`
+  * (get_byte(random_bytes, 2) * 65536 + get_byte(random_bytes, 3) * 256 + get_byte(random_bytes, 4)) / 16777216)`
 
-/** An answer that failed halfway keeps the names and citations it had given; the others' failures came first. */
+/** Answers whose stream ended early have names and citations. Answers with the other errors have none. */
 const ERROR = `case
-  when get_byte(dice, 5) >= 2 or get_byte(dice, 6) >= 250 then null
-  when get_byte(dice, 6) < 60 then 'stream ended early'
-  when get_byte(dice, 6) < 170 then 'timeout'
+  when get_byte(random_bytes, 5) >= 2 or get_byte(random_bytes, 6) >= 250 then null
+  when get_byte(random_bytes, 6) < 60 then 'stream ended early'
+  when get_byte(random_bytes, 6) < 170 then 'timeout'
   else 'rate limited by provider' end`
 
 const RUNS = `
   insert into demo_run
-  select ${timedId('answered_at', 'hash')}, brand_id, prompt_id, model_id, market_id, day, answered_at, ${ERROR},
-    branded, ease, lean, trend, ripple, launch, phrases,
-    floor(cites * (0.4 + 1.0 * ${draw('dice', 4)}))::integer, decode(md5(hash), 'hex')
+  select ${timeOrderedId('answered_at', 'hash')}, brand_id, prompt_id, model_id, market_id, day, answered_at, ${ERROR},
+    branded, prompt_bias, bias, trend, variation, launch, phrases,
+    floor(citation_count * (0.4 + 1.0 * ${randomFraction('random_bytes', 4)}))::integer, decode(md5(hash), 'hex')
   from (
     select *, (day::timestamp at time zone 'UTC') + ${TIME_OF_DAY} as answered_at
     from (
-      select *, decode(hash, 'hex') as dice
+      select *, decode(hash, 'hex') as random_bytes
       from (
         select md5(p.id::text || m.id || k.id::text || d.day) as hash, p.brand_id, p.id as prompt_id,
-          m.id as model_id, k.id as market_id, d.day::date, p.sampling, p.retired_at, p.branded, p.ease,
-          m.lean + k.lean as lean, d.trend, d.ripple, d.launch,
-          case when p.quiet then d.phrases else 'all' end as phrases, m.cites
-        from jsonb_to_recordset($1) as p(id uuid, brand_id uuid, sampling float8, quiet boolean, branded boolean,
-            retired_at timestamptz, ease float8),
-          jsonb_to_recordset($2) as m(id text, lean float8, cites integer),
-          jsonb_to_recordset($3) as k(id uuid, lean float8),
-          jsonb_to_recordset($4) as d(day text, trend float8, ripple float8, launch float8, phrases text)
-        offset 0 -- a fence: the md5 is taken once a run
+          m.id as model_id, k.id as market_id, d.day::date, p.sampling, p.retired_at, p.branded, p.prompt_bias,
+          m.bias + k.bias as bias, d.trend, d.variation, d.launch,
+          case when p.has_gaps then d.phrases else 'all' end as phrases, m.citation_count
+        from jsonb_to_recordset($1) as p(id uuid, brand_id uuid, sampling float8, has_gaps boolean, branded boolean,
+            retired_at timestamptz, prompt_bias float8),
+          jsonb_to_recordset($2) as m(id text, bias float8, citation_count integer),
+          jsonb_to_recordset($3) as k(id uuid, bias float8),
+          jsonb_to_recordset($4) as d(day text, trend float8, variation float8, launch float8, phrases text)
+        offset 0 -- prevents inlining, so that md5 runs once per run
       ) hashed
       offset 0
-    ) diced
-    where ${draw('dice', 0)} < sampling
-  ) timed
+    ) with_bytes
+    where ${randomFraction('random_bytes', 0)} < sampling
+  ) with_time
   where retired_at is null or answered_at < retired_at
   order by answered_at`

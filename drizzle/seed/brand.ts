@@ -1,38 +1,38 @@
-/** One demo brand: what the application would know of it, and how its numbers move. */
+/** A demo brand: its records in the application, and how its metrics develop. */
 export interface DemoBrand {
   readonly slug: string
   readonly organization: 'enterprise' | 'agency' | 'pro'
   readonly name: string
   readonly displayName: string
-  /** Its own domain; the site is served at www of it. */
+  /** Domain of the brand. Its site is on the `www` host. */
   readonly domain: string
   readonly industry: string | null
   readonly aliases: readonly string[]
   readonly active: boolean
-  /** Share of the daily runs (prompt × model × market) that are really made. */
+  /** Share of the daily runs (prompt × model × market) that exist. */
   readonly sampling: number
-  readonly pull: Pull
-  /** Share of positive phrases at the start of a cycle and what a whole cycle adds; `quiet` leaves gaps. */
-  readonly mood: { readonly level: number; readonly rise: number; readonly quiet: boolean }
+  readonly mentionRate: Rate
+  /** Share of positive phrases. With `hasGaps`, some days have neutral phrases only, or none. */
+  readonly sentiment: Rate & { readonly hasGaps: boolean }
   readonly competitors: readonly DemoCompetitor[]
-  /** Names that answers give and nobody tracks; at most seven with the competitors (mentions.ts has dice for eight). */
+  /** Names in answers that are not tracked. With the competitors at most seven: `mentions.ts` has random bytes for eight. */
   readonly untracked: readonly string[]
   readonly prompts: readonly DemoPrompt[]
-  /** Others' domains that answers cite. */
-  readonly sources: readonly string[]
-  /** The one of the sources that becomes the brand's own in the middle of each quarter, up to its end. */
-  readonly magazine?: string
-  /** What the cited pages are about, as URL slugs. */
+  /** Domains of other sites that answers cite. */
+  readonly citedDomains: readonly string[]
+  /** Cited domain that the brand owns from the middle of each quarter to its end. */
+  readonly sponsoredDomain?: string
+  /** Topics of the cited pages, as URL slugs. */
   readonly topics: readonly string[]
 }
 
-/** How often an answer names someone: the chance at the start of a cycle, and what a whole cycle adds. */
-interface Pull {
+/** A probability at the start of a cycle, and its change over the whole cycle. */
+interface Rate {
   readonly level: number
   readonly rise: number
 }
 
-interface DemoCompetitor extends Pull {
+interface DemoCompetitor extends Rate {
   readonly name: string
   readonly aliases: readonly string[]
   readonly active?: boolean

@@ -8,7 +8,7 @@ import { vellamora } from './brands/vellamora.ts'
 import { demoId } from './ids.ts'
 import { ORGANIZATIONS } from './organizations.ts'
 
-/** Every demo brand with the ids of its own, its competitors' and its prompts' rows. */
+/** The demo brands with the ids of their rows. */
 export const BRANDS = [haldenpeak, vellamora, haldenpeakKids, brueckentor, lumisel, ledgerfin].map(
   (brand) => ({
     ...brand,
@@ -24,7 +24,7 @@ export const BRANDS = [haldenpeak, vellamora, haldenpeakKids, brueckentor, lumis
 
 export type StoredBrand = (typeof BRANDS)[number]
 
-/** Adds the brands, their competitors and their prompts. */
+/** Inserts the brands, their competitors and their prompts. */
 export async function insertBrands(client: Client): Promise<void> {
   await client.query(
     `insert into brands (id, organization_id, name, display_name, url, site_url, industry, aliases, active, created_at)
@@ -43,7 +43,7 @@ export async function insertBrands(client: Client): Promise<void> {
      from jsonb_to_recordset($1) as c(id uuid, brand_id uuid, name text, aliases text[], active boolean)`,
     [
       JSON.stringify(
-        BRANDS.flatMap(({ id, competitors }) => competitors.map((one) => ({ ...one, brand_id: id }))),
+        BRANDS.flatMap(({ id, competitors }) => competitors.map((row) => ({ ...row, brand_id: id }))),
       ),
     ],
   )
@@ -54,7 +54,7 @@ export async function insertBrands(client: Client): Promise<void> {
        "retiredAt" timestamptz)
      on conflict (id) do update set brand_id = excluded.brand_id, text = excluded.text, branded = excluded.branded,
        counts_in_metrics = excluded.counts_in_metrics, retired_at = excluded.retired_at`,
-    [JSON.stringify(BRANDS.flatMap(({ id, prompts }) => prompts.map((one) => ({ ...one, brand_id: id }))))],
+    [JSON.stringify(BRANDS.flatMap(({ id, prompts }) => prompts.map((row) => ({ ...row, brand_id: id }))))],
   )
 }
 

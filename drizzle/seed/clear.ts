@@ -3,10 +3,9 @@ import { BRANDS } from './brands.ts'
 import { ORGANIZATIONS } from './organizations.ts'
 
 /**
- * Takes away what the demo organizations have, whether from an earlier seed or added since, and nothing else.
- *
- * The rows that others hang on (organizations, users, brands, prompts, answers) are left to be overwritten where
- * the seed makes them again: deleting 40,000 answers through every cascade takes longer than all the rest.
+ * Deletes the rows of the demo organizations, except those that the seed overwrites and other rows refer to:
+ * organizations, users, brands, prompts and answers. Deleting 40,000 answers with their cascades would take longer than
+ * the rest of the seed.
  */
 export async function clearDemo(client: Client): Promise<void> {
   const organizations = Object.values(ORGANIZATIONS).map(({ id }) => id)

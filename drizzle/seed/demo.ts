@@ -3,13 +3,13 @@ import { analyzeAll } from '../db/analyze.ts'
 import { insertAnswers } from './answers.ts'
 import { haldenpeak } from './brands/haldenpeak.ts'
 import { BRANDS, insertBrands } from './brands.ts'
-import { demoDays } from './calendar.ts'
-import { insertCatalogue } from './catalogue.ts'
 import { insertCitations } from './citations.ts'
 import { clearDemo } from './clear.ts'
+import { demoDays } from './days.ts'
 import { demoId } from './ids.ts'
 import { insertKeys, KEYS } from './keys.ts'
 import { insertMentions } from './mentions.ts'
+import { insertModelsAndMarkets } from './models-and-markets.ts'
 import { insertOrganizations, ORGANIZATIONS } from './organizations.ts'
 import { insertRecommendations } from './recommendations.ts'
 import { insertSentiment } from './sentiment.ts'
@@ -17,11 +17,11 @@ import { insertSentiment } from './sentiment.ts'
 interface DemoKey {
   readonly label: string
   readonly key: string
-  /** What a request with it shows. */
+  /** What requests with the key return. */
   readonly note: string
 }
 
-/** What to try the demo with: keys in plain text, the brand of a first request, and who owns what. */
+/** Keys in plain text, a brand for a first request, and the organizations and brands of the demo. */
 export const DEMO = {
   keys: KEYS.map(({ label, key, note }): DemoKey => ({ label, key, note })),
   /** Readable by the enterprise key and the brand-limited one. */
@@ -31,20 +31,20 @@ export const DEMO = {
 }
 
 /**
- * Fills the database of `client` with the demo of the 120 days up to and including `today` (YYYY-MM-DD, UTC),
- * in one transaction; a demo that is there already is replaced, and nothing else is touched.
+ * Inserts the demo data of the 120 days through `today` (YYYY-MM-DD, UTC) in one transaction. Replaces earlier demo
+ * data and changes no other rows.
  *
- * Each row follows from its own date: seeding on another day moves the window and changes no row inside it.
+ * Each row depends on its own date only: seeding on another day moves the window and changes no row inside it.
  */
 export async function seedDemo(client: Client, today: string): Promise<void> {
   const days = demoDays(today)
   await client.query('begin')
   try {
     await client.query("set local work_mem = '64MB'")
-    // It would sort the runs by brand; by time, as they come, their rows go into the indexes almost twice as fast.
+    // A merge join would sort the runs by brand. In order of time, index inserts are almost twice as fast.
     await client.query('set local enable_mergejoin = off')
     await clearDemo(client)
-    await insertCatalogue(client)
+    await insertModelsAndMarkets(client)
     await insertOrganizations(client)
     await insertBrands(client)
     await insertKeys(client)
@@ -53,7 +53,7 @@ export async function seedDemo(client: Client, today: string): Promise<void> {
     await insertCitations(client, today)
     await insertSentiment(client)
     await insertRecommendations(client)
-    // The planner would otherwise take the tables for empty until autovacuum has come round, which PGlite lacks.
+    // The planner would otherwise assume empty tables until autovacuum runs, and PGlite has none.
     await analyzeAll(client)
     await client.query('commit')
   } catch (error) {

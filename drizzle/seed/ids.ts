@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** The same UUID for the same words, for ever; shaped as version 3, so that the strictest client takes it. */
+/** Returns the same UUID for the same words. Its version is 3, so that strict clients accept it. */
 export function demoId(...words: readonly string[]): string {
   const hex = createHash('md5')
     .update(`export-api demo ${words.join(' ')}`)

@@ -6,46 +6,46 @@ import { ORGANIZATIONS } from './organizations.ts'
 
 const { enterprise, agency, pro, lite } = ORGANIZATIONS
 
-/** Plainly no secret: "de30" repeated and a number. */
+/** A key that is recognizable as a demo key: `de30` repeated, then a number. */
 function demoKey(number: number): string {
   return `svc_live_${'de30'.repeat(15)}${String(number).padStart(4, '0')}`
 }
 
-/** A key for each plan and state worth trying. */
+/** A key for each plan and state. */
 export const KEYS = [
   {
     label: 'enterprise',
     key: demoKey(1),
-    note: 'reads two brands, over their full history',
+    note: 'reads two brands, full history',
     owner: enterprise,
   },
-  { label: 'agency', key: demoKey(2), note: 'reads two other brands, 180 days back', owner: agency },
-  { label: 'pro', key: demoKey(3), note: 'reads one brand, 90 days back', owner: pro },
+  { label: 'agency', key: demoKey(2), note: 'reads two other brands, last 180 days', owner: agency },
+  { label: 'pro', key: demoKey(3), note: 'reads one brand, last 90 days', owner: pro },
   {
     label: 'brand-limited',
     key: demoKey(4),
-    note: `reads ${haldenpeak.name} alone`,
+    note: `reads ${haldenpeak.name} only`,
     owner: enterprise,
     brands: [demoId('brand', haldenpeak.slug)],
   },
   {
     label: 'revoked',
     key: demoKey(5),
-    note: 'answers 401',
+    note: 'returns 401',
     owner: enterprise,
     revoked: '2026-06-30T16:00:00Z',
   },
   {
     label: 'expired',
     key: demoKey(6),
-    note: 'answers 401',
+    note: 'returns 401',
     owner: enterprise,
     expires: '2026-06-30T00:00:00Z',
   },
-  { label: 'lite', key: demoKey(7), note: 'answers 403', owner: lite },
+  { label: 'lite', key: demoKey(7), note: 'returns 403', owner: lite },
 ]
 
-/** Adds the keys as the application keeps them: by hash, never in plain text. */
+/** Inserts the hashes of the keys. */
 export async function insertKeys(client: Client): Promise<void> {
   await client.query(
     `insert into api_keys (id, organization_id, created_by, scope, label, key_hash, last_four, brand_ids,
@@ -58,16 +58,16 @@ export async function insertKeys(client: Client): Promise<void> {
   )
 }
 
-function keyRow(one: (typeof KEYS)[number]) {
+function keyRow(demo: (typeof KEYS)[number]) {
   return {
-    id: demoId('key', one.label),
-    organization_id: one.owner.id,
-    created_by: one.owner.people[0]?.id,
-    label: `Demo: ${one.label}`,
-    key_hash: createHash('sha256').update(one.key).digest('hex'),
-    last_four: one.key.slice(-4),
-    brand_ids: one.brands ?? null,
-    expires_at: one.expires ?? null,
-    revoked_at: one.revoked ?? null,
+    id: demoId('key', demo.label),
+    organization_id: demo.owner.id,
+    created_by: demo.owner.people[0]?.id,
+    label: `Demo: ${demo.label}`,
+    key_hash: createHash('sha256').update(demo.key).digest('hex'),
+    last_four: demo.key.slice(-4),
+    brand_ids: demo.brands ?? null,
+    expires_at: demo.expires ?? null,
+    revoked_at: demo.revoked ?? null,
   }
 }

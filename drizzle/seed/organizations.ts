@@ -17,7 +17,7 @@ function organization(slug: string, name: string, plan: string, people: Readonly
   }
 }
 
-/** One organization on each plan; only the lite one can't export. */
+/** One organization per plan. The lite plan has no API access. */
 export const ORGANIZATIONS = {
   enterprise: organization('northgate', 'Northgate Brands', 'enterprise', {
     ingrid: 'owner',
@@ -31,11 +31,11 @@ export const ORGANIZATIONS = {
 
 const ALL = Object.values(ORGANIZATIONS)
 
-/** Adds the organizations with their plans and people. */
+/** Inserts the organizations with their subscriptions and members. */
 export async function insertOrganizations(client: Client): Promise<void> {
   const rows = JSON.stringify(ALL)
   const people = JSON.stringify(
-    ALL.flatMap((one) => one.people.map((person) => ({ ...person, organization_id: one.id }))),
+    ALL.flatMap(({ id, people }) => people.map((person) => ({ ...person, organization_id: id }))),
   )
   await client.query(
     `insert into organizations (id, name, created_at)

@@ -1,16 +1,16 @@
 import type { DemoBrand } from './brand.ts'
 
-/** A page that answers cite, in the order of how often; `sponsored` is on the domain that the brand owns at times. */
+/** A page that answers cite: often when its rank is low. `sponsored` pages are on the sponsored domain. */
 export interface DemoPage {
   readonly owned: boolean
   readonly rank: number
   readonly url: string
-  /** Null where none could be told from the URL. */
+  /** Null for an IP address. */
   readonly domain: string | null
   readonly sponsored: boolean
 }
 
-/** Every brand has as many pages of each kind, so that SQL picks one by rank. */
+/** Pages per kind, equal for all brands, so that SQL can select a page by its rank. */
 export const OWNED_PAGES = 70
 export const EARNED_PAGES = 900
 
@@ -38,10 +38,10 @@ const EARNED_PATHS = [
   '/wiki/%E6%AF%94%E8%BC%83/*',
 ]
 
-/** The pool of cited pages of a brand: first the general pages, then numbered ones for the long tail. */
+/** Returns the pages of a brand: general pages first, then numbered pages for the long tail. */
 export function pages(brand: DemoBrand): readonly DemoPage[] {
   const owned = urls(OWNED_PAGES, [`www.${brand.domain}`], OWNED_PATHS, brand.topics)
-  const earned = urls(EARNED_PAGES, [...brand.sources, '203.0.113.20'], EARNED_PATHS, brand.topics)
+  const earned = urls(EARNED_PAGES, [...brand.citedDomains, '203.0.113.20'], EARNED_PATHS, brand.topics)
   return [
     ...owned.map(({ url }, rank) => ({ owned: true, rank, url, domain: brand.domain, sponsored: false })),
     ...earned.map(({ url, host }, rank) => ({
@@ -49,12 +49,12 @@ export function pages(brand: DemoBrand): readonly DemoPage[] {
       rank,
       url,
       domain: /^[\d.]+$/.test(host) ? null : host,
-      sponsored: host === brand.magazine,
+      sponsored: host === brand.sponsoredDomain,
     })),
   ]
 }
 
-/** Steps through hosts, paths and topics at different paces, so that the pool mixes them from its first page on. */
+/** Combines hosts, paths and topics in different orders, so that the first pages already mix them. */
 function urls(count: number, hosts: readonly string[], paths: readonly string[], topics: readonly string[]) {
   return Array.from({ length: count }, (_, index) => {
     const host = hosts[index % hosts.length] ?? ''

@@ -3,24 +3,26 @@ import { PAGE_SIZE } from '../page.ts'
 import { PAID_PLANS } from '../plans.ts'
 import { flag, instant, text, uuid } from '../schemas.ts'
 
-/** What stands beside a page's rows: whether another page follows, and where (specification, section 2). */
+/** The `pagination` member of a page (docs/specification.md, Paging). */
 export const Pagination = z.object({
-  pageSize: z.literal(PAGE_SIZE).check(z.meta({ description: 'Rows of a full page.' })),
+  pageSize: z.literal(PAGE_SIZE).check(z.meta({ description: 'Maximum number of rows of a page.' })),
   hasMore: flag('Whether another page follows.'),
   nextCursor: z
     .nullable(z.string())
-    .check(z.meta({ description: 'The `cursor` of the next page, opaque; null on the last page.' })),
+    .check(z.meta({ description: 'Send it as `cursor` to get the next page. Null on the last page.' })),
 })
 
-/** What stands beside a page's rows: what was read (specification, section 2). */
+/** The `meta` member of a page (docs/specification.md, Paging). */
 export const Meta = z.object({
-  brandId: uuid('The brand that was read.'),
-  fromDate: instant('Start of the window actually read; later than requested when the plan moved it.'),
+  brandId: uuid('The requested brand.'),
+  fromDate: instant('Start of the window. Later than requested when the plan limits the window.'),
   toDate: instant(
-    'Inclusive end of the window: the last millisecond of `toDate`, or the time of the first request.',
+    'End of the window, inclusive: the last millisecond of `toDate`, or the time of the first request when `toDate` is absent.',
   ),
   plan: z.enum(PAID_PLANS).check(z.meta({ description: "Plan of the key's organization." })),
 })
 
-/** The body of every refusal (specification, section 2). */
-export const ErrorBody = z.object({ error: text('What was wrong, in a sentence.') })
+/** The body of every error (docs/specification.md, Errors). */
+export const ErrorBody = z.object({
+  error: text('What failed. Sentences can change: use the status in programs.'),
+})

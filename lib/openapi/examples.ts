@@ -1,11 +1,11 @@
 import { BASE } from '../app.ts'
 import type { Operation } from '../operation.ts'
-import type { Json } from './parts.ts'
+import type { Json } from './json-schema.ts'
 
-/** The day of the demo data that the examples show, and a day on which such a demo holds it. */
+/** The day and the number of rows that examples show, and the day for which to seed the demo data. */
 export const EXAMPLE = { day: '2026-11-02', seeded: '2026-11-05', rows: 2 } as const
 
-/** Asks a service that serves the demo data for an answer of each operation, shortened to its first rows. */
+/** Requests each operation from a service with the demo data. Returns the bodies by path, cut to the first rows. */
 export async function captureExamples(
   operations: readonly Operation[],
   { url, key, brandId }: { url: string; key: string; brandId: string },
@@ -14,8 +14,8 @@ export async function captureExamples(
   for (const { path, paged } of operations) {
     const query = paged ? `?brandId=${brandId}&fromDate=${EXAMPLE.day}&toDate=${EXAMPLE.day}` : ''
     const response = await fetch(url + BASE + path + query, { headers: { 'X-API-Key': key } })
-    const answer = await response.json()
-    examples[path] = { ...answer, data: answer.data.slice(0, EXAMPLE.rows) }
+    const body = await response.json()
+    examples[path] = { ...body, data: body.data.slice(0, EXAMPLE.rows) }
   }
   return examples
 }

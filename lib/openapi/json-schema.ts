@@ -1,7 +1,8 @@
 import * as z from 'zod/mini'
-import type { Json } from './parts.ts'
 
-/** A zod schema as JSON Schema: formats without the patterns that repeat them, integers without JavaScript's bounds. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
+
+/** Converts a zod schema to JSON Schema, without patterns that repeat a format and without JavaScript's integer bounds. */
 export function jsonSchema(schema: z.core.$ZodType): { readonly [name: string]: Json } {
   const { $schema, ...json } = z.toJSONSchema(schema, {
     io: 'input',

@@ -4,24 +4,24 @@ import py from '@speed-highlight/core/languages/py.js'
 import sql from '@speed-highlight/core/languages/sql.js'
 import ts from '@speed-highlight/core/languages/ts.js'
 import { tokenizeWith } from '@speed-highlight/core/tokenize'
-import { element } from './dom.ts'
+import { createElement } from './elements.ts'
 
 const GRAMMARS = { curl: bash, json, python: py, sql, typescript: ts }
 
-/** Longer texts stay plain: nobody reads them whole, and a phone would take long to colour them. */
-const LONGEST = 60_000
+/** Longest text to highlight: a phone takes too long for more. */
+const MAX_LENGTH = 60_000
 
-/** Shows code in an element, coloured. */
-export function showCode(place: Element, code: string, language: keyof typeof GRAMMARS): void {
-  if (code.length > LONGEST) {
-    place.replaceChildren(code)
+/** Shows code in an element, with syntax highlighting. */
+export function showCode(element: Element, code: string, language: keyof typeof GRAMMARS): void {
+  if (code.length > MAX_LENGTH) {
+    element.replaceChildren(code)
     return
   }
   const parts: (Node | string)[] = []
-  const keep = (text: string, type?: string) => {
-    parts.push(type === undefined ? text : element('span', { class: `code-${type}` }, [text]))
+  const addToken = (text: string, type?: string) => {
+    parts.push(type === undefined ? text : createElement('span', { class: `code-${type}` }, [text]))
   }
-  // @ts-expect-error Its types were written without exactOptionalPropertyTypes, and its grammars miss them by that.
-  tokenizeWith(code, GRAMMARS[language], keep, { languages: { js: ts } })
-  place.replaceChildren(...parts)
+  // @ts-expect-error The library's types do not support exactOptionalPropertyTypes.
+  tokenizeWith(code, GRAMMARS[language], addToken, { languages: { js: ts } })
+  element.replaceChildren(...parts)
 }

@@ -1,43 +1,44 @@
-import type { Row } from './figure.ts'
+import type { Row } from './evaluate-formula.ts'
 
-/** One token of JSON: a text, a mark, or whatever stands between marks. */
+/** A token of JSON: a string, a punctuation mark, or a number or literal. */
 const TOKEN = /"(?:[^"\\]|\\.)*"|[[\]{},:]|[^[\]{},:"\s]+/g
 
-/** JSON with a line a member. Numbers stay as they were written: `100.0000` is not 100 to whoever reads types from it. */
-export function indented(json: string): string {
-  let [depth, before] = [0, '']
-  const line = () => `\n${'  '.repeat(depth)}`
+/** Indents JSON like `JSON.stringify(…, null, 2)`, but keeps the text of its numbers, such as `100.0000`. */
+export function indentJson(json: string): string {
+  let [depth, previous] = [0, '']
+  const newLine = () => `\n${'  '.repeat(depth)}`
   const write = (token: string): string => {
-    const opened = before === '{' || before === '['
-    const start = opened && token !== '}' && token !== ']' ? line() : ''
+    const isFirst = previous === '{' || previous === '['
+    const isEnd = token === '}' || token === ']'
+    const start = isFirst && !isEnd ? newLine() : ''
     if (token === '{' || token === '[') depth += 1
-    if (token === ',') return token + line()
+    if (token === ',') return token + newLine()
     if (token === ':') return ': '
-    if (token !== '}' && token !== ']') return start + token
+    if (!isEnd) return start + token
     depth -= 1
-    return opened ? token : line() + token
+    return isFirst ? token : newLine() + token
   }
   return (json.match(TOKEN) ?? [])
     .map((token) => {
       const written = write(token)
-      before = token
+      previous = token
       return written
     })
     .join('')
 }
 
-/** An answer's body; null when it is no JSON, or no object. */
-export function parsed(json: string): Row | null {
+/** Parses a body. Returns null unless it is a JSON object. */
+export function parseObject(json: string): Row | null {
   try {
-    const value: unknown = JSON.parse(json, written)
+    const value: unknown = JSON.parse(json, keepNumberText)
     return isRow(value) ? value : null
   } catch {
     return null
   }
 }
 
-/** Numbers as they were written, where the browser tells how. */
-function written(_name: string, value: unknown, context?: { source?: string }): unknown {
+/** Replaces numbers by their text, in browsers that provide it. */
+function keepNumberText(_name: string, value: unknown, context?: { source?: string }): unknown {
   return typeof value === 'number' ? (context?.source ?? value) : value
 }
 

@@ -1,14 +1,14 @@
 import { isPaged } from '../reference.ts'
-import { addressOf, type RequestContext } from './request.ts'
+import { addressOf, type SampleRequest } from './request.ts'
 
-/** A shell script with curl and jq: each page into a file of its own. */
-export function curl(asked: RequestContext): string {
-  const { id } = asked.endpoint
-  const address = quoted(addressOf(asked))
+/** Writes a shell script for curl and jq that saves each page to a file. */
+export function curl(request: SampleRequest): string {
+  const { id } = request.endpoint
+  const address = quoted(addressOf(request))
   const options = `-sSf --retry 10 -H "X-API-Key: $EXPORT_API_KEY"`
-  const key = `# The key comes from the environment: export EXPORT_API_KEY=svc_live_…
-# On 429 and 503 curl waits as long as Retry-After says, and asks again.`
-  if (!isPaged(asked.endpoint)) {
+  const key = `# Set the key first: export EXPORT_API_KEY=svc_live_…
+# On 429 and 503, curl waits for the seconds in Retry-After and retries.`
+  if (!isPaged(request.endpoint)) {
     return `${key}
 curl ${options} ${address} > ${id}.json || exit 1
 
@@ -17,7 +17,7 @@ jq -r '.data | "\\(length) rows"' ${id}.json`
   return `${key}
 url=${address}
 
-# One file a page, in a new folder, until hasMore is false.
+# Save each page to a file in a new folder until hasMore is false.
 folder=$(mktemp -d ./${id}-XXXXXX) || exit 1
 cursor=''
 page=1

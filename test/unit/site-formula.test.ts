@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { type Figure, figuresOf, sum } from '../../site/browser/figure.ts'
-import { indented } from '../../site/browser/json.ts'
-import { fieldsOf, javascript, write } from '../../site/formula.ts'
+import { type CompiledFormula, evaluateFormula, sum } from '../../site/browser/evaluate-formula.ts'
+import { indentJson } from '../../site/browser/json.ts'
+import { javascript, summedFields, toCode } from '../../site/formula.ts'
 import { reference } from '../support/reference.ts'
 
 const formulas = reference.endpoints.flatMap(({ id, formula, fields }) =>
   formula ? [{ id, formula, fields }] : [],
 )
 
-test('five metrics have a figure of a window', () => {
+test('five metrics have a formula', () => {
   expect(formulas.map(({ id }) => id)).toEqual([
     'citation-share',
     'competitors',
@@ -18,48 +18,48 @@ test('five metrics have a figure of a window', () => {
   ])
 })
 
-test.each(formulas)('the formula of $id adds up fields of its rows', ({
+test.each(formulas)('the formula of $id sums fields of its rows', ({
   formula: { part, whole, per },
   fields,
 }) => {
   const names = fields.map(({ name }) => name)
   for (const side of [part, whole]) {
-    expect(fieldsOf(side).length).toBeGreaterThan(0)
-    expect(names).toEqual(expect.arrayContaining(fieldsOf(side)))
+    expect(summedFields(side).length).toBeGreaterThan(0)
+    expect(names).toEqual(expect.arrayContaining(summedFields(side)))
   }
   if (per !== undefined) expect(names).toContain(per)
 })
 
-/** The two sides as the page's script has them. */
-const figureOf = (id: string): Figure => {
+/** Compiles a formula like the page's script. */
+const compile = (id: string): CompiledFormula => {
   const formula = formulas.find((each) => each.id === id)?.formula
   if (formula === undefined) throw new Error(`${id} has no formula`)
-  const compile = (side: string) =>
-    new Function('sum', `return (rows) => ${write(side, javascript('rows'))}`)(sum)
-  return { part: compile(formula.part), whole: compile(formula.whole) }
+  const toFunction = (side: string) =>
+    new Function('sum', `return (rows) => ${toCode(side, javascript('rows'))}`)(sum)
+  return { part: toFunction(formula.part), whole: toFunction(formula.whole) }
 }
 
-describe('the figure of rows', () => {
-  test('is made of sums, and not of the days’ rates', () => {
+describe('evaluating a formula', () => {
+  test('divides sums, instead of averaging daily rates', () => {
     const rows = [
       { visible_count: 1, total_prompts: 1, visibility_rate: 100 },
       { visible_count: 0, total_prompts: 3, visibility_rate: 0 },
     ]
-    expect(figuresOf(figureOf('visibility'), rows, undefined)).toEqual(new Map([['', 25]]))
+    expect(evaluateFormula(compile('visibility'), rows, undefined)).toEqual(new Map([['', 25]]))
   })
 
-  test('takes numbers as they were written', () => {
+  test('accepts numbers as text', () => {
     const rows = [{ positive_weight: '1.5000', negative_weight: '0.5000' }]
-    expect(figuresOf(figureOf('sentiment'), rows, undefined)).toEqual(new Map([['', 75]]))
+    expect(evaluateFormula(compile('sentiment'), rows, undefined)).toEqual(new Map([['', 75]]))
   })
 
-  test('recovers the recommended answers of a day, for each entity', () => {
+  test('recovers the recommending answers of each day, per entity', () => {
     const rows = [
       { entity_name: 'Us', recommended_rate: 33.3333, judged_answers: 3 },
       { entity_name: 'Them', recommended_rate: 0, judged_answers: 3 },
       { entity_name: 'Us', recommended_rate: 100, judged_answers: 1 },
     ]
-    expect(figuresOf(figureOf('recommended-rate'), rows, 'entity_name')).toEqual(
+    expect(evaluateFormula(compile('recommended-rate'), rows, 'entity_name')).toEqual(
       new Map([
         ['Us', 50],
         ['Them', 0],
@@ -67,15 +67,15 @@ describe('the figure of rows', () => {
     )
   })
 
-  test('has no value where nothing can be divided by', () => {
+  test('returns null when the divisor is 0', () => {
     const rows = [{ positive_weight: 0, negative_weight: 0, neutral_mentions: 4 }]
-    expect(figuresOf(figureOf('sentiment'), rows, undefined)).toEqual(new Map([['', null]]))
+    expect(evaluateFormula(compile('sentiment'), rows, undefined)).toEqual(new Map([['', null]]))
   })
 })
 
-describe('JSON with a line a member', () => {
-  test('keeps numbers as they were written, and texts with marks in them', () => {
-    expect(indented('{"data":[{"a":100.0000,"b":"x{,:\\"}"},{"a":null,"b":""}],"c":[],"d":{}}')).toBe(`{
+describe('indenting JSON', () => {
+  test('keeps the text of numbers, and punctuation in strings', () => {
+    expect(indentJson('{"data":[{"a":100.0000,"b":"x{,:\\"}"},{"a":null,"b":""}],"c":[],"d":{}}')).toBe(`{
   "data": [
     {
       "a": 100.0000,
@@ -99,8 +99,8 @@ describe('JSON with a line a member', () => {
     '"a"',
     '1',
     'null',
-  ])('means the same: %s', (json) => {
-    expect(JSON.parse(indented(json))).toEqual(JSON.parse(json))
-    expect(indented(json)).toBe(JSON.stringify(JSON.parse(json), null, 2))
+  ])('matches JSON.stringify: %s', (json) => {
+    expect(JSON.parse(indentJson(json))).toEqual(JSON.parse(json))
+    expect(indentJson(json)).toBe(JSON.stringify(JSON.parse(json), null, 2))
   })
 })

@@ -1,6 +1,6 @@
 import type { DemoBrand } from '../brand.ts'
 
-/** The one whose names leave ASCII: umlauts and kana must match in any case, on any server. */
+/** A brand with non-ASCII names: umlauts and kana must match in any case, on any server. */
 export const brueckentor: DemoBrand = {
   slug: 'brueckentor',
   organization: 'agency',
@@ -11,8 +11,8 @@ export const brueckentor: DemoBrand = {
   aliases: ['Brueckentor', 'Café Brückentor', 'ブリュッケントア'],
   active: true,
   sampling: 0.14,
-  pull: { level: 0.3, rise: 0.14 },
-  mood: { level: 0.62, rise: 0.08, quiet: false },
+  mentionRate: { level: 0.3, rise: 0.14 },
+  sentiment: { level: 0.62, rise: 0.08, hasGaps: false },
   competitors: [
     { name: 'Møllehus Kaffe', aliases: ['Mollehus', 'Møllehus'], level: 0.36, rise: -0.08 },
     { name: 'Torrevieja Roasters', aliases: ['Torrevieja'], level: 0.28, rise: 0.05 },
@@ -28,7 +28,7 @@ export const brueckentor: DemoBrand = {
     { text: 'Light roast for filter coffee, not sour' },
     { text: 'Where do Brückentor beans come from?', branded: true },
   ],
-  sources: [
+  citedDomains: [
     'filterandfoam.example',
     'roastreport.example',
     'forum.homebarista.example',
@@ -37,7 +37,7 @@ export const brueckentor: DemoBrand = {
     'food.dailyherald.example',
     'encyclopedia.example',
   ],
-  magazine: 'roastreport.example',
+  sponsoredDomain: 'roastreport.example',
   topics: [
     'espresso-beans',
     'transparent-trade',

@@ -1,6 +1,6 @@
 import type { DemoBrand } from '../brand.ts'
 
-/** The inactive one: a line that was given up, whose records stay but which no key reads. */
+/** An inactive brand: its records remain, but no key can read it. */
 export const haldenpeakKids: DemoBrand = {
   slug: 'haldenpeak-kids',
   organization: 'enterprise',
@@ -11,8 +11,8 @@ export const haldenpeakKids: DemoBrand = {
   aliases: ['Little Halden'],
   active: false,
   sampling: 0.06,
-  pull: { level: 0.12, rise: -0.04 },
-  mood: { level: 0.4, rise: 0, quiet: false },
+  mentionRate: { level: 0.12, rise: -0.04 },
+  sentiment: { level: 0.4, rise: 0, hasGaps: false },
   competitors: [
     { name: 'Puddlejump', aliases: ['Puddle Jump'], level: 0.45, rise: 0.05 },
     { name: 'Minimoor', aliases: ['Mini Moor'], level: 0.3, rise: 0 },
@@ -25,7 +25,7 @@ export const haldenpeakKids: DemoBrand = {
     { text: 'Warm snow trousers for kindergarten' },
     { text: 'Does Haldenpeak make clothes for children?', branded: true },
   ],
-  sources: [
+  citedDomains: [
     'muddyparents.example',
     'kidsgeartest.example',
     'forum.familytrails.example',

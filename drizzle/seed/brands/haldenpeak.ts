@@ -1,6 +1,6 @@
 import type { DemoBrand } from '../brand.ts'
 
-/** The showcase: every prompt runs daily on every model and market, and the brand climbs past its rival. */
+/** The main brand: every prompt runs daily on every model and market, and the brand overtakes a competitor. */
 export const haldenpeak: DemoBrand = {
   slug: 'haldenpeak',
   organization: 'enterprise',
@@ -11,8 +11,8 @@ export const haldenpeak: DemoBrand = {
   aliases: ['Halden Peak', 'Haldenpeak Gear'],
   active: true,
   sampling: 1,
-  pull: { level: 0.13, rise: 0.37 },
-  mood: { level: 0.46, rise: 0.2, quiet: false },
+  mentionRate: { level: 0.13, rise: 0.37 },
+  sentiment: { level: 0.46, rise: 0.2, hasGaps: false },
   competitors: [
     { name: 'Tarnvale', aliases: ['Tarn Vale', 'Tarnvale Mountain'], level: 0.62, rise: -0.28 },
     { name: 'Corriegear', aliases: ['Corrie Gear'], level: 0.34, rise: 0.04 },
@@ -36,7 +36,7 @@ export const haldenpeak: DemoBrand = {
     { text: 'Which hiking gear is on sale this week?', counts: false },
     { text: 'Best hiking boots of summer 2026', retiredAt: '2026-10-20T09:30:00Z' },
   ],
-  sources: [
+  citedDomains: [
     'trailgazette.example',
     'packandpole.example',
     'summitreviews.example',
@@ -52,7 +52,7 @@ export const haldenpeak: DemoBrand = {
     'video.tubular.example',
     'encyclopedia.example',
   ],
-  magazine: 'trailgazette.example',
+  sponsoredDomain: 'trailgazette.example',
   topics: [
     'waterproof-hiking-boots',
     'three-day-backpacks',

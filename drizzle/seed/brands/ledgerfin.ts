@@ -1,6 +1,6 @@
 import type { DemoBrand } from '../brand.ts'
 
-/** Software for small firms: a newcomer that starts low and grows fast. */
+/** Software for small companies: a new brand that starts low and grows fast. */
 export const ledgerfin: DemoBrand = {
   slug: 'ledgerfin',
   organization: 'pro',
@@ -11,8 +11,8 @@ export const ledgerfin: DemoBrand = {
   aliases: ['Ledger Fin', 'Ledgerfin Books'],
   active: true,
   sampling: 0.16,
-  pull: { level: 0.05, rise: 0.3 },
-  mood: { level: 0.55, rise: 0.1, quiet: false },
+  mentionRate: { level: 0.05, rise: 0.3 },
+  sentiment: { level: 0.55, rise: 0.1, hasGaps: false },
   competitors: [
     { name: 'Talliwise', aliases: ['Talli Wise'], level: 0.6, rise: -0.1 },
     { name: 'Countable Cloud', aliases: ['Countable'], level: 0.42, rise: 0 },
@@ -28,7 +28,7 @@ export const ledgerfin: DemoBrand = {
     { text: 'Cheapest bookkeeping app for freelancers' },
     { text: 'Ledgerfin pricing and limits', branded: true },
   ],
-  sources: [
+  citedDomains: [
     'smallfirmweekly.example',
     'softwarescout.example',
     'forum.bookkeepers.example',

@@ -1,6 +1,6 @@
 import type { DemoBrand } from '../brand.ts'
 
-/** A steady brand in a crowded market, the agency's second client. */
+/** A stable brand in a crowded market: the second client of the agency. */
 export const lumisel: DemoBrand = {
   slug: 'lumisel',
   organization: 'agency',
@@ -11,8 +11,8 @@ export const lumisel: DemoBrand = {
   aliases: ['Lumi Sel', 'Lumisel Paris'],
   active: true,
   sampling: 0.13,
-  pull: { level: 0.27, rise: 0.03 },
-  mood: { level: 0.5, rise: 0.05, quiet: false },
+  mentionRate: { level: 0.27, rise: 0.03 },
+  sentiment: { level: 0.5, rise: 0.05, hasGaps: false },
   competitors: [
     { name: 'Dermatide', aliases: ['Derma Tide'], level: 0.52, rise: -0.05 },
     { name: 'Hanabloom', aliases: ['Hana Bloom', 'ハナブルーム'], level: 0.31, rise: 0.15 },
@@ -30,7 +30,7 @@ export const lumisel: DemoBrand = {
     { text: 'Is Lumisel good for sensitive skin?', branded: true },
     { text: 'Skin care discount codes', counts: false },
   ],
-  sources: [
+  citedDomains: [
     'thepatchtest.example',
     'ingredientwise.example',
     'forum.skincircle.example',

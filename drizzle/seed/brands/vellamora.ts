@@ -1,6 +1,6 @@
 import type { DemoBrand } from '../brand.ts'
 
-/** The brand with gaps: days with only neutral phrases and days with none. */
+/** A brand with gaps: days with neutral phrases only, and days without phrases. */
 export const vellamora: DemoBrand = {
   slug: 'vellamora',
   organization: 'enterprise',
@@ -11,8 +11,8 @@ export const vellamora: DemoBrand = {
   aliases: ['Vella Mora', 'Vellamora Kitchen'],
   active: true,
   sampling: 0.14,
-  pull: { level: 0.34, rise: -0.06 },
-  mood: { level: 0.52, rise: -0.12, quiet: true },
+  mentionRate: { level: 0.34, rise: -0.06 },
+  sentiment: { level: 0.52, rise: -0.12, hasGaps: true },
   competitors: [
     { name: 'Brightkettle', aliases: ['Bright Kettle'], level: 0.41, rise: 0.08 },
     { name: 'Osterholm', aliases: ['Osterholm Haushalt'], level: 0.3, rise: -0.04 },
@@ -29,7 +29,7 @@ export const vellamora: DemoBrand = {
     { text: 'Are Vellamora dishwashers reliable?', branded: true },
     { text: 'Cheapest place to buy a dryer', counts: false },
   ],
-  sources: [
+  citedDomains: [
     'kitchenledger.example',
     'testbank.example',
     'appliance-advice.example',

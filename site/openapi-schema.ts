@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 
-/** The schema of a field or a parameter, as far as the page shows it. */
+/** The schema of a field or a parameter: the members that the page shows. */
 export const Schema = z.object({
   type: z.optional(z.string()),
   format: z.optional(z.string()),
@@ -24,11 +24,11 @@ const Operation = z.object({
   responses: z.record(z.string(), z.unknown()),
 })
 
-/** A row: its fields by name. */
-export const Row = z.object({ properties: z.record(z.string(), Schema) })
+/** The schema of a row: its fields by name. */
+export const RowSchema = z.object({ properties: z.record(z.string(), Schema) })
 
-/** An answer of 200: the schema of its rows, and an example. */
-export const Answer = z.object({
+/** A 200 response: the schema of its rows, and an example. */
+export const SuccessResponse = z.object({
   content: z.object({
     'application/json': z.object({
       schema: z.object({ properties: z.object({ data: z.object({ items: Reference }) }) }),
@@ -37,8 +37,8 @@ export const Answer = z.object({
   }),
 })
 
-/** The OpenAPI document, in the form in which this project writes it. */
-export const Document = z.object({
+/** The OpenAPI document in the form that `lib/openapi/` writes. */
+export const OpenApiDocument = z.object({
   info: z.object({ title: z.string(), version: z.string(), summary: z.string(), description: z.string() }),
   paths: z.record(z.string(), z.object({ get: Operation })),
   components: z.object({
@@ -52,7 +52,6 @@ export const Document = z.object({
       z.string(),
       z.object({
         description: z.string(),
-        headers: z.record(z.string(), Reference),
         content: z.optional(
           z.object({ 'application/json': z.object({ example: z.object({ error: z.string() }) }) }),
         ),

@@ -1,5 +1,5 @@
-/** What came back, and how long it took. */
-export type Answered = {
+/** A response, and the milliseconds until its last byte. */
+export type ApiResponse = {
   readonly status: number
   readonly ms: number
   readonly headers: Headers
@@ -7,14 +7,14 @@ export type Answered = {
 }
 
 /**
- * Sends a request to this page's own service; null when nothing came back. The key travels in its header alone, no cookie
- * goes along, and the answer is not kept on the disk.
+ * Sends a request to this service. Returns null when there is no response. The key is sent in its header only, without
+ * cookies, and the response is not cached.
  */
-export async function ask(
+export async function sendRequest(
   path: string,
   query: Readonly<Record<string, string>>,
   key: string,
-): Promise<Answered | null> {
+): Promise<ApiResponse | null> {
   const parameters = new URLSearchParams(query).toString()
   const start = performance.now()
   try {

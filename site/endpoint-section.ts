@@ -3,8 +3,8 @@ import { breakable, type Html, prose } from './prose.ts'
 import { type Endpoint, isPaged, type Parameter } from './reference.ts'
 import { SAMPLES } from './samples.ts'
 
-/** The part of the page that is about one endpoint. */
-export function section(endpoint: Endpoint, ids: ReadonlySet<string>): Html {
+/** Renders the section of an endpoint. */
+export function endpointSection(endpoint: Endpoint, ids: ReadonlySet<string>): Html {
   const { id, path, summary, description, parameters, fields, formula, example } = endpoint
   return html`<section class="endpoint" id="${id}" aria-labelledby="${id}-title">
   <h2 id="${id}-title">${summary}</h2>
@@ -18,10 +18,10 @@ export function section(endpoint: Endpoint, ids: ReadonlySet<string>): Html {
         <div><code>${formula.part}</code></div>
         <div class="over"><code>${formula.whole}</code></div>
         <div class="times">× 100</div>
-        ${formula.per && html`<figcaption>for each <code>${formula.per}</code></figcaption>`}
+        ${formula.per && html`<figcaption>per <code>${formula.per}</code></figcaption>`}
       </figure>`
       }
-      <h3>Fields of a row</h3>
+      <h3>Fields</h3>
       <dl class="fields">${fields.map(
         ({ name, type, nullable, description }) =>
           html`<div><dt><code>${name}</code> <span class="type">${type}${nullable ? ' or null' : ''}</span></dt><dd>${prose(description, ids)}</dd></div>`,
@@ -29,22 +29,22 @@ export function section(endpoint: Endpoint, ids: ReadonlySet<string>): Html {
     </div>
     <div>
       ${samples(endpoint)}
-      <details class="example"><summary>Example of an answer</summary><pre tabindex="0" role="region" aria-label="Example of an answer"><code data-language="json">${example}</code></pre></details>
+      <details class="example"><summary>Example response</summary><pre tabindex="0" role="region" aria-label="Example response"><code data-language="json">${example}</code></pre></details>
     </div>
   </div>
-  <form class="try" id="${id}-try" data-endpoint="${id}" autocomplete="off" novalidate aria-label="Try: ${summary}">
+  <form class="try" id="${id}-try" data-endpoint="${id}" autocomplete="off" novalidate aria-label="Request: ${summary}">
     <h3>Try it</h3>
     ${parameters.map((parameter) => field(id, parameter, ids))}
     <p class="buttons"><button type="submit">Send</button>${isPaged(endpoint) ? html` <button type="button" class="quiet" data-next hidden>Next page</button>` : ''}</p>
   </form>
-  <div class="answer" data-answer="${id}"><p role="status" data-summary></p><div data-details></div></div>
+  <div class="response" data-response="${id}"><p role="status" data-summary></p><div data-details></div></div>
 </section>`
 }
 
 function samples({ id, summary }: Endpoint): Html {
   return html`<div class="samples" data-samples="${id}">
     <div class="bar">
-      <div role="tablist" aria-label="Code: ${summary}">${Object.entries(SAMPLES).map(
+      <div role="tablist" aria-label="Code samples: ${summary}">${Object.entries(SAMPLES).map(
         ([language, { label }], index) =>
           html`<button type="button" role="tab" id="${id}-${language}" aria-controls="${id}-code" aria-selected="${index === 0 ? 'true' : 'false'}" tabindex="${index === 0 ? '0' : '-1'}" data-language="${language}">${label}</button>`,
       )}</div>

@@ -1,0 +1,65 @@
+import { BUDGET } from '../rate-limit.ts'
+import type { Json } from './json-schema.ts'
+
+/** The response headers of `components`, by name. */
+export const HEADERS: Record<string, Json> = {
+  'X-Request-Id': {
+    description:
+      'Identifies the request in the logs of the service. Repeats your own `X-Request-Id` when it has 1 to 64 letters, digits, `.`, `_` or `-`.',
+    schema: { type: 'string' },
+  },
+  'Server-Timing': {
+    description: 'Milliseconds spent waiting for the database (`db`) and for the rate limiter (`budget`).',
+    schema: { type: 'string' },
+    example: 'budget;dur=4, db;dur=9',
+  },
+  'RateLimit-Policy': {
+    description: 'The rate limit: `q` requests per window of `w` seconds.',
+    schema: { type: 'string' },
+    example: `"default";q=${BUDGET.requests};w=${BUDGET.seconds}`,
+  },
+  RateLimit: {
+    description:
+      'The requests left (`r`), and the seconds until the limit resets (`t`). Absent while the rate limiter is unavailable.',
+    schema: { type: 'string' },
+    example: '"default";r=97;t=42',
+  },
+  'Retry-After': {
+    description: 'Seconds to wait before you retry the request.',
+    schema: { type: 'integer' },
+  },
+  ETag: {
+    description:
+      'Identifies this version of the response. Send it as `If-None-Match` to receive 304 while the response is unchanged. Absent on pages whose window includes today or later days.',
+    schema: { type: 'string' },
+    example: '"4b9e9d1a6f8e0c2d7a3b5c1e9f0d8a76"',
+  },
+  Link: {
+    description: 'Address of the next page, with `rel="next"`. Absent on the last page.',
+    schema: { type: 'string' },
+  },
+  'X-Data-Settled-Through': {
+    description:
+      'All days through this date are up to date. Absent when that holds for no day of the window.',
+    schema: { type: 'string', format: 'date' },
+  },
+}
+
+/** The headers of a deprecated endpoint, on every response. */
+export const DEPRECATION_HEADERS: Record<string, Json> = {
+  Deprecation: {
+    description: 'Time since which this endpoint is deprecated: `@` and a Unix time in seconds (RFC 9745).',
+    schema: { type: 'string' },
+  },
+  Sunset: {
+    description: 'Time after which this endpoint can be removed (RFC 8594).',
+    schema: { type: 'string' },
+  },
+}
+
+/** Names of the headers on every response that counts against the rate limit. */
+export const COMMON_HEADERS = ['X-Request-Id', 'Server-Timing', 'RateLimit-Policy', 'RateLimit']
+
+/** Returns references to headers of `components`. */
+export const headerReferences = (names: readonly string[]): Record<string, Json> =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))

@@ -1,0 +1,26 @@
+import { PAGE_SIZE } from '../page.ts'
+import { PAID_PLANS, PLANS } from '../plans.ts'
+import { BUDGET } from '../rate-limit.ts'
+import { DEFAULT_DAYS } from '../window.ts'
+
+const lookbacks = PAID_PLANS.map((plan) => {
+  const days = PLANS[plan].lookbackDays
+  return `${days === null ? 'no limit' : `${days} days`} (${plan})`
+})
+
+/** The description of the whole API. Blank lines separate its paragraphs. */
+export const INTRODUCTION = `Send your API key in the \`X-API-Key\` header. Start with \`/brands\`: all other endpoints require a \`brandId\` from its
+response.
+
+Metrics return pages of up to ${PAGE_SIZE} rows. To get all rows, send \`pagination.nextCursor\` as \`cursor\` until \`hasMore\` is
+false. Keep \`brandId\`, \`fromDate\` and \`toDate\` the same for all pages.
+
+Metrics cover counted answers: answers without an error, to prompts that are not retired and that count in metrics.
+To compute a rate for a period, sum the counts, then divide. The average of daily rates is a different number.
+
+Dates are UTC days. Without \`fromDate\`, the window starts ${DEFAULT_DAYS} days before today. Your plan limits how far back a window
+reaches: ${lookbacks.join(', ')}. The rate limit is ${BUDGET.requests} requests per clock minute, across
+all endpoints.
+
+For the first load, request one month at a time for each brand. Afterwards, request the last days again every day, and
+replace those days in your copy. Late data and edits change days that you already have.`

@@ -1,0 +1,59 @@
+import type { Operation } from '../operation.ts'
+import { PAGE_SIZE } from '../page.ts'
+import { Parameters } from '../parameters.ts'
+import { COMMON_HEADERS, DEPRECATION_HEADERS, headerReferences } from './headers.ts'
+import type { Json } from './json-schema.ts'
+import { responseReferences } from './responses.ts'
+
+/** An operation, and the name under which its file exports the schema of its row. */
+export type NamedOperation = Operation & { readonly rowName: string }
+
+const LISTING = { headers: [...COMMON_HEADERS, 'ETag'], statuses: ['304', '401', '403', '429', '503'] }
+const PAGED = {
+  headers: [...LISTING.headers, 'Link', 'X-Data-Settled-Through'],
+  statuses: ['304', '400', '401', '403', '404', '429', '503'],
+}
+
+/** Returns the operation object of an endpoint; `example` is the body of a 200 response. */
+export function describeOperation(operation: NamedOperation, example: Json | undefined): Json {
+  const { path, summary, description, paged, formula, deprecated } = operation
+  const { headers, statuses } = paged ? PAGED : LISTING
+  return {
+    operationId: path.slice(1).replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
+    tags: ['Export'],
+    summary,
+    description,
+    ...(formula && { 'x-formula': formula }),
+    ...(deprecated && { deprecated: true }),
+    ...(paged && {
+      parameters: Object.keys(Parameters.shape).map((name) => ({ $ref: `#/components/parameters/${name}` })),
+    }),
+    responses: {
+      200: {
+        description: paged ? 'One page of rows.' : 'All rows.',
+        headers: { ...headerReferences(headers), ...(deprecated && DEPRECATION_HEADERS) },
+        content: {
+          'application/json': { schema: bodySchema(operation), ...(example !== undefined && { example }) },
+        },
+      },
+      ...responseReferences(statuses),
+    },
+  }
+}
+
+function bodySchema({ rowName, paged }: NamedOperation): Json {
+  const data = { type: 'array', items: { $ref: `#/components/schemas/${rowName}` } }
+  if (!paged) return objectSchema({ data })
+  return objectSchema({
+    data: { ...data, maxItems: PAGE_SIZE },
+    pagination: { $ref: '#/components/schemas/Pagination' },
+    meta: { $ref: '#/components/schemas/Meta' },
+  })
+}
+
+const objectSchema = (properties: Record<string, Json>): Json => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
+  additionalProperties: false,
+})

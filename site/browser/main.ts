@@ -1,0 +1,123 @@
+import { type Endpoint, isPaged } from '../reference.ts'
+import type { SampleRequest } from '../samples/request.ts'
+import { createElement, find, findAll } from './elements.ts'
+import type { CompiledFormula, Row } from './evaluate-formula.ts'
+import { showCode } from './highlight.ts'
+import { type ApiResponse, sendRequest } from './request.ts'
+import { details, errorOf, nextCursorOf, rowsOf, summary } from './response-view.ts'
+import { showSamples } from './sample-tabs.ts'
+
+const SENDING = 'Sending…'
+const NO_RESPONSE = 'No response. Check your connection, then send the request again.'
+
+/** Makes the page interactive: code samples, request forms, and the key, which stays in its input. */
+export function main(
+  endpoints: readonly Endpoint[],
+  formulas: Readonly<Record<string, CompiledFormula>>,
+): void {
+  const keyInput = find(HTMLInputElement, '#key-input')
+  const forms = findAll(HTMLFormElement, 'form.try')
+  const listing = endpoints.find((endpoint) => !isPaged(endpoint))
+
+  const inputsOf = (form: ParentNode) => findAll(HTMLInputElement, '[data-parameter]', form)
+
+  function queryOf(form: ParentNode): Record<string, string> {
+    const values = inputsOf(form).map(({ dataset, value }) => [dataset.parameter ?? '', value.trim()])
+    return Object.fromEntries(values.filter(([, value]) => value !== ''))
+  }
+
+  function sampleRequest(id: string): SampleRequest {
+    const endpoint = endpoints.find((each) => each.id === id)
+    if (endpoint === undefined) throw new Error(`Unknown endpoint ${id}`)
+    const { cursor, ...query } = queryOf(find(HTMLFormElement, `form[data-endpoint="${id}"]`))
+    return { origin: location.origin, endpoint, query }
+  }
+
+  const renderSamples = showSamples(sampleRequest)
+
+  /** Sets a brand or date in all forms, and clears the cursors because they belong to the previous values. */
+  function setParameter(name: string, value: string): void {
+    for (const input of forms.flatMap(inputsOf)) {
+      if (input.dataset.parameter === name) input.value = value
+      else if (input.dataset.parameter === 'cursor') input.value = ''
+    }
+    for (const next of findAll(HTMLElement, '[data-next]')) next.hidden = true
+    renderSamples()
+  }
+
+  function suggestBrands(rows: readonly Row[]): void {
+    const options = rows.map(({ id, name }) => createElement('option', { value: String(id) }, [String(name)]))
+    find(HTMLElement, '#brands-list').replaceChildren(...options)
+    const [first] = rows
+    const hasEmptyInput = forms
+      .flatMap(inputsOf)
+      .some(({ dataset, value }) => dataset.parameter === 'brandId' && value === '')
+    if (first !== undefined && hasEmptyInput) setParameter('brandId', String(first.id))
+  }
+
+  async function send(form: HTMLFormElement): Promise<void> {
+    const { endpoint } = sampleRequest(form.dataset.endpoint ?? '')
+    const view = find(HTMLElement, `[data-response="${endpoint.id}"]`)
+    const summaryElement = find(HTMLElement, '[data-summary]', view)
+    const detailsElement = find(HTMLElement, '[data-details]', view)
+    const button = find(HTMLButtonElement, '[type=submit]', form)
+    button.disabled = true
+    summaryElement.replaceChildren(SENDING)
+    const response = await sendRequest(endpoint.path, queryOf(form), keyInput.value.trim())
+    button.disabled = false
+    if (response === null) {
+      summaryElement.replaceChildren(NO_RESPONSE)
+      detailsElement.replaceChildren()
+      return
+    }
+    summaryElement.replaceChildren(...summary(response))
+    detailsElement.replaceChildren(...details({ response, endpoint, formula: formulas[endpoint.id] }))
+    offerNextPage(form, response)
+    if (endpoint === listing && response.status === 200) suggestBrands(rowsOf(response))
+  }
+
+  function offerNextPage(form: HTMLFormElement, response: ApiResponse): void {
+    const button = form.querySelector('[data-next]')
+    if (!(button instanceof HTMLButtonElement)) return
+    const cursor = nextCursorOf(response)
+    button.hidden = cursor === null
+    button.onclick = () => {
+      for (const input of inputsOf(form)) if (input.dataset.parameter === 'cursor') input.value = cursor ?? ''
+      void send(form)
+    }
+  }
+
+  for (const form of forms) {
+    form.addEventListener('submit', (event) => {
+      event.preventDefault()
+      void send(form)
+    })
+    for (const input of inputsOf(form)) {
+      const { parameter = '' } = input.dataset
+      if (parameter !== 'cursor') input.addEventListener('input', () => setParameter(parameter, input.value))
+    }
+  }
+
+  const keyState = find(HTMLElement, '#key-state')
+  find(HTMLFormElement, '#key').addEventListener('submit', async (event) => {
+    event.preventDefault()
+    if (listing === undefined) return
+    keyState.replaceChildren(SENDING)
+    const response = await sendRequest(listing.path, {}, keyInput.value.trim())
+    if (response === null) return keyState.replaceChildren(NO_RESPONSE)
+    if (response.status !== 200) return keyState.replaceChildren(`${response.status}: ${errorOf(response)}`)
+    const rows = rowsOf(response)
+    suggestBrands(rows)
+    const names = rows.map(({ name }) => String(name)).join(', ')
+    keyState.replaceChildren(names === '' ? 'This key can read no brands.' : `This key can read ${names}.`)
+  })
+
+  const showButton = find(HTMLButtonElement, '#key-show')
+  showButton.addEventListener('click', () => {
+    const isHidden = keyInput.classList.toggle('secret')
+    showButton.setAttribute('aria-pressed', String(!isHidden))
+  })
+
+  for (const code of findAll(HTMLElement, 'code[data-language=json]'))
+    showCode(code, code.textContent, 'json')
+}

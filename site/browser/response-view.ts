@@ -1,0 +1,129 @@
+import type { Endpoint } from '../reference.ts'
+import { createElement } from './elements.ts'
+import { type CompiledFormula, evaluateFormula, type Row } from './evaluate-formula.ts'
+import { showCode } from './highlight.ts'
+import { indentJson, isRow, parseObject } from './json.ts'
+import type { ApiResponse } from './request.ts'
+
+/** Rows in the table: more are slow on a phone, and the JSON contains them all. */
+const MAX_ROWS = 100
+
+type ResponseView = {
+  readonly response: ApiResponse
+  readonly endpoint: Endpoint
+  readonly formula: CompiledFormula | undefined
+}
+
+/** Returns the rows of a response. */
+export function rowsOf({ text }: ApiResponse): Row[] {
+  const data = parseObject(text)?.data
+  return Array.isArray(data) ? data.filter(isRow) : []
+}
+
+/** Returns the cursor of the next page, or null on the last page. */
+export function nextCursorOf({ text }: ApiResponse): string | null {
+  const pagination = parseObject(text)?.pagination
+  return isRow(pagination) && typeof pagination.nextCursor === 'string' ? pagination.nextCursor : null
+}
+
+/** Returns the message of an error response. */
+export function errorOf({ status, text }: ApiResponse): string {
+  const error = parseObject(text)?.error
+  return typeof error === 'string' ? error : `The service returned ${status}.`
+}
+
+/** Renders a response as one line. */
+export function summary(response: ApiResponse): Node[] {
+  const { status, ms, headers } = response
+  const limit = /r=(\d+);t=(\d+)/.exec(headers.get('RateLimit') ?? '')
+  const retryAfter = headers.get('Retry-After')
+  const facts = [
+    status === 200 ? rowCount(response) : errorOf(response),
+    `${ms} ms`,
+    ...(retryAfter === null ? [] : [`retry after ${retryAfter} s`]),
+    ...(limit === null ? [] : [`${limit[1]} requests left, resets in ${limit[2]} s`]),
+  ]
+  return [
+    createElement('span', { class: 'status', 'data-kind': String(status).slice(0, 1) }, [String(status)]),
+    createElement('span', {}, [` ${facts.join(' · ')}`]),
+  ]
+}
+
+function rowCount(response: ApiResponse): string {
+  const { length } = rowsOf(response)
+  const more = nextCursorOf(response) === null ? '' : ', more on the next page'
+  return `${length} ${length === 1 ? 'row' : 'rows'}${more}`
+}
+
+/** Renders a response in full: the value of the formula, the rows as a table, the JSON and the headers. */
+export function details({ response, endpoint, formula }: ResponseView): Node[] {
+  const rows = rowsOf(response)
+  const code = createElement('code')
+  showCode(code, indentJson(response.text), 'json')
+  return [
+    ...(formula === undefined || rows.length === 0 ? [] : [results(formula, rows, endpoint)]),
+    ...(rows.length === 0 ? [] : [disclosure(rowsTitle(rows.length), table(rows, endpoint), true)]),
+    disclosure('JSON', createElement('pre', scrollable('JSON'), [code]), rows.length === 0),
+    disclosure('Headers', headerList(response.headers), false),
+  ]
+}
+
+const rowsTitle = (count: number): string =>
+  count > MAX_ROWS ? `First ${MAX_ROWS} of ${count} rows` : 'Rows'
+
+/** Attributes of a scrollable region, which keyboards must reach and screen readers must name. */
+const scrollable = (label: string) => ({
+  tabindex: '0',
+  role: 'region',
+  'aria-label': label,
+  class: 'scrolled',
+})
+
+function disclosure(title: string, content: Node, open: boolean): Node {
+  return createElement('details', open ? { open: '' } : {}, [createElement('summary', {}, [title]), content])
+}
+
+function results(compiled: CompiledFormula, rows: readonly Row[], { summary, formula }: Endpoint): Node {
+  const values = [...evaluateFormula(compiled, rows, formula?.per)].map(([name, value]) =>
+    createElement('div', {}, [
+      createElement('dt', {}, [name || summary]),
+      createElement('dd', {}, [value === null ? 'no value' : `${value.toFixed(2)} %`]),
+    ]),
+  )
+  return createElement('div', { class: 'results' }, [
+    createElement('p', {}, ['Formula applied to the rows of this page:']),
+    createElement('dl', {}, values),
+  ])
+}
+
+function table(rows: readonly Row[], { id, fields }: Endpoint): Node {
+  const head = fields.map(({ name }) => createElement('th', { scope: 'col' }, [name]))
+  const body = rows.slice(0, MAX_ROWS).map((row) =>
+    createElement(
+      'tr',
+      {},
+      fields.map(({ name, type }) => {
+        const isNumber = type === 'integer' || type === 'number'
+        return createElement('td', isNumber ? { class: 'number' } : {}, [String(row[name])])
+      }),
+    ),
+  )
+  return createElement('div', scrollable(`Rows of ${id}`), [
+    createElement('table', {}, [
+      createElement('thead', {}, [createElement('tr', {}, head)]),
+      createElement('tbody', {}, body),
+    ]),
+  ])
+}
+
+const headerList = (headers: Headers): Node =>
+  createElement(
+    'dl',
+    { class: 'fields' },
+    [...headers].map(([name, value]) =>
+      createElement('div', {}, [
+        createElement('dt', {}, [createElement('code', {}, [name])]),
+        createElement('dd', {}, [value]),
+      ]),
+    ),
+  )
