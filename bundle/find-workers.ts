@@ -13,7 +13,7 @@ type Found = {
   readonly module: Record<string, unknown>
 }
 
-/** Every Worker that describes itself, under the name of its file: found by reading the folder, so none has to be listed. */
+/** Imports functions/ and returns its documented Workers, named after their files. */
 export async function findWorkers(): Promise<Found[]> {
   const files = (await readdir(FUNCTIONS)).filter((file) => file.endsWith('.ts')).sort()
   const found = await Promise.all(
@@ -35,7 +35,7 @@ export async function findWorkers(): Promise<Found[]> {
   return found.flat()
 }
 
-/** What every Worker in functions/ says of itself, the brands listing first, then by path. */
+/** The operations of all Workers, the brands listing first, then by path. */
 export async function findOperations(): Promise<NamedOperation[]> {
   return (await findWorkers())
     .map(({ operation, module }) => named(operation, module))

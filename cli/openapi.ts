@@ -17,8 +17,8 @@ const FILE = new URL('../functions/openapi.json', import.meta.url)
 
 const options = new Command('openapi')
   .description('Writes functions/openapi.json from the Workers in functions/.')
-  .option('--check', 'write nothing; fail when the file is not what would be written')
-  .option('--examples', 'take the examples anew from the demo data')
+  .option('--check', 'write nothing; fail when the file is not up to date')
+  .option('--examples', 'take new examples from the demo data')
   .parse()
   .opts<{ check?: boolean; examples?: boolean }>()
 
@@ -31,11 +31,11 @@ await run(async () => {
   const document = `${JSON.stringify(openapi(operations, examples), null, 2)}\n`
   if (!options.check) await writeFile(FILE, document)
   else if (document !== written) {
-    throw new UsageError('functions/openapi.json is not up to date: npm run openapi writes it anew.')
+    throw new UsageError('functions/openapi.json is not up to date. Run npm run openapi.')
   }
 })
 
-/** The examples that the document holds already. */
+/** The examples in the existing document. */
 function fromDocument(document: Json, operations: readonly NamedOperation[]): Record<string, Json> {
   return Object.fromEntries(
     operations.flatMap(({ path }) => {
@@ -63,7 +63,7 @@ function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value)
 }
 
-/** The examples as the demo data gives them. */
+/** New examples from the demo data. */
 async function fromDemo(operations: readonly NamedOperation[]): Promise<Record<string, Json>> {
   const emulator = await startEmulator({ host: '127.0.0.1', port: 0, crons: false })
   const client = new pg.Client({ connectionString: emulator.databaseUrl })

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { setPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { watchBundle } from '../bundle/watch.ts'
+import { reasonOf } from '../drizzle/db/connect.ts'
 import type { Emulator } from './start.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -20,7 +21,7 @@ export async function reloadOnChange(emulator: Emulator): Promise<never> {
         await emulator.reload()
         console.log('Reloaded.')
       } catch (error) {
-        console.error(`The new Workers did not start; the previous ones keep serving. ${error}`)
+        console.error(`The new Workers did not start; the previous ones keep serving. ${reasonOf(error)}`)
       }
       types = checkTypes()
     },
