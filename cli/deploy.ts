@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
 import { bundle } from '../bundle/bundle.ts'
 import { readWranglerFile } from '../bundle/wrangler-config.ts'
@@ -16,10 +18,16 @@ const { dryRun } = new Command('deploy')
 await run(async () => {
   loadDevVars()
   const { settings, errors } = readSettings(process.env)
-  const release = { file: await readWranglerFile(), settings }
+  const release = { file: await readWranglerFile(), settings, commit: currentCommit() }
   if (dryRun) console.log(stepsOf(release).join('\n'))
   if (errors.length > 0) throw new UsageError(errors.join('\n'))
   if (dryRun) return
   await bundle()
   await deployRelease(release, { url: settings.API_URL, key: process.env.EXPORT_API_KEY || undefined })
 })
+
+/** The commit of this checkout, with "-dirty" when it has uncommitted changes. */
+function currentCommit(): string {
+  const args = ['describe', '--always', '--dirty', '--exclude=*']
+  return execFileSync('git', args, { cwd: fileURLToPath(new URL('..', import.meta.url)), encoding: 'utf8' }).trim()
+}

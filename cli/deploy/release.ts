@@ -19,7 +19,7 @@ export async function deployRelease(release: Release, service: Service): Promise
     await withClient(settings[variable], (client) => client.query('select 1'), variable)
   }
   await deployWorkers(release)
-  console.log(`Every Worker is live. Testing ${service.url}:`)
+  console.log(`Commit ${release.commit} is live. Testing ${service.url}:`)
   await waitFor(service, PROPAGATION_SECONDS)
   await runSmoke(service).catch((error: Error) => {
     throw new UsageError(`${error.message}\nThe new version is live. To go back, deploy the previous commit.`)
@@ -27,14 +27,14 @@ export async function deployRelease(release: Release, service: Service): Promise
 }
 
 /** The steps of {@link deployRelease}, a line each. */
-export function stepsOf({ file, settings }: Release): string[] {
+export function stepsOf({ file, settings, commit }: Release): string[] {
   const host = hostOf(settings.API_URL) || '(API_URL)'
   const steps = [
+    [`commit ${commit}`, `placed in ${regionOf(settings.DATABASE_URL) ?? 'the region that Cloudflare chooses'}`],
     ['migrate', hostOf(settings.MIGRATE_DATABASE_URL) || '(MIGRATE_DATABASE_URL)'],
     ['check logins', DATABASES.join(', ')],
     ...inOrder(file).map((worker) => [`deploy ${worker.name}`, triggerOf(worker, host)]),
     ['smoke', settings.API_URL || '(API_URL)'],
-    ['placement', regionOf(settings.DATABASE_URL) ?? 'Smart Placement'],
   ]
   return steps.map(([step = '', target = '']) => `${step.padEnd(24)} ${target}`)
 }

@@ -9,14 +9,14 @@ import { wrangler } from './wrangler.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** wrangler.toml, and the owner's settings. */
-export type Release = { readonly file: WranglerFile; readonly settings: Settings }
+/** What is deployed: wrangler.toml with the owner's settings. Cloudflare lists each version with the commit as its tag. */
+export type Release = { readonly file: WranglerFile; readonly settings: Settings; readonly commit: string }
 
 /**
  * Deploys one Worker after another, each with its secrets in the same version. Throws `UsageError` at the first failure
  * and says which Workers are live.
  */
-export async function deployWorkers({ file, settings }: Release): Promise<void> {
+export async function deployWorkers({ file, settings, commit }: Release): Promise<void> {
   const workers = inOrder(file)
   await withPrivateFolder(async (write) => {
     const config = await write('wrangler.json', wranglerConfig(file, settings))
@@ -24,7 +24,7 @@ export async function deployWorkers({ file, settings }: Release): Promise<void> 
       const secrets = secretsFor(settings, worker)
       const { code, output } = await wrangler([
         'deploy',
-        ...['--config', config, '--env', worker.name],
+        ...['--config', config, '--env', worker.name, '--tag', commit],
         ...(secrets === undefined ? [] : ['--secrets-file', await write('secrets.json', secrets)]),
       ])
       if (code !== 0) {

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
+import { stripVTControlCharacters } from 'node:util'
 import { UsageError } from '../../drizzle/db/connect.ts'
 
 /** Makes wrangler ask nothing, report nothing and print no colors. */
@@ -19,5 +20,5 @@ export async function wrangler(args: readonly string[]): Promise<{ code: number;
   })
   const ran = Promise.all([ended, text(child.stdout), text(child.stderr)])
   const [code, stdout, stderr] = await Promise.race([ran, failed])
-  return { code, output: `${stdout}${stderr}`.trim() }
+  return { code, output: stripVTControlCharacters(`${stdout}${stderr}`).trim() }
 }

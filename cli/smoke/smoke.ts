@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as z from 'zod/mini'
 import { UsageError } from '../../drizzle/db/connect.ts'
-import { conformity, type Description } from '../../lib/openapi/conformity.ts'
 import { BASE } from '../../lib/app.ts'
+import { conformity, type Description } from '../../lib/openapi/conformity.ts'
 import { expectBody, expectStatus, get, type Service } from './client.ts'
 
 /** The outcome of one check; `failure` is a sentence. */
