@@ -29,5 +29,8 @@ await run(async () => {
 /** The commit of this checkout, with "-dirty" when it has uncommitted changes. */
 function currentCommit(): string {
   const args = ['describe', '--always', '--dirty', '--exclude=*']
-  return execFileSync('git', args, { cwd: fileURLToPath(new URL('..', import.meta.url)), encoding: 'utf8' }).trim()
+  return execFileSync('git', args, {
+    cwd: fileURLToPath(new URL('..', import.meta.url)),
+    encoding: 'utf8',
+  }).trim()
 }

@@ -18,17 +18,13 @@ import { run } from './run.ts'
 
 type Common = { readonly org: string; readonly user: string; readonly json?: boolean }
 
-const INSTANT = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?))?$/
+const Expiry = z.union([z.iso.date(), z.iso.datetime({ offset: true })])
 
 const parseTime = (text: string): Date => {
-  // JavaScript parses +01:00, but not +01 or +0100.
-  const zoned = text
-    .replace(' ', 'T')
-    .replace(/(T.*[+-]\d\d):?(\d\d)?$/, (_, rest, minutes) => `${rest}:${minutes ?? '00'}`)
-  const instant = new Date(zoned)
-  const isDay = z.iso.date().safeParse(text.slice(0, 10)).success
-  if (INSTANT.test(text) && isDay && !Number.isNaN(instant.getTime())) return instant
-  throw new InvalidArgumentError('Use a date or a time with a zone: 2027-01-31 or 2027-01-31T12:00:00Z.')
+  if (Expiry.safeParse(text).success) return new Date(text)
+  throw new InvalidArgumentError(
+    'Use a date or a time with a zone: 2027-01-31, 2027-01-31T12:00:00Z or 2027-01-31T12:00:00+01:00.',
+  )
 }
 
 const append = (text: string, before: readonly string[] = []): string[] => [...before, uuid(text)]

@@ -1,9 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { Command } from 'commander'
-import pg from 'pg'
+import * as z from 'zod/mini'
 import { findOperations } from '../bundle/find-workers.ts'
 import { migrateToLatest } from '../bundle/migrate-to-latest.ts'
-import { UsageError } from '../drizzle/db/connect.ts'
+import { UsageError, withClient } from '../drizzle/db/connect.ts'
 import { refreshAll } from '../drizzle/db/refresh.ts'
 import { DEMO, seedDemo } from '../drizzle/seed/demo.ts'
 import { startEmulator } from '../emulator/start.ts'
@@ -15,6 +15,21 @@ import { run } from './run.ts'
 
 const FILE = new URL('../functions/openapi.json', import.meta.url)
 
+const Document = z.object({
+  paths: z.record(
+    z.string(),
+    z.object({
+      get: z.object({
+        responses: z.object({
+          200: z.object({
+            content: z.object({ 'application/json': z.object({ example: z.optional(z.json()) }) }),
+          }),
+        }),
+      }),
+    }),
+  ),
+})
+
 const options = new Command('openapi')
   .description('Writes functions/openapi.json from the Workers in functions/.')
   .option('--check', 'write nothing; fail when the file is not up to date')
@@ -25,9 +40,7 @@ const options = new Command('openapi')
 await run(async () => {
   const operations = await findOperations()
   const written = await readFile(FILE, 'utf8')
-  const examples = options.examples
-    ? await fromDemo(operations)
-    : fromDocument(JSON.parse(written), operations)
+  const examples = options.examples ? await fromDemo(operations) : fromDocument(JSON.parse(written))
   const document = `${JSON.stringify(openapi(operations, examples), null, 2)}\n`
   if (!options.check) await writeFile(FILE, document)
   else if (document !== written) {
@@ -36,46 +49,28 @@ await run(async () => {
 })
 
 /** The examples in the existing document. */
-function fromDocument(document: Json, operations: readonly NamedOperation[]): Record<string, Json> {
+function fromDocument(document: unknown): Record<string, Json> {
+  const { paths } = Document.parse(document)
   return Object.fromEntries(
-    operations.flatMap(({ path }) => {
-      const steps = [
-        'paths',
-        BASE + path,
-        'get',
-        'responses',
-        '200',
-        'content',
-        'application/json',
-        'example',
-      ]
-      const example = steps.reduce<Json | undefined>((at, step) => member(at, step), document)
-      return example === undefined ? [] : [[path, example]]
+    Object.entries(paths).flatMap(([path, { get }]) => {
+      const { example } = get.responses[200].content['application/json']
+      return example === undefined ? [] : [[path.slice(BASE.length), example]]
     }),
   )
-}
-
-function member(value: Json | undefined, name: string): Json | undefined {
-  return typeof value === 'object' && value !== null && !isList(value) ? value[name] : undefined
-}
-
-function isList(value: Json): value is readonly Json[] {
-  return Array.isArray(value)
 }
 
 /** New examples from the demo data. */
 async function fromDemo(operations: readonly NamedOperation[]): Promise<Record<string, Json>> {
   const emulator = await startEmulator({ host: '127.0.0.1', port: 0, crons: false })
-  const client = new pg.Client({ connectionString: emulator.databaseUrl })
   try {
-    await client.connect()
-    await migrateToLatest(client)
-    await seedDemo(client, EXAMPLE.seeded)
-    await refreshAll(client)
+    await withClient(emulator.databaseUrl, async (client) => {
+      await migrateToLatest(client)
+      await seedDemo(client, EXAMPLE.seeded)
+      await refreshAll(client)
+    })
     const key = DEMO.keys.find(({ label }) => label === 'enterprise')?.key ?? ''
     return await captureExamples(operations, { url: emulator.url, key, brandId: DEMO.brandId })
   } finally {
-    await client.end()
     await emulator.close()
   }
 }

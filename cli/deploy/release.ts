@@ -30,7 +30,10 @@ export async function deployRelease(release: Release, service: Service): Promise
 export function stepsOf({ file, settings, commit }: Release): string[] {
   const host = hostOf(settings.API_URL) || '(API_URL)'
   const steps = [
-    [`commit ${commit}`, `placed in ${regionOf(settings.DATABASE_URL) ?? 'the region that Cloudflare chooses'}`],
+    [
+      `commit ${commit}`,
+      `placed in ${regionOf(settings.DATABASE_URL) ?? 'the region that Cloudflare chooses'}`,
+    ],
     ['migrate', hostOf(settings.MIGRATE_DATABASE_URL) || '(MIGRATE_DATABASE_URL)'],
     ['check logins', DATABASES.join(', ')],
     ...inOrder(file).map((worker) => [`deploy ${worker.name}`, triggerOf(worker, host)]),

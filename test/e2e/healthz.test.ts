@@ -56,9 +56,9 @@ test('spends no budget, and answers whoever has none left', async () => {
 })
 
 test('asks each server once', async () => {
-  const before = service.trips()
+  const before = service.subrequests()
   await check()
-  expect(service.trips()).toEqual({ neon: before.neon + 1, upstash: before.upstash + 1 })
+  expect(service.subrequests()).toEqual({ neon: before.neon + 1, upstash: before.upstash + 1 })
 })
 
 const faults: Readonly<Record<string, () => Promise<Response>>> = {

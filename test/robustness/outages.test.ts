@@ -168,18 +168,18 @@ describe('what a Worker asks its servers', () => {
 
   test('is one statement and one count for a page', async () => {
     const its = await tenant(db)
-    const before = service.trips()
+    const before = service.subrequests()
     expect((await send('/visibility', its)).status).toBe(200)
-    expect(service.trips()).toEqual({ neon: before.neon + 1, upstash: before.upstash + 1 })
+    expect(service.subrequests()).toEqual({ neon: before.neon + 1, upstash: before.upstash + 1 })
   })
 
   test('does not include a statement for a key of another form', async () => {
     const its = await tenant(db)
-    const before = service.trips().neon
+    const before = service.subrequests().neon
     for (const key of ['', 'bad', its.key.toUpperCase(), `${its.key}0`, its.key.slice(0, -1)]) {
       for (const { path } of endpoints) expect((await send(path, { ...its, key })).status).toBe(401)
     }
-    expect(service.trips().neon).toBe(before)
+    expect(service.subrequests().neon).toBe(before)
   })
 })
 

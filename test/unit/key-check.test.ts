@@ -11,7 +11,7 @@ async function* lines(...texts: string[]) {
   yield* texts
 }
 
-test('every key of a text is found with its line, and told by its last four and its hash', async () => {
+test('finds every key with its line, last four characters and hash', async () => {
   const found = await findKeys(
     lines('nothing', `+K="${REAL}" ${OLD}`, `-${REAL.slice(0, -1)}`, `?k=${REAL}&`),
   )
@@ -21,12 +21,12 @@ test('every key of a text is found with its line, and told by its last four and 
     { line: 4, lastFour: 'a9d9', checksum: true, sha256: hashOf(REAL) },
   ])
   expect(found.map(describeFound).slice(0, 2)).toEqual([
-    `line 2  svc_live_…a9d9  real: its checksum is right  SHA-256 ${hashOf(REAL)}`,
-    `line 2  svc_live_…de30  no checksum: an old key, or none  SHA-256 ${hashOf(OLD)}`,
+    `line 2  svc_live_…a9d9  valid checksum  SHA-256 ${hashOf(REAL)}`,
+    `line 2  svc_live_…de30  no valid checksum  SHA-256 ${hashOf(OLD)}`,
   ])
 })
 
-test('what is longer, shorter, uppercase or part of a word is none', async () => {
+test('ignores what is longer, shorter, uppercase or part of a word', async () => {
   const others = [`${REAL}0`, REAL.slice(0, -1), REAL.toUpperCase(), `x${REAL}`, `${REAL}_`, REAL.slice(9)]
   expect(await findKeys(lines('', ...others))).toEqual([])
 })

@@ -25,9 +25,9 @@ export async function observe(
   try {
     // The connection is made before the clock starts.
     await send(pool, { path: '/', headers: () => ({}) })
-    const before = emulator.trips()
+    const before = emulator.subrequests()
     const { ms, status, rows } = await send(pool, kind.ask)
-    const { neon, upstash } = emulator.trips()
+    const { neon, upstash } = emulator.subrequests()
     if (status === kind.status && rows === kind.rows) {
       return { ms, neon: neon - before.neon, upstash: upstash - before.upstash }
     }
