@@ -1,11 +1,22 @@
 import { defineConfig } from 'vitest/config'
 
+// `npx vitest` watches the unit tests, which start no server; `vitest run` runs every project that is not filtered out.
+const isRun = process.argv.includes('run')
+
+const overServers = {
+  globalSetup: ['test/support/service.ts'],
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
+}
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/service.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
     maxWorkers: 2,
+    ...(!isRun && { project: ['unit'] }),
+    projects: [
+      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: 20_000 } },
+      { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], ...overServers } },
+      { test: { name: 'robustness', include: ['test/robustness/**/*.test.ts'], ...overServers } },
+    ],
   },
 })

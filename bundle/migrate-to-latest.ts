@@ -6,21 +6,23 @@ import { functionName, type PreparedStatement, STATEMENTS } from '../lib/prepare
 import { findWorkers } from './find-workers.ts'
 
 /**
- * Brings a database to the current schema, and gives it the statements that the Workers of this version send. Its tables
- * are made in `schema`, where they are not there yet; in `public` unless it says otherwise. Throws a {@link UsageError} when
- * another application is in the way.
+ * Migrates a database and installs the prepared statements of this version's Workers. `schema` is where a new
+ * database gets its tables, `public` by default. Throws {@link UsageError} when tables of another application are in
+ * the way.
  */
 export async function migrateToLatest(client: Client, schema?: string): Promise<void> {
-  const kept = (await findWorkers()).flatMap(({ statements }) =>
-    statements.flatMap((each) => (each.smaller === undefined ? [each] : [each, each.smaller])),
+  const statements = (await findWorkers()).flatMap((worker) =>
+    worker.statements.flatMap((each) => (each.smaller === undefined ? [each] : [each, each.smaller])),
   )
-  await migrate(client, { schema, statements: await toStatementFunctions(kept) }).catch((error) => {
+  await migrate(client, { schema, statements: await toStatementFunctions(statements) }).catch((error) => {
     if (!(error instanceof SchemaConflictError)) throw error
-    throw new UsageError(`${error.message}: npm run migrate -- --schema export_api makes them beside those.`)
+    throw new UsageError(
+      `${error.message} Run \`npm run migrate -- --schema export_api\` to use another schema.`,
+    )
   })
 }
 
-/** Statements as a database is to hold them, under the names by which Workers ask for them. */
+/** Returns the functions of statements, under the names by which Workers call them. */
 export const toStatementFunctions = (
   statements: readonly PreparedStatement[],
 ): Promise<StatementFunction[]> =>

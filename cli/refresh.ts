@@ -25,9 +25,9 @@ await run(() =>
       processed === 0 ? 'Everything is up to date.' : `Up to date. Processed ${processed} queue entries.`,
     )
     if (rollingWindow === undefined || all) return
-    const { days, settledThrough } = rollingWindow
+    const { days, watermark } = rollingWindow
     console.log(
-      `Computed the last ${days} days again. For changes through ${settledThrough}, run npm run refresh -- --all.`,
+      `Computed the last ${days} days again. For changes through ${watermark}, run npm run refresh -- --all.`,
     )
   }),
 )

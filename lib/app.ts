@@ -54,7 +54,7 @@ export function endpoint({ path, budget = 'concurrent', headers = {}, handler }:
   app.use(route, nameEndpoint(path), addHeaders(headers))
   app.get(route, prepareContext)
   if (budget !== 'none') app.get(route, rateLimit(budget))
-  app.get(route, async (context) => send(context, await handler(context)))
+  app.get(route, async (context) => send(context, await handler(context).catch(throwError)))
   app.all(route, methodNotAllowed)
   return app
 }
@@ -102,11 +102,17 @@ export async function send(
   })
 }
 
+/** Throws what was thrown as an `Error`: Hono passes nothing else to its error handler. */
+function throwError(thrown: unknown): never {
+  throw thrown instanceof Error ? thrown : new TypeError(`Not an Error: ${typeof thrown}`)
+}
+
 /** The one place where an error becomes a response: the catalogue's message and nothing else. */
 function sendError(error: Error, context: RequestContext): Response {
   const { status, message, headers } = error instanceof HttpError ? error : unhandled(error, context)
   // Hono would copy the headers of a response that the handler has finished meanwhile.
   context.res = undefined
+  context.get('log').rows = null
   return new Response(JSON.stringify({ error: message }), {
     status,
     headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store', ...headers },

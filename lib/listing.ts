@@ -52,7 +52,7 @@ export function listing<Shape extends z.core.$ZodShape, Rows extends PgView>({
     authorize(result, log)
     try {
       const count = Number(result?.found ?? Number.NaN)
-      const data = writeJson(readColumns(result ?? {}, count), count)
+      const data = writeJson({ columns: readColumns(result ?? {}, count), rows: count })
       return { body: `{"data":[${data}]}`, rows: count, cacheable: true }
     } catch (error) {
       throw databaseError(error, log)

@@ -33,6 +33,9 @@ export type Metric<Shape extends z.core.$ZodShape, Rows extends PgTable> = Omit<
   readonly key: readonly (keyof Rows['_']['columns'] & string)[]
 }
 
+/** A page has one row per line. */
+const BETWEEN_ROWS = ',\n'
+
 /** Builds the Worker of a metric: brand, window, cursor, page. */
 export function metric<Shape extends z.core.$ZodShape, Rows extends PgTable>({
   rows: table,
@@ -75,7 +78,7 @@ export function metric<Shape extends z.core.$ZodShape, Rows extends PgTable>({
       (await signCursor({ window, after: page.next }, bindingOf(parameters, path), secretsOf(env)))
     const pagination = { pageSize: PAGE_SIZE, hasMore: nextCursor !== null, nextCursor }
     const meta = { brandId, fromDate: `${window.first}T00:00:00.000Z`, toDate: window.end, plan }
-    const data = writeJson(page.columns, page.rows)
+    const data = writeJson({ columns: page.columns, rows: page.rows, separator: BETWEEN_ROWS })
     return {
       body: `{"data":[${data}],"pagination":${JSON.stringify(pagination)},"meta":${JSON.stringify(meta)}}`,
       headers: {

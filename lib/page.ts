@@ -100,9 +100,9 @@ function required(cell: string | null | undefined): string {
 }
 
 function toCount(cell: string | null | undefined): number {
-  const count = Number(required(cell))
-  if (!Number.isInteger(count)) throw new TypeError('Not a count')
-  return count
+  const digits = required(cell)
+  if (!/^\d+$/.test(digits)) throw new TypeError('Not a count')
+  return Number(digits)
 }
 
 /** Column of a result that holds a key column of the page's last row. */

@@ -14,7 +14,7 @@ import { type RequestLog, timed } from './request-log.ts'
 export const BUDGET = { requests: 100, seconds: 60 } as const
 
 /** Milliseconds to wait for Redis. Then the request is served without a budget: a slow counter must not fail an export. */
-const TIMEOUT_MS = 4000
+const TIMEOUT_MS = 5000
 
 /** What the counter answered: whether the request passes, how many are left, and the seconds until the window ends. */
 export type Budget = { readonly allowed: boolean; readonly remaining: number; readonly resetSeconds: number }

@@ -29,8 +29,8 @@ type Field = {
  */
 const MARK = { text: '\u007f', sql: sql.raw(`E'\\x7f'`) }
 
-/** Stands for a doubled mark while a column is split: half of a surrogate pair, which no text from Postgres holds. */
-const DOUBLED = '\ud800'
+/** Stands for a doubled mark while a column is split: the one character that no text of Postgres holds. */
+const DOUBLED = '\u0000'
 
 /** Column of a result that holds a field's cells. */
 const columnOf = (name: string): string => `cells_${name}`
@@ -96,18 +96,20 @@ const needsEscaping = (text: string): boolean =>
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON escapes exactly these.
 const CONTROL_CHARACTER = /[\u0000-\u001f]/
 
+type JsonRows = { readonly columns: readonly Column[]; readonly rows: number; readonly separator?: string }
+
 /**
- * Writes the first `count` rows of columns as JSON objects with commas between them. Numbers and booleans keep the text
+ * Writes the first rows of columns as JSON objects with a separator between them. Numbers and booleans keep the text
  * that Postgres wrote, so a rate keeps its four decimals.
  */
-export function writeJson(columns: readonly Column[], count: number): string {
+export function writeJson({ columns, rows, separator = ',' }: JsonRows): string {
   const fields = columns.map((column, index) => {
     const { cells, quote } = jsonCells(column)
     return { label: `${index === 0 ? '{' : ','}${JSON.stringify(column.name)}:${quote}`, cells, quote }
   })
   let json = ''
-  for (let row = 0; row < count; row += 1) {
-    if (row > 0) json += ','
+  for (let row = 0; row < rows; row += 1) {
+    if (row > 0) json += separator
     for (const { label, cells, quote } of fields) json += label + cells[row] + quote
     json += '}'
   }

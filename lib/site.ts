@@ -42,8 +42,10 @@ export function site({ path, files }: Site): App {
   // Stores values and not promises: a request must not wait for another request's promise.
   const known = new Map<string, Encoded>()
   const page = BASE + path
-  const find = async (pathname: string): Promise<SiteFile | undefined> =>
-    (await files())[pathname.slice(page.length)]
+  const find = async (pathname: string): Promise<SiteFile | undefined> => {
+    const [known, name] = [await files(), pathname.slice(page.length)]
+    return Object.hasOwn(known, name) ? known[name] : undefined
+  }
 
   const app = createApp()
   app.use(addHeaders(SECURITY_HEADERS))

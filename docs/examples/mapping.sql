@@ -1,7 +1,7 @@
--- How an application with names of its own is mapped: each view of `export_source` is replaced by one over its tables,
--- with the columns, in the order and with the types of `drizzle/source/views.ts`. Postgres refuses any other. Here the
--- application lives in the schema `app`, deletes softly, and has enums. Run it in one transaction, after
--- `npm run migrate -- --schema export_api`; then capture.sql, if you may put triggers on its tables.
+-- Maps an existing application: each view of export_source is replaced by one over the application's tables. The
+-- columns, their order and their types are those of drizzle/source/views.ts; Postgres rejects others. This
+-- application has the schema `app`, soft deletes and enums. Run the file in one transaction, after `npm run migrate
+-- -- --schema export_api`. Then run triggers.sql, if you may create triggers on the application's tables.
 
 create or replace view export_source.brands as
   select uid as id, company as organization_id, label as name, public_label as display_name, host as url,
@@ -51,7 +51,7 @@ create or replace view export_source.memberships as
 create or replace view export_source.subscriptions as
   select company as organization_id, tier::text as plan, state::text as status from app.billing;
 
--- The keys stay in a table of ours; what they belong to is the application's.
+-- The API keys stay in our table. They belong to organizations and users of the application.
 alter table export_api.api_keys
   drop constraint api_keys_organization_id_organizations_id_fk,
   drop constraint api_keys_created_by_users_id_fk,

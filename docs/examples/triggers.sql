@@ -1,5 +1,6 @@
--- Triggers on the tables of the application of mapping.sql note every change of them. Where there can be none, this is
--- left out: the last days are then computed anew, as many as `daily.rolling_window` says. In one transaction as well.
+-- Tracks every change of the application of mapping.sql with triggers. Where you cannot create triggers, skip this
+-- file: each refresh then computes the last days again, as many as daily.rolling_window says. Run it in one
+-- transaction.
 
 select daily.install_triggers('app.tracked_brands', 'brands');
 select daily.install_triggers('app.rivals', 'competitors');

@@ -4,8 +4,8 @@ import { daily } from './schema.ts'
 const xid8 = customType<{ data: string }>({ dataType: () => 'xid8' })
 
 /**
- * Answers that the transaction `transaction_id` deleted ahead of their citations, and the days of these that it has noted. The
- * deletion of the citations, which follows, takes the rows away.
+ * Answers that the transaction `transaction_id` deleted before their citations, and the days of those citations,
+ * which are in the queue. The trigger of the citations, which are deleted next, removes the rows.
  */
 export const deletedAnswers = daily.table(
   'deleted_answers',

@@ -3,9 +3,9 @@ import { bigint, date, index, text, uuid } from 'drizzle-orm/pg-core'
 import { daily } from './schema.ts'
 
 /**
- * Notes of what must be computed anew, one row a change: appended by the triggers, so that writers never wait
- * for each other or for a refresh. A null widens a note: no date is every date, no brand is every brand;
- * `prompt_id`, `model_id` or `market_id` narrow one without a date to the days that hold answers of theirs.
+ * What the refresh has to compute again, one row per change. Triggers only append, so writers never wait for each
+ * other or for a refresh. A null date means all days, a null brand all brands. `prompt_id`, `model_id` or `market_id`
+ * narrow an entry without a date to the days that have answers of theirs.
  */
 export const refreshQueue = daily.table(
   'refresh_queue',
@@ -20,8 +20,8 @@ export const refreshQueue = daily.table(
   },
   (table) => [
     index('refresh_queue_refresh_index').on(table.date, table.metric, table.brand_id),
-    index('refresh_queue_settled_index').on(table.metric, table.brand_id, table.date),
-    index('refresh_queue_wide_index')
+    index('refresh_queue_watermark_index').on(table.metric, table.brand_id, table.date),
+    index('refresh_queue_expand_index')
       .on(table.id)
       .where(sql`${table.date} is null or ${table.brand_id} is null`),
   ],

@@ -3,17 +3,17 @@ import { bigint, boolean, check, date, integer, timestamp } from 'drizzle-orm/pg
 import { daily } from './schema.ts'
 
 /**
- * Where nothing notes the changes of raw rows: at most one row, which says that each refresh computes the last `days`
- * days anew, today included, and all that are dated later. No row: the triggers note every change.
+ * At most one row. With a row, each refresh computes the last `days` days again, today included, and all later ones.
+ * Without one, triggers track every change.
  */
 export const rollingWindow = daily.table(
   'rolling_window',
   {
     single: boolean().primaryKey().default(true),
     days: integer().notNull(),
-    /** The last day that no refresh computes anew by itself; `-infinity` before the first one. */
+    /** The last day that no refresh computes again; `-infinity` before the first refresh. */
     watermark: date().notNull().default('-infinity'),
-    /** When the days were noted last, and the last note of then. */
+    /** When the days were last enqueued, and the last entry then. */
     enqueued_at: timestamp({ withTimezone: true }),
     last_entry: bigint({ mode: 'number' }),
   },

@@ -1,7 +1,10 @@
 import { primaryKey, text } from 'drizzle-orm/pg-core'
 import { daily } from './schema.ts'
 
-/** Which raw tables a metric is made from, and whether its day is the answer's or the citation's recording's. */
+/**
+ * The views of `export_source` that each metric reads. `dated_by` says whether the answer or the citation gives a row
+ * its day.
+ */
 export const sources = daily.table(
   'sources',
   {

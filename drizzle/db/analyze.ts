@@ -1,27 +1,27 @@
 import type { ClientBase } from 'pg'
 
-/** Has Postgres look at the raw tables, whatever it knows of them. */
+/** Runs `ANALYZE` on the tables under the sources. */
 export const analyzeAll = (client: ClientBase): Promise<void> => analyze(client, 'true')
 
 /**
- * Has Postgres look at the raw tables most of whose rows came since it last did. What was loaded just now it takes for a
- * handful of rows, and may then read all citations once for each answer. Tables that are not this role's stay as they are.
+ * Runs `ANALYZE` on those whose statistics are stale because most rows were loaded since. Postgres takes such a table
+ * for a small one, and may then read all citations once per answer. Skips tables that the current role does not own.
  */
 export async function analyzeLoaded(client: ClientBase): Promise<void> {
-  const { rows } = await client.query<{ may: boolean }>(
-    `select has_function_privilege('daily.source_tables()', 'execute') as may`,
+  const { rows } = await client.query<{ allowed: boolean }>(
+    `select has_function_privilege('daily.source_tables()', 'execute') as allowed`,
   )
-  if (!rows[0]?.may) return
+  if (!rows[0]?.allowed) return
   await analyze(client, `n_mod_since_analyze > n_live_tup / 2 and pg_has_role(relowner, 'usage')`)
 }
 
-async function analyze(client: ClientBase, which: string): Promise<void> {
+async function analyze(client: ClientBase, condition: string): Promise<void> {
   const { rows } = await client.query<{ base: string }>(
     `select distinct base::text
      from daily.source_tables()
      join pg_class on pg_class.oid = base
      join pg_stat_user_tables on relid = base
-     where ${which}`,
+     where ${condition}`,
   )
   if (rows.length > 0) await client.query(`analyze ${rows.map(({ base }) => base).join(', ')}`)
 }

@@ -1,19 +1,22 @@
 import pg from 'pg'
 import { sqlState } from './sql-state.ts'
 
-/** A mistake of whoever runs a command; its message is the whole answer. */
+/** A mistake of the person who runs a command. The command prints the message alone, without a stack. */
 export class UsageError extends Error {}
 
-/** Milliseconds that a server may take to be connected to. */
-const PATIENCE_MS = 4_000
+/** Timeout of a connection attempt. */
+const TIMEOUT_MS = 4_000
 
-/** SQLSTATEs of a table, a function or a schema that is not there. */
+/** SQLSTATEs of a missing table, function or schema. */
 const NOT_MIGRATED = new Set(['42P01', '42883', '3F000'])
 
-/** Runs work on a connection to `DATABASE_URL`; throws a {@link UsageError} when it is not set or cannot be used. */
+/**
+ * Runs work on a connection to `DATABASE_URL`. Throws {@link UsageError} when it is missing, malformed or
+ * unreachable.
+ */
 export async function withDatabase<Result>(work: (client: pg.Client) => Promise<Result>): Promise<Result> {
   const url = process.env.DATABASE_URL
-  if (!url) throw new UsageError('DATABASE_URL is not set: it names the database to work on.')
+  if (!url) throw new UsageError('DATABASE_URL is not set. Set it to the connection string of the database.')
   if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url)) {
     throw new UsageError('DATABASE_URL must look like postgresql://user:password@host:5432/database.')
   }
@@ -21,18 +24,21 @@ export async function withDatabase<Result>(work: (client: pg.Client) => Promise<
     return await withClient(url, work)
   } catch (error) {
     if (!NOT_MIGRATED.has(sqlState(error))) throw error
-    throw new UsageError('The database does not have the current schema: npm run migrate brings it.')
+    throw new UsageError('The database does not have the current schema. Run `npm run migrate`.')
   }
 }
 
-/** Runs work on a connection of its own to a database; throws a {@link UsageError} that names its variable when there is none to be had. */
+/**
+ * Runs work on a new connection. Throws {@link UsageError}, which names `variable`, when the server cannot be
+ * reached.
+ */
 export async function withClient<Result>(
   url: string,
   work: (client: pg.Client) => Promise<Result>,
   variable = 'DATABASE_URL',
 ): Promise<Result> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: PATIENCE_MS })
-  // A connection that breaks while work goes on is told by the query that it breaks.
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: TIMEOUT_MS })
+  // The query that is running when a connection breaks rejects; without a listener the event would end the process.
   client.on('error', () => {})
   await client.connect().catch((error) => {
     throw new UsageError(`${variable} cannot be used: ${reasonOf(error)}.`)
@@ -44,7 +50,7 @@ export async function withClient<Result>(
   }
 }
 
-/** What went wrong, in a few words. Several addresses that refuse make an error without a message: the first speaks. */
+/** Returns an error's message. An `AggregateError` of several addresses has none, so the first address's is used. */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0])
   return (error instanceof Error ? error.message : String(error)).replace(/\.+$/, '')

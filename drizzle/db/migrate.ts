@@ -1,108 +1,125 @@
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { drizzle } from 'drizzle-orm/node-postgres'
-import { migrate as applyMigrations } from 'drizzle-orm/node-postgres/migrator'
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import type { Client } from 'pg'
+import journal from '../migrations/meta/_journal.json' with { type: 'json' }
 import { installPreparedStatements, type StatementFunction } from './prepared-statements.ts'
 import { sqlState } from './sql-state.ts'
 
-const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url))
+/** Applied first: views of the migrations call `metrics.fold`. */
+const BEFORE = ['sql/fold.sql']
 
-/** Any fixed number: what two migrations of the same database at once wait for each other on. */
+const MIGRATIONS = journal.entries.map(({ tag }) => `migrations/${tag}.sql`)
+
+/**
+ * The current text of every function, trigger and grant. `roles.sql` comes last, since it grants what the others
+ * make.
+ */
+const AFTER = [
+  'settings',
+  'sources',
+  'queue',
+  'triggers',
+  'refresh',
+  'rolling-window',
+  'watermark',
+  'roles',
+].map((topic) => `sql/${topic}.sql`)
+
+/** An arbitrary number: migrations of one database wait for each other on this advisory lock. */
 const LOCK = 7_220_641
 
-/** The record of what was applied, where the tables are not in `public`: an application may have one of Drizzle's own. */
-const RECORD = 'export_api_migrations'
-
-/** What the name of a schema must look like, to stand in SQL as it is. */
+/** The form of a schema's name that needs no quotes in SQL. */
 export const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,62}$/
 
-/** That the database is another application's, and has no room for the tables in `public`. */
+/** Thrown when `public` holds tables of another application under names that the migrations use. */
 export class SchemaConflictError extends Error {
-  override message = 'The tables of another application are in the way of those that the migrations make'
+  override message = 'The schema `public` has tables of another application with the same names.'
 }
 
 const DUPLICATE_TABLE = '42P07'
 
 export type Migration = {
-  /** What the database is to hold once it is current. */
+  /** The statements to install as functions. */
   readonly statements?: readonly StatementFunction[]
-  /** Where the tables are made; where they are already, they stay. */
+  /** Where a new database gets its tables, `public` by default. Tables that exist stay where they are. */
   readonly schema?: string | undefined
 }
 
+type SqlFile = { readonly name: string; readonly text: string; readonly sha256: string }
+
 /**
- * Brings the database of `client` to the current schema, in one transaction, and then has it hold some statements; two at
- * once run one after the other. Throws {@link SchemaConflictError} when the tables are to be made in `public`, and another
- * application has some of their names there or keeps its own record of migrations with Drizzle.
+ * Brings a database to the current schema, in one transaction: applies the migrations that it does not have, then
+ * every file of `drizzle/sql` if any of them or the schema changed, then installs `statements`. Concurrent calls run
+ * one after the other. Throws {@link SchemaConflictError}.
  */
-export async function migrate(
-  client: Client,
-  { statements = [], schema = 'public' }: Migration = {},
-): Promise<void> {
-  await client.query('select pg_advisory_lock($1)', [LOCK])
+export async function migrate(client: Client, { statements = [], schema }: Migration = {}): Promise<void> {
+  await client.query('begin')
   try {
-    const made = await homeOf(client)
-    const home = made ?? schema
-    if (home !== 'public') await migrateInto(client, home)
-    else await migrateHere(client)
-    // Beside an application nothing notes its changes until somebody says otherwise.
-    if (home !== 'public' && made === undefined)
-      await client.query('insert into daily.rolling_window (days) values (7)')
+    await client.query('select pg_advisory_xact_lock($1)', [LOCK])
+    await applyFiles(client, schema)
     await installPreparedStatements(client, statements)
-  } finally {
-    await client.query('select pg_advisory_unlock($1)', [LOCK])
-  }
-}
-
-/** The schema beside `public` that earlier migrations made the tables in. */
-async function homeOf(client: Client): Promise<string | undefined> {
-  const { rows } = await client.query<{ home: string }>(
-    'select schemaname as home from pg_tables where tablename = $1',
-    [RECORD],
-  )
-  return rows[0]?.home
-}
-
-/** Migrates into `public`, unless that is another application's. */
-async function migrateHere(client: Client): Promise<void> {
-  if (await hasForeignRecord(client)) throw new SchemaConflictError()
-  await applyMigrations(drizzle({ client }), { migrationsFolder: MIGRATIONS }).catch((error) => {
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback')
     throw sqlState(error) === DUPLICATE_TABLE ? new SchemaConflictError() : error
-  })
-}
-
-/** Whether Drizzle's record of migrations is another application's: ours would seem to be applied already. */
-async function hasForeignRecord(client: Client): Promise<boolean> {
-  const { rows } = await client.query<{ possible: boolean }>(
-    `select to_regclass('drizzle.__drizzle_migrations') is not null and to_regclass('daily.refresh_queue') is null as possible`,
-  )
-  if (!rows[0]?.possible) return false
-  // A migration that failed leaves an empty one.
-  const { rowCount } = await client.query('select from drizzle.__drizzle_migrations limit 1')
-  return rowCount !== 0
-}
-
-/** The migrations name one schema beside those of their own, `public`: here another one stands in its place. */
-async function migrateInto(client: Client, home: string): Promise<void> {
-  if (!SCHEMA_NAME.test(home)) throw new TypeError(`${home} cannot be the name of a schema`)
-  const folder = await mkdtemp(join(tmpdir(), 'migrations-'))
-  try {
-    await cp(MIGRATIONS, folder, { recursive: true })
-    for (const file of (await readdir(folder)).filter((name) => name.endsWith('.sql'))) {
-      const text = await readFile(join(folder, file), 'utf8')
-      await writeFile(join(folder, file), text.replaceAll(/\bpublic\b/g, home))
-    }
-    await client.query(`set search_path = ${home}`)
-    await applyMigrations(drizzle({ client }), {
-      migrationsFolder: folder,
-      migrationsSchema: home,
-      migrationsTable: RECORD,
-    })
-  } finally {
-    await client.query('reset search_path')
-    await rm(folder, { recursive: true })
   }
 }
+
+// Drizzle's own migrator commits by itself, so it could not apply the functions in the transaction of the migrations.
+async function applyFiles(client: Client, schema = 'public'): Promise<void> {
+  const applied = await readApplied(client)
+  const home = applied.values().next().value?.schema ?? schema
+  if (!SCHEMA_NAME.test(home)) throw new TypeError(`${home} cannot be the name of a schema`)
+
+  const before = await readFiles(BEFORE)
+  const migrations = (await readFiles(MIGRATIONS)).filter(({ name }) => !applied.has(name))
+  const after = await readFiles(AFTER)
+  const isCurrent = [...before, ...after].every(({ name, sha256 }) => applied.get(name)?.sha256 === sha256)
+  if (isCurrent && migrations.length === 0) return
+
+  if (home !== 'public') await client.query(`create schema if not exists ${home}`)
+  await client.query(`set local search_path = ${home}`)
+  for (const { text } of before) await client.query(text)
+  // Generated migrations name `public` in foreign keys alone, and otherwise rely on the search path.
+  for (const { text } of migrations) await client.query(text.replaceAll('"public".', `"${home}".`))
+  for (const { text } of after) await client.query(text)
+  if (applied.size === 0) await trackChanges(client, home)
+  await client.query('reset search_path')
+
+  for (const { name, sha256 } of [...before, ...migrations, ...after]) {
+    await client.query(
+      `insert into daily.applied_sql (name, sha256, schema) values ($1, $2, $3)
+       on conflict (name) do update set sha256 = excluded.sha256, applied_at = now()
+       where applied_sql.sha256 <> excluded.sha256`,
+      [name, sha256, home],
+    )
+  }
+}
+
+/** Next to an application the triggers wait until its tables are mapped, and each refresh computes the last days. */
+async function trackChanges(client: Client, home: string): Promise<void> {
+  await client.query(
+    home === 'public'
+      ? 'select daily.create_triggers(base, source) from daily.source_tables()'
+      : 'insert into daily.rolling_window (days) values (7)',
+  )
+}
+
+type Applied = { readonly name: string; readonly sha256: string; readonly schema: string }
+
+async function readApplied(client: Client): Promise<ReadonlyMap<string, Applied>> {
+  const { rowCount } = await client.query(
+    `select from pg_tables where schemaname = 'daily' and tablename = 'applied_sql'`,
+  )
+  if (rowCount === 0) return new Map()
+  const { rows } = await client.query<Applied>('select name, sha256, schema from daily.applied_sql')
+  return new Map(rows.map((row) => [row.name, row]))
+}
+
+const readFiles = (names: readonly string[]): Promise<SqlFile[]> =>
+  Promise.all(
+    names.map(async (name) => {
+      const text = await readFile(new URL(`../${name}`, import.meta.url), 'utf8')
+      return { name, text, sha256: createHash('sha256').update(text).digest('hex') }
+    }),
+  )

@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg'
 
-/** What to compare: one brand or every one, between two days or on all. */
+/** What to compare: one brand or all, between two days (inclusive, `YYYY-MM-DD`) or all days. */
 export type Extent = {
   readonly brandId?: string | undefined
   readonly from?: string | undefined
@@ -11,12 +11,12 @@ export type Extent = {
 export type Difference = {
   readonly metric: string
   readonly kind: 'missing' | 'wrong'
-  /** Whether its day is noted, and the next refresh will compute it. */
+  /** Whether its day is in the queue, so the next refresh computes it. */
   readonly waiting: boolean
   readonly row: Readonly<Record<string, unknown>>
 }
 
-/** Compares the daily tables with the views, a metric and a brand at a time, each in one snapshot. */
+/** Compares the daily tables with the views, one metric and brand at a time, each in one snapshot. */
 export async function* verify(client: ClientBase, extent: Extent): AsyncGenerator<Difference> {
   for (const metric of await metricsOf(client)) {
     const stored = `daily.${client.escapeIdentifier(metric)}`
@@ -28,14 +28,14 @@ export async function* verify(client: ClientBase, extent: Extent): AsyncGenerato
       [extent.brandId],
     )
     for (const { id } of brands) {
-      const extentOf = `where brand_id = $1 and date between coalesce($2::date, '-infinity') and coalesce($3::date, 'infinity')`
+      const condition = `where brand_id = $1 and date between coalesce($2::date, '-infinity') and coalesce($3::date, 'infinity')`
       const { rows } = await client.query<Difference>(
-        `with fresh as materialized (select ${columns} from ${view} ${extentOf}),
-         kept as materialized (select ${columns} from ${stored} ${extentOf}),
+        `with fresh as materialized (select ${columns} from ${view} ${condition}),
+         stored as materialized (select ${columns} from ${stored} ${condition}),
          differing as (
-           select 'missing' as kind, * from (select * from fresh except select * from kept) as missing
+           select 'missing' as kind, * from (select * from fresh except select * from stored) as missing
            union all
-           select 'wrong', * from (select * from kept except select * from fresh) as wrong)
+           select 'wrong', * from (select * from stored except select * from fresh) as wrong)
          select $4 as metric, kind, to_jsonb(differing) - 'kind' as row, exists (
            select from daily.refresh_queue
            where metric = $4 and (brand_id = $1 or brand_id is null) and (refresh_queue.date = differing.date or refresh_queue.date is null)
@@ -48,7 +48,7 @@ export async function* verify(client: ClientBase, extent: Extent): AsyncGenerato
   }
 }
 
-/** The names of all metrics that have a daily table. */
+/** Returns the names of all metrics, which are the names of their views and daily tables. */
 export async function metricsOf(client: ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ metric: string }>(
     'select distinct metric from daily.sources order by metric',
@@ -59,7 +59,7 @@ export async function metricsOf(client: ClientBase): Promise<string[]> {
 async function columnsOf(client: ClientBase, stored: string): Promise<string> {
   const { rows } = await client.query<{ columns: string }>(
     `select string_agg(quote_ident(attname), ', ' order by attnum) as columns
-     from pg_attribute where attrelid = $1::regclass and attnum > 0 and not attisdropped and attgenerated = ''`,
+     from pg_attribute where attrelid = $1::regclass and attnum > 0 and not attisdropped`,
     [stored],
   )
   return rows[0]?.columns ?? ''

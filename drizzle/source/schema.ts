@@ -1,4 +1,4 @@
 import { pgSchema } from 'drizzle-orm/pg-core'
 
-/** Holds one view a table of the application: all that is read of it, under the names that the project uses. */
+/** Views over the application's tables, the only way in which the project reads them. */
 export const source = pgSchema('export_source')

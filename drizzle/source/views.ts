@@ -13,8 +13,8 @@ import { sentimentPhrases } from '../tables/sentiment-phrases.ts'
 import { subscriptions } from '../tables/subscriptions.ts'
 import { source } from './schema.ts'
 
-// The seam: nothing but these views reads the application's tables. An application with other names replaces them
-// (`create or replace view`), and Postgres demands the same columns with the same types, in this order.
+// The project reads the application's tables only through these views. An application with other names replaces them
+// (`create or replace view`). Postgres requires the same columns, in this order, with the same types.
 
 /** A brand; `active` is whether it can be read. */
 export const sourceBrands = source.view('brands').as((query) =>

@@ -3,7 +3,7 @@ import { boolean, text, uuid } from 'drizzle-orm/pg-core'
 import { textC } from '../text-c.ts'
 import { metrics } from './schema.ts'
 
-/** Brands under their wire names (specification, section 2). */
+/** Brands under their wire names (docs/specification.md). */
 export const brandListing = metrics
   .view('brand_listing', {
     id: uuid().notNull(),

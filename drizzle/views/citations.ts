@@ -14,7 +14,7 @@ export const citationsColumns = () => ({
   citations: integer().notNull(),
 })
 
-/** Cited URLs by the day on which the citation was recorded (specification, section 2; contract, section 2). */
+/** Cited URLs by the day on which the citation was recorded (docs/specification.md). */
 export const citations = metrics.view('citations', citationsColumns()).as(sql`
     select
       counted.brand_id,

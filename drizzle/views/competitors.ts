@@ -12,7 +12,7 @@ export const competitorsColumns = () => ({
   competitor_visibility_rate: numeric({ precision: 7, scale: 4 }).notNull(),
 })
 
-/** The brand's visibility measure for each active competitor, over the same answers (specification, section 2). */
+/** The brand's visibility measure for each active competitor, over the same answers (docs/specification.md). */
 export const competitors = metrics.view('competitors', competitorsColumns()).as(sql`
     select
       counted.brand_id,

@@ -14,7 +14,7 @@ export const recommendedRateColumns = () => ({
   judged_answers: integer().notNull(),
 })
 
-/** How often the brand and its competitors were recommended, by day (specification, section 2). */
+/** How often the brand and its competitors were recommended, by day (docs/specification.md). */
 export const recommendedRate = metrics.view('recommended_rate', recommendedRateColumns()).as(sql`
     select
       counted.brand_id,

@@ -1,4 +1,4 @@
 import { pgSchema } from 'drizzle-orm/pg-core'
 
-/** Holds one view a metric: what each number means, over the raw tables. */
+/** One view per metric, which defines what its numbers mean. */
 export const metrics = pgSchema('metrics')

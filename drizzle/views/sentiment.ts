@@ -13,7 +13,7 @@ export const sentimentColumns = () => ({
   sentiment_score: numeric({ precision: 7, scale: 4 }),
 })
 
-/** Phrases about the brand by day, and their confidence-weighted score (specification, section 2). */
+/** Phrases about the brand by day, and their confidence-weighted score (docs/specification.md). */
 export const sentiment = metrics.view('sentiment', sentimentColumns()).as(sql`
     select
       daily.brand_id,

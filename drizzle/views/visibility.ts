@@ -15,7 +15,7 @@ export const visibilityColumns = () => ({
   visibility_rate: numeric({ precision: 7, scale: 4 }).notNull(),
 })
 
-/** A brand's mentions by day, model and market (specification, section 2). */
+/** A brand's mentions by day, model and market (docs/specification.md). */
 export const visibility = metrics.view('visibility', visibilityColumns()).as(sql`
     select
       counted.brand_id,

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { parentPort } from 'node:worker_threads'
 import { PGlite } from '@electric-sql/pglite'
+import { readImage, writeImage } from './cluster-image.ts'
 import { serve } from './connection.ts'
 import { startupMessage } from './messages.ts'
 import { createMutex } from './mutex.ts'
@@ -9,7 +10,9 @@ import { createMutex } from './mutex.ts'
 // embedded.ts starts this thread: PGlite blocks its thread while it runs a statement.
 // The migrations set random_page_cost for new sessions; PGlite's only session starts before them.
 const startParams = [...PGlite.defaultStartParams, '-c', 'random_page_cost=1.1']
-const db = await PGlite.create({ startParams })
+const image = await readImage()
+const db = await PGlite.create({ startParams, ...(image && { loadDataDir: image }) })
+if (!image) await writeImage(await db.dumpDataDir('none'))
 const response: Buffer[] = []
 await db.execProtocolRawStream(startupMessage(), { onRawData: (bytes) => response.push(Buffer.from(bytes)) })
 const session = {

@@ -5,7 +5,7 @@ import { brand, database, exportKey, organization } from '../support/world.ts'
 
 const db = database()
 
-test('gives each field of a brand, and null for an industry that is not set', async () => {
+test('returns each field of a brand, and null for an industry that is not set', async () => {
   const org = await organization(db)
   const { key } = await exportKey(db, org)
   const first = await brand(db, org, {
@@ -39,7 +39,7 @@ test('gives each field of a brand, and null for an industry that is not set', as
   ])
 })
 
-test('gives createdAt in UTC whatever the time zone of the connection', async () => {
+test('returns createdAt in UTC whatever the time zone of the connection', async () => {
   const id = await brand(db, await organization(db), { created_at: '2026-01-31T23:59:59.120Z' })
   const client = await db.connect()
   try {

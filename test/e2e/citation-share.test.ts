@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { call, pull } from '../support/call.ts'
 import { rowTexts, scene } from '../support/scene.ts'
 import { tenant } from '../support/tenant.ts'
-import { database, prompt } from '../support/world.ts'
+import { database } from '../support/world.ts'
 
 const db = database()
 
@@ -73,22 +73,6 @@ test('gives the share of a window as the ratio of its sums', async () => {
   expect([sum('owned_citations'), sum('citations')]).toEqual([2, 5])
 })
 
-test('leaves out answers that do not count, and counts branded prompts', async () => {
-  const { brandId, say, rows } = await scene(db)
-  const retired = await prompt(db, brandId, { retired_at: '2026-10-20T00:00:00Z' })
-  const aside = await prompt(db, brandId, { counts_in_metrics: false })
-  const branded = await prompt(db, brandId, { branded: true })
-  const citations = [{ url, owned: true }]
-  await say('2026-10-01T09:00:00Z', { citations, error: 'timeout' })
-  await say('2026-10-01T09:00:00Z', { citations, prompt: retired })
-  await say('2026-10-01T09:00:00Z', { citations, prompt: aside })
-  expect(await rows('/citation-share', '2026-10-01')).toEqual([])
-  await say('2026-10-01T09:00:00Z', { citations, prompt: branded })
-  expect(await rows('/citation-share', '2026-10-01')).toMatchObject([{ citations: 1, owned_citations: 1 }])
-  await db.query('update prompts set counts_in_metrics = true where id = $1', [aside])
-  expect(await rows('/citation-share', '2026-10-01')).toMatchObject([{ citations: 2, owned_citations: 2 }])
-})
-
 test('gives the greatest domain by code point, or null when none is known', async () => {
   const { say, rows } = await scene(db)
   // A locale would put "Z" after "a".
@@ -102,21 +86,9 @@ test('gives the greatest domain by code point, or null when none is known', asyn
   ])
 })
 
-test('moves a citation that goes to another answer, and follows an answer to another day', async () => {
-  const { say, rows } = await scene(db)
-  const first = await say('2026-10-01T09:00:00Z', { citations: [{ url }] })
-  const second = await say('2026-10-02T09:00:00Z')
-  const days = async () => (await rows('/citation-share', '2026-10-01', '2026-10-31')).map((row) => row.date)
-  expect(await days()).toEqual(['2026-10-01'])
-  await db.query('update citations set answer_id = $2 where answer_id = $1', [first, second])
-  expect(await days()).toEqual(['2026-10-02'])
-  await db.query(`update answers set answered_at = '2026-10-09T00:00:00Z' where id = $1`, [second])
-  expect(await days()).toEqual(['2026-10-09'])
-})
-
 test.for(['/citations', '/citation-share'])('%s serves URLs of 8,192 random bytes', async (path) => {
   const { say, rows } = await scene(db)
-  // 64 symbols drawn at random hold 6 bits a byte, more than any index entry can be compressed to.
+  // 64 random symbols carry 6 bits a byte, more than any index entry can be compressed to.
   const long = (tail: string) =>
     `https://site.example/${randomBytes(6200).toString('base64url')}`.slice(0, 8191) + tail
   const urls = [long('a'), long('b')]
@@ -172,7 +144,7 @@ test.for(['/citations', '/citation-share'])('%s serves URLs of any characters as
   expect(found.filter((row) => row.domain !== `of ${row.url}`)).toEqual([])
 })
 
-test.for(['/citations', '/citation-share'])('%s tells URLs apart whose MD5 is the same', async (path) => {
+test.for(['/citations', '/citation-share'])('%s distinguishes URLs with the same MD5', async (path) => {
   const { say, rows } = await scene(db)
   // A collision that Marc Stevens published in 2024.
   const urls = ['A', 'E'].map(

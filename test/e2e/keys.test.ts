@@ -18,8 +18,8 @@ const actor = ({ id, owner }: Organization) => ({ organizationId: id, userId: ow
 const create = (org: Organization, request: Partial<KeyRequest> = {}, now: Date = NOW) =>
   createKey(keysDb, actor(org), { label: 'A loader', brandIds: null, expiresAt: null, ...request }, now)
 
-/** Expects a refusal, in a sentence. */
-async function expectRefused(attempt: Promise<unknown>, sentence: RegExp): Promise<void> {
+/** Expects a `KeyRequestError` with a message. */
+async function expectRejected(attempt: Promise<unknown>, sentence: RegExp): Promise<void> {
   const refusal = await attempt.catch((error: unknown) => error)
   expect(refusal).toBeInstanceOf(KeyRequestError)
   expect(String(refusal)).toMatch(sentence)
@@ -28,7 +28,7 @@ async function expectRefused(attempt: Promise<unknown>, sentence: RegExp): Promi
 const countKeys = async ({ id }: Organization): Promise<number> =>
   (await db.query('select from api_keys where organization_id = $1', [id])).rowCount ?? 0
 
-/** Somebody else in an organization. */
+/** Another user of an organization. */
 async function colleague({ id }: Organization, role: string): Promise<Organization> {
   const owner = randomUUID()
   await insert(db, 'users', [{ id: owner, email: `${owner}@mail.example` }])
@@ -41,19 +41,19 @@ async function withKeys(org: Organization, count: number): Promise<void> {
 }
 
 describe('creating a key', () => {
-  test.each(['owner', 'admin'])('is open to an %s', async (role) => {
+  test.each(['owner', 'admin'])('an %s may create one', async (role) => {
     const { org, brandId } = await tenant(db)
     const { key, ...made } = await create(await colleague(org, role))
     expect(made).toMatchObject({ label: 'A loader', lastFour: key.slice(-4), state: 'active' })
     expect((await call('/brands', { key })).data.map(({ id }) => id)).toEqual([brandId])
   })
 
-  test('is refused to members, to owners elsewhere and for organizations that do not exist', async () => {
+  test('rejects members, owners of other organizations and unknown organizations', async () => {
     const org = await organization(db)
     const stranger = await organization(db)
-    await expectRefused(create(await colleague(org, 'member')), /owner or admin/)
-    await expectRefused(create({ ...org, owner: stranger.owner }), /owner or admin/)
-    await expectRefused(create({ ...org, id: randomUUID() }), /owner or admin/)
+    await expectRejected(create(await colleague(org, 'member')), /owner or admin/)
+    await expectRejected(create({ ...org, owner: stranger.owner }), /owner or admin/)
+    await expectRejected(create({ ...org, id: randomUUID() }), /owner or admin/)
     expect(await countKeys(org)).toBe(0)
   })
 
@@ -62,9 +62,9 @@ describe('creating a key', () => {
     ['past due', { plan: 'pro', status: 'past_due' }],
     ['canceled', { plan: 'enterprise', status: 'canceled' }],
     ['missing', null],
-  ])('is refused when the plan is %s', async (_, subscription) => {
+  ])('rejects a plan that is %s', async (_, subscription) => {
     const org = await organization(db, subscription)
-    await expectRefused(create(org), /no active plan that includes the Export API/)
+    await expectRejected(create(org), /no active plan that includes the Export API/)
     expect(await countKeys(org)).toBe(0)
   })
 
@@ -72,11 +72,11 @@ describe('creating a key', () => {
     ['pro', 2],
     ['agency', 5],
     ['enterprise', 20],
-  ] as const)('is refused when the %s plan’s %i keys are in use', async (plan, allowed) => {
+  ] as const)('rejects a key beyond the %s plan’s %i', async (plan, allowed) => {
     const org = await organization(db, { plan })
     await withKeys(org, allowed - 1)
     await create(org)
-    await expectRefused(create(org), new RegExp(`${allowed} keys`))
+    await expectRejected(create(org), new RegExp(`${allowed} keys`))
     expect(await countKeys(org)).toBe(allowed)
   })
 
@@ -93,14 +93,14 @@ describe('creating a key', () => {
     await withKeys(await organization(db, { plan: 'pro' }), 2)
     await create(org)
     await create(org, { expiresAt: new Date('2099-01-01') })
-    await expectRefused(create(org), /2 keys/)
+    await expectRejected(create(org), /2 keys/)
   })
 
-  test('is refused for brands that are not the organization’s', async () => {
+  test('rejects brands of other organizations', async () => {
     const { org, brandId } = await tenant(db)
     const { brandId: foreign } = await tenant(db)
     for (const brandIds of [[brandId, foreign], [foreign], [randomUUID()]]) {
-      await expectRefused(create(org, { brandIds }), /brand/)
+      await expectRejected(create(org, { brandIds }), /brand/)
     }
     expect(await countKeys(org)).toBe(1)
   })
@@ -115,24 +115,24 @@ describe('creating a key', () => {
     expect(await Promise.all(statuses)).toEqual([200, 404])
   })
 
-  test('is refused with an expiry that is not in the future', async () => {
+  test('rejects an expiry that is not in the future', async () => {
     const org = await organization(db)
-    await expectRefused(create(org, { expiresAt: PAST }), /expiry/)
-    await expectRefused(create(org, { expiresAt: NOW }), /expiry/)
+    await expectRejected(create(org, { expiresAt: PAST }), /expiry/)
+    await expectRejected(create(org, { expiresAt: NOW }), /expiry/)
     expect(await countKeys(org)).toBe(0)
     expect((await create(org, { expiresAt: new Date(NOW.getTime() + 1) })).state).toBe('active')
   })
 
-  test('is refused without a label', async () => {
+  test('rejects an empty label', async () => {
     const org = await organization(db)
-    for (const label of ['', '  ']) await expectRefused(create(org, { label }), /label/)
+    for (const label of ['', '  ']) await expectRejected(create(org, { label }), /label/)
     expect(await countKeys(org)).toBe(0)
   })
 
   test.each([
     'read committed',
     'repeatable read',
-  ])('gives the last key that a plan allows to exactly one of six that ask at once, in a database whose default is %s', async (isolation) => {
+  ])('gives the last key that a plan allows to exactly one of six concurrent requests, in a database whose default is %s', async (isolation) => {
     const org = await organization(db, { plan: 'agency' })
     await withKeys(org, 4)
     const options = `-c default_transaction_isolation=${isolation.replace(' ', '\\ ')}`
@@ -156,16 +156,16 @@ describe('creating a key', () => {
 })
 
 describe('listing keys', () => {
-  test('is open to admins, and refused to members and to owners elsewhere', async () => {
+  test('accepts admins, and rejects members and owners of other organizations', async () => {
     const { org, keyId } = await tenant(db)
     const stranger = await organization(db)
     const list = (who: Organization) => listKeys(keysDb, actor(who), NOW)
     expect(await list(await colleague(org, 'admin'))).toMatchObject([{ id: keyId }])
-    await expectRefused(list(await colleague(org, 'member')), /owner or admin/)
-    await expectRefused(list({ ...org, owner: stranger.owner }), /owner or admin/)
+    await expectRejected(list(await colleague(org, 'member')), /owner or admin/)
+    await expectRejected(list({ ...org, owner: stranger.owner }), /owner or admin/)
   })
 
-  test('tells which keys are active, expired and revoked', async () => {
+  test('lists which keys are active, expired and revoked', async () => {
     const org = await organization(db)
     const later = new Date(NOW.getTime() + 1)
     const keys = [
@@ -200,25 +200,25 @@ describe('revoking a key', () => {
     expect(await listKeys(keysDb, actor(org), NOW)).toMatchObject([{ revokedAt }])
   })
 
-  test('is open to admins, also when somebody else made it', async () => {
+  test('accepts admins, also for keys of other users', async () => {
     const { org, keyId, key } = await tenant(db)
     await revoke(await colleague(org, 'admin'), keyId)
     expect((await call('/brands', { key })).status).toBe(401)
   })
 
-  test('is refused to members and to owners elsewhere', async () => {
+  test('rejects members and owners of other organizations', async () => {
     const { org, keyId, key } = await tenant(db)
     const stranger = await organization(db)
-    await expectRefused(revoke(await colleague(org, 'member'), keyId), /owner or admin/)
-    await expectRefused(revoke({ ...org, owner: stranger.owner }, keyId), /owner or admin/)
+    await expectRejected(revoke(await colleague(org, 'member'), keyId), /owner or admin/)
+    await expectRejected(revoke({ ...org, owner: stranger.owner }, keyId), /owner or admin/)
     expect((await call('/brands', { key })).status).toBe(200)
   })
 
-  test('is refused for keys that are not the organization’s, and for keys of another scope', async () => {
+  test('rejects keys of other organizations and of other scopes', async () => {
     const org = await organization(db)
     const { keyId: foreign } = await tenant(db)
     const { id: tools } = await exportKey(db, org, { scope: 'tools' })
-    for (const id of [randomUUID(), foreign, tools]) await expectRefused(revoke(org, id), /no such key/)
+    for (const id of [randomUUID(), foreign, tools]) await expectRejected(revoke(org, id), /no such key/)
     const unrevoked = 'select from api_keys where id = any ($1) and revoked_at is null'
     expect((await db.query(unrevoked, [[foreign, tools]])).rowCount).toBe(2)
   })

@@ -28,9 +28,9 @@ afterAll(() => service.close())
 
 const workers = await findWorkers()
 const paged = workers.filter(({ operation }) => operation.paged).map(({ name }) => name)
-const held = new Map<string, string>()
+const texts = new Map<string, string>()
 for (const { statements } of workers) {
-  for (const statement of statements) held.set((await callOf(statement)).sql, statement.sql)
+  for (const statement of statements) texts.set((await callOf(statement)).sql, statement.sql)
 }
 
 // A connection that keeps a plan makes one for any parameters; a statement that comes as text has one for its own.
@@ -49,7 +49,7 @@ test.each(paged)('/%s reads a page as a range of its index, on the first page an
   expect(asked).toHaveLength(2)
   for (const { query, params } of asked)
     for (const mode of PLANS) {
-      const nodes = flatten(await plan({ statement: held.get(query) ?? '', params, mode }))
+      const nodes = flatten(await plan({ statement: texts.get(query) ?? '', params, mode }))
       const reads = nodes.filter(
         (node) => node.Schema === 'daily' || node['Relation Name'] === name.replaceAll('-', '_'),
       )

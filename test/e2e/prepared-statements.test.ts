@@ -8,7 +8,7 @@ import { isolatedDatabase } from '../support/isolated.ts'
 import { startOwnService } from '../support/own-service.ts'
 import { type Tenant, tenant } from '../support/tenant.ts'
 
-const HELD = /^select \* from statements\."[0-9a-f]{32}"\(\$1/
+const FUNCTION_CALL = /^select \* from statements\."[0-9a-f]{32}"\(\$1/
 
 let own: OwnDatabase
 let db: pg.Pool
@@ -32,7 +32,7 @@ afterEach(async () => {
   await withClient(own.url, migrateToLatest)
 })
 
-/** Isolates that have asked nothing yet: what they send to the database, and what they log. */
+/** New isolates: what they send to the database, and what they log. */
 async function fresh() {
   const asked: Promise<{ query: string }>[] = []
   const logged: string[] = []
@@ -49,16 +49,16 @@ async function fresh() {
     const query = path === '/brands' ? {} : { brandId: its.brandId }
     const { status } = await call(path, { service: url, key: its.key, query })
     const sent = await Promise.all(asked.splice(0))
-    return { status, held: sent.map(({ query }) => HELD.test(query)) }
+    return { status, calls: sent.map(({ query }) => FUNCTION_CALL.test(query)) }
   }
-  return { ask, toBudget: () => logged.filter((line) => line.includes('prepared_statement_missing')) }
+  return { ask, reports: () => logged.filter((line) => line.includes('prepared_statement_missing')) }
 }
 
-test('a page and the listing are asked for by the names of functions that hold their statements', async () => {
-  const { ask, toBudget } = await fresh()
-  expect(await ask('/visibility')).toEqual({ status: 200, held: [true] })
-  expect(await ask('/brands')).toEqual({ status: 200, held: [true] })
-  expect(toBudget()).toEqual([])
+test('a page and the listing call the functions of their statements', async () => {
+  const { ask, reports } = await fresh()
+  expect(await ask('/visibility')).toEqual({ status: 200, calls: [true] })
+  expect(await ask('/brands')).toEqual({ status: 200, calls: [true] })
+  expect(reports()).toEqual([])
 })
 
 const REASONS = [
@@ -75,30 +75,30 @@ const reasons = REASONS.filter(([reason]) => inject('realPostgres') || !reason.i
 
 test.each(
   reasons,
-)('where %s, an isolate finds it out once and sends the text from then on', async (_, sql) => {
-  const { ask, toBudget } = await fresh()
+)('when %s, an isolate logs it once and sends the text of its statements', async (_, sql) => {
+  const { ask, reports } = await fresh()
   await db.query(sql)
-  expect(await ask('/visibility')).toEqual({ status: 200, held: [true, false] })
-  expect(await ask('/visibility')).toEqual({ status: 200, held: [false] })
-  expect(toBudget()).toHaveLength(1)
-  expect(JSON.parse(toBudget()[0] ?? '')).toEqual({
+  expect(await ask('/visibility')).toEqual({ status: 200, calls: [true, false] })
+  expect(await ask('/visibility')).toEqual({ status: 200, calls: [false] })
+  expect(reports()).toHaveLength(1)
+  expect(JSON.parse(reports()[0] ?? '')).toEqual({
     event: 'prepared_statement_missing',
     request_id: expect.stringMatching(/./),
   })
 })
 
-test('a held statement that fails for another reason is not asked for twice', async () => {
-  const { ask, toBudget } = await fresh()
+test('a prepared statement that fails for another reason is not sent again', async () => {
+  const { ask, reports } = await fresh()
   await db.query('alter table daily.visibility rename to elsewhere')
   try {
-    expect(await ask('/visibility')).toEqual({ status: 503, held: [true] })
-    expect(toBudget()).toEqual([])
+    expect(await ask('/visibility')).toEqual({ status: 503, calls: [true] })
+    expect(reports()).toEqual([])
   } finally {
     await db.query('alter table daily.elsewhere rename to visibility')
   }
 })
 
-test('statements of before stay held beside the current ones', async () => {
+test('previous statements stay next to the current ones', async () => {
   await db.query(
     'create function statements."0123456789abcdef0123456789abcdef"() returns text language sql as $$ select $r$still here$r$ $$',
   )
@@ -107,24 +107,21 @@ test('statements of before stay held beside the current ones', async () => {
   expect(rows).toEqual([{ answer: 'still here' }])
 })
 
-test.runIf(inject('realPostgres'))(
-  'two who bring a database up to date at once wait for each other',
-  async () => {
-    await db.query('drop schema statements cascade')
-    await Promise.all(Array.from({ length: 6 }, () => withClient(own.url, migrateToLatest)))
-    const { rows } = await db.query(
-      `select count(*)::int as held from pg_proc where pronamespace = 'statements'::regnamespace`,
-    )
-    expect(rows[0].held).toBeGreaterThan(12)
-  },
-)
+test.runIf(inject('realPostgres'))('concurrent migrations run one after the other', async () => {
+  await db.query('drop schema statements cascade')
+  await Promise.all(Array.from({ length: 6 }, () => withClient(own.url, migrateToLatest)))
+  const { rows } = await db.query(
+    `select count(*)::int as installed from pg_proc where pronamespace = 'statements'::regnamespace`,
+  )
+  expect(rows[0].installed).toBeGreaterThan(12)
+})
 
-test('whoever reads may run them, and no other role', async () => {
-  const { rows } = await db.query<{ name: string; reader: boolean; everybody: boolean }>(
+test('the reader role may call them, and no other role may', async () => {
+  const { rows } = await db.query<{ name: string; reader: boolean; keys: boolean }>(
     `select proname as name, has_function_privilege('export_api_reader', pg_proc.oid, 'execute') as reader,
-       has_function_privilege('export_api_keys', pg_proc.oid, 'execute') as everybody
+       has_function_privilege('export_api_keys', pg_proc.oid, 'execute') as keys
      from pg_proc where pronamespace = 'statements'::regnamespace and proname <> '0123456789abcdef0123456789abcdef'`,
   )
   expect(rows.length).toBeGreaterThan(12)
-  expect(rows.filter(({ reader, everybody }) => !reader || everybody)).toEqual([])
+  expect(rows.filter(({ reader, keys }) => !reader || keys)).toEqual([])
 })

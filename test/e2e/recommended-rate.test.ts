@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { rowTexts, scene } from '../support/scene.ts'
-import { brand, database, insert, prompt } from '../support/world.ts'
+import { brand, database, insert } from '../support/world.ts'
 
 const db = database()
 
@@ -18,20 +18,6 @@ test('gives the rate of recommended among judged answers, of the brand and of ea
     '{"date":"2026-10-01","entity_name":"Acme","is_brand":true,"recommended_rate":66.6667,"judged_answers":3}',
     '{"date":"2026-10-01","entity_name":"Globex","is_brand":false,"recommended_rate":0.0000,"judged_answers":1}',
   ])
-})
-
-test('answers with a page and meta, as the other metrics do', async () => {
-  const { brandId, say, page } = await scene(db)
-  await say('2026-10-01T09:00:00Z', { judged: [judged(null, true)] })
-  const { data, pagination, meta } = await page('/recommended-rate', '2026-10-01', '2026-10-02')
-  expect(data).toHaveLength(1)
-  expect(pagination).toEqual({ pageSize: 1000, hasMore: false, nextCursor: null })
-  expect(meta).toEqual({
-    brandId,
-    fromDate: '2026-10-01T00:00:00.000Z',
-    toDate: '2026-10-02T23:59:59.999Z',
-    plan: 'enterprise',
-  })
 })
 
 test('has no row before 2026-09-22, whatever is stored', async () => {
@@ -86,7 +72,7 @@ test('has no row for an entity without a judged answer', async () => {
   ])
 })
 
-test('tells a competitor of the same name from the brand', async () => {
+test('distinguishes a competitor of the same name from the brand', async () => {
   const { say, rival, rows } = await scene(db)
   const twin = await rival('Acme')
   await say('2026-10-01T09:00:00Z', { judged: [judged(null, true), judged(twin, false)] })
@@ -96,7 +82,7 @@ test('tells a competitor of the same name from the brand', async () => {
   ])
 })
 
-test('keeps the rows of a competitor that is active no more: it was judged', async () => {
+test('keeps the rows of a competitor that is no longer active', async () => {
   const { say, rival, rows } = await scene(db)
   const globex = await rival('Globex')
   await say('2026-10-01T09:00:00Z', { judged: [judged(globex, true)] })
@@ -110,39 +96,6 @@ test('has no row for the competitor of another brand', async () => {
   await insert(db, 'competitors', [{ id: stranger, brand_id: await brand(db, org), name: 'Stranger' }])
   await say('2026-10-01T09:00:00Z', { judged: [judged(stranger, true)] })
   expect(await rows('/recommended-rate', '2026-10-01')).toEqual([])
-})
-
-test('leaves out answers that do not count, and counts branded prompts', async () => {
-  const { brandId, say, rows } = await scene(db)
-  const retired = await prompt(db, brandId, { retired_at: '2026-10-20T00:00:00Z' })
-  const aside = await prompt(db, brandId, { counts_in_metrics: false })
-  const branded = await prompt(db, brandId, { branded: true })
-  const yes = { judged: [judged(null, true)] }
-  await say('2026-10-01T09:00:00Z', { ...yes, error: 'timeout' })
-  await say('2026-10-01T09:00:00Z', { ...yes, prompt: retired })
-  await say('2026-10-01T09:00:00Z', { ...yes, prompt: aside })
-  expect(await rows('/recommended-rate', '2026-10-01')).toEqual([])
-  await say('2026-10-01T09:00:00Z', { judged: [judged(null, false)], prompt: branded })
-  expect(await rows('/recommended-rate', '2026-10-01')).toMatchObject([
-    { recommended_rate: 0, judged_answers: 1 },
-  ])
-})
-
-test('follows a brand or competitor that is renamed, and a judgement that is changed', async () => {
-  const { brandId, say, rival, rows } = await scene(db)
-  const globex = await rival('Globex')
-  const id = await say('2026-10-01T09:00:00Z', { judged: [judged(null, true), judged(globex, true)] })
-  await rows('/recommended-rate', '2026-10-01')
-  await db.query(`update brands set name = 'Apex' where id = $1`, [brandId])
-  await db.query(`update competitors set name = 'Aardvark' where id = $1`, [globex])
-  await db.query(
-    'update recommendations set recommended = false where answer_id = $1 and competitor_id is null',
-    [id],
-  )
-  expect(await rows('/recommended-rate', '2026-10-01')).toMatchObject([
-    { entity_name: 'Apex', is_brand: true, recommended_rate: 0 },
-    { entity_name: 'Aardvark', is_brand: false, recommended_rate: 100 },
-  ])
 })
 
 test('rounds half away from zero, and lets the numerator be recovered', async () => {

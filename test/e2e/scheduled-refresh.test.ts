@@ -7,8 +7,8 @@ import { isolatedDatabase } from '../support/isolated.ts'
 import { startOwnService } from '../support/own-service.ts'
 import { answer, brand, organization, place, prompt } from '../support/world.ts'
 
-/** A step that was asked for, and how much it settled. */
-type Step = { readonly params: unknown; readonly settled: string }
+/** A call of daily.refresh, and how many entries it processed. */
+type Step = { readonly params: unknown; readonly processed: string }
 
 // Apart from the other tests, whose refreshes would leave nothing to compute.
 let own: OwnDatabase
@@ -22,7 +22,7 @@ const watch: Intercept = async (_, request, genuine) => {
   const { query, params } = await request.clone().json()
   const response = await genuine()
   const { rows } = await response.clone().json()
-  if (query.includes('daily.refresh(')) steps.push({ params, settled: rows[0][0] })
+  if (query.includes('daily.refresh(')) steps.push({ params, processed: rows[0][0] })
   else begun.push(query)
   return response
 }
@@ -51,7 +51,7 @@ beforeEach(() => {
   log = []
 })
 
-test('a run computes all that waits, 10 brands and 3 days at a time, and says how much that was', async () => {
+test('a run processes the whole queue, 10 brands and 3 days at a time, and logs the number of entries', async () => {
   const its = await prompt(db, await brand(db, await organization(db)))
   const where = await place(db)
   for (let day = 1; day <= 7; day += 1) {
@@ -61,21 +61,21 @@ test('a run computes all that waits, 10 brands and 3 days at a time, and says ho
   const { rows } = await db.query('select date::text from daily.visibility order by date')
   expect(rows.map(({ date }) => date)).toEqual([1, 2, 3, 4, 5, 6, 7].map((day) => `2026-10-0${day}`))
   expect((await db.query('select from daily.refresh_queue')).rowCount).toBe(0)
-  expect(begun).toEqual(['select daily.enqueue_rolling_window(false)::text'])
+  expect(begun).toEqual([expect.stringContaining('daily.enqueue_rolling_window(false)')])
   expect(steps.map(({ params }) => params)).toEqual(steps.map(() => ['10', '3']))
-  expect(steps.map(({ settled }) => settled).indexOf('0')).toBe(steps.length - 1)
-  const settled = steps.reduce((sum, step) => sum + Number(step.settled), 0)
-  expect(settled).toBeGreaterThan(7)
-  await expect.poll(() => log).toEqual([JSON.stringify({ event: 'refreshed', settled })])
+  expect(steps.map(({ processed }) => processed).indexOf('0')).toBe(steps.length - 1)
+  const processed = steps.reduce((sum, step) => sum + Number(step.processed), 0)
+  expect(processed).toBeGreaterThan(7)
+  await expect.poll(() => log).toEqual([JSON.stringify({ event: 'refreshed', entries: processed })])
 })
 
-test('a run that finds nothing to compute asks for one step and says nothing', async () => {
+test('a run over an empty queue takes one step and logs nothing', async () => {
   await service.runCron('refresh')
-  expect(steps).toEqual([{ params: ['10', '3'], settled: '0' }])
+  expect(steps).toEqual([{ params: ['10', '3'], processed: '0' }])
   expect(log).toEqual([])
 })
 
-test('a run over a database that fails ends as failed, and says what failed', async () => {
+test('a run fails and logs the cause when the database fails', async () => {
   let asked = 0
   intercept = async () => {
     asked += 1

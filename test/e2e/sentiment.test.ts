@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { rowTexts, scene } from '../support/scene.ts'
-import { database, place, prompt } from '../support/world.ts'
+import { database, place } from '../support/world.ts'
 
 const db = database()
 
@@ -88,38 +88,14 @@ test('rounds the score half away from zero', async () => {
   ])
 })
 
-test('takes the phrases of counted answers of all markets, on the day of the answer', async () => {
-  const { brandId, say, rows } = await scene(db)
+test('counts the phrases of all markets, on the day of the answer', async () => {
+  const { say, rows } = await scene(db)
   const phrases = [phrase('positive', '0.5')]
-  const retired = await prompt(db, brandId, { retired_at: '2026-10-20T00:00:00Z' })
-  const aside = await prompt(db, brandId, { counts_in_metrics: false })
-  const branded = await prompt(db, brandId, { branded: true })
-  await say('2026-10-01T09:00:00Z', { phrases, error: 'timeout' })
-  await say('2026-10-01T09:00:00Z', { phrases, prompt: retired })
-  await say('2026-10-01T09:00:00Z', { phrases, prompt: aside })
-  expect(await rows('/sentiment', '2026-10-01', '2026-10-02')).toEqual([])
-  await say('2026-10-01T23:59:59.999Z', { phrases, prompt: branded })
+  await say('2026-10-01T23:59:59.999Z', { phrases })
   await say('2026-10-02T00:00:00.000Z', { phrases })
   await say('2026-10-02T00:00:00.000Z', { phrases, ...(await place(db)) })
   expect(await rows('/sentiment', '2026-10-01', '2026-10-02')).toMatchObject([
     { date: '2026-10-01', positive_mentions: 1, positive_weight: 0.5 },
     { date: '2026-10-02', positive_mentions: 2, positive_weight: 1 },
   ])
-})
-
-test('follows a phrase that is judged anew or withdrawn', async () => {
-  const { say, rows } = await scene(db)
-  const id = await say('2026-10-01T09:00:00Z', { phrases: [phrase('positive', '0.5')] })
-  expect(await rows('/sentiment', '2026-10-01')).toMatchObject([
-    { positive_weight: 0.5, sentiment_score: 100 },
-  ])
-  await db.query(
-    `update sentiment_phrases set polarity = 'negative', confidence = 0.25 where answer_id = $1`,
-    [id],
-  )
-  expect(await rows('/sentiment', '2026-10-01')).toMatchObject([
-    { positive_mentions: 0, negative_mentions: 1, negative_weight: 0.25, sentiment_score: 0 },
-  ])
-  await db.query('delete from sentiment_phrases where answer_id = $1', [id])
-  expect(await rows('/sentiment', '2026-10-01')).toEqual([])
 })

@@ -8,7 +8,7 @@ import { startOwnService } from '../support/own-service.ts'
 import { tenant } from '../support/tenant.ts'
 import { answer, type Place, place, prompt, refresh } from '../support/world.ts'
 
-// Apart from the other tests, whose refreshes would settle what has to wait here.
+// Apart from the other tests, whose refreshes would process the queue entries of these tests.
 let own: OwnDatabase
 let service: Emulator
 let db: pg.Pool
@@ -32,7 +32,7 @@ async function scene() {
   const said: Place & { prompt: string } = { ...(await place(db)), prompt: await prompt(db, its.brandId) }
   await answer(db, { ...said, at: '2026-10-01T09:00:00Z' })
   await refresh(db)
-  const settled = async (path: string, fromDate?: string, toDate?: string) => {
+  const watermark = async (path: string, fromDate?: string, toDate?: string) => {
     const page = await call(path, {
       service: service.url,
       key: its.key,
@@ -41,42 +41,42 @@ async function scene() {
     expect(page.status).toBe(200)
     return page.headers.get('X-Data-Settled-Through')
   }
-  return { ...its, said, settled }
+  return { ...its, said, watermark }
 }
 
-test('is the last day of a window in which nothing waits, and today at the latest', async () => {
-  const { settled } = await scene()
-  expect(await settled('/visibility', '2026-10-01', '2026-10-05')).toBe('2026-10-05')
+test('is the last day of an up-to-date window, and today at the latest', async () => {
+  const { watermark } = await scene()
+  expect(await watermark('/visibility', '2026-10-01', '2026-10-05')).toBe('2026-10-05')
   const before = new Date().toISOString().slice(0, 10)
-  const open = await settled('/visibility', '2026-10-01', '9999-12-31')
+  const open = await watermark('/visibility', '2026-10-01', '9999-12-31')
   expect([before, new Date().toISOString().slice(0, 10)]).toContain(open)
 })
 
-test('is the day before the first one that waits, for the metrics that wait, until the refresh', async () => {
-  const { said, settled } = await scene()
+test('is the day before the first queued day, for the queued metrics, until the refresh', async () => {
+  const { said, watermark } = await scene()
   await answer(db, {
     ...said,
     at: '2026-10-03T09:00:00Z',
     phrases: [{ polarity: 'neutral', confidence: '1' }],
   })
-  expect(await settled('/sentiment', '2026-10-01', '2026-10-05')).toBe('2026-10-02')
-  expect(await settled('/citations', '2026-10-01', '2026-10-05')).toBe('2026-10-05')
+  expect(await watermark('/sentiment', '2026-10-01', '2026-10-05')).toBe('2026-10-02')
+  expect(await watermark('/citations', '2026-10-01', '2026-10-05')).toBe('2026-10-05')
   await refresh(db)
-  expect(await settled('/sentiment', '2026-10-01', '2026-10-05')).toBe('2026-10-05')
+  expect(await watermark('/sentiment', '2026-10-01', '2026-10-05')).toBe('2026-10-05')
 })
 
-test('is absent when the first day waits, and not moved by days outside of the window', async () => {
-  const { said, settled } = await scene()
+test('is absent when the first day is queued, and not affected by days outside the window', async () => {
+  const { said, watermark } = await scene()
   await answer(db, { ...said, at: '2026-10-03T09:00:00Z' })
-  expect(await settled('/visibility', '2026-10-03', '2026-10-05')).toBeNull()
-  expect(await settled('/visibility', '2026-10-04', '2026-10-05')).toBe('2026-10-05')
-  expect(await settled('/visibility', '2026-10-01', '2026-10-02')).toBe('2026-10-02')
-  expect(await settled('/visibility', '2026-10-02', '2026-10-05')).toBe('2026-10-02')
+  expect(await watermark('/visibility', '2026-10-03', '2026-10-05')).toBeNull()
+  expect(await watermark('/visibility', '2026-10-04', '2026-10-05')).toBe('2026-10-05')
+  expect(await watermark('/visibility', '2026-10-01', '2026-10-02')).toBe('2026-10-02')
+  expect(await watermark('/visibility', '2026-10-02', '2026-10-05')).toBe('2026-10-02')
 })
 
-test('is absent while a change waits that may touch any day', async () => {
-  const { brandId, settled } = await scene()
+test('is absent while an entry without a date is queued', async () => {
+  const { brandId, watermark } = await scene()
   await db.query(`update brands set aliases = '{Apex}' where id = $1`, [brandId])
-  expect(await settled('/visibility', '2026-10-01', '2026-10-05')).toBeNull()
-  expect(await settled('/competitors', '2026-10-01', '2026-10-05')).toBe('2026-10-05')
+  expect(await watermark('/visibility', '2026-10-01', '2026-10-05')).toBeNull()
+  expect(await watermark('/competitors', '2026-10-01', '2026-10-05')).toBe('2026-10-05')
 })

@@ -35,7 +35,7 @@ async function company() {
     await here.rival('Globex', { aliases: ['Acme Corp'] }),
     await here.rival('Acme'),
     await here.rival('Γαλαξίας', { aliases: ['γαλαξιας'] }),
-    await here.rival('Nobody names it'),
+    await here.rival('Never mentioned'),
     await here.rival('Asleep', { active: false, aliases: ['acme'] }),
   ]
   return { ...here, sister, prompts, places, rivals }

@@ -1,24 +1,32 @@
-import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
+import { sample } from '../support/daily-sample.ts'
 import type { OwnDatabase } from '../support/database.ts'
 import { CLEARANCE, refreshDayByDay } from '../support/history.ts'
 import { isolatedDatabase } from '../support/isolated.ts'
 import { MAPPED } from '../support/schema.ts'
 import { differences } from '../support/verify.ts'
-import { answer, brand, insert, organization, place, prompt } from '../support/world.ts'
+import { brand, place, prompt } from '../support/world.ts'
 
 /** What a race is about: an answer to a prompt of a brand, with one of everything, and what is around it. */
 type Ground = Readonly<
   Record<
-    'answer' | 'prompt' | 'brand' | 'rival' | 'newcomer' | 'model' | 'market' | 'elsewhere' | 'otherBrand',
+    | 'answer'
+    | 'prompt'
+    | 'brand'
+    | 'competitor'
+    | 'newcomer'
+    | 'model'
+    | 'market'
+    | 'elsewhere'
+    | 'otherBrand',
     string
   >
 >
 
 type Act = (ground: Ground) => readonly [sql: string, ...values: unknown[]]
 
-/** What somebody writes to an answer that is already there, or adds to its prompt. */
+/** Writes to an existing answer or to its prompt. */
 const WRITES: Readonly<Record<string, Act>> = {
   'adds a citation': ({ answer }) => [
     `insert into citations (answer_id, url, owned, recorded_at) values ($1, 'https://late.example/', true, '2026-10-05T09:00:00Z')`,
@@ -47,23 +55,23 @@ const WRITES: Readonly<Record<string, Act>> = {
     market,
   ],
   'owns a citation': ({ answer }) => ['update citations set owned = true where answer_id = $1', answer],
-  'records a citation anew': ({ answer }) => [
+  'records a citation again': ({ answer }) => [
     `update citations set recorded_at = '2026-10-06T09:00:00Z' where answer_id = $1`,
     answer,
   ],
   'deletes a citation': ({ answer }) => ['delete from citations where answer_id = $1', answer],
   'deletes mentions': ({ answer }) => ['delete from answer_mentions where answer_id = $1', answer],
-  'weighs a phrase anew': ({ answer }) => [
+  'changes a phrase': ({ answer }) => [
     'update sentiment_phrases set confidence = 0.1 where answer_id = $1',
     answer,
   ],
-  'judges anew': ({ answer }) => [
+  'changes a judgement': ({ answer }) => [
     'update recommendations set recommended = not recommended where answer_id = $1',
     answer,
   ],
 }
 
-/** What somebody else does to all that this belongs to. */
+/** Changes of what such a row belongs to. */
 const MOVES: Readonly<Record<string, Act>> = {
   'moves the answer to another day': ({ answer }) => [
     `update answers set answered_at = '2026-10-09T09:00:00Z' where id = $1`,
@@ -96,8 +104,14 @@ const MOVES: Readonly<Record<string, Act>> = {
   ],
   'deletes the brand': ({ brand }) => ['delete from brands where id = $1', brand],
   'adds a competitor': ({ brand }) => [`insert into competitors (brand_id, name) values ($1, 'Acme')`, brand],
-  'renames a competitor': ({ rival }) => [`update competitors set name = 'Hooli' where id = $1`, rival],
-  'deactivates a competitor': ({ rival }) => ['update competitors set active = false where id = $1', rival],
+  'renames a competitor': ({ competitor }) => [
+    `update competitors set name = 'Hooli' where id = $1`,
+    competitor,
+  ],
+  'deactivates a competitor': ({ competitor }) => [
+    'update competitors set active = false where id = $1',
+    competitor,
+  ],
   'deletes a competitor': ({ newcomer }) => ['delete from competitors where id = $1', newcomer],
   'renames the market': ({ market }) => [`update markets set name = 'Renamed' where id = $1`, market],
   'changes the provider of the model': ({ model }) => [
@@ -106,7 +120,7 @@ const MOVES: Readonly<Record<string, Act>> = {
   ],
 }
 
-/** What somebody does in an application that deletes softly: rows leave the views by an update. */
+/** Soft deletes: an update takes rows out of the views. */
 const SOFT_MOVES: Readonly<Record<string, Act>> = {
   'deletes the answer softly': ({ answer }) => [
     'update app.llm_runs set deleted_at = now() where uid = $1',
@@ -125,12 +139,6 @@ const SOFT_MOVES: Readonly<Record<string, Act>> = {
     brand,
   ],
 }
-
-const ORDERS = [
-  'the later one commits first',
-  'the earlier one commits first',
-  'the other one comes first',
-] as const
 
 describe.skipIf(!inject('realPostgres'))(
   'with one transaction open beside another (skipped without a server: set DATABASE_URL)',
@@ -157,46 +165,14 @@ describe.skipIf(!inject('realPostgres'))(
     // All brands are compared after each race: those of the tests before would be compared again and again.
     beforeEach(() => db.query(CLEARANCE))
 
-    async function refresh(): Promise<void> {
-      const client = await db.connect()
-      await refreshDayByDay(client).finally(() => client.release())
-    }
-
     async function ground(): Promise<Ground> {
-      const org = await organization(db)
-      const [brandId, otherBrand] = [await brand(db, org), await brand(db, org)]
-      const [rival, newcomer] = [randomUUID(), randomUUID()]
-      await insert(db, 'competitors', [
-        { id: rival, brand_id: brandId, name: 'Globex' },
-        { id: newcomer, brand_id: brandId, name: 'Initech' },
-      ])
-      const [asked, elsewhere] = [await prompt(db, brandId), await prompt(db, otherBrand)]
+      const its = await sample(db)
+      const otherBrand = await brand(db, { id: its.organization, owner: '' })
+      const elsewhere = await prompt(db, otherBrand)
       // Another model and another market, to move to.
       await place(db)
-      const here = await place(db)
-      const answerId = await answer(db, {
-        ...here,
-        prompt: asked,
-        at: '2026-10-01T09:00:00Z',
-        mentions: ['Acme', 'Globex'],
-        citations: [{ url: 'https://site.example/', recordedAt: '2026-10-03T09:00:00Z' }],
-        phrases: [{ polarity: 'positive', confidence: '0.5' }],
-        judged: [
-          { competitor: null, recommended: true },
-          { competitor: rival, recommended: false },
-        ],
-      })
-      await refresh()
-      return {
-        ...here,
-        answer: answerId,
-        prompt: asked,
-        brand: brandId,
-        rival,
-        newcomer,
-        elsewhere,
-        otherBrand,
-      }
+      const { model, market, prompt: asked } = its.said
+      return { ...its, model, market, prompt: asked, elsewhere, otherBrand }
     }
 
     /** Whether work ends by itself, or waits for a lock until the other transaction ends. */
@@ -234,50 +210,47 @@ describe.skipIf(!inject('realPostgres'))(
         // After an error this rolls back.
         await client.query('commit')
         if (client === first && !alone) await work.catch(() => undefined)
-        await refresh()
+        await refreshDayByDay(db)
       }
     }
 
-    for (const [moveName, move] of Object.entries({ ...MOVES, ...(MAPPED && SOFT_MOVES) })) {
-      test(`stored rows equal the views when somebody ${moveName} while another writes`, async () => {
-        const wrong: string[] = []
-        for (const [writeName, write] of Object.entries(WRITES)) {
-          for (const order of ORDERS) {
-            const here = await ground()
-            const [writer, mover] = [[one, write(here)] as const, [other, move(here)] as const]
-            if (order === 'the other one comes first') await overlap(mover, writer, true)
-            else await overlap(writer, mover, order === 'the later one commits first')
-            const found = await differences(db)
-            if (found.length > 0) {
-              wrong.push(`${writeName}, ${order}: ${JSON.stringify(found)}`)
-              await db.query(CLEARANCE)
-            }
-          }
-        }
-        expect(wrong).toEqual([])
-      })
+    /** A repeatable-read transaction writes after another one has moved what it writes to. */
+    async function writeOverMove(ground: Ground, write: Act, move: Act): Promise<void> {
+      await one.query('begin isolation level repeatable read')
+      await one.query('select count(*) from answers')
+      const [moveSql, ...moveValues] = move(ground)
+      await other.query(moveSql, moveValues)
+      await refreshDayByDay(db)
+      const [sql, ...values] = write(ground)
+      await one.query(sql, values).catch(() => undefined)
+      await one.query('commit')
+      await refreshDayByDay(db)
+    }
 
-      test(`stored rows equal the views when somebody ${moveName} under the eyes of a writer in repeatable read`, async () => {
-        const wrong: string[] = []
-        for (const [writeName, write] of Object.entries(WRITES)) {
-          const here = await ground()
-          await one.query('begin isolation level repeatable read')
-          await one.query('select count(*) from answers')
-          const [moveSql, ...moveValues] = move(here)
-          await other.query(moveSql, moveValues)
-          await refresh()
-          const [sql, ...values] = write(here)
-          await one.query(sql, values).catch(() => undefined)
-          await one.query('commit')
-          await refresh()
+    const ORDERS: Readonly<Record<string, (ground: Ground, write: Act, move: Act) => Promise<void>>> = {
+      'the later one commits first': (its, write, move) =>
+        overlap([one, write(its)], [other, move(its)], true),
+      'the earlier one commits first': (its, write, move) =>
+        overlap([one, write(its)], [other, move(its)], false),
+      'the move comes first': (its, write, move) => overlap([other, move(its)], [one, write(its)], true),
+      'the writer is in repeatable read': writeOverMove,
+    }
+
+    test.for(
+      Object.entries({ ...MOVES, ...(MAPPED && SOFT_MOVES) }),
+    )('the stored rows equal the views when one transaction %s while another writes', async ([, move]) => {
+      const wrong: string[] = []
+      for (const [writeName, write] of Object.entries(WRITES)) {
+        for (const [order, run] of Object.entries(ORDERS)) {
+          await run(await ground(), write, move)
           const found = await differences(db)
           if (found.length > 0) {
-            wrong.push(`${writeName}: ${JSON.stringify(found)}`)
+            wrong.push(`${writeName}, ${order}: ${JSON.stringify(found)}`)
             await db.query(CLEARANCE)
           }
         }
-        expect(wrong).toEqual([])
-      })
-    }
+      }
+      expect(wrong).toEqual([])
+    })
   },
 )

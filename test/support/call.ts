@@ -31,7 +31,7 @@ export type Call = {
 /** For a connection of its own: one that is used again after a pause may be closed by the server at that moment. */
 export const FRESH = { Connection: 'close' }
 
-/** Sends a request as a caller with a rate budget of its own; the answer must be as the OpenAPI document says. */
+/** Sends a request as a client with its own rate budget, and checks the response against the OpenAPI document. */
 export async function call(
   path: string,
   { service = inject('serviceUrl'), key, query = {}, headers = {}, method = 'GET' }: Call = {},

@@ -1,5 +1,5 @@
 import description from '../../functions/openapi.json' with { type: 'json' }
 import { conformity } from '../../lib/openapi/conformity.ts'
 
-/** Throws when an answer is not what this checkout's OpenAPI document says of its path and status. */
+/** Throws when a response does not conform to functions/openapi.json. */
 export const demandConformity = conformity(description)

@@ -23,7 +23,7 @@ export async function createDatabase(serverUrl: string, make = prepare): Promise
   }
 }
 
-/** Waits a little for connections that are being closed: cut off, they would be an error of whoever closes them. */
+/** Waits for closing connections: dropping the database would make their end an error. */
 async function connectionsClosed(client: pg.Client, database: string): Promise<void> {
   for (let tries = 0; tries < 40; tries += 1) {
     const open = await client.query('select from pg_stat_activity where datname = $1', [database])

@@ -3,17 +3,17 @@ import fc, { type IAsyncProperty } from 'fast-check'
 /** How much is tried: `HOSTILE_EFFORT=10` tries ten times as much as by default. */
 const EFFORT = Number(process.env.HOSTILE_EFFORT ?? 1)
 
-/** A number of tries, at the effort that was asked for. */
+/** A number of tries, scaled by `HOSTILE_EFFORT`. */
 export const tries = (usual: number): number => Math.ceil(usual * EFFORT)
 
-/** Milliseconds that a test may take, at the effort that was asked for. */
-export const patience = (usual: number): number => Math.ceil(usual * Math.max(1, EFFORT))
+/** A test's timeout in milliseconds, scaled by `HOSTILE_EFFORT`. */
+export const scaledTimeout = (usual: number): number => Math.ceil(usual * Math.max(1, EFFORT))
 
 /**
- * Holds a property over the running service to so many examples. `HOSTILE_SEED=…` repeats a run, whose failure tells its
- * seed. The first counterexample is reported as it was found: each attempt to shorten it would be requests again.
+ * Checks a property over the running service with that many examples. `HOSTILE_SEED=…` repeats a failed run.
+ * Counterexamples are not shortened: each attempt would send requests again.
  */
-export async function hold<Values extends unknown[]>(
+export async function checkProperty<Values extends unknown[]>(
   property: IAsyncProperty<Values>,
   usual: number,
 ): Promise<void> {

@@ -1,16 +1,16 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 
-/** The service behind a door that turns each request away when it comes first. */
+/** A proxy that rejects the first of each request. */
 export type Faltering = {
   readonly url: string
-  /** How often each path with its query was asked for. */
+  /** Number of requests by path and query. */
   readonly asked: Map<string, number>
   readonly close: () => Promise<void>
 }
 
-/** Opens it: a first request is answered 429 and 503 in turns, with a second to wait, and its repetition by the service. */
-export async function falter(service: string): Promise<Faltering> {
+/** Starts the proxy: a first request gets 429 or 503 with `Retry-After: 1`, its repetition the service's response. */
+export async function startFaltering(service: string): Promise<Faltering> {
   const asked = new Map<string, number>()
   const server = createServer(async ({ url: target = '', headers }, response) => {
     const times = (asked.get(target) ?? 0) + 1
@@ -31,7 +31,7 @@ export async function falter(service: string): Promise<Faltering> {
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('The door has no port')
+  if (address === null || typeof address === 'string') throw new Error('The proxy has no port')
   return {
     url: `http://127.0.0.1:${address.port}`,
     asked,

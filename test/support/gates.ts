@@ -1,6 +1,6 @@
 import { BASE } from '../../lib/app.ts'
 import type { Endpoint } from './endpoints.ts'
-import type { Wired } from './wire.ts'
+import type { RawRequest } from './wire.ts'
 
 /** What a caller of the tests may do: the keys that live, those without a plan, and the brands that the former read. */
 export type Rights = {
@@ -13,7 +13,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** The status that the contract (section 1) gives a request, the rate budget aside and no cursor being genuine. */
 export function expectedStatus(
-  { method = 'GET', target, fields = [] }: Wired,
+  { method = 'GET', target, fields = [] }: RawRequest,
   endpoints: readonly Pick<Endpoint, 'path' | 'paged'>[],
   { keys, withoutPlan, brands }: Rights,
 ): number {

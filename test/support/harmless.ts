@@ -1,10 +1,10 @@
 import { expect } from 'vitest'
 import { ERRORS, PARAMETER_ERRORS } from '../../lib/errors.ts'
-import { fieldOf, type Heard } from './wire.ts'
+import { fieldOf, type Received } from './wire.ts'
 
 const PARAMETERS = ['brandId', 'fromDate', 'toDate', 'cursor']
 
-/** Every sentence that an error may say. They are fixed, so none can hold what a caller sent, or what went on inside. */
+/** Every message of an error. They are fixed, so none can quote a request or internals. */
 const SENTENCES = new Set<string>([
   ...Object.values(ERRORS).map(([, sentence]) => sentence),
   ...Object.values(PARAMETER_ERRORS).flatMap((sentence) =>
@@ -12,7 +12,7 @@ const SENTENCES = new Set<string>([
   ),
 ])
 
-/** Every header that an answer may carry. */
+/** Every header of a response. */
 const FIELDS = new Set([
   'allow',
   'cache-control',
@@ -31,8 +31,8 @@ const FIELDS = new Set([
 /** Bytes of all headers together that every client and proxy takes. */
 const HEAD_LIMIT = 8192
 
-/** Expects an answer of ours that gives nothing away: no 5xx, a fixed sentence where it refuses, no header beyond ours. */
-export function expectHarmless(answer: Heard, method = 'GET'): void {
+/** Expects no 5xx, a fixed message in errors, and known headers only. */
+export function expectHarmless(answer: Received, method = 'GET'): void {
   const { status, fields, body } = answer
   expect(status, body.slice(0, 200)).toBeLessThan(500)
   expect(fields.map(([name]) => name).filter((name) => !FIELDS.has(name))).toEqual([])

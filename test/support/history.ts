@@ -115,7 +115,7 @@ const CHANGES: Readonly<Record<string, (a: number, b: number, c: number, d: numb
     modelOf(b),
     marketOf(b + 1),
   ],
-  recordAnew: (a, b) => ['update citations set recorded_at = $2 where id = $1', id(6, a), instant(b)],
+  recordAgain: (a, b) => ['update citations set recorded_at = $2 where id = $1', id(6, a), instant(b)],
   own: (a) => ['update citations set owned = not owned where url = $1', `https://site.example/${a % 2}`],
   correct: (a, b) => [
     'update citations set url = $2, domain = $3 where id = $1',
@@ -140,13 +140,13 @@ const CHANGES: Readonly<Record<string, (a: number, b: number, c: number, d: numb
     nameOf(b),
     nameOf(b + 1),
   ],
-  weighAnew: (a, b) => [
+  weighAgain: (a, b) => [
     'update sentiment_phrases set polarity = $2, confidence = $3 where id = $1',
     id(7, a),
     at(['positive', 'neutral', 'negative'], b),
     (b % 7) / 10,
   ],
-  judgeAnew: (a) => [
+  judgeAgain: (a) => [
     'update recommendations set recommended = not recommended where answer_id = $1',
     answerOf(a),
   ],
@@ -220,7 +220,7 @@ const PASSAGES: Readonly<Record<string, (actors: Actors, a: number, b: number) =
   rollback: async ({ second }) => second?.query('rollback'),
 }
 
-/** Takes all rows away, and all notes of that. */
+/** Deletes all rows and empties the queue. */
 export const CLEARANCE = `
   truncate ${['organizations', 'models', 'markets'].map(tableOf)} cascade;
   truncate daily.refresh_queue, daily.visibility, daily.competitors, daily.citations, daily.citation_share,
@@ -294,11 +294,11 @@ export async function play({ first, second }: Actors, steps: readonly Step[]): P
   return differences(first)
 }
 
-/** Brings the daily tables up to date in the smallest steps: larger ones also compute days between those that are noted. */
-export async function refreshDayByDay(client: pg.ClientBase): Promise<void> {
-  for (let settled = 1; settled > 0; ) {
-    const { rows } = await client.query<{ settled: number }>('select daily.refresh(1, 1) as settled')
-    settled = rows[0]?.settled ?? 0
+/** Brings the daily tables up to date, one brand and day at a time: larger steps also compute days between the queued ones. */
+export async function refreshDayByDay(db: pg.ClientBase | pg.Pool): Promise<void> {
+  for (let processed = 1; processed > 0; ) {
+    const { rows } = await db.query<{ processed: number }>('select daily.refresh(1, 1) as processed')
+    processed = rows[0]?.processed ?? 0
   }
 }
 

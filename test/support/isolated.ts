@@ -1,4 +1,5 @@
-import { inject } from 'vitest'
+import pg from 'pg'
+import { afterAll, inject } from 'vitest'
 import { startEmbeddedPostgres } from '../../emulator/postgres/embedded.ts'
 import { createDatabase, type OwnDatabase, withClient } from './database.ts'
 import { prepare } from './schema.ts'
@@ -16,4 +17,15 @@ export async function isolatedDatabase(make = prepare): Promise<OwnDatabase> {
   const { url, stop } = await startEmbeddedPostgres()
   await withClient(url, make)
   return { url, drop: stop }
+}
+
+/** A database as above for one test file, with connections to it. */
+export async function isolatedPool(make = prepare): Promise<{ readonly db: pg.Pool; readonly url: string }> {
+  const { url, drop } = await isolatedDatabase(make)
+  const db = new pg.Pool({ connectionString: url, max: 4 })
+  afterAll(async () => {
+    await db.end()
+    await drop()
+  })
+  return { db, url }
 }

@@ -1,7 +1,8 @@
 import { beforeEach, vi } from 'vitest'
+import { HttpError } from '../../lib/errors.ts'
 import type { RequestLog } from '../../lib/request-log.ts'
 
-/** The lines that a test file's tests log, each test's own, parsed and in their order; they are printed nowhere. */
+/** Captures what a test file logs instead of printing it: the parsed lines of the current test, in order. */
 export function loggedLines(): Record<string, unknown>[] {
   const lines: Record<string, unknown>[] = []
   for (const method of ['log', 'warn', 'error'] as const) {
@@ -13,7 +14,7 @@ export function loggedLines(): Record<string, unknown>[] {
   return lines
 }
 
-/** The log of a request of which nothing is known yet. */
+/** The log of a request that has just started. */
 export const emptyLog = (): RequestLog => ({
   id: 'a-request',
   start: 0,
@@ -25,12 +26,13 @@ export const emptyLog = (): RequestLog => ({
   waits: new Map(),
 })
 
-/** The status of the refusal that some work throws; null when it throws none. */
-export function refusedWith(work: () => unknown): unknown {
+/** Returns the status of the `HttpError` that a function throws; null when it throws nothing. */
+export function statusOf(work: () => unknown): number | null {
   try {
     work()
   } catch (error) {
-    return error instanceof Error && 'status' in error ? error.status : error
+    if (error instanceof HttpError) return error.status
+    throw error
   }
   return null
 }

@@ -8,7 +8,7 @@ function spellings(secret: string): string[] {
   const bytes = Buffer.from(secret)
   const shifted = [0, 1, 2].map((before) => {
     const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64url')
-    // The characters at both ends are shared with what stands beside the secret.
+    // The characters at both ends are shared with the neighbours of the secret.
     return text.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6))
   })
   return [
@@ -20,7 +20,7 @@ function spellings(secret: string): string[] {
   ]
 }
 
-/** The names of the secrets that a text holds, in any spelling. */
+/** Returns the names of the secrets in a text, in any spelling. */
 export function leaks(text: string, secrets: Readonly<Record<string, string>>): string[] {
   const plain = text.toLowerCase()
   const base64 = plain.replaceAll('+', '-').replaceAll('/', '_')

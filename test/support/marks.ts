@@ -9,7 +9,7 @@ export const MARKED_DAYS = [0, 1, 2, 3, 89, 90, 91, 179, 180, 181, 400] as const
 
 const STRIDE = 10_000
 
-/** Writes rows into every stored table, each with the brand's mark in whatever it says. */
+/** Writes rows into every stored table, each with the brand's mark in its numbers and texts. */
 export async function markBrand(
   db: pg.Pool,
   endpoints: readonly Endpoint[],

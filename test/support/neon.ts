@@ -1,50 +1,50 @@
 import { neonConfig } from '@neondatabase/serverless'
 
-/** What Neon was asked: a statement, its values, and what came with them. */
-export type RequestContext = {
+/** A request that Neon's client sent. */
+export type NeonRequest = {
   readonly query: unknown
   readonly params: unknown
   readonly headers: Headers
   readonly signal: AbortSignal | null
 }
 
-export type NeonAnswer = (asked: RequestContext) => Response | Promise<Response>
+export type NeonAnswer = (request: NeonRequest) => Response | Promise<Response>
 
-/** Answers in Neon's place what its client asks in this process, one after the other; gives what was asked. */
-export function neonAnswers(...answers: readonly NeonAnswer[]): RequestContext[] {
-  const asked: RequestContext[] = []
+/** Answers the requests of Neon's client in this process, one after the other; returns the list of requests. */
+export function neonAnswers(...answers: readonly NeonAnswer[]): NeonRequest[] {
+  const requests: NeonRequest[] = []
   neonConfig.fetchFunction = async (_: string, init: RequestInit) => {
     const { query, params } = JSON.parse(String(init.body))
-    const question = { query, params, headers: new Headers(init.headers), signal: init.signal ?? null }
-    asked.push(question)
-    const answer = answers[asked.length - 1]
-    if (answer === undefined) throw new Error('Neon is asked once too often')
-    return answer(question)
+    const request = { query, params, headers: new Headers(init.headers), signal: init.signal ?? null }
+    requests.push(request)
+    const answer = answers[requests.length - 1]
+    if (answer === undefined) throw new Error('Neon received an unexpected request')
+    return answer(request)
   }
-  return asked
+  return requests
 }
 
-/** Rows as Neon sends them, with what it says of them beside: by default the truth about rows of two columns. */
+/** A result as Neon sends it; `rowCount` is correct unless given. */
 export const neonRows =
   (
     rows: readonly (readonly unknown[])[],
-    { rowCount = rows.length, columns = 2 }: { rowCount?: unknown; columns?: number } = {},
+    { rowCount = rows.length, columns = ['one', 'two'] }: { rowCount?: unknown; columns?: string[] } = {},
   ): NeonAnswer =>
   () =>
     Response.json({
       command: 'SELECT',
       rowCount,
-      fields: Array.from({ length: columns }, (_, column) => ({ name: `column ${column}`, dataTypeID: 20 })),
+      fields: columns.map((name) => ({ name, dataTypeID: 20 })),
       rows,
       rowAsArray: true,
     })
 
-/** A failure of Postgres, as Neon tells it. */
+/** A Postgres error as Neon sends it. */
 export const neonFails =
   (failure: { readonly message: string; readonly code?: string | undefined }): NeonAnswer =>
   () =>
     Response.json(failure, { status: 400 })
 
-/** Says nothing until whoever asks gives up. */
+/** Sends nothing until the request is aborted. */
 export const silence = ({ signal }: { readonly signal?: AbortSignal | null }): Promise<never> =>
   new Promise((_, fail) => signal?.addEventListener('abort', () => fail(signal.reason)))

@@ -23,7 +23,7 @@ type Answer = {
 }
 
 /**
- * Works every metric of a brand out anew in TypeScript, from the raw rows and the contract alone: no view, no function
+ * Computes every metric of a brand in TypeScript, from the raw rows and the specification alone: no view, no function
  * of the database, no floating point.
  */
 export async function expectedRows(db: pg.Pool, brandId: string): Promise<Expected> {
@@ -208,7 +208,7 @@ function recommendedRate({ brand, competitors: tracked, answers }: Raw): string[
   )
 }
 
-/** Items with the same key, each group beside its first item, in code point order of the keys' parts. */
+/** Items with the same key, each group with its first item, in code point order of the keys' parts. */
 function groups<Item>(items: readonly Item[], keyOf: (item: Item) => readonly string[]): [Item, Item[]][] {
   const found = new Map<string, { key: readonly string[]; group: [Item, Item[]] }>()
   for (const item of items) {

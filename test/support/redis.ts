@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 
-/** A logical database of a Redis server that nobody uses; emptied again at the end. */
+/** Claims an empty logical database of a Redis server; `release` empties it again. */
 export async function claimRedis(serverUrl: string): Promise<{ url: string; release: () => Promise<void> }> {
   for (let index = 1; index < 16; index += 1) {
     const url = new URL(serverUrl)

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type pg from 'pg'
-import { readJournal } from './journal.ts'
 
-/** A statement that a Worker of the last release sends, as it was sent about the world of released/world.sql. */
+/** A statement that a Worker sends to the database. */
 export type Statement = {
   readonly worker: string
   readonly role: string
@@ -10,8 +9,11 @@ export type Statement = {
   readonly params: readonly (string | null)[]
 }
 
-/** The last release: the last migration that it had, and everything that its Workers ask the database. */
-export type Release = { readonly migration: string; readonly statements: readonly Statement[] }
+/**
+ * A statement of the last release with the rows that it returned then, as text, about the world of
+ * released/world.sql.
+ */
+export type Released = Statement & { readonly rows: readonly (readonly (string | null)[])[] }
 
 /** The brand and the key of released/world.sql. */
 export const WORLD = {
@@ -21,66 +23,47 @@ export const WORLD = {
   day: '2026-10-01',
 }
 
-const STATEMENTS = new URL('./released/statements.json', import.meta.url)
+/** Where `npm run release` keeps the statements of the release. */
+export const STATEMENTS_FILE = new URL('./released/statements.json', import.meta.url)
 
-/** The last release, as `npm run release` kept it. */
-export async function readRelease(): Promise<Release> {
-  return JSON.parse(await readFile(STATEMENTS, 'utf8'))
+export async function readReleased(): Promise<Released[]> {
+  return JSON.parse(await readFile(STATEMENTS_FILE, 'utf8'))
 }
-
-/** Brings an empty database to the schema of a release, and fills it with the world that its statements ask about. */
-export async function buildWorld(
-  client: pg.Client,
-  { migration }: Pick<Release, 'migration'>,
-): Promise<void> {
-  for (const { tag, sql } of await readJournal()) {
-    await client.query(sql)
-    if (tag === migration) break
-  }
-  await client.query(await readFile(WORLD.sql, 'utf8'))
-}
-
-/** What the statements of a release are answered: rows of text, by the Worker that sends them. */
-export type Answers = readonly { readonly worker: string; readonly rows: readonly (readonly unknown[])[] }[]
 
 /**
- * Runs the statements of a release after migrations that it did not know, with the rights that its Workers have, the
- * refresh first; leaves the database as it was. Throws what the database says to the first that fails.
+ * Runs statements after `migration`, each with the role of its Worker and the refresh first, and rolls all of it
+ * back. Returns the statements other than the refresh's with their rows. Throws the database's first error.
  */
-export async function answersAfter(
+export async function runAfter(
   client: pg.Client,
-  { statements }: Release,
-  migrations: readonly string[],
-): Promise<Answers> {
-  const settle = async (statement: Statement): Promise<void> => {
-    for (let round = 0; round < MOST_ROUNDS; round += 1) {
-      const [row] = await ask(statement)
-      if (Number(row?.[0] ?? 0) === 0) return
-    }
-    throw new Error('A refresh of the last release finds no end')
-  }
-  const ask = async ({ role, query, params }: Statement): Promise<unknown[][]> => {
+  statements: readonly Statement[],
+  migration = 'select',
+): Promise<Released[]> {
+  const send = async ({ role, query, params }: Statement): Promise<Released['rows']> => {
     await client.query(`set local role ${role}`)
     const config = { text: query, values: [...params], rowMode: 'array' as const, types: AS_TEXT }
-    const { rows } = await client.query<unknown[]>(config)
+    const { rows } = await client.query<(string | null)[]>(config)
     await client.query('reset role')
     return rows
   }
-  const refreshes = statements.filter(({ role }) => role === 'export_api_refresher')
-  const reads = statements.filter((statement) => !refreshes.includes(statement))
+  const isRefresh = ({ role }: Statement) => role === 'export_api_refresher'
   await client.query('begin')
   try {
-    for (const sql of migrations) await client.query(sql)
-    for (const statement of refreshes) await settle(statement)
-    const answers = []
-    for (const statement of reads) answers.push({ worker: statement.worker, rows: await ask(statement) })
-    return answers
+    await client.query(migration)
+    for (const statement of statements.filter(isRefresh)) {
+      for (let step = 0; step < MAX_STEPS; step += 1) if ((await send(statement))[0]?.[0] === '0') break
+    }
+    const results: Released[] = []
+    for (const statement of statements.filter((each) => !isRefresh(each))) {
+      results.push({ ...statement, rows: await send(statement) })
+    }
+    return results
   } finally {
     await client.query('rollback')
   }
 }
 
-/** Steps of a refresh that bring everything of a small world up to date, and more. */
-const MOST_ROUNDS = 100
+/** More steps than a refresh of this small world takes. */
+const MAX_STEPS = 100
 
 const AS_TEXT = { getTypeParser: () => (text: string) => text }

@@ -3,7 +3,7 @@ import type { Operation } from '../../lib/operation.ts'
 import { fieldNames } from '../../lib/row.ts'
 import type { Row } from './call.ts'
 
-/** A brand's stored rows of an endpoint with the fields that are sent, in the order of the dates, read by plain SQL. */
+/** Reads a brand's stored rows of an endpoint by plain SQL: the fields that are sent, in date order. */
 export async function storedRows(
   db: pg.Pool,
   { name, row, brandId }: Pick<Operation, 'row'> & { name: string; brandId: string },

@@ -20,7 +20,7 @@ export async function storedValues({ redis }: Pick<Emulator, 'redis'>): Promise<
     if (type === 'hash') return ['HGETALL', key]
     // It expired in the meantime.
     if (type === 'none') return ['EXISTS', key]
-    throw new Error(`Nobody knows how to read a ${type}`)
+    throw new Error(`No command reads a ${type}`)
   }
 }
 

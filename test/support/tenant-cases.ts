@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import type pg from 'pg'
-import { at, type Plan, type Realm, setBrand, setHolder, setRole, setSubscription } from './tenants.ts'
+import { at, type Plan, setBrand, setHolder, setRole, setSubscription, type Tenants } from './tenants.ts'
 
-/** A place in a list of the realm. */
+/** An index of a list. */
 export const place = fc.nat({ max: 999 })
 
 /** True once in so many times. */
@@ -16,7 +16,7 @@ const status = seldom.chain((is) => fc.constantFrom(...(is ? ['past_due', 'cance
 const role = oneIn(8).chain((is) => fc.constantFrom(...(is ? ['member', 'gone'] : ['owner', 'admin'])))
 const list = fc.option(fc.array(place, { maxLength: 4 }), { nil: null })
 
-/** What a realm begins with. */
+/** An initial state. */
 export const beginning: fc.Arbitrary<Plan> = fc.record({
   orgs: fc.array(fc.record({ plan, status }), { minLength: 2, maxLength: 4 }),
   users: fc.integer({ min: 1, max: 3 }),
@@ -38,27 +38,27 @@ export const beginning: fc.Arbitrary<Plan> = fc.record({
   ),
 })
 
-/** One change of a realm's state. */
+/** One change of the state. */
 export const change = fc.oneof(
   fc.tuple(place, plan, status).map(
     ([org, plan, status]) =>
-      (db: pg.Pool, realm: Realm) =>
-        setSubscription(db, at(realm.orgs, org), plan, status),
+      (db: pg.Pool, tenants: Tenants) =>
+        setSubscription(db, at(tenants.orgs, org), plan, status),
   ),
   fc.tuple(place, place, role).map(
     ([org, user, role]) =>
-      (db: pg.Pool, realm: Realm) =>
-        setRole(db, realm, at(realm.orgs, org), at(realm.users, user), role),
+      (db: pg.Pool, tenants: Tenants) =>
+        setRole(db, tenants, at(tenants.orgs, org), at(tenants.users, user), role),
   ),
   fc.tuple(place, place, oneIn(3)).map(
     ([its, org, off]) =>
-      (db: pg.Pool, realm: Realm) =>
-        setBrand(db, at(realm.brands, its), { org: at(realm.orgs, org), active: !off }),
+      (db: pg.Pool, tenants: Tenants) =>
+        setBrand(db, at(tenants.brands, its), { org: at(tenants.orgs, org), active: !off }),
   ),
   fc
     .tuple(place, list, seldom, seldom)
-    .map(([its, listed, revoked, expired]) => (db: pg.Pool, realm: Realm) => {
-      const brands = listed?.map((each) => at(realm.brands, each)) ?? null
-      return setHolder(db, at(realm.holders, its), { brands, revoked, expired })
+    .map(([its, listed, revoked, expired]) => (db: pg.Pool, tenants: Tenants) => {
+      const brands = listed?.map((each) => at(tenants.brands, each)) ?? null
+      return setHolder(db, at(tenants.holders, its), { brands, revoked, expired })
     }),
 )

@@ -21,8 +21,8 @@ export type Holder = {
   expired: boolean
 }
 
-/** Several organizations with what they share and what they must not: the tests' own account of the database. */
-export type Realm = {
+/** Several organizations with their users, brands and keys: the test's own model of the database. */
+export type Tenants = {
   readonly orgs: readonly Org[]
   readonly users: readonly string[]
   /** Roles by {@link seat}. */
@@ -31,10 +31,10 @@ export type Realm = {
   readonly holders: readonly Holder[]
 }
 
-/** Where somebody may have a role. */
+/** The key of a role: a user in an organization. */
 export const seat = (org: Org, user: string): string => `${org.id} ${user}`
 
-/** What a realm begins with; numbers are places in its lists, taken modulo their lengths. */
+/** An initial state; numbers are indices of its lists, modulo their lengths. */
 export type Plan = {
   readonly orgs: readonly { readonly plan: string | null; readonly status: string }[]
   readonly users: number
@@ -54,16 +54,16 @@ export type Plan = {
 /** The item at a place, counted round and round. */
 export function at<Item>(items: readonly Item[], place: number): Item {
   const item = items[place % items.length]
-  if (item === undefined) throw new RangeError('Nothing to choose from')
+  if (item === undefined) throw new RangeError('The list is empty')
   return item
 }
 
-/** Sets a realm up, with brands out of a pool whose rows are stored already. */
-export async function settle(
+/** Creates the tenants, with brands of a pool whose rows are stored already. */
+export async function createTenants(
   db: pg.Pool,
   plan: Plan,
   pool: readonly { id: string; mark: number }[],
-): Promise<Realm> {
+): Promise<Tenants> {
   const orgs = plan.orgs.map((org) => ({ id: randomUUID(), ...org }))
   const users = Array.from({ length: plan.users }, () => randomUUID())
   await insert(
@@ -81,12 +81,12 @@ export async function settle(
     org: at(orgs, org),
     active,
   }))
-  const realm: Realm = { orgs, users, roles: new Map(), brands, holders: [] }
+  const tenants: Tenants = { orgs, users, roles: new Map(), brands, holders: [] }
   for (const org of orgs) await setSubscription(db, org, org.plan, org.status)
   for (const [index, [org, user]] of orgs
     .flatMap((org) => users.map((user) => [org, user] as const))
     .entries()) {
-    await setRole(db, realm, org, user, at(plan.roles, index))
+    await setRole(db, tenants, org, user, at(plan.roles, index))
   }
   for (const brand of brands) await setBrand(db, brand, brand)
   const holders = await Promise.all(
@@ -103,7 +103,7 @@ export async function settle(
       return holder
     }),
   )
-  return { ...realm, holders }
+  return { ...tenants, holders }
 }
 
 /** Gives an organization a subscription, or takes it away. */
@@ -118,10 +118,10 @@ export async function setSubscription(
   if (plan !== null) await insert(db, 'subscriptions', [{ organization_id: org.id, plan, status }])
 }
 
-/** Gives somebody a role in an organization; any other word takes the membership away. */
+/** Gives a user a role in an organization; any other word removes the membership. */
 export async function setRole(
   db: pg.Pool,
-  { roles }: Realm,
+  { roles }: Tenants,
   org: Org,
   user: string,
   role: string,

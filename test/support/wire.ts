@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 export type Field = readonly [name: string, value: string]
 
 /** A request as its bytes go over the wire, a character each: nothing in it is escaped, ordered or mended. */
-export type Wired = {
+export type RawRequest = {
   readonly method?: string
   /** The request target: a path with its query, or whatever else should stand there. */
   readonly target: string
@@ -12,12 +12,15 @@ export type Wired = {
 }
 
 /** What came back; names of headers in lower case. */
-export type Heard = { readonly status: number; readonly fields: readonly Field[]; readonly body: string }
+export type Received = { readonly status: number; readonly fields: readonly Field[]; readonly body: string }
 
 const PATIENCE_MS = 20_000
 
 /** Sends a request over a connection of its own, byte for byte; null when that was closed without an answer. */
-export function send(service: string, { method = 'GET', target, fields = [] }: Wired): Promise<Heard | null> {
+export function send(
+  service: string,
+  { method = 'GET', target, fields = [] }: RawRequest,
+): Promise<Received | null> {
   const { hostname, port, host } = new URL(service)
   const named = fields.some(([name]) => name.toLowerCase() === 'host') ? fields : [['Host', host], ...fields]
   const head = `${method} ${target} HTTP/1.1\r\n${named.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`
@@ -43,12 +46,12 @@ export function send(service: string, { method = 'GET', target, fields = [] }: W
 }
 
 /** The value of a header that an answer has once; undefined when it is not there. */
-export const fieldOf = ({ fields }: Pick<Heard, 'fields'>, name: string): string | undefined =>
+export const fieldOf = ({ fields }: Pick<Received, 'fields'>, name: string): string | undefined =>
   fields.find(([each]) => each === name)?.[1]
 
 const HEAD_END = '\r\n\r\n'
 
-const isChunked = (answer: Pick<Heard, 'fields'>): boolean =>
+const isChunked = (answer: Pick<Received, 'fields'>): boolean =>
   fieldOf(answer, 'transfer-encoding') === 'chunked'
 
 function isWhole(text: string, method: string): boolean {
@@ -61,7 +64,7 @@ function isWhole(text: string, method: string): boolean {
   return length !== undefined && text.length - end - HEAD_END.length >= Number(length)
 }
 
-function readHead(text: string): Omit<Heard, 'body'> {
+function readHead(text: string): Omit<Received, 'body'> {
   const [start = '', ...lines] = text.split('\r\n')
   const fields = lines.map((line): Field => {
     const colon = line.indexOf(':')
@@ -70,7 +73,7 @@ function readHead(text: string): Omit<Heard, 'body'> {
   return { status: Number(start.split(' ')[1]), fields }
 }
 
-function parse(text: string): Heard | null {
+function parse(text: string): Received | null {
   const end = text.indexOf(HEAD_END)
   if (end === -1) return null
   const head = readHead(text.slice(0, end))

@@ -5,7 +5,7 @@ import { refreshAll } from '../../drizzle/db/refresh.ts'
 
 export type Values = Readonly<Record<string, unknown>>
 
-/** A key for tests, known beside its hash. */
+/** A key for tests, known in full. */
 export type Key = { readonly id: string; readonly key: string }
 
 /** A connection to the service's database for one test file. */
@@ -129,7 +129,7 @@ export async function prompt(db: pg.Pool, brandId: string, values: Values = {}):
   return row.id
 }
 
-/** What an answer says; times are instants such as `2026-10-01T12:00:00Z`. */
+/** The contents of an answer; times are instants such as `2026-10-01T12:00:00Z`. */
 export type Said = {
   readonly prompt: string
   readonly model: string

@@ -1,17 +1,21 @@
 import { Context } from 'hono'
 import { expect, test } from 'vitest'
-import { authorize, hashApiKey, readHeader } from '../../lib/access.ts'
-import { sha256 } from '../../lib/api-key.ts'
-import { emptyLog, loggedLines, refusedWith } from '../support/log.ts'
+import { authorize, hashApiKey, requireAccess } from '../../lib/access.ts'
+import type { AppEnv } from '../../lib/app.ts'
+import type { Row } from '../../lib/db.ts'
+import { emptyLog, loggedLines, statusOf } from '../support/log.ts'
+import { neonAnswers, neonRows } from '../support/neon.ts'
 
 const lines = loggedLines()
 
-const presenting = (headers: Record<string, string>) =>
-  new Context(new Request('https://export.example/', { headers }))
+const contextWith = (headers: Record<string, string>) =>
+  new Context<AppEnv>(new Request('https://export.example/', { headers }))
 
-test('a key is presented in X-API-Key, and known by its hash', async () => {
-  const key = `svc_live_${'0123456789abcdef'.repeat(4)}`
-  expect(await hashApiKey(presenting({ 'X-API-Key': key }))).toBe(await sha256(key))
+test('hashes the key of X-API-Key with SHA-256', async () => {
+  const key = `svc_live_${'0'.repeat(64)}`
+  expect(await hashApiKey(contextWith({ 'X-API-Key': key }))).toBe(
+    '5d87f6486d646f95b56a980411d3599af14606bfa33406aac53b0fde605f680d',
+  )
 })
 
 test.each([
@@ -19,46 +23,16 @@ test.each([
   { 'X-API-Key': '' },
   { 'X-API-Key': 'svc_live_0' },
   { Authorization: `Bearer svc_live_${'0'.repeat(64)}` },
-])('the headers %j present none, whoever asks', async (headers) => {
-  await expect(hashApiKey(presenting(headers))).rejects.toMatchObject({ status: 401 })
+])('returns 401 for the headers %j without asking the database', async (headers) => {
+  await expect(hashApiKey(contextWith(headers))).rejects.toMatchObject({ status: 401 })
 })
 
-test('the access cells are a list of texts and nulls; without a row there are none', () => {
-  expect(readHeader(undefined, null)).toBeNull()
-  expect(readHeader(['["a",null,"c"]', 'more'], null)).toEqual(['a', null, 'c'])
-})
+const FOUND = { key_id: 'key', organization_id: 'organization', plan: 'pro' }
 
-test.each([
-  [[]],
-  [[null]],
-  [['']],
-  [['["a"']],
-  [['{"0":"a"}']],
-  [['["a",1]']],
-  [['["a",["b"]]']],
-  [['null']],
-])('access cells that are %j are the database’s failure', (row) => {
-  expect(refusedWith(() => readHeader(row, emptyLog()))).toBe(503)
-  expect(lines.at(-1)).toMatchObject({
-    event: 'database_error',
-    request_id: 'a-request',
-  })
-})
-
-test('a key with a plan is admitted, and the log knows whose it is', () => {
+test('returns the plan of a valid key and logs whose key it is', () => {
   const log = emptyLog()
-  expect(authorize(['key', 'organization', 'pro', 'more'], log)).toEqual({
-    keyId: 'key',
-    organizationId: 'organization',
-    plan: 'pro',
-  })
+  expect(authorize({ ...FOUND, other: null }, log)).toBe('pro')
   expect(log).toMatchObject({ keyId: 'key', organizationId: 'organization' })
-})
-
-test('no cells are no key', () => {
-  const log = emptyLog()
-  expect(refusedWith(() => authorize(null, log))).toBe(401)
-  expect(log).toMatchObject({ keyId: null, organizationId: null })
 })
 
 test.each([
@@ -66,20 +40,38 @@ test.each([
   'gold',
   'constructor',
   '',
-])('a key with the plan %j has none, and the log knows whose it is', (plan) => {
+])('returns 403 for the plan %j and logs whose key it is', (plan) => {
   const log = emptyLog()
-  expect(refusedWith(() => authorize(['key', 'organization', plan], log))).toBe(403)
+  expect(statusOf(() => authorize({ ...FOUND, plan }, log))).toBe(403)
   expect(log).toMatchObject({ keyId: 'key', organizationId: 'organization' })
 })
 
-test.each([
-  [[]],
-  [['key', 'organization']],
-  [[null, 'organization', 'pro']],
-  [['key', null, 'pro']],
-])('cells %j are too short to be the key’s fault', (cells) => {
+test.each<[number, Row | null]>([
+  [401, null],
+  [503, {}],
+  [503, { key_id: 'key', organization_id: 'organization' }],
+  [503, { ...FOUND, key_id: null }],
+  [503, { ...FOUND, organization_id: null }],
+])('returns %i for the row %j and logs no key', (status, row) => {
   const log = emptyLog()
-  expect(refusedWith(() => authorize(cells, log))).toBe(503)
+  expect(statusOf(() => authorize(row, log))).toBe(status)
   expect(log).toMatchObject({ keyId: null, organizationId: null })
-  expect(lines.at(-1)).toMatchObject({ kind: 'TypeError' })
+  const errors =
+    status === 503 ? [{ event: 'database_error', request_id: 'a-request', error_name: 'TypeError' }] : []
+  expect(lines).toEqual(errors)
+})
+
+test.each([
+  [null, FOUND],
+  [401, null],
+  [403, { ...FOUND, plan: null }],
+])('requireAccess gives %s when the database finds %j', async (status, row) => {
+  const columns = Object.keys(FOUND)
+  const requests = neonAnswers(neonRows(row === null ? [] : [Object.values(row)], { columns }))
+  const env = { DATABASE_URL: 'postgresql://me:secret@db.example/x' }
+  const now = new Date('2026-11-22T00:00:00Z')
+  const work = requireAccess({ env, log: emptyLog() }, { key_hash: 'ab', now })
+  if (status === null) await work
+  else await expect(work).rejects.toMatchObject({ status })
+  expect(requests).toMatchObject([{ params: ['ab', '2026-11-22T00:00:00.000Z'] }])
 })

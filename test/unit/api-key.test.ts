@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { DEMO } from '../../drizzle/seed/demo.ts'
 import { hasChecksum, isApiKey, KEY_PATTERN, mintApiKey, sha256, sha256Bytes } from '../../lib/api-key.ts'
 
-// What zlib's crc32 says of what precedes the last eight digits.
+// zlib's crc32 of the characters before the last eight digits.
 const VECTORS = [
   'svc_live_0123456789abcdef0123456789abcdef0123456789abcdef0123456736f1a9d9',
   'svc_live_00000000000000000000000000000000000000000000000000000000e1f3fc7e',
@@ -66,9 +66,9 @@ test('a key without a checksum is a key, and text of another form has none', () 
   }
 })
 
-test('the pattern for scanners that the README gives is the one that the service goes by', async () => {
-  const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
-  expect(readme).toContain(`\\b${KEY_PATTERN}\\b`)
+test('docs/keys.md gives scanners the pattern of the keys', async () => {
+  const guide = await readFile(new URL('../../docs/keys.md', import.meta.url), 'utf8')
+  expect(guide).toContain(`\\b${KEY_PATTERN}\\b`)
   const pattern = new RegExp(`\\b${KEY_PATTERN}\\b`, 'g')
   const text = `KEY=${VECTORS[0]}\n"${VECTORS[1]}",${VECTORS[2]}0 not_${VECTORS[2]} https://x/?k=${VECTORS[2]}&a=b`
   expect(text.match(pattern)).toEqual(VECTORS)

@@ -1,92 +1,182 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Context } from 'hono'
 import { describe, expect, test } from 'vitest'
+import { type Endpoint, endpoint, type Result } from '../../lib/app.ts'
 import { EnvironmentError } from '../../lib/env.ts'
 import { httpError } from '../../lib/errors.ts'
-import { type RequestLog, timed } from '../../lib/request-log.ts'
-import { respond, worker } from '../../lib/worker.ts'
+import { encodeWithEtag } from '../../lib/etag.ts'
+import { timed } from '../../lib/request-log.ts'
+import { site } from '../../lib/site.ts'
+import { bindings } from '../support/counter.ts'
 import { loggedLines } from '../support/log.ts'
 
 const lines = loggedLines()
 
-/** What a Worker answers whose gates and answer are `pass`. */
-const answerOf = async (pass: (context: Context, log: RequestLog) => Promise<Response>) =>
-  worker(pass).fetch(new Request('http://localhost/x', { headers: { 'X-Request-Id': 'mine' } }), {})
+const RESULT: Result = { body: '{}', cacheable: false }
+const SERVICE = 'http://localhost/api/export/v1'
 
-const failing = (error: unknown) => answerOf(() => Promise.reject(error))
+type Sent = Partial<Endpoint> & { url?: string; method?: string; sent?: Record<string, string>; env?: object }
 
-describe('an answer', () => {
-  test('is JSON that nobody else may keep, nor its reader use without asking', async () => {
-    const { status, headers } = await answerOf((context, log) =>
-      respond(context, { body: '{}', cacheable: false }, log),
-    )
+/** The response of an endpoint at /x without a budget. */
+const respond = ({ url = `${SERVICE}/x`, method = 'GET', sent = {}, env = bindings(), ...own }: Sent) =>
+  endpoint({ path: '/x', budget: 'none', handler: async () => RESULT, ...own }).fetch(
+    new Request(url, { method, headers: { 'X-Request-Id': 'mine', ...sent } }),
+    env,
+  )
+const failWith = (error: unknown) => respond({ handler: () => Promise.reject(error) })
+
+describe('a result', () => {
+  test('is private JSON that clients revalidate', async () => {
+    const { status, headers } = await respond({})
     expect(status).toBe(200)
     expect(headers.get('Content-Type')).toBe('application/json')
     expect(headers.get('Cache-Control')).toBe('private, no-cache')
+    expect(headers.get('ETag')).toBeNull()
   })
 
-  test('has its own headers in place of these, and a link beside the links that are there', async () => {
-    const { headers } = await answerOf((context, log) => {
-      context.header('Link', '</old>; rel="deprecation"')
-      const own = { 'Cache-Control': 'public', Link: '</next>; rel="next"' }
-      return respond(context, { body: '{}', headers: own, cacheable: false }, log)
+  test('may replace these headers, and shares Link with the headers of the endpoint', async () => {
+    const { headers } = await respond({
+      headers: { Link: '</old>; rel="deprecation"' },
+      handler: async () => ({
+        ...RESULT,
+        headers: { 'Cache-Control': 'public', Link: '</next>; rel="next"' },
+      }),
     })
     expect(headers.get('Cache-Control')).toBe('public')
-    expect(headers.get('Link')).toBe('</old>; rel="deprecation", </next>; rel="next"')
+    expect(headers.get('Link')?.split(', ').sort()).toEqual([
+      '</next>; rel="next"',
+      '</old>; rel="deprecation"',
+    ])
   })
 
-  test('tells how long the servers took, and its line how long it took in all', async () => {
-    const { headers } = await answerOf(async (context, log) => {
-      await timed(log, 'neon', () => delay(30))
-      return respond(context, { body: '{}', cacheable: false }, log)
+  test('has an ETag when it is cacheable, and is 304 without a body when the client has it', async () => {
+    const { etag } = await encodeWithEtag('{}')
+    const handler = async () => ({ ...RESULT, rows: 7, cacheable: true })
+    for (const [ifNoneMatch, status, body] of [
+      ['"other"', 200, '{}'],
+      [etag, 304, ''],
+    ] as const) {
+      const response = await respond({ handler, sent: { 'If-None-Match': ifNoneMatch } })
+      expect([response.status, await response.text(), response.headers.get('ETag')]).toEqual([
+        status,
+        body,
+        etag,
+      ])
+    }
+    expect(lines).toMatchObject([
+      { status: 200, rows: 7 },
+      { status: 304, rows: 7 },
+    ])
+    expect((await respond({ sent: { 'If-None-Match': '*' } })).status, 'not cacheable').toBe(200)
+  })
+
+  test('for HEAD has the same headers and no body', async () => {
+    const response = await respond({ method: 'HEAD' })
+    expect([response.status, await response.text()]).toEqual([200, ''])
+    expect(response.headers.get('Content-Type')).toBe('application/json')
+  })
+
+  test('reports the waits in Server-Timing and in its log line', async () => {
+    const { headers } = await respond({
+      handler: async ({ var: { log } }) => {
+        await timed(log, 'neon', () => delay(30))
+        return RESULT
+      },
     })
     const waited = Number(/^db;dur=(\d+)$/.exec(headers.get('Server-Timing') ?? '')?.[1])
     expect(waited).toBeGreaterThanOrEqual(29)
-    expect(waited).toBeLessThan(30_000)
-    expect(lines).toMatchObject([{ event: 'request', request_id: 'mine', trips: { neon: 1, upstash: 0 } }])
+    expect(headers.get('X-Request-Id')).toBe('mine')
+    expect(lines).toMatchObject([
+      { event: 'request', request_id: 'mine', endpoint: '/x', subrequests: { neon: 1, upstash: 0 } },
+    ])
     expect(Number(lines[0]?.ms)).toBeGreaterThanOrEqual(waited)
-    expect(Number(lines[0]?.ms)).toBeLessThan(30_000)
+  })
+})
+
+describe('routing', () => {
+  test.each(['/x/', '/X', '/%78', '/x%2F', '/xx', '//x', '/x/y', '/'])('returns 404 for %s', async (path) => {
+    for (const method of ['GET', 'HEAD', 'POST']) {
+      const { status, headers } = await respond({
+        url: SERVICE + path,
+        method,
+        headers: { Deprecation: '@1' },
+      })
+      expect([status, headers.get('Allow'), headers.get('Deprecation')]).toEqual([404, null, null])
+    }
+    expect(lines[0]).toMatchObject({ event: 'request', endpoint: null, status: 404 })
+  })
+
+  test.each([
+    'POST',
+    'PUT',
+    'PATCH',
+    'DELETE',
+    'OPTIONS',
+  ])('returns 405 with Allow for %s', async (method) => {
+    const { status, headers } = await respond({ method, env: {} })
+    expect([status, headers.get('Allow')]).toEqual([405, 'GET, HEAD'])
+    expect(lines).toMatchObject([{ event: 'request', endpoint: '/x', status: 405 }])
+  })
+
+  test('a site returns 404 for names that every object has', async () => {
+    const files = async () => ({ '': { type: 'text/html', body: 'page', immutable: false } })
+    const { fetch } = site({ path: '/docs', files })
+    expect((await fetch(new Request(`${SERVICE}/docs`), {})).status).toBe(200)
+    for (const name of ['toString', 'constructor', '__proto__']) {
+      expect((await fetch(new Request(`${SERVICE}/docs${name}`), {})).status, name).toBe(404)
+    }
   })
 })
 
 describe('an error', () => {
-  test('that nobody foresaw is a 500 which says nothing of it, and a line which says where it came from', async () => {
+  test('of the catalogue is sent with its headers and those of the endpoint, and is not logged', async () => {
+    const response = await respond({
+      headers: { Deprecation: '@1' },
+      handler: () => Promise.reject(httpError('database', { 'Retry-After': '5' })),
+    })
+    expect(response.status).toBe(503)
+    expect(await response.json()).toEqual({ error: 'Temporarily unavailable. Retry the request.' })
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+      deprecation: '@1',
+      'retry-after': '5',
+    })
+    expect(lines).toMatchObject([{ event: 'request', status: 503, rows: null }])
+  })
+
+  test('that is unexpected is a 500; its name and stack are logged, its message is not', async () => {
     const error = new TypeError('svc_live_secret\n    at most a secret')
     error.stack = `TypeError: svc_live_secret\nat a secret\n    at answer (worker.js:1:2)\n at pass (worker.js:3:4)`
-    const response = await failing(error)
+    const response = await failWith(error)
     expect(response.status).toBe(500)
-    expect(await response.json()).toEqual({ error: 'Something went wrong on our side.' })
+    expect(await response.json()).toEqual({
+      error: 'Internal error. Retry the request; if it fails again, report its X-Request-Id.',
+    })
     expect(response.headers.get('Cache-Control')).toBe('no-store')
-    const [failed, ...others] = lines
-    expect(failed).toEqual({
+    expect(lines[0]).toEqual({
       event: 'unhandled_error',
       request_id: 'mine',
-      kind: 'TypeError',
+      error_name: 'TypeError',
       stack: ['    at answer (worker.js:1:2)', ' at pass (worker.js:3:4)'],
     })
-    expect(others).toMatchObject([{ event: 'request', status: 500 }])
+    expect(lines.slice(1)).toMatchObject([{ event: 'request', status: 500 }])
   })
 
-  test('without a stack, or that is none, is told by its kind', async () => {
+  test('may lack a stack', async () => {
     const error = new RangeError('secret')
     delete error.stack
-    await failing(error)
-    await failing('a secret text')
-    const failed = lines.filter(({ event }) => event === 'unhandled_error')
-    expect(failed).toEqual([
-      { event: 'unhandled_error', request_id: 'mine', kind: 'RangeError' },
-      { event: 'unhandled_error', request_id: 'mine', kind: 'string' },
-    ])
+    expect((await failWith(error)).status).toBe(500)
+    expect(lines[0]).toEqual({ event: 'unhandled_error', request_id: 'mine', error_name: 'RangeError' })
   })
 
-  test('of the environment tells its message, which quotes no value', async () => {
-    await failing(new EnvironmentError('CURSOR_SECRET is missing'))
+  test.each(['a secret text', null, undefined])('may be no Error, as %j', async (thrown) => {
+    expect((await failWith(thrown)).status).toBe(500)
+    expect(lines).toMatchObject([{ event: 'unhandled_error' }, { event: 'request', status: 500 }])
+    expect(JSON.stringify(lines)).not.toContain('secret')
+  })
+
+  test('of the environment is logged with its message, which quotes no value', async () => {
+    expect((await failWith(new EnvironmentError('CURSOR_SECRET is missing'))).status).toBe(500)
     expect(lines[0]).toMatchObject({ event: 'unhandled_error', message: 'CURSOR_SECRET is missing' })
-  })
-
-  test('that is a refusal is answered and no failure', async () => {
-    const { status, headers } = await failing(httpError('method', { Allow: 'GET' }))
-    expect([status, headers.get('Allow'), headers.get('Cache-Control')]).toEqual([405, 'GET', 'no-store'])
-    expect(lines.map(({ event }) => event)).toEqual(['request'])
   })
 })

@@ -3,29 +3,34 @@ import { createBlocklist } from '../../lib/blocklist.ts'
 
 const at = (ms: number) => new Date(ms)
 
-test('a caller is remembered until its minute ends, and no other is', () => {
-  const { add, has } = createBlocklist(3)
-  add('me', 1000, at(0))
-  expect([has('me', at(999)), has('me', at(1000)), has('other', at(0))]).toEqual([true, false, false])
+/** Which of some clients a blocklist of three holds after they were blocked at 0, each until its end. */
+function blockedAt(now: number, ends: Record<string, number>, last?: readonly [string, number]) {
+  const { isBlocked, blockUntil } = createBlocklist(3)
+  for (const [client, end] of Object.entries(ends)) blockUntil(client, end, at(0))
+  if (last) blockUntil(...last, at(now))
+  return (clients: string) => [...clients].filter((client) => isBlocked(client, at(now))).join('')
+}
+
+test('blocks a client until its window ends, and no other client', () => {
+  expect(blockedAt(999, { a: 1000 })('ab')).toBe('a')
+  expect(blockedAt(1000, { a: 1000 })('ab')).toBe('')
 })
 
-test('as many are remembered as there is room for', () => {
-  const { add, has } = createBlocklist(3)
-  for (const caller of ['a', 'b', 'c']) add(caller, 1000, at(0))
-  expect(['a', 'b', 'c'].map((caller) => has(caller, at(0)))).toEqual([true, true, true])
+test('holds as many clients as its capacity', () => {
+  expect(blockedAt(0, { a: 1000, b: 1000, c: 1000 })('abc')).toBe('abc')
 })
 
-test('without room those are forgotten whose minute is over', () => {
-  const { add, has } = createBlocklist(3)
-  add('over', 1000, at(0))
-  for (const caller of ['a', 'b']) add(caller, 1001, at(0))
-  add('c', 2000, at(1000))
-  expect(['over', 'a', 'b', 'c'].map((caller) => has(caller, at(1000)))).toEqual([false, true, true, true])
-  expect(has('over', at(0))).toBe(false)
+test('drops expired clients when it is full', () => {
+  expect(blockedAt(1000, { a: 1000, b: 1001, c: 1001 }, ['d', 2000])('abcd')).toBe('bcd')
 })
 
-test('where no minute is over all are forgotten but the newest', () => {
-  const { add, has } = createBlocklist(3)
-  for (const caller of ['a', 'b', 'c', 'd']) add(caller, 1000, at(0))
-  expect(['a', 'b', 'c', 'd'].map((caller) => has(caller, at(0)))).toEqual([false, false, false, true])
+test('drops all clients when it is full and none has expired', () => {
+  expect(blockedAt(0, { a: 1000, b: 1000, c: 1000 }, ['d', 1000])('abcd')).toBe('d')
+})
+
+test('removes what it drops: an expired client is not blocked again by an earlier clock', () => {
+  const { isBlocked, blockUntil } = createBlocklist(1)
+  blockUntil('a', 1000, at(0))
+  blockUntil('b', 2000, at(1000))
+  expect(isBlocked('a', at(0))).toBe(false)
 })

@@ -15,27 +15,27 @@ const NEW = 'the-new-secret-of-tests'
 const OLD = 'the-old-secret-of-tests'
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
-const seal = (position = POSITION, binding = BINDING) => signCursor(position, binding, [NEW])
+const sign = (position = POSITION, binding = BINDING) => signCursor(position, binding, [NEW])
 
 describe('a cursor', () => {
-  test('gives back the position that was put in', async () => {
-    expect(await verifyCursor(await seal(), BINDING, [NEW])).toEqual(POSITION)
+  test('returns the position that it was signed with', async () => {
+    expect(await verifyCursor(await sign(), BINDING, [NEW])).toEqual(POSITION)
   })
 
   test('starts with a letter and needs no escaping in a URL', async () => {
     for (let length = 0; length < 30; length += 1) {
-      const cursor = await seal({ ...POSITION, after: ['?'.repeat(length)] })
+      const cursor = await sign({ ...POSITION, after: ['?'.repeat(length)] })
       expect(cursor).toMatch(/^[A-Za-z][A-Za-z0-9_-]+$/)
     }
   })
 
-  test('of one position is always the same text', async () => {
-    expect(await seal()).toBe(await seal())
+  test('is the same text for the same position', async () => {
+    expect(await sign()).toBe(await sign())
   })
 
-  test('belongs to its endpoint, brand and dates as they were asked for', async () => {
-    const cursor = await seal()
-    const without = await seal(POSITION, { ...BINDING, fromDate: undefined, toDate: undefined })
+  test('is valid only with its endpoint, brand and requested dates', async () => {
+    const cursor = await sign()
+    const without = await sign(POSITION, { ...BINDING, fromDate: undefined, toDate: undefined })
     const { endpoint, brandId, fromDate, toDate } = BINDING
     for (const other of [
       { ...BINDING, endpoint: '/citations' },
@@ -53,8 +53,8 @@ describe('a cursor', () => {
     expect(await verifyCursor(without, { endpoint, brandId }, [NEW])).toEqual(POSITION)
   })
 
-  test('with any one character exchanged is refused', async () => {
-    const cursor = await seal()
+  test('is invalid when any one character is changed', async () => {
+    const cursor = await sign()
     for (const [index, character] of [...cursor].entries()) {
       const next = ALPHABET[(ALPHABET.indexOf(character) + 1) % ALPHABET.length]
       const altered = cursor.slice(0, index) + next + cursor.slice(index + 1)
@@ -62,9 +62,9 @@ describe('a cursor', () => {
     }
   })
 
-  test('whose last character only differs in bits that carry nothing is refused', async () => {
+  test('is invalid when only unused bits of its last character are changed', async () => {
     for (const name of ['a', 'ab', 'abc']) {
-      const cursor = await seal({ ...POSITION, after: [name] })
+      const cursor = await sign({ ...POSITION, after: [name] })
       for (const last of ALPHABET) {
         const altered = cursor.slice(0, -1) + last
         if (altered !== cursor) expect(await verifyCursor(altered, BINDING, [NEW]), altered).toBeNull()
@@ -72,8 +72,8 @@ describe('a cursor', () => {
     }
   })
 
-  test('that was cut short or made longer is refused', async () => {
-    const cursor = await seal()
+  test('is invalid when it is shortened or extended', async () => {
+    const cursor = await sign()
     for (let length = 0; length < cursor.length; length += 1) {
       expect(await verifyCursor(cursor.slice(0, length), BINDING, [NEW]), `${length}`).toBeNull()
     }
@@ -85,7 +85,7 @@ describe('a cursor', () => {
     }
   })
 
-  test('that was never ours is refused', async () => {
+  test('is invalid when it was not signed here', async () => {
     const forged = Buffer.from(`${'\0'.repeat(16)}["2026-10-01","2026-10-31","",""]`).toString('base64url')
     for (const cursor of ['', 'c', 'null', 'c===', `c${forged}`, 'c😀', `c${'A'.repeat(10_000)}`]) {
       expect(await verifyCursor(cursor, BINDING, [NEW]), cursor.slice(0, 60)).toBeNull()
@@ -93,26 +93,26 @@ describe('a cursor', () => {
   })
 })
 
-describe('a change of the secret', () => {
-  test('leaves cursors of the previous one in use, until that is dropped', async () => {
+describe('rotating the secret', () => {
+  test('keeps cursors of the previous secret valid until it is removed', async () => {
     const before = await signCursor(POSITION, BINDING, [OLD])
     expect(await verifyCursor(before, BINDING, [NEW, OLD])).toEqual(POSITION)
     expect(await verifyCursor(before, BINDING, [NEW])).toBeNull()
   })
 
-  test('signs new cursors with the current one', async () => {
+  test('signs new cursors with the current secret', async () => {
     const after = await signCursor(POSITION, BINDING, [NEW, OLD])
     expect(await verifyCursor(after, BINDING, [NEW])).toEqual(POSITION)
     expect(await verifyCursor(after, BINDING, [OLD])).toBeNull()
   })
 })
 
-test('the key of a secret is made once in an isolate, and cannot be taken out of it', async () => {
-  const made = vi.spyOn(crypto.subtle, 'importKey')
-  const secret = 'a-secret-that-no-other-test-has'
+test('imports the key of a secret once per isolate, as not extractable', async () => {
+  const imported = vi.spyOn(crypto.subtle, 'importKey')
+  const secret = 'a-secret-of-this-test-only'
   const cursor = await signCursor(POSITION, BINDING, [secret])
   expect(await verifyCursor(cursor, BINDING, [secret])).toEqual(POSITION)
-  expect(made).toHaveBeenCalledTimes(1)
-  expect(await made.mock.results[0]?.value).toMatchObject({ extractable: false, usages: ['sign'] })
-  made.mockRestore()
+  expect(imported).toHaveBeenCalledTimes(1)
+  expect(await imported.mock.results[0]?.value).toMatchObject({ extractable: false, usages: ['sign'] })
+  imported.mockRestore()
 })

@@ -21,11 +21,11 @@ const going = (deprecated?: { since: string; sunset: string; link: string }) =>
 
 const ANNOUNCED = { since: '2026-11-01', sunset: '2027-06-01', link: 'https://example.com/instead' }
 
-// A refusal that asks nobody: the method's gate is the first.
+// An error that needs no server: the method is checked first.
 const refusalOf = ({ fetch }: ReturnType<typeof metric>) =>
   fetch(new Request('http://localhost/api/export/v1/going', { method: 'POST' }), BINDINGS)
 
-test('every answer of an endpoint that will go says so, refusals too', async () => {
+test('every response of a deprecated endpoint says so, errors too', async () => {
   const { status, headers } = await refusalOf(going(ANNOUNCED))
   expect(status).toBe(405)
   expect(headers.get('Deprecation')).toBe('@1793491200')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readSettings } from '../../emulator/settings.ts'
 
-test('without variables, everything is embedded and listens on 127.0.0.1:8787', () => {
+test('without any variable the service is embedded, on port 8787 of this machine', () => {
   const embedded = {
     host: '127.0.0.1',
     port: 8787,
@@ -16,7 +16,7 @@ test('without variables, everything is embedded and listens on 127.0.0.1:8787', 
   ).toEqual(embedded)
 })
 
-test('reads every variable', () => {
+test('variables are taken as they are', () => {
   const servers = {
     DATABASE_URL: 'postgres://me:secret@db/x?sslmode=require',
     REDIS_URL: 'rediss://cache:1/2',
@@ -43,7 +43,7 @@ test.for([
   ['DATABASE_URL', 'mysql://me:secret@db/x'],
   ['DATABASE_URL', 'secret'],
   ['REDIS_URL', 'http://:secret@cache'],
-])('%s=%s is an error that names the variable and no secret', ([name = '', value = '']) => {
+])('%s=%s is an error that names the variable and quotes no secret', ([name = '', value = '']) => {
   const read = () => readSettings({ [name]: value })
   expect(read).toThrow(name)
   expect(read).not.toThrow('secret')

@@ -16,9 +16,9 @@ test('takes what is whole, and fills in what may be left out', () => {
   expect(parseEnv({ ...needed, CURSOR_SECRET_PREVIOUS: '', SESSION_COOKIE: '' })).toEqual(WHOLE)
 })
 
-test('says of each setting whether it is missing or malformed, all at once', () => {
+test('reports every missing and malformed setting at once', () => {
   expect(() => parseEnv({})).toThrow(
-    'Settings that cannot be used: DATABASE_URL is missing, UPSTASH_REDIS_REST_URL is missing, UPSTASH_REDIS_REST_TOKEN is missing, CURSOR_SECRET is missing',
+    'Invalid settings: DATABASE_URL is missing, UPSTASH_REDIS_REST_URL is missing, UPSTASH_REDIS_REST_TOKEN is missing, CURSOR_SECRET is missing',
   )
 })
 
@@ -47,6 +47,6 @@ test.for<[string, unknown]>([
 ])('%s that is malformed (%j) is named, its value is not', ([name, value]) => {
   const read = () => parseEnv({ ...WHOLE, [name]: value })
   expect(read).toThrow(EnvironmentError)
-  expect(read).toThrow(`Settings that cannot be used: ${name} is malformed`)
+  expect(read).toThrow(`Invalid settings: ${name} is malformed`)
   expect(read).not.toThrow('secret')
 })

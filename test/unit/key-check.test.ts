@@ -11,7 +11,7 @@ async function* lines(...texts: string[]) {
   yield* texts
 }
 
-test('finds every key with its line, last four characters and hash', async () => {
+test('finds every key of a text with its line, and reports its last four characters and its hash', async () => {
   const found = await findKeys(
     lines('nothing', `+K="${REAL}" ${OLD}`, `-${REAL.slice(0, -1)}`, `?k=${REAL}&`),
   )

@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest'
 import { memoize } from '../../lib/memoize.ts'
 
-test('builds once for each key, and again for another that is alike', () => {
+test('builds a value once per key object, equal objects included', () => {
   let built = 0
   const get = memoize(({ name }: { name: string }) => {
     built += 1
     return `${name} ${built}`
   })
-  const [first, alike] = [{ name: 'a' }, { name: 'a' }]
-  expect([get(first), get(first), get(alike), get(first)]).toEqual(['a 1', 'a 1', 'a 2', 'a 1'])
+  const [first, equal] = [{ name: 'a' }, { name: 'a' }]
+  expect([get(first), get(first), get(equal), get(first)]).toEqual(['a 1', 'a 1', 'a 2', 'a 1'])
 })
 
-test('what could not be built is tried again', () => {
+test('builds again after a failure', () => {
   let tries = 0
   const get = memoize((_: object) => {
     tries += 1

@@ -1,61 +1,114 @@
 import { expect, test } from 'vitest'
+import * as z from 'zod/mini'
 import { dailyVisibility } from '../../drizzle/daily/visibility.ts'
-import type { Cell } from '../../lib/db.ts'
-import { pageQueries, readPage } from '../../lib/page.ts'
-import { loggedLines, refusedWith } from '../support/log.ts'
+import { pageReader, pageStatements } from '../../lib/page.ts'
+import { count, day, text } from '../../lib/schemas.ts'
+import { emptyLog, loggedLines, statusOf } from '../support/log.ts'
 
 const lines = loggedLines()
 
-const header = (found: string | null, size: string | null = '2') => ['k', 'o', 'pro', 'b', null, found, size]
+const row = z.object({ date: day('A day.'), model_id: text('A model.'), total_prompts: count('Answers.') })
+const key = ['date', 'model_id']
+const read = pageReader({ row, key })
 
-const read = (found: string | null, lines: Cell, ...last: Cell[]) =>
-  readPage([[JSON.stringify(header(found)), lines, ...last]], null)
+/** A result of three rows on pages of two: one more than the page holds, so another page follows. */
+const FULL = {
+  key_id: 'key',
+  organization_id: 'organization',
+  plan: 'pro',
+  brand_id: 'brand',
+  watermark: '2026-10-02',
+  page_size: '2',
+  found: '3',
+  cells_date: '2026-10-01,2026-10-02,2026-10-03',
+  cells_model_id: 'a\u007f,b\u007f,c',
+  cells_total_prompts: '1,2,3',
+  last_date: '2026-10-02',
+  last_model_id: 'b',
+}
+const TWO = {
+  ...FULL,
+  found: '2',
+  cells_date: '2026-10-01,2026-10-02',
+  cells_model_id: 'a\u007f,b',
+  cells_total_prompts: '1,2',
+}
+const EMPTY = {
+  ...FULL,
+  found: '0',
+  cells_date: null,
+  cells_model_id: null,
+  cells_total_prompts: null,
+  last_date: null,
+  last_model_id: null,
+}
 
-test('no row is no page', () => {
-  expect(readPage([], null)).toEqual({ header: null, page: { lines: '', rows: 0, next: null } })
-})
-
-test('a page without rows has no lines', () => {
-  expect(read('0', null, null, null)).toEqual({
-    header: header('0'),
-    page: { lines: '', rows: 0, next: null },
-  })
-})
-
-test('a page that is the last one has all lines, and no key that another goes on from', () => {
-  expect(read('1', '{}', null, null).page).toEqual({ lines: '{}', rows: 1, next: null })
-  expect(read('2', '{},\n[]', '2026-10-01', 'x').page).toEqual({ lines: '{},\n[]', rows: 2, next: null })
-})
-
-test('one line more than a page holds is left out, and the next page goes on from the page’s last row', () => {
-  expect(read('3', '{},\n[],\n()', '2026-10-01', 'x').page).toEqual({
-    lines: '{},\n[]',
+test('a page that others follow has the key of its last row', () => {
+  expect(read(FULL, emptyLog())).toEqual({
+    plan: 'pro',
+    brandId: 'brand',
+    watermark: '2026-10-02',
+    columns: [
+      { name: 'date', isQuoted: true, isPlain: true, cells: ['2026-10-01', '2026-10-02', '2026-10-03'] },
+      { name: 'model_id', isQuoted: true, isPlain: true, cells: ['a', 'b', 'c'] },
+      { name: 'total_prompts', isQuoted: false, isPlain: true, cells: ['1', '2', '3'] },
+    ],
     rows: 2,
-    next: ['2026-10-01', 'x'],
+    next: ['2026-10-02', 'b'],
   })
 })
 
-const broken: [string, () => unknown][] = [
-  ['lines without a number of rows', () => read('0', '{}')],
-  ['a number of rows without lines', () => read('1', null)],
-  ['more rows than a page, without lines', () => read('3', null, '2026-10-01', 'x')],
-  ['more rows than a page, in one line', () => read('3', '{}', '2026-10-01', 'x')],
-  ['more rows than a page, with nothing before the break', () => read('3', ',\n{}', '2026-10-01', 'x')],
-  ['more rows than a page, and half a key', () => read('3', '{},\n[],\n()', '2026-10-01', null)],
-  ['more rows than a page, and no key', () => read('3', '{},\n[],\n()', null, null)],
-  ['an unknown number of rows', () => read(null, '{}')],
-  ['a number of rows that is none', () => read('many', '{}')],
-  ['an unknown size of pages', () => readPage([[JSON.stringify(header('1', null)), '{}']], null)],
-  ['a header that ends early', () => readPage([['["k"]', '{}']], null)],
-]
-
-test.each(broken)('%s is half a page, which is 503', (_, work) => {
-  expect(refusedWith(work)).toBe(503)
-  expect(lines.at(-1)).toMatchObject({ kind: 'TypeError' })
+test.each([
+  ['a full last page', TWO, 2],
+  ['an empty page', EMPTY, 0],
+  ['a page of a brand that the key does not read', { ...EMPTY, brand_id: null, watermark: null }, 0],
+])('%s has no next page', (_, result, rows) => {
+  const { brand_id, watermark } = result
+  expect(read(result, emptyLog())).toMatchObject({ brandId: brand_id, watermark, rows, next: null })
 })
 
-test('a key that is no column of the stored rows is a mistake, told at once', () => {
-  expect(() => pageQueries({ table: dailyVisibility, key: ['date', 'nothing'] })).toThrow(
+test.each([
+  [401, null],
+  [403, { ...FULL, plan: null }],
+])('returns %i before it reads the page of %j', (status, result) => {
+  expect(statusOf(() => read(result, emptyLog()))).toBe(status)
+})
+
+test.each([
+  ['the number of rows', { found: null }],
+  ['a number of rows that is a number', { found: 'many' }],
+  ['the page size', { page_size: null }],
+  ['a row that it counts', { found: '4' }],
+  ['a count of a row that it has', { found: '2' }],
+  ['a column', { cells_date: null }],
+  ['a cell', { cells_total_prompts: '1,2' }],
+  ['a text', { cells_model_id: 'a\u007f,b' }],
+  ['a part of the last key', { last_model_id: null }],
+  ['the last key', { last_date: null, last_model_id: null }],
+])('returns 503 when the result lacks %s', (_, wrong) => {
+  expect(statusOf(() => read({ ...FULL, ...wrong }, emptyLog()))).toBe(503)
+  expect(lines).toMatchObject([
+    {
+      event: 'database_error',
+      request_id: 'a-request',
+      error_name: 'TypeError',
+    },
+  ])
+})
+
+test('statements have the columns that the reader reads, and a smaller statement of 100 rows', () => {
+  const { first, next } = pageStatements({ table: dailyVisibility, row, key })
+  for (const statement of [first, next]) {
+    expect(statement.columns).toEqual(Object.keys(FULL))
+    expect(statement.sql).toContain('limit 1001')
+    expect(statement.smaller?.columns).toEqual(statement.columns)
+    expect(statement.smaller?.params).toEqual(statement.params)
+    expect(statement.smaller?.sql).toContain('limit 101')
+  }
+})
+
+test('building a statement fails for a key that is not a column of the table', () => {
+  expect(() => pageStatements({ table: dailyVisibility, row, key: ['date', 'nothing'] })).toThrow(
     'No column nothing in visibility',
   )
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { HttpError } from '../../lib/errors.ts'
+import { HttpError, PARAMETER_ERRORS } from '../../lib/errors.ts'
 import { parseParameters } from '../../lib/parameters.ts'
 
 const ID = 'abcdefab-1111-1111-1111-111111111111'
@@ -7,19 +7,19 @@ const ID = 'abcdefab-1111-1111-1111-111111111111'
 const parse = (query: Record<string, string>) =>
   parseParameters(new URLSearchParams({ brandId: ID, ...query }))
 
-/** Status and sentence of the refusal, or null where there is none. */
-function refusal(query: string): string | null {
+/** Status and message of the error, or null. */
+function errorOf(query: string): string | null {
   const parsed = parseParameters(new URLSearchParams(query))
   return parsed instanceof HttpError ? `${parsed.status} ${parsed.message}` : null
 }
 
-test('gives what was sent, and leaves absent what was left out', () => {
+test('returns what was sent, and leaves absent what was not', () => {
   expect(parse({})).toEqual({ brandId: ID })
   const query = { fromDate: '2026-10-01', toDate: '2026-10-02', cursor: 'cA' }
   expect(parse(query)).toEqual({ brandId: ID, ...query })
 })
 
-test('takes a brandId with any digits, in either case, as Postgres does', () => {
+test('accepts a brandId with any digits, in either case, as Postgres does', () => {
   for (const id of [
     ID,
     '00000000-0000-0000-0000-000000000000',
@@ -50,20 +50,48 @@ describe('names the parameter that is wrong', () => {
     ['cursor', `brandId=${ID}&cursor=`],
     ['cursor', `brandId=${ID}&cursor=a&cursor=b`],
   ])('%s in ?%s', (name, query) => {
-    expect(refusal(query)).toMatch(new RegExp(`^400 .*\\b${name}\\b`))
+    expect(errorOf(query)).toMatch(new RegExp(`^400 .*\\b${name}\\b`))
   })
 })
 
-test('tells a brandId that is missing from one that is malformed', () => {
-  expect(refusal('')).toBe('400 The parameter brandId is missing.')
-  expect(refusal('brandId')).toMatch(/^400 The parameter brandId must be a UUID/)
+const NOT_UUIDS = [
+  'acme',
+  '11111111-1111-1111-1111-11111111111',
+  '11111111-1111-1111-1111-1111111111111',
+  '11111111111111111111111111111111',
+  '{11111111-1111-1111-1111-111111111111}',
+  ' 11111111-1111-1111-1111-111111111111',
+  '11111111-1111-1111-1111-111111111111\n',
+  '11111111-1111-1111-1111-11111111111g',
+  '11111111-1111-1111-1111-11111111111\0',
+  "' or true --",
+]
+
+const NOT_DAYS = [
+  ...['2026-02-30', '2023-02-29', '1900-02-29', '2026-13-01', '2026-00-10', '2026-01-00', '2026-04-31'],
+  ...['20260201', '2026-1-1', '26-01-01', '0000-01-01', '10000-01-01', '+010000-01-01', '-0001-01-01'],
+  ...[' 2026-01-01', '2026-01-01 ', '2026-01-01\n', '2026-01-01\0', '2026-01-01T00:00:00Z', '2026/01/01'],
+  ...['01-02-2026', '２０２６-01-01', 'infinity', '-infinity', 'now', 'today', 'epoch', 'null'],
+]
+
+test.each([
+  ...NOT_UUIDS.map((value) => ['brandId', value] as const),
+  ...NOT_DAYS.flatMap((value) => [['fromDate', value] as const, ['toDate', value] as const]),
+])('%s=%j is malformed', (name, value) => {
+  const { [name]: message } = PARAMETER_ERRORS
+  expect(errorOf(String(new URLSearchParams({ brandId: ID, [name]: value })))).toBe(`400 ${message}`)
 })
 
-test('refuses a start after the end, and takes a single day', () => {
-  expect(refusal(`brandId=${ID}&fromDate=2026-10-02&toDate=2026-10-01`)).toMatch(/^400 .*fromDate.*toDate/)
-  expect(refusal(`brandId=${ID}&fromDate=2026-10-01&toDate=2026-10-01`)).toBeNull()
+test('distinguishes a missing brandId from a malformed one', () => {
+  expect(errorOf('')).toBe(`400 ${PARAMETER_ERRORS.missing('brandId')}`)
+  expect(errorOf('brandId')).toBe(`400 ${PARAMETER_ERRORS.brandId}`)
 })
 
-test('ignores what it does not know, given however often', () => {
-  expect(refusal(`brandId=${ID}&limit=1&limit=2&FromDate=x&__proto__=1&constructor=2`)).toBeNull()
+test('rejects a start after the end, and accepts a single day', () => {
+  expect(errorOf(`brandId=${ID}&fromDate=2026-10-02&toDate=2026-10-01`)).toMatch(/^400 .*fromDate.*toDate/)
+  expect(errorOf(`brandId=${ID}&fromDate=2026-10-01&toDate=2026-10-01`)).toBeNull()
+})
+
+test('ignores unknown parameters, however often they are sent', () => {
+  expect(errorOf(`brandId=${ID}&limit=1&limit=2&FromDate=x&__proto__=1&constructor=2`)).toBeNull()
 })

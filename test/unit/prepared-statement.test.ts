@@ -1,27 +1,32 @@
 import { sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { callOf, functionName, prepare, prepareStatement } from '../../lib/prepared-statement.ts'
+import { callOf, functionName, prepareStatement, toQuery } from '../../lib/prepared-statement.ts'
 
-const TEXT = sql`select ${sql.placeholder('one')}, ${sql.placeholder('two')}`
+const STATEMENT = sql`select ${sql.placeholder('one')}, ${sql.placeholder('two')}`
 
-test('a statement is written out once, with places for its values', () => {
-  expect(prepare(TEXT)).toMatchObject({ sql: 'select $1, $2', params: [{ name: 'one' }, { name: 'two' }] })
+test('renders a statement with numbered parameters', () => {
+  expect(toQuery(STATEMENT)).toMatchObject({
+    sql: 'select $1, $2',
+    params: [{ name: 'one' }, { name: 'two' }],
+  })
 })
 
-test('a statement that may be held says how many columns it has, and what to send where its answer is too large', () => {
-  const smaller = prepareStatement(sql`select 1`, 1)
-  expect(smaller).toMatchObject({ sql: 'select 1', columns: 1 })
+test('a prepared statement has its column names and, if given, its smaller statement', () => {
+  const smaller = prepareStatement(sql`select 1`, ['a'])
+  expect(smaller).toMatchObject({ sql: 'select 1', columns: ['a'] })
   expect(smaller).not.toHaveProperty('smaller')
-  expect(prepareStatement(TEXT, 2, smaller)).toMatchObject({ columns: 2, smaller })
+  expect(prepareStatement(STATEMENT, ['a', 'b'], smaller)).toMatchObject({ columns: ['a', 'b'], smaller })
 })
 
-test('a held statement is called with its parameters, by a name that its text alone makes', async () => {
-  const query = prepareStatement(TEXT, 2)
-  const name = await functionName(query)
-  expect(name).toMatch(/^[0-9a-f]{32}$/)
-  expect(await functionName(prepareStatement(TEXT, 3))).toBe(name)
-  expect(await functionName(prepare(sql`select 1`))).not.toBe(name)
+test('a function is named after 32 digits of the SHA-256 of its text, whatever its columns', async () => {
+  expect(await functionName(prepareStatement(sql`select 1`, ['a']))).toBe('822ae07d4783158bc1912bb623e5107c')
+  expect(await functionName(toQuery(sql`select 1`))).toBe('822ae07d4783158bc1912bb623e5107c')
+})
+
+test('a call passes the same parameters to the function and is built once', async () => {
+  const query = prepareStatement(STATEMENT, ['a', 'b'])
   const call = await callOf(query)
-  expect(call).toMatchObject({ sql: `select * from statements."${name}"($1, $2)`, params: query.params })
+  const sql = `select * from statements."${await functionName(query)}"($1, $2)`
+  expect(call).toMatchObject({ sql, params: query.params })
   expect(await callOf(query)).toBe(call)
 })

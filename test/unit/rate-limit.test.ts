@@ -1,211 +1,246 @@
-import { once } from 'node:events'
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import { setTimeout as delay } from 'node:timers/promises'
-import { Hono } from 'hono'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Env, parseEnv } from '../../lib/env.ts'
-import { BUDGET, budgetHeaders, consume, identity, isBlocked } from '../../lib/rate-limit.ts'
+import { describe, expect, test, vi } from 'vitest'
+import { endpoint, type Result } from '../../lib/app.ts'
+import { parseEnv } from '../../lib/env.ts'
+import { httpError } from '../../lib/errors.ts'
+import { budgetHeaders, consume, rateLimitKey } from '../../lib/rate-limit.ts'
+import { bindings, counted, counterAnswers, silent } from '../support/counter.ts'
 import { emptyLog, loggedLines } from '../support/log.ts'
 
-/** A counter that answers as a test says; it keeps silent while it is told nothing. */
-let answer: ((response: ServerResponse) => unknown) | null = null
-let asked: IncomingHttpHeaders[] = []
-let env: Env
+const lines = loggedLines()
 
-const server = createServer((request, response) => {
-  asked.push(request.headers)
-  request.resume()
-  request.on('end', () => answer?.(response))
-})
-
-const saying = (result: unknown, status = 200) => {
-  answer = (response) => {
-    response.writeHead(status, { 'Content-Type': 'application/json' })
-    response.end(JSON.stringify(result))
-  }
+let clients = 0
+const newClient = () => {
+  clients += 1
+  return `client ${clients}`
 }
 
-const complaints = loggedLines()
+const consumeOne = (now = new Date()) =>
+  consume({ key: newClient(), env: parseEnv(bindings()), now, log: emptyLog() })
 
-beforeAll(async () => {
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-})
-
-afterAll(() => {
-  server.closeAllConnections()
-  server.close()
-})
-
-beforeEach(() => {
-  asked = []
-  const address = server.address()
-  env = parseEnv({
-    DATABASE_URL: 'postgres://db.example/x',
-    UPSTASH_REDIS_REST_URL: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`,
-    UPSTASH_REDIS_REST_TOKEN: 'token',
-    CURSOR_SECRET: 'secret',
-  })
-})
-
-let callers = 0
-const somebody = () => {
-  callers += 1
-  return `caller ${callers}`
-}
-
-const count = (now = new Date(), caller = somebody(), answering: Promise<unknown> | null = null) =>
-  consume({ caller, env, now, log: emptyLog() }, answering)
-
-describe('a caller', () => {
-  test('passes while its count is within the budget, and is told what is left', async () => {
-    saying({ result: [1, BUDGET.requests] })
-    expect(await count()).toMatchObject({ passes: true, remaining: 99 })
-    saying({ result: [100, BUDGET.requests] })
-    expect(await count()).toMatchObject({ passes: true, remaining: 0 })
-    saying({ result: [101, BUDGET.requests] })
-    expect(await count()).toMatchObject({ passes: false, remaining: 0 })
-    expect(complaints).toEqual([])
-  })
-
-  test('waits at least a second and at most a minute, whatever the clocks say', async () => {
-    saying({ result: [1, BUDGET.requests] })
-    expect(await count(new Date('2020-01-01'))).toMatchObject({ resetSeconds: 60 })
-    expect(await count(new Date('2999-01-01'))).toMatchObject({ resetSeconds: 1 })
-  })
-
-  test('that was refused is known to be over its budget until the minute ends, and no other is', async () => {
-    const [me, other] = [somebody(), somebody()]
-    const now = new Date()
-    saying({ result: [100, BUDGET.requests] })
-    await count(now, me)
-    expect(isBlocked(me, now)).toBe(false)
-    saying({ result: [101, BUDGET.requests] })
-    await count(now, me)
-    expect(isBlocked(me, now)).toBe(true)
-    expect(isBlocked(other, now)).toBe(false)
-    expect(isBlocked(me, new Date(now.getTime() + 60_000))).toBe(false)
-  })
-})
-
-describe('a counter that', () => {
-  const unusable: [string, unknown, number][] = [
-    ['has another limit', { result: [1, 50] }, 200],
-    ['counts in parts', { result: [1.5, BUDGET.requests] }, 200],
-    ['gives no count', { result: null }, 200],
-    ['gives a text', { result: 'many' }, 200],
-    ['refuses', { error: 'secret detail' }, 400],
-    ['fails', { error: 'secret detail' }, 500],
-  ]
-  test.each(
-    unusable,
-  )('%s is away: the request is served, and one line says so', async (_, result, status) => {
-    saying(result, status)
-    expect(await count()).toBeNull()
-    expect(complaints).toEqual([
-      { event: 'rate_budget_unavailable', request_id: 'a-request', kind: expect.stringMatching(/^\w+$/) },
-    ])
-  })
-
-  test('breaks the connection off is away', async () => {
-    answer = (response) => response.destroy()
-    expect(await count()).toBeNull()
-    expect(complaints).toHaveLength(1)
-  })
-
-  test('fails is not asked again, and hears of a request no more than it must', async () => {
-    saying({ result: [1, BUDGET.requests] })
-    await count()
-    saying({ error: 'secret detail' }, 500)
-    await count()
-    answer = (response) => response.destroy()
-    await count()
-    await delay(1000)
-    expect(asked).toHaveLength(3)
-    for (const headers of asked) {
-      expect(Object.keys(headers).filter((name) => /^upstash-(sync|telemetry)/.test(name))).toEqual([])
-    }
+describe('consume', () => {
+  test.each([
+    [1, true, 99],
+    [100, true, 0],
+    [101, false, 0],
+    [130, false, 0],
+  ])('request %i of a minute: allowed %s, remaining %i', async (requests, allowed, remaining) => {
+    counterAnswers(counted(requests))
+    expect(await consumeOne()).toMatchObject({ allowed, remaining })
+    expect(lines).toEqual([])
   })
 
   test.each([
-    ['alone', () => null],
-    ['beside a database that answers', () => Promise.resolve()],
-    ['beside a database that fails', () => Promise.reject(new Error('away'))],
-  ])('is silent, asked %s, is late', async (_, ask) => {
-    answer = null
-    expect(await count(new Date(), somebody(), ask())).toBeNull()
-    expect(complaints).toMatchObject([{ kind: 'late' }])
+    ['2020-01-01', 60],
+    ['2999-01-01', 1],
+  ])('resets in 1 to 60 seconds even when the clock says %s', async (now, resetSeconds) => {
+    counterAnswers(counted(1))
+    expect(await consumeOne(new Date(now))).toMatchObject({ resetSeconds })
   })
 
-  test('takes its time while the database takes longer is waited for', async () => {
-    const database = delay(1000)
-    answer = (response) => setTimeout(() => response.end('{"result":[1,100]}'), 1500)
-    expect(await count(new Date(), somebody(), database)).toMatchObject({ passes: true, remaining: 99 })
+  test.each<[string, Parameters<typeof counterAnswers>[0], string]>([
+    ['has another limit', counted(1, 50), 'TypeError'],
+    ['counts in fractions', counted(1.5), 'TypeError'],
+    ['answers null', () => Response.json({ result: null }), 'TypeError'],
+    ['answers text', () => Response.json({ result: 'many' }), 'TypeError'],
+    ['answers 400', () => Response.json({ error: 'secret detail' }, { status: 400 }), 'UpstashError'],
+    ['answers 500', () => Response.json({ error: 'secret detail' }, { status: 500 }), 'UpstashError'],
+    ['cannot be reached', () => Promise.reject(new RangeError('secret detail')), 'RangeError'],
+    ['throws a text', () => Promise.reject('secret detail'), 'string'],
+  ])('returns null and logs one line when the counter %s', async (_, answer, error_name) => {
+    const requests = counterAnswers(answer)
+    expect(await consumeOne()).toBeNull()
+    expect(lines).toEqual([{ event: 'rate_budget_unavailable', request_id: 'a-request', error_name }])
+    expect(requests, 'no retry').toHaveLength(1)
   })
 
-  test('answered lately is waited for longer, until somebody finds it silent', async () => {
-    saying({ result: [1, BUDGET.requests] })
-    await count()
-    answer = (response) => setTimeout(() => response.end('{"result":[2,100]}'), 1500)
-    expect(await count()).toMatchObject({ passes: true, remaining: 98 })
-    answer = null
-    expect(await count()).toBeNull()
-    answer = (response) => setTimeout(() => response.end('{"result":[3,100]}'), 1500)
-    expect(await count()).toBeNull()
-  })
-
-  test('answers others in the meantime is waited for', async () => {
-    answer = (response) => setTimeout(() => response.end('{"result":[1,100]}'), 1400)
-    const first = count()
-    for (const wait of [400, 500]) {
-      await delay(wait)
-      saying({ result: [2, BUDGET.requests] })
-      expect(await count()).toMatchObject({ remaining: 98 })
+  test('returns null when the counter does not answer within 4 seconds', async () => {
+    vi.useFakeTimers()
+    try {
+      counterAnswers(silent)
+      const settled = vi.fn()
+      const budget = consumeOne().finally(settled)
+      await vi.advanceTimersByTimeAsync(3999)
+      expect(settled).not.toHaveBeenCalled()
+      await vi.advanceTimersByTimeAsync(1)
+      expect(await budget).toBeNull()
+      expect(lines).toMatchObject([{ event: 'rate_budget_unavailable', error_name: 'timeout' }])
+    } finally {
+      vi.useRealTimers()
     }
-    expect(await first).toMatchObject({ passes: true, remaining: 99 })
   })
 
-  test('answers others in the meantime is waited for, however quick the database was', async () => {
-    answer = (response) => setTimeout(() => response.end('{"result":[1,100]}'), 1000)
-    const first = count(new Date(), somebody(), Promise.resolve())
-    await delay(500)
-    saying({ result: [2, BUDGET.requests] })
-    await count()
-    expect(await first).toMatchObject({ passes: true, remaining: 99 })
-  })
-
-  test('was silent for one caller and answered another is waited for longer', async () => {
-    answer = null
-    const first = count(new Date(), somebody(), Promise.resolve())
-    await delay(100)
-    saying({ result: [1, BUDGET.requests] })
-    await count()
-    expect(await first).toBeNull()
-    answer = (response) => setTimeout(() => response.end('{"result":[2,100]}'), 1500)
-    expect(await count()).toMatchObject({ passes: true, remaining: 98 })
+  test('sends neither telemetry nor sync tokens', async () => {
+    const requests = counterAnswers(counted(1))
+    await consumeOne()
+    const names = [...new Headers(requests[0]?.headers).keys()]
+    expect(names).toContain('authorization')
+    expect(names.filter((name) => /^upstash-(sync|telemetry)/.test(name))).toEqual([])
   })
 })
 
-test('a caller without an address or a User-Agent is the same as one whose are empty, and no other', async () => {
-  const callers = await Promise.all(
-    [
-      {},
-      { 'CF-Connecting-IP': '', 'User-Agent': '' },
-      { 'User-Agent': 'x' },
-      { 'CF-Connecting-IP': '::1' },
-    ].map(async (headers) => {
-      const app = new Hono().get('/', async (context) => context.text(await identity(context, env)))
-      return (await app.request('/', { headers })).text()
-    }),
-  )
-  expect(callers[0]).toBe(callers[1])
-  expect(new Set(callers).size).toBe(3)
+describe('the middleware', () => {
+  const SERVED: Result = {
+    body: '{}',
+    headers: { Link: '</next>; rel="next"', 'X-Data-Settled-Through': '2026-10-01' },
+    rows: 7,
+    cacheable: true,
+  }
+  type Handler = () => Promise<Result>
+  const fetchWith = (
+    handler: Handler,
+    { client = newClient(), budget = 'concurrent' as 'concurrent' | 'first' } = {},
+  ) =>
+    endpoint({ path: '/x', budget, headers: { Deprecation: '@1' }, handler }).fetch(
+      new Request('http://localhost/api/export/v1/x', { headers: { Authorization: client } }),
+      bindings(),
+    )
+  const requestLine = () => lines.find(({ event }) => event === 'request')
+
+  test('adds the budget to a response and to an error', async () => {
+    counterAnswers(counted(1))
+    for (const [handler, status] of [
+      [async () => SERVED, 200],
+      [() => Promise.reject(httpError('key')), 401],
+    ] as const) {
+      const response = await fetchWith(handler)
+      expect(response.status).toBe(status)
+      expect(response.headers.get('RateLimit-Policy')).toBe('"default";q=100;w=60')
+      expect(response.headers.get('RateLimit')).toMatch(/^"default";r=99;t=\d+$/)
+    }
+  })
+
+  test('serves the request with the policy alone when the counter fails', async () => {
+    counterAnswers(() => Response.json({ error: 'away' }, { status: 500 }))
+    const response = await fetchWith(async () => SERVED)
+    expect([response.status, response.headers.get('RateLimit')]).toEqual([200, null])
+    expect(response.headers.get('RateLimit-Policy')).toBe('"default";q=100;w=60')
+    expect(lines.map(({ event }) => event)).toEqual(['rate_budget_unavailable', 'request'])
+  })
+
+  test('runs the handler while it waits for the counter', async () => {
+    const { promise: handled, resolve: onHandled } = Promise.withResolvers<void>()
+    counterAnswers(() => handled.then(() => Response.json({ result: [1, 100] })))
+    const handler = async () => {
+      onHandled()
+      return SERVED
+    }
+    expect((await fetchWith(handler)).status).toBe(200)
+  })
+
+  test('runs the handler after the counter when the order is first', async () => {
+    const order: string[] = []
+    counterAnswers(() => {
+      order.push('counter')
+      return Response.json({ result: [1, 100] })
+    })
+    const handler = async () => {
+      order.push('handler')
+      return SERVED
+    }
+    await fetchWith(handler, { budget: 'first' })
+    expect(order).toEqual(['counter', 'handler'])
+  })
+
+  test.each<[string, Handler]>([
+    ['served', async () => SERVED],
+    ['failed', () => Promise.reject(httpError('database', { 'Retry-After': '5', 'X-Own': '1' }))],
+  ])('replaces a response that has %s by 429 without its headers', async (_, handler) => {
+    counterAnswers(
+      () => new Promise((resolve) => setTimeout(() => resolve(Response.json({ result: [101, 100] })), 20)),
+    )
+    const { status, headers } = await fetchWith(handler)
+    expect(status).toBe(429)
+    expect([...headers.keys()].filter((name) => !name.startsWith('x-request-id'))).toEqual([
+      'cache-control',
+      'content-type',
+      'deprecation',
+      'ratelimit',
+      'ratelimit-policy',
+      'retry-after',
+      'server-timing',
+    ])
+    expect(headers.get('Cache-Control')).toBe('no-store')
+    expect(headers.get('RateLimit')).toMatch(/^"default";r=0;t=\d+$/)
+    expect(headers.get('Retry-After')).toMatch(/^([1-9]|[1-5]\d|60)$/)
+    expect(requestLine()).toMatchObject({ status: 429, rows: null })
+  })
+
+  test.each([
+    ['an error', new TypeError('late')],
+    ['a value that is no Error', 'late'],
+  ])('returns 429 at once and ignores %s that the handler throws later', async (_, reason) => {
+    const unhandled = vi.fn()
+    process.on('unhandledRejection', unhandled)
+    const { promise, reject } = Promise.withResolvers<Result>()
+    counterAnswers(counted(101))
+    expect((await fetchWith(() => promise)).status).toBe(429)
+    reject(reason)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    expect(unhandled).not.toHaveBeenCalled()
+    process.off('unhandledRejection', unhandled)
+  })
+
+  test('asks the counter before the handler for a client over its budget, and for no other client', async () => {
+    const handler = vi.fn(async () => SERVED)
+    const client = newClient()
+    counterAnswers(counted(100))
+    await fetchWith(handler, { client })
+    counterAnswers(counted(101))
+    await fetchWith(handler, { client })
+    expect(handler, 'not over its budget yet').toHaveBeenCalledTimes(2)
+    await fetchWith(handler, { client })
+    expect(handler, 'over its budget').toHaveBeenCalledTimes(2)
+    await fetchWith(handler)
+    expect(handler, 'another client').toHaveBeenCalledTimes(3)
+    counterAnswers(counted(1))
+    expect((await fetchWith(handler, { client })).status, 'the counter decides').toBe(200)
+    expect(handler).toHaveBeenCalledTimes(4)
+  })
 })
 
-test('the headers tell the policy, and what is left when it is known', () => {
+describe('rateLimitKey', () => {
+  const keyOf = async (headers: Record<string, string>) => {
+    let key = ''
+    const handler = async (context: Parameters<typeof rateLimitKey>[0]) => {
+      key = await rateLimitKey(context)
+      return { body: '', cacheable: false }
+    }
+    const request = new Request('http://localhost/api/export/v1/x', { headers })
+    await endpoint({ path: '/x', budget: 'none', handler }).fetch(request, bindings())
+    return key
+  }
+  const ADDRESS = { 'CF-Connecting-IP': '203.0.113.7', 'User-Agent': 'agent' }
+
+  test.each<[string, Record<string, string>, Record<string, string>]>([
+    ['without address and User-Agent', {}, { 'CF-Connecting-IP': '', 'User-Agent': '' }],
+    ['of one session', { ...ADDRESS, Cookie: 'a=b; session=1' }, { Cookie: 'session=1', Authorization: 'x' }],
+    ['of one Authorization header', { ...ADDRESS, Authorization: 'x' }, { Authorization: 'x' }],
+    ['with an empty session', ADDRESS, { ...ADDRESS, Cookie: 'session=' }],
+    ['of one /64', { 'CF-Connecting-IP': '2001:db8::1' }, { 'CF-Connecting-IP': '2001:db8::2' }],
+  ])('two requests %s share a key', async (_, one, other) => {
+    expect(await keyOf(one)).toBe(await keyOf(other))
+    expect(await keyOf(one)).toMatch(/^[0-9a-f]{64}$/)
+  })
+
+  test('session, Authorization, address and User-Agent each make another key', async () => {
+    const keys = await Promise.all(
+      [
+        {},
+        ADDRESS,
+        { ...ADDRESS, 'User-Agent': 'other' },
+        { ...ADDRESS, 'CF-Connecting-IP': '203.0.113.8' },
+        { ...ADDRESS, Authorization: 'x' },
+        { ...ADDRESS, Cookie: 'session=x' },
+      ].map(keyOf),
+    )
+    expect(new Set(keys).size).toBe(6)
+  })
+})
+
+test('headers report the policy, and the budget when it is known', () => {
   const policy = { 'RateLimit-Policy': '"default";q=100;w=60' }
   expect(budgetHeaders(null)).toEqual(policy)
-  expect(budgetHeaders({ passes: true, remaining: 7, resetSeconds: 42 })).toEqual({
+  expect(budgetHeaders({ allowed: true, remaining: 7, resetSeconds: 42 })).toEqual({
     ...policy,
     RateLimit: '"default";r=7;t=42',
   })

@@ -54,7 +54,7 @@ describe('the window of a first page', () => {
     expect(resolveWindow({ fromDate: '2026-08-23' }, 'pro', MIDNIGHT).first).toBe('2026-08-24')
   })
 
-  test('may end before it starts, and then holds nothing', () => {
+  test('may end before it starts, and is then empty', () => {
     expect(resolveWindow({ fromDate: '2026-01-01', toDate: '2026-01-31' }, 'pro', NOON)).toEqual({
       first: '2026-08-23',
       last: '2026-01-31',
@@ -82,7 +82,7 @@ describe('the window of a later page', () => {
     expect(resumeWindow(pinned, 'pro', new Date('2026-11-22T23:59:59.999Z'))).toEqual(pinned)
   })
 
-  test('is clamped anew when its start lies more than that day before the lookback', () => {
+  test('is clamped again when its start lies more than that day before the lookback', () => {
     expect(resumeWindow(pinned, 'pro', new Date('2026-11-23T00:00:00.000Z'))).toEqual({
       ...pinned,
       first: '2026-08-25',

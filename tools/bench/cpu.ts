@@ -1,29 +1,39 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import type { ClientBase } from 'pg'
 
-/** Milliseconds that processes have run on a processor since they started, by process. */
-export type Cpu = ReadonlyMap<number, number>
+/** Milliseconds of CPU that each process has used since its start. */
+type Cpu = ReadonlyMap<number, number>
 
-/** The processor time of some processes with all their threads, as Linux's scheduler counts it, in nanoseconds at heart. */
+/** Reads the CPU time of processes with all their threads from Linux's scheduler. */
 export function cpuOf(pids: Iterable<number>): Cpu {
-  return new Map([...pids].map((pid) => [pid, threadsOf(pid).reduce((sum, thread) => sum + ran(thread), 0)]))
+  return new Map(
+    [...pids].map((pid) => [pid, threadsOf(pid).reduce((sum, thread) => sum + cpuMs(thread), 0)]),
+  )
 }
 
-/** What processes ran between two looks; one that started in between counts from its start. */
-export function spent(before: Cpu, after: Cpu): number {
+/** Returns the CPU milliseconds between two readings. A process that started in between counts from its start. */
+export function cpuUsed(before: Cpu, after: Cpu): number {
   return [...after].reduce((sum, [pid, ms]) => sum + ms - (before.get(pid) ?? 0), 0)
 }
 
-/** A process and all that it started, as far as they live. */
+/** Returns a process and its living descendants. */
 export function familyOf(pid: number): number[] {
   const children = threadsOf(pid).flatMap((thread) => read(`${thread}/children`).split(' ').filter(Boolean))
   return [pid, ...children.flatMap((child) => familyOf(Number(child)))]
 }
 
-/** The name of a process's program. */
-export const programOf = (pid: number): string => read(`/proc/${pid}/comm`).trim()
+/** Returns the workerd processes among the descendants of a process. */
+export const workerdOf = (pid: number): number[] =>
+  familyOf(pid).filter((each) => read(`/proc/${each}/comm`).trim() === 'workerd')
 
-/** Whether this system tells the processor time of this very process. */
-export const isCounted = (): boolean => threadsOf(process.pid).some((thread) => ran(thread) > 0)
+/** Returns the PostgreSQL processes that serve other clients of this database. */
+export async function backendsOf(client: ClientBase): Promise<number[]> {
+  const { rows } = await client.query<{ pid: number }>(
+    `select pid from pg_stat_activity
+     where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`,
+  )
+  return rows.map(({ pid }) => pid)
+}
 
 function threadsOf(pid: number): string[] {
   try {
@@ -33,9 +43,9 @@ function threadsOf(pid: number): string[] {
   }
 }
 
-const ran = (thread: string): number => Number(read(`${thread}/schedstat`).split(' ')[0]) / 1e6
+const cpuMs = (thread: string): number => Number(read(`${thread}/schedstat`).split(' ')[0]) / 1e6
 
-/** A file that is gone as soon as its process is. */
+/** Reads a file that disappears with its process. */
 function read(path: string): string {
   try {
     return readFileSync(path, 'utf8')

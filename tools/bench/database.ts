@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
 import { migrateToLatest } from '../../bundle/migrate-to-latest.ts'
-import { withClient } from '../../test/support/database.ts'
+import { withClient } from '../../drizzle/db/connect.ts'
 
-const undropped = new Set<() => Promise<unknown>>()
+const created = new Set<() => Promise<unknown>>()
 
-/** Runs work in a migrated database of its own, dropped afterwards; work hears its address too. */
+/** Runs work in a migrated database of its own, and drops it afterwards. */
 export async function inDatabase<Result>(
   serverUrl: string,
   work: (client: pg.Client, url: string) => Promise<Result>,
@@ -13,23 +13,20 @@ export async function inDatabase<Result>(
   const name = `export_api_bench_${randomBytes(6).toString('hex')}`
   const url = new URL(serverUrl)
   url.pathname = `/${name}`
-  const ask = (sql: string) => withClient(serverUrl, (client) => client.query(sql))
-  const drop = () => ask(`drop database if exists ${name} with (force)`)
-  undropped.add(drop)
+  const onServer = (sql: string) => withClient(serverUrl, (client) => client.query(sql))
+  const drop = () => onServer(`drop database if exists ${name} with (force)`)
+  created.add(drop)
   try {
-    await ask(`create database ${name}`)
+    await onServer(`create database ${name}`)
     await withClient(url.href, migrateToLatest)
-    return await withClient(url.href, (client) => {
-      client.on('error', () => {})
-      return work(client, url.href)
-    })
+    return await withClient(url.href, (client) => work(client, url.href))
   } finally {
-    undropped.delete(drop)
+    created.delete(drop)
     await drop()
   }
 }
 
-/** Drops what an interrupted run has left. */
+/** Drops the databases of an interrupted run. */
 export async function dropAll(): Promise<void> {
-  for (const drop of undropped) await drop()
+  for (const drop of created) await drop()
 }

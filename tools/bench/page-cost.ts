@@ -1,74 +1,66 @@
 import { Redis } from 'ioredis'
 import type { ClientBase } from 'pg'
-import type { Running } from './contenders/contender.ts'
-import type { Page } from './contest.ts'
-import { cpuOf, familyOf, programOf, spent } from './cpu.ts'
-import { type Driven, drive } from './drive.ts'
+import type { Competitor, Page } from './compare.ts'
+import { backendsOf, cpuOf, cpuUsed, familyOf, workerdOf } from './cpu.ts'
+import { load } from './http.ts'
 
-/** Processor milliseconds of one page, by who spent them; `apart` is the emulator's part, which production has not. */
-export type Cost = Driven & {
+/** CPU milliseconds of a page by process, its Redis commands, and the rate of one run. */
+export type PageCost = {
   readonly server: number
   readonly postgres: number
   readonly redis: number
-  readonly apart: number
+  readonly commands: number
+  readonly pagesPerSecond: number
 }
 
-/** Drives a server with one page at some connections, and counts the processor time of all that work on it. */
+export type Run = {
+  readonly client: ClientBase
+  readonly redisUrl: string | undefined
+  readonly connections: number
+  readonly seconds: number
+}
+
+/** Loads a server with one page and measures what each page costs. */
 export async function pageCost(
-  client: ClientBase,
-  {
-    running,
-    page,
-    redisPid,
-    connections,
-    seconds,
-  }: {
-    running: Running
-    page: Page
-    redisPid: number | null
-    connections: number
-    seconds: number
-  },
-): Promise<Cost> {
-  const look = async () => {
-    const family = familyOf(running.server.pid)
-    const isServer = (pid: number) => running.program === undefined || programOf(pid) === running.program
+  { client, redisUrl, connections, seconds }: Run,
+  { server }: Pick<Competitor, 'server'>,
+  page: Page,
+): Promise<PageCost> {
+  const read = async () => {
+    const redis = server.isWorkerd ? await readRedis(redisUrl) : { pids: [], commands: 0 }
     return {
-      server: cpuOf(family.filter(isServer)),
-      apart: cpuOf(family.filter((pid) => !isServer(pid))),
+      server: cpuOf(server.isWorkerd ? workerdOf(server.pid) : familyOf(server.pid)),
       postgres: cpuOf(await backendsOf(client)),
-      redis: cpuOf(redisPid === null || !running.counts ? [] : [redisPid]),
+      redis: cpuOf(redis.pids),
+      commands: redis.commands,
     }
   }
-  const before = await look()
-  const driven = await drive({ url: running.server.url, ...page, connections, seconds })
-  const after = await look()
-  const each = (who: keyof typeof before) => spent(before[who], after[who]) / driven.pages
+  const before = await read()
+  const { pagesPerSecond, latencies } = await load({ url: server.url, ...page, connections, seconds })
+  const after = await read()
+  const perPage = (key: 'server' | 'postgres' | 'redis') =>
+    cpuUsed(before[key], after[key]) / latencies.length
   return {
-    ...driven,
-    server: each('server'),
-    postgres: each('postgres'),
-    redis: each('redis'),
-    apart: each('apart'),
+    server: perPage('server'),
+    postgres: perPage('postgres'),
+    redis: perPage('redis'),
+    commands: Math.round((10 * (after.commands - before.commands)) / latencies.length) / 10,
+    pagesPerSecond,
   }
 }
 
-/** The PostgreSQL processes that serve clients of this database, but for the one that is asked here. */
-export async function backendsOf(client: ClientBase): Promise<number[]> {
-  const { rows } = await client.query<{ pid: number }>(
-    `select pid from pg_stat_activity
-     where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`,
-  )
-  return rows.map(({ pid }) => pid)
-}
+/** Commands of a connection, which Upstash does not charge for. */
+const FREE = new Set(['info', 'client', 'select', 'hello', 'ping', 'config'])
 
-/** The process of a Redis server on this machine. */
-export async function redisProcess(url: string | undefined): Promise<number | null> {
-  if (url === undefined) return null
+/** Returns the process of a Redis server, and the commands that it has run, those of scripts included. */
+async function readRedis(url: string | undefined): Promise<{ pids: number[]; commands: number }> {
+  if (url === undefined) return { pids: [], commands: 0 }
   const redis = new Redis(url)
   try {
     const pid = Number(/^process_id:(\d+)/m.exec(await redis.info('server'))?.[1])
-    return programOf(pid).startsWith('redis') ? pid : null
+    const stats = (await redis.info('commandstats')).matchAll(/^cmdstat_([^:|]+).*:calls=(\d+)/gm)
+    const counts = [...stats].filter(([, name = '']) => !FREE.has(name)).map(([, , calls]) => Number(calls))
+    return { pids: [pid], commands: counts.reduce((sum, calls) => sum + calls, 0) }
   } finally {
     redis.disconnect()
   }

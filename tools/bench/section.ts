@@ -1,24 +1,34 @@
-import type { Chart } from './chart.ts'
-
-/** What a section is told. */
+/** What a section gets. */
 export type Setting = {
-  /** The server on which it makes databases of its own. */
+  /** The PostgreSQL server on which a section creates databases of its own. */
   readonly serverUrl: string
-  /** A volume of the full size as this run wants it. */
+  /** Scales a full volume to this run. */
   readonly sized: (full: number) => number
-  /** Hears what is going on. */
-  readonly tell: (what: string) => void
+  /** Reports progress. */
+  readonly report: (progress: string) => void
 }
 
-/** A table as it is printed; numbers are ratios unless their column says otherwise. */
+/** A printed table. Numbers are ratios unless their column says otherwise. */
 export type Table = {
   readonly title: string
   readonly columns: readonly string[]
   readonly rows: readonly (readonly (string | number)[])[]
   readonly note?: string
-  /** What `--svg` draws of it. */
-  readonly chart?: Chart
 }
 
 /** One subject of the benchmark: a file of `sections/` that exports it as `section`. */
 export type Section = (setting: Setting) => Promise<Table[]>
+
+/** Formats a table as Markdown. */
+export function markdown({ title, columns, rows, note }: Table): string {
+  const cells = rows.map((row) => row.map((cell) => (typeof cell === 'number' ? figure(cell) : cell)))
+  const rule = columns.map((_, index) => (typeof rows[0]?.[index] === 'number' ? '--:' : '---'))
+  const lines = [columns, rule, ...cells].map((line) => `| ${line.join(' | ')} |`)
+  return [`### ${title}`, lines.join('\n'), ...(note ? [note] : [])].join('\n\n')
+}
+
+/** Formats a number with three digits, or with all digits of a larger whole number. */
+export const figure = (value: number): string =>
+  Number.isInteger(value) || Math.abs(value) >= 100
+    ? Math.round(value).toLocaleString('en')
+    : value.toPrecision(3)

@@ -2,41 +2,47 @@ import { randomUUID } from 'node:crypto'
 import type { ClientBase } from 'pg'
 import { mintApiKey, sha256 } from '../../lib/api-key.ts'
 
-/** An enterprise organization's key, its hash, and the organization. */
-export type Tenant = { readonly organizationId: string; readonly key: string; readonly keyHash: string }
+/** An organization with the enterprise plan, and a key that reads all its brands. */
+export type Tenant = { readonly organizationId: string; readonly key: string }
 
 /** Prompts of a brand. */
 export const PROMPTS = 40
 
-/** Adds an organization and a key that reads all its brands. */
-export async function tenant(client: ClientBase): Promise<Tenant> {
+export async function addTenant(client: ClientBase): Promise<Tenant> {
   const organizationId = randomUUID()
   const userId = randomUUID()
-  const key = mintApiKey()
-  const keyHash = await sha256(key)
-  await client.query(`insert into organizations (id, name) values ($1, 'Bench')`, [organizationId])
-  await client.query('insert into users (id, email) values ($1, $2)', [userId, `${userId}@mail.example`])
+  await client.query(
+    `with organization as (insert into organizations (id, name) values ($1, 'Bench')),
+       owner as (insert into users (id, email) values ($2::uuid, $2::text || '@mail.example'))
+     insert into subscriptions (organization_id, plan, status) values ($1, 'enterprise', 'active')`,
+    [organizationId, userId],
+  )
   await client.query(`insert into memberships (organization_id, user_id, role) values ($1, $2, 'owner')`, [
     organizationId,
     userId,
   ])
-  await client.query(
-    `insert into subscriptions (organization_id, plan, status) values ($1, 'enterprise', 'active')`,
-    [organizationId],
-  )
-  await client.query(
-    `insert into api_keys (organization_id, created_by, scope, label, key_hash, last_four)
-     values ($1, $2, 'export', 'Bench', decode($3, 'hex'), 'none')`,
-    [organizationId, userId, keyHash],
-  )
-  return { organizationId, key, keyHash }
+  const { key } = await addKey(client, organizationId)
+  return { organizationId, key }
 }
 
-/** Adds a brand with prompts and three competitors; gives its id. */
-export async function addBrand(
+/** Adds a key for the owner of an organization. */
+export async function addKey(
   client: ClientBase,
-  { organizationId }: Pick<Tenant, 'organizationId'>,
-): Promise<string> {
+  organizationId: string,
+): Promise<{ id: string; key: string }> {
+  const id = randomUUID()
+  const key = mintApiKey()
+  await client.query(
+    `insert into api_keys (id, organization_id, created_by, scope, label, key_hash, last_four)
+     select $1, organization_id, user_id, 'export', 'Bench', decode($3, 'hex'), 'none'
+     from memberships where organization_id = $2 and role = 'owner'`,
+    [id, organizationId, await sha256(key)],
+  )
+  return { id, key }
+}
+
+/** Adds a brand with prompts and three competitors, and returns its id. */
+export async function addBrand(client: ClientBase, organizationId: string): Promise<string> {
   const id = randomUUID()
   await client.query(
     `insert into brands (id, organization_id, name, display_name, url, site_url, aliases)

@@ -1,33 +1,33 @@
 import type { ClientBase } from 'pg'
 import { PROMPTS } from './tenant.ts'
 
-/** The last day of every benchmark's data: fixed, so that two runs measure the same rows. */
+/** The last day of the data. It is fixed, so that two runs measure the same rows. */
 export const LAST_DAY = '2026-11-20'
 
-/** How much a brand has: answers spread evenly over the days that end with {@link LAST_DAY}. */
+/** The volume of a brand: answers spread evenly over the days that end with {@link LAST_DAY}. */
 export type Volume = {
   readonly brandId: string
   readonly answers: number
   readonly days: number
-  /** Citations of one answer, at least and at most. */
+  /** The least and the most citations of an answer. */
   readonly citations: readonly [number, number]
-  /** Where the rows go: the raw tables, unless said otherwise. */
+  /** The schema of the tables; `public` by default. */
   readonly into?: string
 }
 
-/** URLs that a brand's answers draw from, a few of them often and most seldom. */
+/** URLs of a brand. Answers cite a few of them often and most of them rarely. */
 const URLS = 4000
 
-/** The raw tables that {@link fill} writes, parents first. */
-export const RAW = ['answers', 'answer_mentions', 'citations', 'sentiment_phrases', 'recommendations']
+/** The tables that {@link fill} writes, parents first. */
+export const TABLES = ['answers', 'answer_mentions', 'citations', 'sentiment_phrases', 'recommendations']
 
-/** The instant of the answer with number `n`, of `$2` answers over `$3` days. */
+/** The time of answer number `n`, of `$2` answers over `$3` days. */
 const AT = `((date '${LAST_DAY}' - $3::int + 1 + (n::bigint * $3::int / $2::int)::int)::timestamp
   + n % 86400 * interval '1 second') at time zone 'UTC'`
 
-/** Fills a brand with answers and all that belongs to them, in one bulk statement a table. */
+/** Adds answers and all their details to a brand, with one statement per table. */
 export async function fill(client: ClientBase, volume: Volume): Promise<void> {
-  await fillCited(client, volume)
+  await fillCitations(client, volume)
   const { brandId, answers, into = 'public' } = volume
   const numbered = `from generate_series(0, $2::int - 1) as n`
   await client.query(
@@ -49,8 +49,8 @@ export async function fill(client: ClientBase, volume: Volume): Promise<void> {
   )
 }
 
-/** Fills a brand with answers and their citations alone. */
-export async function fillCited(client: ClientBase, volume: Volume): Promise<void> {
+/** Adds answers to a brand, with their citations only. */
+export async function fillCitations(client: ClientBase, volume: Volume): Promise<void> {
   const { brandId, answers, days, citations, into = 'public' } = volume
   const [least, most] = citations
   await client.query(
@@ -80,4 +80,17 @@ export async function fillCited(client: ClientBase, volume: Volume): Promise<voi
      select answer_id, url, domain, owned, at + interval '10 minutes' from drawn join pool using (u)`,
     [brandId, answers, days, least, most],
   )
+}
+
+/** Runs work while the triggers of the tables are disabled. */
+export async function withoutTriggers<Result>(
+  client: ClientBase,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  for (const table of TABLES) await client.query(`alter table ${table} disable trigger user`)
+  try {
+    return await work()
+  } finally {
+    for (const table of TABLES) await client.query(`alter table ${table} enable trigger user`)
+  }
 }

@@ -1,75 +1,79 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { readFile } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
+import { Miniflare } from 'miniflare'
 import { bundle } from '../../bundle/bundle.ts'
 import { neon } from '../../emulator/neon/handler.ts'
 import { openPools } from '../../emulator/neon/pools.ts'
 import { upstash } from '../../emulator/upstash/handler.ts'
 import { connectRedis, embeddedRedis } from '../../emulator/upstash/redis.ts'
 import { BINDINGS } from '../../emulator/workers/bindings.ts'
-import { startEgress } from '../../emulator/workers/egress.ts'
-import { outbound, type Service } from '../../emulator/workers/outbound.ts'
-import { type Running, runDirect } from './direct.ts'
+import { type Egress, startEgress } from '../../emulator/workers/egress.ts'
+import { outbound } from '../../emulator/workers/outbound.ts'
+import { workerdOf } from './cpu.ts'
 
-const WAYS = fileURLToPath(new URL('./ways', import.meta.url))
-
-/** The Workers that are compared. */
-export type Workers = Running & {
-  readonly names: readonly string[]
-  /** Bytes of the last answer that came from Neon's stand-in. */
-  readonly received: () => number
+/** A Worker in a workerd process of its own. */
+export type RunningWorker = {
+  readonly url: string
+  readonly pid: number
+  readonly close: () => Promise<void>
 }
 
-/** The service's own Worker among them. */
-export const SERVICE = 'citation-share'
+/** Runs a Worker that is reached directly, without a Worker of miniflare in front of it. */
+export async function runWorker(code: string, egress?: Egress): Promise<RunningWorker> {
+  const others = new Set(workerdOf(process.pid))
+  const miniflare = new Miniflare({
+    name: 'worker',
+    cf: false,
+    handleRuntimeStdio: (...streams: Readable[]) => {
+      for (const stream of streams) stream.resume()
+    },
+    modules: [{ type: 'ESModule', path: 'worker.js', contents: code }],
+    compatibilityDate: '2026-07-30',
+    bindings: { ...BINDINGS },
+    ...(egress && { outboundService: egress.service }),
+    unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
+  })
+  await miniflare.ready
+  const pid = workerdOf(process.pid).find((each) => !others.has(each))
+  if (pid === undefined) throw new Error('The workerd process was not found')
+  const { origin: url } = await miniflare.unsafeGetDirectURL('worker')
+  return { url, pid, close: () => miniflare.dispose() }
+}
 
-/** Starts the service's `citation-share` and each of `ways/`, with what they are told beside the emulator's bindings. */
-export async function startWays(
-  databaseUrl: string,
-  redisUrl: string | undefined,
-  toBudget: { readonly PAGE: string; readonly KEY: readonly string[] } = { PAGE: '', KEY: [] },
-): Promise<Workers> {
-  const folder = await mkdtemp(join(tmpdir(), 'ways-'))
-  const service = fileURLToPath(new URL('../../functions', import.meta.url))
-  const names = readdirSync(WAYS).map((file) => file.replace('.ts', ''))
-  await bundle(WAYS, folder)
-  await bundle(service, folder)
+/** The service's Worker of `/citation-share`; `neon` describes its last request to Neon. */
+export type Service = RunningWorker & {
+  readonly neon: { sent: { query: string; params: unknown[] }; receivedBytes: number }
+}
+
+export async function startService(databaseUrl: string, redisUrl: string | undefined): Promise<Service> {
+  await bundle()
+  const code = await readFile(new URL('../../dist/citation-share.js', import.meta.url), 'utf8')
   const pools = openPools(databaseUrl, { roles: true })
   const redis = await (redisUrl ? connectRedis(redisUrl) : embeddedRedis())
-  let received = 0
-  const answer = outbound({
-    handlers: { neon: neon(pools), upstash: upstash(redis, BINDINGS.UPSTASH_REDIS_REST_TOKEN) },
-    trips: { neon: 0, upstash: 0 } satisfies Record<Service, number>,
-    latencyMs: 0,
-  })
-  const egress = await startEgress(async (request) => {
-    const response = await answer(request)
-    if (new URL(request.url).host.includes('neon')) {
-      const body = await response.arrayBuffer()
-      received = body.byteLength
-      return new Response(body, response)
-    }
-    return response
-  })
-  const running = await runDirect(
-    [SERVICE, ...names].map((name) => ({
-      name,
-      code: readFileSync(join(folder, `${name}.js`), 'utf8'),
-      bindings: { ...BINDINGS, ...toBudget },
-      egress: egress.service,
-    })),
+  const last: Service['neon'] = { sent: { query: '', params: [] }, receivedBytes: 0 }
+  const handle = neon(pools)
+  const recorded = async (request: Request): Promise<Response> => {
+    last.sent = await request.clone().json()
+    const response = await handle(request)
+    const body = await response.arrayBuffer()
+    last.receivedBytes = body.byteLength
+    return new Response(body, response)
+  }
+  const egress = await startEgress(
+    outbound({
+      handlers: { neon: recorded, upstash: upstash(redis, BINDINGS.UPSTASH_REDIS_REST_TOKEN) },
+      subrequests: { neon: 0, upstash: 0 },
+      latencyMs: 0,
+    }),
   )
+  const worker = await runWorker(code, egress)
   return {
-    ...running,
-    names,
-    received: () => received,
+    ...worker,
+    neon: last,
     close: async () => {
-      await running.close()
+      await worker.close()
       await egress.close()
       await Promise.all([pools.end(), redis.close()])
-      await rm(folder, { recursive: true })
     },
   }
 }

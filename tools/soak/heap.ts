@@ -3,39 +3,39 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { request } from 'undici'
 import { BASE } from '../../lib/app.ts'
 
-/** What the heap of each path's Worker holds once its garbage is collected (MiB), by the path. */
+/** MiB of each Worker's heap after garbage collection, by path. */
 export type Heaps = ReadonlyMap<string, number>
 
-/** Has V8 collect the garbage of the Workers of some paths, and asks what is left; `inspector` is the runtime's address. */
+/** Collects the garbage of the Workers of some paths and measures their heaps. */
 export async function heaps(
   { url, inspector }: { readonly url: string; readonly inspector: string },
   paths: readonly string[],
 ): Promise<Heaps> {
   const { body } = await request(new URL('/json', inspector))
   const targets = (await body.json()) as { id: string; webSocketDebuggerUrl: string }[]
-  const held = new Map<string, number>()
+  const sizes = new Map<string, number>()
   for (const path of paths) {
     const target = targets.find(({ id }) => id === `core:user:${path.slice(1)}`)
-    if (target === undefined) throw new Error(`The inspector knows no Worker of ${path}`)
-    held.set(path, await heapOf(target.webSocketDebuggerUrl, url + BASE + path))
+    if (target === undefined) throw new Error(`The inspector has no Worker for ${path}`)
+    sizes.set(path, await heapOf(target.webSocketDebuggerUrl, url + BASE + path))
   }
-  return held
+  return sizes
 }
 
-async function heapOf(debuggerUrl: string, worker: string): Promise<number> {
+async function heapOf(debuggerUrl: string, workerUrl: string): Promise<number> {
   const socket = new WebSocket(debuggerUrl)
   try {
     await once(socket, 'open')
-    let asleep = true
-    const collected = call(socket, 'HeapProfiler.collectGarbage').finally(() => {
-      asleep = false
+    let isCollecting = true
+    const collection = call(socket, 'HeapProfiler.collectGarbage').finally(() => {
+      isCollecting = false
     })
-    // A Worker that answers nobody does not collect either.
-    while (asleep) {
-      await (await request(worker)).body.dump()
+    // An idle Worker does not collect: requests wake it up.
+    while (isCollecting) {
+      await (await request(workerUrl)).body.dump()
       await sleep(20)
     }
-    await collected
+    await collection
     const { usedSize, backingStorageSize } = await call(socket, 'Runtime.getHeapUsage')
     return ((usedSize ?? Number.NaN) + (backingStorageSize ?? Number.NaN)) / 1024 ** 2
   } finally {
@@ -43,7 +43,7 @@ async function heapOf(debuggerUrl: string, worker: string): Promise<number> {
   }
 }
 
-/** One call of the DevTools protocol at a time. */
+/** Calls a method of the DevTools protocol. Only one call may run at a time. */
 async function call(socket: WebSocket, method: string): Promise<Record<string, number>> {
   socket.send(JSON.stringify({ id: 1, method }))
   for (;;) {

@@ -9,166 +9,155 @@ import { refreshAll } from '../../drizzle/db/refresh.ts'
 import { verify } from '../../drizzle/db/verify.ts'
 import { claimRedis } from '../../test/support/redis.ts'
 import { inDatabase } from '../bench/database.ts'
-import { figure, markdown } from '../bench/print.ts'
-import { quantile } from '../bench/rounds.ts'
-import { type Caller, caller, logFailure, nothingSeen, type Seen } from './callers.ts'
-import { type Done, edit, refresh, revoke } from './disturbances.ts'
-import { type Heaps, heaps } from './heap.ts'
-import { memory } from './memory.ts'
+import { figure, markdown, type Table } from '../bench/section.ts'
+import { quantile } from '../bench/timing.ts'
+import { type Changes, edit, refresh, revoke } from './changes.ts'
+import { logFailure, noResults, type SoakClient, soakClient } from './clients.ts'
+import { addData } from './data.ts'
+import { heaps } from './heap.ts'
+import { recordMemory } from './memory.ts'
 import { startService } from './service.ts'
-import { settle } from './world.ts'
 
 const options = new Command('soak')
   .description(
-    'Keeps the service as busy as this machine allows, while rows are edited, keys revoked and days refreshed, and looks at every row that it sends.',
+    'Keeps the service busy while rows change, keys are revoked and days are refreshed, and checks every row that it sends.',
   )
-  .option('--minutes <number>', 'how long', whole, 15)
-  .option('--callers <number>', 'connections, each with a rate budget of its own', whole, 2000)
-  .option('--at-once <number>', 'requests under way at any moment', whole, 16)
+  .option('--minutes <number>', 'duration', whole, 15)
+  .option('--clients <number>', 'connections, each with a rate budget of its own', whole, 2000)
+  .option('--at-once <number>', 'concurrent requests', whole, 16)
   .parse()
-  .opts<{ minutes: number; callers: number; atOnce: number }>()
+  .opts<{ minutes: number; clients: number; atOnce: number }>()
 
 const VOLUME = { organizations: 10, answers: 4_000 }
-const LOOK_MS = 5_000
+const SAMPLE_MS = 5_000
 const PARTS = 5
+const ERROR_EVENTS = ['unhandled_error', 'database_error']
 
 await run(async () => {
   const { DATABASE_URL: serverUrl, REDIS_URL: redisServer } = process.env
   if (!serverUrl || !redisServer) {
     throw new UsageError(
-      'The soak needs real servers, on which it uses a database of its own: DATABASE_URL=postgresql://… REDIS_URL=redis://… npm run soak',
+      'The soak creates a database on a PostgreSQL server and uses an empty Redis database. Name both: DATABASE_URL=postgresql://… REDIS_URL=redis://… npm run soak',
     )
   }
   const redis = await claimRedis(redisServer)
   try {
-    await inDatabase(serverUrl, (client, databaseUrl) => soak(client, { databaseUrl, redisUrl: redis.url }))
+    await inDatabase(serverUrl, (client, databaseUrl) => soak(client, databaseUrl, redis.url))
   } finally {
     await redis.release()
   }
 })
 
-async function soak(client: pg.Client, servers: { databaseUrl: string; redisUrl: string }): Promise<void> {
-  console.error('rows')
-  const places = await settle(client, VOLUME.organizations, VOLUME.answers)
+async function soak(client: pg.Client, databaseUrl: string, redisUrl: string): Promise<void> {
+  console.error('adding data')
+  const keys = await addData(client, VOLUME)
   const paths = (await findOperations()).filter(({ paged }) => paged).map(({ path }) => path)
-  console.error('the service')
-  const service = await startService(servers.databaseUrl, servers.redisUrl)
+  const service = await startService(databaseUrl, redisUrl)
   const { url, pids, events } = service
-  const seen = nothingSeen()
-  const done: Done = { edits: 0, revocations: 0, refreshes: 0 }
-  const callers = Array.from({ length: options.callers }, () => caller({ url, places, paths, seen }))
+  const results = noResults()
+  const clients = Array.from({ length: options.clients }, () => soakClient({ url, keys, paths, results }))
   try {
-    console.error('all callers at once')
-    const refused = await Promise.all(callers.map(({ arrive }) => arrive()))
-    const arrival = {
-      slowest: quantile(seen.latencies, 1),
-      refused: refused.reduce((sum, times) => sum + times, 0),
-    }
-    forget(seen)
-    const before = new Map(events)
+    console.error('all clients at once')
+    const unavailable = await Promise.all(clients.map(({ connect }) => connect()))
+    const slowest = quantile(results.latencies, 1)
+    Object.assign(results, { requests: 0, latencies: [] })
+    const eventsBefore = new Map(events)
     const heapsBefore = await heaps(service, paths)
-    const held = memory({ 'the emulator (Node)': pids.emulator, 'the Workers (workerd)': pids.workerd })
-    const end = performance.now() + options.minutes * 60_000
-    const over = () => performance.now() >= end
-    const scene = { url, places, databaseUrl: servers.databaseUrl, seen, done, over }
-    const watch = async () => {
-      while (!over()) {
-        held.look()
-        await sleep(LOOK_MS)
-      }
-    }
-    console.error(`${options.minutes} minutes`)
-    await Promise.all([drivenUntil(callers, over), edit(scene), revoke(scene), refresh(scene), watch()])
+    const memory = recordMemory({ 'emulator (Node)': pids.emulator, 'Workers (workerd)': pids.workerd })
 
-    console.error('the end')
+    console.error(`${options.minutes} minutes`)
+    const end = performance.now() + options.minutes * 60_000
+    const isOver = () => performance.now() >= end
+    const counts: Changes['counts'] = { edits: 0, revocations: 0, refreshes: 0 }
+    const changes = { url, keys, databaseUrl, results, counts, isOver }
+    const sample = async () => {
+      for (; !isOver(); await sleep(SAMPLE_MS)) memory.sample()
+    }
+    await Promise.all([
+      requestPages(clients, isOver),
+      edit(changes),
+      revoke(changes),
+      refresh(changes),
+      sample(),
+    ])
+
+    console.error('checking the stored rows')
     const heapsAfter = await heaps(service, paths)
     await refreshAll(client)
     for await (const { metric } of verify(client, {}))
-      logFailure(seen, `a stored row of ${metric} that differs`)
-    const failures = new Map([...events].map(([event, times]) => [event, times - (before.get(event) ?? 0)]))
-    for (const event of ['failed', 'database_error']) {
-      if (failures.get(event)) logFailure(seen, `${failures.get(event)} lines "${event}"`)
+      logFailure(results, `a stored row of ${metric} differs`)
+    for (const event of ERROR_EVENTS) {
+      const times = (events.get(event) ?? 0) - (eventsBefore.get(event) ?? 0)
+      if (times > 0) logFailure(results, `the log event ${event}`, times)
     }
-    print({ seen, done, arrival, parts: held.parts(PARTS), heapsBefore, heapsAfter })
-    if (seen.wrong.size > 0) process.exitCode = 1
+    const again = unavailable.reduce((sum, times) => sum + times, 0)
+    print(pagesTable({ results, counts, slowest, again }))
+    print({
+      title: 'Resident memory in each fifth of the time, MiB',
+      columns: ['process', ...Array.from({ length: PARTS }, (_, part) => `${part + 1}`), 'last, second = 1'],
+      rows: memory
+        .parts(PARTS)
+        .map(({ name, mebibytes }) => [
+          name,
+          ...mebibytes.map(Math.round),
+          (mebibytes.at(-1) ?? Number.NaN) / (mebibytes[1] ?? Number.NaN),
+        ]),
+      note: 'The heaps have no limit here, so V8 leaves garbage uncollected. Cloudflare stops an isolate at 128 MB.',
+    })
+    print({
+      title: 'Heap of each Worker after garbage collection, MiB',
+      columns: ['Worker', 'after the first requests', 'at the end'],
+      rows: [...heapsAfter].map(([path, size]) => [path, heapsBefore.get(path) ?? Number.NaN, size]),
+    })
+    for (const [failure, times] of results.failures) console.log(`${times} × ${failure}`)
+    if (results.failures.size > 0) process.exitCode = 1
   } finally {
-    await Promise.all(callers.map(({ leave }) => leave()))
+    await Promise.all(clients.map(({ close }) => close()))
     await service.close()
   }
 }
 
-/** Each caller asks in its turn, some at once, until the end. */
-async function drivenUntil(callers: readonly Caller[], over: () => boolean): Promise<void> {
-  while (!over()) await driven(callers, over)
-}
-
-async function driven(callers: readonly Caller[], over: () => boolean): Promise<void> {
-  const waiting = callers.values()
-  await Promise.all(
-    Array.from({ length: options.atOnce }, async () => {
-      for (const { ask } of waiting) {
-        if (over()) return
-        await ask()
+/** Lets the clients take turns until the end, with some requests at once. */
+async function requestPages(clients: readonly SoakClient[], isOver: () => boolean): Promise<void> {
+  while (!isOver()) {
+    const turns = clients.values()
+    const takeTurns = async () => {
+      for (const { requestPage } of turns) {
+        if (isOver()) return
+        await requestPage()
       }
-    }),
-  )
+    }
+    await Promise.all(Array.from({ length: options.atOnce }, takeTurns))
+  }
 }
 
-function forget(seen: Seen): void {
-  seen.requests = seen.rows = seen.pulls = seen.uncounted = seen.latencies.length = 0
-}
+type Summary = Pick<Changes, 'results' | 'counts'> & { readonly slowest: number; readonly again: number }
 
-type Outcome = {
-  readonly seen: Seen
-  readonly done: Done
-  /** What came of everybody's asking at the same moment, before: the slowest answer (ms), and how many were refused and asked again. */
-  readonly arrival: { readonly slowest: number; readonly refused: number }
-  readonly parts: ReturnType<ReturnType<typeof memory>['parts']>
-  readonly heapsBefore: Heaps
-  readonly heapsAfter: Heaps
-}
-
-function print({ seen, done, arrival, parts, heapsBefore, heapsAfter }: Outcome): void {
-  const { latencies } = seen
+function pagesTable({ results, counts, slowest, again }: Summary): Table {
+  const { latencies, failures } = results
   const middle = quantile(latencies, 0.5)
-  const wrong = [...seen.wrong.values()].reduce((sum, times) => sum + times, 0)
-  const tables = [
-    {
-      title: `${options.minutes} minutes, ${figure(options.callers)} callers, ${options.atOnce} requests at once`,
-      columns: ['what', 'times'],
-      rows: [
-        ['callers that asked at the same moment, and were all answered', options.callers],
-        ['refused (503) at that moment, and served when they asked again', arrival.refused],
-        ['pages', seen.requests],
-        ['pages a second', seen.requests / (options.minutes * 60)],
-        ['rows looked at', seen.rows],
-        ['windows pulled to their end', seen.pulls],
-        ['pages that did not wait for the counter', seen.uncounted],
-        ['edits of raw rows meanwhile', done.edits],
-        ['keys revoked, each refused by the next request', done.revocations],
-        ['refreshes beside the service’s own', done.refreshes],
-        ['p99, 1 = the median', quantile(latencies, 0.99) / middle],
-        ['slowest, 1 = the median', quantile(latencies, 1) / middle],
-        ['errors, refusals, rows out of order or twice, stored rows that differ at the end', wrong],
-      ],
-      note: `The median was ${figure(middle)} ms, p99 ${figure(quantile(latencies, 0.99))} ms; of those that asked at the same moment the slowest took ${figure(arrival.slowest)} ms.`,
-    },
-    {
-      title: `Memory in each fifth of the time, MiB resident`,
-      columns: ['process', ...Array.from({ length: PARTS }, (_, part) => `${part + 1}`), 'last to second'],
-      rows: parts.map(({ name, mebibytes }) => [
-        name,
-        ...mebibytes.map((held) => Math.round(held)),
-        (mebibytes.at(-1) ?? 0) / (mebibytes[1] ?? 1),
-      ]),
-      note: 'Nobody limits the Workers’ heaps here: garbage lies until V8 sees a need. Cloudflare ends an isolate at 128 MB.',
-    },
-    {
-      title: 'What each Worker holds when its garbage is collected, MiB',
-      columns: ['Worker', 'after everybody’s first request', 'at the end'],
-      rows: [...heapsAfter].map(([name, held]) => [name, heapsBefore.get(name) ?? Number.NaN, held]),
-    },
-  ]
-  for (const table of tables) console.log(`${markdown(table)}\n`)
-  for (const [what, times] of seen.wrong) console.log(`${times} × ${what}`)
+  const failed = [...failures.values()].reduce((sum, times) => sum + times, 0)
+  return {
+    title: `${options.minutes} minutes, ${figure(options.clients)} clients, ${options.atOnce} requests at once`,
+    columns: ['measure', 'value'],
+    rows: [
+      ['clients that sent their first request at once, and received a response', options.clients],
+      ['503 at that moment, repeated with success', again],
+      ['pages', results.requests],
+      ['pages per second', results.requests / (options.minutes * 60)],
+      ['rows checked', results.rows],
+      ['windows pulled to their end', results.windows],
+      ['edits', counts.edits],
+      ['keys revoked', counts.revocations],
+      ['refreshes', counts.refreshes],
+      ['p99, median = 1', quantile(latencies, 0.99) / middle],
+      ['slowest page, median = 1', quantile(latencies, 1) / middle],
+      ['failures', failed],
+    ],
+    note: `The median page took ${figure(middle)} ms. The slowest of the first requests took ${figure(slowest)} ms. A failure is an unexpected status or log event, a row out of order or received twice, or a stored row that differs at the end.`,
+  }
+}
+
+function print(table: Table): void {
+  console.log(`${markdown(table)}\n`)
 }

@@ -1,46 +1,48 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { familyOf, programOf } from '../bench/cpu.ts'
+import { workerdOf } from '../bench/cpu.ts'
 
 /** The service as `npm start` runs it, in a process of its own. */
 export type Service = {
   readonly url: string
-  /** Where a debugger reaches the Workers. */
+  /** The address of the Workers' debugger. */
   readonly inspector: string
-  /** The emulator's process and the runtime's. */
   readonly pids: { readonly emulator: number; readonly workerd: number }
-  /** Lines that it logged, by their event. */
+  /** How often each event was logged. */
   readonly events: ReadonlyMap<string, number>
   readonly close: () => Promise<void>
 }
 
-/** Starts it on servers; rejects when it ends instead. */
+/** Starts the service. Throws when its process exits. */
 export async function startService(databaseUrl: string, redisUrl: string): Promise<Service> {
   const child = spawn(process.execPath, ['emulator/main.ts'], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, PORT: '0', INSPECTOR_PORT: '0', DATABASE_URL: databaseUrl, REDIS_URL: redisUrl },
   })
   const events = new Map<string, number>()
-  const lines = createInterface({ input: child.stdout })
   const addresses = new Map<string, string>()
   await new Promise<void>((resolve, reject) => {
-    lines.on('line', (line) => {
-      const [, what, address] = /^(Export API|Inspector) on (http:\/\/[^/]+)/.exec(line) ?? []
-      if (what !== undefined && address !== undefined) addresses.set(what, address)
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const [, name = '', address] = /^(Export API|Inspector) on (http:\/\/[^/]+)/.exec(line) ?? []
+      if (address !== undefined) addresses.set(name, address)
       if (addresses.size === 2) resolve()
       const event = /^\{"event":"(\w+)"/.exec(line)?.[1]
       if (event !== undefined) events.set(event, (events.get(event) ?? 0) + 1)
     })
-    child.once('exit', (code) => reject(new Error(`The service ended with ${code}`)))
+    child.once('exit', (code) => reject(new Error(`The service exited with ${code}`)))
   })
-  const [url = '', inspector = ''] = ['Export API', 'Inspector'].map((what) => addresses.get(what))
   const emulator = child.pid ?? 0
-  const workerd = familyOf(emulator).find((pid) => programOf(pid) === 'workerd') ?? 0
-  return { url, inspector, pids: { emulator, workerd }, events, close: () => end(child) }
+  return {
+    url: addresses.get('Export API') ?? '',
+    inspector: addresses.get('Inspector') ?? '',
+    pids: { emulator, workerd: workerdOf(emulator)[0] ?? 0 },
+    events,
+    close: () => stop(child),
+  }
 }
 
-async function end(child: ChildProcess): Promise<void> {
+async function stop(child: ChildProcess): Promise<void> {
   child.kill('SIGTERM')
   if (child.exitCode === null) await once(child, 'exit')
 }

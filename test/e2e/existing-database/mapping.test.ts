@@ -1,49 +1,34 @@
 import { execFile } from 'node:child_process'
-import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { OwnDatabase } from '../../support/database.ts'
+import { describe, expect, test } from 'vitest'
+import { sample } from '../../support/daily-sample.ts'
 import { refreshDayByDay } from '../../support/history.ts'
-import { isolatedDatabase } from '../../support/isolated.ts'
+import { isolatedPool } from '../../support/isolated.ts'
 import { installTriggers, prepareMapped } from '../../support/schema.ts'
 import { differences } from '../../support/verify.ts'
-import { answer, brand, insert, organization, place, prompt } from '../../support/world.ts'
+import { answer, place } from '../../support/world.ts'
 
-let own: OwnDatabase
-let db: pg.Pool
-
-beforeAll(async () => {
-  own = await isolatedDatabase(prepareMapped)
-  db = new pg.Pool({ connectionString: own.url, max: 4 })
-})
-
-afterAll(async () => {
-  await db.end()
-  await own.drop()
-})
-
-async function refresh(): Promise<void> {
-  const client = await db.connect()
-  await refreshDayByDay(client).finally(() => client.release())
-}
+const { db, url } = await isolatedPool(prepareMapped)
 
 function run(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   return new Promise((resolve) => {
-    execFile('node', args, { env: { ...process.env, DATABASE_URL: own.url } }, (error, stdout, stderr) =>
+    execFile('node', args, { env: { ...process.env, DATABASE_URL: url } }, (error, stdout, stderr) =>
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
     )
   })
 }
 
-const capture = (table: string, source: string) =>
+const install = (table: string, source: string) =>
   db.query('select daily.install_triggers($1::text::regclass, $2)', [table, source])
 
-test('a refresh refuses to run where nobody notes changes and no days are set', async () => {
+test('a refresh raises an error without triggers and without a rolling window', async () => {
   const { rows } = await db.query('delete from daily.rolling_window returning days')
   expect(rows).toEqual([{ days: 7 }])
   const refused = await run('cli/refresh.ts')
   expect(refused).toMatchObject({ code: 1, stdout: '' })
-  expect(refused.stderr).toContain('Nobody notes when app.engines, app.feelings, app.links, app.llm_runs,')
-  await capture('app.llm_runs', 'answers')
+  expect(refused.stderr).toContain(
+    'No triggers track changes of app.engines, app.feelings, app.links, app.llm_runs,',
+  )
+  await install('app.llm_runs', 'answers')
   expect((await run('cli/refresh.ts')).stderr).toContain('app.engines, app.feelings, app.links, app.named,')
   await installTriggers(db)
   expect((await run('cli/refresh.ts')).code).toBe(0)
@@ -58,11 +43,11 @@ test('the demo is not loaded among the data of another application', async () =>
 
 test.each([
   ['app.people', 'answers', 'does not read app.people alone'],
-  ['public.answers', 'answers', 'is no table'],
-  ['app.llm_runs', 'runs', 'No metric is made from runs'],
-  ['app.billing', 'subscriptions', 'No metric is made from subscriptions'],
+  ['public.answers', 'answers', 'is not a table'],
+  ['app.llm_runs', 'runs', 'No metric reads runs'],
+  ['app.billing', 'subscriptions', 'No metric reads subscriptions'],
 ])('triggers on %s as %s are refused: %s', async (table, source, why) => {
-  await expect(capture(table, source)).rejects.toThrow(why)
+  await expect(install(table, source)).rejects.toThrow(why)
 })
 
 test.each([
@@ -99,28 +84,14 @@ test('a view with other columns or types than the project reads is refused', asy
   ).rejects.toThrow('cannot change data type of view column "id" from text to uuid')
 })
 
-/** A brand with two answers that have one of everything, the citation recorded two days later. */
-async function toBudget(): Promise<void> {
+/** A brand with two answers that have one of everything, the citations recorded ten days later. */
+async function twoAnswers(): Promise<void> {
   await db.query('truncate app.companies, app.engines, app.regions cascade')
-  const brandId = await brand(db, await organization(db))
-  const rival = crypto.randomUUID()
-  await insert(db, 'competitors', [{ id: rival, brand_id: brandId, name: 'Globex' }])
-  const asked = await prompt(db, brandId)
-  for (const day of ['1', '2']) {
-    await answer(db, {
-      ...(await place(db)),
-      prompt: asked,
-      at: `2026-10-0${day}T09:00:00Z`,
-      mentions: ['Acme', 'Globex'],
-      citations: [{ url: 'https://site.example/', recordedAt: `2026-10-1${day}T09:00:00Z` }],
-      phrases: [{ polarity: 'positive', confidence: '0.5' }],
-      judged: [
-        { competitor: null, recommended: true },
-        { competitor: rival, recommended: false },
-      ],
-    })
-  }
-  await refresh()
+  const { said, answer: first } = await sample(db)
+  await db.query(`update citations set recorded_at = '2026-10-11T09:00:00Z' where answer_id = $1`, [first])
+  const citations = [{ url: 'https://site.example/', recordedAt: '2026-10-12T09:00:00Z' }]
+  await answer(db, { ...said, ...(await place(db)), at: '2026-10-02T09:00:00Z', citations })
+  await refreshDayByDay(db)
 }
 
 async function days(metric: string): Promise<string[]> {
@@ -130,7 +101,7 @@ async function days(metric: string): Promise<string[]> {
   return rows.map(({ day }) => day)
 }
 
-describe('what is deleted softly goes, and what is brought back comes back', () => {
+describe('soft-deleted rows leave the stored rows, and restored rows return', () => {
   const FIRST = `where uid = (select uid from app.llm_runs order by run_at limit 1)`
   test.each([
     ['app.llm_runs', FIRST, ['2026-10-02'], ['2026-10-12']],
@@ -150,14 +121,14 @@ describe('what is deleted softly goes, and what is brought back comes back', () 
       ['2026-10-11', '2026-10-12'],
     ],
   ])('%s %s', async (table, which, visibility, citations) => {
-    await toBudget()
+    await twoAnswers()
     expect(await differences(db)).toEqual([])
     await db.query(`update ${table} set deleted_at = now() ${which}`)
-    await refresh()
+    await refreshDayByDay(db)
     expect([await days('visibility'), await days('citations')]).toEqual([visibility, citations])
     expect(await differences(db)).toEqual([])
     await db.query(`update ${table} set deleted_at = null`)
-    await refresh()
+    await refreshDayByDay(db)
     expect([await days('visibility'), await days('citations')]).toEqual([
       ['2026-10-01', '2026-10-02'],
       ['2026-10-11', '2026-10-12'],
@@ -166,28 +137,52 @@ describe('what is deleted softly goes, and what is brought back comes back', () 
   })
 
   test('a competitor', async () => {
-    await toBudget()
+    await twoAnswers()
     await db.query('update app.rivals set deleted_at = now()')
-    await refresh()
+    await refreshDayByDay(db)
     expect([await days('competitors'), await differences(db)]).toEqual([[], []])
   })
 })
 
-test('a column that no view reads changes nothing, so nothing is noted', async () => {
-  await toBudget()
+test('a change of a column that no view reads enqueues nothing', async () => {
+  await twoAnswers()
   await db.query('update app.llm_runs set milliseconds = 900')
   expect((await db.query('select * from daily.refresh_queue')).rows).toEqual([])
 })
 
-test('a citation without a date is on no day, and keeps nobody from deleting its answer', async () => {
-  await toBudget()
+test('a citation without a date is on no day, and its answer can be deleted', async () => {
+  await twoAnswers()
   await db.query('alter table app.links alter seen_at drop not null')
   await db.query('update app.links set seen_at = null')
-  await refresh()
+  await refreshDayByDay(db)
   expect(await days('citations')).toEqual([])
   await db.query('delete from app.llm_runs')
   const { rows } = await db.query('select from daily.refresh_queue where brand_id is null')
   expect(rows).toEqual([])
-  await refresh()
+  await refreshDayByDay(db)
   expect(await differences(db)).toEqual([])
+})
+
+test('a changed file of drizzle/sql is applied again, also to the triggers of an application', async () => {
+  await db.query(`
+    select daily.create_trigger_function('enqueue_answers_insert', 'app', 'begin return null; end');
+    create or replace function daily.expand() returns boolean language sql as 'select false';
+    update daily.applied_sql set sha256 = 'of another text' where name = 'sql/roles.sql'`)
+  expect((await run('cli/migrate.ts')).code).toBe(0)
+  await twoAnswers()
+  expect(await days('visibility')).toEqual(['2026-10-01', '2026-10-02'])
+  const { rows } = await db.query(`select prosrc from pg_proc where proname = 'expand'`)
+  expect(rows[0].prosrc).toContain('model_id')
+})
+
+test('a source has triggers on one table: those on the table of an earlier view are dropped', async () => {
+  await db.query(`
+    create table app.renamed (like app.named);
+    create or replace view export_source.answer_mentions as select run as answer_id, label as name from app.renamed;
+    select daily.install_triggers('app.renamed', 'answer_mentions')`)
+  const { rows } = await db.query(
+    `select distinct tgrelid::regclass::text as base from pg_trigger where tgname like 'enqueue_answer_mentions_%'`,
+  )
+  expect(rows).toEqual([{ base: 'app.renamed' }])
+  expect((await db.query('select * from daily.untracked_tables()')).rows).toEqual([])
 })

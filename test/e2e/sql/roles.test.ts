@@ -13,7 +13,7 @@ const client = new pg.Client({ connectionString: inject('databaseUrl') })
 beforeAll(() => client.connect())
 afterAll(() => client.end())
 
-/** What becomes of a statement when a role runs it: its SQLSTATE, or null when it is done. Nothing of it stays. */
+/** Runs a statement as a role and rolls it back; returns the SQLSTATE of its error, or null. */
 async function attempt(role: Role, statement: string): Promise<string | null> {
   await client.query(`begin; set local role ${role}`)
   try {
@@ -38,13 +38,13 @@ async function relations(): Promise<{ name: string; kind: string }[]> {
 /** The relations of which a role may read every column. */
 const READS: Readonly<Record<Role, RegExp>> = {
   export_api_reader:
-    /^(metrics\.brand_listing|export_source\.(memberships|subscriptions)|daily\.(?!refreshQueue|sources|noted).*)$/,
-  export_api_refresher: /^daily\.(stale|sources|"trailing")$/,
+    /^(metrics\.brand_listing|export_source\.(memberships|subscriptions)|daily\.(?!refresh_queue|sources|deleted_answers|applied_sql).*)$/,
+  export_api_refresher: /^daily\.(refresh_queue|sources|rolling_window)$/,
   export_api_keys: /^export_source\.(api_keys|memberships|subscriptions)$/,
 }
 
 describe.each(ROLES)('%s', (role) => {
-  test('reads what it needs, and of all else is refused', async () => {
+  test('reads what it needs and nothing else', async () => {
     const found = await relations()
     expect(found.length).toBeGreaterThan(25)
     for (const { name } of found) {
@@ -55,7 +55,7 @@ describe.each(ROLES)('%s', (role) => {
     }
   })
 
-  test('writes nowhere else', async () => {
+  test('deletes and locks nothing', async () => {
     for (const { name } of (await relations()).filter(({ kind }) => kind === 'r')) {
       expect([name, await attempt(role, `delete from ${name}`)]).toEqual([name, DENIED])
       expect([name, await attempt(role, `truncate ${name}`)]).toEqual([name, DENIED])
@@ -63,7 +63,7 @@ describe.each(ROLES)('%s', (role) => {
     }
   })
 
-  test('makes nothing', async () => {
+  test('creates nothing', async () => {
     expect(await attempt(role, 'create table daily.mine ()')).toBe(DENIED)
     expect(await attempt(role, 'create table metrics.mine ()')).toBe(DENIED)
     expect(await attempt(role, 'create schema mine')).toBe(DENIED)
@@ -71,7 +71,7 @@ describe.each(ROLES)('%s', (role) => {
     expect(await attempt(role, 'alter table brands add mine text')).toBe(DENIED)
   })
 
-  test('runs no function of the daily tables but its own', async () => {
+  test('executes only its own functions', async () => {
     const { rows } = await db.query<{ call: string }>(
       `select format('daily.%I(%s)', proname, (select string_agg('null::' || format_type(type, null), ', ') from unnest(proargtypes) as type)) as call
        from pg_proc where pronamespace = 'daily'::regnamespace and prorettype <> 'trigger'::regtype and proname <> 'json'`,
@@ -90,7 +90,7 @@ describe.each(ROLES)('%s', (role) => {
     }
   })
 
-  test('cannot log in before it is given a password', async () => {
+  test('cannot log in without a password', async () => {
     const { rows } = await db.query(
       'select rolcanlogin, rolsuper, rolcreaterole, rolbypassrls from pg_roles where rolname = $1',
       [role],
@@ -99,7 +99,7 @@ describe.each(ROLES)('%s', (role) => {
   })
 })
 
-test('the reader sees of a key what is compared and nothing that is shown', async () => {
+test('the reader reads the columns of a key that authorization compares', async () => {
   const columns = (list: string) => attempt('export_api_reader', `select ${list} from export_source.api_keys`)
   expect(
     await columns('id, organization_id, created_by, scope, key_hash, brand_ids, expires_at, revoked_at'),
@@ -108,7 +108,7 @@ test('the reader sees of a key what is compared and nothing that is shown', asyn
   expect(await attempt('export_api_reader', 'select name from export_source.brands')).toBe(DENIED)
 })
 
-test('the reader’s transactions are read-only, and its statements end', async () => {
+test('the reader’s transactions are read-only and have a timeout', async () => {
   const { rows } = await db.query<{ settings: string[] }>(
     `select setconfig as settings from pg_db_role_setting
      where setrole = 'export_api_reader'::regrole
@@ -117,7 +117,7 @@ test('the reader’s transactions are read-only, and its statements end', async 
   expect(rows[0]?.settings.sort()).toEqual(['default_transaction_read_only=on', 'statement_timeout=8s'])
 })
 
-test('whoever makes keys adds and revokes them, and alters nothing else of them', async () => {
+test('the key manager revokes keys and changes nothing else of them', async () => {
   const { keyId } = await tenant(db)
   const alter = (change: string) =>
     attempt('export_api_keys', `update export_source.api_keys set ${change} where id = '${keyId}'`)
@@ -126,7 +126,7 @@ test('whoever makes keys adds and revokes them, and alters nothing else of them'
   expect(await alter(`scope = 'export'`)).toBe(DENIED)
 })
 
-test('the refresh notes and settles, and touches no stored row itself', async () => {
+test('the refresher enqueues and refreshes, and writes no stored row itself', async () => {
   expect(
     await attempt('export_api_refresher', `insert into daily.refresh_queue (metric) values ('visibility')`),
   ).toBeNull()

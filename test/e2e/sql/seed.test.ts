@@ -1,23 +1,16 @@
 import { createHash } from 'node:crypto'
-import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { migrate } from '../../../drizzle/db/migrate.ts'
 import { DEMO, seedDemo } from '../../../drizzle/seed/demo.ts'
-import { startEmbeddedPostgres } from '../../../emulator/postgres/embedded.ts'
-import { createDatabase, type OwnDatabase } from '../../support/database.ts'
+import { isolatedPool } from '../../support/isolated.ts'
 
-const { DATABASE_URL } = process.env
-const database = DATABASE_URL ? await createDatabase(DATABASE_URL) : await embeddedDatabase()
-const client = new pg.Client({ connectionString: database.url })
+// The demo fills whole tables, so it stays out of the database that the other tests share.
+const { db } = await isolatedPool(migrate)
+const client = await db.connect()
+afterAll(() => client.release())
 
-/** The demo fills whole tables, so it stays out of the database that the other tests share. */
-async function embeddedDatabase(): Promise<OwnDatabase> {
-  const { url, stop } = await startEmbeddedPostgres()
-  return { url, drop: stop }
-}
-
-/** A stranger's organization, which no seed may touch. */
-const STRANGER = '5eed0000-0000-4000-8000-000000000001'
+/** The organization of another customer, which the seed must not touch. */
+const OTHER = '5eed0000-0000-4000-8000-000000000001'
 
 const OF_DAY = {
   answers: `select * from answers t where ${utcDay('answered_at')} = $1`,
@@ -50,21 +43,14 @@ async function day(date: string) {
 }
 
 beforeAll(async () => {
-  await client.connect()
-  await migrate(client)
-  await client.query(`insert into organizations (id, name) values ($1, 'Stranger')`, [STRANGER])
+  await client.query(`insert into organizations (id, name) values ($1, 'Other')`, [OTHER])
   await client.query(
     `insert into brands (organization_id, name, display_name, url, site_url)
-     values ($1, 'Stranger', 'Stranger', 'stranger.example', 'https://stranger.example')`,
-    [STRANGER],
+     values ($1, 'Other', 'Other', 'other.example', 'https://other.example')`,
+    [OTHER],
   )
   await seedDemo(client, '2026-11-18')
-}, 60_000)
-
-afterAll(async () => {
-  await client.end()
-  await database.drop()
-})
+}, 120_000)
 
 describe('the demo data', () => {
   test('holds enough to page through, and no row of the future', async () => {
@@ -145,5 +131,5 @@ test('seeding again, even on another day, changes no row of a date and nothing t
   expect(await day('2026-10-15')).toEqual(before)
   expect(await count(`select distinct ${utcDay('answered_at')} from answers`)).toBe(120)
   expect(await count(`select from prompts where text like 'Added%'`)).toBe(0)
-  expect(await count('select from brands where organization_id = $1', [STRANGER])).toBe(1)
-}, 60_000)
+  expect(await count('select from brands where organization_id = $1', [OTHER])).toBe(1)
+}, 120_000)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { expectDiscreet } from '../../support/faults/assertions.ts'
+import { expectNoSecretsLogged } from '../../support/faults/assertions.ts'
 import { FAULTS } from '../../support/faults/catalogue.ts'
 import { answering } from '../../support/faults/fault.ts'
 import { trial } from '../../support/faults/trial.ts'
@@ -23,22 +23,22 @@ test.each(FAULTS.neon.map((fault) => ({ ...fault, fault })))('Neon that $name', 
 }) => {
   service.clearLog()
   service.strike((asked) => (asked === 'neon' ? fault : COUNT))
-  const away = (await round()).filter(({ outcome }) => outcome === 'away')
+  const away = (await round()).filter(({ outcome }) => outcome === 'unavailable')
   if (harmless) expect(away.map(({ stage }) => stage.name)).toEqual([])
   else expect(away.length).toBeGreaterThan(0)
   for (const { stage } of away) expect(stage.asks, stage.name).toBe(true)
-  expectDiscreet(service.log(), stages())
+  expectNoSecretsLogged(service.log(), stages())
 })
 
 test('Neon that falls silent, at any point of its answer', async () => {
   for (const { stage, outcome } of await waves('neon', SILENCES)) {
-    expect(outcome, stage.name).toBe(stage.asks ? 'away' : 'whole')
+    expect(outcome, stage.name).toBe(stage.asks ? 'unavailable' : 'whole')
   }
 })
 
 test('Neon and Upstash that are silent at once', async () => {
   service.strike(() => SILENCES[0])
   for (const { stage, outcome } of await round()) {
-    expect(outcome, stage.name).toBe(stage.asks ? 'away' : 'whole')
+    expect(outcome, stage.name).toBe(stage.asks ? 'unavailable' : 'whole')
   }
 })

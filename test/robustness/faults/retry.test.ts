@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { fillDaily } from '../../support/daily.ts'
 import { dice } from '../../support/dice.ts'
 import { findEndpoints } from '../../support/endpoints.ts'
-import { reckoning } from '../../support/faults/assertions.ts'
+import { outcomeCounter } from '../../support/faults/assertions.ts'
 import { FAULTS } from '../../support/faults/catalogue.ts'
 import { pullPatiently } from '../../support/faults/retrying.ts'
 import { faultyService } from '../../support/faults/service.ts'
@@ -13,7 +13,7 @@ import { database } from '../../support/world.ts'
 
 const db = database()
 const service = faultyService()
-const { judge } = reckoning('answers to callers who retry')
+const { judge } = outcomeCounter('answers to callers who retry')
 const paged = (await findEndpoints()).filter((endpoint) => endpoint.paged)
 
 const WINDOW = { fromDate: '2015-01-01', toDate: '2024-12-31' }

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, describe, expect, inject, test } from 'vitest'
 import { dice } from '../../support/dice.ts'
-import { type Mood, type MoodyServer, startProxy } from '../../support/faults/proxy.ts'
+import { type FaultyServer, type NetworkFault, startProxy } from '../../support/faults/proxy.ts'
 import { trial } from '../../support/faults/trial.ts'
 import { claimRedis } from '../../support/redis.ts'
 
-let postgres: MoodyServer
-let redis: MoodyServer | undefined
+let postgres: FaultyServer
+let redis: FaultyServer | undefined
 const redisUrl = process.env.REDIS_URL
 const undo: (() => Promise<unknown>)[] = []
 
@@ -29,10 +29,10 @@ const isCounted = async () => (await round()).every(({ counted }) => counted)
 const back = { timeout: 30_000, interval: 200 }
 
 describe('Postgres', () => {
-  test.each<Mood>(['refuses', 'cuts', 'stalls', 'babbles'])('that %s', async (mood) => {
-    postgres.turn(mood)
+  test.each<NetworkFault>(['refuses', 'cuts', 'stalls', 'corrupts'])('that %s', async (fault) => {
+    postgres.turn(fault)
     for (const { stage, outcome } of await round()) {
-      expect(outcome, stage.name).toBe(stage.asks ? 'away' : 'whole')
+      expect(outcome, stage.name).toBe(stage.asks ? 'unavailable' : 'whole')
     }
     postgres.turn('fine')
     await expect.poll(isWhole, back).toBe(true)
@@ -44,12 +44,12 @@ describe('Postgres', () => {
     postgres.turn('fine')
   })
 
-  test('whose moods change while requests are under way', async () => {
+  test('whose faults change while requests are under way', async () => {
     const { pick, below } = dice(1)
     const end = Date.now() + 8_000
     const changing = (async () => {
       while (Date.now() < end) {
-        postgres.turn(pick<Mood>(['fine', 'fine', 'slow', 'refuses', 'cuts', 'stalls', 'babbles']))
+        postgres.turn(pick<NetworkFault>(['fine', 'fine', 'slow', 'refuses', 'cuts', 'stalls', 'corrupts']))
         await delay(below(400))
       }
       postgres.turn('fine')
@@ -57,7 +57,7 @@ describe('Postgres', () => {
     const outcomes = new Set<string>()
     while (Date.now() < end) for (const { outcome } of await round()) outcomes.add(outcome)
     await changing
-    expect(outcomes).toEqual(new Set(['whole', 'away']))
+    expect(outcomes).toEqual(new Set(['whole', 'unavailable']))
     await expect.poll(isWhole, back).toBe(true)
   })
 })
@@ -65,11 +65,11 @@ describe('Postgres', () => {
 describe.skipIf(!redisUrl)('Redis', () => {
   const lost = () => service.log().filter((line) => line.includes('rate_budget_unavailable')).length
 
-  test.each<Mood>(['refuses', 'cuts', 'stalls', 'babbles'])('that %s', async (mood) => {
+  test.each<NetworkFault>(['refuses', 'cuts', 'stalls', 'corrupts'])('that %s', async (fault) => {
     service.clearLog()
-    redis?.turn(mood)
+    redis?.turn(fault)
     const all = await round()
-    expect(all.filter(({ outcome }) => outcome === 'away').map(({ stage }) => stage.name)).toEqual([])
+    expect(all.filter(({ outcome }) => outcome === 'unavailable').map(({ stage }) => stage.name)).toEqual([])
     // Replies share a connection: what is cut after one reply may still have brought it.
     const uncounted = all.filter(({ counted }) => !counted).length
     expect(uncounted).toBeGreaterThan(0)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { expectDiscreet } from '../../support/faults/assertions.ts'
+import { expectNoSecretsLogged } from '../../support/faults/assertions.ts'
 import { FAULTS } from '../../support/faults/catalogue.ts'
 import { trial } from '../../support/faults/trial.ts'
 import { SILENCES } from '../../support/faults/wire.ts'
@@ -19,12 +19,12 @@ test.each(FAULTS.upstash.map((fault) => ({ ...fault, fault })))('Upstash that $n
   const uncounted = all.filter(({ counted }) => !counted).length
   if (!harmless) expect(uncounted).toBe(stages().length)
   await expect.poll(lost, { timeout: 10_000 }).toBe(uncounted)
-  expectDiscreet(service.log(), stages())
+  expectNoSecretsLogged(service.log(), stages())
 })
 
 test('Upstash that falls silent, at any point of its answer', async () => {
   service.clearLog()
   const all = await waves('upstash', SILENCES)
-  expect(all.filter(({ outcome, counted }) => outcome === 'away' || counted)).toEqual([])
+  expect(all.filter(({ outcome, counted }) => outcome === 'unavailable' || counted)).toEqual([])
   await expect.poll(lost, { timeout: 10_000 }).toBe(all.length)
 })

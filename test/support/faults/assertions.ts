@@ -1,20 +1,22 @@
 import { afterAll, expect } from 'vitest'
 import type { Answer } from '../call.ts'
-import { expectError } from '../refusal.ts'
+import { expectError } from '../expect-error.ts'
 import type { Stage } from './stages.ts'
 
-/** Within which every request is answered, whatever happens. */
+/** Every request is answered within this time. */
 const LIMIT_MS = 10_000
 
-/** What a struck request came to. */
-export type Outcome = 'whole' | 'away'
+/** The result of a request during a fault. */
+export type Verdict = 'whole' | 'unavailable'
 
 /**
- * Expects what a caller is owed: the answer that there is without faults, to the byte, or a 503 that says when to come
- * again and gives nothing away.
+ * Expects the response without faults, byte for byte, or a 503 with `Retry-After` that reveals nothing.
  */
-export function expectOwed(answer: Answer, whole: Pick<Answer, 'status' | 'text' | 'headers'>): Outcome {
-  if (answer.status === 503) return expectAway(answer)
+export function expectWholeOrUnavailable(
+  answer: Answer,
+  whole: Pick<Answer, 'status' | 'text' | 'headers'>,
+): Verdict {
+  if (answer.status === 503) return expectUnavailable(answer)
   expect(answer.status, answer.text.slice(0, 200)).toBe(whole.status)
   expect(answer.text === whole.text, `not the same text: ${answer.text.slice(0, 300)}`).toBe(true)
   for (const name of ['Content-Type', 'ETag', 'Link']) {
@@ -23,25 +25,25 @@ export function expectOwed(answer: Answer, whole: Pick<Answer, 'status' | 'text'
   return 'whole'
 }
 
-/** Expects a 503 that says when to come again and gives nothing away. */
-function expectAway(answer: Answer): Outcome {
+/** Expects a 503 with `Retry-After` that reveals nothing. */
+function expectUnavailable(answer: Answer): Verdict {
   expectError(answer, 503)
   expect(answer.headers.get('Retry-After')).toMatch(/^[1-9]\d*$/)
-  return 'away'
+  return 'unavailable'
 }
 
-/** Expects a page, or a 503 as {@link expectOwed} does; that nothing is missing is for who follows the pages to see. */
-export const expectPageOrAway = (answer: Answer): Outcome =>
-  answer.status === 200 ? 'whole' : expectAway(answer)
+/** Expects a page or a 503; the caller checks the rows. */
+export const expectPageOrUnavailable = (answer: Answer): Verdict =>
+  answer.status === 200 ? 'whole' : expectUnavailable(answer)
 
-/** Waits for an answer, in the time that a caller is owed, and gives what `expect_` makes of it. */
-export type Judge = <Verdict>(
+/** Waits for a response within the time limit and returns the result of `expect_`. */
+export type Judge = <Checked>(
   asked: Promise<Answer>,
-  expect_: (answer: Answer) => Verdict,
-) => Promise<Verdict>
+  expect_: (answer: Answer) => Checked,
+) => Promise<Checked>
 
-/** Counts what a test file tries, and says so at its end in one line. */
-export function reckoning(what: string): { readonly judge: Judge } {
+/** Counts the requests of a test file, and prints a line at its end. */
+export function outcomeCounter(what: string): { readonly judge: Judge } {
   let [tried, survived, slowestMs] = [0, 0, 0]
   afterAll(() => {
     console.log(`${what} tried ${tried}, survived ${survived}, slowest answer ${slowestMs.toFixed(0)} ms`)
@@ -61,8 +63,8 @@ export function reckoning(what: string): { readonly judge: Judge } {
   }
 }
 
-/** Expects a Worker's log to quote nothing that a caller sent and nothing that a server said. */
-export function expectDiscreet(log: readonly string[], stages: readonly Stage[]): void {
+/** Expects a Worker's log to quote no request and no server response. */
+export function expectNoSecretsLogged(log: readonly string[], stages: readonly Stage[]): void {
   const text = log.join('\n')
   expect(text).not.toMatch(/secret detail|select\b|svc_live_|api\.neon\.test|upstash\.test/)
   for (const { call } of stages) {

@@ -1,19 +1,19 @@
-/** Something that goes wrong between a Worker and one of the servers it asks. */
+/** A failure between a Worker and Neon or Upstash. */
 export type Fault = {
   readonly name: string
-  /** Whether the Worker has to be able to answer as if nothing had happened. */
+  /** Whether the Worker must answer as without the fault. */
   readonly harmless?: boolean
-  /** What the Worker gets instead of the genuine answer; a rejection breaks the connection off. */
+  /** Returns the Worker's response instead of the genuine one; a rejection breaks the connection. */
   readonly strike: (genuine: () => Promise<Response>, request: Request) => Promise<Response>
 }
 
-/** A fault that needs to know nothing of the request. */
+/** A fault with a fixed response. */
 export const answering = (name: string, answer: () => Response): Fault => ({
   name,
   strike: () => Promise.resolve(answer()),
 })
 
-/** A fault that changes the text of the genuine answer. */
+/** A fault that changes the text of the genuine response. */
 export const rewriting = (name: string, rewrite: (text: string) => string): Fault => ({
   name,
   strike: async (genuine) => {
@@ -22,11 +22,11 @@ export const rewriting = (name: string, rewrite: (text: string) => string): Faul
   },
 })
 
-/** A fault that changes the JSON of the genuine answer. */
+/** A fault that changes the JSON of the genuine response. */
 export const reshaping = (name: string, reshape: (body: unknown) => unknown): Fault =>
   rewriting(name, (text) => JSON.stringify(reshape(JSON.parse(text))) ?? '')
 
-/** An answer, whole. */
+/** Reads a whole response. */
 export async function read(response: Response): Promise<{ status: number; headers: Headers; text: string }> {
   const { status, headers } = response
   return { status, headers, text: await response.text() }

@@ -2,34 +2,34 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** How a server's connections are: what reaches the client of what the server says. */
-export type Mood = 'fine' | 'slow' | 'refuses' | 'stalls' | 'cuts' | 'babbles'
+/** What happens to a server's connections. */
+export type NetworkFault = 'fine' | 'slow' | 'refuses' | 'stalls' | 'cuts' | 'corrupts'
 
-/** A server's address that has moods. */
-export type MoodyServer = {
+/** A proxy in front of a server, with faults. */
+export type FaultyServer = {
   /** The server's URL, with the proxy's address in it. */
   readonly url: string
-  /** Changes the mood of all connections, those that are open included. */
-  readonly turn: (mood: Mood) => void
+  /** Sets the fault of all connections, open ones included. */
+  readonly turn: (fault: NetworkFault) => void
   readonly close: () => Promise<void>
 }
 
 const PIECES = 8
 
 /** Puts a proxy before the server of a URL. */
-export async function startProxy(serverUrl: string, defaultPort: number): Promise<MoodyServer> {
+export async function startProxy(serverUrl: string, defaultPort: number): Promise<FaultyServer> {
   const { hostname, port } = new URL(serverUrl)
   const open = new Set<Socket>()
-  let mood: Mood = 'fine'
+  let fault: NetworkFault = 'fine'
   let turned = Promise.withResolvers<void>()
 
-  /** Passes on what the server said, as the mood of the moment is. */
+  /** Passes bytes of the server on, with the current fault. */
   async function say(client: Socket, bytes: Buffer): Promise<void> {
-    while (mood === 'stalls') await turned.promise
-    if (mood === 'babbles') client.write(Buffer.from(bytes.toReversed().map((byte) => byte ^ 0x55)))
-    else if (mood === 'cuts') {
+    while (fault === 'stalls') await turned.promise
+    if (fault === 'corrupts') client.write(Buffer.from(bytes.toReversed().map((byte) => byte ^ 0x55)))
+    else if (fault === 'cuts') {
       client.write(bytes.subarray(0, bytes.length / 2), () => client.resetAndDestroy())
-    } else if (mood === 'slow') {
+    } else if (fault === 'slow') {
       const size = Math.ceil(bytes.length / PIECES)
       for (let from = 0; from < bytes.length; from += size) {
         client.write(bytes.subarray(from, from + size))
@@ -39,7 +39,7 @@ export async function startProxy(serverUrl: string, defaultPort: number): Promis
   }
 
   const server = createServer((client) => {
-    if (mood === 'refuses') {
+    if (fault === 'refuses') {
       client.resetAndDestroy()
       return
     }
@@ -69,10 +69,10 @@ export async function startProxy(serverUrl: string, defaultPort: number): Promis
   return {
     url: url.href,
     turn: (next) => {
-      mood = next
+      fault = next
       turned.resolve()
       turned = Promise.withResolvers()
-      if (mood === 'refuses') for (const socket of open) socket.resetAndDestroy()
+      if (fault === 'refuses') for (const socket of open) socket.resetAndDestroy()
     },
     close: async () => {
       for (const socket of open) socket.destroy()

@@ -1,21 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Call, call, FRESH, type Row } from '../call.ts'
-import { expectPageOrAway, type Judge } from './assertions.ts'
+import { expectPageOrUnavailable, type Judge } from './assertions.ts'
 
-/** However long an answer says to wait, a test waits no longer. */
+/** A test waits at most this long, whatever `Retry-After` says. */
 const MOST_MS = 150
 
-/** A page tried so often in vain is not coming any more. */
+/** Requests for one page before the test gives up. */
 const TRIES = 400
 
-/** Follows `nextCursor` to the end as a patient caller does: what is refused with 503 is sent again after a while. */
+/** Follows `nextCursor` to the end, and repeats a request after a 503. */
 export async function pullPatiently(path: string, options: Call, judge: Judge): Promise<Row[]> {
   const rows: Row[] = []
   let cursor: string | undefined
   for (let tries = 0; tries < TRIES; ) {
     const asked = call(path, { ...options, headers: FRESH, query: { ...options.query, cursor } })
     const answer = await judge(asked, (answer) => {
-      expectPageOrAway(answer)
+      expectPageOrUnavailable(answer)
       return answer
     })
     if (answer.status !== 200) {
@@ -27,5 +27,5 @@ export async function pullPatiently(path: string, options: Call, judge: Judge): 
     if (answer.pagination.nextCursor === null) return rows
     cursor = answer.pagination.nextCursor
   }
-  throw new Error(`${path} was refused ${TRIES} times`)
+  throw new Error(`${path} returned 503 ${TRIES} times`)
 }

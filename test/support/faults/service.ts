@@ -4,12 +4,12 @@ import type { Service } from '../../../emulator/workers/outbound.ts'
 import { startOwnService } from '../own-service.ts'
 import type { Fault } from './fault.ts'
 
-/** A service whose servers fail as they are told. */
+/** A service with faults in its requests to Neon and Upstash. */
 export type FaultyService = {
   readonly url: () => string
-  /** How many requests a server was sent since the start. */
+  /** Requests sent to a server since the start. */
   readonly trips: (service: Service) => number
-  /** Decides for each request to a server whether a fault strikes it. */
+  /** Chooses the fault of each request to a server. */
   readonly strike: (choose: (service: Service) => Fault | undefined) => void
   /** What the Workers have logged since it was cleared. */
   readonly log: () => readonly string[]

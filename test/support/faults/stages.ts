@@ -5,20 +5,20 @@ import { fillDaily } from '../daily.ts'
 import { findEndpoints } from '../endpoints.ts'
 import { tenant } from '../tenant.ts'
 
-/** A request that gets as far as one stage of an endpoint, and what it is answered without any fault. */
+/** A request that reaches one stage of an endpoint, and its response without faults. */
 export type Stage = {
   readonly name: string
   readonly path: string
   readonly call: Call
   readonly whole: Answer
-  /** Whether it asks the database. */
+  /** Whether it reaches the database. */
   readonly asks: boolean
 }
 
 const ROWS = 1001
 const WINDOW = { fromDate: '2015-01-01', toDate: '2019-12-31' }
 
-/** The first pages but one are left with so few rows: what is asked some hundred times has to be small. */
+/** All first pages but one end here: a page that is requested hundreds of times has to be small. */
 const FEW_DAYS = '2015-01-20'
 
 /** The stages of every endpoint, found from functions/, with data for two pages each; and the description itself. */
@@ -42,11 +42,11 @@ export async function findStages(db: pg.Pool, service: string): Promise<Stage[]>
       await stage('first page', path, { key, query }),
       await stage('next page', path, { key, query: { ...query, cursor } }),
     ]
-    // What refuses is the same code for every metric: once is enough.
+    // Errors come from the same code for every metric.
     if (path !== full) return served
     return [
       ...served,
-      await stage('refused key', path, { key: stranger, query }),
+      await stage('rejected key', path, { key: stranger, query }),
       await stage('malformed parameter', path, { key, query: { ...query, toDate: 'today' } }),
       await stage('unknown brand', path, { key, query: { ...query, brandId: randomUUID() } }),
     ]
@@ -54,7 +54,7 @@ export async function findStages(db: pg.Pool, service: string): Promise<Stage[]>
   const found = endpoints.map(async ({ name, path, paged }) =>
     paged
       ? pages(name, path)
-      : [await stage('list', path, { key }), await stage('refused key', path, { key: stranger })],
+      : [await stage('list', path, { key }), await stage('rejected key', path, { key: stranger })],
   )
   const document = await stage('document', '/openapi.json', {}, false)
   return [document, ...(await Promise.all(found)).flat()]

@@ -1,6 +1,6 @@
 import { answering, type Fault } from './fault.ts'
 
-/** What servers, proxies and edges refuse with. */
+/** Error statuses of servers, proxies and edges. */
 const STATUSES = [
   400, 401, 403, 404, 408, 413, 429, 500, 502, 503, 504, 507, 520, 521, 522, 523, 524, 525, 526, 530,
 ]
@@ -11,7 +11,7 @@ const web = (status: number): Response =>
 const json = (status: number): Response =>
   Response.json({ message: 'secret detail', error: 'ERR secret detail', code: '' }, { status })
 
-/** Every status of refusal, and answers that send the Worker elsewhere. */
+/** Every error status, and redirects. */
 export const STATUS_FAULTS: readonly Fault[] = [
   ...STATUSES.map((status) => answering(`answers ${status} with a page`, () => web(status))),
   ...[400, 401, 403, 429, 500, 503].map((status) =>

@@ -2,29 +2,29 @@ import { beforeAll, expect } from 'vitest'
 import type { Service } from '../../../emulator/workers/outbound.ts'
 import { call } from '../call.ts'
 import { database } from '../world.ts'
-import { expectOwed, type Outcome, reckoning } from './assertions.ts'
+import { expectWholeOrUnavailable, outcomeCounter, type Verdict } from './assertions.ts'
 import type { Fault } from './fault.ts'
 import { type FaultyService, faultyService, type Servers } from './service.ts'
 import { findStages, type Stage } from './stages.ts'
 
-/** What one stage came to, and whether its request was counted against a budget. */
-export type Struck = { readonly stage: Stage; readonly outcome: Outcome; readonly counted: boolean }
+/** The result of one stage, and whether its request consumed a budget. */
+export type Outcome = { readonly stage: Stage; readonly outcome: Verdict; readonly counted: boolean }
 
 /** Every stage of every endpoint of a service whose servers fail. */
 export type Trial = {
   readonly service: FaultyService
   readonly stages: () => readonly Stage[]
-  /** Sends a request to every stage; each must get what it is owed. */
-  readonly round: () => Promise<Struck[]>
-  /** A round for each fault of a server, the next one as soon as the one before has struck all who ask. */
-  readonly waves: (struck: Service, faults: readonly Fault[]) => Promise<Struck[]>
+  /** Sends a request to every stage; each response must be whole or a 503. */
+  readonly round: () => Promise<Outcome[]>
+  /** A round for each fault of a server; each starts when the previous fault has reached all requests. */
+  readonly waves: (struck: Service, faults: readonly Fault[]) => Promise<Outcome[]>
 }
 
 /** Sets up a {@link Trial} for a test file, and prints at its end what was tried. */
 export function trial(what: string, servers?: () => Promise<Servers>): Trial {
   const db = database()
   const service = faultyService(servers)
-  const { judge } = reckoning(what)
+  const { judge } = outcomeCounter(what)
   let stages: readonly Stage[] = []
   beforeAll(async () => {
     stages = await findStages(db, service.url())
@@ -35,15 +35,15 @@ export function trial(what: string, servers?: () => Promise<Servers>): Trial {
       stages.map((stage) =>
         judge(call(stage.path, stage.call), (answer) => ({
           stage,
-          outcome: expectOwed(answer, stage.whole),
+          outcome: expectWholeOrUnavailable(answer, stage.whole),
           counted: answer.headers.has('RateLimit'),
         })),
       ),
     )
 
-  async function waves(struck: Service, faults: readonly Fault[]): Promise<Struck[]> {
+  async function waves(struck: Service, faults: readonly Fault[]): Promise<Outcome[]> {
     const asking = stages.filter(({ asks }) => asks || struck === 'upstash').length
-    const rounds: Promise<Struck[]>[] = []
+    const rounds: Promise<Outcome[]>[] = []
     for (const fault of faults) {
       const met = service.trips(struck) + asking
       service.strike((asked) => (asked === struck ? fault : undefined))

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Fault, read } from './fault.ts'
 
-/** Longer than any patience. */
+/** Longer than every timeout. */
 const FOR_EVER_MS = 60_000
 
-/** Connections that break off, and answers that come late but whole. */
+/** Connections that break, and responses that are late but complete. */
 export const WIRE: readonly Fault[] = [
   { name: 'resets the connection', strike: () => Promise.reject(new Error('reset')) },
   {
@@ -16,37 +16,27 @@ export const WIRE: readonly Fault[] = [
   },
   piecewise(
     'cuts the connection after the headers',
-    async function* (bytes) {
-      yield bytes.subarray(0, 0)
-    },
+    upTo(() => 0),
     'cut',
   ),
   piecewise(
     'cuts the connection after the first byte',
-    async function* (bytes) {
-      yield bytes.subarray(0, 1)
-    },
+    upTo(() => 1),
     'cut',
   ),
   piecewise(
-    'cuts the connection in mid-answer',
-    async function* (bytes) {
-      yield bytes.subarray(0, bytes.length / 2)
-    },
+    'cuts the connection in the middle of the response',
+    upTo((size) => size / 2),
     'cut',
   ),
   piecewise(
     'cuts the connection before the last byte',
-    async function* (bytes) {
-      yield bytes.subarray(0, -1)
-    },
+    upTo((size) => size - 1),
     'cut',
   ),
   piecewise(
-    'closes in good order in mid-answer',
-    async function* (bytes) {
-      yield bytes.subarray(0, bytes.length / 2)
-    },
+    'ends the response in its middle',
+    upTo((size) => size / 2),
     'close',
   ),
   {
@@ -72,38 +62,29 @@ export const WIRE: readonly Fault[] = [
   },
 ]
 
-/** Servers that fall silent at some point, for longer than anybody waits. */
+/** Servers that are silent at some point, for longer than any client waits. */
 export const SILENCES: readonly Fault[] = [
   {
     name: 'is silent',
     strike: (_, { signal }) => delay(FOR_EVER_MS, new Response(), { signal, ref: false }),
   },
   piecewise(
-    'falls silent after the headers',
-    async function* (bytes, signal) {
-      yield bytes.subarray(0, 0)
-      await silence(signal)
-    },
+    'is silent after the headers',
+    upTo(() => 0, true),
     'close',
   ),
   piecewise(
-    'falls silent in mid-answer',
-    async function* (bytes, signal) {
-      yield bytes.subarray(0, bytes.length / 2)
-      await silence(signal)
-    },
+    'is silent in the middle of the response',
+    upTo((size) => size / 2, true),
     'close',
   ),
   piecewise(
-    'falls silent after the last byte',
-    async function* (bytes, signal) {
-      yield bytes
-      await silence(signal)
-    },
+    'is silent after the last byte',
+    upTo((size) => size, true),
     'close',
   ),
   piecewise(
-    'drips for ever',
+    'sends white space forever',
     async function* (_, signal) {
       for (;;) {
         yield Buffer.from(' ')
@@ -114,9 +95,15 @@ export const SILENCES: readonly Fault[] = [
   ),
 ]
 
-const silence = (signal: AbortSignal) => delay(FOR_EVER_MS, undefined, { signal, ref: false })
-
 type Pieces = (bytes: Uint8Array, signal: AbortSignal) => AsyncGenerator<Uint8Array>
+
+/** The first bytes of a response, as many as `end` says; then silence, or nothing. */
+function upTo(end: (size: number) => number, silent = false): Pieces {
+  return async function* (bytes, signal) {
+    yield bytes.subarray(0, end(bytes.length))
+    if (silent) await delay(FOR_EVER_MS, undefined, { signal, ref: false })
+  }
+}
 
 /** The genuine answer's bytes as `pieces` gives them, then the connection's end. */
 function piecewise(name: string, pieces: Pieces, end: 'cut' | 'close'): Fault {

@@ -1,14 +1,14 @@
--- One brand with three days of everything, under fixed ids: what the statements of a release are asked about.
--- Only columns that the service will always read stand here, so that it fits the schema of any release.
+-- One brand with three days of everything, with fixed ids, for the statements of a release. Only columns that the
+-- service will always read, so that it fits the schema of any release.
 insert into organizations (id, name) values ('00000000-0000-4000-8000-000000000001', 'Released');
 insert into users (id, email) values ('00000000-0000-4000-8000-000000000002', 'owner@released.example');
 insert into memberships (organization_id, user_id, role)
 values ('00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002', 'owner');
 insert into subscriptions (organization_id, plan, status)
 values ('00000000-0000-4000-8000-000000000001', 'enterprise', 'active');
-insert into brands (id, organization_id, name, display_name, url, site_url)
+insert into brands (id, organization_id, name, display_name, url, site_url, created_at)
 values ('00000000-0000-4000-8000-000000000003', '00000000-0000-4000-8000-000000000001', 'Acme', 'Acme Corporation',
-  'acme.example', 'https://acme.example');
+  'acme.example', 'https://acme.example', '2026-01-01T00:00:00Z');
 insert into competitors (id, brand_id, name)
 values ('00000000-0000-4000-8000-000000000004', '00000000-0000-4000-8000-000000000003', 'Globex');
 insert into markets (id, name) values ('00000000-0000-4000-8000-000000000005', 'A market');
@@ -28,6 +28,6 @@ select id, polarity, 0.75 from answers cross join (values ('positive'), ('negati
 insert into recommendations (answer_id, competitor_id, recommended)
 select answers.id, judged.competitor_id::uuid, true
 from answers cross join (values (null), ('00000000-0000-4000-8000-000000000004')) as judged (competitor_id);
-insert into api_keys (organization_id, created_by, scope, label, key_hash, last_four)
-values ('00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002', 'export', 'Released',
+insert into api_keys (id, organization_id, created_by, scope, label, key_hash, last_four)
+values ('00000000-0000-4000-8000-000000000007', '00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002', 'export', 'Released',
   sha256(('svc_live_' || repeat('ab', 32))::bytea), 'abab');

@@ -1,176 +1,115 @@
-import { randomUUID } from 'node:crypto'
-import type { ClientBase } from 'pg'
-import { UsageError } from '../../../drizzle/db/connect.ts'
-import { CitationShareRow } from '../../../functions/citation-share.ts'
-import { columnsOf } from '../../../lib/row.ts'
-import { cpuOf, spent } from '../cpu.ts'
-import { inDatabase } from '../database.ts'
-import { type Ask, connect, fetchBody } from '../drive.ts'
-import { FIRST_DAY, fillMillion, rowsAt } from '../million.ts'
-import { pgbench } from '../pgbench.ts'
-import { figure } from '../print.ts'
-import { inTurns, median } from '../rounds.ts'
-import type { Section, Setting } from '../section.ts'
-import { statements } from '../statements.ts'
-import { tenant } from '../tenant.ts'
-import { ROWS } from '../way.ts'
-import { SERVICE, startWays, type Workers } from '../workerd.ts'
+import pg from 'pg'
+import { type Comparison, type Competitor, walk, withServers } from '../compare.ts'
+import { byHand, service, servicePages } from '../contenders.ts'
+import { cpuOf, cpuUsed } from '../cpu.ts'
+import { load } from '../http.ts'
+import { rowBytes } from '../million.ts'
+import { type PageCost, pageCost } from '../page-cost.ts'
+import { dollars } from '../prices.ts'
+import { figure, type Section } from '../section.ts'
+import { alternate } from '../timing.ts'
+import { runWorker, startService } from '../workerd.ts'
 
 const CONNECTIONS = 4
-const SCAN = 'plain scan'
+const LIMIT = 'the limit: a plain scan in PostgreSQL, a constant from workerd'
 
-/** What one page costs, in milliseconds: Postgres executing and planning, and the runtime's processor. */
-type Cost = { readonly executing: number; readonly planning: number; readonly worker: number }
-
-/** A full page's cost beside the least that it could be, and beside other ways to make one. */
+/** What a page of the service costs, compared with the least possible and with a server written by hand. */
 export const section: Section = (setting) =>
-  inDatabase(setting.serverUrl, async (client, databaseUrl) => {
-    const redisUrl = process.env.REDIS_URL
-    if (!redisUrl) throw new UsageError('This section needs a real Redis: REDIS_URL=redis://host:6379')
-    setting.tell('a million daily rows')
-    const whose = await tenant(client)
-    const { brandId } = await fillMillion(client, whose, setting.sized)
-    const counted = await statements(client)
-    const { page } = await rowsAt(client, brandId, 0)
-    const key = [brandId, page[0]?.date ?? '', page[0]?.url_hash ?? '']
-    const path = `/api/export/v1/citation-share?brandId=${brandId}&fromDate=${FIRST_DAY}`
-    // A budget of its own for each request.
-    const ask = { path, headers: () => ({ 'X-API-Key': whose.key, 'User-Agent': randomUUID() }) }
-    const PAGE = await pageOf(databaseUrl, redisUrl, ask)
-
-    const workers = await startWays(databaseUrl, redisUrl, { PAGE, KEY: key })
-    try {
-      return await compare({ client, databaseUrl, setting, workers, ask, key, counted })
-    } finally {
-      await workers.close()
+  withServers(setting, [service, byHand], async (comparison) => {
+    const { client, data, competitors } = comparison
+    const seconds = Math.max(0.5, setting.sized(2))
+    const rounds = Math.max(3, Math.round(setting.sized(9)))
+    const bytesFromNeon = await onePageFromNeon(comparison)
+    const limit = await startLimit(comparison)
+    const run = { client, redisUrl: data.redisUrl, connections: CONNECTIONS, seconds }
+    setting.report(`${rounds} rounds`)
+    const measured = await alternate<PageCost>(
+      {
+        [LIMIT]: () => limit.measure(seconds),
+        ...Object.fromEntries(competitors.map((each) => [each.name, () => pageCost(run, each, each.first)])),
+      },
+      rounds,
+    ).finally(limit.close)
+    const base = measured(LIMIT, cpu)
+    const ratios = (name: string) =>
+      [cpu, worker, postgres, redis].map((value) => measured(name, value) / base)
+    const row = await rowBytes(client, 'citation_share')
+    const usage = {
+      requests: 1,
+      workerCpuMs: measured(service.name, worker),
+      postgresCpuMs: measured(service.name, postgres),
+      transferredBytes: bytesFromNeon,
+      redisCommands: measured(service.name, ({ commands }) => commands),
+      storedBytes: Math.round(row.table + row.index),
     }
+    return [
+      {
+        title: 'CPU of a page of 1000 rows',
+        columns: ['server', 'together', 'server', 'PostgreSQL', 'Redis'],
+        rows: [LIMIT, service.name, byHand.name].map((name) => [name, ...ratios(name)]),
+        note: `1 = the limit: ${figure(base)} ms. Medians of ${rounds} alternating rounds of ${figure(seconds)} s at ${CONNECTIONS} connections. CPU is what Linux's scheduler counts for the processes, without the emulator and the load generator. Only the service checks key, plan, brand and budget. Every page was compared.`,
+      },
+      dollars(usage),
+    ]
   })
 
-/** The service's page, which the constants then send too. */
-async function pageOf(databaseUrl: string, redisUrl: string, ask: Ask): Promise<string> {
-  const workers = await startWays(databaseUrl, redisUrl)
-  const pool = connect(await workers.urlOf(SERVICE), 1)
+const cpu = ({ server, postgres, redis }: PageCost) => server + postgres + redis
+const worker = ({ server }: PageCost) => server
+const postgres = ({ postgres }: PageCost) => postgres
+const redis = ({ redis }: PageCost) => redis
+
+/** Returns the bytes that Neon sends for the first page. */
+async function onePageFromNeon({ data }: Comparison): Promise<number> {
+  const started = await startService(data.databaseUrl, data.redisUrl)
   try {
-    return (await fetchBody(pool, ask)).toString()
+    await walk({ url: started.url, ...servicePages(data) }).next()
+    return started.neon.receivedBytes
   } finally {
-    await pool.close()
-    await workers.close()
+    await started.close()
   }
 }
 
-type Comparison = {
-  readonly client: ClientBase
-  readonly databaseUrl: string
-  readonly setting: Setting
-  readonly workers: Workers
-  readonly ask: Ask
-  readonly key: readonly string[]
-  readonly counted: Awaited<ReturnType<typeof statements>>
-}
-
-async function compare({ databaseUrl, setting, workers, ask, key, counted }: Comparison) {
-  const pages = Math.round(setting.sized(400))
-  const rounds = Math.max(3, Math.round(setting.sized(9)))
-  const received = new Map<string, number>()
-  const scan = `select ${columnsOf(CitationShareRow).join(', ')} ${ROWS}`.replace(
-    /\$(\d)/g,
-    (_, n) => `'${key[n - 1]}'`,
+/** The least that a page can cost: its rows read by a prepared statement, and as many constant bytes from a Worker. */
+async function startLimit({ data, competitors }: Comparison) {
+  const { length } = firstOf(competitors).first.body
+  const constant = await runWorker(
+    `const page = 'x'.repeat(${length}); export default { fetch: () => new Response(page) }`,
   )
-  const measure = async (work: () => Promise<unknown>): Promise<Cost> => {
-    await counted.reset()
-    const before = cpuOf([workers.pid])
-    await work()
-    const worker = spent(before, cpuOf([workers.pid])) / pages
-    const { executing, planning } = await counted.read()
-    return { executing: executing / pages, planning: planning / pages, worker }
+  const client = new pg.Client(data.databaseUrl)
+  await client.connect()
+  const backend = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+  const pids = backend.rows.map(({ pid }) => pid)
+  const scan = {
+    name: 'scan',
+    text: `select date, url, domain, is_owned, citations, owned_citations from daily.citation_share
+      where brand_id = $1 order by brand_id, daily.citation_share.date, url_hash limit 1001`,
+    values: [data.brandId],
+    rowMode: 'array',
   }
-  const drive = async (name: string) => {
-    const pool = connect(await workers.urlOf(name), CONNECTIONS)
-    const one = async () => {
-      for (let n = 0; n < pages / CONNECTIONS; n += 1) {
-        const body = await fetchBody(pool, ask)
-        if (body.length < 100_000) throw new Error(`${name} sent no page: ${body.subarray(0, 200)}`)
+  return {
+    measure: async (seconds: number): Promise<PageCost> => {
+      const [workerBefore, before] = [cpuOf([constant.pid]), cpuOf(pids)]
+      const { url } = constant
+      const page = { request: () => ({ path: '/' }), body: Buffer.alloc(length, 'x') }
+      const { pagesPerSecond, latencies } = await load({ url, ...page, connections: CONNECTIONS, seconds })
+      const scans = 100
+      for (let done = 0; done < scans; done += 1) await client.query(scan)
+      return {
+        server: cpuUsed(workerBefore, cpuOf([constant.pid])) / latencies.length,
+        postgres: cpuUsed(before, cpuOf(pids)) / scans,
+        redis: 0,
+        commands: 0,
+        pagesPerSecond,
       }
-    }
-    await Promise.all(Array.from({ length: CONNECTIONS }, one))
-    received.set(name, workers.received())
-    await pool.close()
+    },
+    close: async () => {
+      await constant.close()
+      await client.end()
+    },
   }
-
-  setting.tell(`${rounds} rounds`)
-  const costs = await inTurns<Cost>(
-    {
-      [SCAN]: () => measure(() => pgbench(databaseUrl, scan, { times: pages, connections: CONNECTIONS })),
-      ...Object.fromEntries(
-        [SERVICE, ...workers.names].map((name) => [name, () => measure(() => drive(name))]),
-      ),
-    },
-    rounds,
-  )
-  const of = (name: string, part: keyof Cost) => median(costs(name).map((cost) => cost[part]))
-  const limit = of(SCAN, 'executing') + of('constant', 'worker')
-  const least = of(SCAN, 'executing') + of('trips', 'worker')
-  const total = (name: string) => of(name, 'executing') + of(name, 'worker')
-  const ways = workers.names.filter((name) => !['constant', 'trips'].includes(name))
-  const best = Math.min(...ways.map(total))
-  const row = (title: string, executing: number, planning: number, worker: number, byLimit: boolean) => [
-    title,
-    executing / limit,
-    worker / limit,
-    (executing + worker) / limit,
-    byLimit ? planning / limit : '',
-  ]
-  const noted = `Medians of ${rounds} alternating rounds of ${pages} pages at ${CONNECTIONS} connections; Postgres by pg_stat_statements, workerd by the processor time of its process. Workers are asked directly, without miniflare's own in front of them or behind them, and every body was looked at.`
-  return [
-    {
-      title: 'A full page, against the least it could cost',
-      columns: ['', 'PostgreSQL', 'workerd', 'together', 'beside it: planning'],
-      rows: [
-        row(
-          'the limit: the plain scan by pgbench, and a constant sent',
-          of(SCAN, 'executing'),
-          0,
-          of('constant', 'worker'),
-          false,
-        ),
-        row(
-          'the same, with two servers asked on the way',
-          of(SCAN, 'executing'),
-          0,
-          of('trips', 'worker'),
-          false,
-        ),
-        row(
-          'the service: key, plan, brand, budget and page',
-          of(SERVICE, 'executing'),
-          of(SERVICE, 'planning'),
-          of(SERVICE, 'worker'),
-          true,
-        ),
-      ],
-      note: `1 = the limit (${figure(limit)} ms); the service is ${figure(total(SERVICE) / least)} of the second row. The scan is prepared once; what comes from a Worker is planned each time, as at Neon. ${noted}`,
-    },
-    {
-      title: 'Ways to make the JSON of a page, without key, budget and cursor',
-      columns: ['way', 'PostgreSQL', 'workerd', 'together', 'bytes from Neon'],
-      rows: ways
-        .toSorted((a, b) => total(a) - total(b))
-        .map((name) => [
-          WAYS[name] ?? name,
-          of(name, 'executing') / best,
-          of(name, 'worker') / best,
-          total(name) / best,
-          received.get(name) ?? 0,
-        ]),
-      note: `1 = the best (${figure(best)} ms). ${noted}`,
-    },
-  ]
 }
 
-const WAYS: Readonly<Record<string, string>> = {
-  cells: 'cells out of Postgres, JSON written in the Worker',
-  'json-rows': 'JSON by row_to_json, a row at a time',
-  'json-agg': 'JSON by json_agg, one text',
-  'line-rows': 'stored lines, a row at a time',
-  lines: 'stored lines, strung together by Postgres (the service)',
+function firstOf([first]: readonly Competitor[]): Competitor {
+  if (first === undefined) throw new Error('No server runs')
+  return first
 }

@@ -1,64 +1,46 @@
 import { randomUUID } from 'node:crypto'
-import { startEmulator } from '../../../emulator/start.ts'
-import { BINDINGS } from '../../../emulator/workers/bindings.ts'
+import type { Pool } from 'undici'
+import { type Emulator, startEmulator } from '../../../emulator/start.ts'
 import { mintApiKey } from '../../../lib/api-key.ts'
-import { PAGE_SIZE } from '../../../lib/page.ts'
-import { servicePages } from '../contenders/service.ts'
-import { inDatabase } from '../database.ts'
-import { fillMillion, rowsAt } from '../million.ts'
-import { figure } from '../print.ts'
-import { inTurns, median } from '../rounds.ts'
-import type { Section } from '../section.ts'
-import { tenant } from '../tenant.ts'
-import { type Kind, observe } from '../trips.ts'
+import { BUDGET } from '../../../lib/rate-limit.ts'
+import { walk, withServers } from '../compare.ts'
+import { service, servicePages } from '../contenders.ts'
+import { connect, type HttpRequest } from '../http.ts'
+import { figure, type Section } from '../section.ts'
+import { alternate } from '../timing.ts'
 
 const LATENCY_MS = 200
-const ROUNDS = 20
 
-/** How often a request crosses to Neon and Upstash, and how long it takes when each crossing takes 200 ms. */
-export const section: Section = ({ serverUrl, sized, tell }) =>
-  inDatabase(serverUrl, async (client, databaseUrl) => {
-    tell('daily rows')
-    const whose = await tenant(client)
-    const { brandId, depth } = await fillMillion(client, whose, sized)
-    const { before } = await rowsAt(client, brandId, depth)
-    if (before === undefined) throw new Error('There is no row ahead of the deep page')
-    const { first, deep } = await servicePages({ ...whose, brandId, before })
-    const caller = { 'X-API-Key': whose.key, 'User-Agent': randomUUID() }
-    const unknown = mintApiKey()
+type Kind = { readonly name: string; readonly status: number; readonly request: () => HttpRequest }
+type Measure = { readonly ms: number; readonly neon: number; readonly upstash: number }
+
+/** How often a request goes to Neon and Upstash, and what that costs when both are 200 ms away. */
+export const section: Section = (setting) =>
+  withServers(setting, [service], async ({ data, depth, competitors }) => {
+    const [competitor] = competitors
+    if (competitor === undefined) throw new Error('The service does not run')
+    const { first, deep } = competitor
+    const from = (key: string, client = randomUUID()) => ({
+      ...first.request(),
+      headers: { 'X-API-Key': key, 'User-Agent': client },
+    })
+    const overBudget = randomUUID()
     const kinds: readonly Kind[] = [
-      { name: 'first page', ask: first, status: 200, rows: PAGE_SIZE },
-      { name: `page ${figure(depth)} rows deep`, ask: deep, status: 200, rows: PAGE_SIZE },
-      {
-        name: 'unknown key (401)',
-        ask: { path: first.path, headers: () => ({ 'X-API-Key': unknown, 'User-Agent': randomUUID() }) },
-        status: 401,
-        rows: 0,
-      },
-      {
-        name: 'caller over its budget (429)',
-        ask: { path: first.path, headers: () => caller },
-        status: 429,
-        rows: 0,
-      },
+      { name: 'first page', status: 200, request: first.request },
+      { name: `page ${figure(depth)} rows deep`, status: 200, request: deep.request },
+      { name: 'unknown key (401)', status: 401, request: () => from(mintApiKey()) },
+      { name: 'client over its budget (429)', status: 429, request: () => from(data.key, overBudget) },
     ]
-
     const start = (latencyMs: number) =>
-      startEmulator({
-        host: '127.0.0.1',
-        port: 0,
-        databaseUrl,
-        redisUrl: process.env.REDIS_URL,
-        crons: false,
-        latencyMs,
-        vars: { CURSOR_SECRET: BINDINGS.CURSOR_SECRET },
-      })
+      startEmulator({ ...data, host: '127.0.0.1', port: 0, crons: false, latencyMs })
     const near = await start(0)
     const far = await start(LATENCY_MS)
     try {
-      tell('requests')
-      const rounds = Math.max(5, Math.round(sized(ROUNDS)))
-      const measured = await inTurns(
+      // The first request of an isolate is slower than the others.
+      await walk({ url: far.url, ...servicePages(data) }).next()
+      setting.report('requests')
+      const rounds = Math.max(5, Math.round(setting.sized(20)))
+      const measured = await alternate<Measure>(
         Object.fromEntries(
           kinds.flatMap((kind) => [
             [`near ${kind.name}`, () => observe(near, kind)] as const,
@@ -67,28 +49,19 @@ export const section: Section = ({ serverUrl, sized, tell }) =>
         ),
         rounds,
       )
-      const middle = (where: string, { name }: Kind, of: 'ms' | 'neon' | 'upstash') =>
-        median(measured(`${where} ${name}`).map((measure) => measure[of]))
+      const ms = ({ ms }: Measure) => ms / LATENCY_MS
       return [
         {
-          title: `What distance costs: Neon and Upstash ${LATENCY_MS} ms away`,
-          columns: [
-            'request',
-            'trips to Neon',
-            'trips to Upstash',
-            'time',
-            'of it: the distance',
-            'time with both next door',
-          ],
-          rows: kinds.map((kind) => [
-            kind.name,
-            middle('far', kind, 'neon'),
-            middle('far', kind, 'upstash'),
-            middle('far', kind, 'ms') / LATENCY_MS,
-            (middle('far', kind, 'ms') - middle('near', kind, 'ms')) / LATENCY_MS,
-            middle('near', kind, 'ms') / LATENCY_MS,
+          title: `Neon and Upstash ${LATENCY_MS} ms away`,
+          columns: ['request', 'requests to Neon', 'requests to Upstash', 'time', 'time without distance'],
+          rows: kinds.map(({ name }) => [
+            name,
+            measured(`far ${name}`, ({ neon }) => neon),
+            measured(`far ${name}`, ({ upstash }) => upstash),
+            measured(`far ${name}`, ms),
+            measured(`near ${name}`, ms),
           ]),
-          note: `Time: 1 = ${LATENCY_MS} ms, one trip; goal: less than 1.25. Medians of ${rounds} alternating requests over one connection; trips are counted by the emulator, and each page had ${figure(PAGE_SIZE)} rows. A caller is refused without asking Neon once the Worker has seen it refused in this minute.`,
+          note: `1 = ${LATENCY_MS} ms, one round trip. Goal: below 1.25. Medians of ${rounds} alternating requests.`,
         },
       ]
     } finally {
@@ -96,3 +69,30 @@ export const section: Section = ({ serverUrl, sized, tell }) =>
       await far.close()
     }
   })
+
+/** Sends one request. A client that should be over its budget first spends it again when it was refilled. */
+async function observe(emulator: Emulator, kind: Kind): Promise<Measure> {
+  const pool = connect(emulator.url, 32)
+  try {
+    await send(pool, { path: '/' })
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      const before = emulator.subrequests()
+      const start = performance.now()
+      const status = await send(pool, kind.request())
+      const ms = performance.now() - start
+      const { neon, upstash } = emulator.subrequests()
+      if (status === kind.status) return { ms, neon: neon - before.neon, upstash: upstash - before.upstash }
+      if (kind.status !== 429) throw new Error(`${kind.name}: status ${status}`)
+      await Promise.all(Array.from({ length: BUDGET.requests + 1 }, () => send(pool, kind.request())))
+    }
+    throw new Error(`${kind.name}: not reached`)
+  } finally {
+    await pool.close()
+  }
+}
+
+async function send(pool: Pool, { path, headers = {} }: HttpRequest): Promise<number> {
+  const { statusCode, body } = await pool.request({ path, method: 'GET', headers })
+  await body.arrayBuffer()
+  return statusCode
+}

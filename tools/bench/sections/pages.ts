@@ -1,103 +1,103 @@
-import type { ClientBase } from 'pg'
+import type { Client } from 'pg'
 import { refreshAll } from '../../../drizzle/db/refresh.ts'
+import { walk } from '../compare.ts'
+import { servicePages } from '../contenders.ts'
 import { inDatabase } from '../database.ts'
-import { pages } from '../page.ts'
-import { figure } from '../print.ts'
-import { alternate, timed } from '../rounds.ts'
-import type { Section, Setting } from '../section.ts'
-import { addBrand, tenant } from '../tenant.ts'
-import { withoutTriggers } from '../triggers.ts'
-import { fillCited } from '../volume.ts'
+import { figure, type Section, type Setting } from '../section.ts'
+import { addBrand, addTenant } from '../tenant.ts'
+import { alternateTimes, timed } from '../timing.ts'
+import { fillCitations, withoutTriggers } from '../volume.ts'
+import { type Service, startService } from '../workerd.ts'
 
 const DAYS = 90
-const FIRST_DAY = '2026-08-23'
-const ROUNDS = { daily: 200, view: 3 }
+const ROUNDS = { stored: 200, view: 3 }
+const PLACES = ['first', 'middle', 'last'] as const
 
-/** The view with a line to each row, as the daily table has. */
-const VIEW = `create schema computed; create view computed.citation_share as
-  select found.*, (select row_to_json(sent)::text from (select found.date, found.url, found.domain, found.is_owned,
-    found.citations, found.owned_citations) as sent) as line
-  from metrics.citation_share as found`
+/** One size of the brand: its pages as PostgreSQL answers them, and the first page computed by the view. */
+type Sized = {
+  readonly answers: number
+  readonly rows: number
+  readonly pages: Readonly<Record<(typeof PLACES)[number], () => Promise<number>>>
+  readonly view: () => Promise<number>
+}
 
-type Reads = Readonly<Record<'first' | 'middle' | 'last' | 'viewFirst' | 'viewLast', () => Promise<number>>>
-type Sized = { readonly answers: number; readonly dailyRows: number; readonly reads: Reads }
+/** What a page of citation share costs PostgreSQL at three volumes of one brand. */
+export const section: Section = (setting) => withSizes([10_000, 100_000, 1_000_000], setting, [])
 
-/** A page of citation share at three volumes of one brand, out of the daily table and out of the view. */
-export const section: Section = (setting) => withSizes([10_000, 100_000, 1_000_000], setting, [], compare)
-
-/** Holds a database of each size open, so that their pages can be read in turns. */
-async function withSizes<Result>(
+/** Keeps a database of each size open, so that measurements can alternate between them. */
+async function withSizes(
   [size, ...others]: readonly number[],
   setting: Setting,
-  before: readonly Sized[],
-  work: (sizes: readonly Sized[]) => Promise<Result>,
-): Promise<Result> {
-  if (size === undefined) return work(before)
-  return inDatabase(setting.serverUrl, async (client) => {
+  sizes: readonly Sized[],
+): Promise<Awaited<ReturnType<Section>>> {
+  if (size === undefined) return compare(sizes)
+  return inDatabase(setting.serverUrl, async (client, url) => {
     const answers = setting.sized(size)
-    setting.tell(`a brand with ${figure(answers)} answers`)
-    return withSizes(others, setting, [...before, await prepare(client, answers)], work)
+    setting.report(`a brand with ${figure(answers)} answers`)
+    return withSizes(others, setting, [...sizes, await prepare(client, url, answers)])
   })
 }
 
-async function prepare(client: ClientBase, answers: number): Promise<Sized> {
-  const { organizationId, keyHash } = await tenant(client)
-  const brandId = await addBrand(client, { organizationId })
-  await withoutTriggers(client, () => fillCited(client, { brandId, answers, days: DAYS, citations: [2, 3] }))
+async function prepare(client: Client, databaseUrl: string, answers: number): Promise<Sized> {
+  const { organizationId, key } = await addTenant(client)
+  const brandId = await addBrand(client, organizationId)
+  await withoutTriggers(client, () =>
+    fillCitations(client, { brandId, answers, days: DAYS, citations: [2, 3] }),
+  )
   await client.query('vacuum analyze')
   await client.query(`insert into daily.refresh_queue (metric) values ('citation_share')`)
   await refreshAll(client)
   await client.query('vacuum analyze')
-  const { rows } = await client.query<{ n: number }>('select count(*)::int as n from daily.citation_share')
-  const daily = pages({ client, keyHash, schema: 'daily', first: FIRST_DAY })
-  await client.query(VIEW)
-  const view = pages({ client, keyHash, schema: 'computed', first: FIRST_DAY })
-  const dailyRows = rows[0]?.n ?? 0
-  const last = await daily.position(brandId)
-  const middle = await daily.position(brandId, Math.floor(dailyRows / 2 - 1000))
+  const service = await startService(databaseUrl, undefined)
+  const data = { databaseUrl, redisUrl: undefined, brandId, key }
+  // The statement of each full page, as the Worker sent it.
+  const statements: Service['neon']['sent'][] = []
+  let rows = 0
+  for await (const { json } of walk({ url: service.url, ...servicePages(data) })) {
+    rows += servicePages(data).rows(json).length
+    statements.push(service.neon.sent)
+  }
+  await service.close()
+  const full = statements.slice(0, -1)
+  const replay = (sent: Service['neon']['sent'] | undefined) => () =>
+    timed(() => client.query({ text: sent?.query ?? '', values: sent?.params ?? [], rowMode: 'array' }))
+  const view = `select date, url, domain, is_owned, citations, owned_citations from metrics.citation_share
+    where brand_id = $1 order by 1, 2 limit 1001`
   return {
     answers,
-    dailyRows,
-    reads: {
-      first: () => timed(() => daily.first(brandId)),
-      middle: () => timed(() => daily.after(brandId, middle)),
-      last: () => timed(() => daily.after(brandId, last)),
-      viewFirst: () => timed(() => view.first(brandId)),
-      viewLast: () => timed(() => view.after(brandId, last)),
+    rows,
+    pages: {
+      first: replay(full[0]),
+      middle: replay(full[Math.floor(full.length / 2)]),
+      last: replay(full.at(-1)),
     },
+    view: () => timed(() => client.query(view, [brandId])),
   }
 }
 
 async function compare(sizes: readonly Sized[]) {
-  const contenders = (...names: (keyof Reads)[]) =>
+  const stored = await alternateTimes(
     Object.fromEntries(
-      sizes.flatMap(({ answers, reads }) => names.map((name) => [`${name} ${answers}`, reads[name]])),
-    )
-  const daily = await alternate(contenders('first', 'middle', 'last'), ROUNDS.daily)
-  const view = await alternate(contenders('viewFirst', 'viewLast'), ROUNDS.view)
+      sizes.flatMap(({ answers, pages }) => PLACES.map((place) => [`${place} ${answers}`, pages[place]])),
+    ),
+    ROUNDS.stored,
+  )
+  const computed = await alternateTimes(
+    Object.fromEntries(sizes.map(({ answers, view }) => [`${answers}`, view])),
+    ROUNDS.view,
+  )
   const base = sizes[0]?.answers
   return [
     {
-      title: 'A page of 1000 rows of citation share, at growing volumes of one brand over 90 days',
-      columns: [
-        'answers',
-        'daily rows',
-        'first page',
-        'in the middle',
-        'last page',
-        'view: first page',
-        'view: last page',
-      ],
-      rows: sizes.map(({ answers, dailyRows }) => [
+      title: 'A page of citation share in PostgreSQL, at growing volumes of one brand',
+      columns: ['answers', 'daily rows', 'first page', 'middle', 'last full page', 'first page by the view'],
+      rows: sizes.map(({ answers, rows }) => [
         answers,
-        dailyRows,
-        daily(`first ${answers}`) / daily(`first ${base}`),
-        daily(`middle ${answers}`) / daily(`middle ${base}`),
-        daily(`last ${answers}`) / daily(`last ${base}`),
-        view(`viewFirst ${answers}`) / daily(`first ${answers}`),
-        view(`viewLast ${answers}`) / daily(`last ${answers}`),
+        rows,
+        ...PLACES.map((place) => stored(`${place} ${answers}`) / stored(`${place} ${base}`)),
+        computed(`${answers}`) / stored(`first ${answers}`),
       ]),
-      note: `First, middle and last page: time from the daily table, 1 = the same page at the smallest volume (first ${figure(daily(`first ${base}`))} ms, middle ${figure(daily(`middle ${base}`))} ms, last ${figure(daily(`last ${base}`))} ms; goal at the largest: at most 1.2). View: the same statement over the view, 1 = the page from the daily table beside it. Medians of ${ROUNDS.daily} and ${ROUNDS.view} alternating rounds; the whole statement with access, planned each time; the last page is the deepest that is full.`,
+      note: `1 = the same page at the smallest volume (first: ${figure(stored(`first ${base}`))} ms). Goal at the largest: at most 1.2. View: 1 = the stored first page at the same volume. Medians of ${ROUNDS.stored} and ${ROUNDS.view} alternating rounds of the Worker's own statement, over ${DAYS} days.`,
     },
   ]
 }

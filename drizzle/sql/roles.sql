@@ -1,0 +1,61 @@
+-- Three roles with the least privileges: the Workers that answer requests, the refresh, and the command that manages
+-- keys. They cannot log in until they get a password. A function, because another role may have to create them and
+-- run it again.
+create or replace function daily.grant_roles() returns void
+language plpgsql as $function$
+declare
+  name text;
+begin
+  foreach name in array array['export_api_reader', 'export_api_refresher', 'export_api_keys'] loop
+    begin
+      if not exists (select from pg_catalog.pg_roles where rolname = name) then
+        execute format('create role %I nologin', name);
+      end if;
+    exception
+      -- Roles belong to the whole server: a migration of another database may create it at the same time.
+      when duplicate_object or unique_violation then null;
+      when insufficient_privilege then
+        raise notice 'The role % is missing. Run `select daily.grant_roles()` as a role that may create roles.', name;
+        return;
+    end;
+  end loop;
+
+  revoke execute on all functions in schema daily from public;
+
+  grant usage on schema export_source to export_api_reader, export_api_keys;
+  grant usage on schema metrics to export_api_reader;
+  grant usage on schema daily to export_api_reader, export_api_refresher;
+
+  grant select (id, organization_id, created_by, scope, key_hash, brand_ids, expires_at, revoked_at)
+    on export_source.api_keys to export_api_reader;
+  grant select (organization_id, user_id, role) on export_source.memberships to export_api_reader, export_api_keys;
+  grant select (organization_id, plan, status) on export_source.subscriptions to export_api_reader, export_api_keys;
+  grant select (id, organization_id, active) on export_source.brands to export_api_reader;
+  grant select on metrics.brand_listing to export_api_reader;
+  for name in select distinct metric from daily.sources loop
+    execute format('grant select on daily.%I to export_api_reader', name);
+  end loop;
+  grant select (metric, brand_id, date) on daily.refresh_queue to export_api_reader;
+  grant select on daily.rolling_window to export_api_reader, export_api_refresher;
+  grant execute on function daily.watermark(text, uuid, date, date) to export_api_reader;
+
+  grant execute on function daily.refresh(integer, integer) to export_api_refresher;
+  grant execute on function daily.enqueue_rolling_window(boolean, date) to export_api_refresher;
+  grant select, insert (metric) on daily.refresh_queue to export_api_refresher;
+  grant select on daily.sources to export_api_refresher;
+
+  grant select (id, organization_id) on export_source.brands to export_api_keys;
+  grant select, insert, update (revoked_at) on export_source.api_keys to export_api_keys;
+
+  begin
+    execute format(
+      'alter role export_api_reader in database %I set default_transaction_read_only = on', current_database());
+    execute format('alter role export_api_reader in database %I set statement_timeout = %L', current_database(), '8s');
+    execute format('alter role export_api_keys in database %I set statement_timeout = %L', current_database(), '10s');
+  exception when insufficient_privilege then
+    raise notice 'The roles have no settings. Run `select daily.grant_roles()` as the role that created them.';
+  end;
+end
+$function$;
+
+select daily.grant_roles();

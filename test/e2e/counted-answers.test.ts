@@ -1,0 +1,134 @@
+import { beforeAll, expect, test } from 'vitest'
+import { call } from '../support/call.ts'
+import { findEndpoints } from '../support/endpoints.ts'
+import { type Scene, scene } from '../support/scene.ts'
+import { database, place, prompt, refresh } from '../support/world.ts'
+
+const db = database()
+const metrics = (await findEndpoints()).filter(({ paged }) => paged)
+
+/** A brand with a competitor, and an answer from which every metric gets a row. */
+async function fullScene() {
+  const here = await scene(db)
+  const rival = await here.rival('Globex')
+  const said = {
+    mentions: ['Acme', 'Globex'],
+    citations: [{ url: 'https://a.example/', recordedAt: '2026-10-04T00:00:00Z' }],
+    phrases: [{ polarity: 'positive', confidence: '0.5' }],
+    judged: [
+      { competitor: null, recommended: true },
+      { competitor: rival, recommended: true },
+    ],
+  }
+  return { ...here, rival, said }
+}
+
+/** Rows of each metric in October 2026. */
+async function countRows({ rows }: Pick<Scene, 'rows'>): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {}
+  for (const { name, path } of metrics) counts[name] = (await rows(path, '2026-10-01', '2026-10-31')).length
+  return counts
+}
+
+const ALL = {
+  visibility: 1,
+  competitors: 1,
+  citations: 1,
+  'citation-share': 1,
+  sentiment: 1,
+  'recommended-rate': 2,
+}
+const NONE = Object.fromEntries(Object.keys(ALL).map((name) => [name, 0]))
+
+let here: Awaited<ReturnType<typeof fullScene>>
+beforeAll(async () => {
+  here = await fullScene()
+})
+
+test('an error, an answer to a retired prompt or to one that does not count is in no metric', async () => {
+  const { brandId, say, said } = here
+  const retired = await prompt(db, brandId, { retired_at: '2026-10-20T00:00:00Z' })
+  const uncounted = await prompt(db, brandId, { counts_in_metrics: false })
+  await say('2026-10-01T09:00:00Z', { ...said, error: 'timeout' })
+  await say('2026-10-01T09:00:00Z', { ...said, error: '' })
+  await say('2026-10-01T09:00:00Z', { ...said, prompt: retired })
+  await say('2026-10-01T09:00:00Z', { ...said, prompt: uncounted })
+  expect(await countRows(here)).toEqual(NONE)
+})
+
+test('an answer to a branded prompt is in every metric', async () => {
+  const { brandId, say, said } = here
+  await say('2026-10-01T09:00:00Z', { ...said, prompt: await prompt(db, brandId, { branded: true }) })
+  expect(await countRows(here)).toEqual(ALL)
+})
+
+test('the state of a prompt applies to its whole history, and can be reversed', async () => {
+  const { brandId, say, rows } = await scene(db)
+  const its = await prompt(db, brandId)
+  await say('2026-10-01T09:00:00Z', { prompt: its, mentions: ['Acme'] })
+  await say('2026-10-01T09:00:00Z')
+  await say('2026-10-02T09:00:00Z', { prompt: its })
+  const both = [
+    { date: '2026-10-01', total_prompts: 2, visible_count: 1 },
+    { date: '2026-10-02', total_prompts: 1, visible_count: 0 },
+  ]
+  const read = () => rows('/visibility', '2026-10-01', '2026-10-02')
+  for (const [off, on] of [
+    [`retired_at = '2026-10-05T00:00:00Z'`, 'retired_at = null'],
+    ['counts_in_metrics = false', 'counts_in_metrics = true'],
+  ]) {
+    expect(await read()).toMatchObject(both)
+    await db.query(`update prompts set ${off} where id = $1`, [its])
+    expect(await read()).toMatchObject([{ date: '2026-10-01', total_prompts: 1, visible_count: 0 }])
+    await db.query(`update prompts set ${on} where id = $1`, [its])
+  }
+  expect(await read()).toMatchObject(both)
+})
+
+test('an answer that is deleted, with its prompt or alone, leaves every metric', async () => {
+  for (const table of ['answers', 'prompts']) {
+    const { brandId, say, said, rows } = await fullScene()
+    const its = await prompt(db, brandId)
+    const answer = await say('2026-10-01T09:00:00Z', { ...said, prompt: its })
+    expect(await countRows({ rows })).toEqual(ALL)
+    await db.query(`delete from ${table} where id = $1`, [table === 'answers' ? answer : its])
+    expect(await countRows({ rows })).toEqual(NONE)
+  }
+})
+
+test('a competitor that is deleted leaves the metrics that name it', async () => {
+  const { rival, say, said, rows } = await fullScene()
+  await say('2026-10-01T09:00:00Z', said)
+  await rows('/visibility', '2026-10-01')
+  await db.query('delete from competitors where id = $1', [rival])
+  expect(await countRows({ rows })).toEqual({ ...ALL, competitors: 0, 'recommended-rate': 1 })
+})
+
+test('a brand that is deleted leaves no stored row', async () => {
+  const { brandId, key, say, said, rows } = await fullScene()
+  await say('2026-10-01T09:00:00Z', said)
+  await rows('/visibility', '2026-10-01')
+  await db.query('delete from brands where id = $1', [brandId])
+  expect((await call('/visibility', { key, query: { brandId } })).status).toBe(404)
+  await refresh(db)
+  for (const { name } of metrics) {
+    const stored = await db.query(`select from daily.${name.replaceAll('-', '_')} where brand_id = $1`, [
+      brandId,
+    ])
+    expect([name, stored.rowCount]).toEqual([name, 0])
+  }
+})
+
+test('an answer moves to another day, model and market', async () => {
+  const { say, rows } = await scene(db)
+  const id = await say('2026-10-01T09:00:00Z')
+  const other = await place(db)
+  await rows('/visibility', '2026-10-01')
+  await db.query(
+    `update answers set answered_at = '2026-10-02T00:00:00Z', model_id = $2, market_id = $3 where id = $1`,
+    [id, other.model, other.market],
+  )
+  expect(await rows('/visibility', '2026-10-01', '2026-10-02')).toMatchObject([
+    { date: '2026-10-02', model_id: other.model, market_id: other.market, total_prompts: 1 },
+  ])
+})

@@ -1,0 +1,168 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
+import { refreshAll } from '../../drizzle/db/refresh.ts'
+import type { OwnDatabase } from '../support/database.ts'
+import { dice } from '../support/dice.ts'
+import { CLEARANCE } from '../support/history.ts'
+import { isolatedDatabase } from '../support/isolated.ts'
+import { differences } from '../support/verify.ts'
+import { brand, organization, place, prompt } from '../support/world.ts'
+
+const DAYS = 40
+const URLS = 20
+
+describe.skipIf(!inject('realPostgres'))('a refresh (skipped without a server: set DATABASE_URL)', () => {
+  let own: OwnDatabase
+  let db: pg.Pool
+
+  beforeAll(async () => {
+    own = await isolatedDatabase()
+    db = new pg.Pool({ connectionString: own.url, max: 4 })
+  })
+
+  afterAll(async () => {
+    await db.end()
+    await own.drop()
+  })
+
+  const connect = async (): Promise<pg.Client> => {
+    const client = new pg.Client({ connectionString: own.url })
+    // pg emits an error when its backend is terminated.
+    client.on('error', () => undefined)
+    await client.connect()
+    return client
+  }
+
+  async function refresh(): Promise<void> {
+    const client = await db.connect()
+    await refreshAll(client).finally(() => client.release())
+  }
+
+  beforeEach(async () => {
+    await db.query(CLEARANCE)
+    const asked = await prompt(db, await brand(db, await organization(db)))
+    const { model, market } = await place(db)
+    await db.query(
+      `insert into answers (prompt_id, model_id, market_id, answered_at)
+       select $1, $2, $3, timestamptz '2026-09-01 12:00Z' + n * interval '1 day' from generate_series(0, $4::int - 1) as n`,
+      [asked, model, market, DAYS],
+    )
+    await db.query(
+      `insert into citations (answer_id, url, owned, recorded_at)
+       select id, 'https://site.example/' || n, false, answered_at from answers, generate_series(1, $1::int) as n`,
+      [URLS],
+    )
+    await refresh()
+  })
+
+  const changeEverything = () => db.query('update citations set owned = not owned')
+
+  test('shows readers each day whole, as it was or as it is', async () => {
+    const mixed: unknown[] = []
+    let over = false
+    const reading = (async () => {
+      for (; !over; await sleep(1)) {
+        const { rows } = await db.query(
+          `select date, count(*)::int as rows, count(distinct is_owned)::int as states
+           from daily.citation_share group by date having count(*) <> $1 or count(distinct is_owned) <> 1`,
+          [URLS],
+        )
+        mixed.push(...rows)
+      }
+    })()
+    for (let round = 0; round < 4; round += 1) {
+      await changeEverything()
+      await refresh()
+    }
+    over = true
+    await reading
+    expect(mixed).toEqual([])
+    expect(await differences(db)).toEqual([])
+  })
+
+  test('that is under way shows readers nothing of it', async () => {
+    await changeEverything()
+    const client = await connect()
+    const owned = async (reader: pg.Pool | pg.Client) =>
+      (await reader.query('select count(*)::int as n from daily.citation_share where is_owned')).rows[0].n
+    await client.query('begin')
+    for (let processed = 1; processed > 0; ) {
+      processed = (await client.query('select daily.refresh(10, 31) as processed')).rows[0].processed
+    }
+    expect([await owned(client), await owned(db)]).toEqual([DAYS * URLS, 0])
+    await client.query('commit')
+    expect(await owned(db)).toBe(DAYS * URLS)
+    await client.end()
+    expect(await differences(db)).toEqual([])
+  })
+
+  test('whose connection is ended leaves its entries in the queue, and the next one computes them', async () => {
+    await changeEverything()
+    const queued = async () =>
+      (await db.query('select count(*)::int as n from daily.refresh_queue')).rows[0].n
+    const before = await queued()
+    const client = await connect()
+    const { rows } = await client.query('select pg_backend_pid() as pid')
+    await client.query('begin')
+    expect(
+      (await client.query('select daily.refresh(10, 31) as processed')).rows[0].processed,
+    ).toBeGreaterThan(0)
+    const ended = new Promise<void>((resolve) => {
+      client.once('end', resolve)
+    })
+    await db.query('select pg_terminate_backend($1)', [rows[0].pid])
+    await ended
+    await expect.poll(queued, { timeout: 10_000 }).toBe(before)
+    expect(await differences(db)).not.toEqual([])
+    await refresh()
+    expect(await differences(db)).toEqual([])
+  })
+
+  test('whose process is killed, ten times at any moment, leaves nothing that the next one does not compute', async () => {
+    const { below } = dice(4)
+    const victims = async () =>
+      (await db.query(`select from pg_stat_activity where application_name = 'victim'`)).rowCount
+    const script = `
+      import pg from 'pg'
+      import { refreshAll } from ${JSON.stringify(new URL('../../drizzle/db/refresh.ts', import.meta.url).href)}
+      const client = new pg.Client({ connectionString: process.env.OWN_URL, application_name: 'victim' })
+      await client.connect()
+      console.log('ready')
+      for (;;) {
+        await client.query('update citations set owned = not owned')
+        await refreshAll(client)
+      }`
+    for (let round = 0; round < 10; round += 1) {
+      const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+        env: { ...process.env, OWN_URL: own.url },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      await once(child.stdout, 'data')
+      await sleep(below(120))
+      const gone = once(child, 'exit')
+      child.kill('SIGKILL')
+      expect((await gone)[1]).toBe('SIGKILL')
+      // The server finishes the statement of the killed client.
+      await expect.poll(victims, { timeout: 10_000 }).toBe(0)
+      await refresh()
+      expect(await differences(db)).toEqual([])
+    }
+  })
+
+  test('beside others computes every day once all have ended', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      await changeEverything()
+      await Promise.all([
+        refresh(),
+        refresh(),
+        refresh(),
+        db.query(`update citations set domain = $1 where owned`, [round]),
+      ])
+      await refresh()
+      expect(await differences(db)).toEqual([])
+    }
+  })
+})

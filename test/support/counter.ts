@@ -1,0 +1,30 @@
+import { vi } from 'vitest'
+import { silence } from './neon.ts'
+
+type Answer = (init: RequestInit) => Response | Promise<Response>
+
+/** Bindings of a Worker whose counter is answered by {@link counterAnswers}. */
+export const bindings = () => ({
+  DATABASE_URL: 'postgresql://me:secret@db.example/x',
+  UPSTASH_REDIS_REST_URL: 'https://counter.example',
+  UPSTASH_REDIS_REST_TOKEN: 'token',
+  CURSOR_SECRET: 'secret',
+})
+
+/** Answers every request of Upstash's client in this process; returns the list of requests. */
+export function counterAnswers(answer: Answer): RequestInit[] {
+  const requests: RequestInit[] = []
+  vi.stubGlobal('fetch', async (_url: string, init: RequestInit = {}) => {
+    requests.push(init)
+    return answer(init)
+  })
+  return requests
+}
+
+/** A counter that has counted so many requests of the client. */
+export const counted =
+  (requests: number, limit = 100): Answer =>
+  () =>
+    Response.json({ result: [requests, limit] })
+
+export const silent: Answer = (init) => silence({ signal: init.signal ?? null })

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { ERRORS, HttpError, httpError, PARAMETER_ERRORS, parameterError } from '../../lib/errors.ts'
+
+test('each error has its status and message', () => {
+  expect(ERRORS).toEqual({
+    unknownPath: [404, 'Not found. GET /api/export/v1/openapi.json lists every path.'],
+    method: [405, 'Method not allowed. Use GET or HEAD.'],
+    budget: [429, 'Rate limit of 100 requests per minute exceeded. Retry after the seconds in Retry-After.'],
+    key: [401, 'API key missing or invalid. Send an active export key in the X-API-Key header.'],
+    plan: [403, "The key's organization has no active plan that includes the Export API. Upgrade its plan."],
+    brand: [404, 'Brand not found for this API key. Use an id from /api/export/v1/brands.'],
+    database: [503, 'Temporarily unavailable. Retry the request.'],
+    internal: [500, 'Internal error. Retry the request; if it fails again, report its X-Request-Id.'],
+  })
+})
+
+test('each parameter error has its message', () => {
+  const { repeated, missing, ...others } = PARAMETER_ERRORS
+  expect(repeated('toDate')).toBe('Parameter toDate is repeated. Send it once.')
+  expect(missing('brandId')).toBe('Parameter brandId is missing. Add it to the query string.')
+  expect(others).toEqual({
+    brandId: 'Parameter brandId must be a UUID. Use an id from /api/export/v1/brands.',
+    fromDate: 'Parameter fromDate must be a calendar date in the form YYYY-MM-DD.',
+    toDate: 'Parameter toDate must be a calendar date in the form YYYY-MM-DD.',
+    order: 'Parameter fromDate must not be later than toDate.',
+    cursor:
+      'Parameter cursor is invalid. Send nextCursor unchanged, with the same path, brandId, fromDate and toDate.',
+  })
+})
+
+test('an error of the catalogue may have headers; a parameter error is a 400', () => {
+  expect(httpError('database', { 'Retry-After': '5' })).toMatchObject({
+    status: 503,
+    message: 'Temporarily unavailable. Retry the request.',
+    headers: { 'Retry-After': '5' },
+  })
+  expect(parameterError('Wrong.')).toMatchObject({ status: 400, message: 'Wrong.', headers: {} })
+  expect(parameterError('Wrong.')).toBeInstanceOf(HttpError)
+})

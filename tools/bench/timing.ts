@@ -1,0 +1,45 @@
+/** Returns the milliseconds that work takes. */
+export async function timed(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now()
+  await work()
+  return performance.now() - start
+}
+
+export const median = (numbers: readonly number[]): number => quantile(numbers, 0.5)
+
+/** Returns a quantile, interpolated between its two neighbours. */
+export function quantile(numbers: readonly number[], share: number): number {
+  const sorted = numbers.toSorted((a, b) => a - b)
+  const place = (sorted.length - 1) * share
+  const lower = sorted[Math.floor(place)] ?? Number.NaN
+  const upper = sorted[Math.ceil(place)] ?? Number.NaN
+  return lower + (upper - lower) * (place - Math.floor(place))
+}
+
+/**
+ * Runs measurements in alternating order, so that a disturbance of the machine affects all of them. The first round
+ * warms up. Returns a function that gives the median of one property over the rounds of one name.
+ */
+export async function alternate<Measure>(
+  measurements: Readonly<Record<string, () => Promise<Measure>>>,
+  rounds: number,
+): Promise<(name: string, value: (measure: Measure) => number) => number> {
+  const entries = Object.entries(measurements)
+  const results = new Map(entries.map(([name]) => [name, [] as Measure[]]))
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const [name, measure] of round % 2 === 0 ? entries : entries.toReversed()) {
+      const result = await measure()
+      if (round > 0) results.get(name)?.push(result)
+    }
+  }
+  return (name, value) => median((results.get(name) ?? []).map(value))
+}
+
+/** Like {@link alternate}, for measurements that are numbers. */
+export async function alternateTimes(
+  measurements: Readonly<Record<string, () => Promise<number>>>,
+  rounds: number,
+): Promise<(name: string) => number> {
+  const middle = await alternate(measurements, rounds)
+  return (name) => middle(name, (ms) => ms)
+}
