@@ -2,36 +2,39 @@ import { mkdir, readdir, rename, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
-import { build, type Plugin } from 'esbuild'
+import { type BuildOptions, build, type OutputFile } from 'esbuild'
 import { files } from '../site/files.ts'
 
 const FUNCTIONS = fileURLToPath(new URL('../functions', import.meta.url))
 const NO_ANALYTICS = fileURLToPath(new URL('./no-analytics.ts', import.meta.url))
 const DIST = fileURLToPath(new URL('../dist', import.meta.url))
 
-/** The reference page is made here, and not by the Worker that serves it. */
-const MADE: Plugin = {
-  name: 'made',
-  setup: ({ onLoad }) =>
-    onLoad({ filter: /[\\/]site[\\/]files\.ts$/ }, async () => ({
-      contents: `const made = ${JSON.stringify(await files())}\nexport const files = async () => made`,
-    })),
-}
-
-/** A Worker's name and the sizes of its bundle in bytes. */
+/** A Worker's name and the size of its bundle in bytes. */
 export interface Bundle {
-  name: string
-  bytes: number
-  gzip: number
+  readonly name: string
+  readonly bytes: number
+  readonly gzip: number
 }
 
-/** Bundles every file of functions/ into dist/: the bytes that are deployed, and that the emulator runs. */
-export async function bundle(from: string = FUNCTIONS, to: string = DIST): Promise<Bundle[]> {
-  const files = (await readdir(from)).filter((file) => file.endsWith('.ts')).sort()
-  if (files.length === 0) return []
-  const { outputFiles } = await build({
-    entryPoints: files.map((file) => join(from, file)),
-    outdir: to,
+/** Bundles every file of functions/ into dist/. Deployments and the emulator use these files. */
+export async function bundle(): Promise<Bundle[]> {
+  const { outputFiles } = await build(await bundleOptions(files))
+  await writeBundles(outputFiles)
+  return outputFiles.map(({ path, contents }) => ({
+    name: basename(path, '.js'),
+    bytes: contents.length,
+    get gzip() {
+      return gzipSync(contents).length
+    },
+  }))
+}
+
+/** esbuild's options. `renderSite` returns the files of the reference page, which its Worker serves as constants. */
+export async function bundleOptions(renderSite: typeof files) {
+  const entries = (await readdir(FUNCTIONS)).filter((file) => file.endsWith('.ts')).sort()
+  return {
+    entryPoints: entries.map((file) => join(FUNCTIONS, file)),
+    outdir: DIST,
     write: false,
     bundle: true,
     minify: true,
@@ -41,19 +44,29 @@ export async function bundle(from: string = FUNCTIONS, to: string = DIST): Promi
     mainFields: ['module', 'main'],
     conditions: ['workerd', 'worker', 'browser', 'import'],
     external: ['cloudflare:*'],
-    plugins: [MADE],
+    plugins: [
+      {
+        name: 'site',
+        setup: ({ onLoad }) =>
+          onLoad({ filter: /[\\/]site[\\/]files\.ts$/ }, async () => ({
+            contents: `const made = ${JSON.stringify(await renderSite())}\nexport const files = async () => made`,
+          })),
+      },
+    ],
     alias: { '@upstash/core-analytics': NO_ANALYTICS },
     legalComments: 'none',
     logLevel: 'silent',
-  })
-  await mkdir(to, { recursive: true })
-  return Promise.all(
+  } as const satisfies BuildOptions
+}
+
+/** Renames each file into place: another process may be reading the folder. */
+export async function writeBundles(outputFiles: readonly OutputFile[]): Promise<void> {
+  await mkdir(DIST, { recursive: true })
+  await Promise.all(
     outputFiles.map(async ({ path, contents }) => {
-      // Renamed into place: another process may be starting from the same folder.
       const unfinished = `${path}.${process.pid}`
       await writeFile(unfinished, contents)
       await rename(unfinished, path)
-      return { name: basename(path, '.js'), bytes: contents.length, gzip: gzipSync(contents).length }
     }),
   )
 }

@@ -2,40 +2,29 @@ import { readdir } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { NamedOperation } from '../lib/openapi/operation.ts'
 import type { DocumentedWorker, Operation } from '../lib/operation.ts'
-import type { PreparedStatement } from '../lib/prepared-statement.ts'
 
 const FUNCTIONS = new URL('../functions/', import.meta.url)
 
-type Found = {
+/** A Worker of functions/, named after its file, and what its module exports. */
+type Found = Pick<DocumentedWorker, 'operation' | 'statements'> & {
   readonly name: string
-  readonly operation: Operation
-  readonly statements: readonly PreparedStatement[]
   readonly module: Record<string, unknown>
 }
 
-/** Every Worker that describes itself, under the name of its file: found by reading the folder, so none has to be listed. */
+/** Imports functions/ and returns its documented Workers. */
 export async function findWorkers(): Promise<Found[]> {
   const files = (await readdir(FUNCTIONS)).filter((file) => file.endsWith('.ts')).sort()
   const found = await Promise.all(
-    files.map(async (file) => {
+    files.map(async (file): Promise<Found[]> => {
       const module: Record<string, unknown> = await import(new URL(file, FUNCTIONS).href)
-      const { default: worker } = module
-      return isDocumentedWorker(worker)
-        ? [
-            {
-              name: basename(file, '.ts'),
-              operation: worker.operation,
-              statements: worker.statements,
-              module,
-            },
-          ]
-        : []
+      const worker = module.default
+      return isDocumentedWorker(worker) ? [{ ...worker, name: basename(file, '.ts'), module }] : []
     }),
   )
   return found.flat()
 }
 
-/** What every Worker in functions/ says of itself, the brands listing first, then by path. */
+/** The operations of all Workers, the brands listing first, then by path. */
 export async function findOperations(): Promise<NamedOperation[]> {
   return (await findWorkers())
     .map(({ operation, module }) => named(operation, module))

@@ -1,2 +1,2 @@
-/** Stands in bundles for what @upstash/ratelimit would send its analytics with: it is never switched on. */
+/** Replaces @upstash/core-analytics in bundles: @upstash/ratelimit imports it even when analytics are off. */
 export class Analytics {}

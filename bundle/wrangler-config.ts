@@ -18,37 +18,37 @@ const File = z.looseObject({
   ),
 })
 
-/** wrangler.toml with everything that it says, read as far as this project has a use for it. */
+/** wrangler.toml, typed as far as this project reads it. */
 export type WranglerFile = z.infer<typeof File>
 
-/** One Worker of wrangler.toml; `main` is a path from the repository's root. */
+/** A Worker of wrangler.toml. `main` is relative to the repository. */
 export interface WorkerConfig {
   name: string
   main: string
   route?: string | undefined
   crons: string[]
-  /** Whether it asks its environment for anything; one that says that it requires no secret does not. */
+  /** False when wrangler.toml says `secrets.required = []`. */
   hasSecrets: boolean
 }
 
-/** What wrangler.toml deploys, in its order. */
+/** What the emulator needs of wrangler.toml. */
 export interface WranglerConfig {
   compatibilityDate: string
   workers: WorkerConfig[]
 }
 
-/** Reads wrangler.toml as it is. */
+/** Reads wrangler.toml. */
 export async function readWranglerFile(): Promise<WranglerFile> {
   return z.parse(File, parse(await readFile(WRANGLER_TOML, 'utf8')))
 }
 
-/** Reads wrangler.toml, so that what runs locally is what is deployed. */
+/** Reads the Workers of wrangler.toml. */
 export async function readWranglerConfig(): Promise<WranglerConfig> {
   const file = await readWranglerFile()
   return { compatibilityDate: file.compatibility_date, workers: workersOf(file) }
 }
 
-/** The Workers of wrangler.toml, in its order. */
+/** The Workers in the order of wrangler.toml. */
 export function workersOf({ env }: WranglerFile): WorkerConfig[] {
   return Object.entries(env).map(([name, { main, route, triggers, secrets }]) => ({
     name,

@@ -1,43 +1,20 @@
 import { bundle } from '../bundle/bundle.ts'
 import { readWranglerFile, workersOf } from '../bundle/wrangler-config.ts'
 import { UsageError } from '../drizzle/db/connect.ts'
-import { withPrivateFolder, wranglerConfig } from './deploy/config.ts'
-import { reasonOfFailure, wrangler } from './deploy/wrangler.ts'
+import { withPrivateFolder, wranglerConfig } from './deploy/workers.ts'
+import { wrangler } from './deploy/wrangler.ts'
 import { run } from './run.ts'
 
-/** Workers that are built side by side: each is a process that takes a second of CPU. */
-const AT_ONCE = 2
-
-const SIZE = /Total Upload: (.+?) \/ gzip: (.+)/
-
-/** Has wrangler build a Worker as it would deploy it; gives what it would upload, or why it would not. */
-async function dryRun(
-  config: string,
-  name: string,
-): Promise<{ name: string; size: string; failure?: string }> {
-  const ran = await wrangler(['deploy', '--dry-run', '--config', config, '--env', name])
-  const [, size, gzip] = SIZE.exec(ran.stdout) ?? []
-  if (ran.code !== 0 || size === undefined || gzip === undefined) {
-    return { name, size: 'FAILED', failure: reasonOfFailure(ran) }
-  }
-  return { name, size: `${size.padStart(12)}  ${gzip.padStart(12)} gzip` }
-}
-
+// npm run build: has wrangler build every Worker as npm run deploy would, without a login or a network.
 await run(async () => {
   await bundle()
   const file = await readWranglerFile()
-  const waiting = workersOf(file).map(({ name }) => name)
-  const failures: string[] = []
   await withPrivateFolder(async (write) => {
     const config = await write('wrangler.json', wranglerConfig(file))
-    const buildOn = async () => {
-      for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
-        const { size, failure } = await dryRun(config, name)
-        console.log(`${name.padEnd(20)} ${size}`)
-        if (failure !== undefined) failures.push(`${name}: ${failure}`)
-      }
+    for (const { name } of workersOf(file)) {
+      const { code, output } = await wrangler(['deploy', '--dry-run', '--config', config, '--env', name])
+      if (code !== 0) throw new UsageError(`wrangler could not build ${name}:\n${output}`)
+      console.log(`${name.padEnd(20)} ${/Total Upload: .+/.exec(output)?.[0] ?? ''}`)
     }
-    await Promise.all(Array.from({ length: AT_ONCE }, buildOn))
   })
-  if (failures.length > 0) throw new UsageError(failures.join('\n'))
 })

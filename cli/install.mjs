@@ -1,5 +1,5 @@
-// Runs ahead of every command, on whatever Node is there: installs what package-lock.json names when it is missing or
-// older. Among it is the Node that the commands themselves run on.
+// Runs before npm start and npm test, on any Node from 20 on. Runs npm ci when node_modules is missing or older than
+// package-lock.json. The packages include the Node version that the commands run on.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync, statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,8 +12,8 @@ const isInstalled = () =>
   changed('node_modules/.package-lock.json') >= changed('package-lock.json') &&
   changed('node_modules/.bin/node') > 0
 
-/** Whether this process is the one to install; another one that began within ten minutes is waited for. */
-function isFirst() {
+/** Takes the lock. A lock older than ten minutes is left over from a process that was killed. */
+function takeLock() {
   try {
     mkdirSync(LOCK)
     return true
@@ -23,7 +23,7 @@ function isFirst() {
 }
 
 function install() {
-  console.error('Installing what the project needs …')
+  console.error('Installing packages …')
   const npm = process.env.npm_execpath
   const [command, ...args] = npm ? [process.execPath, npm] : ['npm']
   const { status } = spawnSync(command, [...args, 'ci', '--include=dev', '--loglevel=error'], {
@@ -33,7 +33,7 @@ function install() {
 }
 
 while (!isInstalled()) {
-  if (!isFirst()) {
+  if (!takeLock()) {
     await sleep(500)
     continue
   }

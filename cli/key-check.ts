@@ -1,15 +1,15 @@
 import { hasChecksum, KEY_PATTERN, sha256 } from '../lib/api-key.ts'
 
-/** A key that stands in a text: never the key itself, but what it takes to find it in `api_keys`. */
+/** A key found in a text: not the key itself, but enough to find its row in `api_keys`. */
 export type FoundKey = {
   readonly line: number
   readonly lastFour: string
-  /** Whether its checksum is right, as in every key that was minted with one. */
+  /** Whether the checksum is valid, as in every key that this service creates. */
   readonly checksum: boolean
   readonly sha256: string
 }
 
-/** Finds every key in lines of text, in order. */
+/** Finds the keys in lines of text. */
 export async function findKeys(lines: AsyncIterable<string>): Promise<FoundKey[]> {
   const pattern = new RegExp(`\\b${KEY_PATTERN}\\b`, 'g')
   const found: FoundKey[] = []
@@ -23,8 +23,8 @@ export async function findKeys(lines: AsyncIterable<string>): Promise<FoundKey[]
   return found
 }
 
-/** A finding as a line for people. */
+/** A finding as a line of text. */
 export function describeFound({ line, lastFour, checksum, sha256: hash }: FoundKey): string {
-  const kind = checksum ? 'real: its checksum is right' : 'no checksum: an old key, or none'
+  const kind = checksum ? 'valid checksum' : 'no valid checksum'
   return `line ${line}  svc_live_…${lastFour}  ${kind}  SHA-256 ${hash}`
 }

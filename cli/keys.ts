@@ -18,26 +18,20 @@ import { run } from './run.ts'
 
 type Common = { readonly org: string; readonly user: string; readonly json?: boolean }
 
-const INSTANT = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?))?$/
+const Expiry = z.union([z.iso.date(), z.iso.datetime({ offset: true })])
 
-const time = (text: string): Date => {
-  // JavaScript reads one spelling of a zone, of the three that are usual.
-  const zoned = text
-    .replace(' ', 'T')
-    .replace(/(T.*[+-]\d\d):?(\d\d)?$/, (_, rest, minutes) => `${rest}:${minutes ?? '00'}`)
-  const instant = new Date(zoned)
-  const isDay = z.iso.date().safeParse(text.slice(0, 10)).success
-  if (INSTANT.test(text) && isDay && !Number.isNaN(instant.getTime())) return instant
+const parseTime = (text: string): Date => {
+  if (Expiry.safeParse(text).success) return new Date(text)
   throw new InvalidArgumentError(
-    'It must be a day or a time with its zone: 2027-01-31 or 2027-01-31T12:00:00Z.',
+    'Use a date or a time with a zone: 2027-01-31, 2027-01-31T12:00:00Z or 2027-01-31T12:00:00+01:00.',
   )
 }
 
-const also = (text: string, before: readonly string[] = []): string[] => [...before, uuid(text)]
+const append = (text: string, before: readonly string[] = []): string[] => [...before, uuid(text)]
 
 const keys = new Command('keys')
-  .description('Create, list, revoke and recognize export keys.')
-  // A key that stands where its id belongs is not repeated.
+  .description('Creates, lists, revokes and finds export keys.')
+  // A key passed by mistake, for example as --key, is not printed.
   .configureOutput({
     outputError: (text, write) => write(text.replace(/svc_live_\w+/g, 'svc_live_…')),
   })
@@ -47,24 +41,24 @@ const command = (name: string, description: string): Command =>
     .command(name)
     .description(description)
     .requiredOption('--org <id>', 'organization', uuid)
-    .requiredOption('--user <id>', 'who acts: an owner or admin of it', uuid)
-    .option('--json', 'write JSON, for programs')
+    .requiredOption('--user <id>', 'acting user: an owner or admin of the organization', uuid)
+    .option('--json', 'print JSON')
 
-command('create', 'Makes a key and prints it, this once.')
+command('create', 'Creates a key and prints it once.')
   .requiredOption('--label <text>', 'what the key is for')
-  .option('--brand <id>', 'a brand that the key may read (repeat for more; every brand without)', also)
-  .option('--expires <time>', 'when the key stops to work', time)
+  .option('--brand <id>', 'brand that the key may read; repeatable (default: all brands)', append)
+  .option('--expires <time>', 'expiry', parseTime)
   .action((options: Common & { label: string; brand?: string[]; expires?: Date }) =>
     act(options, async (db, actor) => {
       const { label, brand: brandIds = null, expires: expiresAt = null } = options
       const made = await createKey(db, actor, { label, brandIds, expiresAt }, new Date())
       if (options.json) return print(made)
       console.log(made.key)
-      console.error(`Store it now, it is not shown again. Its id is ${made.id}.`)
+      console.error(`Store the key now. It is not shown again. Its id is ${made.id}.`)
     }),
   )
 
-command('list', 'Lists the export keys of an organization, newest first.').action((options: Common) =>
+command('list', "Lists the organization's keys, newest first.").action((options: Common) =>
   act(options, async (db, actor) => {
     const found = await listKeys(db, actor, new Date())
     if (options.json) return print(found)
@@ -72,7 +66,7 @@ command('list', 'Lists the export keys of an organization, newest first.').actio
   }),
 )
 
-command('revoke', 'Revokes a key, at once.')
+command('revoke', 'Revokes a key immediately.')
   .requiredOption('--key <id>', 'the id of the key', uuid)
   .action((options: Common & { key: string }) =>
     act(options, async (db, actor) => {
@@ -84,14 +78,14 @@ command('revoke', 'Revokes a key, at once.')
 
 keys
   .command('check')
-  .description('Looks for keys in what it reads; exits 1 when one is real by its checksum. Asks nobody.')
-  .option('--json', 'write JSON, for programs')
+  .description('Finds keys on stdin. Exits with 1 when one has a valid checksum. Needs no database.')
+  .option('--json', 'print JSON')
   .action(({ json }: { json?: boolean }) =>
     run(async () => {
       const found = await findKeys(createInterface({ input: process.stdin }))
       if (found.some(({ checksum }) => checksum)) process.exitCode = 1
       if (json) return print(found)
-      console.log(found.length === 0 ? 'No keys.' : found.map(describeFound).join('\n'))
+      console.log(found.length === 0 ? 'No keys found.' : found.map(describeFound).join('\n'))
     }),
   )
 

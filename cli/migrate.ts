@@ -6,16 +6,12 @@ import { run } from './run.ts'
 
 const schemaName = (text: string): string => {
   if (SCHEMA_NAME.test(text)) return text
-  throw new InvalidArgumentError('It must be a name in small letters: export_api.')
+  throw new InvalidArgumentError('Use lower-case letters, digits and underscores, such as export_api.')
 }
 
 const { schema } = new Command('migrate')
   .description('Brings the database to the current schema.')
-  .option(
-    '--schema <name>',
-    'make the tables in this schema instead of public, beside an application',
-    schemaName,
-  )
+  .option('--schema <name>', 'create the tables in this schema instead of public', schemaName)
   .parse()
   .opts<{ schema?: string }>()
 

@@ -7,34 +7,32 @@ import { SETTINGS } from './deploy/settings.ts'
 import { loadDevVars } from './dev-vars.ts'
 import { run } from './run.ts'
 
-/** The Workers' roles, each by the setting that its address goes into. */
+/** The Workers' roles by the setting that holds their URL. */
 const ROLES = { DATABASE_URL: 'export_api_reader', REFRESH_DATABASE_URL: 'export_api_refresher' } as const
 
 const { replace } = new Command('passwords')
-  .description("Gives the Workers' roles passwords and prints the addresses for .dev.vars, this once.")
-  .option(
-    '--replace',
-    'also where they have some, which live Workers cannot use any more until they are deployed anew',
-  )
+  .description("Gives the Workers' roles passwords and prints their URLs for .dev.vars once.")
+  .option('--replace', 'replace existing passwords; live Workers fail until the next npm run deploy')
   .parse()
   .opts<{ replace?: boolean }>()
 
 await run(async () => {
   loadDevVars()
-  const { is, form } = SETTINGS.MIGRATE_DATABASE_URL
+  const { description, form } = SETTINGS.MIGRATE_DATABASE_URL
   const owner = process.env.MIGRATE_DATABASE_URL ?? ''
-  if (!form.test(owner) || !URL.canParse(owner)) throw new UsageError(`MIGRATE_DATABASE_URL must be ${is}.`)
+  if (!form.test(owner) || !URL.canParse(owner))
+    throw new UsageError(`MIGRATE_DATABASE_URL must be ${description}.`)
   await withClient(
     owner,
     async (client) => {
       await migrateToLatest(client)
-      if (!replace && (await haveLogins(client))) {
+      if (!replace && (await canLogIn(client))) {
         throw new UsageError(
-          'The roles have passwords already: --replace gives them others, deploy at once then.',
+          'The roles already have passwords. To replace them, pass --replace and run npm run deploy at once.',
         )
       }
       for (const [setting, role] of Object.entries(ROLES)) {
-        // Letters of both cases, digits and a sign are what Neon asks for.
+        // Neon requires upper and lower case, digits and a special character.
         const password = `${randomBytes(24).toString('base64url')}-Aa1`
         await client.query(`alter role ${role} login password ${client.escapeLiteral(password)}`)
         console.log(`${setting}=${addressOf(owner, role, password)}`)
@@ -42,10 +40,10 @@ await run(async () => {
     },
     'MIGRATE_DATABASE_URL',
   )
-  console.error('Put these two lines into .dev.vars: they are not shown again.')
+  console.error('Copy these two lines into .dev.vars. They are not shown again.')
 })
 
-async function haveLogins(client: pg.Client): Promise<boolean> {
+async function canLogIn(client: pg.Client): Promise<boolean> {
   const { rowCount } = await client.query('select from pg_roles where rolcanlogin and rolname = any ($1)', [
     Object.values(ROLES),
   ])

@@ -7,8 +7,8 @@ import { enqueueAll, enqueueRollingWindow, refreshAll, UntrackedTablesError } fr
 import { run } from './run.ts'
 
 const { all } = new Command('refresh')
-  .description('Brings the daily tables up to date with the raw ones.')
-  .option('--all', 'compute every day anew, not only those that changed or are among the last')
+  .description('Brings the daily tables up to date.')
+  .option('--all', 'compute every day again, not only those in the refresh queue and the rolling window')
   .parse()
   .opts<{ all?: boolean }>()
 
@@ -17,42 +17,44 @@ await run(() =>
     if (all) await enqueueAll(client)
     const rollingWindow = await enqueueRollingWindow(client).catch((error) => {
       if (!(error instanceof UntrackedTablesError)) throw error
-      throw new UsageError(`${error.message}: see "On a database that exists already" in the README.`)
+      throw new UsageError(`${error.message}. See docs/existing-database.md.`)
     })
     await analyzeLoaded(client)
-    const settled = await refreshWithBar(client)
-    console.log(settled === 0 ? 'Everything is up to date.' : `Up to date: ${settled} changes computed.`)
+    const processed = await refreshWithBar(client)
+    console.log(
+      processed === 0 ? 'Everything is up to date.' : `Up to date. Processed ${processed} queue entries.`,
+    )
     if (rollingWindow === undefined || all) return
     const { days, watermark } = rollingWindow
     console.log(
-      `The last ${days} days were computed anew. What changes before them, through ${watermark}, is seen by npm run refresh -- --all alone.`,
+      `Computed the last ${days} days again. For changes through ${watermark}, run npm run refresh -- --all.`,
     )
   }),
 )
 
-/** Refreshes to the end, with a progress bar on a terminal; gives the number of notes settled. */
+/** Refreshes until the queue is empty, with a progress bar on a terminal. Returns the number of processed entries. */
 async function refreshWithBar(client: Client): Promise<number> {
   const bar = process.stderr.isTTY
     ? new SingleBar({ format: '{bar} {value}/{total} · {eta_formatted} left' })
     : null
-  let settled = 0
-  bar?.start(await waiting(client), 0)
+  let processed = 0
+  bar?.start(await queueLength(client), 0)
   try {
-    await refreshAll(client, async (some) => {
-      settled += some
-      // A wide note becomes many: what is left is counted anew each time.
-      bar?.setTotal(settled + (await waiting(client)))
-      bar?.update(settled)
+    await refreshAll(client, async (entries) => {
+      processed += entries
+      // An entry without a date expands to many, so the total grows.
+      bar?.setTotal(processed + (await queueLength(client)))
+      bar?.update(processed)
     })
   } finally {
     bar?.stop()
   }
-  return settled
+  return processed
 }
 
-async function waiting(client: Client): Promise<number> {
-  const { rows } = await client.query<{ notes: number }>(
-    'select count(*)::int as notes from daily.refresh_queue',
+async function queueLength(client: Client): Promise<number> {
+  const { rows } = await client.query<{ entries: number }>(
+    'select count(*)::int as entries from daily.refresh_queue',
   )
-  return rows[0]?.notes ?? 0
+  return rows[0]?.entries ?? 0
 }

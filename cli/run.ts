@@ -1,6 +1,6 @@
 import { UsageError } from '../drizzle/db/connect.ts'
 
-/** Runs a command's work; a mistake is one sentence on stderr and exit code 1, anything else keeps its stack. */
+/** Runs a command. A `UsageError` prints its message and exits with 1; any other error also prints its stack. */
 export async function run(work: () => Promise<unknown>): Promise<void> {
   try {
     await work()

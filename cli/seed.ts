@@ -6,18 +6,18 @@ import { run } from './run.ts'
 
 await run(() =>
   withDatabase(async (client) => {
-    await demandOwnTables(client)
+    await requireOwnTables(client)
     await seedDemo(client, new Date().toISOString().slice(0, 10))
     await refreshAll(client)
-    console.log('The demo data is in place.')
+    console.log('Loaded the demo data.')
   }),
 )
 
-/** The demo must not end up among the data of an application whose tables happen to have the same names. */
-async function demandOwnTables(client: Client): Promise<void> {
+/** An application's own tables can have the same names; the demo must not change them. */
+async function requireOwnTables(client: Client): Promise<void> {
   const { rowCount } = await client.query(
     `select from daily.source_tables() where source = 'answers' and base = to_regclass('answers')`,
   )
   if (rowCount === 0)
-    throw new UsageError('The database holds an application of its own: the demo is not for it.')
+    throw new UsageError('The database belongs to another application. Use an empty database for the demo.')
 }

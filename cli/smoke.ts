@@ -2,22 +2,22 @@ import { Command, InvalidArgumentError } from 'commander'
 import { UsageError } from '../drizzle/db/connect.ts'
 import { loadDevVars } from './dev-vars.ts'
 import { run } from './run.ts'
-import { originOf, reportSmoke } from './smoke/report.ts'
-import { waitFor } from './smoke/smoke.ts'
+import { originOf } from './smoke/client.ts'
+import { runSmoke, waitFor } from './smoke/smoke.ts'
 
 const seconds = (text: string): number => {
   if (/^\d{1,3}$/.test(text)) return Number(text)
-  throw new InvalidArgumentError('It must be a whole number of seconds, 0 to 999.')
+  throw new InvalidArgumentError('Use a whole number of seconds from 0 to 999.')
 }
 
 const options = new Command('smoke')
   .description(
-    'Pulls a page of everything from a running service, and checks it against its own OpenAPI document.',
+    'Reads a page of every endpoint of a running service and checks it against its OpenAPI document.',
   )
-  .option('--url <address>', 'where the service is (API_URL)')
-  .option('--key <key>', 'an export key (EXPORT_API_KEY, which no shell remembers)')
-  .option('--without-key', 'try only what needs no key')
-  .option('--wait <seconds>', 'wait that long for the service to be there', seconds, 0)
+  .option('--url <address>', 'URL of the service (default: API_URL)')
+  .option('--key <key>', 'export key (default: EXPORT_API_KEY, which stays out of the shell history)')
+  .option('--without-key', 'run only the checks that need no key')
+  .option('--wait <seconds>', 'wait at most this long for the service to start', seconds, 0)
   .parse()
   .opts<{ url?: string; key?: string; withoutKey?: boolean; wait: number }>()
 
@@ -25,13 +25,13 @@ await run(async () => {
   loadDevVars()
   const url = options.url ?? process.env.API_URL
   const key = options.withoutKey ? undefined : (options.key ?? process.env.EXPORT_API_KEY)
-  if (!url) throw new UsageError('--url is missing, and API_URL is not set: where is the service?')
+  if (!url) throw new UsageError('The URL of the service is missing. Set API_URL or pass --url.')
   if (!key && !options.withoutKey) {
     throw new UsageError(
-      '--key is missing, and EXPORT_API_KEY is not set; --without-key tries what needs none.',
+      'The key is missing. Set EXPORT_API_KEY, or pass --without-key for the checks that need none.',
     )
   }
   const service = { url: originOf(url), key }
   await waitFor(service, options.wait)
-  await reportSmoke(service)
+  await runSmoke(service)
 })

@@ -7,14 +7,14 @@ import { run } from './run.ts'
 
 const day = (text: string): string => {
   if (z.iso.date().safeParse(text).success) return text
-  throw new InvalidArgumentError('It must be a day: 2026-10-31.')
+  throw new InvalidArgumentError('Use a date such as 2026-10-31.')
 }
 
 const options = new Command('verify')
-  .description('Compares the daily tables with the views that define them, and names each row that differs.')
-  .option('--brand <id>', 'one brand alone', uuid)
-  .option('--from <day>', 'from this day on', day)
-  .option('--to <day>', 'up to this day', day)
+  .description('Compares the daily tables with the views that define them and prints each row that differs.')
+  .option('--brand <id>', 'only this brand', uuid)
+  .option('--from <day>', 'first day', day)
+  .option('--to <day>', 'last day', day)
   .parse()
   .opts<{ brand?: string; from?: string; to?: string }>()
 
@@ -30,12 +30,14 @@ await run(() =>
       if (found.waiting) waiting += 1
       else wrong += 1
       console.log(
-        `${found.metric} ${found.kind}${found.waiting ? ' (waits for the refresh)' : ''} ${JSON.stringify(found.row)}`,
+        `${found.metric} ${found.kind}${found.waiting ? ' (in the refresh queue)' : ''} ${JSON.stringify(found.row)}`,
       )
     }
-    if (waiting > 0) console.log(`${waiting} rows wait for the next refresh.`)
+    if (waiting > 0) console.log(`${waiting} rows differ and are in the refresh queue.`)
     if (wrong > 0)
-      throw new UsageError(`${wrong} rows differ from their definition: npm run refresh -- --all mends them.`)
-    console.log('Every other stored row equals its definition.')
+      throw new UsageError(
+        `${wrong} rows differ from their definition. To compute every day again: npm run refresh -- --all`,
+      )
+    console.log('All other rows equal their definition.')
   }),
 )

@@ -6,6 +6,7 @@ import { checkServers } from './servers.ts'
 import { readSettings } from './settings.ts'
 import { shutdownOnSignals } from './shutdown.ts'
 
+// npm start. With --watch it is npm run dev.
 shutdownOnSignals()
 try {
   const settings = readSettings(process.env)
@@ -13,11 +14,16 @@ try {
   const demo = settings.databaseUrl === undefined
   const [databaseUrl, { startEmulator }] = await Promise.all([
     settings.databaseUrl ?? startDemo(),
-    // The runtime is slow to load; this way it loads while the database starts.
+    // miniflare is slow to import, so it loads while the database starts.
     import('./start.ts'),
   ])
   if (!demo) await withClient(databaseUrl, migrateToLatest)
-  banner(await startEmulator({ ...settings, databaseUrl, onLog: console.log }), demo)
+  const emulator = await startEmulator({ ...settings, databaseUrl, onLog: console.log })
+  banner(emulator, demo)
+  if (process.argv.includes('--watch')) {
+    const { reloadOnChange } = await import('./dev.ts')
+    await reloadOnChange(emulator)
+  }
 } catch (error) {
   console.error(error instanceof UsageError ? error.message : error)
   process.exit(1)

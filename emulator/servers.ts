@@ -1,37 +1,44 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { reasonOf, UsageError, withClient } from '../drizzle/db/connect.ts'
-import { assertFree } from './port.ts'
 import type { Settings } from './settings.ts'
 import { connectRedis } from './upstash/redis.ts'
 
-/** How long a server may take to be connected to, in milliseconds. */
-const PATIENCE_MS = 3_000
+const CONNECT_TIMEOUT_MS = 3_000
 
-/** Throws a UsageError when an address is taken or a server that was named cannot be used, before anything is started. */
+/** Throws `UsageError` when the port is in use or a configured server cannot be reached. Starts nothing. */
 export async function checkServers({ host, port, databaseUrl, redisUrl }: Settings): Promise<void> {
-  await assertFree(host, port).catch((error) => {
-    throw new UsageError(
-      codeOf(error) === 'EADDRINUSE'
-        ? `Port ${port} of ${host} is taken: PORT=${port + 1} npm start takes another.`
-        : `HOST ${host} and PORT ${port} cannot be listened on: ${reasonOf(error)}.`,
-    )
-  })
+  await checkPort(host, port)
   if (databaseUrl !== undefined) await withClient(databaseUrl, async () => undefined)
   if (redisUrl !== undefined) await checkRedis(redisUrl)
 }
 
-async function checkRedis(url: string): Promise<void> {
-  const late = delay(PATIENCE_MS, undefined, { ref: false }).then(() =>
-    Promise.reject(new Error('no answer')),
-  )
-  await Promise.race([connectRedis(url), late]).then(
-    (redis) => redis.close(),
-    (error) => {
-      throw new UsageError(`REDIS_URL cannot be used: ${reasonOf(error)}.`)
-    },
-  )
+/** miniflare reports a port in use only after everything else has started. */
+async function checkPort(host: string, port: number): Promise<void> {
+  const server = createServer().listen({ host, port, exclusive: true })
+  try {
+    await once(server, 'listening')
+  } catch (error) {
+    const inUse = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
+    throw new UsageError(
+      inUse
+        ? `Port ${port} on ${host} is in use. Choose another one: PORT=${port + 1} npm start`
+        : `Cannot listen on HOST ${host} and PORT ${port}: ${reasonOf(error)}.`,
+    )
+  }
+  server.close()
+  await once(server, 'close')
 }
 
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined
+async function checkRedis(url: string): Promise<void> {
+  const timeout = delay(CONNECT_TIMEOUT_MS, undefined, { ref: false }).then(() => {
+    throw new Error('no answer')
+  })
+  try {
+    const redis = await Promise.race([connectRedis(url), timeout])
+    redis.close()
+  } catch (error) {
+    throw new UsageError(`Cannot connect to REDIS_URL: ${reasonOf(error)}.`)
+  }
 }

@@ -2,28 +2,28 @@ import { UsageError } from '../drizzle/db/connect.ts'
 import { parseEnv } from '../lib/env.ts'
 import { BINDINGS, variables } from './workers/bindings.ts'
 
-/** What `npm start` is told by its environment. */
+/** The settings of `npm start`. */
 export interface Settings {
   host: string
   port: number
   databaseUrl: string | undefined
   redisUrl: string | undefined
   latencyMs: number
-  /** Where a debugger reaches the Workers; nowhere unless said so. */
+  /** The port on which a debugger reaches the Workers; without it there is no inspector. */
   inspectorPort: number | undefined
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Reads the environment; throws a UsageError that names the variable, without its value where that can be a secret. */
+/** Reads the environment. Throws `UsageError` that names the variable, and never the value of a URL or a secret. */
 export function readSettings(environment: Environment): Settings {
   const settings = {
     host: environment.HOST || '127.0.0.1',
-    port: whole(environment, 'PORT', { default: 8787, most: 65_535 }),
-    databaseUrl: address(environment, 'DATABASE_URL', ['postgres:', 'postgresql:']),
-    redisUrl: address(environment, 'REDIS_URL', ['redis:', 'rediss:']),
-    latencyMs: whole(environment, 'LATENCY_MS', { default: 0, most: 60_000 }),
-    inspectorPort: whole(environment, 'INSPECTOR_PORT', { default: undefined, most: 65_535 }),
+    port: readInteger(environment, 'PORT', { default: 8787, max: 65_535 }),
+    databaseUrl: readUrl(environment, 'DATABASE_URL', ['postgres:', 'postgresql:']),
+    redisUrl: readUrl(environment, 'REDIS_URL', ['redis:', 'rediss:']),
+    latencyMs: readInteger(environment, 'LATENCY_MS', { default: 0, max: 60_000 }),
+    inspectorPort: readInteger(environment, 'INSPECTOR_PORT', { default: undefined, max: 65_535 }),
   }
   try {
     parseEnv({ ...BINDINGS, ...variables(environment) })
@@ -33,22 +33,20 @@ export function readSettings(environment: Environment): Settings {
   return settings
 }
 
-function whole<Default>(
+function readInteger<Default>(
   environment: Environment,
   name: string,
-  limits: { default: Default; most: number },
+  limits: { default: Default; max: number },
 ): number | Default {
   const text = environment[name]
-  if (text === undefined || text === '') return limits.default
-  if (/^\d+$/.test(text) && Number(text) <= limits.most) return Number(text)
-  throw new UsageError(`${name} must be a whole number from 0 to ${limits.most}, not "${text}".`)
+  if (!text) return limits.default
+  if (/^\d+$/.test(text) && Number(text) <= limits.max) return Number(text)
+  throw new UsageError(`${name} must be a whole number from 0 to ${limits.max}, not "${text}".`)
 }
 
-function address(environment: Environment, name: string, protocols: string[]): string | undefined {
+function readUrl(environment: Environment, name: string, protocols: string[]): string | undefined {
   const text = environment[name]
-  if (text === undefined || text === '') return undefined
+  if (!text) return undefined
   if (URL.canParse(text) && protocols.includes(new URL(text).protocol)) return text
-  throw new UsageError(
-    `${name} must be a URL that begins with ${protocols.map((p) => `${p}//`).join(' or ')}.`,
-  )
+  throw new UsageError(`${name} must be a URL that starts with ${protocols.join('// or ')}//.`)
 }

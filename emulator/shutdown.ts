@@ -1,22 +1,21 @@
 import { readFileSync } from 'node:fs'
 
-/** Milliseconds between two looks at whether npm is still there. */
-const LOOK_MS = 1_000
+const NPM_POLL_MS = 1_000
 
 /**
- * Ends the process, successfully, on Ctrl-C, on a request to end, and when the terminal or the npm that started it
- * has gone. The runtime, its files and the database's thread end with it: each is bound to the process's exit.
+ * Exits with code 0 on SIGINT, SIGTERM or SIGHUP, and when the terminal or the parent npm process is gone. workerd, its
+ * temporary files and the database thread end with the process.
  */
 export function shutdownOnSignals(): void {
-  const stop = () => process.exit(0)
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
-  // Nobody reads what it prints any more.
-  process.stdout.on('error', stop)
+  const shutdown = () => process.exit(0)
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, shutdown)
+  // The reader of the output is gone.
+  process.stdout.on('error', shutdown)
   const npm = process.env.npm_lifecycle_event === undefined ? undefined : findNpm(process.ppid)
-  if (npm !== undefined) setInterval(() => isAlive(npm) || stop(), LOOK_MS).unref()
+  if (npm !== undefined) setInterval(() => isAlive(npm) || shutdown(), NPM_POLL_MS).unref()
 }
 
-/** The npm above a process, past the shell between them, which outlives it. Known where there is a /proc. */
+/** Returns the pid of the npm process above `pid`; undefined without /proc. The shell between them outlives npm. */
 function findNpm(pid: number): number | undefined {
   try {
     if (readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('npm ')) return pid

@@ -1,63 +1,43 @@
 import { migrateToLatest } from '../../bundle/migrate-to-latest.ts'
-import type { WranglerFile } from '../../bundle/wrangler-config.ts'
 import { UsageError, withClient } from '../../drizzle/db/connect.ts'
-import type { Service } from '../smoke/ask.ts'
-import { reportSmoke } from '../smoke/report.ts'
-import { waitFor } from '../smoke/smoke.ts'
-import { inOrder } from './config.ts'
-import { hostOf, regionOf, type Settings } from './settings.ts'
-import { deployWorkers, describeTrigger } from './workers.ts'
+import type { Service } from '../smoke/client.ts'
+import { runSmoke, waitFor } from '../smoke/smoke.ts'
+import { hostOf, regionOf } from './settings.ts'
+import { deployWorkers, inOrder, type Release, triggerOf } from './workers.ts'
 
-/** Seconds after which a service that was just deployed should be reachable everywhere. */
-const SPREAD_S = 60
+/** A route can take this long to reach every data center. */
+const PROPAGATION_SECONDS = 60
 
-export type Release = {
-  /** What it is called: the tag of its Workers. */
-  readonly name: string
-  readonly file: WranglerFile
-  readonly settings: Settings
-}
+const DATABASES = ['DATABASE_URL', 'REFRESH_DATABASE_URL'] as const
 
-/**
- * Brings the database to the release, which the Workers of the one before bear, then the Workers, and tries the
- * service. What fails is a {@link UsageError}, and nothing after it is begun.
- */
-export async function deployRelease({ name, file, settings }: Release, service: Service): Promise<void> {
+/** Migrates the database, which the live Workers tolerate, then deploys the Workers and tests the service. Stops at the first failure. */
+export async function deployRelease(release: Release, service: Service): Promise<void> {
+  const { settings } = release
   await withClient(settings.MIGRATE_DATABASE_URL, (client) => migrateToLatest(client), 'MIGRATE_DATABASE_URL')
   console.log('The database has the current schema.')
-  for (const variable of ['DATABASE_URL', 'REFRESH_DATABASE_URL'] as const) {
+  for (const variable of DATABASES) {
     await withClient(settings[variable], (client) => client.query('select 1'), variable)
   }
-  await deployWorkers({ file, site: siteOf(settings), settings, release: name })
-  console.log(`Release ${name} is live. Trying ${service.url}:`)
-  await waitFor(service, SPREAD_S)
-  await reportSmoke(service).catch((error: Error) => {
-    throw new UsageError(
-      `${error.message}\nThe release is live all the same: npm run rollback takes it back.`,
-    )
+  await deployWorkers(release)
+  console.log(`Commit ${release.commit} is live. Testing ${service.url}:`)
+  await waitFor(service, PROPAGATION_SECONDS)
+  await runSmoke(service).catch((error: Error) => {
+    throw new UsageError(`${error.message}\nThe new version is live. To go back, deploy the previous commit.`)
   })
 }
 
-/** What {@link deployRelease} does, in order; a name in brackets stands for what is not set. */
-export function stepsOf({ name, file, settings }: Release): string[] {
-  const { host, region } = siteOf(settings)
-  const step = (what: string, about: string) => `${what.padEnd(27)} ${about}`
-  return [
-    step(
-      `release ${name}`,
-      region ? `in ${region}, by the database` : 'placed by Cloudflare (Smart Placement)',
-    ),
-    step('migrate', hostOf(settings.MIGRATE_DATABASE_URL) || '(MIGRATE_DATABASE_URL)'),
-    step('log in as the Workers do', 'DATABASE_URL, REFRESH_DATABASE_URL'),
-    ...inOrder(file).map((worker) =>
-      step(`deploy ${worker.name}`, describeTrigger(worker, host || '(API_URL)')),
-    ),
-    step('smoke', settings.API_URL || '(API_URL)'),
+/** The steps of {@link deployRelease}, a line each. */
+export function stepsOf({ file, settings, commit }: Release): string[] {
+  const host = hostOf(settings.API_URL) || '(API_URL)'
+  const steps = [
+    [
+      `commit ${commit}`,
+      `placed in ${regionOf(settings.DATABASE_URL) ?? 'the region that Cloudflare chooses'}`,
+    ],
+    ['migrate', hostOf(settings.MIGRATE_DATABASE_URL) || '(MIGRATE_DATABASE_URL)'],
+    ['check logins', DATABASES.join(', ')],
+    ...inOrder(file).map((worker) => [`deploy ${worker.name}`, triggerOf(worker, host)]),
+    ['smoke', settings.API_URL || '(API_URL)'],
   ]
+  return steps.map(([step = '', target = '']) => `${step.padEnd(24)} ${target}`)
 }
-
-const siteOf = ({ API_URL, CLOUDFLARE_ZONE, DATABASE_URL }: Settings) => ({
-  host: hostOf(API_URL),
-  zone: CLOUDFLARE_ZONE,
-  region: regionOf(DATABASE_URL),
-})

@@ -1,63 +1,93 @@
-import type { WorkerConfig, WranglerFile } from '../../bundle/wrangler-config.ts'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type WorkerConfig, type WranglerFile, workersOf } from '../../bundle/wrangler-config.ts'
 import { UsageError } from '../../drizzle/db/connect.ts'
-import { inOrder, type Site, withPrivateFolder, wranglerConfig } from './config.ts'
-import { type Settings, secretsFor } from './settings.ts'
-import { reasonOfFailure, wrangler } from './wrangler.ts'
+import { hostOf, regionOf, type Settings, secretsFor } from './settings.ts'
+import { wrangler } from './wrangler.ts'
 
-export type Deployment = {
-  readonly file: WranglerFile
-  readonly site: Site
-  readonly settings: Settings
-  readonly release: string
-}
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+/** What is deployed: wrangler.toml with the owner's settings. Cloudflare lists each version with the commit as its tag. */
+export type Release = { readonly file: WranglerFile; readonly settings: Settings; readonly commit: string }
 
 /**
- * Puts every Worker live, one after the other, each with its secrets in the same version: so there is none without
- * them, and a rollback brings back the secrets that belong to the code. The first that fails ends it, with a
- * {@link UsageError} that says where that leaves the service.
+ * Deploys one Worker after another, each with its secrets in the same version. Throws `UsageError` at the first failure
+ * and says which Workers are live.
  */
-export async function deployWorkers({ file, site, settings, release }: Deployment): Promise<void> {
+export async function deployWorkers({ file, settings, commit }: Release): Promise<void> {
   const workers = inOrder(file)
   await withPrivateFolder(async (write) => {
-    const config = await write('wrangler.json', wranglerConfig(file, site))
+    const config = await write('wrangler.json', wranglerConfig(file, settings))
     for (const [index, worker] of workers.entries()) {
       const secrets = secretsFor(settings, worker)
-      const ran = await wrangler([
+      const { code, output } = await wrangler([
         'deploy',
-        ...['--config', config, '--env', worker.name],
-        ...(worker.hasSecrets ? ['--secrets-file', await write('secrets.json', secrets)] : []),
-        ...['--tag', release, '--message', `Release ${release}`],
+        ...['--config', config, '--env', worker.name, '--tag', commit],
+        ...(secrets === undefined ? [] : ['--secrets-file', await write('secrets.json', secrets)]),
       ])
-      if (ran.code !== 0) {
-        throw new UsageError(brokenOff(workers, index, withoutSecrets(reasonOfFailure(ran), secrets)))
+      if (code !== 0) {
+        const names = (some: WorkerConfig[]) => some.map(({ name }) => name).join(', ') || 'none'
+        throw new UsageError(
+          [
+            `wrangler could not deploy ${worker.name}:`,
+            withoutSecrets(output, settings),
+            `New version: ${names(workers.slice(0, index))}. Previous version: ${names(workers.slice(index + 1))}. Unknown: ${worker.name}.`,
+            'The previous Workers run on the new schema. Fix the cause and run npm run deploy again.',
+          ].join('\n'),
+        )
       }
-      console.log(`${worker.name.padEnd(20)} ${describeTrigger(worker, site.host)}`)
+      console.log(`${worker.name.padEnd(24)} ${triggerOf(worker, hostOf(settings.API_URL))}`)
     }
   })
 }
 
-/** What calls a Worker, for people. */
-export function describeTrigger({ route, crons }: WorkerConfig, host: string): string {
+/**
+ * The order of deployment. Scheduled Workers come first: the others read what they write. The Worker with the catch-all
+ * route, which serves the OpenAPI document, comes last: it must not describe what is not live.
+ */
+export function inOrder(file: WranglerFile): WorkerConfig[] {
+  const length = ({ route }: WorkerConfig) => route?.length ?? Number.MAX_SAFE_INTEGER
+  return workersOf(file).toSorted((a, b) => length(b) - length(a))
+}
+
+/** The Worker's route, or its cron pattern. */
+export function triggerOf({ route, crons }: WorkerConfig, host: string): string {
   return route === undefined ? `cron ${crons.join(', ')}` : route.replace(/^\*/, host)
 }
 
-/** Cloudflare's code for limits that an account's plan does not have. */
-const LIMITS_NOT_IN_PLAN = '100328'
-
-function brokenOff(workers: readonly WorkerConfig[], failed: number, reason: string): string {
-  const names = (some: readonly WorkerConfig[]) => some.map(({ name }) => name).join(', ') || 'none'
-  const plan = reason.includes(LIMITS_NOT_IN_PLAN)
-    ? ['The service needs the plan Workers Paid: a page takes more CPU than the free one has.']
-    : []
-  return [
-    `${workers[failed]?.name} could not be deployed: ${reason}`,
-    ...plan,
-    `New: ${names(workers.slice(0, failed))}. As before: ${names(workers.slice(failed + 1))}. Either: ${workers[failed]?.name}.`,
-    'The Workers of before work on the new schema, so nothing is broken. Mend the cause and run npm run deploy again; or npm run rollback takes back the new ones.',
-  ].join('\n')
+/** wrangler.toml with the owner's host and region, and without `build`, which would run again for each Worker. */
+export function wranglerConfig({ build: _, ...file }: WranglerFile, settings?: Settings): WranglerFile {
+  const region = settings && regionOf(settings.DATABASE_URL)
+  const env = Object.entries(file.env).map(([name, { route, ...worker }]) => {
+    const main = join(ROOT, worker.main)
+    if (route === undefined || settings === undefined)
+      return [name, { ...worker, main, ...(route && { route }) }]
+    const pattern = route.replace(/^\*/, hostOf(settings.API_URL))
+    return [name, { ...worker, main, routes: [{ pattern, zone_name: settings.CLOUDFLARE_ZONE }] }]
+  })
+  return { ...file, ...(region !== undefined && { placement: { region } }), env: Object.fromEntries(env) }
 }
 
-function withoutSecrets(text: string, secrets: Readonly<Record<string, string>>): string {
-  const given = Object.values(secrets).filter((secret) => secret !== '')
-  return given.reduce((rest, secret) => rest.replaceAll(secret, '…'), text)
+/** Writes JSON files that only this user can read, and removes them when `work` ends. */
+export async function withPrivateFolder<Result>(
+  work: (write: (name: string, content: unknown) => Promise<string>) => Promise<Result>,
+): Promise<Result> {
+  const folder = await mkdtemp(join(tmpdir(), 'export-api-'))
+  try {
+    return await work(async (name, content) => {
+      const path = join(folder, name)
+      await writeFile(path, JSON.stringify(content), { mode: 0o600 })
+      return path
+    })
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+function withoutSecrets(text: string, settings: Settings): string {
+  const { CLOUDFLARE_ZONE: _zone, API_URL: _url, SESSION_COOKIE: _cookie, ...secrets } = settings
+  const values = Object.values(secrets).filter((value) => value !== '')
+  return values.reduce((rest, value) => rest.replaceAll(value, '…'), text)
 }

@@ -1,31 +1,32 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as z from 'zod/mini'
+import { UsageError } from '../../drizzle/db/connect.ts'
 import { BASE } from '../../lib/app.ts'
 import { type OpenApiDocument, responseValidator } from '../../lib/openapi/response-validator.ts'
-import { ask, demandStatus, type Heard, type Service } from './ask.ts'
+import { expectBody, expectStatus, get, type Service } from './client.ts'
 
-/** What one thing that was tried showed; `failure` is a sentence. */
-export type Finding = {
-  readonly what: string
-  readonly says: string
-  readonly failure?: string
-}
+/** The outcome of one check; `failure` is a sentence. */
+type Finding = { readonly name: string; readonly result: string; readonly failure?: string }
 
-/** A day before every row, which a plan moves up: so a page is as full as it can be. */
-const LONG_AGO = '2000-01-01'
-
-const Responses = z.record(z.string(), z.looseObject({}))
+/** Before every row, so that the window is as wide as the plan allows and the page as full as possible. */
+const EARLIEST = '2000-01-01'
 
 const Document = z.looseObject({
   openapi: z.string().check(z.startsWith('3.1')),
   paths: z.record(
     z.string().check(z.startsWith(BASE)),
     z.looseObject({
-      get: z.looseObject({ parameters: z.optional(z.array(z.unknown())), responses: Responses }),
+      get: z.looseObject({
+        parameters: z.optional(z.array(z.unknown())),
+        responses: z.record(z.string(), z.looseObject({})),
+      }),
     }),
   ),
-  components: z.looseObject({ headers: z.looseObject({}), responses: Responses }),
+  components: z.looseObject({
+    headers: z.looseObject({}),
+    responses: z.record(z.string(), z.looseObject({})),
+  }),
 })
 
 const Health = z.object({ status: z.literal('ok'), counter: z.string() })
@@ -36,109 +37,106 @@ const Page = z.object({
   meta: z.unknown(),
 })
 
-/**
- * Tries a running service from outside: its document, its health, a wrong key, and with a key the listing and a page or
- * two of every metric that the document describes, each answer against that document.
- */
-export async function* smoke(service: Service): AsyncGenerator<Finding> {
-  let document: z.infer<typeof Document> | undefined
-  yield await tried('openapi.json', async () => {
-    const heard = await ask(service, { path: '/openapi.json' })
-    demandStatus(heard, 200)
-    const read = Document.safeParse(heard.body)
-    if (!read.success)
-      throw new Error(`It is not the API's OpenAPI 3.1 document: ${z.prettifyError(read.error)}`)
-    document = read.data
-    return `${Object.keys(read.data.paths).length} paths`
-  })
-  yield await tried('healthz', async () => {
-    const heard = await ask(service, { path: '/healthz' })
-    demandStatus(heard, 200)
-    const { counter } = demand(Health, heard)
-    return counter === 'ok' ? 'ok' : 'ok; the counter is away, exports are served without it'
-  })
-  if (document === undefined) return
-  yield* withDocument(service, document)
+/** Tests a service and prints a table. Throws `UsageError` with a line for each failure. */
+export async function runSmoke(service: Service): Promise<void> {
+  const failures: string[] = []
+  for await (const { name, result, failure } of smoke(service)) {
+    console.log(`${name.padEnd(20)} ${result}`)
+    if (failure !== undefined) failures.push(`${name}: ${failure}`)
+  }
+  if (service.key === undefined) {
+    console.log('Skipped all checks that need a key. To run them, set EXPORT_API_KEY and run npm run smoke.')
+  }
+  if (failures.length > 0) throw new UsageError(failures.join('\n'))
 }
 
-async function* withDocument(
-  service: Service,
-  document: z.infer<typeof Document> & OpenApiDocument,
-): AsyncGenerator<Finding> {
+/**
+ * Checks the OpenAPI document, the health and a wrong key. With a key, it also checks the brands listing and the first two
+ * pages of each metric in the document, each response against the document.
+ */
+export async function* smoke({ url, key }: Service): AsyncGenerator<Finding> {
+  let document: (z.infer<typeof Document> & OpenApiDocument) | undefined
+  yield await check('openapi.json', async () => {
+    const response = await get(url, '/openapi.json')
+    expectStatus(response, 200)
+    document = expectBody(Document, response)
+    return `${Object.keys(document.paths).length} paths`
+  })
+  yield await check('healthz', async () => {
+    const response = await get(url, '/healthz')
+    expectStatus(response, 200)
+    const { counter } = expectBody(Health, response)
+    return counter === 'ok' ? 'ok' : 'ok; Redis is down, requests are not limited'
+  })
+  if (document === undefined) return
+
   const conforms = responseValidator(document)
-  const read = async (path: string, key: string, query?: Record<string, string | undefined>) => {
-    const heard = await ask(service, { path, key, query: query ?? {} })
-    conforms({ path: BASE + path, status: String(heard.status), headers: heard.headers, body: heard.body })
-    return heard
+  const read = async (path: string, key: string, query?: Record<string, string>) => {
+    const response = await get(url, path, key, query)
+    const { status, headers, body } = response
+    conforms({ path: BASE + path, status: String(status), headers, body })
+    return response
   }
-  const paths = Object.entries(document.paths).map(([path, { get }]) => ({
+  const endpoints = Object.entries(document.paths).map(([path, { get }]) => ({
     path: path.slice(BASE.length),
     paged: get.parameters !== undefined,
   }))
+  const listing = endpoints.find(({ paged }) => !paged)?.path ?? '/brands'
 
-  for (const { path } of paths.slice(0, 1)) {
-    yield await tried('a wrong key', async () => {
-      demandStatus(await read(path, `svc_live_${randomBytes(32).toString('hex')}`), 401)
-      return 'refused'
-    })
-  }
-  const { key } = service
+  yield await check('a wrong key', async () => {
+    expectStatus(await read(listing, `svc_live_${randomBytes(32).toString('hex')}`), 401)
+    return 'rejected'
+  })
   if (key === undefined) return
 
   let brandId: string | undefined
-  for (const { path } of paths.filter(({ paged }) => !paged)) {
-    yield await tried(path.slice(1), async () => {
-      const heard = await read(path, key)
-      demandStatus(heard, 200)
-      const { data } = demand(Brands, heard)
-      brandId ??= data[0]?.id
-      return data.length === 0 ? 'none: no metric can be tried' : rows(data.length)
-    })
-  }
+  yield await check(listing.slice(1), async () => {
+    const response = await read(listing, key)
+    expectStatus(response, 200)
+    const { data } = expectBody(Brands, response)
+    brandId = data[0]?.id
+    return data.length === 0 ? 'none; metrics are not checked' : rows(data.length)
+  })
   if (brandId === undefined) return
-  const query = { brandId, fromDate: LONG_AGO }
-  for (const { path } of paths.filter(({ paged }) => paged)) {
-    yield await tried(path.slice(1), async () => {
-      const first = await read(path, key, query)
-      demandStatus(first, 200)
-      const { data, pagination, meta } = demand(Page, first)
-      const cursor = pagination.nextCursor
-      if (cursor === null) return rows(data.length)
-      const second = await read(path, key, { ...query, cursor })
-      demandStatus(second, 200)
-      const next = demand(Page, second)
-      const seen = new Set(data.map((row) => JSON.stringify(row)))
-      if (next.data.some((row) => seen.has(JSON.stringify(row))))
-        throw new Error('Its second page repeats a row.')
-      if (JSON.stringify(next.meta) !== JSON.stringify(meta))
-        throw new Error('Its second page has another window.')
-      return `${rows(data.length)}, then ${next.data.length}`
+  const query = { brandId, fromDate: EARLIEST }
+  const page = async (path: string, more: Record<string, string> = {}) => {
+    const response = await read(path, key, { ...query, ...more })
+    expectStatus(response, 200)
+    return expectBody(Page, response)
+  }
+  for (const { path } of endpoints.filter(({ paged }) => paged)) {
+    yield await check(path.slice(1), async () => {
+      const first = await page(path)
+      const cursor = first.pagination.nextCursor
+      if (cursor === null) return rows(first.data.length)
+      const second = await page(path, { cursor })
+      const seen = new Set(first.data.map((row) => JSON.stringify(row)))
+      if (second.data.some((row) => seen.has(JSON.stringify(row)))) {
+        throw new Error('The second page repeats a row.')
+      }
+      if (JSON.stringify(second.meta) !== JSON.stringify(first.meta)) {
+        throw new Error('The second page has another window.')
+      }
+      return `${rows(first.data.length)}, then ${second.data.length}`
     })
   }
 }
 
-/** Waits until the service says that it is there, or for so many seconds; what it says then is for {@link smoke} to find. */
-export async function waitFor(service: Service, seconds: number): Promise<void> {
+/** Waits until the health check succeeds, at most so many seconds. The smoke test then reports what is wrong. */
+export async function waitFor({ url }: Service, seconds: number): Promise<void> {
   for (let left = seconds; left > 0; left -= 1) {
-    const heard = await ask(service, { path: '/healthz' }).catch(() => undefined)
-    if (heard?.status === 200) return
+    const response = await get(url, '/healthz').catch(() => undefined)
+    if (response?.status === 200) return
     await sleep(1_000)
   }
 }
 
-/** Tries something that says how it went; what it throws is the failure. */
-async function tried(what: string, attempt: () => Promise<string>): Promise<Finding> {
+async function check(name: string, run: () => Promise<string>): Promise<Finding> {
   try {
-    return { what, says: await attempt() }
+    return { name, result: await run() }
   } catch (error) {
-    return { what, says: 'FAILED', failure: error instanceof Error ? error.message : String(error) }
+    return { name, result: 'FAILED', failure: error instanceof Error ? error.message : String(error) }
   }
-}
-
-function demand<Shape extends z.core.$ZodType>(shape: Shape, { body }: Heard): z.output<Shape> {
-  const read = z.safeParse(shape, body)
-  if (read.success) return read.data
-  throw new Error(`Its answer has not the form that it needs: ${z.prettifyError(read.error)}`)
 }
 
 const rows = (count: number): string => (count === 1 ? '1 row' : `${count} rows`)

@@ -1,8 +1,8 @@
 import { Socket } from 'node:net'
 
 /**
- * A connection that ends with an error where what it brings can't be read. The driver's parser throws on bytes that are
- * no PostgreSQL's, and by itself that ends the process, not the connection.
+ * A socket that fails when its data cannot be parsed. pg's parser throws on bytes that are not Postgres's protocol, and
+ * an uncaught error would end the process.
  */
 export class GuardedSocket extends Socket {
   override emit(event: string | symbol, ...values: unknown[]): boolean {

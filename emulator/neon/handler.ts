@@ -1,7 +1,7 @@
 import pg, { type PoolClient, type QueryArrayConfig } from 'pg'
 import type { Pools } from './pools.ts'
 import { type NeonQuery, parseNeonRequest } from './request.ts'
-import { errorResponse, type Output, resultOf, sized } from './response.ts'
+import { errorResponse, limited, type Output, resultOf } from './response.ts'
 
 const ISOLATION = new Map([
   ['ReadUncommitted', 'READ UNCOMMITTED'],
@@ -10,7 +10,7 @@ const ISOLATION = new Map([
   ['Serializable', 'SERIALIZABLE'],
 ])
 
-/** Answers Neon's SQL over HTTP from `pools` as Neon's proxy does, a single query or a batch in one transaction. */
+/** Answers Neon's SQL over HTTP as its proxy does: one query, or a batch in one transaction. */
 export function neon(pools: Pools): (request: Request) => Promise<Response> {
   return async (request) => {
     const body = await parseNeonRequest(request)
@@ -22,41 +22,41 @@ export function neon(pools: Pools): (request: Request) => Promise<Response> {
 
     let client: PoolClient
     try {
-      client = await (await pools.of(request.headers.get('Neon-Connection-String'))).connect()
+      client = await (await pools.forConnection(request.headers.get('Neon-Connection-String'))).connect()
     } catch (error) {
       return errorResponse(error, 'connecting')
     }
-    const lost = track(client)
+    const isBroken = watchForErrors(client)
     let fatal = false
     try {
       const output = outputOf(request.headers)
-      const answering =
+      const result =
         'query' in body
           ? run(client, body, output)
           : inTransaction(client, begin(request.headers), body.queries, output).then((results) => ({
               results,
             }))
-      return sized(JSON.stringify(await Promise.race([answering, left(request.signal)])))
+      return limited(JSON.stringify(await Promise.race([result, rejectOnAbort(request.signal)])))
     } catch (error) {
-      // Known before the connection's end has been heard: the next query must not get it.
+      // The error arrives before the connection's own event; the next query must not get this connection.
       if (endsConnection(error)) fatal = true
       return errorResponse(error, 'querying')
     } finally {
-      client.release(lost() || fatal)
+      client.release(isBroken() || fatal)
     }
   }
 }
 
-/** Rejects when nobody waits for the answer any more: a connection that has gone silent must not be kept waiting for. */
-function left(signal: AbortSignal): Promise<never> {
+/** Rejects when the caller is gone, so that a silent connection does not keep the handler waiting. */
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     if (signal.aborted) reject(signal.reason)
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
   })
 }
 
-/** Tells whether the connection broke while it was in use; without a listener that would end the process. */
-function track(client: PoolClient): () => boolean {
+/** Listens for a broken connection, which without a listener would end the process. Returns whether it broke. */
+function watchForErrors(client: PoolClient): () => boolean {
   let broken = false
   const listener = () => {
     broken = true
@@ -97,7 +97,7 @@ async function inTransaction(client: PoolClient, begin: string, queries: NeonQue
     await client.query('COMMIT')
     return results
   } catch (error) {
-    // The first error is the answer; a rollback that fails too means that the connection is gone.
+    // Report the first error. A rollback that fails as well means that the connection is gone.
     await client.query('ROLLBACK').catch(() => undefined)
     throw error
   }
@@ -108,7 +108,7 @@ async function run(client: PoolClient, { query, params }: NeonQuery, output: Out
     text: query,
     values: params,
     rowMode: 'array',
-    // The simple protocol, pg's choice when there are no parameters, takes several statements; Neon never does.
+    // Without parameters pg uses the simple protocol, which takes several statements. Neon never does.
     queryMode: 'extended',
     types: { getTypeParser: () => (text: string) => text },
   }

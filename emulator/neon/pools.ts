@@ -1,18 +1,16 @@
 import pg, { type Pool } from 'pg'
 import { GuardedSocket } from './guarded-socket.ts'
 
-/** The connections that all Workers share, apart by the role that a Worker's connection string names. */
+/** One connection pool for each role that the Workers' connection strings name. */
 export interface Pools {
-  /** Where a connection string's role is one of the database's, its connections have its rights and settings. */
-  of(connectionString: string | null): Promise<Pool>
+  /** The pool whose connections have the rights and settings of the connection string's role, if the database has it. */
+  forConnection(connectionString: string | null): Promise<Pool>
   end(): Promise<void>
 }
 
-/**
- * Opens connections as they are needed; a server that goes away costs its connections and nothing else. With `roles`,
- * they take on the role of who asks, as far as whoever the address names may.
- */
+/** Connects lazily. With `roles`, connections take on the role of the connection string where `databaseUrl`'s user may. */
 export function openPools(databaseUrl: string, { roles }: { roles: boolean }): Pools {
+  const opened: Pool[] = []
   const open = (options = ''): Pool => {
     const pool = new pg.Pool({
       connectionString: withOptions(databaseUrl, options),
@@ -22,32 +20,35 @@ export function openPools(databaseUrl: string, { roles }: { roles: boolean }): P
       allowExitOnIdle: true,
     })
     pool.on('error', () => undefined)
+    opened.push(pool)
     return pool
   }
   const plain = open()
-  const pools = new Map<string, Pool>()
+  const pools = new Map<string, Promise<Pool>>()
+  const openAs = async (role: string): Promise<Pool> => {
+    const settings = await roleSettings(plain, role)
+    return settings === null
+      ? plain
+      : open([`role=${role}`, ...settings].map((each) => `-c ${each}`).join(' '))
+  }
   return {
-    of: async (connectionString) => {
+    forConnection: async (connectionString) => {
       const role =
         roles && connectionString !== null ? decodeURIComponent(new URL(connectionString).username) : ''
       if (role === '') return plain
-      const known = pools.get(role)
-      if (known !== undefined) return known
-      const settings = await settingsOf(plain, role)
-      const found = pools.get(role)
-      if (found !== undefined) return found
-      const pool =
-        settings === null ? plain : open([`role=${role}`, ...settings].map((each) => `-c ${each}`).join(' '))
+      const pool = pools.get(role) ?? openAs(role)
       pools.set(role, pool)
+      // A failure is not cached: the database may be back at the next request.
+      pool.catch(() => pools.delete(role))
       return pool
     },
     end: async () => {
-      await Promise.all([...new Set([plain, ...pools.values()])].map((pool) => pool.end()))
+      await Promise.all(opened.map((pool) => pool.end()))
     },
   }
 }
 
-/** An address with settings beside those that it has: by themselves, the address's own would take their place. */
+/** Adds startup options to a URL. pg would otherwise ignore the URL's own. */
 function withOptions(address: string, options: string): string {
   const url = new URL(address)
   const all = [url.searchParams.get('options') ?? '', options].filter((each) => each !== '')
@@ -55,8 +56,8 @@ function withOptions(address: string, options: string): string {
   return url.href
 }
 
-/** What a role has set for itself in this database, as `name=value`; null when there is none that can be taken on. */
-async function settingsOf(pool: Pool, role: string): Promise<string[] | null> {
+/** The settings of a role in this database as `name=value`; null when the role does not exist or may not be taken on. */
+async function roleSettings(pool: Pool, role: string): Promise<string[] | null> {
   const { rows } = await pool.query<{ settings: string[] }>(
     `select coalesce(setconfig, '{}') as settings
      from pg_roles

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 
-/** Neon's default for requests as for responses. */
+/** Neon's default limit for requests and for responses. */
 export const MAX_BYTES = 10 * 1024 * 1024
 
 const Param = z.union([
@@ -23,13 +23,13 @@ const Body = z.union([Query, z.object({ queries: z.array(Query) })])
 /** One statement with its parameters as text. */
 export type NeonQuery = z.infer<typeof Query>
 
-/** The body of a request, or a sentence that says why it is none. */
+/** Returns the parsed body, or the reason why it is invalid. */
 export async function parseNeonRequest(request: Request): Promise<z.infer<typeof Body> | string> {
   if (request.headers.get('Neon-Connection-String') === null) return 'missing connection string'
   const text = await request.text()
   if (Buffer.byteLength(text) > MAX_BYTES) return `request is too large (max is ${MAX_BYTES} bytes)`
   try {
-    // The client sends JSON as text/plain, so the content type says nothing.
+    // Neon's client sends JSON as text/plain, so the content type is not checked.
     const body = z.safeParse(Body, JSON.parse(text))
     return body.success ? body.data : 'the body is neither {query, params} nor {queries}'
   } catch {

@@ -1,7 +1,7 @@
 import pg, { type QueryArrayResult } from 'pg'
 import { MAX_BYTES } from './request.ts'
 
-/** How the caller wants its cells and rows. */
+/** The format that the caller asks for. */
 export interface Output {
   rawText: boolean
   arrays: boolean
@@ -9,11 +9,11 @@ export interface Output {
 
 type Cell = string | null
 
-/** Type ids whose text is also their JSON, which Neon sends as such when raw text was not asked for. */
+/** Types whose text is valid JSON. Neon sends them as JSON unless raw text was requested. */
 const { BOOL, INT2, INT4, INT8, FLOAT4, FLOAT8, JSON: JSON_TYPE, JSONB } = pg.types.builtins
 const JSON_TYPES: ReadonlySet<number> = new Set([BOOL, INT2, INT4, INT8, FLOAT4, FLOAT8, JSON_TYPE, JSONB])
 
-/** A result in Neon's form. */
+/** A result in Neon's format. */
 export function resultOf(result: QueryArrayResult<Cell[]>, output: Output) {
   const { command, rowCount, fields } = result
   const rows = result.rows.map((row) => {
@@ -30,8 +30,8 @@ function jsonCell(cell: Cell, type: number | undefined): unknown {
   return JSON.parse(cell)
 }
 
-/** A JSON answer, or Neon's refusal of one over its limit. */
-export function sized(json: string): Response {
+/** A JSON response, or Neon's 507 when it is over the size limit. */
+export function limited(json: string): Response {
   if (Buffer.byteLength(json) > MAX_BYTES) {
     return Response.json({ message: `response is too large (max is ${MAX_BYTES} bytes)` }, { status: 507 })
   }
@@ -39,12 +39,12 @@ export function sized(json: string): Response {
 }
 
 /**
- * What Neon answers for an error: 400 with Postgres's own fields when a query failed, even by losing its
- * connection, and 500 when no connection could be had (except to a database that does not exist).
+ * Neon's response to an error: 400 with Postgres's fields when a query failed, or its connection broke; 500 when
+ * connecting failed, except 400 when the database does not exist.
  */
-export function errorResponse(error: unknown, while_: 'connecting' | 'querying'): Response {
+export function errorResponse(error: unknown, during: 'connecting' | 'querying'): Response {
   const fields = error instanceof pg.DatabaseError ? error : undefined
-  const status = while_ === 'querying' || fields?.code === '3D000' ? 400 : 500
+  const status = during === 'querying' || fields?.code === '3D000' ? 400 : 500
   const body = {
     message: error instanceof Error ? error.message : String(error),
     code: fields?.code ?? '',

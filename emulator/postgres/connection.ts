@@ -1,81 +1,82 @@
 import type { Socket } from 'node:net'
 import type { PGlite } from '@electric-sql/pglite'
-import { fatal, isCopyIn, query, readOpening, readRun, SYNC } from './frames.ts'
+import { fatalMessage, isCopyFromStdin, queryMessage, readBatch, readFirstMessage, SYNC } from './messages.ts'
 import type { Mutex } from './mutex.ts'
 
-/** How long a client with an idle transaction may keep others waiting: less than a request's patience. */
-const IDLE_LIMIT_MS = 4_000
+/** How long an idle transaction may block other clients. Shorter than a Worker's timeout. */
+const IDLE_TIMEOUT_MS = 4_000
 
-/** PGlite would wait for the rows inside its one thread, find none, and end itself. */
-const NO_COPY_IN = query(
+/** PGlite would wait for the rows inside its one thread and never get them. */
+const COPY_NOT_SUPPORTED = queryMessage(
   `do $$ begin raise 'COPY FROM STDIN needs a Postgres server: set DATABASE_URL' using errcode = '0A000'; end $$`,
 )
 
-/** The database's one session, the queue for it, and how it greets who comes in. */
+/** What the next client must not inherit: an unfinished batch, a transaction, settings and statements. */
+const RESET = [
+  SYNC,
+  ...['ROLLBACK', 'RESET ALL', 'DEALLOCATE ALL', 'RESET SESSION AUTHORIZATION'].map(queryMessage),
+]
+
+/** The database's one session, which all connections share. */
 export interface Session {
   db: PGlite
   mutex: Mutex
-  greeting: Buffer
-  /** Told when the database itself has come to an end. */
-  onBroken: (error: unknown) => void
+  /** What the server answers to a startup message. */
+  startupResponse: Buffer
+  /** Called when the database itself has failed. */
+  onFailure: (error: unknown) => void
 }
 
 /**
- * Serves one client. It holds the session from a run's first message until it is out of its transaction, as
- * messages of two clients must not mix between Parse and Sync, nor statements between BEGIN and COMMIT.
+ * Serves one client. It holds the mutex from the first message of a batch to the end of its transaction: messages of
+ * two clients must not mix between Parse and Sync, nor statements between BEGIN and COMMIT.
  */
-export function serve(socket: Socket, { db, mutex, greeting, onBroken }: Session): void {
+export function serve(socket: Socket, { db, mutex, startupResponse, onFailure }: Session): void {
   let received = Buffer.alloc(0)
-  let greeted = false
-  let left = false
-  let endTurn: (() => void) | undefined
+  let started = false
+  let closed = false
+  let release: (() => void) | undefined
   let work: Promise<void> = Promise.resolve()
 
-  async function run(messages: Buffer, last: string): Promise<void> {
-    endTurn ??= await mutex.take()
+  async function run(batch: Buffer, last: string): Promise<void> {
+    release ??= await mutex.acquire()
     if (socket.destroyed) return
     socket.setTimeout(0)
-    await execute(db, isCopyIn(messages) ? NO_COPY_IN : messages, (bytes) => socket.write(bytes))
+    await execute(db, isCopyFromStdin(batch) ? COPY_NOT_SUPPORTED : batch, (bytes) => socket.write(bytes))
     if (last === 'H' || db.isInTransaction()) {
-      socket.setTimeout(IDLE_LIMIT_MS)
+      socket.setTimeout(IDLE_TIMEOUT_MS)
       return
     }
-    endTurn()
-    endTurn = undefined
+    release()
+    release = undefined
   }
 
-  async function leave(): Promise<void> {
-    if (left) return
-    left = true
-    endTurn ??= await mutex.take()
-    // What is left of the client would be the next one's: its run, its transaction, its settings.
-    await execute(db, SYNC)
-    await execute(db, query('ROLLBACK'))
-    await execute(db, query('RESET ALL'))
-    await execute(db, query('DEALLOCATE ALL'))
-    await execute(db, query('RESET SESSION AUTHORIZATION'))
-    endTurn()
+  async function close(): Promise<void> {
+    if (closed) return
+    closed = true
+    release ??= await mutex.acquire()
+    for (const message of RESET) await execute(db, message)
+    release()
   }
 
-  function open(): void {
+  function start(): void {
     for (
-      let opening = readOpening(received);
-      !greeted && opening !== undefined;
-      opening = readOpening(received)
+      let message = readFirstMessage(received);
+      !started && message !== undefined;
+      message = readFirstMessage(received)
     ) {
-      if (opening.kind === 'other') {
+      if (message.kind === 'unknown') {
         socket.destroy()
         return
       }
-      received = received.subarray(opening.size)
-      if (opening.kind === 'encryption') {
+      received = received.subarray(message.size)
+      if (message.kind === 'encryption') {
         socket.write('N')
-      } else if (opening.database === 'postgres') {
-        greeted = true
-        socket.write(greeting)
+      } else if (message.database === 'postgres') {
+        started = true
+        socket.write(startupResponse)
       } else {
-        // There is one database: whoever asks for another must not take this one for it.
-        socket.end(fatal('3D000', `database "${opening.database}" does not exist`))
+        socket.end(fatalMessage('3D000', `database "${message.database}" does not exist`))
         return
       }
     }
@@ -84,25 +85,29 @@ export function serve(socket: Socket, { db, mutex, greeting, onBroken }: Session
   socket.setNoDelay()
   socket.on('data', (bytes) => {
     received = Buffer.concat([received, bytes])
-    if (!greeted) open()
-    for (let next = greeted ? readRun(received) : undefined; next !== undefined; next = readRun(received)) {
+    if (!started) start()
+    for (
+      let next = started ? readBatch(received) : undefined;
+      next !== undefined;
+      next = readBatch(received)
+    ) {
       const { size, last } = next
-      const messages = received.subarray(0, size)
+      const batch = received.subarray(0, size)
       received = received.subarray(size)
       work = work
-        .then(() => (last === 'X' ? leave() : run(messages, last)))
+        .then(() => (last === 'X' ? close() : run(batch, last)))
         .then(() => void (last === 'X' && socket.end()))
-        .catch(onBroken)
+        .catch(onFailure)
     }
   })
   socket.on('timeout', () => {
-    if (mutex.wanted())
-      socket.end(fatal('25P03', 'terminating connection: idle in transaction while others wait'))
-    else socket.setTimeout(IDLE_LIMIT_MS)
+    if (mutex.hasWaiters())
+      socket.end(fatalMessage('25P03', 'terminating connection: idle in transaction while others wait'))
+    else socket.setTimeout(IDLE_TIMEOUT_MS)
   })
   socket.on('error', () => socket.destroy())
   socket.on('close', () => {
-    work = work.then(leave).catch(onBroken)
+    work = work.then(close).catch(onFailure)
   })
 }
 
@@ -113,7 +118,7 @@ async function execute(
 ): Promise<void> {
   await db.execProtocolRawStream(messages, {
     syncToFs: false,
-    // A copy: the bytes lie in the database's own memory.
+    // A copy: the bytes are in PGlite's own memory.
     onRawData: (bytes) => write(Buffer.from(bytes)),
   })
 }

@@ -1,17 +1,18 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 
-/** A Postgres inside this process, and how `pg` or psql reach it. */
+/** A Postgres in this process. */
 export interface EmbeddedPostgres {
+  /** For `pg` and psql. */
   url: string
   stop(): Promise<void>
 }
 
-/** Starts an empty Postgres in memory, on a port of 127.0.0.1 that is free. Everyone talks to it over TCP as to any other. */
+/** Starts an empty in-memory Postgres in a thread. It listens on a free port of 127.0.0.1. */
 export async function startEmbeddedPostgres(): Promise<EmbeddedPostgres> {
   const worker = new Worker(new URL('./thread.ts', import.meta.url))
   const [port] = await once(worker, 'message')
-  worker.on('error', (error) => console.error(`The embedded Postgres has ended: ${error}`))
+  worker.on('error', (error) => console.error(`The embedded Postgres failed: ${error}. Restart the service.`))
   return {
     url: `postgresql://postgres:postgres@127.0.0.1:${port}/postgres`,
     stop: async () => {

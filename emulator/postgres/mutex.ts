@@ -1,25 +1,24 @@
-/** A place in a queue of which one is served at a time, first come first served. */
+/** Lets one holder in at a time, in order of arrival. */
 export interface Mutex {
-  /** Resolves when it is the caller's turn, with the function that ends it. */
-  take(): Promise<() => void>
-  /** Whether anyone waits. */
-  wanted(): boolean
+  /** Resolves with the release function once the caller holds the mutex. */
+  acquire(): Promise<() => void>
+  hasWaiters(): boolean
 }
 
-/** A queue that nobody is in. */
-export function mutex(): Mutex {
+/** Creates a free mutex. */
+export function createMutex(): Mutex {
   let last: Promise<void> = Promise.resolve()
-  let waiting = 0
+  let waiters = 0
   return {
-    take: async () => {
-      const before = last
-      const { promise, resolve } = Promise.withResolvers<void>()
+    acquire: async () => {
+      const previous = last
+      const { promise, resolve: release } = Promise.withResolvers<void>()
       last = promise
-      waiting++
-      await before
-      waiting--
-      return resolve
+      waiters++
+      await previous
+      waiters--
+      return release
     },
-    wanted: () => waiting > 0,
+    hasWaiters: () => waiters > 0,
   }
 }

@@ -4,27 +4,27 @@ import { parentPort } from 'node:worker_threads'
 import { PGlite } from '@electric-sql/pglite'
 import { readImage, writeImage } from './cluster-image.ts'
 import { serve } from './connection.ts'
-import { startup } from './frames.ts'
-import { mutex } from './mutex.ts'
+import { startupMessage } from './messages.ts'
+import { createMutex } from './mutex.ts'
 
-// Runs in a thread of its own (postgres.ts starts it): while the database works, nothing else in it does.
-// Its one session began before the migration that sets this for the database's sessions.
+// embedded.ts starts this thread: PGlite blocks its thread while it runs a statement.
+// The migrations set random_page_cost for new sessions; PGlite's only session starts before them.
 const startParams = [...PGlite.defaultStartParams, '-c', 'random_page_cost=1.1']
 const image = await readImage()
 const db = await PGlite.create({ startParams, ...(image && { loadDataDir: image }) })
 if (!image) await writeImage(await db.dumpDataDir('none'))
-const greeting: Buffer[] = []
-await db.execProtocolRawStream(startup(), { onRawData: (bytes) => greeting.push(Buffer.from(bytes)) })
+const response: Buffer[] = []
+await db.execProtocolRawStream(startupMessage(), { onRawData: (bytes) => response.push(Buffer.from(bytes)) })
 const session = {
-  onBroken: (error: unknown) => {
-    // Thrown outside of any promise it ends this thread, and postgres.ts is told.
+  db,
+  mutex: createMutex(),
+  startupResponse: Buffer.concat(response),
+  onFailure: (error: unknown) => {
+    // Thrown outside of any promise, it ends this thread, and embedded.ts reports it.
     setImmediate(() => {
       throw error
     })
   },
-  db,
-  mutex: mutex(),
-  greeting: Buffer.concat(greeting),
 }
 
 const server = createServer((socket) => serve(socket, session))

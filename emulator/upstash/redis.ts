@@ -1,26 +1,26 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import RedisMock from 'ioredis-mock'
-import { shareOneLua } from './one-lua.ts'
+import { shareLuaState } from './lua-state.ts'
 
-shareOneLua()
+shareLuaState()
 
-/** A command's result, or Redis's own error text. */
+/** A command's result, or Redis's error message. */
 export type Reply = { result: unknown } | { error: string }
 
-/** Where commands go: a server or the embedded store. Each call rejects only when Redis cannot be reached. */
+/** A Redis server or the embedded store. A call rejects only when Redis cannot be reached. */
 export interface RedisBackend {
   send(command: readonly string[]): Promise<Reply>
   transaction(commands: readonly (readonly string[])[]): Promise<Reply[]>
   close(): void
 }
 
-/** A Redis inside this process, empty at the start and shared with no other. */
+/** Opens an empty store in this process. */
 export function embeddedRedis(): RedisBackend {
-  // Stores with the same address share their data, so each gets an address of its own.
+  // ioredis-mock shares data between instances with the same host.
   const redis = new RedisMock({ host: randomUUID() })
   return {
-    // It has a method for each command, but none for any command.
+    // ioredis-mock has a method for each command and no generic `call`.
     send: ([name = '', ...args]) => {
       const method: unknown = Reflect.get(redis, name.toLowerCase())
       if (typeof method !== 'function') return Promise.resolve({ error: `ERR unknown command '${name}'` })
@@ -34,7 +34,7 @@ export function embeddedRedis(): RedisBackend {
   }
 }
 
-/** A Redis server. When it is away every command fails at once, and the connection is tried again meanwhile. */
+/** Connects to a server. While it is down, every command fails at once and the connection is retried. */
 export async function connectRedis(url: string): Promise<RedisBackend> {
   const redis = new Redis(url, {
     lazyConnect: true,
@@ -51,7 +51,7 @@ export async function connectRedis(url: string): Promise<RedisBackend> {
   try {
     await redis.connect()
     await redis.ping()
-    // A password or a database number that Redis refused: it would be left out, without a word.
+    // ioredis connects even when Redis rejects the password or the database number, and reports that as an event.
     if (reason !== undefined) throw reason
   } catch (error) {
     redis.disconnect()

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { RedisBackend, Reply } from './redis.ts'
 
-/** The first line that Upstash's own scripts have, with flags that a plain Redis refuses. */
+/** The first line of Upstash's scripts. Its flags are unknown to plain Redis. */
 const SHEBANG = /^#!lua[^\n]*\n/
 
-/** Runs one command; knows scripts by the hash of what the client sent, though Redis runs them without their first line. */
+/** Runs a command. Scripts lose their first line but keep the hash of the text that the client sent. */
 export function withScripts(redis: RedisBackend): RedisBackend['send'] {
   const scripts = new Map<string, string>()
 

@@ -1,12 +1,12 @@
 import { Cron } from 'croner'
 
-/** When a Worker's scheduled handler runs, as wrangler.toml says it. */
+/** A cron pattern of wrangler.toml and the Worker that it runs. */
 export interface CronTrigger {
   worker: string
   pattern: string
 }
 
-/** Fires cron triggers as Cloudflare does, by UTC; one whose last run has not ended waits for the next time. */
+/** Fires cron triggers in UTC, as Cloudflare does. A run that is still going skips the next one. Returns a stop function. */
 export function scheduleCrons(triggers: CronTrigger[], run: (worker: string) => Promise<void>): () => void {
   const jobs = triggers.map(
     ({ worker, pattern }) =>

@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
-import { type Answer, relay } from './egress-server.ts'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 
 const HOST = '127.0.0.1'
 
-/** The header by which the runtime shows that a request is its own: nobody else on this machine is answered. */
-const PASS = 'emulator-pass'
+/** workerd adds this header to its requests. Other processes on this machine do not know its value. */
+const TOKEN_HEADER = 'emulator-token'
 
-/** Where the runtime sends what Workers send, without a Worker of miniflare's own in between. */
+/** Answers a request; its signal aborts when the Worker no longer waits for the response. */
+export type Handler = (request: Request) => Promise<Response>
+
+/** Where workerd sends every subrequest of a Worker. */
 export interface Egress {
   /** As miniflare takes it for a Worker's `outboundService`. */
   service: {
@@ -17,24 +19,24 @@ export interface Egress {
   close(): Promise<void>
 }
 
-/** Opens an address on loopback at which `answer` answers the requests of this runtime. */
-export async function startEgress(answer: Answer): Promise<Egress> {
+/** Listens on a free loopback port and passes the requests of this workerd to `handler`. */
+export async function startEgress(handler: Handler): Promise<Egress> {
   const value = randomUUID()
   const server = createServer((incoming, outgoing) => {
-    if (incoming.headers[PASS] === value) void relay(incoming, outgoing, answer)
+    if (incoming.headers[TOKEN_HEADER] === value) void respond(incoming, outgoing, handler)
     else outgoing.writeHead(403).end()
   })
-  // The runtime keeps its connections; one that is closed just when it is used again would look like a fault.
+  // workerd keeps its connections. Closing an idle one just before its next use would look like a fault.
   server.keepAliveTimeout = 0
   server.listen({ host: HOST, port: 0 })
   await once(server, 'listening')
   const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('The outlet has no port')
+  if (address === null || typeof address === 'string') throw new Error('The egress server has no port')
   return {
     service: {
       external: {
         address: `${HOST}:${address.port}`,
-        http: { injectRequestHeaders: [{ name: PASS, value }] },
+        http: { injectRequestHeaders: [{ name: TOKEN_HEADER, value }] },
       },
     },
     close: async () => {
@@ -44,3 +46,40 @@ export async function startEgress(answer: Answer): Promise<Egress> {
     },
   }
 }
+
+/** Streams the handler's response. When it fails, before or after its first byte, the connection is destroyed. */
+async function respond(incoming: IncomingMessage, outgoing: ServerResponse, handler: Handler): Promise<void> {
+  const aborted = new AbortController()
+  outgoing.on('close', () => aborted.abort())
+  try {
+    const { status, headers, body } = await handler(await toRequest(incoming, aborted.signal))
+    outgoing.writeHead(status, [...headers].flat()).flushHeaders()
+    await body?.pipeTo(toWritable(outgoing), { signal: aborted.signal })
+    outgoing.end()
+  } catch {
+    outgoing.destroy()
+  }
+}
+
+async function toRequest(incoming: IncomingMessage, signal: AbortSignal): Promise<Request> {
+  const { method = 'GET', url = '/', headers, headersDistinct } = incoming
+  return new Request(new URL(url, `https://${headers.host}`), {
+    method,
+    headers: Object.entries(headersDistinct).flatMap(([name, values = []]) =>
+      values.map((value): [string, string] => [name, value]),
+    ),
+    body: method === 'GET' || method === 'HEAD' ? null : await readBody(incoming),
+    signal,
+  })
+}
+
+async function readBody(incoming: IncomingMessage): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Buffer[] = []
+  for await (const chunk of incoming) chunks.push(chunk)
+  return new Uint8Array(Buffer.concat(chunks))
+}
+
+const toWritable = (outgoing: ServerResponse): WritableStream<Uint8Array> =>
+  new WritableStream({
+    write: (chunk) => new Promise((resolve) => outgoing.write(chunk, () => resolve())),
+  })

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** The two servers that Workers ask. */
+/** The two servers that Workers send requests to. */
 export type Service = 'neon' | 'upstash'
 
 /**
- * Answers a request to one of the servers itself, or leaves it to the emulator by giving undefined. `genuine` is
- * what the emulator would have answered; a rejection, and a body that fails, break the connection off.
+ * Answers a request instead of the emulator, or returns undefined to let it pass. `genuine` gives the emulator's own
+ * response. A rejection, or a body that fails, breaks the connection.
  */
 export type Intercept = (
   service: Service,
@@ -13,10 +13,10 @@ export type Intercept = (
   genuine: () => Promise<Response>,
 ) => Promise<Response | undefined> | undefined
 
-/** How many requests went to each server since the start. */
-export type Trips = Record<Service, number>
+/** How many requests went to each server. */
+export type Subrequests = Record<Service, number>
 
-/** Neon's client asks the host of DATABASE_URL with "api" for its first label. */
+/** Neon's client replaces the first label of DATABASE_URL's host with "api". */
 const SERVICES: ReadonlyMap<string, Service> = new Map([
   ['api.neon.test', 'neon'],
   ['local.upstash.test', 'upstash'],
@@ -24,20 +24,21 @@ const SERVICES: ReadonlyMap<string, Service> = new Map([
 
 interface Outbound {
   handlers: Record<Service, (request: Request) => Promise<Response>>
-  trips: Trips
+  /** Counted up with each request. */
+  subrequests: Subrequests
   latencyMs: number
   intercept?: Intercept | undefined
 }
 
-/** Where every request that a Worker sends ends up: at one of the two servers or nowhere, as nothing leaves the machine. */
-export function outbound({ handlers, trips, latencyMs, intercept }: Outbound) {
+/** Routes a Worker's request to Neon or Upstash by its host. Any other host is 502: nothing leaves the machine. */
+export function outbound({ handlers, subrequests, latencyMs, intercept }: Outbound) {
   return async (request: Request): Promise<Response> => {
     const { host } = new URL(request.url)
     const service = SERVICES.get(host)
     if (service === undefined) {
-      return new Response(`The emulator lets nothing out, and ${host} is not part of it.`, { status: 502 })
+      return new Response(`The emulator does not send requests to ${host}.`, { status: 502 })
     }
-    trips[service]++
+    subrequests[service]++
     if (latencyMs > 0) await delay(latencyMs)
     const genuine = () => handlers[service](request)
     return (await intercept?.(service, request, genuine)) ?? genuine()

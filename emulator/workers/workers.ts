@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { Miniflare } from 'miniflare'
+import { Miniflare, type MiniflareOptions } from 'miniflare'
 import { readWranglerConfig, type WorkerConfig } from '../../bundle/wrangler-config.ts'
 import { SCHEDULED_BINDINGS } from './bindings.ts'
 import type { CronTrigger } from './crons.ts'
@@ -13,7 +13,7 @@ interface WorkersOptions {
   port: number
   inspectorPort: number | undefined
   bindings: Record<string, string>
-  /** Where every request goes that a Worker sends. */
+  /** Receives every subrequest. */
   outbound: Egress['service']
   onLog: (line: string) => void
 }
@@ -24,49 +24,25 @@ export interface Workers {
   inspectorUrl: string | undefined
   crons: CronTrigger[]
   runCron(worker: string): Promise<void>
+  /** Runs what dist/ holds now. Rejects and keeps the previous bundles when workerd does not start the new ones. */
+  reload(): Promise<void>
   close(): Promise<void>
 }
 
-/** Runs the bundles of dist/ in one workerd, each at the route that wrangler.toml gives it. */
-export async function startWorkers({
-  host,
-  port,
-  inspectorPort,
-  bindings,
-  outbound,
-  onLog,
-}: WorkersOptions): Promise<Workers> {
-  const config = await readWranglerConfig()
-  const workers = config.workers.toSorted(broadestFirst)
-  const miniflare = new Miniflare({
-    host,
-    port,
-    ...(inspectorPort !== undefined && { inspectorPort }),
-    // Otherwise it would ask the network where this machine is.
-    cf: false,
-    handleRuntimeStdio: (...streams: Readable[]) => {
-      for (const input of streams) createInterface({ input }).on('line', onLog)
-    },
-    workers: await Promise.all(
-      workers.map(async ({ name, main, route, crons }) => ({
-        name,
-        modules: [{ type: 'ESModule' as const, path: main, contents: await readFile(inRoot(main), 'utf8') }],
-        compatibilityDate: config.compatibilityDate,
-        bindings: { ...bindings, ...(crons.length > 0 && SCHEDULED_BINDINGS) },
-        routes: route === undefined ? [] : [route],
-        outboundService: outbound,
-      })),
-    ),
-  })
+/** Runs the bundles of dist/ in one workerd, each on its route of wrangler.toml. */
+export async function startWorkers(options: WorkersOptions): Promise<Workers> {
+  const { workers } = await readWranglerConfig()
+  let running = await miniflareOptions(options)
+  const miniflare = new Miniflare(running)
   const url = await miniflare.ready
   await warmUp(miniflare, workers)
   return {
     url: url.origin,
     inspectorUrl:
-      inspectorPort === undefined ? undefined : `http://${(await miniflare.getInspectorURL()).host}`,
+      options.inspectorPort === undefined ? undefined : `http://${(await miniflare.getInspectorURL()).host}`,
     crons: workers.flatMap(({ name, crons }) => crons.map((pattern) => ({ worker: name, pattern }))),
     runCron: async (name) => {
-      // Its type comes from a package that is not installed, and knows no such method.
+      // miniflare's type lacks `scheduled`.
       const worker: object = await miniflare.getWorker(name)
       const { outcome }: { outcome: string } = await Reflect.apply(
         Reflect.get(worker, 'scheduled'),
@@ -75,11 +51,46 @@ export async function startWorkers({
       )
       if (outcome !== 'ok') throw new Error(`the scheduled handler ended with "${outcome}"`)
     },
+    reload: async () => {
+      const next = await miniflareOptions(options)
+      try {
+        await miniflare.setOptions(next)
+        running = next
+      } catch (error) {
+        await miniflare.setOptions(running)
+        throw error
+      }
+    },
     close: () => miniflare.dispose(),
   }
 }
 
-/** One request to each Worker, without a key: the first caller's is then served as fast as the second's. */
+async function miniflareOptions(options: WorkersOptions): Promise<MiniflareOptions> {
+  const { host, port, inspectorPort, bindings, outbound, onLog } = options
+  const { compatibilityDate, workers } = await readWranglerConfig()
+  return {
+    host,
+    port,
+    ...(inspectorPort !== undefined && { inspectorPort }),
+    // The default requests this machine's location from the network.
+    cf: false,
+    handleRuntimeStdio: (...streams: Readable[]) => {
+      for (const input of streams) createInterface({ input }).on('line', onLog)
+    },
+    workers: await Promise.all(
+      workers.toSorted(shortestRouteFirst).map(async ({ name, main, route, crons }) => ({
+        name,
+        modules: [{ type: 'ESModule' as const, path: main, contents: await readFile(inRoot(main), 'utf8') }],
+        compatibilityDate,
+        bindings: { ...bindings, ...(crons.length > 0 && SCHEDULED_BINDINGS) },
+        routes: route === undefined ? [] : [route],
+        outboundService: outbound,
+      })),
+    ),
+  }
+}
+
+/** Sends each Worker one request without a key, so that the first client does not wait for compilation. */
 async function warmUp(miniflare: Miniflare, workers: WorkerConfig[]): Promise<void> {
   const paths = workers.flatMap(({ route }) => (route === undefined ? [] : [route.replaceAll('*', '')]))
   await Promise.all(
@@ -95,11 +106,11 @@ function inRoot(path: string): string {
   return fileURLToPath(new URL(`../../${path}`, import.meta.url))
 }
 
-/** Requests that no route matches go to the first Worker, which has to be the one that answers for every path. */
-function broadestFirst(a: WorkerConfig, b: WorkerConfig): number {
-  return breadth(a) - breadth(b)
+/** miniflare sends requests that match no route to its first Worker: the one with the catch-all route. */
+function shortestRouteFirst(a: WorkerConfig, b: WorkerConfig): number {
+  return routeLength(a) - routeLength(b)
 }
 
-function breadth({ route }: WorkerConfig): number {
+function routeLength({ route }: WorkerConfig): number {
   return route?.length ?? Number.POSITIVE_INFINITY
 }

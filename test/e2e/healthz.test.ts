@@ -52,9 +52,9 @@ test('consumes no budget', async () => {
 })
 
 test('sends one request to each server', async () => {
-  const before = service.trips()
+  const before = service.subrequests()
   await check()
-  expect(service.trips()).toEqual({ neon: before.neon + 1, upstash: before.upstash + 1 })
+  expect(service.subrequests()).toEqual({ neon: before.neon + 1, upstash: before.upstash + 1 })
 })
 
 // Every fault of both servers: test/unit/health.test.ts.

@@ -71,11 +71,11 @@ test('serves requests without a rate budget while Redis is away, and logs it', a
 
 test('sends no statement for a malformed key', async () => {
   const its = await tenant(db)
-  const before = service.trips().neon
+  const before = service.subrequests().neon
   for (const key of ['', 'bad', its.key.toUpperCase(), `${its.key}0`, its.key.slice(0, -1)]) {
     for (const { path } of endpoints) expect((await send(path, { ...its, key })).status).toBe(401)
   }
-  expect(service.trips().neon).toBe(before)
+  expect(service.subrequests().neon).toBe(before)
 })
 
 test('SESSION_COOKIE names the cookie that identifies a session', async () => {

@@ -1,24 +1,26 @@
 import { execFile } from 'node:child_process'
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-export type Ran = { readonly code: number; readonly stdout: string; readonly stderr: string }
+export type CommandResult = { readonly code: number; readonly stdout: string; readonly stderr: string }
 
-/** Runs a file of cli/ as a shell would, in an environment of its own. */
+type Options = { readonly cwd?: string; readonly stdin?: string }
+
+/** Runs a file of cli/ as a shell would, with only these environment variables and PATH. */
 export function runCommand(
   file: string,
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
-): Promise<Ran> {
+  { cwd = ROOT, stdin = '' }: Options = {},
+): Promise<CommandResult> {
   const env = { PATH: process.env.PATH, ...environment }
-  return new Promise((resolve) => {
-    const child = execFile(
-      process.execPath,
-      [`cli/${file}`, ...args],
-      { cwd: ROOT, env },
-      (_error, stdout, stderr) => resolve({ code: child.exitCode ?? -1, stdout, stderr }),
+  return new Promise((done) => {
+    const command = [resolve(ROOT, 'cli', file), ...args]
+    const child = execFile(process.execPath, command, { cwd, env }, (_error, stdout, stderr) =>
+      done({ code: child.exitCode ?? -1, stdout, stderr }),
     )
-    child.stdin?.end()
+    child.stdin?.end(stdin)
   })
 }

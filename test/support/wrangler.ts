@@ -5,59 +5,30 @@ import { fileURLToPath } from 'node:url'
 
 const FAKE = fileURLToPath(new URL('./fake-wrangler.mjs', import.meta.url))
 
-/** One run of wrangler, as it was told. */
-export type Told = {
+/** A call of wrangler, with the content of the files that it named. */
+export type WranglerCall = {
   readonly args: readonly string[]
-  readonly stdin: string
-  readonly config?: { readonly env: Readonly<Record<string, { readonly routes?: readonly object[] }>> }
+  readonly worker?: string
+  readonly config?: unknown
   readonly secrets?: Readonly<Record<string, string>>
 }
 
-type State = {
-  who: { loggedIn: boolean; accounts?: { id: string; name: string }[] }
-  /** Workers that cannot be deployed or put back, and why. */
-  fails: string[]
-  reason: string
-  calls: Told[]
-  versions: Record<string, { id: string; annotations: Record<string, string> }[]>
-  deployments: Record<string, { versions: { version_id: string }[] }[]>
-}
-
-/** A wrangler on a path of its own, with an account and no Workers yet. */
+/** Puts a wrangler into a folder of its own that records its calls and deploys nothing. */
 export async function fakeWrangler() {
   const folder = await mkdtemp(join(tmpdir(), 'fake-wrangler-'))
-  const file = join(folder, 'state.json')
+  const log = join(folder, 'calls')
   const bin = join(folder, 'wrangler')
+  await writeFile(log, '')
   await writeFile(bin, `#!/bin/sh\nexec '${process.execPath}' '${FAKE}' "$@"\n`)
   await chmod(bin, 0o755)
-  const read = async (): Promise<State> => JSON.parse(await readFile(file, 'utf8'))
-  const change = async (some: Partial<State>) =>
-    writeFile(file, JSON.stringify({ ...(await read()), ...some }))
-  const state: State = {
-    who: { loggedIn: true, accounts: [{ id: 'account-1', name: 'Mine' }] },
-    fails: [],
-    reason: '',
-    calls: [],
-    versions: {},
-    deployments: {},
-  }
-  await writeFile(file, JSON.stringify(state))
   return {
-    /** What makes a command find it. */
-    environment: { PATH: `${folder}${delimiter}${process.env.PATH}`, FAKE_WRANGLER: file },
-    read,
-    change,
-    /** The release that each Worker is on. */
-    live: async (): Promise<Record<string, string>> => {
-      const { versions, deployments } = await read()
-      return Object.fromEntries(
-        Object.entries(deployments).map(([worker, all]) => {
-          const id = all.at(-1)?.versions[0]?.version_id
-          const version = versions[worker]?.find((each) => each.id === id)
-          return [worker, version?.annotations['workers/tag'] ?? '']
-        }),
-      )
-    },
+    /** Makes a command find it. */
+    environment: { PATH: `${folder}${delimiter}${process.env.PATH}`, FAKE_WRANGLER: log },
+    calls: async (): Promise<WranglerCall[]> =>
+      (await readFile(log, 'utf8'))
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line)),
     remove: () => rm(folder, { recursive: true }),
   }
 }

@@ -21,8 +21,8 @@ test('finds every key of a text with its line, and reports its last four charact
     { line: 4, lastFour: 'a9d9', checksum: true, sha256: hashOf(REAL) },
   ])
   expect(found.map(describeFound).slice(0, 2)).toEqual([
-    `line 2  svc_live_…a9d9  real: its checksum is right  SHA-256 ${hashOf(REAL)}`,
-    `line 2  svc_live_…de30  no checksum: an old key, or none  SHA-256 ${hashOf(OLD)}`,
+    `line 2  svc_live_…a9d9  valid checksum  SHA-256 ${hashOf(REAL)}`,
+    `line 2  svc_live_…de30  no valid checksum  SHA-256 ${hashOf(OLD)}`,
   ])
 })
 

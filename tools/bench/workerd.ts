@@ -62,7 +62,7 @@ export async function startService(databaseUrl: string, redisUrl: string | undef
   const egress = await startEgress(
     outbound({
       handlers: { neon: recorded, upstash: upstash(redis, BINDINGS.UPSTASH_REDIS_REST_TOKEN) },
-      trips: { neon: 0, upstash: 0 },
+      subrequests: { neon: 0, upstash: 0 },
       latencyMs: 0,
     }),
   )

@@ -34,7 +34,7 @@ export function faultyService(servers: () => Promise<Servers> = async () => ({})
   afterAll(() => emulator.close())
   return {
     url: () => emulator.url,
-    trips: (service) => emulator.trips()[service],
+    trips: (service) => emulator.subrequests()[service],
     strike: (next) => {
       choose = next
     },

@@ -76,11 +76,11 @@ async function observe(emulator: Emulator, kind: Kind): Promise<Measure> {
   try {
     await send(pool, { path: '/' })
     for (let attempt = 0; attempt < 3; attempt += 1) {
-      const before = emulator.trips()
+      const before = emulator.subrequests()
       const start = performance.now()
       const status = await send(pool, kind.request())
       const ms = performance.now() - start
-      const { neon, upstash } = emulator.trips()
+      const { neon, upstash } = emulator.subrequests()
       if (status === kind.status) return { ms, neon: neon - before.neon, upstash: upstash - before.upstash }
       if (kind.status !== 429) throw new Error(`${kind.name}: status ${status}`)
       await Promise.all(Array.from({ length: BUDGET.requests + 1 }, () => send(pool, kind.request())))

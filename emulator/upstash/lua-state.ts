@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 
 type State = object
 
-/** The parts of fengari, the Lua inside ioredis-mock, that open and close one. */
+/** The parts of fengari, ioredis-mock's Lua, that open and close a state. */
 interface Fengari {
   lua: { lua_settop(state: State, top: number): void; lua_close(state: State): void }
   lauxlib: { luaL_newstate(): State }
@@ -10,10 +10,10 @@ interface Fengari {
 }
 
 /**
- * Lets every script run in the same Lua. ioredis-mock opens one for each, with all of its libraries, which costs more
- * than the rest of a request; scripts run one after the other and set what they read, so that one is enough.
+ * Runs every script in one Lua state. ioredis-mock opens a state with all libraries for each script, which costs more
+ * than the rest of a request. Scripts run one at a time and set all globals that they read.
  */
-export function shareOneLua(): void {
+export function shareLuaState(): void {
   const require = createRequire(import.meta.url)
   const { lua, lauxlib, lualib }: Fengari = createRequire(require.resolve('ioredis-mock'))('fengari')
   const state = lauxlib.luaL_newstate()

@@ -1,0 +1,68 @@
+/** The part of Postgres's wire protocol that the embedded server parses and writes itself. */
+
+const SSL_REQUEST = 80_877_103
+const GSS_REQUEST = 80_877_104
+const PROTOCOL_3 = 3
+const MAX_STARTUP_BYTES = 10_000
+
+/** The first message of a connection. */
+export type FirstMessage =
+  | { kind: 'encryption'; size: number }
+  | { kind: 'startup'; size: number; database: string }
+  | { kind: 'unknown' }
+
+/** Reads the first message of a connection; undefined while it is incomplete. */
+export function readFirstMessage(bytes: Buffer): FirstMessage | undefined {
+  if (bytes.length < 8) return undefined
+  const size = bytes.readInt32BE(0)
+  const code = bytes.readInt32BE(4)
+  if (code === SSL_REQUEST || code === GSS_REQUEST) return { kind: 'encryption', size }
+  if (code >> 16 !== PROTOCOL_3 || size > MAX_STARTUP_BYTES) return { kind: 'unknown' }
+  if (bytes.length < size) return undefined
+  const words = bytes.toString('utf8', 8, size).split('\0')
+  const index = words.findIndex((word, i) => i % 2 === 0 && word === 'database')
+  return { kind: 'startup', size, database: (index < 0 ? undefined : words[index + 1]) ?? '' }
+}
+
+/** Query, Sync, Flush and Terminate: Postgres answers all messages up to one of these together. */
+const ENDS_BATCH = new Set(['Q', 'S', 'H', 'X'])
+
+/** The length of the first complete batch of messages and the type of its last one; undefined while it is incomplete. */
+export function readBatch(bytes: Buffer): { size: number; last: string } | undefined {
+  for (let offset = 0; offset + 5 <= bytes.length; ) {
+    const last = String.fromCharCode(bytes.readUInt8(offset))
+    offset += 1 + bytes.readUInt32BE(offset + 1)
+    if (offset <= bytes.length && ENDS_BATCH.has(last)) return { size: offset, last }
+  }
+  return undefined
+}
+
+/** Whether a batch begins with COPY FROM STDIN. */
+export function isCopyFromStdin(batch: Buffer): boolean {
+  return /^[QP][^;]*?\bcopy\s[^;]*\bfrom\s+stdin\b/is.test(batch.toString('latin1', 0, 500))
+}
+
+/** A FATAL error, after which the server closes the connection. */
+export function fatalMessage(code: string, message: string): Buffer {
+  const fields = Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${message}\0\0`)
+  const head = Buffer.from('E....')
+  head.writeInt32BE(4 + fields.length, 1)
+  return Buffer.concat([head, fields])
+}
+
+/** A simple query. */
+export function queryMessage(sql: string): Buffer {
+  const head = Buffer.from('Q....')
+  head.writeInt32BE(4 + Buffer.byteLength(sql) + 1, 1)
+  return Buffer.concat([head, Buffer.from(`${sql}\0`)])
+}
+
+/** Ends an unfinished batch. */
+export const SYNC = Buffer.from([0x53, 0, 0, 0, 4])
+
+/** The startup message of user and database "postgres". */
+export function startupMessage(): Buffer {
+  const words = Buffer.from('....\0\x03\0\0user\0postgres\0database\0postgres\0\0', 'latin1')
+  words.writeInt32BE(words.length, 0)
+  return words
+}

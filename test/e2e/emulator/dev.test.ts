@@ -1,0 +1,109 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { DEMO } from '../../../drizzle/seed/demo.ts'
+
+// npm run dev in a copy of the checkout. The tests build on each other.
+
+const COPIED = [
+  'bundle',
+  'drizzle',
+  'emulator',
+  'functions',
+  'lib',
+  'site',
+  'package.json',
+  'tsconfig.json',
+  'wrangler.toml',
+]
+const START_TIMEOUT = 180_000
+const PATIENT = { timeout: 60_000, interval: 50 }
+
+let checkout: string
+let temporary: string
+let service: ChildProcess
+let ended: Promise<unknown[]>
+let stdout = ''
+let stderr = ''
+let source: string
+
+beforeAll(async () => {
+  checkout = await mkdtemp(join(tmpdir(), 'export-api-dev-'))
+  temporary = await mkdtemp(join(tmpdir(), 'export-api-tmp-'))
+  for (const name of COPIED) await cp(name, join(checkout, name), { recursive: true })
+  await symlink(resolve('node_modules'), join(checkout, 'node_modules'))
+  source = await readFile(join(checkout, 'lib/errors.ts'), 'utf8')
+
+  const env = { PATH: process.env.PATH, PORT: '0', TMPDIR: temporary }
+  service = spawn(process.execPath, ['emulator/main.ts', '--watch'], {
+    cwd: checkout,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  ended = once(service, 'close')
+  service.stdout?.setEncoding('utf8').on('data', (text) => {
+    stdout += text
+  })
+  service.stderr?.setEncoding('utf8').on('data', (text) => {
+    stderr += text
+  })
+})
+
+afterAll(async () => {
+  service.kill()
+  await ended
+  await Promise.all([checkout, temporary].map((folder) => rm(folder, { recursive: true })))
+})
+
+/** Sends the request that the banner prints. */
+async function readDemo(): Promise<string> {
+  const [, url = '', key = ''] = /curl '(.+)' \\\n\s+-H 'X-API-Key: (.+)'/.exec(stdout) ?? []
+  const response = await fetch(url, { headers: { 'X-API-Key': key } })
+  return response.text()
+}
+
+/** The message of a request without a key. */
+async function readError(): Promise<string> {
+  const [origin = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(stdout) ?? []
+  const response = await fetch(`${origin}/api/export/v1/brands`).catch(() => undefined)
+  return response === undefined ? '' : response.text()
+}
+
+const writeErrors = (text: string) => writeFile(join(checkout, 'lib/errors.ts'), text)
+
+test('prints the demo keys and a request that works', { timeout: START_TIMEOUT }, async () => {
+  await expect.poll(() => stdout + stderr, { timeout: START_TIMEOUT }).toContain('Watching')
+  for (const { key } of DEMO.keys) expect(stdout).toContain(key)
+  expect(JSON.parse(await readDemo()).data.length).toBeGreaterThan(100)
+})
+
+test('serves a changed file on the same port, with the same data', async () => {
+  const data = JSON.parse(await readDemo()).data
+  source = source.replace('API key missing', 'API key absent')
+  await writeErrors(source)
+  await expect.poll(readError, PATIENT).toContain('API key absent')
+  expect(JSON.parse(await readDemo()).data).toEqual(data)
+})
+
+test('prints where a file is broken, and serves the last good build', async () => {
+  await writeErrors(`${source}\nconst broken = = 1\n`)
+  await expect.poll(() => stderr, PATIENT).toContain('[ERROR] Unexpected "="')
+  expect(stderr).toMatch(/lib\/errors\.ts:\d+:\d+/)
+  expect(await readError()).toContain('API key absent')
+})
+
+test('prints where a type is wrong, and serves the new build', async () => {
+  await writeErrors(`${source.replace('absent', 'lost')}\nexport const wrong: number = 'text'\n`)
+  await expect.poll(readError, PATIENT).toContain('API key lost')
+  await expect.poll(() => stderr, PATIENT).toMatch(/lib\/errors\.ts\(\d+,\d+\): error TS2322/)
+})
+
+test('Ctrl-C ends it and leaves nothing behind', async () => {
+  service.kill('SIGINT')
+  expect(await ended).toEqual([0, null])
+  expect(await readdir(temporary)).toEqual([])
+  expect(await readError()).toBe('')
+})

@@ -1,0 +1,54 @@
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { checkServers } from '../../../emulator/servers.ts'
+import { readSettings } from '../../../emulator/settings.ts'
+
+const listener = createServer().listen(0, '127.0.0.1')
+let inUse = ''
+
+beforeAll(async () => {
+  if (!listener.listening) await once(listener, 'listening')
+  const address = listener.address()
+  inUse = typeof address === 'object' ? String(address?.port) : ''
+})
+
+afterAll(() => {
+  listener.close()
+})
+
+test('a setting that cannot be used is one line on stderr, and exit code 1', () => {
+  const env = { PATH: process.env.PATH, PORT: 'abc' }
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['emulator/main.ts'], {
+    env,
+    encoding: 'utf8',
+  })
+  expect([status, stdout]).toEqual([1, ''])
+  expect(stderr).toBe('PORT must be a whole number from 0 to 65535, not "abc".\n')
+})
+
+test.for([
+  ['a port in use', () => ({ PORT: inUse }), /^Port \d+ on 127\.0\.0\.1 is in use/],
+  ['a host of another machine', () => ({ HOST: '192.0.2.1' }), /^Cannot listen on HOST 192\.0\.2\.1/],
+  [
+    'an unreachable database',
+    () => ({ DATABASE_URL: 'postgres://me:secret@127.0.0.1:1/x' }),
+    /DATABASE_URL.*ECONNREFUSED/,
+  ],
+  [
+    'an unreachable Redis',
+    () => ({ REDIS_URL: 'redis://:secret@127.0.0.1:1' }),
+    /^Cannot connect to REDIS_URL: .*ECONNREFUSED/,
+  ],
+] as const)('%s is reported before anything starts, without its secrets', async ([
+  ,
+  environment,
+  message,
+]) => {
+  const error: Error = await checkServers(readSettings({ PORT: '0', ...environment() })).catch(
+    (error) => error,
+  )
+  expect(error.message).toMatch(message)
+  expect(error.message).not.toContain('secret')
+})

@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest'
+import { readWranglerFile, workersOf } from '../../bundle/wrangler-config.ts'
+import { readSettings, regionOf, secretsFor } from '../../cli/deploy/settings.ts'
+import { inOrder, wranglerConfig } from '../../cli/deploy/workers.ts'
+import { DEPLOY_ENVIRONMENT as ENVIRONMENT } from '../support/deploy-environment.ts'
+
+const file = await readWranglerFile()
+const { settings, errors } = readSettings(ENVIRONMENT)
+
+test('a complete environment has no error', () => {
+  expect(errors).toEqual([])
+})
+
+test('each missing setting is one sentence, all at once', () => {
+  const { errors } = readSettings({})
+  expect(errors.map((line) => line.split(' ')[0])).toEqual(Object.keys(ENVIRONMENT))
+  for (const line of errors) expect(line).toMatch(/^\w+ is not set\. It is .*\.$/)
+})
+
+test.for([
+  ['CLOUDFLARE_ZONE', 'https://example.com'],
+  ['API_URL', 'http://api.example.com'],
+  ['API_URL', 'https://api.example.com/api/export/v1'],
+  ['API_URL', 'https://example.org'],
+  ['MIGRATE_DATABASE_URL', 'mysql://owner:pw-owner@host/export'],
+  ['MIGRATE_DATABASE_URL', 'postgresql://owner:pw-owner@ep-a-1-pooler.eu-central-1.aws.neon.tech/export'],
+  ['DATABASE_URL', 'postgresql://owner:pw-owner@ep-a-1.eu-central-1.aws.neon.tech/export'],
+  ['REFRESH_DATABASE_URL', 'pw-refresher'],
+  ['UPSTASH_REDIS_REST_URL', 'rediss://cache.upstash.io'],
+  ['CURSOR_SECRET', 'short'],
+  ['CURSOR_SECRET_PREVIOUS', 'short'],
+  ['SESSION_COOKIE', 'two words'],
+])('%s=%s is one sentence that names the setting and not the value', ([name = '', value = '']) => {
+  const { errors } = readSettings({ ...ENVIRONMENT, [name]: value })
+  expect(errors).toEqual([expect.stringMatching(new RegExp(`^${name} .*\\.$`))])
+  expect(errors.join()).not.toContain(value)
+})
+
+test.for([
+  ['ep-a-1-pooler.us-east-2.aws.neon.tech', 'aws:us-east-2'],
+  ['ep-a-1.c-2.ap-southeast-1.aws.neon.tech', 'aws:ap-southeast-1'],
+  ['ep-a-1.eastus2.azure.neon.tech', undefined],
+  ['db.example.com', undefined],
+])('the region of %s is %s', ([host, region]) => {
+  expect(regionOf(`postgresql://me:secret@${host}/x`)).toBe(region)
+})
+
+test('the scheduled Worker is deployed first and the catch-all Worker last', () => {
+  const names = inOrder(file).map(({ name }) => name)
+  expect([names[0], names.at(-1)]).toEqual(['refresh', 'openapi'])
+  expect(names.toSorted()).toEqual(Object.keys(file.env).toSorted())
+})
+
+test('each Worker gets its own secrets, the reference page none', () => {
+  const common = {
+    UPSTASH_REDIS_REST_URL: ENVIRONMENT.UPSTASH_REDIS_REST_URL,
+    UPSTASH_REDIS_REST_TOKEN: ENVIRONMENT.UPSTASH_REDIS_REST_TOKEN,
+    CURSOR_SECRET: ENVIRONMENT.CURSOR_SECRET,
+    CURSOR_SECRET_PREVIOUS: ENVIRONMENT.CURSOR_SECRET,
+    SESSION_COOKIE: 'session',
+  }
+  for (const worker of workersOf(file)) {
+    const DATABASE_URL = ENVIRONMENT[worker.name === 'refresh' ? 'REFRESH_DATABASE_URL' : 'DATABASE_URL']
+    const expected = worker.name === 'docs' ? undefined : { DATABASE_URL, ...common }
+    expect([worker.name, secretsFor(settings, worker)]).toEqual([worker.name, expected])
+  }
+})
+
+test("wrangler gets the owner's host and region, no build command and no secret", () => {
+  const config = wranglerConfig(file, settings)
+  expect(config).toMatchObject({ placement: { region: 'aws:eu-central-1' }, workers_dev: false })
+  expect(config).not.toHaveProperty('build')
+  expect(config.env.brands).toMatchObject({
+    routes: [{ pattern: 'api.example.com/api/export/v1/brands*', zone_name: 'example.com' }],
+  })
+  expect(config.env.brands).not.toHaveProperty('route')
+  expect(JSON.stringify(config)).not.toMatch(/pw-|token-|cursor-secret/)
+})
