@@ -24,120 +24,73 @@ type Ground = Readonly<
   >
 >
 
-type Act = (ground: Ground) => readonly [sql: string, ...values: unknown[]]
+type Act = (ground: Ground) => string
 
 /** Writes to an existing answer or to its prompt. */
 const WRITES: Readonly<Record<string, Act>> = {
-  'adds a citation': ({ answer }) => [
-    `insert into citations (answer_id, url, owned, recorded_at) values ($1, 'https://late.example/', true, '2026-10-05T09:00:00Z')`,
-    answer,
-  ],
-  'adds a mention': ({ answer }) => [
-    `insert into answer_mentions (answer_id, name) values ($1, 'ACME')`,
-    answer,
-  ],
-  'adds a phrase': ({ answer }) => [
-    `insert into sentiment_phrases (answer_id, polarity, confidence) values ($1, 'negative', 0.3)`,
-    answer,
-  ],
-  'adds a judgement': ({ answer, newcomer }) => [
-    'insert into recommendations (answer_id, competitor_id, recommended) values ($1, $2, true)',
-    answer,
-    newcomer,
-  ],
-  'adds an answer': ({ prompt, model, market }) => [
+  'adds a citation': ({ answer }) =>
+    `insert into citations (answer_id, url, owned, recorded_at) values ('${answer}', 'https://late.example/', true, '2026-10-05T09:00:00Z')`,
+  'adds a mention': ({ answer }) =>
+    `insert into answer_mentions (answer_id, name) values ('${answer}', 'ACME')`,
+  'adds a phrase': ({ answer }) =>
+    `insert into sentiment_phrases (answer_id, polarity, confidence) values ('${answer}', 'negative', 0.3)`,
+  'adds a judgement': ({ answer, newcomer }) =>
+    `insert into recommendations (answer_id, competitor_id, recommended) values ('${answer}', '${newcomer}', true)`,
+  'adds an answer': ({ prompt, model, market }) =>
     `with added as (
        insert into answers (prompt_id, model_id, market_id, answered_at)
-       values ($1, $2, $3, '2026-10-07T09:00:00Z') returning id
+       values ('${prompt}', '${model}', '${market}', '2026-10-07T09:00:00Z') returning id
      ) select id from added`,
-    prompt,
-    model,
-    market,
-  ],
-  'owns a citation': ({ answer }) => ['update citations set owned = true where answer_id = $1', answer],
-  'records a citation again': ({ answer }) => [
-    `update citations set recorded_at = '2026-10-06T09:00:00Z' where answer_id = $1`,
-    answer,
-  ],
-  'deletes a citation': ({ answer }) => ['delete from citations where answer_id = $1', answer],
-  'deletes mentions': ({ answer }) => ['delete from answer_mentions where answer_id = $1', answer],
-  'changes a phrase': ({ answer }) => [
-    'update sentiment_phrases set confidence = 0.1 where answer_id = $1',
-    answer,
-  ],
-  'changes a judgement': ({ answer }) => [
-    'update recommendations set recommended = not recommended where answer_id = $1',
-    answer,
-  ],
+  'owns a citation': ({ answer }) => `update citations set owned = true where answer_id = '${answer}'`,
+  'records a citation again': ({ answer }) =>
+    `update citations set recorded_at = '2026-10-06T09:00:00Z' where answer_id = '${answer}'`,
+  'deletes a citation': ({ answer }) => `delete from citations where answer_id = '${answer}'`,
+  'deletes mentions': ({ answer }) => `delete from answer_mentions where answer_id = '${answer}'`,
+  'changes a phrase': ({ answer }) =>
+    `update sentiment_phrases set confidence = 0.1 where answer_id = '${answer}'`,
+  'changes a judgement': ({ answer }) =>
+    `update recommendations set recommended = not recommended where answer_id = '${answer}'`,
 }
 
 /** Changes of what such a row belongs to. */
 const MOVES: Readonly<Record<string, Act>> = {
-  'moves the answer to another day': ({ answer }) => [
-    `update answers set answered_at = '2026-10-09T09:00:00Z' where id = $1`,
-    answer,
-  ],
-  'moves the answer to a prompt of another brand': ({ answer, elsewhere }) => [
-    'update answers set prompt_id = $2 where id = $1',
-    answer,
-    elsewhere,
-  ],
-  'moves the answer to another model': ({ answer }) => [
-    `update answers set model_id = (select min(id) from models where id <> answers.model_id) where id = $1`,
-    answer,
-  ],
-  'makes the answer an error': ({ answer }) => [
-    `update answers set error = 'withdrawn' where id = $1`,
-    answer,
-  ],
-  'deletes the answer': ({ answer }) => ['delete from answers where id = $1', answer],
-  'moves the prompt to another brand': ({ prompt, otherBrand }) => [
-    'update prompts set brand_id = $2 where id = $1',
-    prompt,
-    otherBrand,
-  ],
-  'retires the prompt': ({ prompt }) => ['update prompts set retired_at = now() where id = $1', prompt],
-  'deletes the prompt': ({ prompt }) => ['delete from prompts where id = $1', prompt],
-  'renames the brand': ({ brand }) => [
-    `update brands set name = 'Apex', display_name = 'Apex' where id = $1`,
-    brand,
-  ],
-  'deletes the brand': ({ brand }) => ['delete from brands where id = $1', brand],
-  'adds a competitor': ({ brand }) => [`insert into competitors (brand_id, name) values ($1, 'Acme')`, brand],
-  'renames a competitor': ({ competitor }) => [
-    `update competitors set name = 'Hooli' where id = $1`,
-    competitor,
-  ],
-  'deactivates a competitor': ({ competitor }) => [
-    'update competitors set active = false where id = $1',
-    competitor,
-  ],
-  'deletes a competitor': ({ newcomer }) => ['delete from competitors where id = $1', newcomer],
-  'renames the market': ({ market }) => [`update markets set name = 'Renamed' where id = $1`, market],
-  'changes the provider of the model': ({ model }) => [
-    `update models set provider = 'Sold' where id = $1`,
-    model,
-  ],
+  'moves the answer to another day': ({ answer }) =>
+    `update answers set answered_at = '2026-10-09T09:00:00Z' where id = '${answer}'`,
+  'moves the answer to a prompt of another brand': ({ answer, elsewhere }) =>
+    `update answers set prompt_id = '${elsewhere}' where id = '${answer}'`,
+  'moves the answer to another model': ({ answer }) =>
+    `update answers set model_id = (select min(id) from models where id <> answers.model_id) where id = '${answer}'`,
+  'makes the answer an error': ({ answer }) =>
+    `update answers set error = 'withdrawn' where id = '${answer}'`,
+  'deletes the answer': ({ answer }) => `delete from answers where id = '${answer}'`,
+  'moves the prompt to another brand': ({ prompt, otherBrand }) =>
+    `update prompts set brand_id = '${otherBrand}' where id = '${prompt}'`,
+  'retires the prompt': ({ prompt }) => `update prompts set retired_at = now() where id = '${prompt}'`,
+  'deletes the prompt': ({ prompt }) => `delete from prompts where id = '${prompt}'`,
+  'renames the brand': ({ brand }) =>
+    `update brands set name = 'Apex', display_name = 'Apex' where id = '${brand}'`,
+  'deletes the brand': ({ brand }) => `delete from brands where id = '${brand}'`,
+  'adds a competitor': ({ brand }) => `insert into competitors (brand_id, name) values ('${brand}', 'Acme')`,
+  'renames a competitor': ({ competitor }) =>
+    `update competitors set name = 'Hooli' where id = '${competitor}'`,
+  'deactivates a competitor': ({ competitor }) =>
+    `update competitors set active = false where id = '${competitor}'`,
+  'deletes a competitor': ({ newcomer }) => `delete from competitors where id = '${newcomer}'`,
+  'renames the market': ({ market }) => `update markets set name = 'Renamed' where id = '${market}'`,
+  'changes the provider of the model': ({ model }) =>
+    `update models set provider = 'Sold' where id = '${model}'`,
 }
 
 /** Soft deletes: an update takes rows out of the views. */
 const SOFT_MOVES: Readonly<Record<string, Act>> = {
-  'deletes the answer softly': ({ answer }) => [
-    'update app.llm_runs set deleted_at = now() where uid = $1',
-    answer,
-  ],
-  'deletes the prompt softly': ({ prompt }) => [
-    'update app.questions set deleted_at = now() where uid = $1',
-    prompt,
-  ],
-  'deletes the citations softly': ({ answer }) => [
-    'update app.links set deleted_at = now() where run = $1',
-    answer,
-  ],
-  'deletes the brand softly': ({ brand }) => [
-    'update app.tracked_brands set deleted_at = now() where uid = $1',
-    brand,
-  ],
+  'deletes the answer softly': ({ answer }) =>
+    `update app.llm_runs set deleted_at = now() where uid = '${answer}'`,
+  'deletes the prompt softly': ({ prompt }) =>
+    `update app.questions set deleted_at = now() where uid = '${prompt}'`,
+  'deletes the citations softly': ({ answer }) =>
+    `update app.links set deleted_at = now() where run = '${answer}'`,
+  'deletes the brand softly': ({ brand }) =>
+    `update app.tracked_brands set deleted_at = now() where uid = '${brand}'`,
 }
 
 describe.skipIf(!inject('realPostgres'))(
@@ -192,17 +145,15 @@ describe.skipIf(!inject('realPostgres'))(
 
     /** Lets two transactions overlap, with a refresh between their commits; what Postgres refuses is rolled back. */
     async function overlap(
-      earlier: readonly [pg.Client, readonly [string, ...unknown[]]],
-      later: readonly [pg.Client, readonly [string, ...unknown[]]],
+      [first, firstSql]: readonly [pg.Client, string],
+      [second, secondSql]: readonly [pg.Client, string],
       laterFirst: boolean,
     ): Promise<void> {
-      const [first, [firstSql, ...firstValues]] = earlier
-      const [second, [secondSql, ...secondValues]] = later
       await first.query('begin')
       await second.query('begin')
       const { rows } = await second.query('select pg_backend_pid() as pid')
-      await first.query(firstSql, firstValues)
-      const work = second.query(secondSql, secondValues)
+      await first.query(firstSql)
+      const work = second.query(secondSql)
       const alone = await settles(work, rows[0].pid)
       const ends = alone && laterFirst ? [second, first] : [first, second]
       for (const client of ends) {
@@ -218,11 +169,9 @@ describe.skipIf(!inject('realPostgres'))(
     async function writeOverMove(ground: Ground, write: Act, move: Act): Promise<void> {
       await one.query('begin isolation level repeatable read')
       await one.query('select count(*) from answers')
-      const [moveSql, ...moveValues] = move(ground)
-      await other.query(moveSql, moveValues)
+      await other.query(move(ground))
       await refreshDayByDay(db)
-      const [sql, ...values] = write(ground)
-      await one.query(sql, values).catch(() => undefined)
+      await one.query(write(ground)).catch(() => undefined)
       await one.query('commit')
       await refreshDayByDay(db)
     }

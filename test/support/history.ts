@@ -10,197 +10,124 @@ export type Step = { readonly kind: string; readonly aside: boolean; readonly n:
 /** Who acts: one that commits at once, and on a server beside it one that leaves its transactions open for a while. */
 export type Actors = { readonly first: pg.Client; readonly second: pg.Client | undefined }
 
-const id = (space: number, n: number): string =>
+const uuid = (space: number, n: number): string =>
   `${String(space).padStart(8, '0')}-0000-4000-8000-${String(n).padStart(12, '0')}`
 
-const at = (list: readonly string[], n: number): string => list[n % list.length] ?? ''
+// Literals of SQL: numbers choose among few rows and values, so that steps meet.
+const quoted = (text: string): string => `'${text}'`
+const oneOf = (list: readonly string[], n: number): string => quoted(list[n % list.length] ?? '')
+const id = (space: number, n: number): string => quoted(uuid(space, n))
+const brand = (n: number) => id(1, n % 2)
+const prompt = (n: number) => id(2, n % 4)
+const answer = (n: number) => id(3, n % 6)
+const competitor = (n: number) => id(4, n % 4)
+const market = (n: number) => id(5, n % 2)
+const citation = (n: number) => id(6, n)
+const phrase = (n: number) => id(7, n)
+const model = (n: number) => quoted(`model-${n % 2}`)
+const name = (n: number) => oneOf(['Acme', 'Globex', 'ACME ', 'Initech'], n)
+const polarity = (n: number) => oneOf(['positive', 'neutral', 'negative'], n)
+const day = (n: number) => `2026-09-${20 + (n % 4)}`
+const instant = (n: number) => quoted(`${day(n)}T${['00:00:00Z', '11:30:00Z', '23:59:59.999Z'][n % 3]}`)
+const exists = (table: string, key: string) => `exists (select from ${table} where id = ${key})`
 
-const TIMES = ['00:00:00Z', '11:30:00Z', '23:59:59.999Z']
-const instant = (n: number): string => `2026-09-${20 + (n % 4)}T${at(TIMES, n)}`
-const NAMES = ['Acme', 'Globex', 'ACME ', 'Initech']
-const brandOf = (n: number) => id(1, n % 2)
-const promptOf = (n: number) => id(2, n % 4)
-const answerOf = (n: number) => id(3, n % 6)
-const rivalOf = (n: number) => id(4, n % 4)
-const marketOf = (n: number) => id(5, n % 2)
-const modelOf = (n: number) => `model-${n % 2}`
-const nameOf = (n: number) => at(NAMES, n)
-
-type Statement = readonly [sql: string, ...values: unknown[]]
+type Change = (a: number, b: number, c: number, d: number) => string
 
 /** What may happen to raw rows. Rows that do not exist are passed over. */
-const CHANGES: Readonly<Record<string, (a: number, b: number, c: number, d: number) => Statement>> = {
-  addAnswer: (a, b, c, d) => [
+const CHANGES: Readonly<Record<string, Change>> = {
+  addAnswer: (a, b, c, d) =>
     `insert into answers (id, prompt_id, model_id, market_id, answered_at, error)
-     select $1, $2, $3, $4, $5, $6 where exists (select from prompts where id = $2) on conflict do nothing`,
-    answerOf(a),
-    promptOf(b),
-    modelOf(c),
-    marketOf(d),
-    instant(a + b),
-    c % 5 === 4 ? 'timeout' : null,
-  ],
-  addAnswers: (a, b, c) => [
+     select ${answer(a)}, ${prompt(b)}, ${model(c)}, ${market(d)}, ${instant(a + b)}, ${c % 5 === 4 ? "'timeout'" : 'null'}
+     where ${exists('prompts', prompt(b))} on conflict do nothing`,
+  addAnswers: (a, b, c) =>
     `insert into answers (id, prompt_id, model_id, market_id, answered_at)
-     select ('00000003-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid, $1, $2, $3, $4::timestamptz + n * interval '7 hours'
-     from generate_series(0, 5) as n where exists (select from prompts where id = $1) on conflict do nothing`,
-    promptOf(a),
-    modelOf(b),
-    marketOf(c),
-    instant(a),
-  ],
-  addCitation: (a, b, c, d) => [
+     select ('00000003-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid, ${prompt(a)}, ${model(b)}, ${market(c)},
+       ${instant(a)}::timestamptz + n * interval '7 hours'
+     from generate_series(0, 5) as n where ${exists('prompts', prompt(a))} on conflict do nothing`,
+  addCitation: (a, b, c, d) =>
     `insert into citations (id, answer_id, url, domain, owned, recorded_at)
-     select $1, $2, $3, $4, $5, $6 where exists (select from answers where id = $2) on conflict do nothing`,
-    id(6, a),
-    answerOf(b),
-    `https://site.example/${c % 2}`,
-    d % 3 === 0 ? null : `${d % 3}.example`,
-    d % 2 === 0,
-    instant(c),
-  ],
-  addMention: (a, b) => [
+     select ${citation(a)}, ${answer(b)}, 'https://site.example/${c % 2}',
+       ${d % 3 === 0 ? 'null' : quoted(`${d % 3}.example`)}, ${d % 2 === 0}, ${instant(c)}
+     where ${exists('answers', answer(b))} on conflict do nothing`,
+  addMention: (a, b) =>
     `insert into answer_mentions (answer_id, name)
-     select $1, $2 where exists (select from answers where id = $1) on conflict do nothing`,
-    answerOf(a),
-    nameOf(b),
-  ],
-  addPhrase: (a, b, c) => [
+     select ${answer(a)}, ${name(b)} where ${exists('answers', answer(a))} on conflict do nothing`,
+  addPhrase: (a, b, c) =>
     `insert into sentiment_phrases (id, answer_id, polarity, confidence)
-     select $1, $2, $3, $4 where exists (select from answers where id = $2) on conflict do nothing`,
-    id(7, a),
-    answerOf(b),
-    at(['positive', 'neutral', 'negative'], c),
-    (c % 11) / 10,
-  ],
-  judge: (a, b, c) => [
-    `insert into recommendations (answer_id, competitor_id, recommended)
-     select $1, $2, $3 where exists (select from answers where id = $1)
-       and ($2::uuid is null or exists (select from competitors where id = $2))
-     on conflict (answer_id, competitor_id) do update set recommended = excluded.recommended`,
-    answerOf(a),
-    b % 3 === 0 ? null : rivalOf(b),
-    c % 2 === 0,
-  ],
-  addCompetitor: (a, b, c) => [
+     select ${phrase(a)}, ${answer(b)}, ${polarity(c)}, ${(c % 11) / 10}
+     where ${exists('answers', answer(b))} on conflict do nothing`,
+  judge: (a, b, c) => {
+    const judged = b % 3 === 0 ? 'null' : competitor(b)
+    return `insert into recommendations (answer_id, competitor_id, recommended)
+     select ${answer(a)}, ${judged}, ${c % 2 === 0}
+     where ${exists('answers', answer(a))} and (${judged} is null or ${exists('competitors', judged)})
+     on conflict (answer_id, competitor_id) do update set recommended = excluded.recommended`
+  },
+  addCompetitor: (a, b, c) =>
     `insert into competitors (id, brand_id, name, aliases, active)
-     select $1, $2, $3, $4, $5 where exists (select from brands where id = $2) on conflict do nothing`,
-    rivalOf(a),
-    brandOf(b),
-    nameOf(c),
-    [nameOf(a)],
-    c % 3 !== 0,
-  ],
-  addPrompt: (a, b) => [
-    'insert into prompts (id, brand_id, text) select $1, $2, $3 where exists (select from brands where id = $2) on conflict do nothing',
-    promptOf(a),
-    brandOf(b),
-    'Which is best?',
-  ],
-  moveAnswer: (a, b) => ['update answers set answered_at = $2 where id = $1', answerOf(a), instant(b)],
-  moveAnswers: (a, b) => [
-    `update answers set answered_at = answered_at + $2 * interval '1 day' where prompt_id = $1`,
-    promptOf(a),
-    (b % 3) - 1,
-  ],
-  failAnswer: (a, b) => ['update answers set error = $2 where id = $1', answerOf(a), b % 2 ? 'gone' : null],
-  askAnswer: (a, b) => [
-    'update answers set prompt_id = $2 where id = $1 and exists (select from prompts where id = $2)',
-    answerOf(a),
-    promptOf(b),
-  ],
-  placeAnswer: (a, b) => [
-    'update answers set model_id = $2, market_id = $3 where id = $1',
-    answerOf(a),
-    modelOf(b),
-    marketOf(b + 1),
-  ],
-  recordAgain: (a, b) => ['update citations set recorded_at = $2 where id = $1', id(6, a), instant(b)],
-  own: (a) => ['update citations set owned = not owned where url = $1', `https://site.example/${a % 2}`],
-  correct: (a, b) => [
-    'update citations set url = $2, domain = $3 where id = $1',
-    id(6, a),
-    `https://site.example/${b % 3}`,
-    b % 2 ? null : 'new.example',
-  ],
-  citeElsewhere: (a, b) => [
-    'update citations set answer_id = $2 where id = $1 and exists (select from answers where id = $2)',
-    id(6, a),
-    answerOf(b),
-  ],
-  mentionElsewhere: (a, b) => [
-    `update answer_mentions set answer_id = $2 where answer_id = $1 and exists (select from answers where id = $2)
-     and not exists (select from answer_mentions as m where m.answer_id = $2)`,
-    answerOf(a),
-    answerOf(b),
-  ],
-  renameMention: (a, b) => [
-    `update answer_mentions set name = $2 where answer_id = $1 and name = $3`,
-    answerOf(a),
-    nameOf(b),
-    nameOf(b + 1),
-  ],
-  weighAgain: (a, b) => [
-    'update sentiment_phrases set polarity = $2, confidence = $3 where id = $1',
-    id(7, a),
-    at(['positive', 'neutral', 'negative'], b),
-    (b % 7) / 10,
-  ],
-  judgeAgain: (a) => [
-    'update recommendations set recommended = not recommended where answer_id = $1',
-    answerOf(a),
-  ],
-  dropAnswer: (a) => ['delete from answers where id = $1', answerOf(a)],
-  dropDay: (a) => [
-    `delete from answers where (answered_at at time zone 'UTC')::date = $1`,
-    instant(a).slice(0, 10),
-  ],
-  dropCitation: (a) => ['delete from citations where id = $1', id(6, a)],
-  dropMentions: (a) => ['delete from answer_mentions where answer_id = $1', answerOf(a)],
-  dropPhrases: (a) => ['delete from sentiment_phrases where answer_id = $1', answerOf(a)],
-  dropJudgements: (a) => ['delete from recommendations where answer_id = $1', answerOf(a)],
-  dropPrompt: (a) => ['delete from prompts where id = $1', promptOf(a)],
-  dropCompetitor: (a) => ['delete from competitors where id = $1', rivalOf(a)],
-  dropBrand: (a, b) => [
-    'delete from brands where id = $1 and $2',
-    brandOf(a),
-    // Seldom: little happens to a brand that is gone.
-    b % 4 === 0,
-  ],
-  retire: (a) => ['update prompts set retired_at = now() where id = $1', promptOf(a)],
-  bringBack: (a) => ['update prompts set retired_at = null where id = $1', promptOf(a)],
-  count: (a) => ['update prompts set counts_in_metrics = not counts_in_metrics where id = $1', promptOf(a)],
-  movePrompt: (a, b) => [
-    'update prompts set brand_id = $2 where id = $1 and exists (select from brands where id = $2)',
-    promptOf(a),
-    brandOf(b),
-  ],
-  renameBrand: (a, b) => [
-    'update brands set name = $2, display_name = $3 where id = $1',
-    brandOf(a),
-    nameOf(b),
-    nameOf(b + a),
-  ],
-  aliasBrand: (a, b) => ['update brands set aliases = $2 where id = $1', brandOf(a), [nameOf(b)]],
-  renameCompetitor: (a, b) => [
-    `update competitors set name = $2, aliases = $3 where id = $1
-     and not exists (select from competitors as c where c.brand_id = competitors.brand_id and c.name = $2)`,
-    rivalOf(a),
-    `${nameOf(b)} ${a % 2}`,
-    [nameOf(a)],
-  ],
-  activate: (a) => ['update competitors set active = not active where id = $1', rivalOf(a)],
-  moveCompetitor: (a, b) => [
-    `update competitors set brand_id = $2 where id = $1 and exists (select from brands where id = $2)
-     and not exists (select from competitors as c where c.brand_id = $2 and c.name = competitors.name)`,
-    rivalOf(a),
-    brandOf(b),
-  ],
-  renameMarket: (a, b) => ['update markets set name = $2 where id = $1', marketOf(a), nameOf(b)],
-  sellModel: (a, b) => ['update models set provider = $2 where id = $1', modelOf(a), nameOf(b)],
-  truncate: (a) => [
-    `truncate ${tableOf(at(['answer_mentions', 'citations', 'sentiment_phrases', 'recommendations', 'answers'], a))} cascade`,
-  ],
+     select ${competitor(a)}, ${brand(b)}, ${name(c)}, array[${name(a)}], ${c % 3 !== 0}
+     where ${exists('brands', brand(b))} on conflict do nothing`,
+  addPrompt: (a, b) =>
+    `insert into prompts (id, brand_id, text) select ${prompt(a)}, ${brand(b)}, 'Which is best?'
+     where ${exists('brands', brand(b))} on conflict do nothing`,
+  moveAnswer: (a, b) => `update answers set answered_at = ${instant(b)} where id = ${answer(a)}`,
+  moveAnswers: (a, b) =>
+    `update answers set answered_at = answered_at + ${(b % 3) - 1} * interval '1 day' where prompt_id = ${prompt(a)}`,
+  failAnswer: (a, b) => `update answers set error = ${b % 2 ? "'gone'" : 'null'} where id = ${answer(a)}`,
+  askAnswer: (a, b) =>
+    `update answers set prompt_id = ${prompt(b)} where id = ${answer(a)} and ${exists('prompts', prompt(b))}`,
+  placeAnswer: (a, b) =>
+    `update answers set model_id = ${model(b)}, market_id = ${market(b + 1)} where id = ${answer(a)}`,
+  recordAgain: (a, b) => `update citations set recorded_at = ${instant(b)} where id = ${citation(a)}`,
+  own: (a) => `update citations set owned = not owned where url = 'https://site.example/${a % 2}'`,
+  correct: (a, b) =>
+    `update citations set url = 'https://site.example/${b % 3}', domain = ${b % 2 ? 'null' : "'new.example'"}
+     where id = ${citation(a)}`,
+  citeElsewhere: (a, b) =>
+    `update citations set answer_id = ${answer(b)} where id = ${citation(a)} and ${exists('answers', answer(b))}`,
+  mentionElsewhere: (a, b) =>
+    `update answer_mentions set answer_id = ${answer(b)} where answer_id = ${answer(a)}
+     and ${exists('answers', answer(b))}
+     and not exists (select from answer_mentions as other where other.answer_id = ${answer(b)})`,
+  renameMention: (a, b) =>
+    `update answer_mentions set name = ${name(b)} where answer_id = ${answer(a)} and name = ${name(b + 1)}`,
+  weighAgain: (a, b) =>
+    `update sentiment_phrases set polarity = ${polarity(b)}, confidence = ${(b % 7) / 10} where id = ${phrase(a)}`,
+  judgeAgain: (a) =>
+    `update recommendations set recommended = not recommended where answer_id = ${answer(a)}`,
+  dropAnswer: (a) => `delete from answers where id = ${answer(a)}`,
+  dropDay: (a) => `delete from answers where (answered_at at time zone 'UTC')::date = '${day(a)}'`,
+  dropCitation: (a) => `delete from citations where id = ${citation(a)}`,
+  dropMentions: (a) => `delete from answer_mentions where answer_id = ${answer(a)}`,
+  dropPhrases: (a) => `delete from sentiment_phrases where answer_id = ${answer(a)}`,
+  dropJudgements: (a) => `delete from recommendations where answer_id = ${answer(a)}`,
+  dropPrompt: (a) => `delete from prompts where id = ${prompt(a)}`,
+  dropCompetitor: (a) => `delete from competitors where id = ${competitor(a)}`,
+  // Seldom: little happens to a brand that is gone.
+  dropBrand: (a, b) => `delete from brands where id = ${brand(a)} and ${b % 4 === 0}`,
+  retire: (a) => `update prompts set retired_at = now() where id = ${prompt(a)}`,
+  bringBack: (a) => `update prompts set retired_at = null where id = ${prompt(a)}`,
+  count: (a) => `update prompts set counts_in_metrics = not counts_in_metrics where id = ${prompt(a)}`,
+  movePrompt: (a, b) =>
+    `update prompts set brand_id = ${brand(b)} where id = ${prompt(a)} and ${exists('brands', brand(b))}`,
+  renameBrand: (a, b) =>
+    `update brands set name = ${name(b)}, display_name = ${name(b + a)} where id = ${brand(a)}`,
+  aliasBrand: (a, b) => `update brands set aliases = array[${name(b)}] where id = ${brand(a)}`,
+  renameCompetitor: (a, b) => {
+    const renamed = name(b).replace(/'$/, ` ${a % 2}'`)
+    return `update competitors set name = ${renamed}, aliases = array[${name(a)}] where id = ${competitor(a)}
+     and not exists (select from competitors as c where c.brand_id = competitors.brand_id and c.name = ${renamed})`
+  },
+  activate: (a) => `update competitors set active = not active where id = ${competitor(a)}`,
+  moveCompetitor: (a, b) =>
+    `update competitors set brand_id = ${brand(b)} where id = ${competitor(a)} and ${exists('brands', brand(b))}
+     and not exists (select from competitors as c where c.brand_id = ${brand(b)} and c.name = competitors.name)`,
+  renameMarket: (a, b) => `update markets set name = ${name(b)} where id = ${market(a)}`,
+  sellModel: (a, b) => `update models set provider = ${name(b)} where id = ${model(a)}`,
+  truncate: (a) => {
+    const tables = ['answer_mentions', 'citations', 'sentiment_phrases', 'recommendations', 'answers']
+    return `truncate ${tableOf(tables[a % tables.length] ?? '')} cascade`
+  },
 }
 
 /** What may happen between changes. */
@@ -228,11 +155,11 @@ export const CLEARANCE = `
 
 /** Rows to begin with, so that most steps find something. */
 const BEGINNING = `
-  insert into organizations (id, name) values ('${id(9, 0)}', 'An organization');
+  insert into organizations (id, name) values (${id(9, 0)}, 'An organization');
   insert into models (id, provider) values ('model-0', 'A provider'), ('model-1', 'A provider');
-  insert into markets (id, name) values ('${id(5, 0)}', 'A market'), ('${id(5, 1)}', 'A market');
+  insert into markets (id, name) values (${id(5, 0)}, 'A market'), (${id(5, 1)}, 'A market');
   insert into brands (id, organization_id, name, display_name, url, site_url)
-    select ('00000001-0000-4000-8000-00000000000' || n)::uuid, '${id(9, 0)}', 'Acme', 'Globex', '', ''
+    select ('00000001-0000-4000-8000-00000000000' || n)::uuid, ${id(9, 0)}, 'Acme', 'Globex', '', ''
     from generate_series(0, 1) as n;
   insert into prompts (id, brand_id, text)
     select ('00000002-0000-4000-8000-00000000000' || n)::uuid,
@@ -242,7 +169,7 @@ const BEGINNING = `
       ('00000001-0000-4000-8000-00000000000' || n % 2)::uuid, 'Globex' from generate_series(0, 1) as n;
   insert into answers (id, prompt_id, model_id, market_id, answered_at)
     select ('00000003-0000-4000-8000-00000000000' || n)::uuid,
-      ('00000002-0000-4000-8000-00000000000' || n % 3)::uuid, 'model-' || n % 2, '${id(5, 0)}',
+      ('00000002-0000-4000-8000-00000000000' || n % 3)::uuid, 'model-' || n % 2, ${id(5, 0)},
       timestamptz '2026-09-21 00:00Z' + n * interval '11 hours' from generate_series(0, 4) as n;
   insert into answer_mentions (answer_id, name) select id, 'Acme' from answers;
   insert into recommendations (answer_id, recommended) select id, true from answers;
@@ -283,9 +210,9 @@ export async function play({ first, second }: Actors, steps: readonly Step[]): P
     const passage = PASSAGES[kind]
     if (passage) await passedOver(first, () => passage({ first, second }, a, b))
     if (change) {
-      const [sql, ...values] = change(a, b, c, d)
-      if (second && aside) await passedOver(second, () => inTransaction(second, sql, values))
-      else await passedOver(first, () => first.query(sql, values))
+      const sql = change(a, b, c, d)
+      if (second && aside) await passedOver(second, () => inTransaction(second, sql))
+      else await passedOver(first, () => first.query(sql))
     }
   }
   await second?.query('commit')
@@ -302,10 +229,10 @@ export async function refreshDayByDay(db: pg.ClientBase | pg.Pool): Promise<void
   }
 }
 
-async function inTransaction(client: pg.Client, sql: string, values: unknown[]): Promise<void> {
+async function inTransaction(client: pg.Client, sql: string): Promise<void> {
   // Within a transaction that is open this is only a warning.
   await client.query('begin')
-  await client.query(sql, values)
+  await client.query(sql)
 }
 
 /** What a lock, a deadlock or a row gone meanwhile refuses is as if it had not been tried. */
