@@ -1,3 +1,5 @@
+import { hex } from './hash.ts'
+
 /** The pattern of a key, for secret scanners. */
 export const KEY_PATTERN = 'svc_live_[0-9a-f]{64}'
 
@@ -27,21 +29,4 @@ function checksum(text: string): string {
     for (let bit = 0; bit < 8; bit += 1) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0)
   }
   return (~crc >>> 0).toString(16).padStart(8, '0')
-}
-
-/** Returns the SHA-256 of a text in lowercase hex. */
-export const sha256 = async (text: string): Promise<string> => hex(await sha256Bytes(text))
-
-/** Returns the SHA-256 of a text, 32 bytes. */
-export async function sha256Bytes(text: string): Promise<Uint8Array> {
-  return new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
-}
-
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
-
-/** Returns bytes as lowercase hex. */
-export function hex(bytes: Uint8Array): string {
-  let text = ''
-  for (const byte of bytes) text += HEX[byte]
-  return text
 }

@@ -1,9 +1,8 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { Hono } from 'hono'
-import { type Env, EnvironmentError, parseEnv } from './env.ts'
+import { type Env, EnvironmentError } from './env.ts'
 import { HttpError, httpError } from './errors.ts'
 import { type Encoded, encodeWithEtag, matchesEtag } from './etag.ts'
-import { rateLimit } from './rate-limit.ts'
 import { type RequestLog, requestLog } from './request-log.ts'
 
 /** Path prefix of every endpoint. */
@@ -26,17 +25,6 @@ export type Result = {
   readonly cacheable: boolean
 }
 
-export type Endpoint = {
-  /** Path below {@link BASE}. */
-  readonly path: string
-  /** When the rate budget is consumed: while the handler waits for the database, before the handler, or never. */
-  readonly budget?: 'concurrent' | 'first' | 'none'
-  /** Headers of every response at this path, errors included. */
-  readonly headers?: Readonly<Record<string, string>>
-  /** Runs the remaining checks and returns the result; throws {@link HttpError}. */
-  readonly handler: (context: RequestContext) => Promise<Result>
-}
-
 /** Returns an app that logs each request and answers every error with `{"error": "…"}`. */
 export function createApp(): App {
   // Routes compare the path as it was sent: Hono's own reading would decode percent escapes.
@@ -44,18 +32,6 @@ export function createApp(): App {
   app.use(requestLog)
   app.notFound((context) => sendError(httpError('unknownPath'), context))
   app.onError(sendError)
-  return app
-}
-
-/** Returns the app of one endpoint: GET and HEAD at its path, 405 for other methods, 404 elsewhere. */
-export function endpoint({ path, budget = 'concurrent', headers = {}, handler }: Endpoint): App {
-  const app = createApp()
-  const route = BASE + path
-  app.use(route, nameEndpoint(path), addHeaders(headers))
-  app.get(route, prepareContext)
-  if (budget !== 'none') app.get(route, rateLimit(budget))
-  app.get(route, async (context) => send(context, await handler(context).catch(throwError)))
-  app.all(route, methodNotAllowed)
   return app
 }
 
@@ -80,12 +56,6 @@ export const addHeaders =
     for (const [name, value] of Object.entries(headers)) context.res.headers.append(name, value)
   }
 
-const prepareContext: Middleware = (context, next) => {
-  context.set('now', new Date())
-  context.set('env', parseEnv(context.env))
-  return next()
-}
-
 /** Sends a result; 304 when the client's `If-None-Match` holds its ETag. */
 export async function send(
   context: RequestContext,
@@ -100,11 +70,6 @@ export async function send(
     status: unchanged ? 304 : 200,
     headers: { ...all, ETag: etag },
   })
-}
-
-/** Throws what was thrown as an `Error`: Hono passes nothing else to its error handler. */
-function throwError(thrown: unknown): never {
-  throw thrown instanceof Error ? thrown : new TypeError(`Not an Error: ${typeof thrown}`)
 }
 
 /** The one place where an error becomes a response: the catalogue's message and nothing else. */

@@ -71,7 +71,7 @@ async function sendPrepared(
 ): Promise<Row | null> {
   if (notInstalled.has(statement)) return send(context, statement, values, signal)
   return send(context, await callOf(statement), values, signal).catch((error: unknown) => {
-    if (!NOT_INSTALLED.has(codeOf(error))) throw error
+    if (!MISSING_FUNCTION.has(codeOf(error))) throw error
     notInstalled.add(statement)
     console.warn(JSON.stringify({ event: 'prepared_statement_missing', request_id: context.log?.id }))
     return send(context, statement, values, signal)
@@ -83,7 +83,7 @@ const isTooLarge = (error: unknown): boolean =>
   error instanceof NeonDbError && error.message.startsWith('Server error (HTTP status 507)')
 
 /** SQLSTATEs of a function or schema that does not exist, or that this role may not use. */
-const NOT_INSTALLED = new Set(['42883', '3F000', '42501'])
+const MISSING_FUNCTION = new Set(['42883', '3F000', '42501'])
 
 /** Statements whose function this isolate found missing. It only decides how a statement is sent. */
 const notInstalled = new WeakSet<PreparedStatement>()

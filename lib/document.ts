@@ -1,4 +1,5 @@
-import { type App, endpoint } from './app.ts'
+import type { App } from './app.ts'
+import { endpoint } from './endpoint.ts'
 import { type Encoded, encodeWithEtag } from './etag.ts'
 
 /** Builds the app of a fixed JSON text that needs no key. */

@@ -1,4 +1,4 @@
-import { hex } from './api-key.ts'
+import { hex } from './hash.ts'
 
 /** A body's bytes and their strong ETag. */
 export type Encoded = { readonly bytes: ReturnType<TextEncoder['encode']>; readonly etag: string }

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
-import { type App, endpoint, type RequestContext, type Result } from './app.ts'
+import type { App, RequestContext, Result } from './app.ts'
 import { type QueryContext, run } from './db.ts'
+import { endpoint } from './endpoint.ts'
 import type { Env } from './env.ts'
 import { toQuery } from './prepared-statement.ts'
 import { timed } from './request-log.ts'

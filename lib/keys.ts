@@ -7,7 +7,8 @@ import {
   sourceSubscriptions as subscriptions,
 } from '../drizzle/source/views.ts'
 import { apiKeyColumns } from '../drizzle/tables/api-keys.ts'
-import { mintApiKey, sha256Bytes } from './api-key.ts'
+import { mintApiKey } from './api-key.ts'
+import { sha256Bytes } from './hash.ts'
 import { PLANS } from './plans.ts'
 
 // Writes go through the view, which finds the table in whatever schema it is.

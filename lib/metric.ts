@@ -1,7 +1,7 @@
 import type { PgTable } from 'drizzle-orm/pg-core'
 import type * as z from 'zod/mini'
 import { hashApiKey, requireAccess } from './access.ts'
-import { endpoint, type RequestContext, type Result } from './app.ts'
+import type { RequestContext, Result } from './app.ts'
 import {
   type CursorBinding,
   type CursorPosition,
@@ -11,6 +11,7 @@ import {
 } from './cursor.ts'
 import { runPrepared } from './db.ts'
 import { deprecationHeaders } from './deprecation.ts'
+import { endpoint } from './endpoint.ts'
 import type { Env } from './env.ts'
 import { HttpError, httpError, PARAMETER_ERRORS, parameterError } from './errors.ts'
 import type { DocumentedWorker, Operation } from './operation.ts'

@@ -1,6 +1,6 @@
 import type { Query, SQL } from 'drizzle-orm'
 import { PgDialect } from 'drizzle-orm/pg-core'
-import { sha256 } from './api-key.ts'
+import { sha256 } from './hash.ts'
 
 /** The schema that holds a function for each prepared statement. */
 export const STATEMENTS = 'statements'

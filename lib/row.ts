@@ -122,12 +122,17 @@ function jsonCells({ cells, isPlain, isQuoted }: Column): { cells: readonly Cell
   return { cells: isQuoted ? cells.map((cell) => JSON.stringify(cell)) : cells, quote: '' }
 }
 
+/** The types besides text whose cells are JSON as Postgres writes them. */
+const UNQUOTED: ReadonlySet<string> = new Set(['number', 'int', 'boolean'])
+
 const fieldsOf = (row: RowSchema): Field[] =>
   Object.entries(row.shape).map(([name, schema]) => {
     const { def } = schema._zod
     const isNullable = isNullableDef(def)
     const inner = isNullable ? def.innerType._zod.def : def
     const isQuoted = inner.type === 'string'
+    if (!isQuoted && !UNQUOTED.has(inner.type))
+      throw new TypeError(`${name} has a type that rows cannot hold`)
     return { name, isQuoted, isNullable, isFreeText: isQuoted && !('format' in inner) }
   })
 

@@ -40,28 +40,26 @@ const CACHING = { page: 'no-cache', immutable: 'public, max-age=31536000, immuta
 /** Builds the app of fixed files that need no key, no budget and no bindings. */
 export function site({ path, files }: Site): App {
   // Stores values and not promises: a request must not wait for another request's promise.
-  const known = new Map<string, Encoded>()
+  const encodings = new Map<string, Encoded>()
   const page = BASE + path
-  const find = async (pathname: string): Promise<SiteFile | undefined> => {
-    const [known, name] = [await files(), pathname.slice(page.length)]
-    return Object.hasOwn(known, name) ? known[name] : undefined
+  const find = async (pathname: string): Promise<SiteFile> => {
+    const name = pathname.slice(page.length)
+    const file = Object.entries(await files()).find(([each]) => each === name)?.[1]
+    if (!pathname.startsWith(page) || file === undefined) throw httpError('unknownPath')
+    return file
   }
 
   const app = createApp()
   app.use(addHeaders(SECURITY_HEADERS))
   app.use(async (context, next) => {
-    if (!context.req.path.startsWith(page) || (await find(context.req.path)) === undefined) {
-      throw httpError('unknownPath')
-    }
+    await find(context.req.path)
     await next()
   })
   app.use(nameEndpoint(path))
   app.get('*', async (context) => {
-    const file = await find(context.req.path)
-    if (file === undefined) throw httpError('unknownPath')
-    const { type, body, immutable } = file
-    const encoded = known.get(body) ?? (await encodeWithEtag(body))
-    known.set(body, encoded)
+    const { type, body, immutable } = await find(context.req.path)
+    const encoded = encodings.get(body) ?? (await encodeWithEtag(body))
+    encodings.set(body, encoded)
     const headers = { 'Content-Type': type, 'Cache-Control': immutable ? CACHING.immutable : CACHING.page }
     return send(context, { body, encoded, headers, cacheable: true })
   })

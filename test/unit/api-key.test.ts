@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { DEMO } from '../../drizzle/seed/demo.ts'
-import { hasChecksum, isApiKey, KEY_PATTERN, mintApiKey, sha256, sha256Bytes } from '../../lib/api-key.ts'
+import { hasChecksum, isApiKey, KEY_PATTERN, mintApiKey } from '../../lib/api-key.ts'
+import { sha256, sha256Bytes } from '../../lib/hash.ts'
 
 // zlib's crc32 of the characters before the last eight digits.
 const VECTORS = [

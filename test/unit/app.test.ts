@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { type Endpoint, endpoint, type Result } from '../../lib/app.ts'
+import type { Result } from '../../lib/app.ts'
+import { type Endpoint, endpoint } from '../../lib/endpoint.ts'
 import { EnvironmentError } from '../../lib/env.ts'
 import { httpError } from '../../lib/errors.ts'
 import { encodeWithEtag } from '../../lib/etag.ts'

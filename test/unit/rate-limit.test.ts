@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
-import { endpoint, type Result } from '../../lib/app.ts'
+import type { Result } from '../../lib/app.ts'
+import { endpoint } from '../../lib/endpoint.ts'
 import { parseEnv } from '../../lib/env.ts'
 import { httpError } from '../../lib/errors.ts'
 import { budgetHeaders, consume, rateLimitKey } from '../../lib/rate-limit.ts'

@@ -1,0 +1,48 @@
+import {
+  type App,
+  addHeaders,
+  BASE,
+  createApp,
+  type Middleware,
+  methodNotAllowed,
+  nameEndpoint,
+  type RequestContext,
+  type Result,
+  send,
+} from './app.ts'
+import { parseEnv } from './env.ts'
+import { rateLimit } from './rate-limit.ts'
+
+export type Endpoint = {
+  /** Path below {@link BASE}. */
+  readonly path: string
+  /** When the rate budget is consumed: while the handler waits for the database, before the handler, or never. */
+  readonly budget?: 'concurrent' | 'first' | 'none'
+  /** Headers of every response at this path, errors included. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Runs the remaining checks and returns the result; throws `HttpError`. */
+  readonly handler: (context: RequestContext) => Promise<Result>
+}
+
+/** Returns the app of one endpoint: GET and HEAD at its path, 405 for other methods, 404 elsewhere. */
+export function endpoint({ path, budget = 'concurrent', headers = {}, handler }: Endpoint): App {
+  const app = createApp()
+  const route = BASE + path
+  app.use(route, nameEndpoint(path), addHeaders(headers))
+  app.get(route, prepareContext)
+  if (budget !== 'none') app.get(route, rateLimit(budget))
+  app.get(route, async (context) => send(context, await handler(context).catch(throwError)))
+  app.all(route, methodNotAllowed)
+  return app
+}
+
+const prepareContext: Middleware = (context, next) => {
+  context.set('now', new Date())
+  context.set('env', parseEnv(context.env))
+  return next()
+}
+
+/** Throws what was thrown as an `Error`: Hono passes nothing else to its error handler. */
+function throwError(thrown: unknown): never {
+  throw thrown instanceof Error ? thrown : new TypeError(`Not an Error: ${typeof thrown}`)
+}
