@@ -44,9 +44,17 @@ async function printTypeErrors(signal: AbortSignal): Promise<void> {
   for (const project of PROJECTS) {
     if (signal.aborted) return
     const args = [TSC, '--noEmit', '--project', project, '--pretty', String(process.stderr.isTTY === true)]
-    const tsc = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] })
-    signal.addEventListener('abort', () => tsc.kill())
-    if (tsc.pid !== undefined) setPriority(tsc.pid, LOW_PRIORITY)
+    // In a process group of its own: tsc starts the compiler as another process, and both have to end.
+    const tsc = spawn(process.execPath, args, {
+      cwd: ROOT,
+      stdio: ['ignore', 'pipe', 'inherit'],
+      detached: true,
+    })
+    const { pid } = tsc
+    if (pid !== undefined) {
+      setPriority(pid, LOW_PRIORITY)
+      signal.addEventListener('abort', () => tsc.exitCode === null && process.kill(-pid))
+    }
     const [output] = await Promise.all([text(tsc.stdout), once(tsc, 'close')])
     if (output !== '' && !signal.aborted) {
       console.error(output)

@@ -20,7 +20,7 @@ const COPIED = [
   'wrangler.toml',
 ]
 const START_TIMEOUT = 180_000
-const PATIENT = { timeout: 60_000, interval: 50 }
+const PATIENT = { timeout: START_TIMEOUT, interval: 50 }
 
 let checkout: string
 let temporary: string
@@ -80,7 +80,9 @@ test('prints the demo keys and a request that works', { timeout: START_TIMEOUT }
   expect(JSON.parse(await readDemo()).data.length).toBeGreaterThan(100)
 })
 
-test('serves a changed file on the same port, with the same data', async () => {
+test('serves a changed file on the same port, with the same data', {
+  timeout: 2 * START_TIMEOUT,
+}, async () => {
   const data = JSON.parse(await readDemo()).data
   source = source.replace('API key missing', 'API key absent')
   await writeErrors(source)
@@ -88,20 +90,22 @@ test('serves a changed file on the same port, with the same data', async () => {
   expect(JSON.parse(await readDemo()).data).toEqual(data)
 })
 
-test('prints where a file is broken, and serves the last good build', async () => {
+test('prints where a file is broken, and serves the last good build', {
+  timeout: 2 * START_TIMEOUT,
+}, async () => {
   await writeErrors(`${source}\nconst broken = = 1\n`)
   await expect.poll(() => stderr, PATIENT).toContain('[ERROR] Unexpected "="')
   expect(stderr).toMatch(/lib\/errors\.ts:\d+:\d+/)
   expect(await readError()).toContain('API key absent')
 })
 
-test('prints where a type is wrong, and serves the new build', async () => {
+test('prints where a type is wrong, and serves the new build', { timeout: 2 * START_TIMEOUT }, async () => {
   await writeErrors(`${source.replace('absent', 'lost')}\nexport const wrong: number = 'text'\n`)
   await expect.poll(readError, PATIENT).toContain('API key lost')
   await expect.poll(() => stderr, PATIENT).toMatch(/lib\/errors\.ts\(\d+,\d+\): error TS2322/)
 })
 
-test('Ctrl-C ends it and leaves nothing behind', async () => {
+test('Ctrl-C ends it and leaves nothing behind', { timeout: 2 * START_TIMEOUT }, async () => {
   service.kill('SIGINT')
   expect(await ended).toEqual([0, null])
   expect(await readdir(temporary)).toEqual([])
