@@ -218,7 +218,8 @@ describe('revoking a key', () => {
     const org = await organization(db)
     const { keyId: foreign } = await tenant(db)
     const { id: tools } = await exportKey(db, org, { scope: 'tools' })
-    for (const id of [randomUUID(), foreign, tools]) await expectRejected(revoke(org, id), /no such key/)
+    for (const id of [randomUUID(), foreign, tools])
+      await expectRejected(revoke(org, id), /no key with this id/)
     const unrevoked = 'select from api_keys where id = any ($1) and revoked_at is null'
     expect((await db.query(unrevoked, [[foreign, tools]])).rowCount).toBe(2)
   })

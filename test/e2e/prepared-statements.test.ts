@@ -1,35 +1,22 @@
-import pg from 'pg'
-import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest'
+import { afterEach, expect, inject, test } from 'vitest'
 import { migrateToLatest } from '../../bundle/migrate-to-latest.ts'
 import type { Emulator } from '../../emulator/start.ts'
 import { call } from '../support/call.ts'
-import { type OwnDatabase, withClient } from '../support/database.ts'
-import { isolatedDatabase } from '../support/isolated.ts'
+import { withClient } from '../support/database.ts'
+import { isolatedPool } from '../support/isolated.ts'
 import { startOwnService } from '../support/own-service.ts'
-import { type Tenant, tenant } from '../support/tenant.ts'
+import { tenant } from '../support/tenant.ts'
 
 const FUNCTION_CALL = /^select \* from statements\."[0-9a-f]{32}"\(\$1/
 
-let own: OwnDatabase
-let db: pg.Pool
-let its: Tenant
-
-beforeAll(async () => {
-  own = await isolatedDatabase()
-  db = new pg.Pool({ connectionString: own.url, max: 2 })
-  its = await tenant(db)
-})
-
-afterAll(async () => {
-  await db.end()
-  await own.drop()
-})
+const { db, url: databaseUrl } = await isolatedPool()
+const its = await tenant(db)
 
 let service: Emulator | undefined
 afterEach(async () => {
   await service?.close()
   service = undefined
-  await withClient(own.url, migrateToLatest)
+  await withClient(databaseUrl, migrateToLatest)
 })
 
 /** New isolates: what they send to the database, and what they log. */
@@ -37,7 +24,7 @@ async function fresh() {
   const asked: Promise<{ query: string }>[] = []
   const logged: string[] = []
   service = await startOwnService({
-    databaseUrl: own.url,
+    databaseUrl,
     intercept: (server, request) => {
       if (server === 'neon') asked.push(request.clone().json())
       return undefined
@@ -102,14 +89,14 @@ test('previous statements stay next to the current ones', async () => {
   await db.query(
     'create function statements."0123456789abcdef0123456789abcdef"() returns text language sql as $$ select $r$still here$r$ $$',
   )
-  await withClient(own.url, migrateToLatest)
+  await withClient(databaseUrl, migrateToLatest)
   const { rows } = await db.query('select statements."0123456789abcdef0123456789abcdef"() as answer')
   expect(rows).toEqual([{ answer: 'still here' }])
 })
 
 test.runIf(inject('realPostgres'))('concurrent migrations run one after the other', async () => {
   await db.query('drop schema statements cascade')
-  await Promise.all(Array.from({ length: 6 }, () => withClient(own.url, migrateToLatest)))
+  await Promise.all(Array.from({ length: 6 }, () => withClient(databaseUrl, migrateToLatest)))
   const { rows } = await db.query(
     `select count(*)::int as installed from pg_proc where pronamespace = 'statements'::regnamespace`,
   )

@@ -56,10 +56,10 @@ export async function call(
   return { ...body, status: response.status, headers: response.headers, text }
 }
 
-/** Follows `nextCursor` to the end and gives the rows of all pages. */
+/** Follows `nextCursor` to the end, from the first page or from `query.cursor`, and returns the rows of all pages. */
 export async function pull(path: string, options: Call): Promise<Row[]> {
   const rows: Row[] = []
-  let cursor: string | undefined
+  let cursor = options.query?.cursor
   do {
     const page = await call(path, { ...options, query: { ...options.query, cursor } })
     if (page.status !== 200) throw new Error(`${path} answered ${page.status}: ${page.text}`)

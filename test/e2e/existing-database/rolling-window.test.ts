@@ -172,7 +172,7 @@ test('the command computes the last days, and prints them', async () => {
   for (const age of [0, 2, 4]) await say(daysAgo(age))
   const environment = { ...process.env, DATABASE_URL: url }
   const { stdout } = await promisify(execFile)('node', ['cli/refresh.ts'], { env: environment })
-  expect(stdout).toMatch(/^Up to date: \d+ changes computed\.\nThe last 3 days were computed anew\./)
+  expect(stdout).toMatch(/^Up to date\. Processed \d+ queue entries\.\nComputed the last 3 days again\./)
   expect(stdout).toContain(`through ${daysAgo(3)}`)
   expect(await stored()).toMatchObject({ [daysAgo(0)]: 2, [daysAgo(2)]: 2 })
   expect(await upToDate('2026-10-01', daysAgo(0))).toBe(daysAgo(3))
