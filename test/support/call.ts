@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { inject } from 'vitest'
-import { demandConformity } from './conforms.ts'
+import document from '../../functions/openapi.json' with { type: 'json' }
+import { responseValidator } from '../../lib/openapi/response-validator.ts'
+
+const demandConformity = responseValidator(document)
 
 export type Row = Readonly<Record<string, string | number | boolean | null>>
 
