@@ -3,7 +3,7 @@ import type { Result } from '../../lib/app.ts'
 import { endpoint } from '../../lib/endpoint.ts'
 import { parseEnv } from '../../lib/env.ts'
 import { httpError } from '../../lib/errors.ts'
-import { budgetHeaders, consume, rateLimitKey } from '../../lib/rate-limit.ts'
+import { consume, rateLimitKey } from '../../lib/rate-limit.ts'
 import { bindings, counted, counterAnswers, silent } from '../support/counter.ts'
 import { emptyLog, loggedLines } from '../support/log.ts'
 
@@ -243,14 +243,5 @@ describe('rateLimitKey', () => {
     const env = { ...bindings(), SESSION_COOKIE: 'sid' }
     expect(await keyOf({ Cookie: 'sid=1' }, env)).toBe(await keyOf({ Cookie: 'session=1' }))
     expect(await keyOf({ Cookie: 'session=1' }, env)).toBe(await keyOf({}))
-  })
-})
-
-test('headers report the policy, and the budget when it is known', () => {
-  const policy = { 'RateLimit-Policy': '"default";q=100;w=60' }
-  expect(budgetHeaders(null)).toEqual(policy)
-  expect(budgetHeaders({ allowed: true, remaining: 7, resetSeconds: 42 })).toEqual({
-    ...policy,
-    RateLimit: '"default";r=7;t=42',
   })
 })
