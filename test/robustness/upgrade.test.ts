@@ -42,7 +42,9 @@ async function page(service: string, cursor?: string) {
   return { status, urls, meta, cursor: pagination?.nextCursor ?? undefined }
 }
 
-test('a pull under way goes through a migration, new Workers and a new cursor secret: every row once', async () => {
+test('a pull under way goes through a migration, new Workers and a new cursor secret: every row once', {
+  timeout: 180_000,
+}, async () => {
   const before = await serve({ CURSOR_SECRET: 'the-secret-before' })
   const pages = [await page(before)]
   await db.query(MIGRATION)
