@@ -84,7 +84,7 @@ const toBudget = ({ success, remaining, reset }: Count, now: Date): Budget => ({
 })
 
 /** Returns the `RateLimit` headers (IETF draft, structured fields). */
-export function budgetHeaders(budget: Budget | null): Record<string, string> {
+function budgetHeaders(budget: Budget | null): Record<string, string> {
   const policy = { 'RateLimit-Policy': `"default";q=${BUDGET.requests};w=${BUDGET.seconds}` }
   if (budget === null) return policy
   return { ...policy, RateLimit: `"default";r=${budget.remaining};t=${budget.resetSeconds}` }

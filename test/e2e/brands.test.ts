@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { call } from '../support/call.ts'
-import { tenant } from '../support/tenant.ts'
 import { brand, database, exportKey, organization } from '../support/world.ts'
 
 const db = database()
@@ -78,19 +77,7 @@ test('sorts by name in code point order, then by id', async () => {
   expect(data.filter(({ name }) => name === 'Same').map(({ id }) => id)).toEqual(ids.toReversed())
 })
 
-test('lists what the key reads: active brands of its organization, and of its list', async () => {
-  const { org, key, brandId } = await tenant(db)
-  const second = await brand(db, org, { name: 'Second' })
-  const inactive = await brand(db, org, { name: 'Third', active: false })
-  const { brandId: foreign } = await tenant(db)
-  const { key: limited } = await exportKey(db, org, { brand_ids: [foreign, inactive, second] })
-  const { key: none } = await exportKey(db, org, { brand_ids: [] })
-  const listed = async (reader: string) => (await call('/brands', { key: reader })).data.map(({ id }) => id)
-  expect(await listed(key)).toEqual([brandId, second])
-  expect(await listed(limited)).toEqual([second])
-  expect((await call('/brands', { key: none })).text).toBe('{"data":[]}')
-})
-
+// Which brands a key reads: test/e2e/contract.test.ts.
 test('lists more brands than a page has rows, in one response', async () => {
   const org = await organization(db)
   const { key } = await exportKey(db, org)

@@ -61,18 +61,6 @@ test('counts an answer that cites a URL twice once, as owned when either was', a
   ])
 })
 
-test('gives the share of a window as the ratio of its sums', async () => {
-  const { say, rows } = await scene(db)
-  const earned = 'https://news.example/'
-  await say('2026-10-01T09:00:00Z', { citations: [{ url, owned: true }, { url: earned }] })
-  await say('2026-10-02T09:00:00Z', { citations: [{ url, owned: true }] })
-  await say('2026-10-02T10:00:00Z', { citations: [{ url: earned }, { url: `${earned}?b` }] })
-  const found = await rows('/citation-share', '2026-10-01', '2026-10-02')
-  const sum = (name: string) => found.reduce((total, row) => total + Number(row[name]), 0)
-  // 2 of 5: the mean of the daily shares (1/2 and 1/3) would be another number.
-  expect([sum('owned_citations'), sum('citations')]).toEqual([2, 5])
-})
-
 test('gives the greatest domain by code point, or null when none is known', async () => {
   const { say, rows } = await scene(db)
   // A locale would put "Z" after "a".

@@ -40,21 +40,28 @@ async function withKeys(org: Organization, count: number): Promise<void> {
   for (let made = 0; made < count; made += 1) await exportKey(db, org)
 }
 
+test.each<[string, (who: Organization, keyId: string) => Promise<unknown>]>([
+  ['creating', (who) => create(who)],
+  ['listing', (who) => listKeys(keysDb, actor(who), NOW)],
+  ['revoking', (who, keyId) => revokeKey(keysDb, actor(who), keyId, NOW)],
+])('%s keys is for owners and admins of the organization only', async (_, attempt) => {
+  const { org, keyId, key } = await tenant(db)
+  const strangers = [
+    await colleague(org, 'member'),
+    { ...org, owner: (await organization(db)).owner },
+    { ...org, id: randomUUID() },
+  ]
+  for (const who of strangers) await expectRejected(attempt(who, keyId), /owner or admin/)
+  expect(await countKeys(org)).toBe(1)
+  expect((await call('/brands', { key })).status).toBe(200)
+})
+
 describe('creating a key', () => {
   test.each(['owner', 'admin'])('an %s may create one', async (role) => {
     const { org, brandId } = await tenant(db)
     const { key, ...made } = await create(await colleague(org, role))
     expect(made).toMatchObject({ label: 'A loader', lastFour: key.slice(-4), state: 'active' })
     expect((await call('/brands', { key })).data.map(({ id }) => id)).toEqual([brandId])
-  })
-
-  test('rejects members, owners of other organizations and unknown organizations', async () => {
-    const org = await organization(db)
-    const stranger = await organization(db)
-    await expectRejected(create(await colleague(org, 'member')), /owner or admin/)
-    await expectRejected(create({ ...org, owner: stranger.owner }), /owner or admin/)
-    await expectRejected(create({ ...org, id: randomUUID() }), /owner or admin/)
-    expect(await countKeys(org)).toBe(0)
   })
 
   test.each([
@@ -156,13 +163,9 @@ describe('creating a key', () => {
 })
 
 describe('listing keys', () => {
-  test('accepts admins, and rejects members and owners of other organizations', async () => {
+  test('accepts admins', async () => {
     const { org, keyId } = await tenant(db)
-    const stranger = await organization(db)
-    const list = (who: Organization) => listKeys(keysDb, actor(who), NOW)
-    expect(await list(await colleague(org, 'admin'))).toMatchObject([{ id: keyId }])
-    await expectRejected(list(await colleague(org, 'member')), /owner or admin/)
-    await expectRejected(list({ ...org, owner: stranger.owner }), /owner or admin/)
+    expect(await listKeys(keysDb, actor(await colleague(org, 'admin')), NOW)).toMatchObject([{ id: keyId }])
   })
 
   test('lists which keys are active, expired and revoked', async () => {
@@ -206,19 +209,12 @@ describe('revoking a key', () => {
     expect((await call('/brands', { key })).status).toBe(401)
   })
 
-  test('rejects members and owners of other organizations', async () => {
-    const { org, keyId, key } = await tenant(db)
-    const stranger = await organization(db)
-    await expectRejected(revoke(await colleague(org, 'member'), keyId), /owner or admin/)
-    await expectRejected(revoke({ ...org, owner: stranger.owner }, keyId), /owner or admin/)
-    expect((await call('/brands', { key })).status).toBe(200)
-  })
-
   test('rejects keys of other organizations and of other scopes', async () => {
     const org = await organization(db)
     const { keyId: foreign } = await tenant(db)
     const { id: tools } = await exportKey(db, org, { scope: 'tools' })
-    for (const id of [randomUUID(), foreign, tools]) await expectRejected(revoke(org, id), /no such key/)
+    for (const id of [randomUUID(), foreign, tools])
+      await expectRejected(revoke(org, id), /no key with this id/)
     const unrevoked = 'select from api_keys where id = any ($1) and revoked_at is null'
     expect((await db.query(unrevoked, [[foreign, tools]])).rowCount).toBe(2)
   })

@@ -38,8 +38,8 @@ const PLANS = ['force_generic_plan', 'force_custom_plan']
 
 test.each(paged)('/%s reads a page as a range of its index, on the first page and later', async (name) => {
   const its = await tenant(db)
-  const days = (await hasManyRowsADay(db, name)) ? 25 : 20_000
-  await fillDaily(db, { name, brandId: its.brandId, rows: 20_000, first: '1960-01-01', days })
+  const days = (await hasManyRowsADay(db, name)) ? 10 : 8000
+  await fillDaily(db, { name, brandId: its.brandId, rows: 8000, first: '1960-01-01', days })
   await db.query(`vacuum analyze daily.${name.replaceAll('-', '_')}`)
 
   const first = await page(name, its)

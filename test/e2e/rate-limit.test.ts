@@ -4,7 +4,7 @@ import { type Answer, type Call, call } from '../support/call.ts'
 import { clearOfEnd, MINUTE } from '../support/clock.ts'
 import { expectError } from '../support/expect-error.ts'
 import { tenant } from '../support/tenant.ts'
-import { database, exportKey } from '../support/world.ts'
+import { database } from '../support/world.ts'
 
 const db = database()
 
@@ -24,16 +24,7 @@ const remaining = ({ headers }: Answer): number =>
   Number(/^"default";r=(\d+);t=\d+$/.exec(headers.get('RateLimit') ?? '')?.[1])
 
 /** Sends a request and returns what remains of the client's budget. */
-async function left(headers: Headers, options: Call & { path?: string } = {}): Promise<number> {
-  return remaining(await call(options.path ?? '/openapi.json', { ...options, headers }))
-}
-
-/** Whether two clients share one budget. */
-async function share(one: Headers, other: Headers): Promise<boolean> {
-  const [first, second] = [await left(one), await left(other)]
-  expect(first).toBe(99)
-  return second === 98
-}
+const left = async (headers: Headers): Promise<number> => remaining(await call('/openapi.json', { headers }))
 
 const secondsLeft = () => Math.ceil((MINUTE - (Date.now() % MINUTE)) / 1000)
 
@@ -43,18 +34,14 @@ describe('every response after the check of path and method', () => {
     const most = secondsLeft()
     const answer = await call('/openapi.json', { headers: me })
     const least = secondsLeft()
+    const names = [...answer.headers.keys()].filter((name) => /rate-?limit|retry/i.test(name))
+    expect(names.sort(), 'no header of another meaning').toEqual(['ratelimit', 'ratelimit-policy'])
     expect(answer.headers.get('RateLimit-Policy')).toBe('"default";q=100;w=60')
     const [, rest, seconds] = /^"default";r=(\d+);t=(\d+)$/.exec(answer.headers.get('RateLimit') ?? '') ?? []
     expect(rest).toBe('99')
     expect(Number(seconds)).toBeGreaterThanOrEqual(least)
     expect(Number(seconds)).toBeLessThanOrEqual(most)
     expect(await left(me)).toBe(98)
-  })
-
-  test('has no rate header with another meaning', async () => {
-    const { headers } = await call('/openapi.json', { headers: newClient() })
-    const names = [...headers.keys()].filter((name) => /rate-?limit|retry/i.test(name))
-    expect(names.sort()).toEqual(['ratelimit', 'ratelimit-policy'])
   })
 
   test('consumes one request, whatever its status and path', async () => {
@@ -131,59 +118,15 @@ test('lets 100 of 130 requests through, over five endpoints', async () => {
   expect((await call('/brands', { key, headers: newClient() })).status).toBe(200)
 })
 
-describe('a budget belongs to', () => {
-  test('an address with a User-Agent', async () => {
-    const me = newClient()
-    expect(await share(me, { ...me })).toBe(true)
-    expect(await share(newClient(), newClient())).toBe(false)
-    const another = newClient()
-    expect(await share(another, { ...another, 'User-Agent': 'another' })).toBe(false)
-    const moved = newClient()
-    expect(await share(moved, { ...moved, 'CF-Connecting-IP': address() })).toBe(false)
-  })
-
-  // lib/network.ts is tested in full in test/unit/network.test.ts.
-  test('a /64 of IPv6', async () => {
-    const net = `2001:db8:${group()}`
-    const from = (ip: string) => ({ 'CF-Connecting-IP': ip, 'User-Agent': 'agent' })
-    expect(await share(from(`${net}:1::1`), from(`${net}:1:ffff:ffff:ffff:ffff`))).toBe(true)
-    expect(await share(from(`${net}:2::1`), from(`${net}:3::1`))).toBe(false)
-  })
-
-  test('a session at any address', async () => {
-    const [mine, yours] = [randomUUID(), randomUUID()]
-    const withCookie = (cookie: string) => ({ ...newClient(), Cookie: cookie })
-    expect(await share(withCookie(`session=${mine}`), withCookie(`theme=dark; session=${mine}`))).toBe(true)
-    const me = newClient()
-    expect(
-      await share({ ...me, Cookie: `session=${yours}` }, { ...me, Cookie: `session=${randomUUID()}` }),
-    ).toBe(false)
-    expect(await left(me)).toBe(99)
-  })
-
-  test('an Authorization header at any address', async () => {
-    const token = () => `Bearer ${randomUUID()}`
-    const mine = token()
-    expect(
-      await share({ ...newClient(), Authorization: mine }, { ...newClient(), Authorization: mine }),
-    ).toBe(true)
-    const me = newClient()
-    expect(await share({ ...me, Authorization: token() }, { ...me, Authorization: token() })).toBe(false)
-    expect(await left(me)).toBe(99)
-  })
-
-  test('no other cookie, and no empty one', async () => {
-    const [me, you] = [newClient(), newClient()]
-    expect(await share({ ...me, Cookie: 'theme=dark' }, { ...me, Cookie: 'theme=light' })).toBe(true)
-    expect(await share({ ...newClient(), Cookie: 'session=' }, { ...you, Cookie: 'session=' })).toBe(false)
-  })
-
-  test('no X-API-Key', async () => {
-    const { org, key } = await tenant(db)
-    const { key: second } = await exportKey(db, org)
-    const me = newClient()
-    expect(await left(me, { path: '/brands', key })).toBe(99)
-    expect(await left(me, { path: '/brands', key: second })).toBe(98)
-    expect(await left(newClient(), { path: '/brands', key })).toBe(99)
-  })
+// Which clients share a budget: test/unit/rate-limit.test.ts.
+test('an address, a User-Agent, a session and an Authorization header each have a budget of their own', async () => {
+  const me = newClient()
+  const clients = [
+    me,
+    { ...me, 'User-Agent': 'another' },
+    { ...me, 'CF-Connecting-IP': address() },
+    { ...me, Cookie: `session=${randomUUID()}` },
+    { ...me, Authorization: `Bearer ${randomUUID()}` },
+  ]
+  for (const client of clients) expect([await left(client), await left(client)]).toEqual([99, 98])
 })

@@ -1,9 +1,6 @@
-import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { Emulator } from '../../emulator/start.ts'
+import { afterAll, beforeEach, expect, test } from 'vitest'
 import type { Intercept } from '../../emulator/workers/outbound.ts'
-import type { OwnDatabase } from '../support/database.ts'
-import { isolatedDatabase } from '../support/isolated.ts'
+import { isolatedPool } from '../support/isolated.ts'
 import { startOwnService } from '../support/own-service.ts'
 import { answer, brand, organization, place, prompt } from '../support/world.ts'
 
@@ -11,9 +8,7 @@ import { answer, brand, organization, place, prompt } from '../support/world.ts'
 type Step = { readonly params: unknown; readonly processed: string }
 
 // Apart from the other tests, whose refreshes would leave nothing to compute.
-let own: OwnDatabase
-let service: Emulator
-let db: pg.Pool
+const { db, url: databaseUrl } = await isolatedPool()
 let begun: string[] = []
 let steps: Step[] = []
 let log: string[] = []
@@ -28,21 +23,12 @@ const watch: Intercept = async (_, request, genuine) => {
 }
 let intercept: Intercept = watch
 
-beforeAll(async () => {
-  own = await isolatedDatabase()
-  db = new pg.Pool({ connectionString: own.url, max: 4 })
-  service = await startOwnService({
-    databaseUrl: own.url,
-    intercept: (...asked) => intercept(...asked),
-    onLog: (line) => log.push(line),
-  })
+const service = await startOwnService({
+  databaseUrl,
+  intercept: (...asked) => intercept(...asked),
+  onLog: (line) => log.push(line),
 })
-
-afterAll(async () => {
-  await service.close()
-  await db.end()
-  await own.drop()
-})
+afterAll(() => service.close())
 
 beforeEach(() => {
   intercept = watch

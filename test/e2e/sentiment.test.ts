@@ -19,21 +19,14 @@ test('counts phrases by polarity and weighs them by confidence', async () => {
   ])
 })
 
-test('has no score on a day with neutral phrases alone', async () => {
+test('has no score when no positive or negative phrase has weight', async () => {
   const { say, page } = await scene(db)
   await say('2026-10-01T09:00:00Z', { phrases: [phrase('neutral', '0.9'), phrase('neutral', '0.8')] })
-  expect(rowTexts(await page('/sentiment', '2026-10-01'))).toEqual([
-    '{"date":"2026-10-01","positive_mentions":0,"neutral_mentions":2,"negative_mentions":0,' +
-      '"positive_weight":0.0000,"negative_weight":0.0000,"sentiment_score":null}',
-  ])
-})
-
-test('has no score when all confidences are 0', async () => {
-  const { say, page } = await scene(db)
-  await say('2026-10-01T09:00:00Z', { phrases: [phrase('positive', '0'), phrase('negative', '0')] })
-  expect(rowTexts(await page('/sentiment', '2026-10-01'))).toEqual([
-    '{"date":"2026-10-01","positive_mentions":1,"neutral_mentions":0,"negative_mentions":1,' +
-      '"positive_weight":0.0000,"negative_weight":0.0000,"sentiment_score":null}',
+  await say('2026-10-02T09:00:00Z', { phrases: [phrase('positive', '0'), phrase('negative', '0')] })
+  const weightless = '"positive_weight":0.0000,"negative_weight":0.0000,"sentiment_score":null}'
+  expect(rowTexts(await page('/sentiment', '2026-10-01', '2026-10-02'))).toEqual([
+    `{"date":"2026-10-01","positive_mentions":0,"neutral_mentions":2,"negative_mentions":0,${weightless}`,
+    `{"date":"2026-10-02","positive_mentions":1,"neutral_mentions":0,"negative_mentions":1,${weightless}`,
   ])
 })
 

@@ -139,46 +139,28 @@ describe('visibility', () => {
 
 describe('an answer mentions the brand', () => {
   const brands = { name: 'Acme', display_name: 'Acme Corporation', aliases: ['ACM', 'The A-Team'] }
+  // Case and spaces in every script: test/e2e/sql/fold.test.ts.
   test.for([
-    ['when it contains its name', brands, 'Acme'],
-    ['when the case differs', brands, 'aCME'],
-    ['when there are spaces around', brands, '  Acme \t\n'],
-    ['when there are other white spaces around', brands, '\u00a0Acme\u3000'],
-    ['when it ends in the letter v', { ...brands, name: 'Kyiv' }, 'KYIV'],
-    ['by its display name', brands, 'ACME corporation'],
-    ['by an alias', brands, ' the a-team '],
-    ['when the name of the brand has spaces around', { ...brands, name: ' Ajax  ' }, 'ajax'],
-    ['when é differs in case', { ...brands, name: 'Café' }, 'CAFÉ'],
-    ['when Cyrillic differs in case', { ...brands, name: 'Яндекс' }, 'ЯНДЕКС'],
-    ['when Greek ends in a final sigma', { ...brands, name: 'ΝΙΚΟΣ' }, 'Νικος'],
-    ['when Greek ends in a sigma that is not final', { ...brands, name: 'Νικος' }, 'νικοσ'],
-    ['when ß is written SS', { ...brands, name: 'Weißbier' }, 'WEISSBIER'],
-    ['when ß is a capital', { ...brands, name: 'weißbier' }, 'WEIẞBIER'],
-    ['when Turkish İ is a small i with its dot', { ...brands, name: 'İpek' }, 'i\u0307PEK'],
-    ['when letters of four bytes differ in case', { ...brands, name: '𐐔𐐇' }, '𐐼𐐯'],
-    ['when the alias is not ASCII', { ...brands, aliases: ['ÅNGSTRÖM'] }, 'ångström'],
-  ] as const)('%s', async ([, values, name]) => {
+    ['its name', brands, 'Acme', 1],
+    ['its name in another case, with spaces around', brands, '  aCME \t\n', 1],
+    ['its display name', brands, 'ACME corporation', 1],
+    ['an alias', brands, ' the a-team ', 1],
+    ['an alias that is not ASCII', { ...brands, aliases: ['ÅNGSTRÖM'] }, 'ångström', 1],
+    ['a name that has spaces around in the table', { ...brands, name: ' Ajax  ' }, 'ajax', 1],
+    ['a name with ß, written SS', { ...brands, name: 'Weißbier' }, 'WEISSBIER', 1],
+    ['a name that only contains its name', brands, 'Acme Incorporated', 0],
+    ['a name that only begins with its name', brands, 'Acmeology', 0],
+    ['a name that ends with its name', brands, 'New Acme', 0],
+    ['its name without a letter v at an end', { ...brands, name: 'Nerv' }, 'Ner', 0],
+    ['its name when that ends in the letter v', { ...brands, name: 'Kyiv' }, 'KYIV', 1],
+    ['other spaces between words', brands, 'Acme  Corporation', 0],
+    ['a letter without its accent', { ...brands, name: 'Café' }, 'Cafe', 0],
+    ['a pattern', brands, 'A%', 0],
+    ['an empty name', brands, ' ', 0],
+  ] as const)('by %s, or not', async ([, values, name, visible_count]) => {
     const { say, rows } = await scene(db, values)
     await say('2026-10-01T09:00:00Z', { mentions: [name] })
-    expect(await rows('/visibility', '2026-10-01')).toMatchObject([{ total_prompts: 1, visible_count: 1 }])
-  })
-
-  test.for([
-    ['a name that only contains its name', brands, 'Acme Incorporated'],
-    ['a name that only begins with its name', brands, 'Acmeology'],
-    ['a name that ends with its name', brands, 'New Acme'],
-    ['its name without a letter v at an end', { ...brands, name: 'Nerv' }, 'Ner'],
-    ['a part of its name', { ...brands, name: 'Acme Tools' }, 'Tools'],
-    ['other spaces between words', brands, 'Acme  Corporation'],
-    ['a letter without its accent', { ...brands, name: 'Café' }, 'Cafe'],
-    ['a dotted İ for an i', { ...brands, name: 'İpek' }, 'ipek'],
-    ['a dotless ı for an i', { ...brands, name: 'ipek' }, 'ıpek'],
-    ['a pattern', brands, 'A%'],
-    ['an empty name', brands, ' '],
-  ] as const)('but not by %s', async ([, values, name]) => {
-    const { say, rows } = await scene(db, values)
-    await say('2026-10-01T09:00:00Z', { mentions: [name] })
-    expect(await rows('/visibility', '2026-10-01')).toMatchObject([{ total_prompts: 1, visible_count: 0 }])
+    expect(await rows('/visibility', '2026-10-01')).toMatchObject([{ total_prompts: 1, visible_count }])
   })
 
   test('among other names, whatever their order', async () => {

@@ -1,31 +1,14 @@
-import pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Emulator } from '../../emulator/start.ts'
+import { afterAll, expect, test } from 'vitest'
 import { call } from '../support/call.ts'
-import type { OwnDatabase } from '../support/database.ts'
-import { isolatedDatabase } from '../support/isolated.ts'
+import { isolatedPool } from '../support/isolated.ts'
 import { startOwnService } from '../support/own-service.ts'
 import { tenant } from '../support/tenant.ts'
 import { answer, type Place, place, prompt, refresh } from '../support/world.ts'
 
 // Apart from the other tests, whose refreshes would process the queue entries of these tests.
-let own: OwnDatabase
-let service: Emulator
-let db: pg.Pool
-
-beforeAll(async () => {
-  own = await isolatedDatabase()
-  db = new pg.Pool({ connectionString: own.url, max: 4 })
-  service = await startOwnService({
-    databaseUrl: own.url,
-  })
-})
-
-afterAll(async () => {
-  await service.close()
-  await db.end()
-  await own.drop()
-})
+const { db, url: databaseUrl } = await isolatedPool()
+const service = await startOwnService({ databaseUrl })
+afterAll(() => service.close())
 
 async function scene() {
   const its = await tenant(db)

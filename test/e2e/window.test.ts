@@ -46,27 +46,21 @@ test('both dates are inclusive', async () => {
   expect(meta).toMatchObject({ fromDate: '2026-10-01T00:00:00.000Z', toDate: '2026-10-03T23:59:59.999Z' })
 })
 
-test.each([
-  ['starts in the future', { fromDate: daysAgo(-1) }],
-  ['ends before its default start', { toDate: daysAgo(40) }],
-])('a window that %s has no rows', async (_, dates) => {
+test('a window that starts in the future has no rows', async () => {
   const its = await tenant(db)
-  await rowsOn(its, [daysAgo(40), daysAgo(0), daysAgo(-1)])
-  const { status, data, pagination } = await read(its, dates)
+  await rowsOn(its, [daysAgo(0), daysAgo(-1)])
+  const { status, data, pagination } = await read(its, { fromDate: daysAgo(-1) })
   expect([status, data]).toEqual([200, []])
   expect(pagination).toEqual({ pageSize: 1000, hasMore: false, nextCursor: null })
 })
 
-test.each([
-  ['pro', 90],
-  ['agency', 180],
-] as const)('a key of the %s plan reads %i days, without an error', async (plan, lookback) => {
-  const its = await tenant(db, { plan })
-  await rowsOn(its, [daysAgo(lookback + 1), daysAgo(lookback), daysAgo(lookback - 1)])
+test('a key of the pro plan reads 90 days, without an error', async () => {
+  const its = await tenant(db, { plan: 'pro' })
+  await rowsOn(its, [daysAgo(91), daysAgo(90), daysAgo(89)])
   const { status, data, meta } = await read(its, { fromDate: '0001-01-01' })
-  expect([status, data.map(({ date }) => date)]).toEqual([200, [daysAgo(lookback), daysAgo(lookback - 1)]])
-  expect(meta).toMatchObject({ plan, fromDate: `${daysAgo(lookback)}T00:00:00.000Z` })
-  const before = await read(its, { fromDate: daysAgo(lookback + 2), toDate: daysAgo(lookback + 1) })
+  expect([status, data.map(({ date }) => date)]).toEqual([200, [daysAgo(90), daysAgo(89)]])
+  expect(meta).toMatchObject({ plan: 'pro', fromDate: `${daysAgo(90)}T00:00:00.000Z` })
+  const before = await read(its, { fromDate: daysAgo(92), toDate: daysAgo(91) })
   expect([before.status, before.data]).toEqual([200, []])
 })
 

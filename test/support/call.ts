@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { inject } from 'vitest'
-import { demandConformity } from './conforms.ts'
+import document from '../../functions/openapi.json' with { type: 'json' }
+import { responseValidator } from '../../lib/openapi/response-validator.ts'
+
+const demandConformity = responseValidator(document)
 
 export type Row = Readonly<Record<string, string | number | boolean | null>>
 
@@ -56,10 +59,10 @@ export async function call(
   return { ...body, status: response.status, headers: response.headers, text }
 }
 
-/** Follows `nextCursor` to the end and gives the rows of all pages. */
+/** Follows `nextCursor` to the end, from the first page or from `query.cursor`, and returns the rows of all pages. */
 export async function pull(path: string, options: Call): Promise<Row[]> {
   const rows: Row[] = []
-  let cursor: string | undefined
+  let cursor = options.query?.cursor
   do {
     const page = await call(path, { ...options, query: { ...options.query, cursor } })
     if (page.status !== 200) throw new Error(`${path} answered ${page.status}: ${page.text}`)

@@ -33,17 +33,11 @@ test('a key is svc_live_ and 64 lowercase hexadecimal characters', () => {
   }
 })
 
-test('every new key has that form and is another one', () => {
-  const keys = Array.from({ length: 50 }, mintApiKey)
-  expect(keys.filter(isApiKey)).toHaveLength(50)
-  expect(new Set(keys).size).toBe(50)
-})
-
-test('every new key ends in the checksum of what precedes it', () => {
-  for (const key of Array.from({ length: 200 }, mintApiKey)) {
-    expect(hasChecksum(key)).toBe(true)
-    expect(Number.parseInt(key.slice(-8), 16)).toBe(crc32(key.slice(0, -8)))
-  }
+test('every new key has that form, is another one, and ends in the checksum of what precedes it', () => {
+  const keys = Array.from({ length: 200 }, mintApiKey)
+  expect(new Set(keys.filter(isApiKey)).size).toBe(200)
+  for (const key of keys) expect(Number.parseInt(key.slice(-8), 16)).toBe(crc32(key.slice(0, -8)))
+  expect(keys.every(hasChecksum)).toBe(true)
 })
 
 test('a checksum is CRC-32, and any one digit that is exchanged is noticed', () => {

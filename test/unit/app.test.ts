@@ -72,6 +72,7 @@ describe('a result', () => {
 
   test('for HEAD has the same headers and no body', async () => {
     const response = await respond({ method: 'HEAD' })
+    expect(response.headers.get('Server-Timing'), 'nothing was waited for').toBeNull()
     expect([response.status, await response.text()]).toEqual([200, ''])
     expect(response.headers.get('Content-Type')).toBe('application/json')
   })
@@ -90,6 +91,27 @@ describe('a result', () => {
       { event: 'request', request_id: 'mine', endpoint: '/x', subrequests: { neon: 1, upstash: 0 } },
     ])
     expect(Number(lines[0]?.ms)).toBeGreaterThanOrEqual(waited)
+  })
+})
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+describe('X-Request-Id', () => {
+  const idOf = async (sent: Record<string, string>) => (await respond({ sent })).headers.get('X-Request-Id')
+
+  test('is the client’s own when it is well-formed, and generated otherwise', async () => {
+    for (const id of ['a', 'job-42_run.7', '0'.repeat(64)])
+      expect(await idOf({ 'X-Request-Id': id })).toBe(id)
+    const others = ['', ' ', 'a b', '0'.repeat(65), 'a;b', '"a"', '{}', 'ä', '<a>', 'a,b']
+    const ids = await Promise.all(others.map((id) => idOf({ 'X-Request-Id': id })))
+    for (const id of ids) expect(id).toMatch(UUID)
+    expect(new Set(ids).size).toBe(others.length)
+  })
+
+  test('is the CF-Ray when the client sends none', async () => {
+    const ray = { 'CF-Ray': '8e6f1c2d3b4a5968-PRG' }
+    expect(await idOf({ ...ray, 'X-Request-Id': '' })).toBe(ray['CF-Ray'])
+    expect(await idOf({ ...ray, 'X-Request-Id': 'mine' })).toBe('mine')
   })
 })
 

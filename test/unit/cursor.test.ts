@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
 import { type CursorBinding, type CursorPosition, signCursor, verifyCursor } from '../../lib/cursor.ts'
 
@@ -14,6 +15,8 @@ const POSITION: CursorPosition = {
 const NEW = 'the-new-secret-of-tests'
 const OLD = 'the-old-secret-of-tests'
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+
+const toCursor = (bytes: string | Uint8Array) => `c${Buffer.from(bytes).toString('base64url')}`
 
 const sign = (position = POSITION, binding = BINDING) => signCursor(position, binding, [NEW])
 
@@ -62,6 +65,20 @@ describe('a cursor', () => {
     }
   })
 
+  test('is invalid when it is shortened, extended or spelled in another way', async () => {
+    const cursor = await sign()
+    const others = [
+      ...Array.from(cursor, (_, length) => cursor.slice(0, length)),
+      ...['A', 'AA', 'AAAA', '=', '==', ' ', '\n', '\0', '%', '\u200b', cursor].flatMap((more) => [
+        cursor + more,
+        more + cursor,
+        cursor.slice(0, 9) + more + cursor.slice(9),
+      ]),
+      ...[cursor.slice(1), cursor.replace('c', 'C'), cursor.toUpperCase(), cursor.toLowerCase()],
+    ]
+    for (const other of others) expect(await verifyCursor(other, BINDING, [NEW]), other).toBeNull()
+  })
+
   test('is invalid when only unused bits of its last character are changed', async () => {
     for (const name of ['a', 'ab', 'abc']) {
       const cursor = await sign({ ...POSITION, after: [name] })
@@ -72,24 +89,14 @@ describe('a cursor', () => {
     }
   })
 
-  test('is invalid when it is shortened or extended', async () => {
-    const cursor = await sign()
-    for (let length = 0; length < cursor.length; length += 1) {
-      expect(await verifyCursor(cursor.slice(0, length), BINDING, [NEW]), `${length}`).toBeNull()
-    }
-    for (const more of ['A', 'AA', 'AAAA', '=', '==', ' ', '\n', '\0', '%', cursor]) {
-      expect(await verifyCursor(cursor + more, BINDING, [NEW]), JSON.stringify(more)).toBeNull()
-    }
-    for (const less of [cursor.slice(1), ` ${cursor}`, cursor.replace('c', 'C'), cursor.toUpperCase()]) {
-      expect(await verifyCursor(less, BINDING, [NEW]), less).toBeNull()
-    }
-  })
-
-  test('is invalid when it was not signed here', async () => {
-    const forged = Buffer.from(`${'\0'.repeat(16)}["2026-10-01","2026-10-31","",""]`).toString('base64url')
-    for (const cursor of ['', 'c', 'null', 'c===', `c${forged}`, 'c😀', `c${'A'.repeat(10_000)}`]) {
+  test('is invalid when it was not signed here, whatever its bytes', async () => {
+    const forged = `${'\0'.repeat(16)}["2026-10-01","2026-10-31","",""]`
+    for (const cursor of ['', 'c', 'null', 'c===', 'c😀', `c${'A'.repeat(10_000)}`, toCursor(forged)]) {
       expect(await verifyCursor(cursor, BINDING, [NEW]), cursor.slice(0, 60)).toBeNull()
     }
+    const random = fc.oneof(fc.uint8Array({ maxLength: 150 }).map(toCursor), fc.string({ unit: 'binary' }))
+    const isInvalid = async (cursor: string) => (await verifyCursor(cursor, BINDING, [NEW])) === null
+    await fc.assert(fc.asyncProperty(random, isInvalid), { numRuns: 1000 })
   })
 })
 

@@ -4,13 +4,6 @@ import { callOf, functionName, prepareStatement, toQuery } from '../../lib/prepa
 
 const STATEMENT = sql`select ${sql.placeholder('one')}, ${sql.placeholder('two')}`
 
-test('renders a statement with numbered parameters', () => {
-  expect(toQuery(STATEMENT)).toMatchObject({
-    sql: 'select $1, $2',
-    params: [{ name: 'one' }, { name: 'two' }],
-  })
-})
-
 test('a prepared statement has its column names and, if given, its smaller statement', () => {
   const smaller = prepareStatement(sql`select 1`, ['a'])
   expect(smaller).toMatchObject({ sql: 'select 1', columns: ['a'] })

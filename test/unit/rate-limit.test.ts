@@ -3,7 +3,7 @@ import type { Result } from '../../lib/app.ts'
 import { endpoint } from '../../lib/endpoint.ts'
 import { parseEnv } from '../../lib/env.ts'
 import { httpError } from '../../lib/errors.ts'
-import { budgetHeaders, consume, rateLimitKey } from '../../lib/rate-limit.ts'
+import { consume, rateLimitKey } from '../../lib/rate-limit.ts'
 import { bindings, counted, counterAnswers, silent } from '../support/counter.ts'
 import { emptyLog, loggedLines } from '../support/log.ts'
 
@@ -200,14 +200,14 @@ describe('the middleware', () => {
 })
 
 describe('rateLimitKey', () => {
-  const keyOf = async (headers: Record<string, string>) => {
+  const keyOf = async (headers: Record<string, string>, env = bindings()) => {
     let key = ''
     const handler = async (context: Parameters<typeof rateLimitKey>[0]) => {
       key = await rateLimitKey(context)
       return { body: '', cacheable: false }
     }
     const request = new Request('http://localhost/api/export/v1/x', { headers })
-    await endpoint({ path: '/x', budget: 'none', handler }).fetch(request, bindings())
+    await endpoint({ path: '/x', budget: 'none', handler }).fetch(request, env)
     return key
   }
   const ADDRESS = { 'CF-Connecting-IP': '203.0.113.7', 'User-Agent': 'agent' }
@@ -217,6 +217,8 @@ describe('rateLimitKey', () => {
     ['of one session', { ...ADDRESS, Cookie: 'a=b; session=1' }, { Cookie: 'session=1', Authorization: 'x' }],
     ['of one Authorization header', { ...ADDRESS, Authorization: 'x' }, { Authorization: 'x' }],
     ['with an empty session', ADDRESS, { ...ADDRESS, Cookie: 'session=' }],
+    ['with other cookies', { ...ADDRESS, Cookie: 'theme=dark' }, ADDRESS],
+    ['with other API keys', { ...ADDRESS, 'X-API-Key': 'a' }, { ...ADDRESS, 'X-API-Key': 'b' }],
     ['of one /64', { 'CF-Connecting-IP': '2001:db8::1' }, { 'CF-Connecting-IP': '2001:db8::2' }],
   ])('two requests %s share a key', async (_, one, other) => {
     expect(await keyOf(one)).toBe(await keyOf(other))
@@ -232,17 +234,14 @@ describe('rateLimitKey', () => {
         { ...ADDRESS, 'CF-Connecting-IP': '203.0.113.8' },
         { ...ADDRESS, Authorization: 'x' },
         { ...ADDRESS, Cookie: 'session=x' },
-      ].map(keyOf),
+      ].map((headers) => keyOf(headers)),
     )
     expect(new Set(keys).size).toBe(6)
   })
-})
 
-test('headers report the policy, and the budget when it is known', () => {
-  const policy = { 'RateLimit-Policy': '"default";q=100;w=60' }
-  expect(budgetHeaders(null)).toEqual(policy)
-  expect(budgetHeaders({ allowed: true, remaining: 7, resetSeconds: 42 })).toEqual({
-    ...policy,
-    RateLimit: '"default";r=7;t=42',
+  test('SESSION_COOKIE names the cookie of the session', async () => {
+    const env = { ...bindings(), SESSION_COOKIE: 'sid' }
+    expect(await keyOf({ Cookie: 'sid=1' }, env)).toBe(await keyOf({ Cookie: 'session=1' }))
+    expect(await keyOf({ Cookie: 'session=1' }, env)).toBe(await keyOf({}))
   })
 })

@@ -60,6 +60,10 @@ describe('the window of a first page', () => {
       last: '2026-01-31',
       end: '2026-01-31T23:59:59.999Z',
     })
+    expect(resolveWindow({ toDate: '2026-01-31' }, 'pro', NOON)).toMatchObject({
+      first: '2026-10-22',
+      last: '2026-01-31',
+    })
     expect(resolveWindow({ fromDate: '2026-12-01' }, 'pro', NOON)).toEqual({
       first: '2026-12-01',
       last: '2026-11-21',

@@ -1,35 +1,18 @@
-import pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { analyzeLoaded } from '../../../drizzle/db/analyze.ts'
 import { refreshAll } from '../../../drizzle/db/refresh.ts'
 import { runCommand } from '../../support/command.ts'
-import { type OwnDatabase, withClient } from '../../support/database.ts'
-import { isolatedDatabase } from '../../support/isolated.ts'
+import { withClient } from '../../support/database.ts'
+import { isolatedPool } from '../../support/isolated.ts'
 import { tableOf } from '../../support/schema.ts'
 import { answer, brand, organization, place, prompt } from '../../support/world.ts'
 
-let own: OwnDatabase
-let db: pg.Pool
-let brandId: string
+const { db, url } = await isolatedPool()
+const brandId = await brand(db, await organization(db))
+const said = { ...(await place(db)), prompt: await prompt(db, brandId) }
+for (const day of ['01', '02']) await answer(db, { ...said, at: `2026-10-${day}T09:00:00Z` })
 
-beforeAll(async () => {
-  own = await isolatedDatabase()
-  db = new pg.Pool({ connectionString: own.url, max: 2 })
-  brandId = await brand(db, await organization(db))
-  const promptId = await prompt(db, brandId)
-  const where = await place(db)
-  for (const day of ['01', '02']) {
-    await answer(db, { ...where, prompt: promptId, at: `2026-10-${day}T09:00:00Z` })
-  }
-})
-
-afterAll(async () => {
-  await db.end()
-  await own.drop()
-})
-
-const run = (command: string, ...args: string[]) =>
-  runCommand(`${command}.ts`, args, { DATABASE_URL: own.url })
+const run = (command: string, ...args: string[]) => runCommand(`${command}.ts`, args, { DATABASE_URL: url })
 
 test('refresh processes the queue, and verify compares every row', async () => {
   expect(await run('verify')).toMatchObject({
@@ -52,7 +35,7 @@ test('verify prints a row that was changed by hand, and refresh --all repairs it
 })
 
 test('a load with session_replication_role = replica is tracked as well', () =>
-  withClient(own.url, async (client) => {
+  withClient(url, async (client) => {
     await client.query('set session_replication_role = replica')
     await client.query(`update answers set error = 'withdrawn' where answered_at < '2026-10-02'`)
     await refreshAll(client)
@@ -61,7 +44,7 @@ test('a load with session_replication_role = replica is tracked as well', () =>
   }))
 
 test('tables that were just loaded are analyzed before the refresh', () =>
-  withClient(own.url, async (client) => {
+  withClient(url, async (client) => {
     await client.query(
       `insert into citations (answer_id, url, owned, recorded_at)
        select id, 'https://a.example/' || n, false, timestamptz '2026-10-02'

@@ -1,5 +1,4 @@
-import { createServer, type Server } from 'node:http'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
 import { smoke } from '../../../cli/smoke/smoke.ts'
 import { runCommand } from '../../support/command.ts'
 import { fillDaily } from '../../support/daily.ts'
@@ -10,12 +9,11 @@ const BASE = '/api/export/v1'
 
 const db = database()
 let its: Tenant
-let server: Server
-let proxyUrl: string
 
-/** What the proxy in front of the service answers instead of it. */
+/** What the tests answer instead of the service. */
 let fault: (path: string) => Promise<Response> | undefined = () => undefined
 
+const { fetch } = globalThis
 const genuine = (path: string, key = its.key) =>
   fetch(new URL(path, inject('serviceUrl')), { headers: { 'X-API-Key': key } })
 
@@ -23,22 +21,13 @@ beforeAll(async () => {
   its = await tenant(db)
   await fillDaily(db, { name: 'visibility', brandId: its.brandId, rows: 1300, first: '2026-09-01', days: 9 })
   await fillDaily(db, { name: 'sentiment', brandId: its.brandId, rows: 3, first: '2026-09-01', days: 3 })
-  server = createServer(async ({ url = '/', headers }, response) => {
-    const answer = await (fault(url) ?? genuine(url, String(headers['x-api-key'] ?? '')))
-    const body = Buffer.from(await answer.arrayBuffer())
-    const passed = [...answer.headers].filter(
-      ([name]) => !/^(content-(encoding|length)|transfer-)/.test(name),
-    )
-    response.writeHead(answer.status, Object.fromEntries(passed)).end(body)
-  }).listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const address = server.address()
-  proxyUrl = typeof address === 'object' ? `http://127.0.0.1:${address?.port}` : ''
+  vi.stubGlobal('fetch', (url: URL | string, init?: RequestInit) => {
+    const { pathname, search } = new URL(url)
+    return fault(pathname + search) ?? fetch(url, init)
+  })
 })
 
-afterAll(() => {
-  server.close()
-})
+afterAll(() => vi.unstubAllGlobals())
 
 async function failures(url: string, key: string): Promise<string> {
   const lines: string[] = []
@@ -100,7 +89,12 @@ test.for<[string, string, (path: string) => Promise<Response>, RegExp]>([
     change((body) => body.replace(/"neutral_mentions":\d+,/, '')),
     /^sentiment: .*must have required property 'neutral_mentions'/m,
   ],
-  ['a 500', 'citations', json(500, { error: 'x' }), /^citations: 500 of .*\/citations is not described/m],
+  [
+    'a 500',
+    'citations',
+    json(500, { error: 'x' }),
+    /^citations: The document does not describe 500 of .*\/citations/m,
+  ],
   [
     'a page of another site',
     'brands',
@@ -128,7 +122,8 @@ test.for<[string, string, (path: string) => Promise<Response>, RegExp]>([
   ],
 ])('%s is one failure, without the key', async ([, endpoint, answer, message]) => {
   fault = (path) => (path.startsWith(`${BASE}/${endpoint}`) ? answer(path) : undefined)
-  const found = await failures(proxyUrl, its.key)
+  const found = await failures(inject('serviceUrl'), its.key)
+  fault = () => undefined
   expect(found).toMatch(message)
   expect(found).not.toContain(its.key)
 })

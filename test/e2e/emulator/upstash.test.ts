@@ -1,4 +1,3 @@
-import { Ratelimit } from '@upstash/ratelimit'
 import { Redis } from '@upstash/redis'
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { upstash } from '../../../emulator/upstash/handler.ts'
@@ -40,20 +39,6 @@ describe.for(backends)('over the $name Redis', ({ backend }) => {
     expect(await redis().get(key('text'))).toBe('grün "OK" \n')
     expect(await redis().get(key('never-set'))).toBeNull()
     await redis().del(key('text'))
-  })
-
-  it("lets exactly 100 of 130 concurrent requests pass Upstash's limiter", async () => {
-    const limiter = new Ratelimit({
-      redis: redis(),
-      // A day, so that no window ends during the test.
-      limiter: Ratelimit.fixedWindow(100, '1 d'),
-      prefix: key('limit'),
-      ephemeralCache: false,
-    })
-    const results = await Promise.all(Array.from({ length: 130 }, () => limiter.limit('one')))
-    expect(results.filter(({ success }) => success)).toHaveLength(100)
-    expect(await limiter.limit('another')).toMatchObject({ success: true, remaining: 99 })
-    await redis().del(...(await redis().keys(`${key('limit')}*`)))
   })
 
   it('finds a script by the hash of its text, shebang included', async () => {

@@ -1,5 +1,5 @@
-import { execFile } from 'node:child_process'
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { runCommand } from '../../support/command.ts'
 import { sample } from '../../support/daily-sample.ts'
 import { refreshDayByDay } from '../../support/history.ts'
 import { isolatedPool } from '../../support/isolated.ts'
@@ -9,13 +9,7 @@ import { answer, place } from '../../support/world.ts'
 
 const { db, url } = await isolatedPool(prepareMapped)
 
-function run(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  return new Promise((resolve) => {
-    execFile('node', args, { env: { ...process.env, DATABASE_URL: url } }, (error, stdout, stderr) =>
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
-    )
-  })
-}
+const run = (file: string) => runCommand(file, [], { DATABASE_URL: url })
 
 const install = (table: string, source: string) =>
   db.query('select daily.install_triggers($1::text::regclass, $2)', [table, source])
@@ -23,21 +17,21 @@ const install = (table: string, source: string) =>
 test('a refresh raises an error without triggers and without a rolling window', async () => {
   const { rows } = await db.query('delete from daily.rolling_window returning days')
   expect(rows).toEqual([{ days: 7 }])
-  const refused = await run('cli/refresh.ts')
+  const refused = await run('refresh.ts')
   expect(refused).toMatchObject({ code: 1, stdout: '' })
   expect(refused.stderr).toContain(
     'No triggers track changes of app.engines, app.feelings, app.links, app.llm_runs,',
   )
   await install('app.llm_runs', 'answers')
-  expect((await run('cli/refresh.ts')).stderr).toContain('app.engines, app.feelings, app.links, app.named,')
+  expect((await run('refresh.ts')).stderr).toContain('app.engines, app.feelings, app.links, app.named,')
   await installTriggers(db)
-  expect((await run('cli/refresh.ts')).code).toBe(0)
+  expect((await run('refresh.ts')).code).toBe(0)
 }, 60_000)
 
 test('the demo is not loaded among the data of another application', async () => {
-  expect(await run('cli/seed.ts')).toMatchObject({
+  expect(await run('seed.ts')).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('belongs to another application'),
+    stderr: expect.stringMatching(/^The database belongs to another application\./),
   })
 })
 
@@ -102,6 +96,8 @@ async function days(metric: string): Promise<string[]> {
 }
 
 describe('soft-deleted rows leave the stored rows, and restored rows return', () => {
+  beforeAll(twoAnswers)
+
   const FIRST = `where uid = (select uid from app.llm_runs order by run_at limit 1)`
   test.each([
     ['app.llm_runs', FIRST, ['2026-10-02'], ['2026-10-12']],
@@ -121,8 +117,6 @@ describe('soft-deleted rows leave the stored rows, and restored rows return', ()
       ['2026-10-11', '2026-10-12'],
     ],
   ])('%s %s', async (table, which, visibility, citations) => {
-    await twoAnswers()
-    expect(await differences(db)).toEqual([])
     await db.query(`update ${table} set deleted_at = now() ${which}`)
     await refreshDayByDay(db)
     expect([await days('visibility'), await days('citations')]).toEqual([visibility, citations])
@@ -137,7 +131,6 @@ describe('soft-deleted rows leave the stored rows, and restored rows return', ()
   })
 
   test('a competitor', async () => {
-    await twoAnswers()
     await db.query('update app.rivals set deleted_at = now()')
     await refreshDayByDay(db)
     expect([await days('competitors'), await differences(db)]).toEqual([[], []])
@@ -168,7 +161,7 @@ test('a changed file of drizzle/sql is applied again, also to the triggers of an
     select daily.create_trigger_function('enqueue_answers_insert', 'app', 'begin return null; end');
     create or replace function daily.expand() returns boolean language sql as 'select false';
     update daily.applied_sql set sha256 = 'of another text' where name = 'sql/roles.sql'`)
-  expect((await run('cli/migrate.ts')).code).toBe(0)
+  expect((await run('migrate.ts')).code).toBe(0)
   await twoAnswers()
   expect(await days('visibility')).toEqual(['2026-10-01', '2026-10-02'])
   const { rows } = await db.query(`select prosrc from pg_proc where proname = 'expand'`)

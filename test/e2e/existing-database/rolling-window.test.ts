@@ -1,9 +1,8 @@
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { promisify } from 'node:util'
 import { afterAll, expect, test } from 'vitest'
 import { call } from '../../support/call.ts'
 import { clearOfEnd, DAY, daysAgo } from '../../support/clock.ts'
+import { runCommand } from '../../support/command.ts'
 import { refreshDayByDay } from '../../support/history.ts'
 import { isolatedPool } from '../../support/isolated.ts'
 import { startOwnService } from '../../support/own-service.ts'
@@ -170,9 +169,8 @@ test('the command computes the last days, and prints them', async () => {
   await clearOfEnd(DAY, 30_000)
   await setWindow(3, daysAgo(4))
   for (const age of [0, 2, 4]) await say(daysAgo(age))
-  const environment = { ...process.env, DATABASE_URL: url }
-  const { stdout } = await promisify(execFile)('node', ['cli/refresh.ts'], { env: environment })
-  expect(stdout).toMatch(/^Up to date\. .*\d+ .*\n.*\b3 .*days\b/)
+  const { stdout } = await runCommand('refresh.ts', [], { DATABASE_URL: url })
+  expect(stdout).toMatch(/^Up to date\. Processed \d+ queue entries\.\nComputed the last 3 days again\./)
   expect(stdout).toContain(`through ${daysAgo(3)}`)
   expect(await stored()).toMatchObject({ [daysAgo(0)]: 2, [daysAgo(2)]: 2 })
   expect(await upToDate('2026-10-01', daysAgo(0))).toBe(daysAgo(3))

@@ -139,16 +139,3 @@ describe('the stored rows equal the views', () => {
     expect(await differences(db)).toEqual([])
   })
 })
-
-test('a comparison finds stored rows that were changed, deleted or added', async () => {
-  const its = await sample(db)
-  await db.query('update daily.visibility set visible_count = 0')
-  await db.query('delete from daily.citations')
-  await db.query(`insert into daily.sentiment values ($1, '2026-01-01', 0, 1, 0, 0, 0, null)`, [its.brand])
-  expect(await differences(db)).toMatchObject([
-    { metric: 'citations', side: 'view only' },
-    { metric: 'sentiment', side: 'stored only' },
-    { metric: 'visibility', visible_count: 0, side: 'stored only' },
-    { metric: 'visibility', visible_count: 1, side: 'view only' },
-  ])
-})

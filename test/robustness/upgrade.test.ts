@@ -1,13 +1,11 @@
-import { randomUUID } from 'node:crypto'
-import pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import type { Emulator } from '../../emulator/start.ts'
+import { call } from '../support/call.ts'
 import { fillDaily } from '../support/daily.ts'
-import type { OwnDatabase } from '../support/database.ts'
-import { isolatedDatabase } from '../support/isolated.ts'
+import { isolatedPool } from '../support/isolated.ts'
 import { startOwnService } from '../support/own-service.ts'
 import { tableOf } from '../support/schema.ts'
-import { type Tenant, tenant } from '../support/tenant.ts'
+import { tenant } from '../support/tenant.ts'
 
 /** What a later release might bring: more columns, more tables, more to read in them. */
 const MIGRATION = `
@@ -22,43 +20,31 @@ const MIGRATION = `
 const ROWS = 3500
 const QUERY = { fromDate: '2026-10-01', toDate: '2026-10-07' }
 
-let own: OwnDatabase
-let db: pg.Pool
-let its: Tenant
+const { db, url: databaseUrl } = await isolatedPool()
+const its = await tenant(db)
+await fillDaily(db, { name: 'citations', brandId: its.brandId, rows: ROWS, first: QUERY.fromDate, days: 7 })
+
 const services: Emulator[] = []
-
-beforeAll(async () => {
-  own = await isolatedDatabase()
-  db = new pg.Pool({ connectionString: own.url, max: 2 })
-  its = await tenant(db)
-  await fillDaily(db, { name: 'citations', brandId: its.brandId, rows: ROWS, first: QUERY.fromDate, days: 7 })
-})
-
 afterAll(async () => {
   for (const service of services) await service.close()
-  await db.end()
-  await own.drop()
 })
 
 async function serve(vars: Record<string, string>): Promise<string> {
-  const service = await startOwnService({ databaseUrl: own.url, vars })
+  const service = await startOwnService({ databaseUrl, vars })
   services.push(service)
   return service.url
 }
 
-type Page = { status: number; urls: string[]; meta: unknown; cursor: string | undefined }
-
-async function page(service: string, cursor?: string): Promise<Page> {
-  const url = new URL('/api/export/v1/citations', service)
-  const query = { brandId: its.brandId, ...QUERY, ...(cursor !== undefined && { cursor }) }
-  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
-  const response = await fetch(url, { headers: { 'X-API-Key': its.key, 'User-Agent': randomUUID() } })
-  const { data = [], meta, pagination } = await response.json()
-  const urls = data.map((row: { date: string; url: string }) => `${row.date} ${row.url}`)
-  return { status: response.status, urls, meta, cursor: pagination?.nextCursor ?? undefined }
+async function page(service: string, cursor?: string) {
+  const options = { service, key: its.key, query: { brandId: its.brandId, ...QUERY, cursor } }
+  const { status, data = [], meta, pagination } = await call('/citations', options)
+  const urls = data.map(({ date, url }) => `${date} ${url}`)
+  return { status, urls, meta, cursor: pagination?.nextCursor ?? undefined }
 }
 
-test('a pull under way goes through a migration, new Workers and a new cursor secret: every row once', async () => {
+test('a pull under way goes through a migration, new Workers and a new cursor secret: every row once', {
+  timeout: 180_000,
+}, async () => {
   const before = await serve({ CURSOR_SECRET: 'the-secret-before' })
   const pages = [await page(before)]
   await db.query(MIGRATION)

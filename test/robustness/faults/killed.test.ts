@@ -1,0 +1,81 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { chownSync, globSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import { afterAll, expect, test } from 'vitest'
+import { type Answer, call } from '../../support/call.ts'
+import { fillDaily } from '../../support/daily.ts'
+import { withClient } from '../../support/database.ts'
+import { expectWholeOrUnavailable } from '../../support/faults/assertions.ts'
+import { startOwnService } from '../../support/own-service.ts'
+import { prepare } from '../../support/schema.ts'
+import { tenant } from '../../support/tenant.ts'
+
+const PORT = '54399'
+const url = `postgres://postgres@127.0.0.1:${PORT}/postgres`
+const binaries = globSync('/usr/lib/postgresql/*/bin').sort().at(-1)
+let postmaster: ChildProcess | undefined
+
+// PostgreSQL refuses to run as root.
+const idOf = (option: string) => Number(execFileSync('id', [option, 'postgres']))
+const user = () => (process.getuid?.() === 0 ? { uid: idOf('-u'), gid: idOf('-g') } : {})
+
+const folder = mkdtempSync(join(tmpdir(), 'export-api-postgres-'))
+afterAll(() => {
+  postmaster?.kill('SIGKILL')
+  rmSync(folder, { recursive: true, maxRetries: 10, retryDelay: 100 })
+})
+
+/** Starts the server again until it accepts connections: processes of a killed one may still hold its files. */
+const isUp = async () => {
+  if (!postmaster || postmaster.exitCode !== null || postmaster.signalCode !== null) {
+    const settings = ['listen_addresses=127.0.0.1', `unix_socket_directories=${folder}`]
+    const args = ['-D', join(folder, 'data'), '-p', PORT, ...settings.flatMap((setting) => ['-c', setting])]
+    postmaster = spawn(join(binaries ?? '', 'postgres'), args, { ...user(), cwd: folder, stdio: 'ignore' })
+  }
+  return withClient(url, (client) => client.query('select')).then(
+    () => true,
+    () => false,
+  )
+}
+const start = () => expect.poll(isUp, { timeout: 30_000, interval: 100 }).toBe(true)
+
+test.skipIf(binaries === undefined)(
+  'a PostgreSQL that is killed gives 503 with Retry-After, and then whole pages again',
+  async () => {
+    const { uid, gid } = user()
+    if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid)
+    const initdb = ['-D', join(folder, 'data'), '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync']
+    execFileSync(join(binaries ?? '', 'initdb'), initdb, { ...user(), cwd: folder })
+    await start()
+    await withClient(url, prepare)
+    const db = new pg.Pool({ connectionString: url })
+    const { key, brandId } = await tenant(db)
+    await fillDaily(db, { name: 'citations', brandId, rows: 1000, first: '2026-10-01', days: 1 })
+    await db.end()
+
+    const service = await startOwnService({ databaseUrl: url })
+    const query = { brandId, fromDate: '2026-10-01', toDate: '2026-10-01' }
+    const ask = () => call('/citations', { service: service.url, key, query })
+    const whole = await ask()
+    const answers: Answer[] = []
+    let isAsking = true
+    const clients = Array.from({ length: 4 }, async () => {
+      while (isAsking) answers.push(await ask())
+    })
+    for (let kills = 0; kills < 3; kills += 1) {
+      await delay(300)
+      postmaster?.kill('SIGKILL')
+      await delay(300)
+      await start()
+    }
+    isAsking = false
+    await Promise.all(clients)
+    const verdicts = answers.map((answer) => expectWholeOrUnavailable(answer, whole))
+    expect(new Set(verdicts)).toEqual(new Set(['whole', 'unavailable']))
+    await expect.poll(async () => (await ask()).text === whole.text, { timeout: 30_000 }).toBe(true)
+    await service.close()
+  },
+)
