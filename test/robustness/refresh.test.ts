@@ -28,14 +28,6 @@ describe.skipIf(!inject('realPostgres'))('a refresh (skipped without a server: s
     await own.drop()
   })
 
-  const connect = async (): Promise<pg.Client> => {
-    const client = new pg.Client({ connectionString: own.url })
-    // pg emits an error when its backend is terminated.
-    client.on('error', () => undefined)
-    await client.connect()
-    return client
-  }
-
   async function refresh(): Promise<void> {
     const client = await db.connect()
     await refreshAll(client).finally(() => client.release())
@@ -80,44 +72,6 @@ describe.skipIf(!inject('realPostgres'))('a refresh (skipped without a server: s
     over = true
     await reading
     expect(mixed).toEqual([])
-    expect(await differences(db)).toEqual([])
-  })
-
-  test('that is under way shows readers nothing of it', async () => {
-    await changeEverything()
-    const client = await connect()
-    const owned = async (reader: pg.Pool | pg.Client) =>
-      (await reader.query('select count(*)::int as n from daily.citation_share where is_owned')).rows[0].n
-    await client.query('begin')
-    for (let processed = 1; processed > 0; ) {
-      processed = (await client.query('select daily.refresh(10, 31) as processed')).rows[0].processed
-    }
-    expect([await owned(client), await owned(db)]).toEqual([DAYS * URLS, 0])
-    await client.query('commit')
-    expect(await owned(db)).toBe(DAYS * URLS)
-    await client.end()
-    expect(await differences(db)).toEqual([])
-  })
-
-  test('whose connection is ended leaves its entries in the queue, and the next one computes them', async () => {
-    await changeEverything()
-    const queued = async () =>
-      (await db.query('select count(*)::int as n from daily.refresh_queue')).rows[0].n
-    const before = await queued()
-    const client = await connect()
-    const { rows } = await client.query('select pg_backend_pid() as pid')
-    await client.query('begin')
-    expect(
-      (await client.query('select daily.refresh(10, 31) as processed')).rows[0].processed,
-    ).toBeGreaterThan(0)
-    const ended = new Promise<void>((resolve) => {
-      client.once('end', resolve)
-    })
-    await db.query('select pg_terminate_backend($1)', [rows[0].pid])
-    await ended
-    await expect.poll(queued, { timeout: 10_000 }).toBe(before)
-    expect(await differences(db)).not.toEqual([])
-    await refresh()
     expect(await differences(db)).toEqual([])
   })
 

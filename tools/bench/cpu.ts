@@ -17,7 +17,7 @@ export function cpuUsed(before: Cpu, after: Cpu): number {
 }
 
 /** Returns a process and its living descendants. */
-export function familyOf(pid: number): number[] {
+function familyOf(pid: number): number[] {
   const children = threadsOf(pid).flatMap((thread) => read(`${thread}/children`).split(' ').filter(Boolean))
   return [pid, ...children.flatMap((child) => familyOf(Number(child)))]
 }

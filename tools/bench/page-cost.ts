@@ -1,51 +1,38 @@
 import { Redis } from 'ioredis'
-import type { ClientBase } from 'pg'
-import type { Competitor, Page } from './compare.ts'
-import { backendsOf, cpuOf, cpuUsed, familyOf, workerdOf } from './cpu.ts'
+import { backendsOf, cpuOf, cpuUsed } from './cpu.ts'
 import { load } from './http.ts'
+import type { Page, RunningService } from './pages.ts'
 
-/** CPU milliseconds of a page by process, its Redis commands, and the rate of one run. */
+/** CPU milliseconds of a page by process, and its Redis commands. */
 export type PageCost = {
-  readonly server: number
+  readonly worker: number
   readonly postgres: number
   readonly redis: number
   readonly commands: number
-  readonly pagesPerSecond: number
 }
 
-export type Run = {
-  readonly client: ClientBase
-  readonly redisUrl: string | undefined
-  readonly connections: number
-  readonly seconds: number
-}
+export type Run = { readonly connections: number; readonly seconds: number }
 
-/** Loads a server with one page and measures what each page costs. */
+/** Loads the service with one page and measures what each page costs. */
 export async function pageCost(
-  { client, redisUrl, connections, seconds }: Run,
-  { server }: Pick<Competitor, 'server'>,
+  { client, data, service }: RunningService,
   page: Page,
+  run: Run,
 ): Promise<PageCost> {
   const read = async () => {
-    const redis = server.isWorkerd ? await readRedis(redisUrl) : { pids: [], commands: 0 }
-    return {
-      server: cpuOf(server.isWorkerd ? workerdOf(server.pid) : familyOf(server.pid)),
-      postgres: cpuOf(await backendsOf(client)),
-      redis: cpuOf(redis.pids),
-      commands: redis.commands,
-    }
+    const { pids, commands } = await readRedis(data.redisUrl)
+    const worker = cpuOf([service.pid])
+    return { worker, postgres: cpuOf(await backendsOf(client)), redis: cpuOf(pids), commands }
   }
   const before = await read()
-  const { pagesPerSecond, latencies } = await load({ url: server.url, ...page, connections, seconds })
+  const pages = await load({ url: service.url, ...page, ...run })
   const after = await read()
-  const perPage = (key: 'server' | 'postgres' | 'redis') =>
-    cpuUsed(before[key], after[key]) / latencies.length
+  const perPage = (key: 'worker' | 'postgres' | 'redis') => cpuUsed(before[key], after[key]) / pages
   return {
-    server: perPage('server'),
+    worker: perPage('worker'),
     postgres: perPage('postgres'),
     redis: perPage('redis'),
-    commands: Math.round((10 * (after.commands - before.commands)) / latencies.length) / 10,
-    pagesPerSecond,
+    commands: Math.round((10 * (after.commands - before.commands)) / pages) / 10,
   }
 }
 

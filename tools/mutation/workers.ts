@@ -22,11 +22,8 @@ export async function makeSwitchable(dist: string): Promise<(mutant: string) => 
   const workers = await Promise.all(
     files.map(async (file) => {
       const path = join(dist, file)
-      const { code } = await transform(await readFile(path, 'utf8'), {
-        format: 'iife',
-        globalName: 'bundled',
-        target: 'es2024',
-      })
+      const options = { format: 'iife', globalName: 'bundled', target: 'es2024' } as const
+      const { code } = await transform(await readFile(path, 'utf8'), options)
       return { path, code: switchable(code) }
     }),
   )

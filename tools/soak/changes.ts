@@ -6,15 +6,16 @@ import { refreshAll } from '../../drizzle/db/refresh.ts'
 import { BASE } from '../../lib/app.ts'
 import { addKey } from '../bench/tenant.ts'
 import { LAST_DAY } from '../bench/volume.ts'
-import { logFailure, type Results, randomItem } from './clients.ts'
-import { type BrandKey, DAYS } from './data.ts'
+import { type BrandKey, logFailure, type Results, randomItem } from './clients.ts'
+
+/** The days of the data, which end with {@link LAST_DAY}. */
+export const DAYS = 90
 
 export type Changes = {
   readonly url: string
   readonly databaseUrl: string
   readonly keys: readonly BrandKey[]
   readonly results: Results
-  readonly counts: { edits: number; revocations: number; refreshes: number }
   readonly isOver: () => boolean
 }
 
@@ -33,51 +34,52 @@ const EDITS = [
   `delete from answers where id = (
      select answers.id from answers join prompts on prompts.id = prompt_id
      where brand_id = $1 and answered_at::date = $2::date and $3::int is not null limit 1)`,
-  `update sentiment_phrases set polarity = (array['positive', 'neutral', 'negative'])[1 + $3::int % 3]
-   where answer_id = (
-     select answers.id from answers join prompts on prompts.id = prompt_id
-     where brand_id = $1 and answered_at::date = $2::date limit 1)`,
   `update prompts set retired_at = case when retired_at is null then $2::date end
    where id = (select id from prompts where brand_id = $1 order by id offset $3::int % 40 limit 1)`,
   `update brands set aliases = array['Acme Inc', 'Alias ' || $3::int] where id = $1 and $2::date is not null and $3::int % 20 = 0`,
 ]
 
+/** Repeats work with pauses until the end. Returns how often it was done. */
+async function repeat(
+  { isOver }: Changes,
+  pauseMs: number,
+  work: (count: number) => Promise<unknown>,
+): Promise<number> {
+  let count = 0
+  for (; !isOver(); count += 1) {
+    await work(count)
+    await sleep(pauseMs)
+  }
+  return count
+}
+
 /** Changes rows of random brands and days. */
-export const edit = ({ keys, databaseUrl, counts, isOver }: Changes): Promise<void> =>
-  withClient(databaseUrl, async (client) => {
-    for (; !isOver(); counts.edits += 1) {
+export const edit = (changes: Changes): Promise<number> =>
+  withClient(changes.databaseUrl, (client) =>
+    repeat(changes, PAUSE_MS.edit, async (count) => {
       const day = new Date(Date.parse(LAST_DAY) - Math.floor(Math.random() * DAYS) * 86_400_000)
-      const statement = EDITS[counts.edits % EDITS.length] ?? ''
-      await client.query(statement, [randomItem(keys).brandId, day.toISOString().slice(0, 10), counts.edits])
-      await sleep(PAUSE_MS.edit)
-    }
-  })
+      const values = [randomItem(changes.keys).brandId, day.toISOString().slice(0, 10), count]
+      await client.query(EDITS[count % EDITS.length] ?? '', values)
+    }),
+  )
 
 /** Creates a key, reads with it, revokes it, and reads again: the second response must be 401. */
-export const revoke = ({ url, keys, databaseUrl, results, counts, isOver }: Changes): Promise<void> =>
-  withClient(databaseUrl, async (client) => {
-    for (; !isOver(); counts.revocations += 1) {
-      const { id, key } = await addKey(client, randomItem(keys).organizationId)
-      const status = async () => {
+export const revoke = (changes: Changes): Promise<number> =>
+  withClient(changes.databaseUrl, (client) =>
+    repeat(changes, PAUSE_MS.revocation, async () => {
+      const { id, key } = await addKey(client, randomItem(changes.keys).organizationId)
+      const expectStatus = async (what: string, expected: number) => {
         const headers = { 'X-API-Key': key, 'User-Agent': randomUUID() }
-        const { statusCode, body } = await request(`${url}${BASE}/brands`, { headers })
+        const { statusCode, body } = await request(`${changes.url}${BASE}/brands`, { headers })
         await body.dump()
-        return statusCode
+        if (statusCode !== expected) logFailure(changes.results, `${what}: ${statusCode}`)
       }
-      const active = await status()
-      if (active !== 200) logFailure(results, `a new key: ${active}`)
+      await expectStatus('a new key', 200)
       await client.query('update api_keys set revoked_at = now() where id = $1', [id])
-      const revoked = await status()
-      if (revoked !== 401) logFailure(results, `a revoked key: ${revoked}`)
-      await sleep(PAUSE_MS.revocation)
-    }
-  })
+      await expectStatus('a revoked key', 401)
+    }),
+  )
 
 /** Refreshes the daily rows, concurrently with the service's own refresh. */
-export const refresh = ({ databaseUrl, counts, isOver }: Changes): Promise<void> =>
-  withClient(databaseUrl, async (client) => {
-    for (; !isOver(); counts.refreshes += 1) {
-      await refreshAll(client)
-      await sleep(PAUSE_MS.refresh)
-    }
-  })
+export const refresh = (changes: Changes): Promise<number> =>
+  withClient(changes.databaseUrl, (client) => repeat(changes, PAUSE_MS.refresh, () => refreshAll(client)))

@@ -3,38 +3,27 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'undici'
 import { BASE } from '../../lib/app.ts'
 import { PAGE_SIZE } from '../../lib/page.ts'
-import { type BrandKey, FIRST_DAY } from './data.ts'
 
-/** What all clients have received. */
-export type Results = {
-  requests: number
-  rows: number
-  windows: number
-  /** Milliseconds from a request to the last byte of its response. */
-  latencies: number[]
-  /** How often each failure occurred. */
-  readonly failures: Map<string, number>
-}
+/** A brand, and a key that reads it. */
+export type BrandKey = { readonly organizationId: string; readonly brandId: string; readonly key: string }
 
-export const noResults = (): Results => ({
-  requests: 0,
+/** Before the first day of the data. */
+const FIRST_DAY = '2026-01-01'
+
+/** Nothing received yet. Latencies are milliseconds from a request to the last byte of its response. */
+export const noResults = () => ({
   rows: 0,
   windows: 0,
-  latencies: [],
-  failures: new Map(),
+  latencies: Array.of<number>(),
+  /** How often each failure occurred. */
+  failures: new Map<string, number>(),
 })
+
+/** What all clients have received. */
+export type Results = ReturnType<typeof noResults>
 
 export function logFailure({ failures }: Results, failure: string, times = 1): void {
   failures.set(failure, (failures.get(failure) ?? 0) + times)
-}
-
-/** A client with a connection and a rate budget of its own. */
-export type SoakClient = {
-  /** Requests the brands until it receives them, and returns how many responses were 503 before. */
-  readonly connect: () => Promise<number>
-  /** Requests the next page of a window, or the first page of another window. */
-  readonly requestPage: () => Promise<void>
-  readonly close: () => Promise<void>
 }
 
 /** Milliseconds after which an idle connection closes: less than workerd keeps it. */
@@ -55,16 +44,18 @@ type Page = {
   readonly pagination: { readonly hasMore: boolean; readonly nextCursor: string | null }
 }
 
-export type ClientOptions = {
+/** Creates a client with a connection and a rate budget of its own. It checks every row that it receives. */
+export function soakClient({
+  url,
+  keys,
+  paths,
+  results,
+}: {
   readonly url: string
   readonly keys: readonly BrandKey[]
-  /** Paths of the metrics. */
   readonly paths: readonly string[]
   readonly results: Results
-}
-
-/** Creates a client that checks every row that it receives. */
-export function soakClient({ url, keys, paths, results }: ClientOptions): SoakClient {
+}) {
   const client = new Client(url, { keepAliveTimeout: KEEP_ALIVE_MS })
   const userAgent = randomUUID()
   let pull: Pull | null = null
@@ -75,7 +66,6 @@ export function soakClient({ url, keys, paths, results }: ClientOptions): SoakCl
     const response = await client.request({ method: 'GET', path: BASE + path, headers })
     const text = await response.body.text()
     results.latencies.push(performance.now() - sent)
-    results.requests += 1
     return { status: response.statusCode, retryAfter: Number(response.headers['retry-after']), text }
   }
 
@@ -93,8 +83,9 @@ export function soakClient({ url, keys, paths, results }: ClientOptions): SoakCl
       const day = String(row.date)
       if (day < current.day) logFailure(results, 'a row out of order')
       if (day !== current.day) current.identities.clear()
-      const texts = Object.values(row).filter((value) => typeof value === 'string')
-      const identity = texts.join(' ')
+      const identity = Object.values(row)
+        .filter((value) => typeof value === 'string')
+        .join(' ')
       if (current.identities.has(identity)) logFailure(results, 'a row received twice')
       current.identities.add(identity)
       current.day = day
@@ -106,17 +97,17 @@ export function soakClient({ url, keys, paths, results }: ClientOptions): SoakCl
   }
 
   return {
-    connect: async () => {
+    /** Requests the brands until it receives them, and returns how many responses were 503 before. */
+    connect: async (): Promise<number> => {
       for (let unavailable = 0; ; unavailable += 1) {
         const { status, retryAfter, text } = await get('/brands', randomItem(keys).key)
-        if (status !== 200 && status !== 503) {
-          logFailure(results, `/brands: ${status} ${text.slice(0, 80)}`)
-        }
-        if (status !== 503) return unavailable
+        if (status === 200) return unavailable
+        if (status !== 503) throw new Error(`/brands: ${status} ${text.slice(0, 80)}`)
         await sleep(retryAfter * 1000)
       }
     },
-    requestPage: async () => {
+    /** Requests the next page of a window, or the first page of another window. */
+    requestPage: async (): Promise<void> => {
       const current = pull ?? start()
       const { path, query, key, cursor } = current
       const search = new URLSearchParams({ ...query, ...(cursor !== null && { cursor }) })

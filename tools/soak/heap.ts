@@ -3,14 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { request } from 'undici'
 import { BASE } from '../../lib/app.ts'
 
-/** MiB of each Worker's heap after garbage collection, by path. */
-export type Heaps = ReadonlyMap<string, number>
-
-/** Collects the garbage of the Workers of some paths and measures their heaps. */
+/** Collects the garbage of the Workers of some paths, and returns the MiB of each heap. */
 export async function heaps(
   { url, inspector }: { readonly url: string; readonly inspector: string },
   paths: readonly string[],
-): Promise<Heaps> {
+): Promise<ReadonlyMap<string, number>> {
   const { body } = await request(new URL('/json', inspector))
   const targets = (await body.json()) as { id: string; webSocketDebuggerUrl: string }[]
   const sizes = new Map<string, number>()

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Command } from 'commander'
 import type pg from 'pg'
 import { findOperations } from '../../bundle/find-workers.ts'
@@ -9,13 +8,13 @@ import { refreshAll } from '../../drizzle/db/refresh.ts'
 import { verify } from '../../drizzle/db/verify.ts'
 import { claimRedis } from '../../test/support/redis.ts'
 import { inDatabase } from '../bench/database.ts'
-import { figure, markdown, type Table } from '../bench/section.ts'
+import { figure, markdown } from '../bench/section.ts'
+import { addBrand, addTenant } from '../bench/tenant.ts'
 import { quantile } from '../bench/timing.ts'
-import { type Changes, edit, refresh, revoke } from './changes.ts'
-import { logFailure, noResults, type SoakClient, soakClient } from './clients.ts'
-import { addData } from './data.ts'
+import { fill } from '../bench/volume.ts'
+import { DAYS, edit, refresh, revoke } from './changes.ts'
+import { type BrandKey, logFailure, noResults, soakClient } from './clients.ts'
 import { heaps } from './heap.ts'
-import { recordMemory } from './memory.ts'
 import { startService } from './service.ts'
 
 const options = new Command('soak')
@@ -28,9 +27,7 @@ const options = new Command('soak')
   .parse()
   .opts<{ minutes: number; clients: number; atOnce: number }>()
 
-const VOLUME = { organizations: 10, answers: 4_000 }
-const SAMPLE_MS = 5_000
-const PARTS = 5
+const VOLUME = { organizations: 10, brands: 2, answers: 4_000 }
 const ERROR_EVENTS = ['unhandled_error', 'database_error']
 
 await run(async () => {
@@ -50,35 +47,39 @@ await run(async () => {
 
 async function soak(client: pg.Client, databaseUrl: string, redisUrl: string): Promise<void> {
   console.error('adding data')
-  const keys = await addData(client, VOLUME)
+  const keys = await addData(client)
   const paths = (await findOperations()).filter(({ paged }) => paged).map(({ path }) => path)
   const service = await startService(databaseUrl, redisUrl)
-  const { url, pids, events } = service
+  const { url, events } = service
   const results = noResults()
   const clients = Array.from({ length: options.clients }, () => soakClient({ url, keys, paths, results }))
   try {
     console.error('all clients at once')
     const unavailable = await Promise.all(clients.map(({ connect }) => connect()))
     const slowest = quantile(results.latencies, 1)
-    Object.assign(results, { requests: 0, latencies: [] })
+    results.latencies.length = 0
     const eventsBefore = new Map(events)
     const heapsBefore = await heaps(service, paths)
-    const memory = recordMemory({ 'emulator (Node)': pids.emulator, 'Workers (workerd)': pids.workerd })
 
     console.error(`${options.minutes} minutes`)
     const end = performance.now() + options.minutes * 60_000
     const isOver = () => performance.now() >= end
-    const counts: Changes['counts'] = { edits: 0, revocations: 0, refreshes: 0 }
-    const changes = { url, keys, databaseUrl, results, counts, isOver }
-    const sample = async () => {
-      for (; !isOver(); await sleep(SAMPLE_MS)) memory.sample()
+    // The clients take turns, with some requests at once.
+    const requestPages = async () => {
+      while (!isOver()) {
+        const turns = clients.values()
+        const takeTurns = async () => {
+          for (const { requestPage } of turns) if (!isOver()) await requestPage()
+        }
+        await Promise.all(Array.from({ length: options.atOnce }, takeTurns))
+      }
     }
-    await Promise.all([
-      requestPages(clients, isOver),
+    const changes = { url, keys, databaseUrl, results, isOver }
+    const [edits, revocations, refreshes] = await Promise.all([
       edit(changes),
       revoke(changes),
       refresh(changes),
-      sample(),
+      requestPages(),
     ])
 
     console.error('checking the stored rows')
@@ -90,74 +91,54 @@ async function soak(client: pg.Client, databaseUrl: string, redisUrl: string): P
       const times = (events.get(event) ?? 0) - (eventsBefore.get(event) ?? 0)
       if (times > 0) logFailure(results, `the log event ${event}`, times)
     }
-    const again = unavailable.reduce((sum, times) => sum + times, 0)
-    print(pagesTable({ results, counts, slowest, again }))
-    print({
-      title: 'Resident memory in each fifth of the time, MiB',
-      columns: ['process', ...Array.from({ length: PARTS }, (_, part) => `${part + 1}`), 'last, second = 1'],
-      rows: memory
-        .parts(PARTS)
-        .map(({ name, mebibytes }) => [
-          name,
-          ...mebibytes.map(Math.round),
-          (mebibytes.at(-1) ?? Number.NaN) / (mebibytes[1] ?? Number.NaN),
-        ]),
-      note: 'The heaps have no limit here, so V8 leaves garbage uncollected. Cloudflare stops an isolate at 128 MB.',
-    })
-    print({
+    const { latencies, failures } = results
+    const middle = quantile(latencies, 0.5)
+    const pages = {
+      title: `${options.minutes} minutes, ${figure(options.clients)} clients, ${options.atOnce} requests at once`,
+      columns: ['measure', 'value'],
+      rows: [
+        ['clients that sent their first request at once, and received a response', options.clients],
+        ['503 at that moment, repeated with success', unavailable.reduce((sum, times) => sum + times, 0)],
+        ['pages', latencies.length],
+        ['pages per second', latencies.length / (options.minutes * 60)],
+        ['rows checked', results.rows],
+        ['windows pulled to their end', results.windows],
+        ['edits', edits],
+        ['keys revoked', revocations],
+        ['refreshes', refreshes],
+        ['p99, median = 1', quantile(latencies, 0.99) / middle],
+        ['slowest page, median = 1', quantile(latencies, 1) / middle],
+        ['failures', [...failures.values()].reduce((sum, times) => sum + times, 0)],
+      ],
+      note: `The median page took ${figure(middle)} ms. The slowest of the first requests took ${figure(slowest)} ms. A failure is an unexpected status or log event, a row out of order or received twice, or a stored row that differs at the end.`,
+    }
+    const memory = {
       title: 'Heap of each Worker after garbage collection, MiB',
       columns: ['Worker', 'after the first requests', 'at the end'],
-      rows: [...heapsAfter].map(([path, size]) => [path, heapsBefore.get(path) ?? Number.NaN, size]),
-    })
-    for (const [failure, times] of results.failures) console.log(`${times} × ${failure}`)
-    if (results.failures.size > 0) process.exitCode = 1
+      rows: paths.map((path) => [path, heapsBefore.get(path) ?? NaN, heapsAfter.get(path) ?? NaN]),
+    }
+    console.log(`${markdown(pages)}\n\n${markdown(memory)}\n`)
+    for (const [failure, times] of failures) console.log(`${times} × ${failure}`)
+    if (failures.size > 0) process.exitCode = 1
   } finally {
     await Promise.all(clients.map(({ close }) => close()))
     await service.close()
   }
 }
 
-/** Lets the clients take turns until the end, with some requests at once. */
-async function requestPages(clients: readonly SoakClient[], isOver: () => boolean): Promise<void> {
-  while (!isOver()) {
-    const turns = clients.values()
-    const takeTurns = async () => {
-      for (const { requestPage } of turns) {
-        if (isOver()) return
-        await requestPage()
-      }
+/** Adds organizations with brands and a key each, and refreshes the daily rows. */
+async function addData(client: pg.Client): Promise<BrandKey[]> {
+  const keys: BrandKey[] = []
+  for (let index = 0; index < VOLUME.organizations; index += 1) {
+    const { organizationId, key } = await addTenant(client)
+    for (let brand = 0; brand < VOLUME.brands; brand += 1) {
+      const brandId = await addBrand(client, organizationId)
+      await fill(client, { brandId, answers: VOLUME.answers, days: DAYS, citations: [1, 4] })
+      keys.push({ organizationId, brandId, key })
     }
-    await Promise.all(Array.from({ length: options.atOnce }, takeTurns))
   }
-}
-
-type Summary = Pick<Changes, 'results' | 'counts'> & { readonly slowest: number; readonly again: number }
-
-function pagesTable({ results, counts, slowest, again }: Summary): Table {
-  const { latencies, failures } = results
-  const middle = quantile(latencies, 0.5)
-  const failed = [...failures.values()].reduce((sum, times) => sum + times, 0)
-  return {
-    title: `${options.minutes} minutes, ${figure(options.clients)} clients, ${options.atOnce} requests at once`,
-    columns: ['measure', 'value'],
-    rows: [
-      ['clients that sent their first request at once, and received a response', options.clients],
-      ['503 at that moment, repeated with success', again],
-      ['pages', results.requests],
-      ['pages per second', results.requests / (options.minutes * 60)],
-      ['rows checked', results.rows],
-      ['windows pulled to their end', results.windows],
-      ['edits', counts.edits],
-      ['keys revoked', counts.revocations],
-      ['refreshes', counts.refreshes],
-      ['p99, median = 1', quantile(latencies, 0.99) / middle],
-      ['slowest page, median = 1', quantile(latencies, 1) / middle],
-      ['failures', failed],
-    ],
-    note: `The median page took ${figure(middle)} ms. The slowest of the first requests took ${figure(slowest)} ms. A failure is an unexpected status or log event, a row out of order or received twice, or a stored row that differs at the end.`,
-  }
-}
-
-function print(table: Table): void {
-  console.log(`${markdown(table)}\n`)
+  await client.query('analyze')
+  await refreshAll(client, undefined, { brands: 100, days: 400 })
+  await client.query('vacuum analyze')
+  return keys
 }

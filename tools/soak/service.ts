@@ -1,21 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { workerdOf } from '../bench/cpu.ts'
 
-/** The service as `npm start` runs it, in a process of its own. */
-export type Service = {
-  readonly url: string
-  /** The address of the Workers' debugger. */
-  readonly inspector: string
-  readonly pids: { readonly emulator: number; readonly workerd: number }
-  /** How often each event was logged. */
-  readonly events: ReadonlyMap<string, number>
-  readonly close: () => Promise<void>
-}
-
-/** Starts the service. Throws when its process exits. */
-export async function startService(databaseUrl: string, redisUrl: string): Promise<Service> {
+/** Starts the service as `npm start` does, in a process of its own. Throws when that exits. */
+export async function startService(databaseUrl: string, redisUrl: string) {
   const child = spawn(process.execPath, ['emulator/main.ts'], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, PORT: '0', INSPECTOR_PORT: '0', DATABASE_URL: databaseUrl, REDIS_URL: redisUrl },
@@ -32,17 +20,15 @@ export async function startService(databaseUrl: string, redisUrl: string): Promi
     })
     child.once('exit', (code) => reject(new Error(`The service exited with ${code}`)))
   })
-  const emulator = child.pid ?? 0
   return {
     url: addresses.get('Export API') ?? '',
+    /** The address of the Workers' debugger. */
     inspector: addresses.get('Inspector') ?? '',
-    pids: { emulator, workerd: workerdOf(emulator)[0] ?? 0 },
+    /** How often each event was logged. */
     events,
-    close: () => stop(child),
+    close: async () => {
+      child.kill('SIGTERM')
+      if (child.exitCode === null) await once(child, 'exit')
+    },
   }
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  child.kill('SIGTERM')
-  if (child.exitCode === null) await once(child, 'exit')
 }

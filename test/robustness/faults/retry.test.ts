@@ -1,10 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { type Call, call, FRESH, type Row } from '../../support/call.ts'
 import { fillDaily } from '../../support/daily.ts'
 import { dice } from '../../support/dice.ts'
 import { findEndpoints } from '../../support/endpoints.ts'
-import { outcomeCounter } from '../../support/faults/assertions.ts'
+import { expectPageOrUnavailable, inTime } from '../../support/faults/assertions.ts'
 import { FAULTS } from '../../support/faults/catalogue.ts'
-import { pullPatiently } from '../../support/faults/retrying.ts'
 import { faultyService } from '../../support/faults/service.ts'
 import { SILENCES } from '../../support/faults/wire.ts'
 import { storedRows } from '../../support/stored.ts'
@@ -13,13 +14,37 @@ import { database } from '../../support/world.ts'
 
 const db = database()
 const service = faultyService()
-const { judge } = outcomeCounter('answers to callers who retry')
 const paged = (await findEndpoints()).filter((endpoint) => endpoint.paged)
 
 const WINDOW = { fromDate: '2015-01-01', toDate: '2024-12-31' }
 const FAULTY = 0.3
 const SILENT = 0.01
 const CALLERS = 4
+
+/** A test waits at most this long, whatever `Retry-After` says. */
+const MAX_WAIT_MS = 150
+
+/** Requests for one page before the test gives up. */
+const TRIES = 400
+
+/** Follows `nextCursor` to the end, and repeats a request after a 503. */
+async function pullPatiently(path: string, options: Call): Promise<Row[]> {
+  const rows: Row[] = []
+  let cursor: string | undefined
+  for (let tries = 0; tries < TRIES; ) {
+    const query = { ...options.query, cursor }
+    const answer = await inTime(call(path, { ...options, headers: FRESH, query }))
+    if (expectPageOrUnavailable(answer) === 'unavailable') {
+      tries += 1
+      await delay(Math.min(MAX_WAIT_MS, Number(answer.headers.get('Retry-After')) * 1_000))
+      continue
+    }
+    rows.push(...answer.data)
+    if (answer.pagination.nextCursor === null) return rows
+    cursor = answer.pagination.nextCursor
+  }
+  throw new Error(`${path} returned 503 ${TRIES} times`)
+}
 
 test('callers who retry have every row once, though 30 % of trips fail', async () => {
   const { key, brandId } = await tenant(db)
@@ -37,7 +62,7 @@ test('callers who retry have every row once, though 30 % of trips fail', async (
   const query = { brandId, ...WINDOW }
   const pulls = paged.flatMap((endpoint) =>
     Array.from({ length: CALLERS }, async () => {
-      const rows = await pullPatiently(endpoint.path, { service: service.url(), key, query }, judge)
+      const rows = await pullPatiently(endpoint.path, { service: service.url(), key, query })
       const expected = await storedRows(db, { ...endpoint, brandId })
       expect(expected).toHaveLength(3100)
       expect(rows).toEqual(expected)

@@ -10,7 +10,7 @@ let redis: FaultyServer | undefined
 const redisUrl = process.env.REDIS_URL
 const undo: (() => Promise<unknown>)[] = []
 
-const { service, round } = trial('faults at TCP', async () => {
+const { service, round } = trial(async () => {
   postgres = await startProxy(inject('databaseUrl'), 5432)
   undo.push(postgres.close)
   if (!redisUrl) return { databaseUrl: postgres.url }

@@ -4,7 +4,7 @@ import { FAULTS } from '../../support/faults/catalogue.ts'
 import { trial } from '../../support/faults/trial.ts'
 import { SILENCES } from '../../support/faults/wire.ts'
 
-const { service, stages, round, waves } = trial('faults of Upstash')
+const { service, stages, round, waves } = trial()
 
 const lost = () => service.log().filter((line) => line.includes('rate_budget_unavailable')).length
 

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { beforeAll, expect, inject, test } from 'vitest'
 import { BASE } from '../../../lib/app.ts'
 import { fillDaily } from '../../support/daily.ts'
 import { checkProperty, scaledTimeout } from '../../support/effort.ts'
@@ -21,29 +21,7 @@ const endpoints = await findEndpoints()
 const ABREAST = 12
 
 /** Methods that workerd knows; it refuses others itself. */
-const METHODS = [
-  'POST',
-  'PUT',
-  'PATCH',
-  'DELETE',
-  'OPTIONS',
-  'TRACE',
-  'PROPFIND',
-  'PURGE',
-  'QUERY',
-  'SEARCH',
-  'LOCK',
-]
-
-const seen = new Map<number, number>()
-
-afterAll(() => {
-  const statuses = [...seen].toSorted(([one], [other]) => one - other)
-  const total = statuses.reduce((sum, [, count]) => sum + count, 0)
-  const failed = statuses.reduce((sum, [status, count]) => sum + (status >= 500 ? count : 0), 0)
-  const each = statuses.map(([status, count]) => `${status}: ${count}`).join(', ')
-  console.log(`hostile requests tried ${total}, 5xx ${failed} (${each})`)
-})
+const METHODS = 'POST PUT PATCH DELETE OPTIONS TRACE PROPFIND PURGE QUERY SEARCH LOCK'.split(' ')
 
 const MARK = 1
 let home = { key: '', lite: '', brandId: '', foreign: '' }
@@ -67,7 +45,6 @@ async function ask(request: RawRequest): Promise<Received> {
   const { fields = [], method } = request
   const answer = await send(service, { ...request, fields: [['User-Agent', randomUUID()], ...fields] })
   if (answer === null) throw new Error('The connection was closed without an answer')
-  seen.set(answer.status, (seen.get(answer.status) ?? 0) + 1)
   expectHarmless(answer, method)
   if (answer.status === 200 && method !== 'HEAD') {
     const { data = [] } = JSON.parse(answer.body)
@@ -106,7 +83,6 @@ const key = () =>
 
 /** A query of parameters that are well-formed, spoiled, doubled, under other names, or none of ours. */
 const query = () => {
-  const value = (text: string) => mostly(text)
   const name = (text: string) =>
     fc.oneof(
       { weight: 12, arbitrary: fc.constant(text) },
@@ -117,7 +93,7 @@ const query = () => {
       { weight: 1, arbitrary: spoiled(text) },
     )
   const pair = (text: string, valid: string) =>
-    fc.tuple(name(text), value(valid)).map((parts) => parts.join('='))
+    fc.tuple(name(text), mostly(valid)).map((parts) => parts.join('='))
   const brand = fc.oneof(
     { weight: 5, arbitrary: pair('brandId', home.brandId) },
     { weight: 1, arbitrary: fc.constantFrom(home.foreign, randomUUID()).map((id) => `brandId=${id}`) },

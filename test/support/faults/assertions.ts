@@ -1,4 +1,4 @@
-import { afterAll, expect } from 'vitest'
+import { expect } from 'vitest'
 import type { Answer } from '../call.ts'
 import { expectError } from '../expect-error.ts'
 import type { Stage } from './stages.ts'
@@ -36,31 +36,12 @@ function expectUnavailable(answer: Answer): Verdict {
 export const expectPageOrUnavailable = (answer: Answer): Verdict =>
   answer.status === 200 ? 'whole' : expectUnavailable(answer)
 
-/** Waits for a response within the time limit and returns the result of `expect_`. */
-export type Judge = <Checked>(
-  asked: Promise<Answer>,
-  expect_: (answer: Answer) => Checked,
-) => Promise<Checked>
-
-/** Counts the requests of a test file, and prints a line at its end. */
-export function outcomeCounter(what: string): { readonly judge: Judge } {
-  let [tried, survived, slowestMs] = [0, 0, 0]
-  afterAll(() => {
-    console.log(`${what} tried ${tried}, survived ${survived}, slowest answer ${slowestMs.toFixed(0)} ms`)
-  })
-  return {
-    judge: async (asked, expect_) => {
-      tried += 1
-      const start = performance.now()
-      const answer = await asked
-      const took = performance.now() - start
-      slowestMs = Math.max(slowestMs, took)
-      expect(took).toBeLessThan(LIMIT_MS)
-      const verdict = expect_(answer)
-      survived += 1
-      return verdict
-    },
-  }
+/** Waits for a response, and expects it within the time limit. */
+export async function inTime(asked: Promise<Answer>): Promise<Answer> {
+  const start = performance.now()
+  const answer = await asked
+  expect(performance.now() - start).toBeLessThan(LIMIT_MS)
+  return answer
 }
 
 /** Expects a Worker's log to quote no request and no server response. */

@@ -5,10 +5,33 @@ const json = (name: string, body: unknown): Fault => answering(`answers ${name}`
 const text = (name: string, body: string, type = 'application/json'): Fault =>
   answering(`answers ${name}`, () => new Response(body, { headers: { 'Content-Type': type } }))
 
+const FAILURE = { message: 'secret detail', error: 'ERR secret detail', code: '' }
+
 const PAGE = '<!doctype html><title>secret detail</title><h1>select 1 from postgres</h1>'
 
-/** Answers with status 200 that no server of this protocol gives. */
+/** Error statuses of servers, proxies and edges. */
+const STATUSES = [
+  400, 401, 403, 404, 408, 413, 429, 500, 502, 503, 504, 507, 520, 521, 522, 523, 524, 525, 526, 530,
+]
+
+const error = (status: number, kind: string, body: string): Fault =>
+  answering(
+    `answers ${status} with ${kind}`,
+    () => new Response(body, { status, headers: { 'Retry-After': '3600' } }),
+  )
+
+const redirect = (status: number, Location: string): Fault =>
+  answering(`answers ${status} to ${Location}`, () => new Response(null, { status, headers: { Location } }))
+
+/** Answers that no server of this protocol gives. */
 export const GARBAGE: readonly Fault[] = [
+  ...STATUSES.map((status) => error(status, 'a page', PAGE)),
+  ...[400, 401, 403, 429, 500, 503].map((status) => error(status, 'JSON', JSON.stringify(FAILURE))),
+  redirect(302, 'https://elsewhere.test/secret-detail'),
+  redirect(307, 'https://elsewhere.test/secret-detail'),
+  redirect(302, '?'),
+  answering('answers 304', () => new Response(null, { status: 304 })),
+  answering('answers 400 with nothing', () => new Response(null, { status: 400 })),
   text('nothing', ''),
   text('white space', ' \n'),
   text('a web page', PAGE, 'text/html'),

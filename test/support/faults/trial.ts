@@ -2,7 +2,7 @@ import { beforeAll, expect } from 'vitest'
 import type { Service } from '../../../emulator/workers/outbound.ts'
 import { call } from '../call.ts'
 import { database } from '../world.ts'
-import { expectWholeOrUnavailable, outcomeCounter, type Verdict } from './assertions.ts'
+import { expectWholeOrUnavailable, inTime, type Verdict } from './assertions.ts'
 import type { Fault } from './fault.ts'
 import { type FaultyService, faultyService, type Servers } from './service.ts'
 import { findStages, type Stage } from './stages.ts'
@@ -20,11 +20,10 @@ export type Trial = {
   readonly waves: (struck: Service, faults: readonly Fault[]) => Promise<Outcome[]>
 }
 
-/** Sets up a {@link Trial} for a test file, and prints at its end what was tried. */
-export function trial(what: string, servers?: () => Promise<Servers>): Trial {
+/** Sets up a {@link Trial} for a test file. */
+export function trial(servers?: () => Promise<Servers>): Trial {
   const db = database()
   const service = faultyService(servers)
-  const { judge } = outcomeCounter(what)
   let stages: readonly Stage[] = []
   beforeAll(async () => {
     stages = await findStages(db, service.url())
@@ -32,13 +31,11 @@ export function trial(what: string, servers?: () => Promise<Servers>): Trial {
 
   const round = () =>
     Promise.all(
-      stages.map((stage) =>
-        judge(call(stage.path, stage.call), (answer) => ({
-          stage,
-          outcome: expectWholeOrUnavailable(answer, stage.whole),
-          counted: answer.headers.has('RateLimit'),
-        })),
-      ),
+      stages.map(async (stage) => {
+        const answer = await inTime(call(stage.path, stage.call))
+        const outcome = expectWholeOrUnavailable(answer, stage.whole)
+        return { stage, outcome, counted: answer.headers.has('RateLimit') }
+      }),
     )
 
   async function waves(struck: Service, faults: readonly Fault[]): Promise<Outcome[]> {

@@ -14,31 +14,11 @@ export const WIRE: readonly Fault[] = [
       throw new Error('reset')
     },
   },
-  piecewise(
-    'cuts the connection after the headers',
-    upTo(() => 0),
-    'cut',
-  ),
-  piecewise(
-    'cuts the connection after the first byte',
-    upTo(() => 1),
-    'cut',
-  ),
-  piecewise(
-    'cuts the connection in the middle of the response',
-    upTo((size) => size / 2),
-    'cut',
-  ),
-  piecewise(
-    'cuts the connection before the last byte',
-    upTo((size) => size - 1),
-    'cut',
-  ),
-  piecewise(
-    'ends the response in its middle',
-    upTo((size) => size / 2),
-    'close',
-  ),
+  cut('cuts the connection after the headers', 'cut', () => 0),
+  cut('cuts the connection after the first byte', 'cut', () => 1),
+  cut('cuts the connection in the middle of the response', 'cut', (size) => size / 2),
+  cut('cuts the connection before the last byte', 'cut', (size) => size - 1),
+  cut('ends the response in its middle', 'close', (size) => size / 2),
   {
     name: 'takes a second',
     harmless: true,
@@ -48,16 +28,12 @@ export const WIRE: readonly Fault[] = [
     },
   },
   {
-    ...piecewise(
-      'answers in small pieces',
-      async function* (bytes) {
-        for (let piece = 0; piece < 20; piece += 1) {
-          yield bytes.subarray((bytes.length * piece) / 20, (bytes.length * (piece + 1)) / 20)
-          await delay(25)
-        }
-      },
-      'close',
-    ),
+    ...piecewise('answers in small pieces', async function* (bytes) {
+      for (let piece = 0; piece < 20; piece += 1) {
+        yield bytes.subarray((bytes.length * piece) / 20, (bytes.length * (piece + 1)) / 20)
+        await delay(25)
+      }
+    }),
     harmless: true,
   },
 ]
@@ -68,45 +44,30 @@ export const SILENCES: readonly Fault[] = [
     name: 'is silent',
     strike: (_, { signal }) => delay(FOR_EVER_MS, new Response(), { signal, ref: false }),
   },
-  piecewise(
-    'is silent after the headers',
-    upTo(() => 0, true),
-    'close',
-  ),
-  piecewise(
-    'is silent in the middle of the response',
-    upTo((size) => size / 2, true),
-    'close',
-  ),
-  piecewise(
-    'is silent after the last byte',
-    upTo((size) => size, true),
-    'close',
-  ),
-  piecewise(
-    'sends white space forever',
-    async function* (_, signal) {
-      for (;;) {
-        yield Buffer.from(' ')
-        await delay(250, undefined, { signal, ref: false })
-      }
-    },
-    'close',
-  ),
+  cut('is silent after the headers', 'silence', () => 0),
+  cut('is silent in the middle of the response', 'silence', (size) => size / 2),
+  cut('is silent after the last byte', 'silence', (size) => size),
+  piecewise('sends white space forever', async function* (_, signal) {
+    for (;;) {
+      yield Buffer.from(' ')
+      await delay(250, undefined, { signal, ref: false })
+    }
+  }),
 ]
 
 type Pieces = (bytes: Uint8Array, signal: AbortSignal) => AsyncGenerator<Uint8Array>
 
-/** The first bytes of a response, as many as `end` says; then silence, or nothing. */
-function upTo(end: (size: number) => number, silent = false): Pieces {
-  return async function* (bytes, signal) {
-    yield bytes.subarray(0, end(bytes.length))
-    if (silent) await delay(FOR_EVER_MS, undefined, { signal, ref: false })
-  }
+/** The first bytes of a response, as many as `size` says; then a cut, a regular end or silence. */
+function cut(name: string, end: 'cut' | 'close' | 'silence', size: (whole: number) => number): Fault {
+  return piecewise(name, async function* (bytes, signal) {
+    yield bytes.subarray(0, size(bytes.length))
+    if (end === 'cut') throw new Error('cut')
+    if (end === 'silence') await delay(FOR_EVER_MS, undefined, { signal, ref: false })
+  })
 }
 
-/** The genuine answer's bytes as `pieces` gives them, then the connection's end. */
-function piecewise(name: string, pieces: Pieces, end: 'cut' | 'close'): Fault {
+/** The genuine answer's bytes as `pieces` gives them. */
+function piecewise(name: string, pieces: Pieces): Fault {
   return {
     name,
     strike: async (genuine, { signal }) => {
@@ -115,9 +76,8 @@ function piecewise(name: string, pieces: Pieces, end: 'cut' | 'close'): Fault {
       const body = new ReadableStream<Uint8Array>({
         pull: async (controller) => {
           const { value, done } = await coming.next()
-          if (!done) controller.enqueue(value)
-          else if (end === 'close') controller.close()
-          else controller.error(new Error('cut'))
+          if (done) controller.close()
+          else controller.enqueue(value)
         },
       })
       return new Response(body, { status, headers })

@@ -1,79 +1,67 @@
 import pg from 'pg'
-import { type Comparison, type Competitor, walk, withServers } from '../compare.ts'
-import { byHand, service, servicePages } from '../contenders.ts'
 import { cpuOf, cpuUsed } from '../cpu.ts'
 import { load } from '../http.ts'
 import { rowBytes } from '../million.ts'
 import { type PageCost, pageCost } from '../page-cost.ts'
+import { type RunningService, walk, withService } from '../pages.ts'
 import { dollars } from '../prices.ts'
 import { figure, type Section } from '../section.ts'
 import { alternate } from '../timing.ts'
-import { runWorker, startService } from '../workerd.ts'
+import { runWorker } from '../workerd.ts'
 
 const CONNECTIONS = 4
+const SCANS = 100
 const LIMIT = 'the limit: a plain scan in PostgreSQL, a constant from workerd'
+const SERVICE = 'the service: key, plan, brand, budget and page'
 
-/** What a page of the service costs, compared with the least possible and with a server written by hand. */
+/** What a page of the service costs, compared with the least possible. */
 export const section: Section = (setting) =>
-  withServers(setting, [service, byHand], async (comparison) => {
-    const { client, data, competitors } = comparison
-    const seconds = Math.max(0.5, setting.sized(2))
+  withService(setting, async (running) => {
+    const { client, data, service, first } = running
+    const run = { connections: CONNECTIONS, seconds: Math.max(0.5, setting.sized(2)) }
     const rounds = Math.max(3, Math.round(setting.sized(9)))
-    const bytesFromNeon = await onePageFromNeon(comparison)
-    const limit = await startLimit(comparison)
-    const run = { client, redisUrl: data.redisUrl, connections: CONNECTIONS, seconds }
+    await walk(service.url, data).next()
+    const transferredBytes = service.neon.receivedBytes
+    const limit = await startLimit(running, run)
     setting.report(`${rounds} rounds`)
     const measured = await alternate<PageCost>(
-      {
-        [LIMIT]: () => limit.measure(seconds),
-        ...Object.fromEntries(competitors.map((each) => [each.name, () => pageCost(run, each, each.first)])),
-      },
+      { [LIMIT]: limit.measure, [SERVICE]: () => pageCost(running, first, run) },
       rounds,
     ).finally(limit.close)
+    const parts = [cpu, worker, postgres, redis]
     const base = measured(LIMIT, cpu)
-    const ratios = (name: string) =>
-      [cpu, worker, postgres, redis].map((value) => measured(name, value) / base)
     const row = await rowBytes(client, 'citation_share')
     const usage = {
       requests: 1,
-      workerCpuMs: measured(service.name, worker),
-      postgresCpuMs: measured(service.name, postgres),
-      transferredBytes: bytesFromNeon,
-      redisCommands: measured(service.name, ({ commands }) => commands),
+      workerCpuMs: measured(SERVICE, worker),
+      postgresCpuMs: measured(SERVICE, postgres),
+      transferredBytes,
+      redisCommands: measured(SERVICE, ({ commands }) => commands),
       storedBytes: Math.round(row.table + row.index),
     }
     return [
       {
         title: 'CPU of a page of 1000 rows',
-        columns: ['server', 'together', 'server', 'PostgreSQL', 'Redis'],
-        rows: [LIMIT, service.name, byHand.name].map((name) => [name, ...ratios(name)]),
-        note: `1 = the limit: ${figure(base)} ms. Medians of ${rounds} alternating rounds of ${figure(seconds)} s at ${CONNECTIONS} connections. CPU is what Linux's scheduler counts for the processes, without the emulator and the load generator. Only the service checks key, plan, brand and budget. Every page was compared.`,
+        columns: ['', 'together', 'workerd', 'PostgreSQL', 'Redis'],
+        rows: [LIMIT, SERVICE].map((name) => [name, ...parts.map((part) => measured(name, part) / base)]),
+        note: `1 = the limit: ${figure(base)} ms. Medians of ${rounds} alternating rounds of ${figure(run.seconds)} s at ${CONNECTIONS} connections. CPU is what Linux's scheduler counts for the processes, without the emulator and the load generator. Every page was compared.`,
       },
       dollars(usage),
     ]
   })
 
-const cpu = ({ server, postgres, redis }: PageCost) => server + postgres + redis
-const worker = ({ server }: PageCost) => server
+const cpu = ({ worker, postgres, redis }: PageCost) => worker + postgres + redis
+const worker = ({ worker }: PageCost) => worker
 const postgres = ({ postgres }: PageCost) => postgres
 const redis = ({ redis }: PageCost) => redis
 
-/** Returns the bytes that Neon sends for the first page. */
-async function onePageFromNeon({ data }: Comparison): Promise<number> {
-  const started = await startService(data.databaseUrl, data.redisUrl)
-  try {
-    await walk({ url: started.url, ...servicePages(data) }).next()
-    return started.neon.receivedBytes
-  } finally {
-    await started.close()
-  }
-}
-
 /** The least that a page can cost: its rows read by a prepared statement, and as many constant bytes from a Worker. */
-async function startLimit({ data, competitors }: Comparison) {
-  const { length } = firstOf(competitors).first.body
-  const constant = await runWorker(
-    `const page = 'x'.repeat(${length}); export default { fetch: () => new Response(page) }`,
+async function startLimit(
+  { data, first: { body } }: RunningService,
+  run: { connections: number; seconds: number },
+) {
+  const { url, pid, close } = await runWorker(
+    `const page = 'x'.repeat(${body.length}); export default { fetch: () => new Response(page) }`,
   )
   const client = new pg.Client(data.databaseUrl)
   await client.connect()
@@ -86,30 +74,22 @@ async function startLimit({ data, competitors }: Comparison) {
     values: [data.brandId],
     rowMode: 'array',
   }
+  const constant = { request: () => ({ path: '/' }), body: Buffer.alloc(body.length, 'x') }
   return {
-    measure: async (seconds: number): Promise<PageCost> => {
-      const [workerBefore, before] = [cpuOf([constant.pid]), cpuOf(pids)]
-      const { url } = constant
-      const page = { request: () => ({ path: '/' }), body: Buffer.alloc(length, 'x') }
-      const { pagesPerSecond, latencies } = await load({ url, ...page, connections: CONNECTIONS, seconds })
-      const scans = 100
-      for (let done = 0; done < scans; done += 1) await client.query(scan)
+    measure: async (): Promise<PageCost> => {
+      const [workerBefore, before] = [cpuOf([pid]), cpuOf(pids)]
+      const pages = await load({ url, ...constant, ...run })
+      for (let done = 0; done < SCANS; done += 1) await client.query(scan)
       return {
-        server: cpuUsed(workerBefore, cpuOf([constant.pid])) / latencies.length,
-        postgres: cpuUsed(before, cpuOf(pids)) / scans,
+        worker: cpuUsed(workerBefore, cpuOf([pid])) / pages,
+        postgres: cpuUsed(before, cpuOf(pids)) / SCANS,
         redis: 0,
         commands: 0,
-        pagesPerSecond,
       }
     },
     close: async () => {
-      await constant.close()
+      await close()
       await client.end()
     },
   }
-}
-
-function firstOf([first]: readonly Competitor[]): Competitor {
-  if (first === undefined) throw new Error('No server runs')
-  return first
 }

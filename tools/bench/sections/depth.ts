@@ -1,23 +1,20 @@
-import { type Page, withServers } from '../compare.ts'
-import { service } from '../contenders.ts'
 import { connect, fetchBody } from '../http.ts'
 import { pageCost } from '../page-cost.ts'
+import { type Page, withService } from '../pages.ts'
 import { figure, type Section } from '../section.ts'
 import { alternate, alternateTimes, timed } from '../timing.ts'
 
 /** What a page costs far from the first one. */
 export const section: Section = (setting) =>
-  withServers(setting, [service], async ({ client, data, depth, competitors }) => {
-    const [competitor] = competitors
-    if (competitor === undefined) throw new Error('The service does not run')
-    const { first, deep } = competitor
+  withService(setting, async (running) => {
+    const { service, depth, first, deep } = running
     const rounds = Math.round(setting.sized(300))
-    const pool = connect(competitor.server.url, 1)
+    const pool = connect(service.url, 1)
     const timePage = (page: Page) => () => timed(() => fetchBody(pool, page.request()))
     const time = await alternateTimes({ first: timePage(first), deep: timePage(deep) }, rounds)
     await pool.close()
-    const run = { client, redisUrl: data.redisUrl, connections: 1, seconds: Math.max(0.5, setting.sized(2)) }
-    const cost = (page: Page) => () => pageCost(run, competitor, page)
+    const run = { connections: 1, seconds: Math.max(0.5, setting.sized(2)) }
+    const cost = (page: Page) => () => pageCost(running, page, run)
     const measured = await alternate({ first: cost(first), deep: cost(deep) }, 5)
     const postgres = (page: string) => measured(page, ({ postgres }) => postgres)
     return [

@@ -3,9 +3,8 @@ import type { Pool } from 'undici'
 import { type Emulator, startEmulator } from '../../../emulator/start.ts'
 import { mintApiKey } from '../../../lib/api-key.ts'
 import { BUDGET } from '../../../lib/rate-limit.ts'
-import { walk, withServers } from '../compare.ts'
-import { service, servicePages } from '../contenders.ts'
 import { connect, type HttpRequest } from '../http.ts'
+import { walk, withService } from '../pages.ts'
 import { figure, type Section } from '../section.ts'
 import { alternate } from '../timing.ts'
 
@@ -16,10 +15,7 @@ type Measure = { readonly ms: number; readonly neon: number; readonly upstash: n
 
 /** How often a request goes to Neon and Upstash, and what that costs when both are 200 ms away. */
 export const section: Section = (setting) =>
-  withServers(setting, [service], async ({ data, depth, competitors }) => {
-    const [competitor] = competitors
-    if (competitor === undefined) throw new Error('The service does not run')
-    const { first, deep } = competitor
+  withService(setting, async ({ data, depth, first, deep }) => {
     const from = (key: string, client = randomUUID()) => ({
       ...first.request(),
       headers: { 'X-API-Key': key, 'User-Agent': client },
@@ -37,7 +33,7 @@ export const section: Section = (setting) =>
     const far = await start(LATENCY_MS)
     try {
       // The first request of an isolate is slower than the others.
-      await walk({ url: far.url, ...servicePages(data) }).next()
+      await walk(far.url, data).next()
       setting.report('requests')
       const rounds = Math.max(5, Math.round(setting.sized(20)))
       const measured = await alternate<Measure>(

@@ -1,8 +1,7 @@
 import type { Client } from 'pg'
 import { refreshAll } from '../../../drizzle/db/refresh.ts'
-import { walk } from '../compare.ts'
-import { servicePages } from '../contenders.ts'
 import { inDatabase } from '../database.ts'
+import { walk } from '../pages.ts'
 import { figure, type Section, type Setting } from '../section.ts'
 import { addBrand, addTenant } from '../tenant.ts'
 import { alternateTimes, timed } from '../timing.ts'
@@ -49,12 +48,11 @@ async function prepare(client: Client, databaseUrl: string, answers: number): Pr
   await refreshAll(client)
   await client.query('vacuum analyze')
   const service = await startService(databaseUrl, undefined)
-  const data = { databaseUrl, redisUrl: undefined, brandId, key }
   // The statement of each full page, as the Worker sent it.
   const statements: Service['neon']['sent'][] = []
   let rows = 0
-  for await (const { json } of walk({ url: service.url, ...servicePages(data) })) {
-    rows += servicePages(data).rows(json).length
+  for await (const page of walk(service.url, { brandId, key })) {
+    rows += page.rows.length
     statements.push(service.neon.sent)
   }
   await service.close()
