@@ -100,12 +100,17 @@ test.for<[string, string, (path: string) => Promise<Response>, RegExp]>([
     change((body) => body.replace(/"neutral_mentions":\d+,/, '')),
     /^sentiment: .*must have required property 'neutral_mentions'/m,
   ],
-  ['a 500', 'citations', json(500, { error: 'x' }), /^citations: 500 of .*\/citations is not described/m],
+  [
+    'a 500',
+    'citations',
+    json(500, { error: 'x' }),
+    /^citations: The document does not describe 500 of .*\/citations$/m,
+  ],
   [
     'a page of another site',
     'brands',
     () => Promise.resolve(new Response('<h1>Hello</h1>')),
-    /^brands: .* answered 200 without JSON/m,
+    /^brands: .* returned 200 with a non-JSON body/m,
   ],
   [
     'a repeated page',

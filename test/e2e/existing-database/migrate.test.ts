@@ -66,5 +66,8 @@ test('the name of a schema must need no quotes', async () => {
   const command = promisify(execFile)('node', ['cli/migrate.ts', '--schema', 'a b'], {
     env: { ...process.env, DATABASE_URL: url },
   })
-  await expect(command).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('lower-case letters') })
+  await expect(command).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('lower-case letters'),
+  })
 })
