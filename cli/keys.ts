@@ -30,7 +30,7 @@ const parseTime = (text: string): Date => {
 const append = (text: string, before: readonly string[] = []): string[] => [...before, uuid(text)]
 
 const keys = new Command('keys')
-  .description('Creates, lists, revokes and finds export keys.')
+  .description('Creates, lists, revokes and checks export keys.')
   // A key passed by mistake, for example as --key, is not printed.
   .configureOutput({
     outputError: (text, write) => write(text.replace(/svc_live_\w+/g, 'svc_live_…')),
@@ -47,7 +47,7 @@ const command = (name: string, description: string): Command =>
 command('create', 'Creates a key and prints it once.')
   .requiredOption('--label <text>', 'what the key is for')
   .option('--brand <id>', 'brand that the key may read; repeatable (default: all brands)', append)
-  .option('--expires <time>', 'expiry', parseTime)
+  .option('--expires <time>', 'expiry date or time (default: never)', parseTime)
   .action((options: Common & { label: string; brand?: string[]; expires?: Date }) =>
     act(options, async (db, actor) => {
       const { label, brand: brandIds = null, expires: expiresAt = null } = options
@@ -78,7 +78,7 @@ command('revoke', 'Revokes a key immediately.')
 
 keys
   .command('check')
-  .description('Finds keys on stdin. Exits with 1 when one has a valid checksum. Needs no database.')
+  .description('Checks stdin for keys. Exits with 1 when one has a valid checksum. Needs no database.')
   .option('--json', 'print JSON')
   .action(({ json }: { json?: boolean }) =>
     run(async () => {

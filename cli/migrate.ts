@@ -10,7 +10,7 @@ const schemaName = (text: string): string => {
 }
 
 const { schema } = new Command('migrate')
-  .description('Brings the database to the current schema.')
+  .description('Migrates the database to the current schema.')
   .option('--schema <name>', 'create the tables in this schema instead of public', schemaName)
   .parse()
   .opts<{ schema?: string }>()

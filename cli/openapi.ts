@@ -27,7 +27,7 @@ const currentExamples = Object.fromEntries(
 const options = new Command('openapi')
   .description('Writes functions/openapi.json from the Workers in functions/.')
   .option('--check', 'write nothing, and fail when the file is out of date')
-  .option('--examples', 'take the examples from the demo data again')
+  .option('--examples', 'regenerate the examples from the demo data')
   .parse()
   .opts<{ check?: boolean; examples?: boolean }>()
 

@@ -7,11 +7,11 @@ import { SETTINGS } from './deploy/settings.ts'
 import { loadDevVars } from './dev-vars.ts'
 import { run } from './run.ts'
 
-/** The Workers' roles by the setting that holds their URL. */
+/** The Workers' roles by the setting that holds their connection string. */
 const ROLES = { DATABASE_URL: 'export_api_reader', REFRESH_DATABASE_URL: 'export_api_refresher' } as const
 
 const { replace } = new Command('passwords')
-  .description("Gives the Workers' roles passwords and prints their URLs for .dev.vars once.")
+  .description("Sets passwords for the Workers' roles and prints their connection strings, once.")
   .option('--replace', 'replace existing passwords; live Workers fail until the next npm run deploy')
   .parse()
   .opts<{ replace?: boolean }>()
@@ -28,7 +28,7 @@ await run(async () => {
       await migrateToLatest(client)
       if (!replace && (await canLogIn(client))) {
         throw new UsageError(
-          'The roles already have passwords. To replace them, pass --replace and run npm run deploy at once.',
+          'The roles already have passwords. To replace them, pass --replace and run npm run deploy immediately.',
         )
       }
       for (const [setting, role] of Object.entries(ROLES)) {

@@ -7,8 +7,8 @@ import { enqueueAll, enqueueRollingWindow, refreshAll, UntrackedTablesError } fr
 import { run } from './run.ts'
 
 const { all } = new Command('refresh')
-  .description('Brings the daily tables up to date.')
-  .option('--all', 'compute every day again, not only those in the refresh queue and the rolling window')
+  .description('Recomputes the days in the refresh queue and the rolling window.')
+  .option('--all', 'recompute every day')
   .parse()
   .opts<{ all?: boolean }>()
 
@@ -27,7 +27,7 @@ await run(() =>
     if (rollingWindow === undefined || all) return
     const { days, watermark } = rollingWindow
     console.log(
-      `Computed the last ${days} days again. For changes through ${watermark}, run npm run refresh -- --all.`,
+      `Recomputed the most recent ${days} days. For changes through ${watermark}, run npm run refresh -- --all.`,
     )
   }),
 )

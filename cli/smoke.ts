@@ -14,7 +14,7 @@ const options = new Command('smoke')
   .description(
     'Reads a page of every endpoint of a running service and checks it against its OpenAPI document.',
   )
-  .option('--url <address>', 'URL of the service (default: API_URL)')
+  .option('--url <url>', 'URL of the service (default: API_URL)')
   .option('--key <key>', 'export key (default: EXPORT_API_KEY, which stays out of the shell history)')
   .option('--without-key', 'run only the checks that need no key')
   .option('--wait <seconds>', 'wait at most this long for the service to start', seconds, 0)

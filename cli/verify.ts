@@ -10,6 +10,8 @@ const day = (text: string): string => {
   throw new InvalidArgumentError('Use a date such as 2026-10-31.')
 }
 
+const rowsDiffer = (count: number): string => (count === 1 ? '1 row differs' : `${count} rows differ`)
+
 const options = new Command('verify')
   .description('Compares the daily tables with the views that define them and prints each row that differs.')
   .option('--brand <id>', 'only this brand', uuid)
@@ -33,11 +35,11 @@ await run(() =>
         `${found.metric} ${found.kind}${found.waiting ? ' (in the refresh queue)' : ''} ${JSON.stringify(found.row)}`,
       )
     }
-    if (waiting > 0) console.log(`${waiting} rows differ and are in the refresh queue.`)
+    if (waiting > 0) console.log(`${rowsDiffer(waiting)} (in the refresh queue).`)
     if (wrong > 0)
       throw new UsageError(
-        `${wrong} rows differ from their definition. To compute every day again: npm run refresh -- --all`,
+        `${rowsDiffer(wrong)} from the views. To recompute every day, run npm run refresh -- --all.`,
       )
-    console.log('All other rows equal their definition.')
+    console.log(waiting > 0 ? 'All other rows match.' : 'All rows match.')
   }),
 )

@@ -8,7 +8,7 @@ export const Brand = z.object({
   name: text('Name of the brand.'),
   displayName: text('Name of the brand as the application shows it.'),
   url: text('Domain of the brand.'),
-  siteUrl: text("Address of the brand's website."),
+  siteUrl: text("URL of the brand's website."),
   industry: nullable(text('Industry of the brand. Null when it is not set.')),
   createdAt: instant('Time at which the brand was created.'),
 })

@@ -6,7 +6,11 @@ import { count, day, flag, nullable, text } from '../lib/schemas.ts'
 export const CitationRow = z.object({
   date: day('UTC day on which the citations were recorded.'),
   url: text('Cited URL.'),
-  domain: nullable(text('Domain of the cited URL. Null when it is unknown.')),
+  domain: nullable(
+    text(
+      "Domain of the URL; if that day's citations disagree, the one that sorts last by code point. Null when it is unknown.",
+    ),
+  ),
   is_owned: flag(
     'True (owned) when the brand owns the domain of any citation of this URL on this day. False (earned) otherwise.',
   ),

@@ -15,8 +15,9 @@ export default metric({
   path: '/recommended-rate',
   summary: 'Recommended rate',
   description: `Returns how often answers recommend the brand and its competitors. One row per date and judged entity.
-Data starts on 2026-09-22. The number of recommending answers of a row is \`round(recommended_rate × judged_answers / 100)\`.
-Rate of a period, per entity: sum these numbers, divide by \`sum(judged_answers)\`, then multiply by 100.`,
+Data starts on 2026-09-22. The number of answers that recommend the entity is
+\`round(recommended_rate × judged_answers / 100)\`. Rate of a period, per entity: sum these numbers, divide by
+\`sum(judged_answers)\`, then multiply by 100.`,
   row: RecommendedRateRow,
   rows: dailyRecommendedRate,
   formula: {

@@ -19,8 +19,8 @@ export default metric({
   path: '/sentiment',
   summary: 'Sentiment',
   description: `Returns the sentiment of the phrases about the brand, across all models and markets. One row per date with
-such phrases. Score of a period: \`sum(positive_weight) / (sum(positive_weight) + sum(negative_weight)) × 100\`. It has no
-value when both sums are 0.`,
+such phrases. Score of a period: \`sum(positive_weight) / (sum(positive_weight) + sum(negative_weight)) × 100\`. It is
+undefined when both sums are 0.`,
   row: SentimentRow,
   rows: dailySentiment,
   formula: { part: 'sum(positive_weight)', whole: 'sum(positive_weight) + sum(negative_weight)' },

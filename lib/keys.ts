@@ -63,7 +63,7 @@ export async function createKey(
       await requireBrands(tx, actor, request.brandIds)
       if (request.label.trim() === '') throw new KeyRequestError('The label is empty. Give the key a label.')
       if (request.expiresAt !== null && request.expiresAt <= now) {
-        throw new KeyRequestError('The expiry must be in the future.')
+        throw new KeyRequestError('The expiry is not in the future. Choose a later time.')
       }
 
       const key = mintApiKey()
@@ -111,7 +111,8 @@ export async function revokeKey(db: Database, actor: Actor, keyId: string, now: 
     .set({ revoked_at: now })
     .where(and(its, isNull(apiKeys.revoked_at)))
   const [row] = await db.select().from(apiKeys).where(its)
-  if (row === undefined) throw new KeyRequestError('The organization has no key with this id.')
+  if (row === undefined)
+    throw new KeyRequestError('The organization has no key with this id. List its keys to find the id.')
   return toListing(row, now)
 }
 
@@ -121,7 +122,7 @@ async function requireRole(db: Database, { organizationId, userId }: Actor): Pro
     .from(memberships)
     .where(and(eq(memberships.organization_id, organizationId), eq(memberships.user_id, userId)))
   if (membership?.role !== 'owner' && membership?.role !== 'admin') {
-    throw new KeyRequestError('Only an owner or admin of the organization can create, list or revoke keys.')
+    throw new KeyRequestError('The user cannot manage keys. Use an owner or admin of the organization.')
   }
 }
 
@@ -132,7 +133,9 @@ async function requireAllowance(db: Database, actor: Actor, now: Date): Promise<
     .where(and(eq(subscriptions.organization_id, actor.organizationId), eq(subscriptions.status, 'active')))
   const allowance = subscription === undefined ? 0 : PLANS[subscription.plan].keys
   if (subscription === undefined || allowance === 0) {
-    throw new KeyRequestError('The organization has no active plan that includes the Export API.')
+    throw new KeyRequestError(
+      'The organization has no active plan that includes the Export API. Ask its owner to activate one.',
+    )
   }
   const active = and(isNull(apiKeys.revoked_at), or(isNull(apiKeys.expires_at), gt(apiKeys.expires_at, now)))
   const [used] = await db
@@ -141,7 +144,7 @@ async function requireAllowance(db: Database, actor: Actor, now: Date): Promise<
     .where(and(exportKeysOf(actor), active))
   if (used === undefined || used.keys >= allowance) {
     throw new KeyRequestError(
-      `All ${allowance} keys of the ${subscription.plan} plan are in use. Revoke one first.`,
+      `The ${subscription.plan} plan allows ${allowance} active keys, and all are in use. Revoke one first.`,
     )
   }
 }
@@ -157,7 +160,7 @@ async function requireBrands(
     .from(brands)
     .where(and(eq(brands.organization_id, organizationId), inArray(brands.id, [...ids])))
   if (own.length < new Set(ids.map((id) => id.toLowerCase())).size) {
-    throw new KeyRequestError('Every listed brand must belong to the organization.')
+    throw new KeyRequestError("A listed brand is not the organization's. List only its own brands.")
   }
 }
 

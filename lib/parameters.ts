@@ -15,9 +15,11 @@ export const Parameters = z.object({
         'First day of the window, in UTC. Default: 30 days before today. A day before the limit of your plan is not an error: the window starts at the limit, and `meta.fromDate` reports it.',
     }),
   ),
-  toDate: z
-    .optional(day())
-    .check(z.meta({ description: 'Last day of the window, in UTC. Default: the time of the request.' })),
+  toDate: z.optional(day()).check(
+    z.meta({
+      description: 'Last day of the window, in UTC. Default: today, up to the time of the request.',
+    }),
+  ),
   cursor: z.optional(z.string().check(z.minLength(1))).check(
     z.meta({
       description:

@@ -10,7 +10,7 @@ import { memoize } from './memoize.ts'
 import { network } from './network.ts'
 import { type RequestLog, timed } from './request-log.ts'
 
-/** Requests per clock minute, over all endpoints (docs/specification.md, Rate budget). */
+/** Requests per clock minute, over all endpoints (docs/specification.md, Rate limit). */
 export const BUDGET = { requests: 100, seconds: 60 } as const
 
 /** Milliseconds to wait for Redis. Then the request is served without a budget: a slow counter must not fail an export. */

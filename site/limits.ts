@@ -9,7 +9,7 @@ const PERIOD = BUDGET.seconds === 60 ? 'clock minute' : `${BUDGET.seconds} secon
 
 /** Renders the limits of the service from the constants that enforce them. */
 export const limits = (): Html => html`<dl class="facts">
-  <div><dt>Rate limit</dt><dd>${BUDGET.requests} requests per ${PERIOD}, across all endpoints. The limit applies to each session. Requests without a session share the limit of their IP address and User-Agent.</dd></div>
+  <div><dt>Rate limit</dt><dd>${BUDGET.requests} requests per ${PERIOD}, across all endpoints. The limit applies to each session cookie or <code>Authorization</code> header. Requests without either share the limit of their IP address and User-Agent.</dd></div>
   <div><dt>Page size</dt><dd>up to ${PAGE_SIZE} rows</dd></div>
   <div><dt>Default window</dt><dd>from ${DEFAULT_DAYS} days before today until now</dd></div>
 </dl>

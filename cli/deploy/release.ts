@@ -22,7 +22,9 @@ export async function deployRelease(release: Release, service: Service): Promise
   console.log(`Commit ${release.commit} is live. Testing ${service.url}:`)
   await waitFor(service, PROPAGATION_SECONDS)
   await runSmoke(service).catch((error: Error) => {
-    throw new UsageError(`${error.message}\nThe new version is live. To go back, deploy the previous commit.`)
+    throw new UsageError(
+      `${error.message}\nThe new version is live. To roll back, deploy the previous commit.`,
+    )
   })
 }
 

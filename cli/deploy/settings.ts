@@ -14,23 +14,23 @@ export const SETTINGS = {
     form: /^\S+$/,
   },
   CLOUDFLARE_ZONE: {
-    description: 'the domain at Cloudflare, such as example.com',
+    description: 'the Cloudflare zone, such as example.com',
     form: /^([a-z0-9-]+\.)+[a-z0-9-]{2,}$/,
   },
   API_URL: {
-    description: 'the address of the service, such as https://api.example.com',
+    description: 'the URL of the service, such as https://api.example.com',
     form: /^https:\/\/[a-z0-9.-]+\/?$/,
   },
   MIGRATE_DATABASE_URL: {
-    description: `the owner's direct URL of the database, ${ADDRESS}`,
+    description: `the owner's direct connection string, ${ADDRESS}`,
     form: FORMS.DATABASE_URL,
   },
   DATABASE_URL: {
-    description: `the URL of the database with the role export_api_reader, ${ADDRESS}`,
+    description: `the connection string with the role export_api_reader, ${ADDRESS}`,
     form: FORMS.DATABASE_URL,
   },
   REFRESH_DATABASE_URL: {
-    description: `the URL of the database with the role export_api_refresher, ${ADDRESS}`,
+    description: `the connection string with the role export_api_refresher, ${ADDRESS}`,
     form: FORMS.DATABASE_URL,
   },
   UPSTASH_REDIS_REST_URL: {
@@ -60,7 +60,7 @@ export function readSettings(environment: Environment): { settings: Settings; er
   const read = (name: Name): string => {
     const { description, form, optional }: Setting = SETTINGS[name]
     const value = environment[name] ?? ''
-    if (value === '' && !optional) errors.push(`${name} is not set. It is ${description}.`)
+    if (value === '' && !optional) errors.push(`${name} is not set. Set it to ${description}.`)
     if (value === '' || form.test(value)) return value
     errors.push(`${name} is malformed. It must be ${description}.`)
     return ''
@@ -87,15 +87,17 @@ function conflicts(settings: Settings): string[] {
   const { CLOUDFLARE_ZONE: zone, API_URL, MIGRATE_DATABASE_URL: owner } = settings
   const host = hostOf(API_URL)
   if (zone !== '' && host !== '' && host !== zone && !host.endsWith(`.${zone}`)) {
-    errors.push('API_URL is not in CLOUDFLARE_ZONE. Its host must be that domain or a subdomain of it.')
+    errors.push('API_URL is not in CLOUDFLARE_ZONE. Its host must be that zone or a subdomain of it.')
   }
   if (hostOf(owner).split('.')[0]?.endsWith('-pooler')) {
-    errors.push("MIGRATE_DATABASE_URL names Neon's pooler. Migrations need the direct URL.")
+    errors.push(
+      "MIGRATE_DATABASE_URL names Neon's pooler. Set it to the direct connection string, which migrations need.",
+    )
   }
   for (const name of ['DATABASE_URL', 'REFRESH_DATABASE_URL'] as const) {
     if (settings[name] !== '' && userOf(settings[name]) === userOf(owner)) {
       errors.push(
-        `${name} has the owner's role. Use the Worker's own role: npm run passwords prints its URL.`,
+        `${name} has the owner's role. Use the Worker's own role: npm run passwords prints its connection string.`,
       )
     }
   }

@@ -14,14 +14,14 @@ export type JsonResponse = { readonly status: number; readonly headers: Headers;
 
 const ErrorBody = z.object({ error: z.string() })
 
-/** The origin of an address, which may end with a slash or the API's base path. */
+/** The origin of a URL, which may end with a slash or the API's base path. */
 export function originOf(address: string): string {
   const url = address.replace(/\/+$/, '').replace(new RegExp(`${BASE}$`), '')
   if (/^https?:\/\//.test(url) && URL.canParse(url)) return url
   throw new UsageError('The URL of the service must look like https://api.example.com.')
 }
 
-/** Sends a request to a path below the API's base. Throws an error whose message is a sentence. */
+/** Sends a request to a path under the API's base. Throws an error whose message is a sentence. */
 export async function get(url: string, path: string, key?: string, query: Query = {}): Promise<JsonResponse> {
   const address = new URL(`${url}${BASE}${path}`)
   for (const [name, value] of Object.entries(query)) {
@@ -37,7 +37,9 @@ export async function get(url: string, path: string, key?: string, query: Query 
   try {
     return { status: response.status, headers: response.headers, body: JSON.parse(text) }
   } catch {
-    throw new Error(`${address.origin} answered ${response.status} without JSON. It is not this service.`)
+    throw new Error(
+      `${address.origin} returned ${response.status} with a non-JSON body. Check API_URL and the route.`,
+    )
   }
 }
 

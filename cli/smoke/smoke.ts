@@ -115,7 +115,7 @@ export async function* smoke({ url, key }: Service): AsyncGenerator<Finding> {
         throw new Error('The second page repeats a row.')
       }
       if (JSON.stringify(second.meta) !== JSON.stringify(first.meta)) {
-        throw new Error('The second page has another window.')
+        throw new Error('The second page has a different window.')
       }
       return `${rows(first.data.length)}, then ${second.data.length}`
     })

@@ -1,5 +1,5 @@
 -- Tracks every change of the application of mapping.sql with triggers. Where you cannot create triggers, skip this
--- file: each refresh then computes the last days again, as many as daily.rolling_window says. Run it in one
+-- file: each refresh then recomputes the most recent days, as many as daily.rolling_window says. Run it in one
 -- transaction.
 
 select daily.install_triggers('app.tracked_brands', 'brands');

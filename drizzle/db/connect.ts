@@ -41,7 +41,7 @@ export async function withClient<Result>(
   // The query that is running when a connection breaks rejects; without a listener the event would end the process.
   client.on('error', () => {})
   await client.connect().catch((error) => {
-    throw new UsageError(`${variable} cannot be used: ${reasonOf(error)}.`)
+    throw new UsageError(`Cannot connect with ${variable}: ${reasonOf(error)}.`)
   })
   try {
     return await work(client)

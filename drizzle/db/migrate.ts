@@ -12,7 +12,7 @@ const MIGRATIONS = journal.entries.map(({ tag }) => `migrations/${tag}.sql`)
 
 /**
  * The current text of every function, trigger and grant. `roles.sql` comes last, since it grants what the others
- * make.
+ * create.
  */
 const AFTER = [
   'settings',
@@ -28,7 +28,7 @@ const AFTER = [
 /** An arbitrary number: migrations of one database wait for each other on this advisory lock. */
 const LOCK = 7_220_641
 
-/** The form of a schema's name that needs no quotes in SQL. */
+/** The format of a schema's name that needs no quotes in SQL. */
 export const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,62}$/
 
 /** Thrown when `public` holds tables of another application under names that the migrations use. */
@@ -48,7 +48,7 @@ export type Migration = {
 type SqlFile = { readonly name: string; readonly text: string; readonly sha256: string }
 
 /**
- * Brings a database to the current schema, in one transaction: applies the migrations that it does not have, then
+ * Migrates a database to the current schema, in one transaction: applies the migrations that it does not have, then
  * every file of `drizzle/sql` if any of them or the schema changed, then installs `statements`. Concurrent calls run
  * one after the other. Throws {@link SchemaConflictError}.
  */
@@ -96,7 +96,7 @@ async function applyFiles(client: Client, schema = 'public'): Promise<void> {
   }
 }
 
-/** Next to an application the triggers wait until its tables are mapped, and each refresh computes the last days. */
+/** Next to an application the triggers wait until its tables are mapped, and each refresh recomputes the most recent days. */
 async function trackChanges(client: Client, home: string): Promise<void> {
   await client.query(
     home === 'public'

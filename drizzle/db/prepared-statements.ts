@@ -12,7 +12,7 @@ export type StatementFunction = {
 const READER = 'export_api_reader'
 
 /**
- * Makes a function of each statement and lets the role of the Workers execute it. Functions of earlier releases stay,
+ * Creates a function for each statement and lets the role of the Workers execute it. Functions of earlier releases stay,
  * because Workers that are still deployed call them.
  */
 export async function installPreparedStatements(

@@ -20,7 +20,7 @@ export async function enqueueAll(client: ClientBase): Promise<void> {
   await client.query('insert into daily.refresh_queue (metric) select distinct metric from daily.sources')
 }
 
-/** How many days each refresh computes again, and the last day before them (`YYYY-MM-DD`). */
+/** How many days each refresh recomputes, and the last day before them (`YYYY-MM-DD`). */
 export type RollingWindow = { readonly days: number; readonly watermark: string }
 
 /**
@@ -36,7 +36,7 @@ export async function enqueueRollingWindow(client: ClientBase): Promise<RollingW
 }
 
 /**
- * Brings every stored day up to date, one short transaction after another. Calls `onStep` with the number of entries
+ * Recomputes every day in the queue, one short transaction after another. Calls `onStep` with the number of entries
  * that each processed.
  */
 export async function refreshAll(

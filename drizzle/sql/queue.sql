@@ -1,7 +1,7 @@
--- daily.refresh_queue lists what the refresh has to compute again. The triggers (triggers.sql) add entries.
+-- daily.refresh_queue lists what the refresh has to recompute. The triggers (triggers.sql) add entries.
 
--- Whether this transaction cannot see what others committed after it began. It could enqueue the day on which an answer
--- used to be. The triggers take a stronger lock then, so that Postgres raises 40001 instead and the client can retry.
+-- Whether this transaction cannot see what other transactions committed after it began. It could enqueue an answer's
+-- previous day. The triggers then take a stronger lock, so that Postgres raises 40001 and the client can retry.
 create or replace function daily.has_fixed_snapshot() returns boolean
 language sql stable as $function$
   select current_setting('transaction_isolation') in ('repeatable read', 'serializable')
@@ -30,7 +30,7 @@ begin
 end
 $function$;
 
--- After a truncate every day of the source's metrics is computed again.
+-- After a truncate, the refresh recomputes every day of the source's metrics.
 create or replace function daily.enqueue_truncate() returns trigger
 language plpgsql security definer set search_path = '' as $function$
 begin

@@ -1,6 +1,6 @@
 -- Replaces the oldest entry without a date or brand by one entry per day. Returns whether there was one. It runs
--- after the transaction that added the entry, so it sees what others committed meanwhile. Days that another refresh
--- is computing are still in the queue, so they count too.
+-- after the transaction that added the entry, so it sees what other transactions committed meanwhile. Days that
+-- another refresh is computing are still in the queue, so they count too.
 create or replace function daily.expand() returns boolean
 language plpgsql set search_path = '' as $function$
 declare
@@ -76,7 +76,7 @@ begin
 end
 $function$;
 
--- Makes the stored rows of one metric equal to its view, for some brands and days, and writes only rows that differ.
+-- Makes the stored rows of one metric equal its view, for some brands and days, and writes only rows that differ.
 -- The columns are the table's, the key is its primary key. The settings are for data in memory or on flash: with
 -- Postgres's defaults the planner reads all citations of a large brand to find a day.
 create or replace function daily.recompute(of_metric text, of_brands uuid[], first date, last date) returns void
@@ -127,9 +127,10 @@ end
 $function$;
 
 -- One bounded step of the refresh: the newest day in the queue of one metric, with queued days shortly before it, for
--- some brands. Returns the number of entries it processed; 0 when only entries that another refresh has locked are
--- left. Run it in a transaction of its own: readers see a day before it or after it. A day that cannot be computed
--- stays in the queue and delays nothing else; its error is raised when nothing else is left to do.
+-- some brands. Returns the number of entries it processed; 0 when the queue is empty or another refresh has locked the
+-- remaining entries. Run it in a transaction of its own: readers see a day before it or after it. A day that cannot be
+-- computed stays in the queue. It can hold back the days and brands of its step, but no other metric; its error is
+-- raised when nothing else is left to do.
 create or replace function daily.refresh(max_brands integer, max_days integer) returns integer
 language plpgsql security definer set search_path = '' as $function$
 declare
@@ -173,7 +174,7 @@ begin
       perform daily.recompute(next_metric, brands, oldest, newest);
       return processed;
     exception
-      -- The caller retries these.
+      -- The next run retries these.
       when lock_not_available or deadlock_detected or serialization_failure then
         raise;
       when others then

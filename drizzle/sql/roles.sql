@@ -1,6 +1,6 @@
 -- Three roles with the least privileges: the Workers that answer requests, the refresh, and the command that manages
--- keys. They cannot log in until they get a password. A function, because another role may have to create them and
--- run it again.
+-- keys. They cannot log in until they get a password. It is a function so that an administrator can run it again when
+-- the migrating role cannot create roles.
 create or replace function daily.grant_roles() returns void
 language plpgsql as $function$
 declare

@@ -1,8 +1,8 @@
 -- Starts a refresh where no triggers track changes: enqueues the days of daily.rolling_window, and all days at first.
 -- Returns the number of new entries. Days before the window then count as up to date; days that passed without a
--- refresh are enqueued by the next one. Unless `restart`, it waits up to an hour for the entries of the previous
--- call, because a day that cannot be computed would otherwise stop the window for good. With triggers it only checks
--- that they are there.
+-- refresh are enqueued by the next one. Unless `restart`, it returns 0 while entries of the previous call remain, for
+-- at most an hour: a day that cannot be computed must not block the window forever. With triggers it only checks that
+-- they are there.
 create or replace function daily.enqueue_rolling_window(
   restart boolean, today date default (now() at time zone 'UTC')::date
 ) returns integer
@@ -21,8 +21,8 @@ begin
     if untracked is not null then
       raise exception 'No triggers track changes of %', untracked
         using errcode = 'object_not_in_prerequisite_state',
-          hint = 'Install them with `select daily.install_triggers(table, source)`, or compute the last 7 days again on '
-            'each refresh with `insert into daily.rolling_window (days) values (7)`.';
+          hint = 'Install them with `select daily.install_triggers(table, source)`, or recompute the most recent 7 '
+            'days on each refresh with `insert into daily.rolling_window (days) values (7)`.';
     end if;
     return 0;
   end if;

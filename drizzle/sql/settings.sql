@@ -1,5 +1,5 @@
 -- Pages of 1000 rows are read by index, from memory or flash. With Postgres's default, which is for spinning disks,
--- the planner sorts a brand of some ten thousand rows for each page instead.
+-- the planner sorts a brand with tens of thousands of rows for each page instead.
 do $$
 begin
   execute format('alter database %I set random_page_cost = 1.1', current_database());

@@ -1,5 +1,5 @@
--- Which views of export_source each metric reads, and whether a row of theirs is dated by the answer or by the
--- recording of the citation. A new metric adds its rows here.
+-- Which views of export_source each metric reads, and whether the answer or the citation dates their rows. A new
+-- metric adds its rows here.
 with listed (metric, source, dated_by) as (
   values
     ('visibility', 'answers', 'answered_at'),

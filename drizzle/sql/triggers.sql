@@ -1,6 +1,6 @@
 -- The triggers that add entries to daily.refresh_queue when a row of a source changes. A source is a view of
--- export_source; its triggers are on the table under the view, be it ours or another application's. Their functions
--- are made from the templates below, in which install_triggers replaces
+-- export_source; its triggers are on the table under the view, whether ours or another application's. Their
+-- functions are created from the templates below, in which create_triggers replaces
 --   {{new_rows}}, {{old_rows}}  by the rows that the statement wrote or removed, seen through the view
 --   {{changed_rows}}            by both of these, or the one that the event has
 --   {{old_row}}                 by the row that a trigger of a row removes, seen through the view
@@ -39,8 +39,8 @@ begin
     where (new_rows.prompt_id, new_rows.error is null) is distinct from (old_rows.prompt_id, old_rows.error is null)
   ) as day;
 
-  -- An answer that has left the view cannot be locked, so a citation that is being added to it would be missed. All
-  -- days with citations of its brand are computed again.
+  -- An answer that has left the view cannot be locked, so a citation that is being added to it would be missed. The
+  -- refresh recomputes all days with citations of its brand.
   insert into daily.refresh_queue (metric, brand_id)
   select distinct sources.metric, prompts.brand_id
   from {{old_rows}}
@@ -156,7 +156,7 @@ end
 $template$),
 
 -- The refresh looks up the days of a prompt, after this transaction, so answers that are being added are not missed.
--- A brand that loses a prompt has all days computed again: the prompt's own days may be unknown by then.
+-- It recomputes all days of a brand that loses a prompt: the prompt's own days may be unknown by then.
 (array['prompts'], array['update'], $template$
 begin
   perform from export_source.prompts
@@ -215,7 +215,7 @@ begin
 end
 $template$),
 
--- A model or market that enters the view has no stored days: every day is computed again.
+-- A model or market that enters the view has no stored days, so the refresh recomputes every day.
 (array['models'], array['update'], $template$
 begin
   insert into daily.refresh_queue (metric, model_id)
@@ -258,7 +258,7 @@ language sql stable set search_path = '' as $function$
   select distinct read.source, read.relation::regclass from read where read.relkind <> 'v'
 $function$;
 
--- Those without enabled triggers.
+-- Source tables without enabled triggers.
 create or replace function daily.untracked_tables() returns table (source text, base regclass)
 language sql stable set search_path = '' as $function$
   select source_tables.source, source_tables.base
@@ -268,7 +268,7 @@ language sql stable set search_path = '' as $function$
     where tgrelid = source_tables.base and tgname = format('enqueue_%s_update', source_tables.source) and tgenabled = 'A')
 $function$;
 
--- Makes the function of a trigger, which runs as its owner: a role that writes rows needs no rights on the queue.
+-- Creates the function of a trigger, which runs as its owner: a role that writes rows needs no rights on the queue.
 -- `home` is the schema of the types and functions that the view's query names without a schema.
 create or replace function daily.create_trigger_function(name text, home text, body text) returns void
 language plpgsql set search_path = '' as $function$
@@ -281,7 +281,7 @@ begin
 end
 $function$;
 
--- Makes a trigger that also fires where a session has switched triggers off (session_replication_role). An existing
+-- Creates a trigger that also fires where a session has disabled triggers (session_replication_role). An existing
 -- trigger stays: it calls the function by name, and an upgrade must not lock the table.
 create or replace function daily.create_trigger(of_table regclass, name text, definition text) returns void
 language plpgsql set search_path = '' as $function$
@@ -293,9 +293,9 @@ begin
 end
 $function$;
 
--- Makes the triggers on the table under a source, or replaces their functions by the current templates. They take the
+-- Creates the triggers on the table under a source, or replaces their functions by the current templates. They take the
 -- mapping from the view, whose query they run over the changed rows. So a row of the view must come from one row of
--- the table: views that group rows or join tables are refused.
+-- the table: views that group rows or join tables are rejected.
 create or replace function daily.create_triggers(of_table regclass, of_source text) returns void
 language plpgsql set search_path = '' as $function$
 declare
@@ -342,7 +342,7 @@ begin
   new_rows := format('(with %I as (select * from new_rows) %s)', base, mapping);
   old_rows := format('(with %I as (select * from old_rows) %s)', base, mapping);
 
-  -- The functions are one source's, so triggers on a table that the view read earlier have to go.
+  -- Each function serves one table per source, so drop triggers on tables that the view no longer reads.
   for previous in
     select tgrelid::regclass as base, tgname from pg_catalog.pg_trigger
     where tgname like format('enqueue\_%s\_%%', of_source) and tgrelid <> of_table and tgparentid = 0
@@ -386,7 +386,7 @@ begin
 end
 $function$;
 
--- Tracks the changes of a table under a source from now on, and enqueues every day for the changes of before. For an
+-- Tracks the changes of a table under a source from now on, and enqueues every day, to cover earlier changes. For an
 -- application's tables; call it again after you change the view.
 create or replace function daily.install_triggers(of_table regclass, of_source text) returns void
 language plpgsql set search_path = '' as $function$
@@ -400,6 +400,6 @@ begin
 end
 $function$;
 
--- Brings the triggers of all tracked tables to the templates above.
+-- Updates the triggers of all tracked tables to the templates above.
 select daily.create_triggers(base, source)
 from (select base, source from daily.source_tables() except select base, source from daily.untracked_tables()) as tracked;

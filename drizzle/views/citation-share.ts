@@ -15,7 +15,7 @@ export const citationShareColumns = () => ({
   owned_citations: integer().notNull(),
 })
 
-/** Cited URLs by the day of the answer, with ownership counted per citation (docs/specification.md). */
+/** Cited URLs by the day of the answer, with ownership counted per answer (docs/specification.md). */
 export const citationShare = metrics.view('citation_share', citationShareColumns()).as(sql`
     select
       counted.brand_id,

@@ -42,7 +42,7 @@ export function openapi(
           in: 'header',
           name: 'X-API-Key',
           description:
-            'An export API key: `svc_live_` followed by 64 hexadecimal digits. Create one in the settings of the application.',
+            'An export API key: `svc_live_` followed by 64 hexadecimal digits. Ask your administrator for one.',
         },
       },
       parameters: Object.fromEntries(

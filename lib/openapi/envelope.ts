@@ -5,7 +5,7 @@ import { flag, instant, text, uuid } from '../schemas.ts'
 
 /** The `pagination` member of a page (docs/specification.md, Paging). */
 export const Pagination = z.object({
-  pageSize: z.literal(PAGE_SIZE).check(z.meta({ description: 'Maximum number of rows of a page.' })),
+  pageSize: z.literal(PAGE_SIZE).check(z.meta({ description: 'Maximum number of rows per page.' })),
   hasMore: flag('Whether another page follows.'),
   nextCursor: z
     .nullable(z.string())
@@ -24,5 +24,5 @@ export const Meta = z.object({
 
 /** The body of every error (docs/specification.md, Errors). */
 export const ErrorBody = z.object({
-  error: text('What failed. Sentences can change: use the status in programs.'),
+  error: text('What failed, then what to do. Messages can change: use the status in programs.'),
 })

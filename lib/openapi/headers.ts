@@ -35,7 +35,7 @@ export const HEADERS: Record<string, Json> = {
     example: '"4b9e9d1a6f8e0c2d7a3b5c1e9f0d8a76"',
   },
   Link: {
-    description: 'Address of the next page, with `rel="next"`. Absent on the last page.',
+    description: 'URL of the next page, with `rel="next"`. Absent on the last page.',
     schema: { type: 'string' },
   },
   'X-Data-Settled-Through': {
@@ -52,7 +52,7 @@ export const DEPRECATION_HEADERS: Record<string, Json> = {
     schema: { type: 'string' },
   },
   Sunset: {
-    description: 'Time after which this endpoint can be removed (RFC 8594).',
+    description: 'Time after which this endpoint may be removed (RFC 8594).',
     schema: { type: 'string' },
   },
 }

@@ -22,5 +22,5 @@ Dates are UTC days. Without \`fromDate\`, the window starts ${DEFAULT_DAYS} days
 reaches: ${lookbacks.join(', ')}. The rate limit is ${BUDGET.requests} requests per clock minute, across
 all endpoints.
 
-For the first load, request one month at a time for each brand. Afterwards, request the last days again every day, and
-replace those days in your copy. Late data and edits change days that you already have.`
+For the first load, request one month at a time for each brand. Afterwards, request the most recent days again every
+day, and replace those days in your copy. Late data and edits change days that you already have.`

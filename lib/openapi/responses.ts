@@ -20,7 +20,8 @@ const ERROR_RESPONSES: Record<string, ErrorResponse> = {
     message: ERRORS.key[1],
   },
   403: {
-    description: 'The organization has no active plan that includes the API.',
+    description:
+      'The organization has no active plan that includes the Export API. Ask its owner to activate one.',
     message: ERRORS.plan[1],
   },
   404: {
@@ -28,12 +29,13 @@ const ERROR_RESPONSES: Record<string, ErrorResponse> = {
     message: ERRORS.brand[1],
   },
   429: {
-    description: 'The rate limit is exceeded. Wait the seconds in `Retry-After`, then retry.',
+    description: 'The rate limit is exceeded. Wait the number of seconds in `Retry-After`, then retry.',
     message: ERRORS.budget[1],
     headers: ['Retry-After'],
   },
   503: {
-    description: 'The data is temporarily unavailable. Wait the seconds in `Retry-After`, then retry.',
+    description:
+      'The data is temporarily unavailable. Wait the number of seconds in `Retry-After`, then retry.',
     message: ERRORS.database[1],
     headers: ['Retry-After'],
   },

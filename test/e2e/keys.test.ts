@@ -83,7 +83,7 @@ describe('creating a key', () => {
     const org = await organization(db, { plan })
     await withKeys(org, allowed - 1)
     await create(org)
-    await expectRejected(create(org), new RegExp(`${allowed} keys`))
+    await expectRejected(create(org), new RegExp(`${allowed} active keys`))
     expect(await countKeys(org)).toBe(allowed)
   })
 
@@ -100,7 +100,7 @@ describe('creating a key', () => {
     await withKeys(await organization(db, { plan: 'pro' }), 2)
     await create(org)
     await create(org, { expiresAt: new Date('2099-01-01') })
-    await expectRejected(create(org), /2 keys/)
+    await expectRejected(create(org), /2 active keys/)
   })
 
   test('rejects brands of other organizations', async () => {

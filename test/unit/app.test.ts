@@ -173,7 +173,7 @@ describe('an error', () => {
     const response = await failWith(error)
     expect(response.status).toBe(500)
     expect(await response.json()).toEqual({
-      error: 'Internal error. Retry the request; if it fails again, report its X-Request-Id.',
+      error: 'Internal error. Retry once; if it fails again, report the X-Request-Id.',
     })
     expect(response.headers.get('Cache-Control')).toBe('no-store')
     expect(lines[0]).toEqual({

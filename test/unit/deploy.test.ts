@@ -14,7 +14,7 @@ test('a complete environment has no error', () => {
 test('each missing setting is one sentence, all at once', () => {
   const { errors } = readSettings({})
   expect(errors.map((line) => line.split(' ')[0])).toEqual(Object.keys(ENVIRONMENT))
-  for (const line of errors) expect(line).toMatch(/^\w+ is not set\. It is .*\.$/)
+  for (const line of errors) expect(line).toMatch(/^\w+ is not set\. Set it to .*\.$/)
 })
 
 test.for([

@@ -3,14 +3,20 @@ import { ERRORS, HttpError, httpError, PARAMETER_ERRORS, parameterError } from '
 
 test('each error has its status and message', () => {
   expect(ERRORS).toEqual({
-    unknownPath: [404, 'Not found. GET /api/export/v1/openapi.json lists every path.'],
+    unknownPath: [404, 'Not found. See /api/export/v1/openapi.json for the available paths.'],
     method: [405, 'Method not allowed. Use GET or HEAD.'],
-    budget: [429, 'Rate limit of 100 requests per minute exceeded. Retry after the seconds in Retry-After.'],
+    budget: [
+      429,
+      'Rate limit of 100 requests per minute exceeded. Wait the number of seconds in Retry-After, then retry.',
+    ],
     key: [401, 'API key missing or invalid. Send an active export key in the X-API-Key header.'],
-    plan: [403, "The key's organization has no active plan that includes the Export API. Upgrade its plan."],
+    plan: [
+      403,
+      'The organization has no active plan that includes the Export API. Ask its owner to activate one.',
+    ],
     brand: [404, 'Brand not found for this API key. Use an id from /api/export/v1/brands.'],
     database: [503, 'Temporarily unavailable. Retry the request.'],
-    internal: [500, 'Internal error. Retry the request; if it fails again, report its X-Request-Id.'],
+    internal: [500, 'Internal error. Retry once; if it fails again, report the X-Request-Id.'],
   })
 })
 
@@ -20,8 +26,8 @@ test('each parameter error has its message', () => {
   expect(missing('brandId')).toBe('Parameter brandId is missing. Add it to the query string.')
   expect(others).toEqual({
     brandId: 'Parameter brandId must be a UUID. Use an id from /api/export/v1/brands.',
-    fromDate: 'Parameter fromDate must be a calendar date in the form YYYY-MM-DD.',
-    toDate: 'Parameter toDate must be a calendar date in the form YYYY-MM-DD.',
+    fromDate: 'Parameter fromDate must be a calendar date in the format YYYY-MM-DD.',
+    toDate: 'Parameter toDate must be a calendar date in the format YYYY-MM-DD.',
     order: 'Parameter fromDate must not be later than toDate.',
     cursor:
       'Parameter cursor is invalid. Send nextCursor unchanged, with the same path, brandId, fromDate and toDate.',
