@@ -99,7 +99,7 @@ test.for<[string, string, (path: string) => Promise<Response>, RegExp]>([
     'a page of another site',
     'brands',
     () => Promise.resolve(new Response('<h1>Hello</h1>')),
-    /^brands: .* answered 200 without JSON/m,
+    /^brands: .* returned 200 with a non-JSON body/m,
   ],
   [
     'a repeated page',
