@@ -50,9 +50,5 @@ async function canLogIn(client: pg.Client): Promise<boolean> {
   return (rowCount ?? 0) > 0
 }
 
-function addressOf(owner: string, role: string, password: string): string {
-  const address = new URL(owner)
-  address.username = role
-  address.password = password
-  return address.href
-}
+const addressOf = (owner: string, role: string, password: string): string =>
+  Object.assign(new URL(owner), { username: role, password }).href
