@@ -4,9 +4,6 @@ import { partOf } from './columns.ts'
 
 export const answerMentions = pgTable(
   'answer_mentions',
-  {
-    answer_id: partOf(() => answers.id),
-    name: text().notNull(),
-  },
+  { answer_id: partOf(() => answers.id), name: text().notNull() },
   (table) => [primaryKey({ columns: [table.answer_id, table.name] })],
 )
