@@ -50,5 +50,6 @@ async function canLogIn(client: pg.Client): Promise<boolean> {
   return (rowCount ?? 0) > 0
 }
 
-const addressOf = (owner: string, role: string, password: string): string =>
-  Object.assign(new URL(owner), { username: role, password }).href
+function addressOf(owner: string, role: string, password: string): string {
+  return Object.assign(new URL(owner), { username: role, password }).href
+}
