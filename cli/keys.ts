@@ -32,9 +32,7 @@ const append = (text: string, before: readonly string[] = []): string[] => [...b
 const keys = new Command('keys')
   .description('Creates, lists, revokes and checks export keys.')
   // A key passed by mistake, for example as --key, is not printed.
-  .configureOutput({
-    outputError: (text, write) => write(text.replace(/svc_live_\w+/g, 'svc_live_…')),
-  })
+  .configureOutput({ outputError: (text, write) => write(text.replace(/svc_live_\w+/g, 'svc_live_…')) })
 
 const command = (name: string, description: string): Command =>
   keys

@@ -51,8 +51,5 @@ async function canLogIn(client: pg.Client): Promise<boolean> {
 }
 
 function addressOf(owner: string, role: string, password: string): string {
-  const address = new URL(owner)
-  address.username = role
-  address.password = password
-  return address.href
+  return Object.assign(new URL(owner), { username: role, password }).href
 }

@@ -24,11 +24,8 @@ await run(() =>
   withDatabase(async (client) => {
     let wrong = 0
     let waiting = 0
-    for await (const found of verify(client, {
-      brandId: options.brand,
-      from: options.from,
-      to: options.to,
-    })) {
+    const { brand: brandId, from, to } = options
+    for await (const found of verify(client, { brandId, from, to })) {
       if (found.waiting) waiting += 1
       else wrong += 1
       console.log(

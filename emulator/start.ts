@@ -53,15 +53,14 @@ export interface Emulator {
   close(): Promise<void>
 }
 
+type Closable = { readonly close: () => unknown }
+
 /** Starts every Worker of wrangler.toml in one workerd. This process answers as Neon and Upstash. */
 export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
   const closers: (() => unknown)[] = []
-  const closeLater = async <Part>(
-    start: Part | Promise<Part>,
-    end: (part: Part) => unknown,
-  ): Promise<Part> => {
+  const closeLater = async <Part extends Closable>(start: Part | Promise<Part>): Promise<Part> => {
     const part = await start
-    closers.push(() => end(part))
+    closers.push(part.close)
     return part
   }
   const close = async () => {
@@ -69,8 +68,8 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   }
   try {
     const starts = [
-      options.databaseUrl ?? closeLater(startEmbeddedPostgres(), ({ stop }) => stop()).then(({ url }) => url),
-      closeLater(options.redisUrl ? connectRedis(options.redisUrl) : embeddedRedis(), ({ close }) => close()),
+      options.databaseUrl ?? closeLater(startEmbeddedPostgres()).then(({ url }) => url),
+      closeLater(options.redisUrl ? connectRedis(options.redisUrl) : embeddedRedis()),
       options.bundle === false ? undefined : bundle(),
     ] as const
     // When one fails, the others must have registered their closers before close() runs.
@@ -94,32 +93,23 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
           intercept: (...request) => (serving ? options.intercept?.(...request) : undefined),
         }),
       ),
-      ({ close }) => close(),
     )
-    const workers = await startWorkers({
-      host: options.host,
-      port: options.port,
-      inspectorPort: options.inspectorPort,
-      bindings,
-      outbound: egress.service,
-      onLog: (line) => {
-        if (serving) options.onLog?.(line)
-      },
-    })
-    closers.push(workers.close)
+    const workers = await closeLater(
+      startWorkers({
+        host: options.host,
+        port: options.port,
+        inspectorPort: options.inspectorPort,
+        bindings,
+        outbound: egress.service,
+        onLog: (line) => serving && options.onLog?.(line),
+      }),
+    )
     subrequests.neon = subrequests.upstash = 0
     serving = true
     if (options.crons !== false) closers.push(scheduleCrons(workers.crons, workers.runCron))
-    return {
-      url: workers.url,
-      databaseUrl,
-      inspectorUrl: workers.inspectorUrl,
-      redis: redis.send,
-      runCron: workers.runCron,
-      subrequests: () => ({ ...subrequests }),
-      reload: workers.reload,
-      close,
-    }
+    const { url, inspectorUrl, runCron, reload } = workers
+    const counts = () => ({ ...subrequests })
+    return { url, databaseUrl, inspectorUrl, redis: redis.send, runCron, subrequests: counts, reload, close }
   } catch (error) {
     await close()
     throw error

@@ -1,25 +1,23 @@
 import * as z from 'zod/mini'
 
+const text = z.optional(z.string())
+
 /** The schema of a field or a parameter: the members that the page shows. */
 export const Schema = z.object({
-  type: z.optional(z.string()),
-  format: z.optional(z.string()),
-  description: z.optional(z.string()),
-  anyOf: z.optional(
-    z.array(
-      z.object({ type: z.string(), format: z.optional(z.string()), description: z.optional(z.string()) }),
-    ),
-  ),
+  type: text,
+  format: text,
+  description: text,
+  anyOf: z.optional(z.array(z.object({ type: text, format: text, description: text }))),
 })
 
 const Reference = z.object({ $ref: z.string() })
 
+const Formula = z.object({ part: z.string(), whole: z.string(), per: z.exactOptional(z.string()) })
+
 const Operation = z.object({
   summary: z.string(),
   description: z.string(),
-  'x-formula': z.optional(
-    z.object({ part: z.string(), whole: z.string(), per: z.exactOptional(z.string()) }),
-  ),
+  'x-formula': z.optional(Formula),
   parameters: z.optional(z.array(Reference)),
   responses: z.record(z.string(), z.unknown()),
 })
@@ -37,6 +35,8 @@ export const SuccessResponse = z.object({
   }),
 })
 
+const ErrorContent = z.object({ 'application/json': z.object({ example: z.object({ error: z.string() }) }) })
+
 /** The OpenAPI document in the form that `lib/openapi/` writes. */
 export const OpenApiDocument = z.object({
   info: z.object({ title: z.string(), version: z.string(), summary: z.string(), description: z.string() }),
@@ -48,14 +48,6 @@ export const OpenApiDocument = z.object({
     ),
     schemas: z.record(z.string(), z.unknown()),
     headers: z.record(z.string(), z.object({ description: z.string() })),
-    responses: z.record(
-      z.string(),
-      z.object({
-        description: z.string(),
-        content: z.optional(
-          z.object({ 'application/json': z.object({ example: z.object({ error: z.string() }) }) }),
-        ),
-      }),
-    ),
+    responses: z.record(z.string(), z.object({ description: z.string(), content: z.optional(ErrorContent) })),
   }),
 })

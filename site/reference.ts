@@ -10,12 +10,7 @@ export type Field = {
   readonly description: string
 }
 
-export type Parameter = {
-  readonly name: string
-  readonly type: string
-  readonly required: boolean
-  readonly description: string
-}
+export type Parameter = Omit<Field, 'nullable'> & { readonly required: boolean }
 
 /** An endpoint, with what the page and the code samples need. */
 export type Endpoint = {
@@ -36,13 +31,6 @@ export type Endpoint = {
 export const isPaged = ({ parameters }: Pick<Endpoint, 'parameters'>): boolean =>
   parameters.some(({ name }) => name === 'cursor')
 
-/** A response that several endpoints share; `message` is an example of its error. */
-type SharedResponse = {
-  readonly status: string
-  readonly description: string
-  readonly message: string | undefined
-}
-
 /** The content of the page. */
 export type Reference = {
   readonly title: string
@@ -50,8 +38,9 @@ export type Reference = {
   readonly summary: string
   readonly description: string
   readonly endpoints: readonly Endpoint[]
-  readonly responses: readonly SharedResponse[]
-  readonly headers: readonly { readonly name: string; readonly description: string }[]
+  /** Responses that several endpoints share; `message` is an example of an error. */
+  readonly responses: readonly { status: string; description: string; message: string | undefined }[]
+  readonly headers: readonly { name: string; description: string }[]
 }
 
 /** Reads the content from the OpenAPI document. Throws when the document has another form. */
@@ -111,14 +100,10 @@ function resolve<Part>(parts: Readonly<Record<string, Part>>, reference: { $ref:
 }
 
 function typeOf(schema: z.infer<typeof Schema>): Pick<Field, 'type' | 'nullable' | 'description'> {
-  const {
-    type = 'string',
-    format,
-    description,
-  } = schema.anyOf?.find((each) => each.type !== 'null') ?? schema
+  const value = schema.anyOf?.find((each) => each.type !== 'null') ?? schema
   return {
-    type: format ?? type,
+    type: value.format ?? value.type ?? 'string',
     nullable: schema.anyOf !== undefined,
-    description: description ?? schema.description ?? '',
+    description: value.description ?? schema.description ?? '',
   }
 }

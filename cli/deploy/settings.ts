@@ -5,14 +5,16 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 type Setting = { readonly description: string; readonly form: RegExp; readonly optional?: true }
 
-const ADDRESS = 'postgresql://user:password@host/database'
+const LONG_SECRET = /^.{32,}$/
+
+const database = (what: string): Setting => ({
+  description: `${what}, postgresql://user:password@host/database`,
+  form: FORMS.DATABASE_URL,
+})
 
 /** The settings of a deployment. Error messages quote names and descriptions, never a value. */
 export const SETTINGS = {
-  CLOUDFLARE_API_TOKEN: {
-    description: 'a token of the template "Edit Cloudflare Workers"',
-    form: /^\S+$/,
-  },
+  CLOUDFLARE_API_TOKEN: { description: 'a token of the template "Edit Cloudflare Workers"', form: /^\S+$/ },
   CLOUDFLARE_ZONE: {
     description: 'the Cloudflare zone, such as example.com',
     form: /^([a-z0-9-]+\.)+[a-z0-9-]{2,}$/,
@@ -21,18 +23,9 @@ export const SETTINGS = {
     description: 'the URL of the service, such as https://api.example.com',
     form: /^https:\/\/[a-z0-9.-]+\/?$/,
   },
-  MIGRATE_DATABASE_URL: {
-    description: `the owner's direct connection string, ${ADDRESS}`,
-    form: FORMS.DATABASE_URL,
-  },
-  DATABASE_URL: {
-    description: `the connection string with the role export_api_reader, ${ADDRESS}`,
-    form: FORMS.DATABASE_URL,
-  },
-  REFRESH_DATABASE_URL: {
-    description: `the connection string with the role export_api_refresher, ${ADDRESS}`,
-    form: FORMS.DATABASE_URL,
-  },
+  MIGRATE_DATABASE_URL: database("the owner's direct connection string"),
+  DATABASE_URL: database('the connection string with the role export_api_reader'),
+  REFRESH_DATABASE_URL: database('the connection string with the role export_api_refresher'),
   UPSTASH_REDIS_REST_URL: {
     description: "Upstash's REST URL, such as https://example.upstash.io",
     form: FORMS.UPSTASH_REDIS_REST_URL,
@@ -40,11 +33,11 @@ export const SETTINGS = {
   UPSTASH_REDIS_REST_TOKEN: { description: "Upstash's REST token", form: FORMS.UPSTASH_REDIS_REST_TOKEN },
   CURSOR_SECRET: {
     description: 'at least 32 random characters, for example from openssl rand -hex 32',
-    form: /^.{32,}$/,
+    form: LONG_SECRET,
   },
   CURSOR_SECRET_PREVIOUS: {
     description: 'the previous CURSOR_SECRET, at least 32 characters',
-    form: /^.{32,}$/,
+    form: LONG_SECRET,
     optional: true,
   },
   SESSION_COOKIE: { description: 'the name of a cookie', form: FORMS.SESSION_COOKIE, optional: true },

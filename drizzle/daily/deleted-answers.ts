@@ -9,10 +9,6 @@ const xid8 = customType<{ data: string }>({ dataType: () => 'xid8' })
  */
 export const deletedAnswers = daily.table(
   'deleted_answers',
-  {
-    answer_id: uuid().notNull(),
-    date: date().notNull(),
-    transaction_id: xid8().notNull(),
-  },
+  { answer_id: uuid().notNull(), date: date().notNull(), transaction_id: xid8().notNull() },
   (table) => [primaryKey({ columns: [table.answer_id, table.date] })],
 )

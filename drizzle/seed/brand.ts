@@ -18,12 +18,12 @@ export interface DemoBrand {
   /** Names in answers that are not tracked. With the competitors at most seven: `mentions.ts` has random bytes for eight. */
   readonly untracked: readonly string[]
   readonly prompts: readonly DemoPrompt[]
-  /** Domains of other sites that answers cite. */
-  readonly citedDomains: readonly string[]
+  /** Domains of other sites that answers cite, separated by white space. */
+  readonly citedDomains: string
   /** Cited domain that the brand owns from the middle of each quarter to its end. */
   readonly sponsoredDomain?: string
-  /** Topics of the cited pages, as URL slugs. */
-  readonly topics: readonly string[]
+  /** Topics of the cited pages, as URL slugs separated by white space. */
+  readonly topics: string
 }
 
 /** A probability at the start of a cycle, and its change over the whole cycle. */

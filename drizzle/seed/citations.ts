@@ -1,5 +1,6 @@
 import type { Client } from 'pg'
 import { BRANDS } from './brands.ts'
+import { insertRows } from './insert-rows.ts'
 import { EARNED_PAGES, OWNED_PAGES, pages } from './pages.ts'
 import { randomFraction, timeOrderedId } from './random.ts'
 
@@ -10,17 +11,8 @@ export async function insertCitations(client: Client, today: string): Promise<vo
        brand_id uuid, owned boolean, rank integer, url text, domain text, sponsored boolean
      ) on commit drop`,
   )
-  await client.query(
-    `insert into demo_page
-     select brand_id, owned, rank, url, domain, sponsored
-     from jsonb_to_recordset($1) as p(brand_id uuid, owned boolean, rank integer, url text, domain text,
-       sponsored boolean)`,
-    [
-      JSON.stringify(
-        BRANDS.flatMap((brand) => pages(brand).map((page) => ({ ...page, brand_id: brand.id }))),
-      ),
-    ],
-  )
+  const rows = BRANDS.flatMap((brand) => pages(brand).map((page) => ({ ...page, brand_id: brand.id })))
+  await insertRows(client, 'demo_page', rows)
   await client.query(CITATIONS, [today])
 }
 

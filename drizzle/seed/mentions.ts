@@ -1,5 +1,6 @@
 import type { Client } from 'pg'
 import { BRANDS, type StoredBrand } from './brands.ts'
+import { insertRows } from './insert-rows.ts'
 import { spellings } from './spellings.ts'
 
 /**
@@ -14,13 +15,7 @@ export async function insertMentions(client: Client): Promise<void> {
        launch_effect float8, bias float8, branded_effect float8, spellings text[]
      ) on commit drop`,
   )
-  await client.query(
-    `insert into demo_entity
-     select brand_id, slot, competitor_id, judged, is_brand, level, rise, launch_effect, bias, branded_effect, spellings
-     from jsonb_to_recordset($1) as e(brand_id uuid, slot integer, competitor_id uuid, judged boolean,
-       is_brand boolean, level float8, rise float8, launch_effect float8, bias float8, branded_effect float8, spellings text[])`,
-    [JSON.stringify(BRANDS.flatMap(entities))],
-  )
+  await insertRows(client, 'demo_entity', BRANDS.flatMap(entities))
   await client.query(
     `create temporary table demo_mention (
        answer_id uuid, brand_id uuid, slot integer, pick integer, twice boolean

@@ -1,5 +1,6 @@
 import type { Client } from 'pg'
 import { demoId } from './ids.ts'
+import { insertRows } from './insert-rows.ts'
 
 /** `bias` changes how often a model names brands. `citation_count` is its average number of cited pages, roughly. */
 export const MODELS = [
@@ -21,16 +22,8 @@ export const MARKETS = [
 
 /** Inserts the models and markets. All organizations share them, so existing rows stay unchanged. */
 export async function insertModelsAndMarkets(client: Client): Promise<void> {
-  await client.query(
-    `insert into models (id, provider)
-     select id, provider from jsonb_to_recordset($1) as m(id text, provider text)
-     on conflict do nothing`,
-    [JSON.stringify(MODELS)],
-  )
-  await client.query(
-    `insert into markets (id, name)
-     select id, name from jsonb_to_recordset($1) as m(id uuid, name text)
-     on conflict do nothing`,
-    [JSON.stringify(MARKETS)],
-  )
+  const models = MODELS.map(({ id, provider }) => ({ id, provider }))
+  await insertRows(client, 'models', models, 'keep')
+  const markets = MARKETS.map(({ id, name }) => ({ id, name }))
+  await insertRows(client, 'markets', markets, 'keep')
 }

@@ -1,5 +1,8 @@
 import type { Client } from 'pg'
 import { demoId } from './ids.ts'
+import { insertRows } from './insert-rows.ts'
+
+const CREATED_AT = '2026-01-12T09:00:00Z'
 
 type Role = 'owner' | 'admin' | 'member'
 
@@ -8,7 +11,6 @@ function organization(slug: string, name: string, plan: string, people: Readonly
     id: demoId('organization', slug),
     name,
     plan,
-    created_at: '2026-01-12T09:00:00Z',
     people: Object.entries(people).map(([person, role]) => ({
       id: demoId('user', slug, person),
       email: `${person}@${slug}.example`,
@@ -33,32 +35,23 @@ const ALL = Object.values(ORGANIZATIONS)
 
 /** Inserts the organizations with their subscriptions and members. */
 export async function insertOrganizations(client: Client): Promise<void> {
-  const rows = JSON.stringify(ALL)
-  const people = JSON.stringify(
-    ALL.flatMap(({ id, people }) => people.map((person) => ({ ...person, organization_id: id }))),
-  )
-  await client.query(
-    `insert into organizations (id, name, created_at)
-     select id, name, created_at from jsonb_to_recordset($1) as o(id uuid, name text, created_at timestamptz)
-     on conflict (id) do update set name = excluded.name, created_at = excluded.created_at`,
-    [rows],
-  )
-  await client.query(
-    `insert into subscriptions (organization_id, plan, status, updated_at)
-     select id, plan, 'active', created_at
-     from jsonb_to_recordset($1) as o(id uuid, plan text, created_at timestamptz)`,
-    [rows],
-  )
-  await client.query(
-    `insert into users (id, email, created_at)
-     select id, email, '2026-01-12T09:00:00Z' from jsonb_to_recordset($1) as u(id uuid, email text)
-     on conflict (id) do update set email = excluded.email, created_at = excluded.created_at`,
-    [people],
-  )
-  await client.query(
-    `insert into memberships (organization_id, user_id, role, created_at)
-     select organization_id, id, role, '2026-01-12T09:00:00Z'
-     from jsonb_to_recordset($1) as m(organization_id uuid, id uuid, role text)`,
-    [people],
-  )
+  const people = ALL.flatMap(({ id, people }) => people.map((person) => ({ ...person, organization_id: id })))
+  const organizations = ALL.map(({ id, name }) => ({ id, name, created_at: CREATED_AT }))
+  await insertRows(client, 'organizations', organizations, 'overwrite')
+  const subscriptions = ALL.map(({ id, plan }) => ({
+    organization_id: id,
+    plan,
+    status: 'active',
+    updated_at: CREATED_AT,
+  }))
+  await insertRows(client, 'subscriptions', subscriptions)
+  const users = people.map(({ id, email }) => ({ id, email, created_at: CREATED_AT }))
+  await insertRows(client, 'users', users, 'overwrite')
+  const memberships = people.map(({ organization_id, id, role }) => ({
+    organization_id,
+    user_id: id,
+    role,
+    created_at: CREATED_AT,
+  }))
+  await insertRows(client, 'memberships', memberships)
 }

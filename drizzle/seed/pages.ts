@@ -14,34 +14,21 @@ export interface DemoPage {
 export const OWNED_PAGES = 70
 export const EARNED_PAGES = 900
 
-const OWNED_PATHS = [
-  '/products/*',
-  '/guides/*',
-  '/stories/*',
-  '/help/*',
-  '/de/ratgeber/*',
-  '/ja/guides/*',
-  '/press/2026/*',
-]
+const wordsOf = (text: string): string[] => text.trim().split(/\s+/)
 
-const EARNED_PATHS = [
-  '/reviews/*',
-  '/best/*-2026',
-  '/guides/how-to-choose-*',
-  '/news/2026/*',
-  '/*/comparison?sort=rating',
-  '/blog/*-tested',
-  '/threads/*',
-  '/de/test/*',
-  '/questions/*#accepted-answer',
-  '/watch?v=*',
-  '/wiki/%E6%AF%94%E8%BC%83/*',
-]
+const OWNED_PATHS = wordsOf(
+  '/products/* /guides/* /stories/* /help/* /de/ratgeber/* /ja/guides/* /press/2026/*',
+)
+
+const EARNED_PATHS = wordsOf(`
+  /reviews/* /best/*-2026 /guides/how-to-choose-* /news/2026/* /*/comparison?sort=rating /blog/*-tested /threads/*
+  /de/test/* /questions/*#accepted-answer /watch?v=* /wiki/%E6%AF%94%E8%BC%83/*`)
 
 /** Returns the pages of a brand: general pages first, then numbered pages for the long tail. */
 export function pages(brand: DemoBrand): readonly DemoPage[] {
-  const owned = urls(OWNED_PAGES, [`www.${brand.domain}`], OWNED_PATHS, brand.topics)
-  const earned = urls(EARNED_PAGES, [...brand.citedDomains, '203.0.113.20'], EARNED_PATHS, brand.topics)
+  const topics = wordsOf(brand.topics)
+  const owned = urls(OWNED_PAGES, [`www.${brand.domain}`], OWNED_PATHS, topics)
+  const earned = urls(EARNED_PAGES, [...wordsOf(brand.citedDomains), '203.0.113.20'], EARNED_PATHS, topics)
   return [
     ...owned.map(({ url }, rank) => ({ owned: true, rank, url, domain: brand.domain, sponsored: false })),
     ...earned.map(({ url, host }, rank) => ({

@@ -16,134 +16,66 @@ import { source } from './schema.ts'
 // The project reads the application's tables only through these views. An application with other names replaces them
 // (`create or replace view`). Postgres requires the same columns, in this order, with the same types.
 
+const pick = <Table extends object, Name extends keyof Table>(
+  table: Table,
+  ...names: Name[]
+): Pick<Table, Name> => Object.fromEntries(names.map((name): readonly unknown[] => [name, table[name]]))
+
 /** A brand; `active` is whether it can be read. */
-export const sourceBrands = source.view('brands').as((query) =>
-  query
-    .select({
-      id: brands.id,
-      organization_id: brands.organization_id,
-      name: brands.name,
-      display_name: brands.display_name,
-      url: brands.url,
-      site_url: brands.site_url,
-      industry: brands.industry,
-      aliases: brands.aliases,
-      active: brands.active,
-      created_at: brands.created_at,
-    })
-    .from(brands),
-)
+export const sourceBrands = source.view('brands').as((query) => query.select().from(brands))
 
 /** A competitor of a brand; `active` is whether it is tracked. */
-export const sourceCompetitors = source.view('competitors').as((query) =>
-  query
-    .select({
-      id: competitors.id,
-      brand_id: competitors.brand_id,
-      name: competitors.name,
-      aliases: competitors.aliases,
-      active: competitors.active,
-    })
-    .from(competitors),
-)
+export const sourceCompetitors = source.view('competitors').as((query) => {
+  const columns = pick(competitors, 'id', 'brand_id', 'name', 'aliases', 'active')
+  return query.select(columns).from(competitors)
+})
 
-export const sourceMarkets = source
-  .view('markets')
-  .as((query) => query.select({ id: markets.id, name: markets.name }).from(markets))
+export const sourceMarkets = source.view('markets').as((query) => query.select().from(markets))
 
-export const sourceModels = source
-  .view('models')
-  .as((query) => query.select({ id: models.id, provider: models.provider }).from(models))
+export const sourceModels = source.view('models').as((query) => query.select().from(models))
 
 /** A prompt; its answers count while `retired_at` is null and `counts_in_metrics` is true. */
-export const sourcePrompts = source.view('prompts').as((query) =>
-  query
-    .select({
-      id: prompts.id,
-      brand_id: prompts.brand_id,
-      counts_in_metrics: prompts.counts_in_metrics,
-      retired_at: prompts.retired_at,
-    })
-    .from(prompts),
-)
+export const sourcePrompts = source.view('prompts').as((query) => {
+  const columns = pick(prompts, 'id', 'brand_id', 'counts_in_metrics', 'retired_at')
+  return query.select(columns).from(prompts)
+})
 
 /** One answer of a model to a prompt; it counts while `error` is null. */
-export const sourceAnswers = source.view('answers').as((query) =>
-  query
-    .select({
-      id: answers.id,
-      prompt_id: answers.prompt_id,
-      model_id: answers.model_id,
-      market_id: answers.market_id,
-      answered_at: answers.answered_at,
-      error: answers.error,
-    })
-    .from(answers),
-)
+export const sourceAnswers = source.view('answers').as((query) => query.select().from(answers))
 
 /** A name that an answer mentions. */
 export const sourceAnswerMentions = source
   .view('answer_mentions')
-  .as((query) =>
-    query.select({ answer_id: answerMentions.answer_id, name: answerMentions.name }).from(answerMentions),
-  )
+  .as((query) => query.select().from(answerMentions))
 
 /** A page that an answer cites. */
-export const sourceCitations = source.view('citations').as((query) =>
-  query
-    .select({
-      answer_id: citations.answer_id,
-      url: citations.url,
-      domain: citations.domain,
-      owned: citations.owned,
-      recorded_at: citations.recorded_at,
-    })
-    .from(citations),
-)
+export const sourceCitations = source.view('citations').as((query) => {
+  const columns = pick(citations, 'answer_id', 'url', 'domain', 'owned', 'recorded_at')
+  return query.select(columns).from(citations)
+})
 
 /** A phrase of an answer about the brand. */
-export const sourceSentimentPhrases = source.view('sentiment_phrases').as((query) =>
-  query
-    .select({
-      answer_id: sentimentPhrases.answer_id,
-      polarity: sentimentPhrases.polarity,
-      confidence: sentimentPhrases.confidence,
-    })
-    .from(sentimentPhrases),
-)
+export const sourceSentimentPhrases = source.view('sentiment_phrases').as((query) => {
+  const columns = pick(sentimentPhrases, 'answer_id', 'polarity', 'confidence')
+  return query.select(columns).from(sentimentPhrases)
+})
 
 /** Whether an answer recommends a competitor, or the brand where `competitor_id` is null. */
-export const sourceRecommendations = source.view('recommendations').as((query) =>
-  query
-    .select({
-      answer_id: recommendations.answer_id,
-      competitor_id: recommendations.competitor_id,
-      recommended: recommendations.recommended,
-    })
-    .from(recommendations),
-)
+export const sourceRecommendations = source
+  .view('recommendations')
+  .as((query) => query.select().from(recommendations))
 
 /** A user's role in an organization: owner, admin, or anything else. */
-export const sourceMemberships = source.view('memberships').as((query) =>
-  query
-    .select({
-      organization_id: memberships.organization_id,
-      user_id: memberships.user_id,
-      role: memberships.role,
-    })
-    .from(memberships),
-)
+export const sourceMemberships = source.view('memberships').as((query) => {
+  const columns = pick(memberships, 'organization_id', 'user_id', 'role')
+  return query.select(columns).from(memberships)
+})
 
 /** An organization's plan; it counts while `status` is active. */
-export const sourceSubscriptions = source.view('subscriptions').as((query) =>
-  query
-    .select({
-      organization_id: subscriptions.organization_id,
-      plan: subscriptions.plan,
-      status: subscriptions.status,
-    })
-    .from(subscriptions),
-)
+export const sourceSubscriptions = source.view('subscriptions').as((query) => {
+  const columns = pick(subscriptions, 'organization_id', 'plan', 'status')
+  return query.select(columns).from(subscriptions)
+})
 
 /** The keys: the one view that is written to as well, by `npm run keys`. */
 export const sourceApiKeys = source.view('api_keys').as((query) => query.select().from(apiKeys))

@@ -1,24 +1,22 @@
 import { sql } from 'drizzle-orm'
-import { check, index, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core'
+import { check, index, pgTable, text, uuid } from 'drizzle-orm/pg-core'
+import { id, inCalendar, instant, partOf } from './columns.ts'
 import { markets } from './markets.ts'
 import { models } from './models.ts'
 import { prompts } from './prompts.ts'
-import { inCalendar } from './years.ts'
 
 export const answers = pgTable(
   'answers',
   {
-    id: uuid().primaryKey().default(sql`gen_random_uuid()`),
-    prompt_id: uuid()
-      .notNull()
-      .references(() => prompts.id, { onDelete: 'cascade' }),
+    id: id(),
+    prompt_id: partOf(() => prompts.id),
     model_id: text()
       .notNull()
       .references(() => models.id),
     market_id: uuid()
       .notNull()
       .references(() => markets.id),
-    answered_at: timestamp({ withTimezone: true }).notNull(),
+    answered_at: instant().notNull(),
     error: text(),
   },
   // The index: one UTC day of one prompt: what the views read to compute one day of one brand.

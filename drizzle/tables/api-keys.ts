@@ -1,18 +1,15 @@
 import { sql } from 'drizzle-orm'
-import { check, customType, index, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core'
+import { check, customType, index, pgTable, text, uuid } from 'drizzle-orm/pg-core'
+import { id, instant, partOf } from './columns.ts'
 import { organizations } from './organizations.ts'
 import { users } from './users.ts'
 
 const bytea = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' })
 
 export const apiKeyColumns = () => ({
-  id: uuid().primaryKey().default(sql`gen_random_uuid()`),
-  organization_id: uuid()
-    .notNull()
-    .references(() => organizations.id, { onDelete: 'cascade' }),
-  created_by: uuid()
-    .notNull()
-    .references(() => users.id, { onDelete: 'cascade' }),
+  id: id(),
+  organization_id: partOf(() => organizations.id),
+  created_by: partOf(() => users.id),
   scope: text({ enum: ['export', 'tools'] }).notNull(),
   label: text().notNull(),
   /** SHA-256 of the whole key; the key itself is never stored. */
@@ -20,9 +17,9 @@ export const apiKeyColumns = () => ({
   last_four: text().notNull(),
   /** The brands that the key may read; null for every brand of the organization. */
   brand_ids: uuid().array(),
-  expires_at: timestamp({ withTimezone: true }),
-  revoked_at: timestamp({ withTimezone: true }),
-  created_at: timestamp({ withTimezone: true }).notNull().defaultNow(),
+  expires_at: instant(),
+  revoked_at: instant(),
+  created_at: instant().notNull().defaultNow(),
 })
 
 export const apiKeys = pgTable('api_keys', apiKeyColumns(), (table) => [

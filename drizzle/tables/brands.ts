@@ -1,14 +1,13 @@
 import { sql } from 'drizzle-orm'
-import { boolean, check, index, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core'
+import { boolean, check, index, pgTable, text } from 'drizzle-orm/pg-core'
+import { id, instant, partOf } from './columns.ts'
 import { organizations } from './organizations.ts'
 
 export const brands = pgTable(
   'brands',
   {
-    id: uuid().primaryKey().default(sql`gen_random_uuid()`),
-    organization_id: uuid()
-      .notNull()
-      .references(() => organizations.id, { onDelete: 'cascade' }),
+    id: id(),
+    organization_id: partOf(() => organizations.id),
     name: text().notNull(),
     display_name: text().notNull(),
     url: text().notNull(),
@@ -16,7 +15,7 @@ export const brands = pgTable(
     industry: text(),
     aliases: text().array().notNull().default([]),
     active: boolean().notNull().default(true),
-    created_at: timestamp({ withTimezone: true }).notNull().defaultNow(),
+    created_at: instant().notNull().defaultNow(),
   },
   (table) => [
     index().on(table.organization_id),

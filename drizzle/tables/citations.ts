@@ -1,19 +1,17 @@
 import { sql } from 'drizzle-orm'
-import { boolean, check, index, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core'
+import { boolean, check, index, pgTable, text } from 'drizzle-orm/pg-core'
 import { answers } from './answers.ts'
-import { inCalendar } from './years.ts'
+import { id, inCalendar, instant, partOf } from './columns.ts'
 
 export const citations = pgTable(
   'citations',
   {
-    id: uuid().primaryKey().default(sql`gen_random_uuid()`),
-    answer_id: uuid()
-      .notNull()
-      .references(() => answers.id, { onDelete: 'cascade' }),
+    id: id(),
+    answer_id: partOf(() => answers.id),
     url: text().notNull(),
     domain: text(),
     owned: boolean().notNull(),
-    recorded_at: timestamp({ withTimezone: true }).notNull(),
+    recorded_at: instant().notNull(),
   },
   // By answer for Citation Share, by the UTC day of the recording for the citations endpoint.
   (table) => [

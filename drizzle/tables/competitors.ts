@@ -1,18 +1,17 @@
 import { sql } from 'drizzle-orm'
-import { boolean, check, pgTable, text, timestamp, unique, uuid } from 'drizzle-orm/pg-core'
+import { boolean, check, pgTable, text, unique } from 'drizzle-orm/pg-core'
 import { brands } from './brands.ts'
+import { id, instant, partOf } from './columns.ts'
 
 export const competitors = pgTable(
   'competitors',
   {
-    id: uuid().primaryKey().default(sql`gen_random_uuid()`),
-    brand_id: uuid()
-      .notNull()
-      .references(() => brands.id, { onDelete: 'cascade' }),
+    id: id(),
+    brand_id: partOf(() => brands.id),
     name: text().notNull(),
     aliases: text().array().notNull().default([]),
     active: boolean().notNull().default(true),
-    created_at: timestamp({ withTimezone: true }).notNull().defaultNow(),
+    created_at: instant().notNull().defaultNow(),
   },
   (table) => [
     unique().on(table.brand_id, table.name),

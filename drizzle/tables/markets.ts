@@ -1,7 +1,4 @@
-import { sql } from 'drizzle-orm'
-import { pgTable, text, uuid } from 'drizzle-orm/pg-core'
+import { pgTable, text } from 'drizzle-orm/pg-core'
+import { id } from './columns.ts'
 
-export const markets = pgTable('markets', {
-  id: uuid().primaryKey().default(sql`gen_random_uuid()`),
-  name: text().notNull(),
-})
+export const markets = pgTable('markets', { id: id(), name: text().notNull() })

@@ -1,19 +1,16 @@
 import { sql } from 'drizzle-orm'
-import { check, pgTable, primaryKey, text, timestamp, uuid } from 'drizzle-orm/pg-core'
+import { check, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
+import { instant, partOf } from './columns.ts'
 import { organizations } from './organizations.ts'
 import { users } from './users.ts'
 
 export const memberships = pgTable(
   'memberships',
   {
-    organization_id: uuid()
-      .notNull()
-      .references(() => organizations.id, { onDelete: 'cascade' }),
-    user_id: uuid()
-      .notNull()
-      .references(() => users.id, { onDelete: 'cascade' }),
+    organization_id: partOf(() => organizations.id),
+    user_id: partOf(() => users.id),
     role: text({ enum: ['owner', 'admin', 'member'] }).notNull(),
-    created_at: timestamp({ withTimezone: true }).notNull().defaultNow(),
+    created_at: instant().notNull().defaultNow(),
   },
   (table) => [
     primaryKey({ columns: [table.organization_id, table.user_id] }),

@@ -1,8 +1,8 @@
-import { sql } from 'drizzle-orm'
-import { pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core'
+import { pgTable, text } from 'drizzle-orm/pg-core'
+import { id, instant } from './columns.ts'
 
 export const organizations = pgTable('organizations', {
-  id: uuid().primaryKey().default(sql`gen_random_uuid()`),
+  id: id(),
   name: text().notNull(),
-  created_at: timestamp({ withTimezone: true }).notNull().defaultNow(),
+  created_at: instant().notNull().defaultNow(),
 })

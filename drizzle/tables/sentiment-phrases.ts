@@ -1,14 +1,13 @@
 import { sql } from 'drizzle-orm'
-import { check, index, numeric, pgTable, text, uuid } from 'drizzle-orm/pg-core'
+import { check, index, numeric, pgTable, text } from 'drizzle-orm/pg-core'
 import { answers } from './answers.ts'
+import { id, partOf } from './columns.ts'
 
 export const sentimentPhrases = pgTable(
   'sentiment_phrases',
   {
-    id: uuid().primaryKey().default(sql`gen_random_uuid()`),
-    answer_id: uuid()
-      .notNull()
-      .references(() => answers.id, { onDelete: 'cascade' }),
+    id: id(),
+    answer_id: partOf(() => answers.id),
     polarity: text({ enum: ['positive', 'neutral', 'negative'] }).notNull(),
     confidence: numeric({ precision: 5, scale: 4 }).notNull(),
   },

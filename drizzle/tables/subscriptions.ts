@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
-import { check, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core'
+import { check, pgTable, text, uuid } from 'drizzle-orm/pg-core'
+import { instant } from './columns.ts'
 import { organizations } from './organizations.ts'
 
 export const subscriptions = pgTable(
@@ -10,7 +11,7 @@ export const subscriptions = pgTable(
       .references(() => organizations.id, { onDelete: 'cascade' }),
     plan: text({ enum: ['lite', 'pro', 'agency', 'enterprise'] }).notNull(),
     status: text({ enum: ['active', 'past_due', 'canceled'] }).notNull(),
-    updated_at: timestamp({ withTimezone: true }).notNull().defaultNow(),
+    updated_at: instant().notNull().defaultNow(),
   },
   (table) => [
     check('subscriptions_plan', sql`${table.plan} in ('lite', 'pro', 'agency', 'enterprise')`),

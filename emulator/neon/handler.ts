@@ -33,9 +33,7 @@ export function neon(pools: Pools): (request: Request) => Promise<Response> {
       const result =
         'query' in body
           ? run(client, body, output)
-          : inTransaction(client, begin(request.headers), body.queries, output).then((results) => ({
-              results,
-            }))
+          : inTransaction(client, begin(request.headers), body.queries, output)
       return limited(JSON.stringify(await Promise.race([result, rejectOnAbort(request.signal)])))
     } catch (error) {
       // The error arrives before the connection's own event; the next query must not get this connection.
@@ -68,16 +66,13 @@ function watchForErrors(client: PoolClient): () => boolean {
   }
 }
 
-function endsConnection(error: unknown): boolean {
-  return !(error instanceof pg.DatabaseError) || error.severity === 'FATAL'
-}
+const endsConnection = (error: unknown): boolean =>
+  !(error instanceof pg.DatabaseError) || error.severity === 'FATAL'
 
-function outputOf(headers: Headers): Output {
-  return {
-    rawText: headers.get('Neon-Raw-Text-Output') === 'true',
-    arrays: headers.get('Neon-Array-Mode') === 'true',
-  }
-}
+const outputOf = (headers: Headers): Output => ({
+  rawText: headers.get('Neon-Raw-Text-Output') === 'true',
+  arrays: headers.get('Neon-Array-Mode') === 'true',
+})
 
 function begin(headers: Headers): string {
   const isolation = ISOLATION.get(headers.get('Neon-Batch-Isolation-Level') ?? '')
@@ -95,7 +90,7 @@ async function inTransaction(client: PoolClient, begin: string, queries: NeonQue
     const results = []
     for (const query of queries) results.push(await run(client, query, output))
     await client.query('COMMIT')
-    return results
+    return { results }
   } catch (error) {
     // Report the first error. A rollback that fails as well means that the connection is gone.
     await client.query('ROLLBACK').catch(() => undefined)

@@ -38,31 +38,23 @@ export function limited(json: string): Response {
   return new Response(json, { headers: { 'content-type': 'application/json' } })
 }
 
+/** The fields of Neon's errors after `message`; those that Postgres did not send are null or, of two, empty. */
+const ERROR_FIELDS = [
+  ...(['code', 'detail', 'hint', 'position', 'internalPosition', 'internalQuery', 'severity'] as const),
+  ...(['where', 'table', 'column', 'schema', 'dataType', 'constraint', 'file', 'line', 'routine'] as const),
+]
+
 /**
  * Neon's response to an error: 400 with Postgres's fields when a query failed, or its connection broke; 500 when
  * connecting failed, except 400 when the database does not exist.
  */
 export function errorResponse(error: unknown, during: 'connecting' | 'querying'): Response {
-  const fields = error instanceof pg.DatabaseError ? error : undefined
-  const status = during === 'querying' || fields?.code === '3D000' ? 400 : 500
-  const body = {
-    message: error instanceof Error ? error.message : String(error),
-    code: fields?.code ?? '',
-    detail: fields?.detail ?? null,
-    hint: fields?.hint ?? null,
-    position: fields?.position ?? null,
-    internalPosition: fields?.internalPosition ?? null,
-    internalQuery: fields?.internalQuery ?? null,
-    severity: fields?.severity ?? '',
-    where: fields?.where ?? null,
-    table: fields?.table ?? null,
-    column: fields?.column ?? null,
-    schema: fields?.schema ?? null,
-    dataType: fields?.dataType ?? null,
-    constraint: fields?.constraint ?? null,
-    file: fields?.file ?? null,
-    line: fields?.line ?? null,
-    routine: fields?.routine ?? null,
-  }
-  return Response.json(body, { status })
+  const postgres = error instanceof pg.DatabaseError ? error : undefined
+  const status = during === 'querying' || postgres?.code === '3D000' ? 400 : 500
+  const message = error instanceof Error ? error.message : String(error)
+  const fields = ERROR_FIELDS.map((name) => {
+    const absent = name === 'code' || name === 'severity' ? '' : null
+    return [name, postgres?.[name] ?? absent]
+  })
+  return Response.json({ message, ...Object.fromEntries(fields) }, { status })
 }

@@ -60,11 +60,9 @@ export function serve(socket: Socket, { db, mutex, startupResponse, onFailure }:
   }
 
   function start(): void {
-    for (
-      let message = readFirstMessage(received);
-      !started && message !== undefined;
-      message = readFirstMessage(received)
-    ) {
+    while (!started) {
+      const message = readFirstMessage(received)
+      if (message === undefined) return
       if (message.kind === 'unknown') {
         socket.destroy()
         return
@@ -86,11 +84,9 @@ export function serve(socket: Socket, { db, mutex, startupResponse, onFailure }:
   socket.on('data', (bytes) => {
     received = Buffer.concat([received, bytes])
     if (!started) start()
-    for (
-      let next = started ? readBatch(received) : undefined;
-      next !== undefined;
-      next = readBatch(received)
-    ) {
+    while (started) {
+      const next = readBatch(received)
+      if (next === undefined) return
       const { size, last } = next
       const batch = received.subarray(0, size)
       received = received.subarray(size)
@@ -111,14 +107,10 @@ export function serve(socket: Socket, { db, mutex, startupResponse, onFailure }:
   })
 }
 
-async function execute(
-  db: PGlite,
-  messages: Buffer,
-  write: (bytes: Buffer) => void = () => {},
-): Promise<void> {
+async function execute(db: PGlite, messages: Buffer, write?: (bytes: Buffer) => void): Promise<void> {
   await db.execProtocolRawStream(messages, {
     syncToFs: false,
     // A copy: the bytes are in PGlite's own memory.
-    onRawData: (bytes) => write(Buffer.from(bytes)),
+    onRawData: (bytes) => write?.(Buffer.from(bytes)),
   })
 }

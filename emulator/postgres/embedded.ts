@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads'
 export interface EmbeddedPostgres {
   /** For `pg` and psql. */
   url: string
-  stop(): Promise<void>
+  close(): Promise<void>
 }
 
 /** Starts an empty in-memory Postgres in a thread. It listens on a free port of 127.0.0.1. */
@@ -15,7 +15,7 @@ export async function startEmbeddedPostgres(): Promise<EmbeddedPostgres> {
   worker.on('error', (error) => console.error(`The embedded Postgres failed: ${error}. Restart the service.`))
   return {
     url: `postgresql://postgres:postgres@127.0.0.1:${port}/postgres`,
-    stop: async () => {
+    close: async () => {
       await worker.terminate()
     },
   }

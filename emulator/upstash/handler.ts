@@ -41,18 +41,13 @@ export function upstash(redis: RedisBackend, token: string): (request: Request) 
   }
 }
 
-function success(body: unknown): Response {
-  return Response.json(body, { headers: { 'upstash-sync-token': 'local' } })
-}
+const success = (body: unknown): Response =>
+  Response.json(body, { headers: { 'upstash-sync-token': 'local' } })
 
-function failure(status: number, error: string): Response {
-  return Response.json({ error }, { status })
-}
+const failure = (status: number, error: string): Response => Response.json({ error }, { status })
 
 /** Encodes every nested string; Upstash's client expects a plain "OK" as it is. */
-function toBase64(result: unknown): unknown {
-  return result === 'OK' ? result : encodeStrings(result)
-}
+const toBase64 = (result: unknown): unknown => (result === 'OK' ? result : encodeStrings(result))
 
 function encodeStrings(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(encodeStrings)

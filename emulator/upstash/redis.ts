@@ -24,12 +24,9 @@ export function embeddedRedis(): RedisBackend {
     send: ([name = '', ...args]) => {
       const method: unknown = Reflect.get(redis, name.toLowerCase())
       if (typeof method !== 'function') return Promise.resolve({ error: `ERR unknown command '${name}'` })
-      return replyOf(
-        async () => Reflect.apply(method, redis, args),
-        () => true,
-      )
+      return replyOf(async () => Reflect.apply(method, redis, args), always)
     },
-    transaction: (commands) => inTransaction(redis, commands, () => true),
+    transaction: (commands) => inTransaction(redis, commands, always),
     close: () => redis.disconnect(),
   }
 }
@@ -64,9 +61,9 @@ export async function connectRedis(url: string): Promise<RedisBackend> {
   }
 }
 
-function isReplyError(error: unknown): boolean {
-  return error instanceof Error && error.name === 'ReplyError'
-}
+const always = (): boolean => true
+
+const isReplyError = (error: unknown): boolean => error instanceof Error && error.name === 'ReplyError'
 
 async function replyOf(call: () => Promise<unknown>, isReply: (error: unknown) => boolean): Promise<Reply> {
   try {

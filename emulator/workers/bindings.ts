@@ -17,9 +17,6 @@ const FROM_ENVIRONMENT = ['CURSOR_SECRET', 'CURSOR_SECRET_PREVIOUS', 'SESSION_CO
 /** Bindings that the environment may set, as in production. */
 export function variables(environment: Readonly<Record<string, string | undefined>>): Record<string, string> {
   return Object.fromEntries(
-    FROM_ENVIRONMENT.flatMap((name) => {
-      const value = environment[name]
-      return value ? [[name, value]] : []
-    }),
+    FROM_ENVIRONMENT.flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])),
   )
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { arrayBuffer } from 'node:stream/consumers'
 
 const HOST = '127.0.0.1'
 
@@ -68,15 +69,9 @@ async function toRequest(incoming: IncomingMessage, signal: AbortSignal): Promis
     headers: Object.entries(headersDistinct).flatMap(([name, values = []]) =>
       values.map((value): [string, string] => [name, value]),
     ),
-    body: method === 'GET' || method === 'HEAD' ? null : await readBody(incoming),
+    body: method === 'GET' || method === 'HEAD' ? null : await arrayBuffer(incoming),
     signal,
   })
-}
-
-async function readBody(incoming: IncomingMessage): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Buffer[] = []
-  for await (const chunk of incoming) chunks.push(chunk)
-  return new Uint8Array(Buffer.concat(chunks))
 }
 
 const toWritable = (outgoing: ServerResponse): WritableStream<Uint8Array> =>

@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
-import { fileURLToPath } from 'node:url'
 import { Miniflare, type MiniflareOptions } from 'miniflare'
 import { readWranglerConfig, type WorkerConfig } from '../../bundle/wrangler-config.ts'
 import { SCHEDULED_BINDINGS } from './bindings.ts'
 import type { CronTrigger } from './crons.ts'
 import type { Egress } from './egress.ts'
+
+const ROOT = new URL('../../', import.meta.url)
 
 interface WorkersOptions {
   host: string
@@ -15,7 +16,7 @@ interface WorkersOptions {
   bindings: Record<string, string>
   /** Receives every subrequest. */
   outbound: Egress['service']
-  onLog: (line: string) => void
+  onLog: (line: string) => unknown
 }
 
 /** All Workers, running. */
@@ -44,11 +45,8 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
     runCron: async (name) => {
       // miniflare's type lacks `scheduled`.
       const worker: object = await miniflare.getWorker(name)
-      const { outcome }: { outcome: string } = await Reflect.apply(
-        Reflect.get(worker, 'scheduled'),
-        worker,
-        [],
-      )
+      const scheduled: () => Promise<{ outcome: string }> = Reflect.get(worker, 'scheduled')
+      const { outcome } = await Reflect.apply(scheduled, worker, [])
       if (outcome !== 'ok') throw new Error(`the scheduled handler ended with "${outcome}"`)
     },
     reload: async () => {
@@ -80,7 +78,9 @@ async function miniflareOptions(options: WorkersOptions): Promise<MiniflareOptio
     workers: await Promise.all(
       workers.toSorted(shortestRouteFirst).map(async ({ name, main, route, crons }) => ({
         name,
-        modules: [{ type: 'ESModule' as const, path: main, contents: await readFile(inRoot(main), 'utf8') }],
+        modules: [
+          { type: 'ESModule' as const, path: main, contents: await readFile(new URL(main, ROOT), 'utf8') },
+        ],
         compatibilityDate,
         bindings: { ...bindings, ...(crons.length > 0 && SCHEDULED_BINDINGS) },
         routes: route === undefined ? [] : [route],
@@ -102,15 +102,7 @@ async function warmUp(miniflare: Miniflare, workers: WorkerConfig[]): Promise<vo
   )
 }
 
-function inRoot(path: string): string {
-  return fileURLToPath(new URL(`../../${path}`, import.meta.url))
-}
-
 /** miniflare sends requests that match no route to its first Worker: the one with the catch-all route. */
-function shortestRouteFirst(a: WorkerConfig, b: WorkerConfig): number {
-  return routeLength(a) - routeLength(b)
-}
+const shortestRouteFirst = (a: WorkerConfig, b: WorkerConfig): number => routeLength(a) - routeLength(b)
 
-function routeLength({ route }: WorkerConfig): number {
-  return route?.length ?? Number.POSITIVE_INFINITY
-}
+const routeLength = ({ route }: WorkerConfig): number => route?.length ?? Number.POSITIVE_INFINITY

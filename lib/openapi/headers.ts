@@ -1,43 +1,38 @@
 import { BUDGET } from '../rate-limit.ts'
 import type { Json } from './json-schema.ts'
 
+const text = (description: string, example?: string): Json => ({
+  description,
+  schema: { type: 'string' },
+  ...(example && { example }),
+})
+
 /** The response headers of `components`, by name. */
 export const HEADERS: Record<string, Json> = {
-  'X-Request-Id': {
-    description:
-      'Identifies the request in the logs of the service. Repeats your own `X-Request-Id` when it has 1 to 64 letters, digits, `.`, `_` or `-`.',
-    schema: { type: 'string' },
-  },
-  'Server-Timing': {
-    description: 'Milliseconds spent waiting for the database (`db`) and for the rate limiter (`budget`).',
-    schema: { type: 'string' },
-    example: 'budget;dur=4, db;dur=9',
-  },
-  'RateLimit-Policy': {
-    description: 'The rate limit: `q` requests per window of `w` seconds.',
-    schema: { type: 'string' },
-    example: `"default";q=${BUDGET.requests};w=${BUDGET.seconds}`,
-  },
-  RateLimit: {
-    description:
-      'The requests left (`r`), and the seconds until the limit resets (`t`). Absent while the rate limiter is unavailable.',
-    schema: { type: 'string' },
-    example: '"default";r=97;t=42',
-  },
+  'X-Request-Id': text(
+    'Identifies the request in the logs of the service. Repeats your own `X-Request-Id` when it has 1 to 64 letters, digits, `.`, `_` or `-`.',
+  ),
+  'Server-Timing': text(
+    'Milliseconds spent waiting for the database (`db`) and for the rate limiter (`budget`).',
+    'budget;dur=4, db;dur=9',
+  ),
+  'RateLimit-Policy': text(
+    'The rate limit: `q` requests per window of `w` seconds.',
+    `"default";q=${BUDGET.requests};w=${BUDGET.seconds}`,
+  ),
+  RateLimit: text(
+    'The requests left (`r`), and the seconds until the limit resets (`t`). Absent while the rate limiter is unavailable.',
+    '"default";r=97;t=42',
+  ),
   'Retry-After': {
     description: 'Seconds to wait before you retry the request.',
     schema: { type: 'integer' },
   },
-  ETag: {
-    description:
-      'Identifies this version of the response. Send it as `If-None-Match` to receive 304 while the response is unchanged. Absent on pages whose window includes today or later days.',
-    schema: { type: 'string' },
-    example: '"4b9e9d1a6f8e0c2d7a3b5c1e9f0d8a76"',
-  },
-  Link: {
-    description: 'URL of the next page, with `rel="next"`. Absent on the last page.',
-    schema: { type: 'string' },
-  },
+  ETag: text(
+    'Identifies this version of the response. Send it as `If-None-Match` to receive 304 while the response is unchanged. Absent on pages whose window includes today or later days.',
+    '"4b9e9d1a6f8e0c2d7a3b5c1e9f0d8a76"',
+  ),
+  Link: text('URL of the next page, with `rel="next"`. Absent on the last page.'),
   'X-Data-Settled-Through': {
     description:
       'All days through this date are up to date. Absent when that holds for no day of the window.',
@@ -47,14 +42,10 @@ export const HEADERS: Record<string, Json> = {
 
 /** The headers of a deprecated endpoint, on every response. */
 export const DEPRECATION_HEADERS: Record<string, Json> = {
-  Deprecation: {
-    description: 'Time since which this endpoint is deprecated: `@` and a Unix time in seconds (RFC 9745).',
-    schema: { type: 'string' },
-  },
-  Sunset: {
-    description: 'Time after which this endpoint may be removed (RFC 8594).',
-    schema: { type: 'string' },
-  },
+  Deprecation: text(
+    'Time since which this endpoint is deprecated: `@` and a Unix time in seconds (RFC 9745).',
+  ),
+  Sunset: text('Time after which this endpoint may be removed (RFC 8594).'),
 }
 
 /** Names of the headers on every response that counts against the rate limit. */

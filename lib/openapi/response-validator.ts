@@ -4,10 +4,7 @@ import formats from 'ajv-formats'
 /** The parts of an OpenAPI document that the validator reads. */
 export type OpenApiDocument = {
   readonly paths: Readonly<Record<string, { readonly get: { readonly responses: Responses } }>>
-  readonly components: {
-    readonly headers: object
-    readonly responses: Responses
-  }
+  readonly components: { readonly headers: object; readonly responses: Responses }
 }
 
 type Responses = Readonly<Record<string, { readonly $ref?: string; readonly headers?: object }>>

@@ -24,13 +24,9 @@ export async function sendRequest(
       cache: 'no-store',
       redirect: 'error',
     })
+    const { status, headers } = response
     const text = await response.text()
-    return {
-      status: response.status,
-      ms: Math.round(performance.now() - start),
-      headers: response.headers,
-      text,
-    }
+    return { status, ms: Math.round(performance.now() - start), headers, text }
   } catch {
     return null
   }

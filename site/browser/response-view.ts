@@ -85,10 +85,7 @@ function disclosure(title: string, content: Node, open: boolean): Node {
 
 function results(compiled: CompiledFormula, rows: readonly Row[], { summary, formula }: Endpoint): Node {
   const values = [...evaluateFormula(compiled, rows, formula?.per)].map(([name, value]) =>
-    createElement('div', {}, [
-      createElement('dt', {}, [name || summary]),
-      createElement('dd', {}, [value === null ? 'no value' : `${value.toFixed(2)} %`]),
-    ]),
+    term(name || summary, value === null ? 'no value' : `${value.toFixed(2)} %`),
   )
   return createElement('div', { class: 'results' }, [
     createElement('p', {}, ['Formula applied to the rows of this page:']),
@@ -98,16 +95,13 @@ function results(compiled: CompiledFormula, rows: readonly Row[], { summary, for
 
 function table(rows: readonly Row[], { id, fields }: Endpoint): Node {
   const head = fields.map(({ name }) => createElement('th', { scope: 'col' }, [name]))
-  const body = rows.slice(0, MAX_ROWS).map((row) =>
-    createElement(
-      'tr',
-      {},
-      fields.map(({ name, type }) => {
-        const isNumber = type === 'integer' || type === 'number'
-        return createElement('td', isNumber ? { class: 'number' } : {}, [String(row[name])])
-      }),
-    ),
-  )
+  const body = rows.slice(0, MAX_ROWS).map((row) => {
+    const cells = fields.map(({ name, type }) => {
+      const isNumber = type === 'integer' || type === 'number'
+      return createElement('td', isNumber ? { class: 'number' } : {}, [String(row[name])])
+    })
+    return createElement('tr', {}, cells)
+  })
   return createElement('div', scrollable(`Rows of ${id}`), [
     createElement('table', {}, [
       createElement('thead', {}, [createElement('tr', {}, head)]),
@@ -120,10 +114,9 @@ const headerList = (headers: Headers): Node =>
   createElement(
     'dl',
     { class: 'fields' },
-    [...headers].map(([name, value]) =>
-      createElement('div', {}, [
-        createElement('dt', {}, [createElement('code', {}, [name])]),
-        createElement('dd', {}, [value]),
-      ]),
-    ),
+    [...headers].map(([name, value]) => term(createElement('code', {}, [name]), value)),
   )
+
+/** A term of a list and its description. */
+const term = (name: Node | string, description: string): Node =>
+  createElement('div', {}, [createElement('dt', {}, [name]), createElement('dd', {}, [description])])

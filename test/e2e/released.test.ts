@@ -20,7 +20,7 @@ await client.query(await readFile(WORLD.sql, 'utf8'))
 
 afterAll(async () => {
   await client.end()
-  await server.stop()
+  await server.close()
 })
 
 test('the statements of every endpoint and of the refresh are kept, and return rows', () => {

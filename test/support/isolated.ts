@@ -14,9 +14,9 @@ export async function isolatedDatabase(make = prepare): Promise<OwnDatabase> {
     hasty.searchParams.set('options', '-c synchronous_commit=off')
     return { url: hasty.href, drop }
   }
-  const { url, stop } = await startEmbeddedPostgres()
+  const { url, close } = await startEmbeddedPostgres()
   await withClient(url, make)
-  return { url, drop: stop }
+  return { url, drop: close }
 }
 
 /** A database as above for one test file, with connections to it. */

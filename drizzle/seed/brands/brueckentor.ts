@@ -28,26 +28,11 @@ export const brueckentor: DemoBrand = {
     { text: 'Light roast for filter coffee, not sour' },
     { text: 'Where do Brückentor beans come from?', branded: true },
   ],
-  citedDomains: [
-    'filterandfoam.example',
-    'roastreport.example',
-    'forum.homebarista.example',
-    'kaffeetest.example',
-    'fairfarm.example',
-    'food.dailyherald.example',
-    'encyclopedia.example',
-  ],
+  citedDomains: `
+    filterandfoam.example roastreport.example forum.homebarista.example kaffeetest.example fairfarm.example
+    food.dailyherald.example encyclopedia.example`,
   sponsoredDomain: 'roastreport.example',
-  topics: [
-    'espresso-beans',
-    'transparent-trade',
-    'decaf-process',
-    'coffee-subscriptions',
-    'light-roast-filter',
-    'grinder-settings',
-    'water-hardness',
-    'moka-pot',
-    'cold-brew-ratio',
-    'freezing-beans',
-  ],
+  topics: `
+    espresso-beans transparent-trade decaf-process coffee-subscriptions light-roast-filter grinder-settings
+    water-hardness moka-pot cold-brew-ratio freezing-beans`,
 }

@@ -25,23 +25,10 @@ export const haldenpeakKids: DemoBrand = {
     { text: 'Warm snow trousers for kindergarten' },
     { text: 'Does Haldenpeak make clothes for children?', branded: true },
   ],
-  citedDomains: [
-    'muddyparents.example',
-    'kidsgeartest.example',
-    'forum.familytrails.example',
-    'puddlejump.example',
-    'reviews.kaufrat.example',
-  ],
-  topics: [
-    'toddler-rain-suits',
-    'children-hiking-boots',
-    'snow-trousers',
-    'hand-me-down-gear',
-    'school-backpacks',
-    'baby-carriers',
-    'family-hut-trips',
-    'wool-for-kids',
-    'mittens-that-stay-on',
-    'first-sleeping-bag',
-  ],
+  citedDomains: `
+    muddyparents.example kidsgeartest.example forum.familytrails.example puddlejump.example
+    reviews.kaufrat.example`,
+  topics: `
+    toddler-rain-suits children-hiking-boots snow-trousers hand-me-down-gear school-backpacks baby-carriers
+    family-hut-trips wool-for-kids mittens-that-stay-on first-sleeping-bag`,
 }

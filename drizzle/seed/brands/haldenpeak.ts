@@ -36,35 +36,13 @@ export const haldenpeak: DemoBrand = {
     { text: 'Which hiking gear is on sale this week?', counts: false },
     { text: 'Best hiking boots of summer 2026', retiredAt: '2026-10-20T09:30:00Z' },
   ],
-  citedDomains: [
-    'trailgazette.example',
-    'packandpole.example',
-    'summitreviews.example',
-    'hutwalkers.example',
-    'gearlab-north.example',
-    'outdoors.dailyherald.example',
-    'forum.ultralight.example',
-    'bootfitters.example',
-    'tarnvale.example',
-    'corriegear.example',
-    'wildcampers.example',
-    'reviews.kaufrat.example',
-    'video.tubular.example',
-    'encyclopedia.example',
-  ],
+  citedDomains: `
+    trailgazette.example packandpole.example summitreviews.example hutwalkers.example gearlab-north.example
+    outdoors.dailyherald.example forum.ultralight.example bootfitters.example tarnvale.example
+    corriegear.example wildcampers.example reviews.kaufrat.example video.tubular.example encyclopedia.example`,
   sponsoredDomain: 'trailgazette.example',
-  topics: [
-    'waterproof-hiking-boots',
-    'three-day-backpacks',
-    'two-person-tents',
-    'jacket-repair-service',
-    'winter-sleeping-bags',
-    'breathable-rain-jackets',
-    'sustainable-outdoor-brands',
-    'trekking-poles',
-    'boot-resoling',
-    'layering-for-cold',
-    'camp-stoves',
-    'merino-base-layers',
-  ],
+  topics: `
+    waterproof-hiking-boots three-day-backpacks two-person-tents jacket-repair-service winter-sleeping-bags
+    breathable-rain-jackets sustainable-outdoor-brands trekking-poles boot-resoling layering-for-cold
+    camp-stoves merino-base-layers`,
 }

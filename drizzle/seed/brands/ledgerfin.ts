@@ -28,24 +28,10 @@ export const ledgerfin: DemoBrand = {
     { text: 'Cheapest bookkeeping app for freelancers' },
     { text: 'Ledgerfin pricing and limits', branded: true },
   ],
-  citedDomains: [
-    'smallfirmweekly.example',
-    'softwarescout.example',
-    'forum.bookkeepers.example',
-    'talliwise.example',
-    'taxnotes.example',
-    'dev.apishelf.example',
-  ],
-  topics: [
-    'small-business-accounting',
-    'vat-returns',
-    'accounting-api',
-    'moving-from-spreadsheets',
-    'freelancer-bookkeeping',
-    'bank-feeds',
-    'multi-currency',
-    'expense-receipts',
-    'audit-trail',
-    'year-end-closing',
-  ],
+  citedDomains: `
+    smallfirmweekly.example softwarescout.example forum.bookkeepers.example talliwise.example taxnotes.example
+    dev.apishelf.example`,
+  topics: `
+    small-business-accounting vat-returns accounting-api moving-from-spreadsheets freelancer-bookkeeping
+    bank-feeds multi-currency expense-receipts audit-trail year-end-closing`,
 }

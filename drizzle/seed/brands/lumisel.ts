@@ -30,25 +30,10 @@ export const lumisel: DemoBrand = {
     { text: 'Is Lumisel good for sensitive skin?', branded: true },
     { text: 'Skin care discount codes', counts: false },
   ],
-  citedDomains: [
-    'thepatchtest.example',
-    'ingredientwise.example',
-    'forum.skincircle.example',
-    'dermatide.example',
-    'beauty.dailyherald.example',
-    'dermadvice.example',
-    'video.tubular.example',
-  ],
-  topics: [
-    'winter-moisturiser',
-    'mineral-sunscreen',
-    'vitamin-c-serum',
-    'fragrance-free',
-    'rosacea-routine',
-    'retinol-for-beginners',
-    'barrier-repair',
-    'niacinamide',
-    'patch-testing',
-    'refill-packaging',
-  ],
+  citedDomains: `
+    thepatchtest.example ingredientwise.example forum.skincircle.example dermatide.example
+    beauty.dailyherald.example dermadvice.example video.tubular.example`,
+  topics: `
+    winter-moisturiser mineral-sunscreen vitamin-c-serum fragrance-free rosacea-routine retinol-for-beginners
+    barrier-repair niacinamide patch-testing refill-packaging`,
 }

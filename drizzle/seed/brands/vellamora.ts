@@ -29,26 +29,10 @@ export const vellamora: DemoBrand = {
     { text: 'Are Vellamora dishwashers reliable?', branded: true },
     { text: 'Cheapest place to buy a dryer', counts: false },
   ],
-  citedDomains: [
-    'kitchenledger.example',
-    'testbank.example',
-    'appliance-advice.example',
-    'forum.repairwise.example',
-    'brightkettle.example',
-    'homes.dailyherald.example',
-    'reviews.kaufrat.example',
-    'encyclopedia.example',
-  ],
-  topics: [
-    'quiet-dishwashers',
-    'variable-temperature-kettles',
-    'compact-washing-machines',
-    'spare-parts-promise',
-    'energy-label-fridges',
-    'heat-pump-dryers',
-    'induction-hobs',
-    'descaling',
-    'limescale-hard-water',
-    'steam-ovens',
-  ],
+  citedDomains: `
+    kitchenledger.example testbank.example appliance-advice.example forum.repairwise.example
+    brightkettle.example homes.dailyherald.example reviews.kaufrat.example encyclopedia.example`,
+  topics: `
+    quiet-dishwashers variable-temperature-kettles compact-washing-machines spare-parts-promise
+    energy-label-fridges heat-pump-dryers induction-hobs descaling limescale-hard-water steam-ovens`,
 }

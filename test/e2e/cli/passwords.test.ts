@@ -4,7 +4,7 @@ import { runCommand } from '../../support/command.ts'
 import { withClient } from '../../support/database.ts'
 
 test('passwords migrates an empty database and lets the roles log in, once unless --replace', async () => {
-  const { url, stop } = await startEmbeddedPostgres()
+  const { url, close } = await startEmbeddedPostgres()
   const passwords = (...args: string[]) => runCommand('passwords.ts', args, { MIGRATE_DATABASE_URL: url })
   try {
     const { code, stdout } = await passwords()
@@ -29,6 +29,6 @@ test('passwords migrates an empty database and lets the roles log in, once unles
     const replaced = await passwords('--replace')
     expect([replaced.code, replaced.stdout === stdout]).toEqual([0, false])
   } finally {
-    await stop()
+    await close()
   }
 })

@@ -29,7 +29,7 @@ beforeEach(async () => {
 
 afterAll(async () => {
   for (const client of clients) kill(client)
-  await postgres.stop()
+  await postgres.close()
 })
 
 test('a transaction is isolated, and others can connect meanwhile', async () => {
