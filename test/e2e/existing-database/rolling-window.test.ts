@@ -170,7 +170,7 @@ test('the command computes the last days, and prints them', async () => {
   await setWindow(3, daysAgo(4))
   for (const age of [0, 2, 4]) await say(daysAgo(age))
   const { stdout } = await runCommand('refresh.ts', [], { DATABASE_URL: url })
-  expect(stdout).toMatch(/^Up to date\. Processed \d+ queue entries\.\nComputed the last 3 days again\./)
+  expect(stdout).toMatch(/^Up to date\. Processed \d+ queue entries\.\nRecomputed the most recent 3 days\./)
   expect(stdout).toContain(`through ${daysAgo(3)}`)
   expect(await stored()).toMatchObject({ [daysAgo(0)]: 2, [daysAgo(2)]: 2 })
   expect(await upToDate('2026-10-01', daysAgo(0))).toBe(daysAgo(3))
