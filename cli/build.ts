@@ -12,7 +12,7 @@ await run(async () => {
   await withPrivateFolder(async (write) => {
     const config = await write('wrangler.json', wranglerConfig(file))
     for (const { name } of workersOf(file)) {
-      const { code, output } = wrangler(['deploy', '--dry-run', '--config', config, '--env', name])
+      const { code, output } = await wrangler(['deploy', '--dry-run', '--config', config, '--env', name])
       if (code !== 0) throw new UsageError(`wrangler could not build ${name}:\n${output}`)
       console.log(`${name.padEnd(20)} ${/Total Upload: .+/.exec(output)?.[0] ?? ''}`)
     }

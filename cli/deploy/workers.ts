@@ -22,7 +22,7 @@ export async function deployWorkers({ file, settings, commit }: Release): Promis
     const config = await write('wrangler.json', wranglerConfig(file, settings))
     for (const [index, worker] of workers.entries()) {
       const secrets = secretsFor(settings, worker)
-      const { code, output } = wrangler([
+      const { code, output } = await wrangler([
         'deploy',
         ...['--config', config, '--env', worker.name, '--tag', commit],
         ...(secrets === undefined ? [] : ['--secrets-file', await write('secrets.json', secrets)]),
