@@ -94,7 +94,7 @@ const SOFT_MOVES: Readonly<Record<string, Act>> = {
 }
 
 describe.skipIf(!inject('realPostgres'))(
-  'with one transaction open beside another (skipped without a server: set DATABASE_URL)',
+  'with one transaction open next to another (skipped without a server: set DATABASE_URL)',
   () => {
     let own: OwnDatabase
     let db: pg.Pool

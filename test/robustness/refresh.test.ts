@@ -106,7 +106,7 @@ describe.skipIf(!inject('realPostgres'))('a refresh (skipped without a server: s
     }
   })
 
-  test('beside others computes every day once all have ended', async () => {
+  test('next to others computes every day once all have ended', async () => {
     for (let round = 0; round < 3; round += 1) {
       await changeEverything()
       await Promise.all([

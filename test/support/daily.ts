@@ -23,7 +23,7 @@ const VALUES: Readonly<Record<string, string>> = {
 
 /**
  * Writes rows straight into an endpoint's stored table, whichever it is: integers and texts carry the row's number.
- * No raw row stands behind them, so a refresh that was told of none leaves them alone.
+ * They have no raw rows, and without queue entries a refresh leaves them alone.
  */
 export async function fillDaily(
   db: pg.Pool,

@@ -7,7 +7,7 @@ import { differences } from './verify.ts'
 /** One thing that happens; numbers choose rows and values, and each kind takes what it needs. */
 export type Step = { readonly kind: string; readonly aside: boolean; readonly n: readonly number[] }
 
-/** Who acts: one that commits at once, and on a server beside it one that leaves its transactions open for a while. */
+/** Who acts: one that commits at once, and on a server also one that leaves its transactions open for a while. */
 export type Actors = { readonly first: pg.Client; readonly second: pg.Client | undefined }
 
 const uuid = (space: number, n: number): string =>
@@ -202,7 +202,7 @@ export async function play({ first, second }: Actors, steps: readonly Step[]): P
   await first.query('rollback; reset lock_timeout')
   await first.query(`${CLEARANCE}; ${BEGINNING}`)
   await refreshAll(first)
-  // Whoever runs into the other's open transaction gives up: nobody would come to commit it.
+  // A client that meets the other's open transaction gives up: no one would commit it.
   if (second) await first.query(`set lock_timeout = '10ms'`)
   for (const { kind, aside, n } of steps) {
     const [a = 0, b = 0, c = 0, d = 0] = n

@@ -26,7 +26,7 @@ const TABLES: Readonly<Record<string, string>> = {
 /** The table that holds what the project calls `name`, for what cannot be done through a view, as truncating it. */
 export const tableOf = (name: string): string => (MAPPED ? (TABLES[name] ?? name) : name)
 
-/** Brings an empty database to the current schema; with `SCHEMA=mapped` beside another application, and mapped to it. */
+/** Brings an empty database to the current schema; with `SCHEMA=mapped` next to another application, and mapped to it. */
 export async function prepare(client: pg.Client): Promise<void> {
   if (!MAPPED) return migrateToLatest(client)
   await prepareMapped(client)
@@ -39,7 +39,7 @@ export async function prepare(client: pg.Client): Promise<void> {
 export const installTriggers = (client: pg.Client | pg.Pool): Promise<void> =>
   applyFile(client, '../../../docs/examples/triggers')
 
-/** Brings an empty database to the current schema beside another application that is mapped to it, without triggers. */
+/** Brings an empty database to the current schema next to another application that is mapped to it, without triggers. */
 export async function prepareMapped(client: pg.Client): Promise<void> {
   await applyFile(client, 'application')
   await migrateToLatest(client, 'export_api')

@@ -40,7 +40,7 @@ export function send(
       if (isWhole(text, method)) settle()
     })
     socket.on('end', settle)
-    // Whoever refuses a request may close before all of it was read.
+    // A server that rejects a request may close before it has read all of it.
     socket.on('error', (error) => (/ECONNRESET|EPIPE/.test(error.message) ? settle() : reject(error)))
   })
 }

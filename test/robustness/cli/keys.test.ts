@@ -70,7 +70,7 @@ test('create --json limits a key to brands and to a time; list prints no key and
   }
 })
 
-const nobody = as({ id: randomUUID(), owner: randomUUID() })
+const stranger = as({ id: randomUUID(), owner: randomUUID() })
 const NO_DATABASE = 'postgres://secret:word@127.0.0.1:1/none'
 
 test.for([
@@ -83,7 +83,7 @@ test.for([
   url,
   message,
 ]) => {
-  const { code, stdout, stderr } = await keys([...args, ...nobody], url)
+  const { code, stdout, stderr } = await keys([...args, ...stranger], url)
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   expect(stderr).toMatch(message)
   expect(stderr.trimEnd().split('\n')).toHaveLength(1)

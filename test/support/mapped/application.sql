@@ -1,4 +1,4 @@
--- An application as somebody else might have made it: other names, enums, soft deletes, its own words for everything.
+-- Another application: other names, enums, soft deletes, its own words for everything.
 create schema app;
 create type app.level as enum ('owner', 'admin', 'member');
 create type app.tier as enum ('lite', 'pro', 'agency', 'enterprise');
