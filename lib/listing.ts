@@ -3,7 +3,7 @@ import type { PgView } from 'drizzle-orm/pg-core'
 import type * as z from 'zod/mini'
 import { ACCESS_COLUMNS, authorize, hashApiKey } from './access.ts'
 import type { RequestContext, Result } from './app.ts'
-import { databaseError, runPrepared } from './db.ts'
+import { databaseError, runPrepared, toCount } from './db.ts'
 import { deprecationHeaders } from './deprecation.ts'
 import { endpoint } from './endpoint.ts'
 import type { DocumentedWorker, Operation } from './operation.ts'
@@ -52,7 +52,7 @@ export function listing<Shape extends z.core.$ZodShape, Rows extends PgView>({
     const result = await runPrepared({ env, log }, statement, { key_hash, now: now.toISOString() })
     authorize(result, log)
     try {
-      const count = Number(result?.found ?? Number.NaN)
+      const count = toCount(result?.found)
       const data = writeJson({ columns: readColumns(result ?? {}, count), rows: count })
       return { body: `{"data":[${data}]}`, rows: count, cacheable: true }
     } catch (error) {

@@ -1,7 +1,7 @@
 import { getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import { ACCESS_COLUMNS, authorize } from './access.ts'
-import { databaseError, type Row } from './db.ts'
+import { databaseError, type Row, required, toCount } from './db.ts'
 import type { Plan } from './plans.ts'
 import { type PreparedStatement, prepareStatement } from './prepared-statement.ts'
 import type { RequestLog } from './request-log.ts'
@@ -92,17 +92,6 @@ export function pageReader({ row: schema, key }: Pick<PagedRows, 'row' | 'key'>)
       throw databaseError(error, log)
     }
   }
-}
-
-function required(cell: string | null | undefined): string {
-  if (cell == null) throw new TypeError('A cell is missing')
-  return cell
-}
-
-function toCount(cell: string | null | undefined): number {
-  const digits = required(cell)
-  if (!/^\d+$/.test(digits)) throw new TypeError('Not a count')
-  return Number(digits)
 }
 
 /** Column of a result that holds a key column of the page's last row. */

@@ -32,7 +32,7 @@ export const requestLog: Middleware = async (context, next) => {
 }
 
 /** Starts the log of a request. Takes a valid `X-Request-Id` of the client, else Cloudflare's ray, else a new id. */
-export function startLog(request: HonoRequest): RequestLog {
+function startLog(request: HonoRequest): RequestLog {
   const given = [request.header('X-Request-Id'), request.header('CF-Ray')]
   return {
     id: given.find((id) => id !== undefined && VALID_ID.test(id)) ?? crypto.randomUUID(),
