@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { bigint, date, index, text, uuid } from 'drizzle-orm/pg-core'
+import { bigint, boolean, date, index, text, timestamp, uuid } from 'drizzle-orm/pg-core'
 import { daily } from './schema.ts'
 
 /**
@@ -17,10 +17,14 @@ export const refreshQueue = daily.table(
     prompt_id: uuid(),
     model_id: text(),
     market_id: uuid(),
+    added_at: timestamp({ withTimezone: true }).notNull().default(sql`clock_timestamp()`),
+    /** Whether the day could not be computed. The brand's other days then come first. */
+    failed: boolean().notNull().default(false),
   },
   (table) => [
     index('refresh_queue_refresh_index').on(table.date, table.metric, table.brand_id),
     index('refresh_queue_watermark_index').on(table.metric, table.brand_id, table.date),
+    index('refresh_queue_age_index').on(table.added_at),
     index('refresh_queue_expand_index')
       .on(table.id)
       .where(sql`${table.date} is null or ${table.brand_id} is null`),
