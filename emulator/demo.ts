@@ -5,8 +5,8 @@ import { refreshAll } from '../drizzle/db/refresh.ts'
 import { seedDemo } from '../drizzle/seed/demo.ts'
 import { startEmbeddedPostgres } from './postgres/embedded.ts'
 
-/** One large transaction: no client reads while the demo is loaded. */
-const ALL_AT_ONCE = { brands: 100, days: 400 }
+/** Large statements: no client reads while the demo is loaded. */
+const MAX_DAYS = 400
 
 /** Starts an embedded Postgres with the demo data up to today (UTC) and returns its URL. */
 export async function startDemo(): Promise<string> {
@@ -14,7 +14,7 @@ export async function startDemo(): Promise<string> {
   await withClient(url, async (client) => {
     await migrateToLatest(client)
     await withoutForeignKeys(client, () => seedDemo(client, new Date().toISOString().slice(0, 10)))
-    await refreshAll(client, undefined, ALL_AT_ONCE)
+    await refreshAll(client, undefined, MAX_DAYS)
   })
   return url
 }

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { bigint, boolean, date, index, text, timestamp, uuid } from 'drizzle-orm/pg-core'
+import { boolean, date, index, text, timestamp, uuid } from 'drizzle-orm/pg-core'
 import { daily } from './schema.ts'
 
 /**
@@ -10,7 +10,6 @@ import { daily } from './schema.ts'
 export const refreshQueue = daily.table(
   'refresh_queue',
   {
-    id: bigint({ mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
     metric: text().notNull(),
     brand_id: uuid(),
     date: date(),
@@ -22,11 +21,7 @@ export const refreshQueue = daily.table(
     failed: boolean().notNull().default(false),
   },
   (table) => [
-    index('refresh_queue_refresh_index').on(table.date, table.metric, table.brand_id),
-    index('refresh_queue_watermark_index').on(table.metric, table.brand_id, table.date),
+    index('refresh_queue_brand_index').on(table.brand_id, table.metric, table.date),
     index('refresh_queue_age_index').on(table.added_at),
-    index('refresh_queue_expand_index')
-      .on(table.id)
-      .where(sql`${table.date} is null or ${table.brand_id} is null`),
   ],
 )

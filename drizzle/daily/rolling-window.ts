@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { bigint, boolean, check, date, integer, timestamp } from 'drizzle-orm/pg-core'
+import { boolean, check, date, integer, timestamp } from 'drizzle-orm/pg-core'
 import { daily } from './schema.ts'
 
 /**
@@ -13,9 +13,8 @@ export const rollingWindow = daily.table(
     days: integer().notNull(),
     /** The last day that no refresh computes again; `-infinity` before the first refresh. */
     watermark: date().notNull().default('-infinity'),
-    /** When the days were last enqueued, and the last entry then. */
+    /** When the days were last enqueued. */
     enqueued_at: timestamp({ withTimezone: true }),
-    last_entry: bigint({ mode: 'number' }),
   },
   (table) => [
     check('rolling_window_single', sql`${table.single}`),

@@ -2,10 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientBase } from 'pg'
 import { sqlState } from './sql-state.ts'
 
-/** The most that one transaction computes. */
-export type Step = { readonly brands: number; readonly days: number }
+/** How long one transaction computes, as a Postgres interval. It ends the brand that it has begun. */
+const BUDGET = '2 s'
 
-const SHORT: Step = { brands: 10, days: 31 }
+/** The most days of one metric that one statement computes. */
+const MAX_DAYS = 31
 
 /**
  * Thrown when no trigger tracks the changes of some tables and there is no rolling window; the message names the
@@ -35,24 +36,43 @@ export async function enqueueRollingWindow(client: ClientBase): Promise<RollingW
   return rows[0]
 }
 
+type Failure = {
+  readonly metric: string
+  readonly brand_id: string
+  readonly date: string
+  readonly message: string
+}
+
+/** What `daily.refresh` returns; `processed` is null while another refresh is running. */
+type Progress = {
+  readonly brand_id: string | null
+  readonly processed: number | null
+  readonly failure: Failure | null
+}
+
 /**
  * Recomputes every day in the queue, one short transaction after another. Calls `onStep` with the number of entries
- * that each processed.
+ * that each processed. Throws when only days are left that cannot be computed.
  */
 export async function refreshAll(
   client: ClientBase,
   onStep: (processed: number) => void | Promise<void> = () => {},
-  { brands, days }: Step = SHORT,
+  maxDays = MAX_DAYS,
 ): Promise<void> {
-  for (;;) {
-    const { rows } = await client.query<{ processed: number; waiting: boolean }>(
-      'select daily.refresh($1, $2) as processed, exists (select from daily.refresh_queue) as waiting',
-      [brands, days],
-    )
-    const [step] = rows
-    if (step === undefined || (step.processed === 0 && !step.waiting)) return
-    // Another refresh has locked the remaining entries. It finishes soon, or fails and leaves them.
-    if (step.processed === 0) await sleep(200)
-    else await onStep(step.processed)
+  const refresh = async (after: string | null) =>
+    (await client.query<Progress>('select * from daily.refresh($1, $2, $3)', [after, BUDGET, maxDays]))
+      .rows[0]
+  for (let next = await refresh(null); next !== undefined; next = await refresh(next.brand_id)) {
+    const { processed, failure } = next
+    if (processed === null) {
+      await sleep(200)
+    } else if (processed > 0) {
+      await onStep(processed)
+    } else if (failure !== null) {
+      const { metric, date, brand_id, message } = failure
+      throw new Error(`${metric} of ${date} of brand ${brand_id} cannot be computed: ${message}`)
+    } else {
+      return
+    }
   }
 }

@@ -1,85 +1,97 @@
--- Replaces the oldest entry without a date or brand by one entry per day. Returns whether there was one. It runs
--- after the transaction that added the entry, so it sees what other transactions committed meanwhile. Days that
--- another refresh is computing are still in the queue, so they count too.
-create or replace function daily.expand() returns boolean
+-- Replaces entries of all brands by entries of each brand that can have such rows.
+create or replace function daily.expand_brands() returns void
 language plpgsql set search_path = '' as $function$
 declare
-  entry daily.refresh_queue;
+  entries daily.refresh_queue[];
+  of_metric text;
 begin
-  delete from daily.refresh_queue
-  where id = (
-    select id from daily.refresh_queue where date is null or brand_id is null order by id limit 1 for update skip locked)
-  returning * into entry;
-  if not found then
-    return false;
-  end if;
+  with taken as (
+    delete from daily.refresh_queue where brand_id is null returning *
+  )
+  select array_agg(taken) into entries from taken;
 
-  if entry.model_id is not null or entry.market_id is not null then
-    insert into daily.refresh_queue (metric, brand_id, date)
-    select entry.metric, brand_id, date from daily.visibility
-    where model_id = entry.model_id or market_id = entry.market_id
-    union
-    select metric, brand_id, date from daily.refresh_queue
-    where metric = entry.metric and date is not null and brand_id is not null;
-    return true;
-  end if;
-
-  if entry.date is not null then
+  for of_metric in select distinct metric from unnest(entries) loop
+    -- Finds the brands of the stored rows by one index probe each.
     execute format(
-      'insert into daily.refresh_queue (metric, brand_id, date)
-       select distinct %1$L, brand_id, date from daily.%1$I where date = $1
-       union
-       select metric, brand_id, date from daily.refresh_queue
-       where metric = %1$L and date = $1 and brand_id is not null',
-      entry.metric)
-    using entry.date;
-    return true;
-  end if;
+      'with recursive stored (brand_id) as (
+         (select brand_id from daily.%1$I order by brand_id limit 1)
+         union all
+         select (select brand_id from daily.%1$I where brand_id > stored.brand_id order by brand_id limit 1)
+         from stored where stored.brand_id is not null
+       ), known as (
+         select brand_id from stored where brand_id is not null
+         union
+         select brand_id from export_source.prompts
+       )
+       insert into daily.refresh_queue (metric, brand_id, date, model_id, market_id, added_at)
+       select %1$L, known.brand_id, entry.date, entry.model_id, entry.market_id, min(entry.added_at)
+       from known join unnest($1) as entry on entry.date is null or exists (
+         select from daily.%1$I where %1$I.brand_id = known.brand_id and %1$I.date = entry.date)
+       where entry.metric = %1$L
+       group by known.brand_id, entry.date, entry.model_id, entry.market_id',
+      of_metric)
+    using entries;
+  end loop;
+end
+$function$;
 
-  -- No window can ask for a day outside of the calendar, which an application's tables may hold.
-  if (select bool_or(dated_by = 'recorded_at') from daily.sources where metric = entry.metric) then
-    insert into daily.refresh_queue (metric, brand_id, date)
-    select entry.metric, brand_id, date
-    from (
-      select distinct
-        coalesce(entry.brand_id, prompts.brand_id) as brand_id, (citations.recorded_at at time zone 'UTC')::date as date
-      from export_source.prompts
-      join export_source.answers on answers.prompt_id = prompts.id
-      join export_source.citations on citations.answer_id = answers.id
-      where prompts.id = entry.prompt_id
-        or entry.prompt_id is null and (prompts.brand_id = entry.brand_id or entry.brand_id is null)
-    ) as day
-    where date between '0001-01-01' and '9999-12-31';
-  else
-    insert into daily.refresh_queue (metric, brand_id, date)
-    select entry.metric, brand_id, date
-    from (
-      select distinct
-        coalesce(entry.brand_id, prompts.brand_id) as brand_id, (answers.answered_at at time zone 'UTC')::date as date
-      from export_source.prompts
-      join export_source.answers on answers.prompt_id = prompts.id
-      where prompts.id = entry.prompt_id
-        or entry.prompt_id is null and (prompts.brand_id = entry.brand_id or entry.brand_id is null)
-    ) as day
-    where date between '0001-01-01' and '9999-12-31';
-  end if;
-
-  -- Days whose last answer is gone are only in the stored rows.
-  if entry.prompt_id is null then
+-- Replaces the entries of a brand without a date by one entry per day. It runs after the transactions that added them,
+-- so it sees what other transactions committed meanwhile.
+create or replace function daily.expand(of_brand uuid) returns void
+language plpgsql set search_path = '' as $function$
+declare
+  entries record;
+begin
+  for entries in
+    with taken as (
+      delete from daily.refresh_queue where brand_id = of_brand and date is null returning *
+    )
+    select
+      metric,
+      metric in (select sources.metric from daily.sources where dated_by = 'recorded_at') as recorded,
+      bool_or(num_nonnulls(prompt_id, model_id, market_id) = 0) as whole,
+      array_agg(prompt_id) as prompts,
+      array_agg(model_id) as models,
+      array_agg(market_id) as markets,
+      min(added_at) as added_at
+    from taken
+    group by metric
+  loop
+    -- Days whose last answer is gone are only in the stored rows. No window can ask for a day outside of the calendar,
+    -- which an application's tables may hold.
     execute format(
-      'insert into daily.refresh_queue (metric, brand_id, date)
-       select distinct %1$L, brand_id, date from daily.%1$I where brand_id = $1 or $1 is null',
-      entry.metric)
-    using entry.brand_id;
-  end if;
-  return true;
+      $insert$
+      insert into daily.refresh_queue (metric, brand_id, date, added_at)
+      select %1$L, $1, date, $7
+      from (
+        select (answers.answered_at at time zone 'UTC')::date as date
+        from export_source.prompts
+        join export_source.answers on answers.prompt_id = prompts.id
+        where not $2 and (prompts.id = any ($4) or $3 and prompts.brand_id = $1)
+        union
+        select (citations.recorded_at at time zone 'UTC')::date
+        from export_source.prompts
+        join export_source.answers on answers.prompt_id = prompts.id
+        join export_source.citations on citations.answer_id = answers.id
+        where $2 and (prompts.id = any ($4) or $3 and prompts.brand_id = $1)
+        union
+        select date from daily.%1$I where $3 and brand_id = $1
+        union
+        select date from daily.visibility where brand_id = $1 and (model_id = any ($5) or market_id = any ($6))
+      ) as day
+      where date between '0001-01-01' and '9999-12-31'
+      $insert$,
+      entries.metric)
+    using
+      of_brand, entries.recorded, entries.whole, entries.prompts, entries.models, entries.markets, entries.added_at;
+  end loop;
 end
 $function$;
 
 -- Makes the stored rows of one metric equal its view, for some brands and days, and writes only rows that differ.
 -- The columns are the table's, the key is its primary key. The settings are for data in memory or on flash: with
 -- Postgres's defaults the planner reads all citations of a large brand to find a day.
-create or replace function daily.recompute(of_metric text, of_brands uuid[], first date, last date) returns void
+create or replace function daily.recompute(of_metric text, of_brands uuid[], of_dates date[]) returns void
 language plpgsql
 set search_path = '' set random_page_cost = 1.1 set jit = off set work_mem = '32MB'
 as $function$
@@ -109,85 +121,149 @@ begin
   -- estimates. Rows are inserted in the order of the key, in which pages read them.
   execute format(
     'with fresh as materialized (
-       select %2$s from metrics.%1$I where brand_id = any ($1) and date between $2 and $3
+       select %2$s from metrics.%1$I where brand_id = any ($1) and date = any ($2)
      ), stored as materialized (
-       select %2$s from daily.%1$I where brand_id = any ($1) and date between $2 and $3
+       select %2$s from daily.%1$I where brand_id = any ($1) and date = any ($2)
      ), deleted as (
        delete from daily.%1$I as existing
        using (select %3$s from stored except select %3$s from fresh) as removed
-       where existing.brand_id = any ($1) and existing.date between $2 and $3 and %4$s
+       where existing.brand_id = any ($1) and existing.date = any ($2) and %4$s
      )
      insert into daily.%1$I (%2$s)
      select %2$s from (select %2$s from fresh except select %2$s from stored) as differing
      order by %3$s
      on conflict (%3$s) do update set %5$s',
     of_metric, cols, keys, same_key, sets)
-  using of_brands, first, last;
+  using of_brands, of_dates;
 end
 $function$;
 
--- One bounded step of the refresh: the newest day in the queue of one metric, with queued days shortly before it, for
--- some brands. Returns the number of entries it processed; 0 when the queue is empty or another refresh has locked the
--- remaining entries. Run it in a transaction of its own: readers see a day before it or after it. A day that cannot be
--- computed stays in the queue. It can hold back the days and brands of its step, but no other metric; its error is
--- raised when nothing else is left to do.
-create or replace function daily.refresh(max_brands integer, max_days integer) returns integer
+-- Takes the entries of some days of one metric from the queue and recomputes the days; if that fails, day by day.
+-- Returns the number of entries it processed, and the last failure: its metric, brand_id, date, code and message. The
+-- entries of a day that cannot be computed stay in the queue.
+create or replace function daily.process(
+  of_metric text, of_brands uuid[], of_dates date[], out processed integer, out failure jsonb
+)
+language plpgsql set search_path = '' as $function$
+declare
+  day record;
+  attempt record;
+begin
+  delete from daily.refresh_queue
+  where brand_id = any (of_brands) and metric = of_metric and date = any (of_dates);
+  get diagnostics processed = row_count;
+  -- A statement of its own, so a later snapshot: it sees every change whose entry was taken.
+  perform daily.recompute(of_metric, of_brands, of_dates);
+exception
+  -- The next run retries these.
+  when lock_not_available or deadlock_detected or serialization_failure then
+    raise;
+  when others then
+    processed := 0;
+    if cardinality(of_brands) = 1 and cardinality(of_dates) = 1 then
+      failure := jsonb_build_object(
+        'metric', of_metric, 'brand_id', of_brands[1], 'date', of_dates[1], 'code', sqlstate, 'message', sqlerrm);
+      update daily.refresh_queue set failed = true
+      where brand_id = of_brands[1] and metric = of_metric and date = of_dates[1];
+      return;
+    end if;
+    for day in select brand_id, date from unnest(of_brands) as brand_id cross join unnest(of_dates) as date loop
+      select * into attempt from daily.process(of_metric, array[day.brand_id], array[day.date]);
+      processed := processed + attempt.processed;
+      failure := coalesce(attempt.failure, failure);
+    end loop;
+end
+$function$;
+
+-- Gives a brand its turn: for each metric, recomputes the `max_days` days that have waited longest, those that failed
+-- last. Brands that wait for the same days are computed with it, up to `max_days` days in all.
+create or replace function daily.serve(
+  of_brand uuid, max_days integer, out processed integer, out failure jsonb
+)
+language plpgsql set search_path = '' as $function$
+declare
+  batch record;
+  attempt record;
+begin
+  processed := 0;
+  perform daily.expand(of_brand);
+  for batch in
+    with waiting as (
+      select
+        metric, date,
+        row_number() over (partition by metric order by bool_and(failed), min(added_at), date) as place
+      from daily.refresh_queue
+      where brand_id = of_brand
+      group by metric, date
+    ), due as (
+      select metric, array_agg(date order by date) as dates from waiting where place <= max_days group by metric
+    ), following as (
+      select brand_id, metric, date from daily.refresh_queue where brand_id > of_brand order by brand_id limit 5000
+    ), peers as (
+      select brand_id, metric, array_agg(distinct date order by date) as dates from following group by brand_id, metric
+    )
+    select metric, dates, array[of_brand] || array(
+      select peers.brand_id from peers
+      where peers.metric = due.metric and peers.dates = due.dates
+      limit max_days / cardinality(due.dates) - 1) as brands
+    from due
+  loop
+    select * into attempt from daily.process(batch.metric, batch.brands, batch.dates);
+    processed := processed + attempt.processed;
+    failure := coalesce(attempt.failure, failure);
+  end loop;
+end
+$function$;
+
+-- Recomputes the days in the queue until it is empty or `budget` is over. Serves the brands in turn, from the first one
+-- after `after`, so that none waits for another's backlog. Returns the brand that it served last, for the next call;
+-- the number of entries it processed, null when another refresh is running; the last failure of `daily.process`; and
+-- the age of the oldest entry that is left, in seconds. Run it in a transaction of its own: readers see a day before it
+-- or after it.
+create or replace function daily.refresh(
+  after uuid, budget interval, max_days integer,
+  out brand_id uuid, out processed integer, out failure jsonb, out oldest_s double precision
+)
 language plpgsql security definer set search_path = '' as $function$
 declare
-  busy text[] := '{}';
-  newest date;
-  oldest date;
-  next_metric text;
-  brands uuid[];
-  processed integer;
-  failure text;
+  deadline timestamptz := clock_timestamp() + budget;
+  following uuid;
+  idle boolean := false;
+  turn record;
 begin
+  brand_id := after;
+  -- Side by side, the stored rows could end as the refresh with the older snapshot has them.
+  if not pg_try_advisory_xact_lock(hashtext('daily.refresh')) then
+    return;
+  end if;
+  processed := 0;
+  perform daily.expand_brands();
   loop
-    select date, metric into newest, next_metric
-    from daily.refresh_queue
-    where brand_id is not null and metric <> all (busy)
-      and (date, metric) < (coalesce(newest, 'infinity'), coalesce(next_metric, ''))
-    order by date desc, metric desc
-    limit 1;
-    exit when not found;
-
-    -- Two refreshes never compute the same metric at once: the later one must see the rows of the earlier one.
-    if not pg_try_advisory_xact_lock(hashtext('daily.' || next_metric)) then
-      busy := busy || next_metric;
-      continue;
+    following := (
+      select queue.brand_id from daily.refresh_queue as queue
+      where queue.brand_id > refresh.brand_id order by queue.brand_id limit 1);
+    if following is null then
+      -- The end of a lap, which the first one may have begun in the middle.
+      exit when idle;
+      idle := true;
+      following := (
+        select queue.brand_id from daily.refresh_queue as queue
+        where queue.brand_id is not null order by queue.brand_id limit 1);
+      exit when following is null;
     end if;
-
-    begin
-      with locked as (
-        select id, brand_id, date from daily.refresh_queue
-        where metric = next_metric and date > newest - max_days and date <= newest and brand_id in (
-          select distinct brand_id from daily.refresh_queue
-          where date = newest and metric = next_metric and brand_id is not null limit max_brands)
-        for update skip locked
-      ), taken as (
-        delete from daily.refresh_queue using locked where refresh_queue.id = locked.id
-      )
-      select array_agg(distinct brand_id), min(date), count(*) into brands, oldest, processed from locked;
-      continue when processed = 0;
-
-      -- A statement of its own, so a later snapshot: it sees every change whose entry was taken.
-      perform daily.recompute(next_metric, brands, oldest, newest);
-      return processed;
-    exception
-      -- The next run retries these.
-      when lock_not_available or deadlock_detected or serialization_failure then
-        raise;
-      when others then
-        failure := format('%s of %s: %s', next_metric, newest, sqlerrm);
-    end;
+    brand_id := following;
+    select * into turn from daily.serve(following, max_days);
+    processed := processed + turn.processed;
+    failure := coalesce(turn.failure, failure);
+    idle := idle and turn.processed = 0;
+    exit when clock_timestamp() >= deadline;
   end loop;
-  -- Entries without a date or brand come last: a large one never delays queued days.
-  if daily.expand() then
-    return 1;
-  end if;
-  if failure is not null then
-    raise exception 'A day cannot be computed: %', failure;
-  end if;
-  return 0;
+  oldest_s := (select extract(epoch from clock_timestamp() - min(added_at)) from daily.refresh_queue);
 end
+$function$;
+
+-- One turn, for Workers of the previous release.
+create or replace function daily.refresh(max_brands integer, max_days integer) returns integer
+language sql security definer set search_path = '' as $function$
+  select coalesce(processed, 0) from daily.refresh(gen_random_uuid(), interval '0', max_days)
 $function$;

@@ -27,7 +27,7 @@ begin
     return 0;
   end if;
   if not restart and settings.enqueued_at > now() - interval '1 hour'
-    and exists (select from daily.refresh_queue where id <= settings.last_entry) then
+    and exists (select from daily.refresh_queue where added_at <= settings.enqueued_at) then
     return 0;
   end if;
 
@@ -68,7 +68,7 @@ begin
   end if;
 
   update daily.rolling_window
-  set watermark = today - days, enqueued_at = now(), last_entry = (select max(id) from daily.refresh_queue);
+  set watermark = today - days, enqueued_at = clock_timestamp();
   return total;
 end
 $function$;

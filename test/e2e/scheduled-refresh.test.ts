@@ -4,8 +4,8 @@ import { isolatedPool } from '../support/isolated.ts'
 import { startOwnService } from '../support/own-service.ts'
 import { answer, brand, organization, place, prompt } from '../support/world.ts'
 
-/** A call of daily.refresh, and how many entries it processed. */
-type Step = { readonly params: unknown; readonly processed: string }
+/** A call of daily.refresh: the brand after which it begins, and what it returned. */
+type Step = { readonly after: string; readonly brand_id: string; readonly processed: string }
 
 // Apart from the other tests, whose refreshes would leave nothing to compute.
 const { db, url: databaseUrl } = await isolatedPool()
@@ -16,8 +16,10 @@ let log: string[] = []
 const watch: Intercept = async (_, request, genuine) => {
   const { query, params } = await request.clone().json()
   const response = await genuine()
-  const { rows } = await response.clone().json()
-  if (query.includes('daily.refresh(')) steps.push({ params, processed: rows[0][0] })
+  const {
+    rows: [[brand_id, processed]],
+  } = await response.clone().json()
+  if (query.includes('daily.refresh(')) steps.push({ after: params[0], brand_id, processed })
   else begun.push(query)
   return response
 }
@@ -37,28 +39,49 @@ beforeEach(() => {
   log = []
 })
 
-test('a run processes the whole queue, 10 brands and 3 days at a time, and logs the number of entries', async () => {
-  const its = await prompt(db, await brand(db, await organization(db)))
-  const where = await place(db)
-  for (let day = 1; day <= 7; day += 1) {
-    await answer(db, { ...where, prompt: its, at: `2026-10-0${day}T09:00:00Z`, mentions: ['Acme'] })
-  }
+/** A brand with an answer on each of seven days of October. */
+async function sevenDays(): Promise<string> {
+  const id = await brand(db, await organization(db))
+  const said = { ...(await place(db)), prompt: await prompt(db, id), mentions: ['Acme'] }
+  for (let day = 1; day <= 7; day += 1) await answer(db, { ...said, at: `2026-10-0${day}T09:00:00Z` })
+  return id
+}
+
+test('a run processes the whole queue, each call after the brand that the one before served last', async () => {
+  await sevenDays()
   await service.runCron('refresh')
-  const { rows } = await db.query('select date::text from daily.visibility order by date')
-  expect(rows.map(({ date }) => date)).toEqual([1, 2, 3, 4, 5, 6, 7].map((day) => `2026-10-0${day}`))
+  expect((await db.query('select from daily.visibility')).rowCount).toBe(7)
   expect((await db.query('select from daily.refresh_queue')).rowCount).toBe(0)
   expect(begun).toEqual([expect.stringContaining('daily.enqueue_rolling_window(false)')])
-  expect(steps.map(({ params }) => params)).toEqual(steps.map(() => ['10', '3']))
+  expect(steps.slice(1).map(({ after }) => after)).toEqual(steps.slice(0, -1).map(({ brand_id }) => brand_id))
   expect(steps.map(({ processed }) => processed).indexOf('0')).toBe(steps.length - 1)
-  const processed = steps.reduce((sum, step) => sum + Number(step.processed), 0)
-  expect(processed).toBeGreaterThan(7)
-  await expect.poll(() => log).toEqual([JSON.stringify({ event: 'refreshed', entries: processed })])
+  const entries = steps.reduce((sum, step) => sum + Number(step.processed), 0)
+  expect(entries).toBeGreaterThan(7)
+  await expect.poll(() => log).toEqual([JSON.stringify({ event: 'refreshed', entries })])
 })
 
-test('a run over an empty queue takes one step and logs nothing', async () => {
+test('a run over an empty queue asks once and logs nothing', async () => {
   await service.runCron('refresh')
-  expect(steps).toEqual([{ params: ['10', '3'], processed: '0' }])
+  expect(steps).toMatchObject([{ processed: '0' }])
   expect(log).toEqual([])
+})
+
+test('a run logs a day that cannot be computed, without its data, and how long the oldest entry waits', async () => {
+  const id = await sevenDays()
+  await db.query(`
+    alter table daily.visibility add constraint failing check (brand_id <> '${id}' or date <> '2026-10-04');
+    update daily.refresh_queue set added_at = added_at - interval '1 hour'`)
+  await service.runCron('refresh')
+  await db.query('alter table daily.visibility drop constraint failing')
+  await expect.poll(() => log.length).toBe(3)
+  const events = log.map((line) => JSON.parse(line))
+  expect(events).toEqual([
+    { event: 'refreshed', entries: expect.any(Number) },
+    { event: 'day_failed', metric: 'visibility', brand_id: id, date: '2026-10-04', code: '23514' },
+    { event: 'refresh_behind', oldest_s: expect.any(Number) },
+  ])
+  expect(events[2].oldest_s).toBeGreaterThanOrEqual(3600)
+  await service.runCron('refresh')
 })
 
 test('a run fails and logs the cause when the database fails', async () => {

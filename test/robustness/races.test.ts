@@ -2,11 +2,11 @@ import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
 import { sample } from '../support/daily-sample.ts'
 import type { OwnDatabase } from '../support/database.ts'
-import { CLEARANCE, refreshDayByDay } from '../support/history.ts'
+import { CLEARANCE } from '../support/history.ts'
 import { isolatedDatabase } from '../support/isolated.ts'
 import { MAPPED } from '../support/schema.ts'
 import { differences } from '../support/verify.ts'
-import { brand, place, prompt } from '../support/world.ts'
+import { brand, place, prompt, refresh } from '../support/world.ts'
 
 /** What a race is about: an answer to a prompt of a brand, with one of everything, and what is around it. */
 type Ground = Readonly<
@@ -161,7 +161,7 @@ describe.skipIf(!inject('realPostgres'))(
         // After an error this rolls back.
         await client.query('commit')
         if (client === first && !alone) await work.catch(() => undefined)
-        await refreshDayByDay(db)
+        await refresh(db)
       }
     }
 
@@ -170,10 +170,10 @@ describe.skipIf(!inject('realPostgres'))(
       await one.query('begin isolation level repeatable read')
       await one.query('select count(*) from answers')
       await other.query(move(ground))
-      await refreshDayByDay(db)
+      await refresh(db)
       await one.query(write(ground)).catch(() => undefined)
       await one.query('commit')
-      await refreshDayByDay(db)
+      await refresh(db)
     }
 
     const ORDERS: Readonly<Record<string, (ground: Ground, write: Act, move: Act) => Promise<void>>> = {

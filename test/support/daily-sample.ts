@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
-import { refreshDayByDay } from './history.ts'
-import { answer, brand, insert, organization, place, prompt } from './world.ts'
+import { answer, brand, insert, organization, place, prompt, refresh } from './world.ts'
 
 /** A brand with two competitors and an answer that has one of everything; its citation is recorded two days later. */
 export async function sample(db: pg.Pool) {
@@ -24,6 +23,6 @@ export async function sample(db: pg.Pool) {
     ],
   }
   const answerId = await answer(db, { ...said, at: '2026-10-01T09:00:00Z' })
-  await refreshDayByDay(db)
+  await refresh(db)
   return { organization: org.id, brand: brandId, competitor, newcomer, answer: answerId, said }
 }

@@ -132,10 +132,10 @@ const CHANGES: Readonly<Record<string, Change>> = {
 
 /** What may happen between changes. */
 const PASSAGES: Readonly<Record<string, (actors: Actors, a: number, b: number) => Promise<unknown>>> = {
-  refresh: ({ first }, a, b) => first.query('select daily.refresh($1, $2)', [1 + (a % 2), 1 + (b % 3)]),
+  refresh: ({ first }, a, b) => refreshSome(first, a, b),
   refreshInVain: async ({ first }, a, b) => {
     await first.query('begin')
-    await first.query('select daily.refresh($1, $2)', [1 + (a % 2), 1 + (b % 3)])
+    await refreshSome(first, a, b)
     await first.query('rollback')
   },
   refreshToTheEnd: ({ first }) => refreshAll(first),
@@ -146,6 +146,10 @@ const PASSAGES: Readonly<Record<string, (actors: Actors, a: number, b: number) =
   commit: async ({ second }) => second?.query('commit'),
   rollback: async ({ second }) => second?.query('rollback'),
 }
+
+/** Gives one brand its turn. */
+const refreshSome = (client: pg.Client, a: number, b: number) =>
+  client.query(`select daily.refresh(${brand(a)}, '0 s', ${1 + (b % 3)})`)
 
 /** Deletes all rows and empties the queue. */
 export const CLEARANCE = `
@@ -217,16 +221,8 @@ export async function play({ first, second }: Actors, steps: readonly Step[]): P
   }
   await second?.query('commit')
   await first.query('reset lock_timeout')
-  await refreshDayByDay(first)
+  await refreshAll(first)
   return differences(first)
-}
-
-/** Brings the daily tables up to date, one brand and day at a time: larger steps also compute days between the queued ones. */
-export async function refreshDayByDay(db: pg.ClientBase | pg.Pool): Promise<void> {
-  for (let processed = 1; processed > 0; ) {
-    const { rows } = await db.query<{ processed: number }>('select daily.refresh(1, 1) as processed')
-    processed = rows[0]?.processed ?? 0
-  }
 }
 
 async function inTransaction(client: pg.Client, sql: string): Promise<void> {

@@ -1,11 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { runCommand } from '../../support/command.ts'
 import { sample } from '../../support/daily-sample.ts'
-import { refreshDayByDay } from '../../support/history.ts'
 import { isolatedPool } from '../../support/isolated.ts'
 import { installTriggers, prepareMapped } from '../../support/schema.ts'
 import { differences } from '../../support/verify.ts'
-import { answer, place } from '../../support/world.ts'
+import { answer, place, refresh } from '../../support/world.ts'
 
 const { db, url } = await isolatedPool(prepareMapped)
 
@@ -85,7 +84,7 @@ async function twoAnswers(): Promise<void> {
   await db.query(`update citations set recorded_at = '2026-10-11T09:00:00Z' where answer_id = $1`, [first])
   const citations = [{ url: 'https://site.example/', recordedAt: '2026-10-12T09:00:00Z' }]
   await answer(db, { ...said, ...(await place(db)), at: '2026-10-02T09:00:00Z', citations })
-  await refreshDayByDay(db)
+  await refresh(db)
 }
 
 async function days(metric: string): Promise<string[]> {
@@ -118,11 +117,11 @@ describe('soft-deleted rows leave the stored rows, and restored rows return', ()
     ],
   ])('%s %s', async (table, which, visibility, citations) => {
     await db.query(`update ${table} set deleted_at = now() ${which}`)
-    await refreshDayByDay(db)
+    await refresh(db)
     expect([await days('visibility'), await days('citations')]).toEqual([visibility, citations])
     expect(await differences(db)).toEqual([])
     await db.query(`update ${table} set deleted_at = null`)
-    await refreshDayByDay(db)
+    await refresh(db)
     expect([await days('visibility'), await days('citations')]).toEqual([
       ['2026-10-01', '2026-10-02'],
       ['2026-10-11', '2026-10-12'],
@@ -132,7 +131,7 @@ describe('soft-deleted rows leave the stored rows, and restored rows return', ()
 
   test('a competitor', async () => {
     await db.query('update app.rivals set deleted_at = now()')
-    await refreshDayByDay(db)
+    await refresh(db)
     expect([await days('competitors'), await differences(db)]).toEqual([[], []])
   })
 })
@@ -147,12 +146,12 @@ test('a citation without a date is on no day, and its answer can be deleted', as
   await twoAnswers()
   await db.query('alter table app.links alter seen_at drop not null')
   await db.query('update app.links set seen_at = null')
-  await refreshDayByDay(db)
+  await refresh(db)
   expect(await days('citations')).toEqual([])
   await db.query('delete from app.llm_runs')
   const { rows } = await db.query('select from daily.refresh_queue where brand_id is null')
   expect(rows).toEqual([])
-  await refreshDayByDay(db)
+  await refresh(db)
   expect(await differences(db)).toEqual([])
 })
 

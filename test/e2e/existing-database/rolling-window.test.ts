@@ -3,12 +3,11 @@ import { afterAll, expect, test } from 'vitest'
 import { call } from '../../support/call.ts'
 import { clearOfEnd, DAY, daysAgo } from '../../support/clock.ts'
 import { runCommand } from '../../support/command.ts'
-import { refreshDayByDay } from '../../support/history.ts'
 import { isolatedPool } from '../../support/isolated.ts'
 import { startOwnService } from '../../support/own-service.ts'
 import { prepareMapped } from '../../support/schema.ts'
 import { tenant } from '../../support/tenant.ts'
-import { answer, place, prompt } from '../../support/world.ts'
+import { answer, place, prompt, refresh } from '../../support/world.ts'
 
 // Another application's tables without triggers: each refresh computes the last days again.
 const { db, url } = await isolatedPool(prepareMapped)
@@ -29,7 +28,7 @@ async function refreshOn(day: string, all = false): Promise<void> {
   if (all)
     await db.query('insert into daily.refresh_queue (metric) select distinct metric from daily.sources')
   await db.query('select daily.enqueue_rolling_window(true, $1)', [day])
-  await refreshDayByDay(db)
+  await refresh(db)
 }
 
 /** The stored days of visibility, each with its answers. */

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { sample } from '../../support/daily-sample.ts'
-import { CLEARANCE, refreshDayByDay } from '../../support/history.ts'
+import { CLEARANCE } from '../../support/history.ts'
 import { isolatedPool } from '../../support/isolated.ts'
 import { MAPPED, tableOf } from '../../support/schema.ts'
 import { differences } from '../../support/verify.ts'
-import { answer, brand, organization } from '../../support/world.ts'
+import { answer, brand, organization, refresh } from '../../support/world.ts'
 
 const { db } = await isolatedPool()
 
@@ -29,7 +29,7 @@ describe('the stored rows equal the views', () => {
     const elsewhere = await brand(db, await organization(db))
     await db.query('update prompts set brand_id = $2 where id = $1', [its.said.prompt, elsewhere])
     await db.query(sql.replace('$1', `'${its.said.prompt}'`).replace('$2', `'${its.answer}'`))
-    await refreshDayByDay(db)
+    await refresh(db)
     expect(await differences(db)).toEqual([])
   })
 
@@ -41,7 +41,7 @@ describe('the stored rows equal the views', () => {
     await db.query(`with deleted as (delete from ${first}) delete from ${second}`, [
       which === 'prompt' ? said.prompt : answerId,
     ])
-    await refreshDayByDay(db)
+    await refresh(db)
     expect(await differences(db)).toEqual([])
   })
 
@@ -56,14 +56,14 @@ describe('the stored rows equal the views', () => {
     await db.query(`delete from ${table} where id = $1`, [ids[table]])
     const { rows } = await db.query('select distinct brand_id from daily.refresh_queue')
     expect(rows).toEqual([{ brand_id: its.brand }])
-    await refreshDayByDay(db)
+    await refresh(db)
     expect(await differences(db)).toEqual([])
   })
 
   test('after the organization is deleted', async () => {
     const its = await sample(db)
     await db.query('delete from organizations where id = $1', [its.organization])
-    await refreshDayByDay(db)
+    await refresh(db)
     expect(await differences(db)).toEqual([])
     expect((await db.query('select from daily.visibility')).rowCount).toBe(0)
   })
@@ -76,7 +76,7 @@ describe('the stored rows equal the views', () => {
        on conflict (id) do update set answered_at = excluded.answered_at`,
       [answerId, said.prompt, said.model, said.market],
     )
-    await refreshDayByDay(db)
+    await refresh(db)
     expect(await differences(db)).toEqual([])
   })
 
@@ -95,7 +95,7 @@ describe('the stored rows equal the views', () => {
   ])('after %s is truncated', async (table) => {
     await sample(db)
     await db.query(`truncate ${tableOf(table)} cascade`)
-    await refreshDayByDay(db)
+    await refresh(db)
     expect(await differences(db)).toEqual([])
   })
 
@@ -108,7 +108,7 @@ describe('the stored rows equal the views', () => {
       const longer = db.query(`update ${table} set name = repeat('x', 2001)`)
       await expect(longer).rejects.toThrow(`${table}_name`)
     }
-    await refreshDayByDay(db)
+    await refresh(db)
     expect(await differences(db)).toEqual([])
   })
 
@@ -129,13 +129,13 @@ describe('the stored rows equal the views', () => {
     try {
       await answer(db, { ...said, at: '2026-10-04T09:00:00Z', citations: [] })
       await answer(db, { ...said, at: '2026-10-02T09:00:00Z', citations: [] })
-      await expect(refreshDayByDay(db)).rejects.toThrow('visibility of 2026-10-04')
+      await expect(refresh(db)).rejects.toThrow('visibility of 2026-10-04')
       const { rows } = await db.query('select date::text from daily.visibility order by date')
       expect(rows).toEqual([{ date: '2026-10-01' }, { date: '2026-10-02' }])
     } finally {
       await db.query('alter table daily.visibility drop constraint stuck')
     }
-    await refreshDayByDay(db)
+    await refresh(db)
     expect(await differences(db)).toEqual([])
   })
 })
