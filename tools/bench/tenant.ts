@@ -7,7 +7,7 @@ import { sha256 } from '../../lib/hash.ts'
 export type Tenant = { readonly organizationId: string; readonly key: string }
 
 /** Prompts of a brand. */
-export const PROMPTS = 40
+const PROMPTS = 40
 
 export async function addTenant(client: ClientBase): Promise<Tenant> {
   const organizationId = randomUUID()
@@ -43,7 +43,11 @@ export async function addKey(
 }
 
 /** Adds a brand with prompts and three competitors, and returns its id. */
-export async function addBrand(client: ClientBase, organizationId: string): Promise<string> {
+export async function addBrand(
+  client: ClientBase,
+  organizationId: string,
+  prompts = PROMPTS,
+): Promise<string> {
   const id = randomUUID()
   await client.query(
     `insert into brands (id, organization_id, name, display_name, url, site_url, aliases)
@@ -52,7 +56,7 @@ export async function addBrand(client: ClientBase, organizationId: string): Prom
   )
   await client.query(
     `insert into prompts (brand_id, text) select $1::uuid, 'Prompt ' || n from generate_series(1, $2::int) as n`,
-    [id, PROMPTS],
+    [id, prompts],
   )
   await client.query(
     `insert into competitors (brand_id, name) select $1::uuid, 'Rival ' || n from generate_series(1, 3) as n`,

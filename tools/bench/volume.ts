@@ -1,5 +1,4 @@
 import type { ClientBase } from 'pg'
-import { PROMPTS } from './tenant.ts'
 
 /** The last day of the data. It is fixed, so that two runs measure the same rows. */
 export const LAST_DAY = '2026-11-20'
@@ -61,7 +60,7 @@ export async function fillCitations(client: ClientBase, volume: Volume): Promise
   )
   await client.query(
     `insert into ${into}.answers (id, prompt_id, model_id, market_id, answered_at)
-     select md5($1::text || n)::uuid, prompt.ids[1 + n % ${PROMPTS}], 'model-' || n % 5, md5('market' || n / 5 % 4)::uuid, ${AT}
+     select md5($1::text || n)::uuid, prompt.ids[1 + n % cardinality(prompt.ids)], 'model-' || n % 5, md5('market' || n / 5 % 4)::uuid, ${AT}
      from generate_series(0, $2::int - 1) as n,
        (select array_agg(id) as ids from prompts where brand_id = $1::text::uuid) as prompt`,
     [brandId, answers, days],
@@ -92,5 +91,6 @@ export async function withoutTriggers<Result>(
     return await work()
   } finally {
     for (const table of TABLES) await client.query(`alter table ${table} enable trigger user`)
+    await client.query('select daily.create_triggers(base, source) from daily.untracked_tables()')
   }
 }

@@ -10,6 +10,8 @@ import { fill, withoutTriggers } from '../volume.ts'
 const DAYS = 90
 const ROUNDS = { rebuild: 2, day: 15 }
 
+const RETIRED = 2000
+
 /** What it costs to refresh one day of a large brand, compared with a full rebuild. */
 export const section: Section = ({ serverUrl, sized, report }) =>
   inDatabase(serverUrl, async (client) => {
@@ -46,6 +48,23 @@ export const section: Section = ({ serverUrl, sized, report }) =>
       },
       ROUNDS.day,
     )
+    await client.query('truncate daily.refresh_queue')
+    report(`${figure(RETIRED)} prompts of a brand`)
+    const retire = await alternateTimes(
+      {
+        rebuild: () =>
+          manyPrompts(client, sized(20_000), async (id) => {
+            for (const metric of metrics)
+              await client.query(`delete from daily.${metric} where brand_id = $1`, [id])
+            await enqueueBrand(client, id)
+          }),
+        retire: () =>
+          manyPrompts(client, sized(20_000), (id) =>
+            client.query('update prompts set retired_at = now() where brand_id = $1', [id]),
+          ),
+      },
+      ROUNDS.rebuild,
+    )
     const percent = (ms: number) => `${figure((100 * ms) / all('rebuild'))} %`
     return [
       {
@@ -58,8 +77,35 @@ export const section: Section = ({ serverUrl, sized, report }) =>
         ],
         note: `Goal: at most 2 %; a ninetieth is 1.11 %. A rebuild of all metrics takes ${figure(all('rebuild'))} ms. Refreshing all days without a difference takes ${percent(all('equal'))} of it. Medians of ${ROUNDS.rebuild} and ${ROUNDS.day} alternating rounds.`,
       },
+      {
+        title: `Retiring ${figure(RETIRED)} prompts of a brand in one statement`,
+        columns: ['refresh afterwards', 'relative to a rebuild of the brand'],
+        rows: [['all prompts retired', retire('retire') / retire('rebuild')]],
+        note: 'Goal: at most 2.',
+      },
     ]
   })
+
+/** Adds a brand whose answers are spread over many prompts, and times the refresh after a change of it. */
+async function manyPrompts(
+  client: ClientBase,
+  answers: number,
+  change: (brandId: string) => Promise<unknown>,
+): Promise<number> {
+  const { organizationId } = await addTenant(client)
+  const brandId = await addBrand(client, organizationId, RETIRED)
+  await withoutTriggers(client, () => fill(client, { brandId, answers, days: DAYS, citations: [2, 3] }))
+  await enqueueBrand(client, brandId)
+  await refreshAll(client)
+  await client.query('vacuum analyze')
+  return refreshed(client, () => change(brandId))
+}
+
+const enqueueBrand = (client: ClientBase, brandId: string) =>
+  client.query(
+    'insert into daily.refresh_queue (metric, brand_id) select distinct metric, $1::uuid from daily.sources',
+    [brandId],
+  )
 
 async function refreshed(client: ClientBase, enqueue: () => Promise<unknown>): Promise<number> {
   await enqueue()

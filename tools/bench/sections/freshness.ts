@@ -1,0 +1,196 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { refreshAll } from '../../../drizzle/db/refresh.ts'
+import { type Emulator, startEmulator } from '../../../emulator/start.ts'
+import { inDatabase } from '../database.ts'
+import { figure, type Section, type Table } from '../section.ts'
+import { addBrand, addTenant } from '../tenant.ts'
+import { median } from '../timing.ts'
+import { fill, LAST_DAY, withoutTriggers } from '../volume.ts'
+
+/** Milliseconds to Neon and back. */
+const LATENCY_MS = 20
+
+const LOAD = { brands: 41, answersPerSecond: 50, minutes: 10 }
+
+/** Milliseconds between two changes whose arrival is timed. */
+const PROBE_MS = 13_000
+
+const QUIET_BRANDS = 3000
+
+/** How long a change takes to be served: under steady writing, and when many brands change at once. */
+export const section: Section = async ({ serverUrl, sized, report }) => [
+  await underLoad(serverUrl, sized(LOAD.minutes), report),
+  await manyBrands(serverUrl, report),
+]
+
+type Report = (progress: string) => void
+
+const underLoad = (serverUrl: string, minutes: number, report: Report): Promise<Table> =>
+  inDatabase(serverUrl, async (client, url) => {
+    report(`${LOAD.brands} brands of 60 days`)
+    const { organizationId } = await addTenant(client)
+    const brands: string[] = []
+    await withoutTriggers(client, async () => {
+      for (let n = 0; n < LOAD.brands; n += 1) {
+        const brandId = await addBrand(client, organizationId)
+        await fill(client, { brandId, answers: 600, days: 60, citations: [2, 3] })
+        brands.push(brandId)
+      }
+    })
+    await client.query('insert into daily.refresh_queue (metric) select distinct metric from daily.sources')
+    await client.query('analyze')
+    await refreshAll(client)
+    await client.query('vacuum analyze')
+
+    return withService(url, true, async () => {
+      report(`${LOAD.answersPerSecond} answers a second for ${figure(minutes)} minutes`)
+      const db = new pg.Pool({ connectionString: url, max: 12 })
+      const end = Date.now() + minutes * 60_000
+      const load = writeAnswers(db, brands, end)
+      const late: Promise<number>[] = []
+      const renamed: Promise<number>[] = []
+      while (Date.now() < end) {
+        late.push(servedLate(db, brands[39] ?? '', late.length))
+        renamed.push(servedRename(db, brands[40] ?? '', renamed.length))
+        await sleep(PROBE_MS)
+      }
+      const rows = [
+        { change: 'a late citation of last month', seconds: await Promise.all(late) },
+        { change: 'a renamed brand, 60 days', seconds: await Promise.all(renamed) },
+      ].map(({ change, seconds }) => [
+        change,
+        seconds.length,
+        Math.round(median(seconds)),
+        Math.round(Math.max(...seconds)),
+      ])
+      const written = await load
+      await db.end()
+      return {
+        title: `Seconds until a change is served, with ${figure(written / minutes / 60)} answers a second written to ${LOAD.brands} brands`,
+        columns: ['change', 'times', 'median', 'longest'],
+        rows,
+        note: `Goal: 60 and 120. The database is ${LATENCY_MS} ms away, and the scheduled Worker runs every minute.`,
+      }
+    })
+  })
+
+const manyBrands = (serverUrl: string, report: Report): Promise<Table> =>
+  inDatabase(serverUrl, async (client, url) => {
+    report(`${figure(QUIET_BRANDS)} brands with a new answer each`)
+    const { organizationId } = await addTenant(client)
+    await client.query(
+      `with brand as (
+         insert into brands (organization_id, name, display_name, url, site_url)
+         select $1, 'Brand ' || n, 'Brand ' || n, '', '' from generate_series(1, $2::int) as n returning id
+       ) insert into prompts (brand_id, text) select id, 'Which is best?' from brand`,
+      [organizationId, QUIET_BRANDS],
+    )
+    await client.query(`insert into models values ('model-0', 'Provider')`)
+    await client.query(`insert into markets values (md5('market0')::uuid, 'Market')`)
+    const { rows: brands } = await client.query<{ id: string }>('select id from brands order by random()')
+    for (const { id } of brands) await writeAnswer(client, id)
+    return withService(url, false, async (service) => {
+      const start = Date.now()
+      const { neon } = service.subrequests()
+      await service.runCron('refresh')
+      const seconds = (Date.now() - start) / 1000
+      const { rows } = await client.query<{ served: number; left: number }>(
+        `select (select count(distinct brand_id)::int from daily.visibility) as served,
+           (select count(*)::int from daily.refresh_queue) as left`,
+      )
+      return {
+        title: `One run of the scheduled Worker after ${figure(QUIET_BRANDS)} brands got a new answer each`,
+        columns: ['brands served', 'entries left', 'requests to Neon', 'seconds'],
+        rows: [
+          [rows[0]?.served ?? 0, rows[0]?.left ?? 0, service.subrequests().neon - neon, Math.round(seconds)],
+        ],
+        note: `Goal: all served within a minute. The database is ${LATENCY_MS} ms away.`,
+      }
+    })
+  })
+
+async function withService<Result>(
+  databaseUrl: string,
+  crons: boolean,
+  work: (service: Emulator) => Promise<Result>,
+): Promise<Result> {
+  const service = await startEmulator({
+    host: '127.0.0.1',
+    port: 0,
+    databaseUrl,
+    latencyMs: LATENCY_MS,
+    crons,
+    onLog: (line) => console.error(line),
+  })
+  try {
+    return await work(service)
+  } finally {
+    await service.close()
+  }
+}
+
+/** Writes answers at a steady rate, with one statement per table, until `end`. Returns their number. */
+async function writeAnswers(db: pg.Pool, brands: readonly string[], end: number): Promise<number> {
+  const start = Date.now()
+  const writing: Promise<void>[] = []
+  let written = 0
+  while (Date.now() < end) {
+    const due = ((Date.now() - start) / 1000) * LOAD.answersPerSecond
+    // What the pool cannot carry is not piled up, and the printed rate shows it.
+    for (; written < due && db.waitingCount < 20; written += 1) {
+      writing.push(writeAnswer(db, brands[written % brands.length] ?? ''))
+    }
+    await sleep(10)
+  }
+  await Promise.all(writing)
+  return written
+}
+
+async function writeAnswer(db: pg.Pool | pg.ClientBase, brandId: string): Promise<void> {
+  const { rows } = await db.query<{ id: string }>(
+    `insert into answers (prompt_id, model_id, market_id, answered_at)
+     select (array_agg(id))[1 + floor(random() * count(*))], 'model-0', md5('market0')::uuid, now()
+     from prompts where brand_id = $1 returning id`,
+    [brandId],
+  )
+  const [answer] = rows
+  for (const statement of [
+    `insert into answer_mentions (answer_id, name) values ($1, 'Acme')`,
+    `insert into citations (answer_id, url, owned, recorded_at)
+     select $1, 'https://site.example/' || floor(random() * 1000), false, now() from generate_series(1, 3)`,
+    `insert into sentiment_phrases (answer_id, polarity, confidence) values ($1, 'positive', 0.5)`,
+    'insert into recommendations (answer_id, recommended) values ($1, true)',
+  ]) {
+    await db.query(statement, [answer?.id])
+  }
+}
+
+/** Adds a citation of a month ago and returns the seconds until it is served. */
+async function servedLate(db: pg.Pool, brandId: string, n: number): Promise<number> {
+  const url = `https://late.example/${n}`
+  await db.query(
+    `insert into citations (answer_id, url, owned, recorded_at)
+     select answers.id, $2, false, answered_at from answers join prompts on prompts.id = prompt_id
+     where brand_id = $1 and (answered_at at time zone 'UTC')::date = $3::date - 30 limit 1`,
+    [brandId, url, LAST_DAY],
+  )
+  return secondsUntil(db, 'select from daily.citation_share where brand_id = $1 and url = $2', [brandId, url])
+}
+
+/** Renames a brand and returns the seconds until all its days have the new name. */
+async function servedRename(db: pg.Pool, brandId: string, n: number): Promise<number> {
+  const name = `Renamed ${String(n).padStart(3, '0')}`
+  await db.query('update brands set name = $2 where id = $1', [brandId, name])
+  return secondsUntil(
+    db,
+    `select from daily.recommended_rate where brand_id = $1 and is_brand having bool_and(entity_name >= $2)`,
+    [brandId, name],
+  )
+}
+
+async function secondsUntil(db: pg.Pool, query: string, params: unknown[]): Promise<number> {
+  const start = Date.now()
+  while ((await db.query(query, params)).rowCount === 0) await sleep(500)
+  return (Date.now() - start) / 1000
+}
