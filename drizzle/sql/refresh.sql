@@ -219,12 +219,12 @@ $function$;
 -- after `after`, so that none waits for another's backlog. Returns the brand that it served last, for the next call;
 -- the number of entries it processed, null when another refresh is running; the last failure of `daily.process`; and
 -- the age of the oldest entry that is left, in seconds. Run it in a transaction of its own: readers see a day before it
--- or after it.
+-- or after it. Plans are not kept: one for an empty queue would read all of a long one.
 create or replace function daily.refresh(
   after uuid, budget interval, max_days integer,
   out brand_id uuid, out processed integer, out failure jsonb, out oldest_s double precision
 )
-language plpgsql security definer set search_path = '' as $function$
+language plpgsql security definer set search_path = '' set plan_cache_mode = force_custom_plan as $function$
 declare
   deadline timestamptz := clock_timestamp() + budget;
   following uuid;
