@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { isApiKey } from './api-key.ts'
+import { readApiKey } from './api-key.ts'
 import type { RequestContext } from './app.ts'
 import { databaseError, type QueryContext, type Row, run } from './db.ts'
 import { httpError } from './errors.ts'
@@ -14,8 +14,8 @@ export const ACCESS_COLUMNS = ['key_id', 'organization_id', 'plan'] as const
 
 /** Returns the SHA-256 (hex) of the request's API key; throws 401 when its form is wrong, without asking the database. */
 export async function hashApiKey(context: RequestContext): Promise<string> {
-  const key = context.req.header('X-API-Key')
-  if (key === undefined || !isApiKey(key)) throw httpError('key')
+  const key = readApiKey(context.req.header('X-API-Key') ?? '')
+  if (key === null) throw httpError('key')
   return sha256(key)
 }
 

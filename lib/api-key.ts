@@ -3,13 +3,16 @@ import { hex } from './hash.ts'
 /** The pattern of a key, for secret scanners. */
 export const KEY_PATTERN = 'svc_live_[0-9a-f]{64}'
 
-const FORM = new RegExp(`^${KEY_PATTERN}$`)
+const FIELD = new RegExp(`^[ \\t]*(${KEY_PATTERN})[ \\t]*$`)
 
 /** Random bytes of a key: 56 of its 64 digits. The last 8 digits are a checksum. */
 const RANDOM_BYTES = 28
 
-/** Whether text has the form of an export key. Does not check the checksum: older keys have none. */
-export const isApiKey = (text: string): boolean => FORM.test(text)
+/**
+ * Returns the key in the value of a header, without the spaces and tabs around it (RFC 9110); null when it does not have
+ * the form of an export key. Does not check the checksum: older keys have none.
+ */
+export const readApiKey = (field: string): string | null => FIELD.exec(field)?.[1] ?? null
 
 /** Returns a new random key with its checksum. Show it once and store its hash only. */
 export function mintApiKey(): string {
@@ -19,7 +22,7 @@ export function mintApiKey(): string {
 
 /** Whether a key ends with its checksum. For scanners only: requests are not checked for it. */
 export const hasChecksum = (key: string): boolean =>
-  isApiKey(key) && key.slice(-8) === checksum(key.slice(0, -8))
+  readApiKey(key) === key && key.slice(-8) === checksum(key.slice(0, -8))
 
 /** Returns the CRC-32 (as in zlib) of a text, 8 lowercase hex digits. */
 function checksum(text: string): string {

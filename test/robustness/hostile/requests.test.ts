@@ -163,6 +163,8 @@ test('a key is accepted when it is sent once, and never as two joined values', a
   for (const [status, ...values] of [
     [200, key],
     [200, `\t  ${key}`],
+    [200, `${key} \t`],
+    [200, ` ${key} `],
     [401, key, key],
     [401, 'bad', key],
     [401, '', key],
