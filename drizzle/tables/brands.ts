@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { boolean, check, index, pgTable, text } from 'drizzle-orm/pg-core'
-import { id, instant, partOf } from './columns.ts'
+import { id, inCalendar, instant, partOf } from './columns.ts'
 import { organizations } from './organizations.ts'
 
 export const brands = pgTable(
@@ -21,5 +21,6 @@ export const brands = pgTable(
     index().on(table.organization_id),
     // It is part of keys of daily rows, and an index row holds 2,704 bytes.
     check('brands_name', sql`octet_length(${table.name}) <= 2000`),
+    check('brands_created_at', inCalendar(table.created_at)),
   ],
 )

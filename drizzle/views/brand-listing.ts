@@ -3,7 +3,10 @@ import { boolean, text, uuid } from 'drizzle-orm/pg-core'
 import { textC } from '../text-c.ts'
 import { metrics } from './schema.ts'
 
-/** Brands under their wire names (docs/specification.md). */
+/**
+ * Brands under their wire names (docs/specification.md). An application's table may hold `infinity` or a year that no
+ * client can parse: the nearest time from year 1 to 9999 stands for it.
+ */
 export const brandListing = metrics
   .view('brand_listing', {
     id: uuid().notNull(),
@@ -26,6 +29,9 @@ export const brandListing = metrics
       url,
       site_url as "siteUrl",
       industry,
-      to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt"
+      to_char(
+        least(greatest(created_at, '0001-01-01T00:00:00Z'), '9999-12-31T23:59:59.999Z') at time zone 'UTC',
+        'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+      ) as "createdAt"
     from export_source.brands
   `)

@@ -195,3 +195,13 @@ test('a name that is too long for a key delays its own days alone', async () => 
   await expect(refreshOn('2026-10-23')).rejects.toThrow('recommended_rate of 2026-10-22')
   expect(await stored()).toEqual({ '2026-10-21': 1, '2026-10-22': 2 })
 })
+
+test.each([
+  ['infinity', '9999-12-31T23:59:59.999Z'],
+  ['12026-01-01T00:00:00Z', '9999-12-31T23:59:59.999Z'],
+  ['0044-03-15T00:00:00Z BC', '0001-01-01T00:00:00.000Z'],
+  ['-infinity', '0001-01-01T00:00:00.000Z'],
+])('a brand created at %s has the nearest time that clients can parse', async (stored, createdAt) => {
+  await db.query('update brands set created_at = $1', [stored])
+  expect((await call('/brands', { service: service.url, key: its.key })).data).toMatchObject([{ createdAt }])
+})

@@ -114,12 +114,14 @@ describe('the stored rows equal the views', () => {
 
   // The tables' own checks; for an application's tables see rolling-window.test.ts.
   test.skipIf(MAPPED).each(['infinity', '-infinity', '10000-01-01T00:00:00Z', '0001-12-31T23:59:59Z BC'])(
-    'because no answer or citation is accepted at %s',
+    'because no answer, citation or brand is accepted at %s',
     async (at) => {
       const { said } = await sample(db)
       await expect(answer(db, { ...said, at })).rejects.toThrow('answers_answered_at')
       const recorded = db.query('update citations set recorded_at = $1', [at])
       await expect(recorded).rejects.toThrow('citations_recorded_at')
+      const created = db.query('update brands set created_at = $1', [at])
+      await expect(created).rejects.toThrow('brands_created_at')
     },
   )
 
