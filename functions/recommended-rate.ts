@@ -5,7 +5,7 @@ import { count, day, flag, rate, text } from '../lib/schemas.ts'
 
 export const RecommendedRateRow = z.object({
   date: day('UTC day of the answers.'),
-  entity_name: text('Name of the brand or competitor.'),
+  entity_name: text('Name of the brand or active competitor.'),
   is_brand: flag('True for the brand. Its row comes first on each date.'),
   recommended_rate: rate('Answers that recommend the entity, divided by `judged_answers`, × 100.'),
   judged_answers: count('Counted answers in which the entity was judged. Never 0.'),
@@ -14,7 +14,7 @@ export const RecommendedRateRow = z.object({
 export default metric({
   path: '/recommended-rate',
   summary: 'Recommended rate',
-  description: `Returns how often answers recommend the brand and its competitors. One row per date and judged entity.
+  description: `Returns how often answers recommend the brand and its active competitors. One row per date and judged entity.
 Data starts on 2026-09-22. The number of answers that recommend the entity is
 \`round(recommended_rate × judged_answers / 100)\`. Rate of a period, per entity: sum these numbers, divide by
 \`sum(judged_answers)\`, then multiply by 100.`,

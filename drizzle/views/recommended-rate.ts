@@ -14,7 +14,7 @@ export const recommendedRateColumns = () => ({
   judged_answers: integer().notNull(),
 })
 
-/** How often the brand and its competitors were recommended, by day (docs/specification.md). */
+/** How often the brand and its active competitors were recommended, by day (docs/specification.md). */
 export const recommendedRate = metrics.view('recommended_rate', recommendedRateColumns()).as(sql`
     select
       counted.brand_id,
@@ -30,6 +30,7 @@ export const recommendedRate = metrics.view('recommended_rate', recommendedRateC
     left join export_source.competitors
       on competitors.id = judged.competitor_id
       and competitors.brand_id = counted.brand_id
+      and competitors.active
     where counted.date >= date '2026-09-22'
       and (judged.competitor_id is null or competitors.id is not null)
     group by counted.brand_id, counted.date, judged.competitor_id, competitors.name, brands.name

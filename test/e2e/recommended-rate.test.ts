@@ -82,12 +82,17 @@ test('distinguishes a competitor of the same name from the brand', async () => {
   ])
 })
 
-test('keeps the rows of a competitor that is no longer active', async () => {
+test('has the rows of active competitors only, whenever they were judged', async () => {
   const { say, rival, rows } = await scene(db)
   const globex = await rival('Globex')
-  await say('2026-10-01T09:00:00Z', { judged: [judged(globex, true)] })
-  await db.query('update competitors set active = false where id = $1', [globex])
-  expect(await rows('/recommended-rate', '2026-10-01')).toMatchObject([{ entity_name: 'Globex' }])
+  await say('2026-10-01T09:00:00Z', { judged: [judged(null, true), judged(globex, true)] })
+  const set = (active: boolean) =>
+    db.query('update competitors set active = $2 where id = $1', [globex, active])
+  const names = async () => (await rows('/recommended-rate', '2026-10-01')).map((row) => row.entity_name)
+  await set(false)
+  expect(await names()).toEqual(['Acme'])
+  await set(true)
+  expect(await names()).toEqual(['Acme', 'Globex'])
 })
 
 test('has no row for the competitor of another brand', async () => {

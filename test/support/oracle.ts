@@ -183,7 +183,8 @@ function sentiment({ answers }: Raw): string[] {
   })
 }
 
-function recommendedRate({ brand, competitors: tracked, answers }: Raw): string[] {
+function recommendedRate({ brand, competitors: known, answers }: Raw): string[] {
+  const tracked = known.filter(({ active }) => active)
   const names = new Map<string | null, string>(tracked.map(({ id, name }) => [id, name]))
   names.set(null, brand.name)
   const all = answers
