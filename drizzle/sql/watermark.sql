@@ -1,8 +1,11 @@
 -- Returns the last day through which all stored rows of a brand are up to date, at most `last`, or null when there is
--- none. Ignores days before `first`. Sequential scans are off because a cached plan that reads the whole queue would
--- be slow later. There is no search_path: setting one costs more than the reads, and every name is qualified.
+-- none from `first` on. Ignores days before `first`. Sequential scans are off because a cached plan that reads the whole
+-- queue would be slow later. There is no search_path: setting one costs more than the reads, and every name is
+-- qualified.
 create or replace function daily.watermark(of_metric text, of_brand uuid, first date, last date) returns date
 language plpgsql stable parallel safe set enable_seqscan = off as $function$
+declare
+  settled date;
 begin
   if exists (
     select from daily.refresh_queue
@@ -10,10 +13,11 @@ begin
   ) then
     return null;
   end if;
-  return least(
+  settled := least(
     last,
     (select watermark from daily.rolling_window where single),
     (select min(date) - 1 from daily.refresh_queue where metric = of_metric and brand_id = of_brand and date >= first),
     (select min(date) - 1 from daily.refresh_queue where metric = of_metric and brand_id is null and date >= first));
+  return case when settled >= first then settled end;
 end
 $function$;

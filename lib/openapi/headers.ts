@@ -35,7 +35,7 @@ export const HEADERS: Record<string, Json> = {
   Link: text('URL of the next page, with `rel="next"`. Absent on the last page.'),
   'X-Data-Settled-Through': {
     description:
-      'All days through this date are up to date. Absent when that holds for no day of the window.',
+      'No day of the window through this date waits to be recomputed now. Late data can still change these days, so pull the most recent days again. Absent when the first day of the window waits.',
     schema: { type: 'string', format: 'date' },
   },
 }

@@ -57,6 +57,12 @@ test('is absent when the first day is queued, and not affected by days outside t
   expect(await watermark('/visibility', '2026-10-02', '2026-10-05')).toBe('2026-10-02')
 })
 
+test('is absent when the first day of the calendar is queued', async () => {
+  const { said, watermark } = await scene()
+  await answer(db, { ...said, at: '0001-01-01T09:00:00Z' })
+  expect(await watermark('/visibility', '0001-01-01', '2026-10-05')).toBeNull()
+})
+
 test('is absent while an entry without a date is queued', async () => {
   const { brandId, watermark } = await scene()
   await db.query(`update brands set aliases = '{Apex}' where id = $1`, [brandId])
