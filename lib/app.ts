@@ -3,13 +3,18 @@ import { Hono } from 'hono'
 import { type Env, EnvironmentError } from './env.ts'
 import { HttpError, httpError } from './errors.ts'
 import { type Encoded, encodeWithEtag, matchesEtag } from './etag.ts'
+import type { Budget } from './rate-limit.ts'
 import { type RequestLog, requestLog } from './request-log.ts'
 
 /** Path prefix of every endpoint. */
 export const BASE = '/api/export/v1'
 
 /** What Hono's context carries: the Worker's bindings, and the values that middleware sets. */
-export type AppEnv = { Bindings: object; Variables: { log: RequestLog; env: Env; now: Date } }
+export type AppEnv = {
+  Bindings: object
+  /** `budget` is what is left after this request; null while the counter is away. */
+  Variables: { log: RequestLog; env: Env; now: Date; budget: Budget | null }
+}
 export type App = Hono<AppEnv>
 export type RequestContext = Context<AppEnv>
 export type Middleware = MiddlewareHandler<AppEnv>

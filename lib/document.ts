@@ -7,7 +7,7 @@ export function document({ path, body }: { path: string; body: string }): App {
   let encoded: Encoded | undefined
   return endpoint({
     path,
-    budget: 'first',
+    budget: { order: 'first' },
     handler: async () => {
       // Stores the value and not its promise: a request must not wait for another request's promise.
       encoded ??= await encodeWithEtag(body)

@@ -11,13 +11,13 @@ import {
   send,
 } from './app.ts'
 import { parseEnv } from './env.ts'
-import { rateLimit } from './rate-limit.ts'
+import { type RateLimit, rateLimit } from './rate-limit.ts'
 
 export type Endpoint = {
   /** Path below {@link BASE}. */
   readonly path: string
-  /** When the rate budget is consumed: while the handler waits for the database, before the handler, or never. */
-  readonly budget?: 'concurrent' | 'first' | 'none'
+  /** How a request consumes the rate budget. */
+  readonly budget?: RateLimit
   /** Headers of every response at this path, errors included. */
   readonly headers?: Readonly<Record<string, string>>
   /** Runs the remaining checks and returns the result; throws `HttpError`. */
@@ -25,12 +25,11 @@ export type Endpoint = {
 }
 
 /** Returns the app of one endpoint: GET and HEAD at its path, 405 for other methods, 404 elsewhere. */
-export function endpoint({ path, budget = 'concurrent', headers = {}, handler }: Endpoint): App {
+export function endpoint({ path, budget, headers = {}, handler }: Endpoint): App {
   const app = createApp()
   const route = BASE + path
   app.use(route, nameEndpoint(path), addHeaders(headers))
-  app.get(route, prepareContext)
-  if (budget !== 'none') app.get(route, rateLimit(budget))
+  app.get(route, prepareContext, rateLimit(budget))
   app.get(route, async (context) => send(context, await handler(context).catch(throwError)))
   app.all(route, methodNotAllowed)
   return app

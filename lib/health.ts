@@ -1,43 +1,35 @@
 import { sql } from 'drizzle-orm'
 import type { App, RequestContext, Result } from './app.ts'
-import { type QueryContext, run } from './db.ts'
+import { run, toCount } from './db.ts'
 import { endpoint } from './endpoint.ts'
-import type { Env } from './env.ts'
 import { toQuery } from './prepared-statement.ts'
-import { timed } from './request-log.ts'
 
-/** Milliseconds to wait for each service: less than a load balancer waits. */
+/** Milliseconds to wait for each service: together less than a load balancer waits. */
 const TIMEOUT = { databaseMs: 3000, counterMs: 800 }
 
-const query = toQuery(sql`select 1`)
+// A clock may step back: an age is never negative.
+const query = toQuery(sql`
+  select greatest(0, floor(extract(epoch from clock_timestamp() - added_at)))::bigint::text as age
+  from daily.refresh_queue order by added_at limit 1`)
 
-/** Builds the health check: 200 while the database answers, else 503. An unavailable counter is reported but is no failure. */
+/**
+ * Builds the health check: 200 while the database answers, else 503. Reports an unavailable counter and the age of the
+ * oldest change that waits for the refresh; neither is a failure.
+ */
 export function health({ path }: { path: string }): App {
   async function handler(context: RequestContext): Promise<Result> {
-    const { env, log } = context.var
-    const [counter] = await Promise.all([
-      counterState({ env, log }),
-      run({ env, log }, query, {}, TIMEOUT.databaseMs),
-    ])
+    const { env, log, budget } = context.var
+    const oldest = await run({ env, log }, query, {}, TIMEOUT.databaseMs)
     return {
-      body: JSON.stringify({ status: 'ok', counter }),
+      body: JSON.stringify({
+        status: 'ok',
+        counter: budget === null ? 'away' : 'ok',
+        refreshQueueAgeSeconds: oldest === null ? null : toCount(oldest.age),
+      }),
       headers: { 'Cache-Control': 'no-store' },
       cacheable: false,
     }
   }
-  return endpoint({ path, budget: 'none', handler })
-}
-
-async function counterState({ env, log }: QueryContext & { readonly env: Env }): Promise<'ok' | 'away'> {
-  const ping = async () => {
-    const response = await fetch(env.UPSTASH_REDIS_REST_URL, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${env.UPSTASH_REDIS_REST_TOKEN}` },
-      body: '["PING"]',
-      signal: AbortSignal.timeout(TIMEOUT.counterMs),
-    })
-    return response.text()
-  }
-  const answer = await timed(log, 'upstash', ping).catch(() => '')
-  return answer.includes('PONG') ? 'ok' : 'away'
+  // First: a client without requests left must not reach the database.
+  return endpoint({ path, budget: { order: 'first', timeoutMs: TIMEOUT.counterMs }, handler })
 }

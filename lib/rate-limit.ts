@@ -13,18 +13,22 @@ import { type RequestLog, timed } from './request-log.ts'
 /** Requests per clock minute, over all endpoints (docs/specification.md, Rate limit). */
 export const BUDGET = { requests: 100, seconds: 60 } as const
 
-/** Milliseconds to wait for Redis. Then the request is served without a budget: a slow counter must not fail an export. */
-const TIMEOUT_MS = 5000
-
 /** What the counter answered: whether the request passes, how many are left, and the seconds until the window ends. */
 export type Budget = { readonly allowed: boolean; readonly remaining: number; readonly resetSeconds: number }
 
 /** A request to count. */
 export type Consumption = {
   readonly key: string
-  readonly env: Env
+  readonly limiter: Ratelimit
   readonly now: Date
   readonly log: RequestLog
+}
+
+export type RateLimit = {
+  /** Whether the handler runs while Redis counts, or after it. */
+  readonly order?: 'concurrent' | 'first'
+  /** Milliseconds to wait for Redis. Then the request is served without a budget: a slow counter must not fail an export. */
+  readonly timeoutMs?: number
 }
 
 /**
@@ -37,19 +41,21 @@ const { isBlocked, blockUntil } = createBlocklist(10_000)
  * Consumes one request of the client's budget and answers 429 when none is left. The handler runs at the same time, as
  * both wait for a server, unless `order` is `first` or the client is known to be over its budget.
  */
-export const rateLimit =
-  (order: 'concurrent' | 'first'): Middleware =>
-  async (context, next) => {
+export function rateLimit({ order = 'concurrent', timeoutMs = 5000 }: RateLimit = {}): Middleware {
+  const limiterOf = createLimiter(timeoutMs)
+  return async (context, next) => {
     const { env, now, log } = context.var
     const key = await rateLimitKey(context)
     const handling = order === 'first' || isBlocked(key, now) ? null : inBackground(next())
-    const budget = await timed(log, 'upstash', () => consume({ key, env, now, log }))
+    const budget = await timed(log, 'upstash', () => consume({ key, limiter: limiterOf(env), now, log }))
+    context.set('budget', budget)
     if (budget?.allowed === false) {
       throw httpError('budget', { ...budgetHeaders(budget), 'Retry-After': String(budget.resetSeconds) })
     }
     await (handling ?? next())
     for (const [name, value] of Object.entries(budgetHeaders(budget))) context.res.headers.set(name, value)
   }
+}
 
 /** Prevents an unhandled rejection of work whose result may not be needed. */
 function inBackground(work: Promise<void>): Promise<void> {
@@ -58,9 +64,9 @@ function inBackground(work: Promise<void>): Promise<void> {
 }
 
 /** Counts a request; null when Redis fails or does not answer in time, and the request is served. */
-export async function consume({ key, env, now, log }: Consumption): Promise<Budget | null> {
+export async function consume({ key, limiter, now, log }: Consumption): Promise<Budget | null> {
   try {
-    const { success, limit, remaining, reset, reason } = await limiter(env).limit(key)
+    const { success, limit, remaining, reset, reason } = await limiter.limit(key)
     if (reason === 'timeout') return logFailure(log, reason)
     if (limit !== BUDGET.requests || !Number.isInteger(remaining)) return logFailure(log, 'TypeError')
     if (!success) blockUntil(key, reset, now)
@@ -90,26 +96,28 @@ function budgetHeaders(budget: Budget | null): Record<string, string> {
   return { ...policy, RateLimit: `"default";r=${budget.remaining};t=${budget.resetSeconds}` }
 }
 
-const limiter = memoize(
-  (env: Env) =>
-    new Ratelimit({
-      redis: new Redis({
-        url: env.UPSTASH_REDIS_REST_URL,
-        token: env.UPSTASH_REDIS_REST_TOKEN,
-        enableTelemetry: false,
-        // Concurrent requests must not share a response: the runtime ties it to the first of them.
-        enableAutoPipelining: false,
-        // One script counts and answers: there is no earlier write to wait for.
-        readYourWrites: false,
-        // A retried script whose first answer was lost would count twice.
-        retry: { retries: 0 },
+/** Returns a function that builds the limiter of a Worker's bindings once per isolate. */
+export const createLimiter = (timeoutMs: number): ((env: Env) => Ratelimit) =>
+  memoize(
+    (env) =>
+      new Ratelimit({
+        redis: new Redis({
+          url: env.UPSTASH_REDIS_REST_URL,
+          token: env.UPSTASH_REDIS_REST_TOKEN,
+          enableTelemetry: false,
+          // Concurrent requests must not share a response: the runtime ties it to the first of them.
+          enableAutoPipelining: false,
+          // One script counts and answers: there is no earlier write to wait for.
+          readYourWrites: false,
+          // A retried script whose first answer was lost would count twice.
+          retry: { retries: 0 },
+        }),
+        limiter: Ratelimit.fixedWindow(BUDGET.requests, `${BUDGET.seconds} s`),
+        prefix: 'export-api',
+        ephemeralCache: false,
+        timeout: timeoutMs,
       }),
-      limiter: Ratelimit.fixedWindow(BUDGET.requests, `${BUDGET.seconds} s`),
-      prefix: 'export-api',
-      ephemeralCache: false,
-      timeout: TIMEOUT_MS,
-    }),
-)
+  )
 
 /**
  * Returns the SHA-256 of what identifies a client: its session cookie, else its `Authorization` header, else its

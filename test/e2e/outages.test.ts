@@ -73,7 +73,21 @@ test('/healthz returns 200 without a key, and reports Redis as away', async () =
   for (const counter of ['ok', 'away']) {
     if (counter === 'away') stop('upstash')
     const response = await send('/healthz')
-    expect([response.status, await response.json()]).toEqual([200, { status: 'ok', counter }])
+    expect([response.status, await response.json()]).toMatchObject([200, { status: 'ok', counter }])
     expect(response.headers.get('Cache-Control')).toBe('no-store')
   }
+})
+
+test('/healthz reports the age of the oldest entry of the refresh queue', async () => {
+  const age = async () => (await (await send('/healthz')).json()).refreshQueueAgeSeconds
+  await db.query('delete from daily.refresh_queue')
+  expect(await age()).toBeNull()
+  await db.query(
+    `insert into daily.refresh_queue (metric, added_at) values
+     ('sentiment', now() - interval '1 day'), ('sentiment', now() + interval '1 hour')`,
+  )
+  expect(await age()).toBeGreaterThanOrEqual(86_400)
+  await db.query('delete from daily.refresh_queue where added_at < now()')
+  expect(await age()).toBe(0)
+  await db.query('delete from daily.refresh_queue')
 })

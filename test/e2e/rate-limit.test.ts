@@ -50,6 +50,7 @@ describe('every response after the check of path and method', () => {
     const { key: lite } = await tenant(db, { plan: 'lite' })
     const calls: readonly (readonly [status: number, path: string, options: Call])[] = [
       [200, '/openapi.json', {}],
+      [200, '/healthz', {}],
       [200, '/brands', { key }],
       [200, '/visibility', { key, query: { brandId } }],
       [200, '/sentiment', { key, query: { brandId }, method: 'HEAD' }],

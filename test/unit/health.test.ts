@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { health } from '../../lib/health.ts'
-import { bindings, counterAnswers, silent } from '../support/counter.ts'
+import { bindings, counted, counterAnswers, silent } from '../support/counter.ts'
 import { loggedLines } from '../support/log.ts'
 import { type NeonAnswer, neonAnswers, neonFails, neonRows, silence } from '../support/neon.ts'
 
@@ -8,26 +8,34 @@ const lines = loggedLines()
 
 type Counter = Parameters<typeof counterAnswers>[0]
 
-const PONG: Counter = () => Response.json({ result: 'PONG' })
-const ALIVE = neonRows([['1']], { columns: ['?column?'] })
+const EMPTY = neonRows([], { columns: ['age'] })
 
-async function check(counter: Counter, database: NeonAnswer = ALIVE) {
-  const requests = counterAnswers(counter)
-  neonAnswers(database)
+async function check(counter: Counter, database: NeonAnswer = EMPTY) {
+  counterAnswers(counter)
+  const requests = neonAnswers(database)
   const request = new Request('http://localhost/api/export/v1/healthz')
   return { requests, response: await health({ path: '/healthz' }).fetch(request, bindings()) }
 }
 
-test('asks each service once and returns 200 without budget or ETag', async () => {
-  const { requests, response } = await check(PONG)
+test('asks each service once and returns 200 with the budget, without ETag', async () => {
+  const { response } = await check(counted(1))
   expect(response.status).toBe(200)
-  expect(await response.json()).toEqual({ status: 'ok', counter: 'ok' })
+  expect(await response.json()).toEqual({ status: 'ok', counter: 'ok', refreshQueueAgeSeconds: null })
   expect(response.headers.get('Cache-Control')).toBe('no-store')
-  for (const name of ['ETag', 'RateLimit-Policy']) expect(response.headers.get(name)).toBeNull()
-  expect(requests).toMatchObject([
-    { method: 'POST', headers: { Authorization: 'Bearer token' }, body: '["PING"]' },
-  ])
+  expect(response.headers.get('RateLimit')).toMatch(/^"default";r=99;/)
+  expect(response.headers.get('ETag')).toBeNull()
   expect(lines).toMatchObject([{ event: 'request', status: 200, subrequests: { neon: 1, upstash: 1 } }])
+})
+
+test('returns 429 without asking the database when no requests are left', async () => {
+  const { requests, response } = await check(counted(101))
+  expect([response.status, requests]).toEqual([429, []])
+})
+
+test('stays 200 and reports how long the oldest change waits', async () => {
+  const { response } = await check(counted(1), neonRows([['86400']], { columns: ['age'] }))
+  expect(response.status).toBe(200)
+  expect(await response.json()).toEqual({ status: 'ok', counter: 'ok', refreshQueueAgeSeconds: 86_400 })
 })
 
 test.each<[string, Counter]>([
@@ -37,7 +45,7 @@ test.each<[string, Counter]>([
 ])('stays 200 and reports a counter that %s', async (_, counter) => {
   const { response } = await check(counter)
   expect(response.status).toBe(200)
-  expect(await response.json()).toEqual({ status: 'ok', counter: 'away' })
+  expect(await response.json()).toMatchObject({ counter: 'away' })
 })
 
 test.each<[string, NeonAnswer]>([
@@ -45,7 +53,7 @@ test.each<[string, NeonAnswer]>([
   ['sends an incomplete result', neonRows([['1']])],
   ['does not answer', silence],
 ])('returns 503 when the database %s', async (_, database) => {
-  const { response } = await check(PONG, database)
+  const { response } = await check(counted(1), database)
   expect(response.status).toBe(503)
   expect(response.headers.get('Retry-After')).toBe('5')
 })

@@ -3,7 +3,7 @@ import type { Result } from '../../lib/app.ts'
 import { endpoint } from '../../lib/endpoint.ts'
 import { parseEnv } from '../../lib/env.ts'
 import { httpError } from '../../lib/errors.ts'
-import { consume, rateLimitKey } from '../../lib/rate-limit.ts'
+import { consume, createLimiter, type RateLimit, rateLimitKey } from '../../lib/rate-limit.ts'
 import { bindings, counted, counterAnswers, silent } from '../support/counter.ts'
 import { emptyLog, loggedLines } from '../support/log.ts'
 
@@ -15,8 +15,9 @@ const newClient = () => {
   return `client ${clients}`
 }
 
+const limiterOf = createLimiter(5000)
 const consumeOne = (now = new Date()) =>
-  consume({ key: newClient(), env: parseEnv(bindings()), now, log: emptyLog() })
+  consume({ key: newClient(), limiter: limiterOf(parseEnv(bindings())), now, log: emptyLog() })
 
 describe('consume', () => {
   test.each([
@@ -89,7 +90,7 @@ describe('the middleware', () => {
   type Handler = () => Promise<Result>
   const fetchWith = (
     handler: Handler,
-    { client = newClient(), budget = 'concurrent' as 'concurrent' | 'first' } = {},
+    { client = newClient(), budget = {} }: { client?: string; budget?: RateLimit } = {},
   ) =>
     endpoint({ path: '/x', budget, headers: { Deprecation: '@1' }, handler }).fetch(
       new Request('http://localhost/api/export/v1/x', { headers: { Authorization: client } }),
@@ -138,7 +139,7 @@ describe('the middleware', () => {
       order.push('handler')
       return SERVED
     }
-    await fetchWith(handler, { budget: 'first' })
+    await fetchWith(handler, { budget: { order: 'first' } })
     expect(order).toEqual(['counter', 'handler'])
   })
 
@@ -207,7 +208,8 @@ describe('rateLimitKey', () => {
       return { body: '', cacheable: false }
     }
     const request = new Request('http://localhost/api/export/v1/x', { headers })
-    await endpoint({ path: '/x', budget: 'none', handler }).fetch(request, env)
+    counterAnswers(counted(1))
+    await endpoint({ path: '/x', handler }).fetch(request, env)
     return key
   }
   const ADDRESS = { 'CF-Connecting-IP': '203.0.113.7', 'User-Agent': 'agent' }
