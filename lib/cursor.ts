@@ -1,11 +1,12 @@
 import { decodeBase64Url, encodeBase64Url } from 'hono/utils/encode'
-import type { RequestedWindow, Window } from './window.ts'
+import { isPlan, type Plan } from './plans.ts'
+import type { PinnedWindow, RequestedWindow } from './window.ts'
 
 /** The request that a cursor belongs to. It verifies with these values only. */
 export type CursorBinding = RequestedWindow & { readonly endpoint: string; readonly brandId: string }
 
-/** What a cursor carries: the run's window, and the key of the last row that was sent. */
-export type CursorPosition = { readonly window: Window; readonly after: readonly string[] }
+/** What a cursor carries: the run's window with its plan, and the key of the last row that was sent. */
+export type CursorPosition = PinnedWindow & { readonly after: readonly string[] }
 
 /** The secret that signs cursors, and previous ones whose cursors are still accepted. */
 export type CursorSecrets = readonly [current: string, ...previous: string[]]
@@ -16,12 +17,12 @@ const PREFIX = 'c'
 
 /** Returns a signed cursor. The same position always gives the same text (docs/specification.md, Cursors). */
 export async function signCursor(
-  position: CursorPosition,
+  { window, plan, after }: CursorPosition & { readonly plan: Plan },
   binding: CursorBinding,
   [secret]: CursorSecrets,
 ): Promise<string> {
-  const { first, last, end } = position.window
-  const payload = new TextEncoder().encode(JSON.stringify([first, last, end, ...position.after]))
+  const { first, last, end } = window
+  const payload = new TextEncoder().encode(JSON.stringify([plan, first, last, end, ...after]))
   const mac = await sign(payload, binding, secret)
   const bytes = new Uint8Array(MAC_BYTES + payload.length)
   bytes.set(mac)
@@ -78,8 +79,12 @@ function equal(left: Uint8Array, right: Uint8Array): boolean {
 }
 
 function read(payload: Uint8Array): CursorPosition {
-  const [first, last, end, ...after]: string[] = JSON.parse(new TextDecoder().decode(payload))
-  return { window: { first: first ?? '', last: last ?? '', end: end ?? '' }, after }
+  const fields: string[] = JSON.parse(new TextDecoder().decode(payload))
+  // Cursors of release 1.0.0 begin with the first day.
+  const [name = null] = fields
+  const plan = isPlan(name) ? name : null
+  const [first = '', last = '', end = '', ...after] = plan === null ? fields : fields.slice(1)
+  return { window: { first, last, end }, plan, after }
 }
 
 const encode = (bytes: Uint8Array): string =>

@@ -25,6 +25,7 @@ export const PARAMETER_ERRORS = {
   brandId: 'Parameter brandId must be a UUID. Use an id from /api/export/v1/brands.',
   fromDate: 'Parameter fromDate must be a calendar date in the format YYYY-MM-DD.',
   toDate: 'Parameter toDate must be a calendar date in the format YYYY-MM-DD.',
+  lacksFromDate: 'Parameter fromDate is missing. Send it with a toDate of more than 30 days ago.',
   order: 'Parameter fromDate must not be later than toDate.',
   cursor:
     'Parameter cursor is invalid. Send nextCursor unchanged, with the same path, brandId, fromDate and toDate.',

@@ -20,7 +20,7 @@ import { type Parameters, parseParameters } from './parameters.ts'
 import type { Plan } from './plans.ts'
 import { writeJson } from './row.ts'
 import type { StoredRowSchema } from './stored-row.ts'
-import { dayOf, resolveWindow, resumeWindow, type Window } from './window.ts'
+import { dayOf, lacksFromDate, resolveWindow, resumeWindow, type Window } from './window.ts'
 import { windowByPlan } from './window-by-plan.ts'
 
 export type Metric<Shape extends z.core.$ZodShape, Rows extends PgTable> = Omit<
@@ -51,7 +51,7 @@ export function metric<Shape extends z.core.$ZodShape, Rows extends PgTable>({
     const { env, now, log } = context.var
     const url = new URL(context.req.url)
     const key_hash = await hashApiKey(context)
-    const request = await readRequest(url.searchParams, path, env)
+    const request = await readRequest(url.searchParams, { path, env, now })
     if (request instanceof HttpError) {
       await requireAccess({ env, log }, { key_hash, now })
       throw request
@@ -59,7 +59,7 @@ export function metric<Shape extends z.core.$ZodShape, Rows extends PgTable>({
 
     const { parameters, position } = request
     const windowOf = (plan: Plan): Window =>
-      position === null ? resolveWindow(parameters, plan, now) : resumeWindow(position.window, plan, now)
+      position === null ? resolveWindow(parameters, plan, now) : resumeWindow(position, plan, now)
     const result = await runPrepared({ env, log }, position === null ? statements.first : statements.next, {
       key_hash,
       now: now.toISOString(),
@@ -76,14 +76,14 @@ export function metric<Shape extends z.core.$ZodShape, Rows extends PgTable>({
     const window = windowOf(plan)
     const nextCursor =
       page.next &&
-      (await signCursor({ window, after: page.next }, bindingOf(parameters, path), secretsOf(env)))
+      (await signCursor({ window, plan, after: page.next }, bindingOf(parameters, path), secretsOf(env)))
     const pagination = { pageSize: PAGE_SIZE, hasMore: nextCursor !== null, nextCursor }
     const meta = { brandId, fromDate: `${window.first}T00:00:00.000Z`, toDate: window.end, plan }
     const data = writeJson({ columns: page.columns, rows: page.rows, separator: BETWEEN_ROWS })
     return {
       body: `{"data":[${data}],"pagination":${JSON.stringify(pagination)},"meta":${JSON.stringify(meta)}}`,
       headers: {
-        ...(watermark !== null && watermark >= window.first && { 'X-Data-Settled-Through': watermark }),
+        ...(watermark !== null && { 'X-Data-Settled-Through': watermark }),
         ...(nextCursor !== null && {
           Link: `<${addressOf(url, { ...parameters, cursor: nextCursor })}>; rel="next"`,
         }),
@@ -112,10 +112,17 @@ function addressOf({ origin, pathname }: URL, parameters: Parameters): string {
 type PageRequest = { readonly parameters: Parameters; readonly position: CursorPosition | null }
 
 /** Reads parameters and cursor. Returns the error instead of throwing it: key and plan are checked first. */
-async function readRequest(query: URLSearchParams, path: string, env: Env): Promise<PageRequest | HttpError> {
+async function readRequest(
+  query: URLSearchParams,
+  { path, env, now }: { path: string; env: Env; now: Date },
+): Promise<PageRequest | HttpError> {
   const parameters = parseParameters(query)
   if (parameters instanceof HttpError) return parameters
-  if (parameters.cursor === undefined) return { parameters, position: null }
+  if (parameters.cursor === undefined) {
+    return lacksFromDate(parameters, now)
+      ? parameterError(PARAMETER_ERRORS.lacksFromDate)
+      : { parameters, position: null }
+  }
   const position = await verifyCursor(parameters.cursor, bindingOf(parameters, path), secretsOf(env))
   return position === null ? parameterError(PARAMETER_ERRORS.cursor) : { parameters, position }
 }

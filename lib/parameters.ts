@@ -17,7 +17,8 @@ export const Parameters = z.object({
   ),
   toDate: z.optional(day()).check(
     z.meta({
-      description: 'Last day of the window, in UTC. Default: today, up to the time of the request.',
+      description:
+        'Last day of the window, in UTC. Default: today, up to the time of the request. With a day before the default start, `fromDate` is required.',
     }),
   ),
   cursor: z.optional(z.string().check(z.minLength(1))).check(

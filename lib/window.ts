@@ -16,6 +16,8 @@ export const dayOf = (instant: Date): string => instant.toISOString().slice(0, 1
 
 const daysBefore = (now: Date, days: number): string => dayOf(new Date(now.getTime() - days * DAY))
 
+const defaultStart = (now: Date): string => daysBefore(now, DEFAULT_DAYS)
+
 const earliest = (plan: Plan, now: Date): string => {
   const { lookbackDays } = PLANS[plan]
   return lookbackDays === null ? '0001-01-01' : daysBefore(now, lookbackDays)
@@ -23,7 +25,7 @@ const earliest = (plan: Plan, now: Date): string => {
 
 /** Returns the window of a first page: adds the defaults and clamps the start to the plan's lookback. */
 export function resolveWindow({ fromDate, toDate }: RequestedWindow, plan: Plan, now: Date): Window {
-  const requested = fromDate ?? daysBefore(now, DEFAULT_DAYS)
+  const requested = fromDate ?? defaultStart(now)
   const clamp = earliest(plan, now)
   return {
     first: requested > clamp ? requested : clamp,
@@ -32,11 +34,19 @@ export function resolveWindow({ fromDate, toDate }: RequestedWindow, plan: Plan,
   }
 }
 
+/** Whether a window without `fromDate` ends before its default start, so that it could never have a row. */
+export const lacksFromDate = ({ fromDate, toDate }: RequestedWindow, now: Date): boolean =>
+  fromDate === undefined && toDate !== undefined && toDate < defaultStart(now)
+
+/** The window of a run's previous page, and the plan that it was resolved for; null when it is not known. */
+export type PinnedWindow = { readonly window: Window; readonly plan: Plan | null }
+
 /**
- * Returns the window of a later page: the first page's, so that a midnight during a run changes nothing. Clamps a start
- * that the plan does not cover even one day earlier, for example after a downgrade.
+ * Returns the window of a later page: the previous page's, so that a midnight during a run changes nothing. Clamps the
+ * start again when the plan has changed, for example after a downgrade.
  */
-export function resumeWindow(pinned: Window, plan: Plan, now: Date): Window {
-  const covered = earliest(plan, new Date(now.getTime() - DAY))
-  return pinned.first >= covered ? pinned : { ...pinned, first: earliest(plan, now) }
+export function resumeWindow(pinned: PinnedWindow, plan: Plan, now: Date): Window {
+  const clamp = earliest(plan, now)
+  if (plan === pinned.plan || pinned.window.first >= clamp) return pinned.window
+  return { ...pinned.window, first: clamp }
 }

@@ -26,8 +26,8 @@ const numbered = (from: number, to: number) =>
 const { CURSOR_SECRET } = { ...BINDINGS, ...variables(process.env) }
 
 /** Cursors as the emulator's Workers seal them. */
-const seal = (position: CursorPosition, binding: CursorBinding) =>
-  signCursor(position, binding, [CURSOR_SECRET])
+const seal = (position: Omit<CursorPosition, 'plan'>, binding: CursorBinding) =>
+  signCursor({ plan: 'enterprise', ...position }, binding, [CURSOR_SECRET])
 
 /** A brand with citations, all of one day. */
 async function cited(rows: number, day = '2026-10-01'): Promise<Tenant> {

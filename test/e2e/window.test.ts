@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
+import { PARAMETER_ERRORS } from '../../lib/errors.ts'
 import { call } from '../support/call.ts'
 import { clearOfEnd, DAY, daysAgo } from '../support/clock.ts'
 import { fillDaily } from '../support/daily.ts'
@@ -62,6 +63,14 @@ test('a key of the pro plan reads 90 days, without an error', async () => {
   expect(meta).toMatchObject({ plan: 'pro', fromDate: `${daysAgo(90)}T00:00:00.000Z` })
   const before = await read(its, { fromDate: daysAgo(92), toDate: daysAgo(91) })
   expect([before.status, before.data]).toEqual([200, []])
+})
+
+test('a toDate alone before the default start is 400 and asks for fromDate', async () => {
+  const its = await tenant(db)
+  const refused = await read(its, { toDate: daysAgo(31) })
+  expect([refused.status, refused.error]).toEqual([400, PARAMETER_ERRORS.lacksFromDate])
+  await rowsOn(its, [daysAgo(30)])
+  expect((await read(its, { toDate: daysAgo(30) })).data).toHaveLength(1)
 })
 
 test('a key of the enterprise plan reads all of history', async () => {

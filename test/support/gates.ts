@@ -23,9 +23,12 @@ export function expectedStatus(
   if (endpoint === undefined && !isDescription) return 404
   if (method !== 'GET' && method !== 'HEAD') return 405
   if (endpoint === undefined) return 200
-  const key = fields.filter(([name]) => name.toLowerCase() === 'x-api-key').map(([, value]) => value)
-  if (withoutPlan.has(key.join(', '))) return 403
-  if (!keys.has(key.join(', '))) return 401
+  const key = fields
+    .filter(([name]) => name.toLowerCase() === 'x-api-key')
+    .map(([, value]) => value.replace(/^[ \t]+|[ \t]+$/g, ''))
+    .join(', ')
+  if (withoutPlan.has(key)) return 403
+  if (!keys.has(key)) return 401
   if (!endpoint.paged) return 200
   if (!areWellFormed(searchParams)) return 400
   return brands.has(searchParams.get('brandId')?.toLowerCase() ?? '') ? 200 : 404
@@ -39,8 +42,12 @@ function areWellFormed(query: URLSearchParams): boolean {
   const dates = [from, to].map((given) => given?.map(dayNumber) ?? [])
   if (dates.some((given) => given.length > 1 || given.includes(null))) return false
   const [first, last] = dates.map(([given]) => given ?? null)
-  return first == null || last == null || first <= last
+  return last == null || (first ?? defaultStart()) <= last
 }
+
+/** The UTC day 30 days ago. */
+const defaultStart = (): number =>
+  dayNumber(new Date(Date.now() - 30 * 86_400_000).toISOString().slice(0, 10)) ?? 0
 
 /** A calendar day as a number that grows with it; null for anything else. */
 function dayNumber(text: string): number | null {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
-import { type CursorBinding, type CursorPosition, signCursor, verifyCursor } from '../../lib/cursor.ts'
+import { type CursorBinding, signCursor, verifyCursor } from '../../lib/cursor.ts'
 
 const BINDING: CursorBinding = {
   endpoint: '/competitors',
@@ -8,8 +8,9 @@ const BINDING: CursorBinding = {
   fromDate: '2026-10-01',
   toDate: '2026-10-31',
 }
-const POSITION: CursorPosition = {
+const POSITION = {
   window: { first: '2026-10-01', last: '2026-10-31', end: '2026-10-31T23:59:59.999Z' },
+  plan: 'pro' as const,
   after: ['2026-10-07', 'Čapek, "Ω" & 日本 😀'],
 }
 const NEW = 'the-new-secret-of-tests'
@@ -97,6 +98,16 @@ describe('a cursor', () => {
     const random = fc.oneof(fc.uint8Array({ maxLength: 150 }).map(toCursor), fc.string({ unit: 'binary' }))
     const isInvalid = async (cursor: string) => (await verifyCursor(cursor, BINDING, [NEW])) === null
     await fc.assert(fc.asyncProperty(random, isInvalid), { numRuns: 1000 })
+  })
+})
+
+test('a cursor of release 1.0.0 does not have the plan', async () => {
+  const cursor =
+    'cyDoQdXaKSZk85JVDGvc3H1siMjAyNi0xMC0wMSIsIjIwMjYtMTAtMzEiLCIyMDI2LTEwLTMxVDIzOjU5OjU5Ljk5OVoiLCIyMDI2LTEwLTA3IiwiR2xvYmV4Il0'
+  expect(await verifyCursor(cursor, BINDING, [NEW])).toEqual({
+    window: POSITION.window,
+    plan: null,
+    after: ['2026-10-07', 'Globex'],
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { dayOf, resolveWindow, resumeWindow } from '../../lib/window.ts'
+import { dayOf, lacksFromDate, resolveWindow, resumeWindow } from '../../lib/window.ts'
 
 const NOON = new Date('2026-11-21T12:00:00.000Z')
 const LAST_MS = new Date('2026-11-21T23:59:59.999Z')
@@ -60,10 +60,6 @@ describe('the window of a first page', () => {
       last: '2026-01-31',
       end: '2026-01-31T23:59:59.999Z',
     })
-    expect(resolveWindow({ toDate: '2026-01-31' }, 'pro', NOON)).toMatchObject({
-      first: '2026-10-22',
-      last: '2026-01-31',
-    })
     expect(resolveWindow({ fromDate: '2026-12-01' }, 'pro', NOON)).toEqual({
       first: '2026-12-01',
       last: '2026-11-21',
@@ -80,27 +76,38 @@ describe('the window of a first page', () => {
 describe('the window of a later page', () => {
   const pinned = { first: '2026-08-23', last: '2026-11-21', end: '2026-11-21T23:59:59.500Z' }
 
-  test('is the first page’s, on the same day and when one midnight has passed', () => {
-    expect(resumeWindow(pinned, 'pro', NOON)).toEqual(pinned)
-    expect(resumeWindow(pinned, 'pro', MIDNIGHT)).toEqual(pinned)
-    expect(resumeWindow(pinned, 'pro', new Date('2026-11-22T23:59:59.999Z'))).toEqual(pinned)
+  test('is the first page’s, however many midnights have passed', () => {
+    for (const now of [NOON, MIDNIGHT, new Date('2026-12-24T00:00:00.000Z')]) {
+      expect(resumeWindow({ window: pinned, plan: 'pro' }, 'pro', now)).toEqual(pinned)
+    }
   })
 
-  test('is clamped again when its start lies more than that day before the lookback', () => {
-    expect(resumeWindow(pinned, 'pro', new Date('2026-11-23T00:00:00.000Z'))).toEqual({
-      ...pinned,
-      first: '2026-08-25',
-    })
-  })
-
-  test('is clamped at once when the plan was lowered', () => {
+  test('is clamped at once, to the day, when the plan was lowered', () => {
     const wide = { ...pinned, first: '2020-01-01' }
-    expect(resumeWindow(wide, 'enterprise', MIDNIGHT)).toEqual(wide)
-    expect(resumeWindow(wide, 'agency', NOON)).toEqual({ ...wide, first: '2026-05-25' })
-    expect(resumeWindow(wide, 'pro', NOON)).toEqual({ ...wide, first: '2026-08-23' })
+    expect(resumeWindow({ window: wide, plan: 'enterprise' }, 'agency', NOON)).toEqual({
+      ...wide,
+      first: '2026-05-25',
+    })
+    const dayBefore = { ...pinned, first: '2026-08-22' }
+    expect(resumeWindow({ window: dayBefore, plan: 'agency' }, 'pro', NOON)).toEqual(pinned)
+    expect(resumeWindow({ window: pinned, plan: 'agency' }, 'pro', NOON)).toEqual(pinned)
+  })
+
+  test('is clamped when the plan is not known for which it was resolved', () => {
+    expect(resumeWindow({ window: pinned, plan: null }, 'pro', NOON)).toEqual(pinned)
+    expect(resumeWindow({ window: pinned, plan: null }, 'pro', MIDNIGHT).first).toBe('2026-08-24')
   })
 
   test('does not grow when the plan was raised', () => {
-    expect(resumeWindow(pinned, 'enterprise', NOON)).toEqual(pinned)
+    expect(resumeWindow({ window: pinned, plan: 'pro' }, 'enterprise', NOON)).toEqual(pinned)
+    expect(resumeWindow({ window: pinned, plan: 'pro' }, 'agency', MIDNIGHT)).toEqual(pinned)
   })
+})
+
+test('a window lacks fromDate when toDate alone lies before the default start', () => {
+  expect(lacksFromDate({ toDate: '2026-10-21' }, NOON)).toBe(true)
+  expect(lacksFromDate({ toDate: '2026-10-22' }, NOON)).toBe(false)
+  expect(lacksFromDate({ toDate: '2026-10-22' }, MIDNIGHT)).toBe(true)
+  expect(lacksFromDate({ fromDate: '2026-01-01', toDate: '2026-10-21' }, NOON)).toBe(false)
+  expect(lacksFromDate({}, NOON)).toBe(false)
 })

@@ -83,7 +83,7 @@ async function queriesOf(name: string): Promise<URLSearchParams[]> {
   const window = { first: WORLD.day, last: '2026-10-31', end: '2026-10-31T23:59:59.999Z' }
   const asked = { brandId: WORLD.brandId, fromDate: window.first, toDate: window.last }
   const cursor = await signCursor(
-    { window, after: rows[0]?.after ?? [] },
+    { window, plan: 'enterprise', after: rows[0]?.after ?? [] },
     { endpoint: operation.path, ...asked },
     [BINDINGS.CURSOR_SECRET],
   )
