@@ -1,3 +1,5 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { type Dispatcher, Pool } from 'undici'
 
 export type HttpRequest = { readonly path: string; readonly headers?: Readonly<Record<string, string>> }
@@ -16,32 +18,26 @@ export async function fetchBody(client: Dispatcher, { path, headers = {} }: Http
   return bytes
 }
 
-export type Load = {
+export type Load = HttpRequest & {
   readonly url: string
-  readonly request: () => HttpRequest
   /** The body that every response must have, byte for byte. */
   readonly body: Buffer
   readonly connections: number
   readonly seconds: number
 }
 
-/** Keeps connections busy for some seconds, each with one request after the other. Returns the number of pages. */
-export async function load({ url, request, body, connections, seconds }: Load): Promise<number> {
-  const pool = connect(url, connections)
-  const end = performance.now() + seconds * 1000
-  let pages = 0
-  try {
-    await Promise.all(
-      Array.from({ length: connections }, async () => {
-        do {
-          const received = await fetchBody(pool, request())
-          if (!received.equals(body)) throw new Error(`${url} returned a different page than before`)
-          pages += 1
-        } while (performance.now() < end)
-      }),
-    )
-  } finally {
-    await pool.destroy()
-  }
-  return pages
+const GENERATOR = new URL('./load-process.ts', import.meta.url)
+
+/**
+ * Keeps connections busy for some seconds, each with one request after the other. Returns the milliseconds of each
+ * page. The requests come from a process of their own: the servers in this one would delay them.
+ */
+export async function load(asked: Load): Promise<number[]> {
+  const child = fork(GENERATOR, { serialization: 'advanced' })
+  child.send(asked)
+  const answered = once(child, 'message')
+  const [code] = await once(child, 'exit')
+  if (code !== 0) throw new Error('The load generator failed')
+  const [latencies] = await answered
+  return latencies
 }

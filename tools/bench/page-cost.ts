@@ -25,7 +25,7 @@ export async function pageCost(
     return { worker, postgres: cpuOf(await backendsOf(client)), redis: cpuOf(pids), commands }
   }
   const before = await read()
-  const pages = await load({ url: service.url, ...page, ...run })
+  const { length: pages } = await load({ url: service.url, ...page.request(), body: page.body, ...run })
   const after = await read()
   const perPage = (key: 'worker' | 'postgres' | 'redis') => cpuUsed(before[key], after[key]) / pages
   return {

@@ -74,11 +74,11 @@ async function startLimit(
     values: [data.brandId],
     rowMode: 'array',
   }
-  const constant = { request: () => ({ path: '/' }), body: Buffer.alloc(body.length, 'x') }
+  const constant = { path: '/', body: Buffer.alloc(body.length, 'x') }
   return {
     measure: async (): Promise<PageCost> => {
       const [workerBefore, before] = [cpuOf([pid]), cpuOf(pids)]
-      const pages = await load({ url, ...constant, ...run })
+      const { length: pages } = await load({ url, ...constant, ...run })
       for (let done = 0; done < SCANS; done += 1) await client.query(scan)
       return {
         worker: cpuUsed(workerBefore, cpuOf([pid])) / pages,
