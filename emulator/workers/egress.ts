@@ -1,9 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createListener, type Server } from 'node:net'
 import { arrayBuffer } from 'node:stream/consumers'
 
 const HOST = '127.0.0.1'
+
+/**
+ * Listeners that share one port. Node accepts one connection per listener in a turn of its event loop: with a single
+ * listener, the last connections of a burst wait for seconds while those before them are served again and again.
+ */
+const LISTENERS = process.platform === 'linux' ? 32 : 1
 
 /** workerd adds this header to its requests. Other processes on this machine do not know its value. */
 const TOKEN_HEADER = 'emulator-token'
@@ -29,23 +36,35 @@ export async function startEgress(handler: Handler): Promise<Egress> {
   })
   // workerd keeps its connections. Closing an idle one just before its next use would look like a fault.
   server.keepAliveTimeout = 0
-  server.listen({ host: HOST, port: 0 })
-  await once(server, 'listening')
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('The egress server has no port')
+  const first = await listen(server, 0)
+  const port = portOf(first)
+  const others = await Promise.all(Array.from({ length: LISTENERS - 1 }, () => listen(server, port)))
   return {
     service: {
       external: {
-        address: `${HOST}:${address.port}`,
+        address: `${HOST}:${port}`,
         http: { injectRequestHeaders: [{ name: TOKEN_HEADER, value }] },
       },
     },
     close: async () => {
-      server.close()
+      const closed = [first, ...others].map((listener) => once(listener.close(), 'close'))
       server.closeAllConnections()
-      await once(server, 'close')
+      await Promise.all(closed)
     },
   }
+}
+
+async function listen(server: Server, port: number): Promise<Server> {
+  const listener = createListener((socket) => server.emit('connection', socket))
+  listener.listen({ host: HOST, port, reusePort: LISTENERS > 1 })
+  await once(listener, 'listening')
+  return listener
+}
+
+function portOf(listener: Server): number {
+  const address = listener.address()
+  if (address === null || typeof address === 'string') throw new Error('The egress server has no port')
+  return address.port
 }
 
 /** Streams the handler's response. When it fails, before or after its first byte, the connection is destroyed. */
