@@ -11,9 +11,7 @@ import { findWorkers } from './find-workers.ts'
  * the way.
  */
 export async function migrateToLatest(client: Client, schema?: string): Promise<void> {
-  const statements = (await findWorkers()).flatMap((worker) =>
-    worker.statements.flatMap((each) => (each.smaller === undefined ? [each] : [each, each.smaller])),
-  )
+  const statements = (await findWorkers()).flatMap((worker) => worker.statements)
   await migrate(client, { schema, statements: await toStatementFunctions(statements) }).catch((error) => {
     if (!(error instanceof SchemaConflictError)) throw error
     throw new UsageError(

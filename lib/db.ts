@@ -1,4 +1,4 @@
-import { NeonDbError, neon } from '@neondatabase/serverless'
+import { neon } from '@neondatabase/serverless'
 import { fillPlaceholders, type Query } from 'drizzle-orm'
 import type { Env } from './env.ts'
 import { type HttpError, httpError } from './errors.ts'
@@ -44,7 +44,7 @@ export async function run(
 
 /**
  * Runs a statement as {@link run} does, by calling its function. Sends the statement's text when the database has no
- * such function, and the smaller statement when the result exceeds Neon's limit.
+ * such function.
  */
 export async function runPrepared(
   context: QueryContext,
@@ -52,12 +52,8 @@ export async function runPrepared(
   values: Values,
 ): Promise<Row | null> {
   const signal = AbortSignal.timeout(TIMEOUT_MS)
-  const { smaller } = statement
   try {
-    return await sendPrepared(context, statement, values, signal).catch((error: unknown) => {
-      if (smaller === undefined || !isTooLarge(error)) throw error
-      return sendPrepared(context, smaller, values, signal)
-    })
+    return await sendPrepared(context, statement, values, signal)
   } catch (error) {
     throw databaseError(error, context.log)
   }
@@ -77,10 +73,6 @@ async function sendPrepared(
     return send(context, statement, values, signal)
   })
 }
-
-/** Neon answers 507 above 10 MiB; its client reports the status in the message only. */
-const isTooLarge = (error: unknown): boolean =>
-  error instanceof NeonDbError && error.message.startsWith('Server error (HTTP status 507)')
 
 /** SQLSTATEs of a function or schema that does not exist, or that this role may not use. */
 const MISSING_FUNCTION = new Set(['42883', '3F000', '42501'])
@@ -123,6 +115,12 @@ export function toCount(cell: string | null | undefined): number {
   const digits = required(cell)
   if (!/^\d+$/.test(digits)) throw new TypeError('Not a count')
   return Number(digits)
+}
+
+/** Returns a cell as a boolean; throws `TypeError` when it is not one. */
+export function toFlag(cell: string | null | undefined): boolean {
+  if (cell !== 'true' && cell !== 'false') throw new TypeError('Not a boolean')
+  return cell === 'true'
 }
 
 const isCell = (value: unknown): value is Cell => value === null || typeof value === 'string'

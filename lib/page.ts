@@ -1,7 +1,7 @@
 import { getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import { ACCESS_COLUMNS, authorize } from './access.ts'
-import { databaseError, type Row, required, toCount } from './db.ts'
+import { databaseError, type Row, required, toCount, toFlag } from './db.ts'
 import type { Plan } from './plans.ts'
 import { type PreparedStatement, prepareStatement } from './prepared-statement.ts'
 import type { RequestLog } from './request-log.ts'
@@ -11,6 +11,9 @@ import {
   columnNames,
   columnReader,
   fieldNames,
+  firstCells,
+  mostBytes,
+  ROW_BYTES,
   type RowSchema,
 } from './row.ts'
 import { activeKey, canRead } from './scope.ts'
@@ -19,8 +22,14 @@ import { dayOfWindow, windows } from './window-by-plan.ts'
 /** Rows of a full page. */
 export const PAGE_SIZE = 1000
 
-/** Rows of a page that replaces one over Neon's limit: of the longest URLs, all of whose bytes are escaped. */
-const SHORT_PAGE_SIZE = 100
+/**
+ * Most bytes of a page's rows as JSON, unless it has one row. Keeps the body below 4 MiB and the Worker's heap below
+ * 48 MiB (`npm run bench -- memory`).
+ */
+export const PAGE_BYTES = 4_000_000
+
+const SIZE = sql.raw(String(PAGE_SIZE))
+const BYTES = sql.raw(String(PAGE_BYTES))
 
 /** A metric's stored rows, the schema of those that are sent, and the columns that order them; the first is the date. */
 export type PagedRows = { readonly table: PgTable; readonly row: RowSchema; readonly key: readonly string[] }
@@ -53,17 +62,12 @@ export function pageStatements(rows: PagedRows): { first: PreparedStatement; nex
     ...ACCESS_COLUMNS,
     'brand_id',
     'watermark',
-    'page_size',
     'found',
+    'has_more',
     ...columnNames(rows.row),
     ...rows.key.map(lastOf),
   ]
-  const prepared = (from: SQL) =>
-    prepareStatement(
-      statement(rows, from, PAGE_SIZE),
-      columns,
-      prepareStatement(statement(rows, from, SHORT_PAGE_SIZE), columns),
-    )
+  const prepared = (from: SQL) => prepareStatement(statement(rows, from), columns)
   return {
     first: prepared(sql`(brand_id, date) >= (reading.brand_id, reading.first)`),
     next: prepared(sql`(brand_id, ${key}) > (reading.brand_id, ${list(after)}) and date >= reading.first`),
@@ -75,17 +79,17 @@ export function pageReader({ row: schema, key }: Pick<PagedRows, 'row' | 'key'>)
   const readColumns = columnReader(schema)
   return (result: Row | null, log: RequestLog): Page => {
     const plan = authorize(result, log)
-    const { brand_id, watermark, page_size, found } = result ?? {}
+    const { brand_id, watermark, found, has_more } = result ?? {}
     try {
-      const [size, count] = [toCount(page_size), toCount(found)]
+      const count = toCount(found)
       const columns = readColumns(result ?? {}, count)
-      const next = count > size ? key.map((name) => required(result?.[lastOf(name)])) : null
+      const next = toFlag(has_more) ? key.map((name) => required(result?.[lastOf(name)])) : null
       return {
         plan,
         brandId: brand_id ?? null,
         watermark: watermark ?? null,
         columns,
-        rows: Math.min(count, size),
+        rows: Math.min(count, PAGE_SIZE),
         next,
       }
     } catch (error) {
@@ -97,16 +101,23 @@ export function pageReader({ row: schema, key }: Pick<PagedRows, 'row' | 'key'>)
 /** Column of a result that holds a key column of the page's last row. */
 const lastOf = (name: string): string => `last_${name}`
 
-// Bounds and order are of the whole key, the brand included: so Postgres reads just these rows, in index order.
-function statement({ table, row, key }: PagedRows, from: SQL, size: number): SQL {
+// Bounds and order are of the whole key, the brand included: so Postgres reads just these rows, in index order. It
+// reads one row more than a page holds, and counts bytes only when the rows could be too large.
+function statement({ table, row, key }: PagedRows, from: SQL): SQL {
   const order = ['brand_id', ...key].map((name) => sql`${columnOf(table, name)}`)
   const selected = new Set([...fieldNames(row), ...key])
-  const last = key.map(
-    (name) =>
-      sql`(array_agg(page.${sql.identifier(name)}))[${sql.raw(String(size))}]::text as ${sql.identifier(lastOf(name))}`,
+  const rows = sql`
+        select ${list([...selected].map((name) => sql`${columnOf(table, name)}`))}
+        from ${table}
+        where ${from} and (brand_id, date) <= (reading.brand_id, reading.last)
+        order by ${list(order)}
+        limit ${SIZE} + 1`
+  const keys = key.map(
+    (name) => sql`array_agg(page.${sql.identifier(name)}) as ${sql.identifier(lastOf(name))}`,
   )
+  const last = key.map((name) => sql`${sql.identifier(lastOf(name))}[least(sent.found, ${SIZE})]::text`)
   return sql`
-    with access as materialized (${activeKey}),
+    with access as (${activeKey}),
     reading as materialized (
       select
         access.key_id, access.organization_id, access.plan, brand.id as brand_id,
@@ -118,18 +129,28 @@ function statement({ table, row, key }: PagedRows, from: SQL, size: number): SQL
     select
       key_id::text, organization_id::text, plan, brand_id::text,
       daily.watermark(${sql.raw(`'${getTableName(table)}'`)}, brand_id, first, least(last, ${sql.placeholder('today')}::date))::text as watermark,
-      ${sql.raw(`'${size}'`)} as page_size,
-      page.*
-    from reading cross join lateral (
-      select ${list([sql`count(*)::text as found`, ...aggregateColumns(row), ...last])}
-      from (
-        select ${list([...selected].map((name) => sql`${columnOf(table, name)}`))}
-        from ${table}
-        where ${from} and (brand_id, date) <= (reading.brand_id, reading.last)
-        order by ${list(order)}
-        limit ${sql.raw(String(size + 1))}
+      sent.found::text, (least(sent.found, ${SIZE}) < page.found)::text as has_more,
+      ${list([...firstCells(row), ...last])}
+    from reading
+    cross join lateral (
+      select ${list([sql`count(*) as found`, ...aggregateColumns(row, key), ...keys])}
+      from (${rows}
       ) as page
-    ) as page`
+    ) as page
+    cross join lateral (
+      select case when ${mostBytes(row)} <= ${BYTES} then page.found else coalesce((
+        select greatest(number - 1, 1)
+        from (
+          select row_number() over so_far as number, sum(${ROW_BYTES}) over so_far as bytes
+          from (${rows}
+          ) as page
+          window so_far as (rows unbounded preceding)
+        ) as page
+        where bytes > ${BYTES}
+        limit 1
+      ), page.found) end as found
+      offset 0
+    ) as sent`
 }
 
 const list = (parts: SQL[]): SQL => sql.join(parts, sql`, `)

@@ -12,19 +12,16 @@ export const STATEMENTS = 'statements'
 export type PreparedStatement = Query & {
   /** Names of the result's columns. */
   readonly columns: readonly string[]
-  /** Sent instead when the result exceeds Neon's response limit; takes the same parameters. */
-  readonly smaller?: PreparedStatement
 }
 
 /** Renders a statement once, with `sql.placeholder(name)` for each request's values. */
 export const toQuery = (statement: SQL): Query => new PgDialect().sqlToQuery(statement)
 
 /** Renders a statement that the database may hold as a function. */
-export const prepareStatement = (
-  statement: SQL,
-  columns: readonly string[],
-  smaller?: PreparedStatement,
-): PreparedStatement => ({ ...toQuery(statement), columns, ...(smaller && { smaller }) })
+export const prepareStatement = (statement: SQL, columns: readonly string[]): PreparedStatement => ({
+  ...toQuery(statement),
+  columns,
+})
 
 /** Returns the name of a statement's function: 32 hex digits of its text's SHA-256. */
 export const functionName = async ({ sql }: Query): Promise<string> => (await sha256(sql)).slice(0, 32)

@@ -24,13 +24,14 @@ type Field = {
 }
 
 /**
- * Starts every mark in a column of free text: a mark and a comma separate cells, a mark and N stand for null, and two
- * marks for the character itself. DEL is the one control character that JSON does not escape.
+ * Starts every mark in a column of free text: a mark and a comma separate cells, a mark and N stand for null, and a mark
+ * and D for the character itself. DEL is the one control character that JSON does not escape.
  */
 const MARK = { text: '\u007f', sql: sql.raw(`E'\\x7f'`) }
 
-/** Stands for a doubled mark while a column is split: the one character that no text of Postgres holds. */
-const DOUBLED = '\u0000'
+const ESCAPED_MARK = `${MARK.text}D`
+/** As a regular expression: replaceAll takes ten times the memory for a text of many marks. */
+const ESCAPED_MARKS = new RegExp(ESCAPED_MARK, 'g')
 
 /** Column of a result that holds a field's cells. */
 const columnOf = (name: string): string => `cells_${name}`
@@ -41,19 +42,48 @@ export const fieldNames = (row: RowSchema): string[] => Object.keys(row.shape)
 /** The columns of {@link aggregateColumns}. */
 export const columnNames = (row: RowSchema): string[] => fieldNames(row).map(columnOf)
 
-/** SQL that collects each field of the rows of `page` into one text, in their order. */
-export function aggregateColumns(row: RowSchema): SQL[] {
-  return fieldsOf(row).map(({ name, isFreeText, isNullable }) => {
+/**
+ * SQL that collects each field of the rows of `page` into one text, in their order. Fields of `key` are collected from an
+ * array, which costs less than a text for whoever collects the array as well.
+ */
+export function aggregateColumns(row: RowSchema, key: readonly string[] = []): SQL[] {
+  return fieldsOf(row).map((field) => {
+    const { name, isFreeText, isNullable } = field
     const cell = sql`page.${sql.identifier(name)}`
     const alias = sql.identifier(columnOf(name))
-    const text = isFreeText
-      ? sql`replace(${cell}, ${MARK.sql}, ${MARK.sql} || ${MARK.sql})`
-      : sql`${cell}::text`
+    if (key.includes(name) && !isFreeText) return sql`array_to_string(array_agg(${cell}), ',') as ${alias}`
+    const text = isFreeText ? sql`replace(${cell}, ${MARK.sql}, ${MARK.sql} || 'D')` : sql`${cell}::text`
     const absent = isFreeText ? sql`${MARK.sql} || 'N'` : sql`'null'`
-    const separator = isFreeText ? sql`${MARK.sql} || ','` : sql`','`
-    return sql`string_agg(${isNullable ? sql`coalesce(${text}, ${absent})` : text}, ${separator}) as ${alias}`
+    return sql`string_agg(${isNullable ? sql`coalesce(${text}, ${absent})` : text}, ${separatorOf(field)}) as ${alias}`
   })
 }
+
+/** SQL of the columns of `page`, with their first `sent.found` cells only. */
+export function firstCells(row: RowSchema): SQL[] {
+  return fieldsOf(row).map((field) => {
+    const cells = sql`page.${sql.identifier(columnOf(field.name))}`
+    const separator = separatorOf(field)
+    return sql`case when sent.found = page.found then ${cells} else array_to_string((string_to_array(${cells}, ${separator}))[:sent.found], ${separator}) end`
+  })
+}
+
+/**
+ * SQL of a number of bytes that the JSON of the rows of `page` does not exceed, from {@link aggregateColumns}. JSON
+ * escapes a byte with at most six.
+ */
+export function mostBytes(row: RowSchema): SQL {
+  const labels = JSON.stringify(Object.fromEntries(fieldNames(row).map((name) => [name, ''])))
+  const cells = columnNames(row).map((name) => sql`octet_length(page.${sql.identifier(name)})`)
+  return sql`coalesce(6 * (${sql.join(cells, sql` + `)}), 0) + ${sql.raw(String(labels.length + 2))} * page.found`
+}
+
+/**
+ * SQL of the bytes that the row `page` takes as JSON with a separator. The character of the marks counts as if JSON
+ * escaped it, because it travels as two.
+ */
+export const ROW_BYTES: SQL = sql`octet_length(replace(to_json(page)::text, ${MARK.sql}, '\\u007f')) + 2`
+
+const separatorOf = ({ isFreeText }: Field): SQL => (isFreeText ? sql`${MARK.sql} || ','` : sql`','`)
 
 /**
  * Returns a function that splits the columns of {@link aggregateColumns} into cells. It throws `TypeError` unless each
@@ -81,11 +111,10 @@ function split({ isFreeText, isNullable }: Field, text: string): Cells {
 }
 
 function splitFreeText(text: string): Cells {
-  const doubled = MARK.text + MARK.text
   const absent = `${MARK.text}N`
-  const cells = text.replaceAll(doubled, DOUBLED).split(`${MARK.text},`)
-  if (!text.includes(doubled) && !text.includes(absent)) return { cells, isPlain: !needsEscaping(text) }
-  const read = (cell: string): Cell => (cell === absent ? null : cell.replaceAll(DOUBLED, MARK.text))
+  const cells = text.split(`${MARK.text},`)
+  if (!text.includes(ESCAPED_MARK) && !text.includes(absent)) return { cells, isPlain: !needsEscaping(text) }
+  const read = (cell: string): Cell => (cell === absent ? null : cell.replace(ESCAPED_MARKS, MARK.text))
   return { cells: cells.map(read), isPlain: false }
 }
 

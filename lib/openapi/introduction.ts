@@ -12,8 +12,8 @@ const lookbacks = PAID_PLANS.map((plan) => {
 export const INTRODUCTION = `Send your API key in the \`X-API-Key\` header. Start with \`/brands\`: all other endpoints require a \`brandId\` from its
 response.
 
-Metrics return pages of up to ${PAGE_SIZE} rows. To get all rows, send \`pagination.nextCursor\` as \`cursor\` until \`hasMore\` is
-false. Keep \`brandId\`, \`fromDate\` and \`toDate\` the same for all pages.
+Metrics return pages of up to ${PAGE_SIZE} rows, and fewer when these are large. To get all rows, send
+\`pagination.nextCursor\` as \`cursor\` until \`hasMore\` is false. Keep \`brandId\`, \`fromDate\` and \`toDate\` the same for all pages.
 
 Metrics cover counted answers: answers without an error, to prompts that are not retired and that count in metrics.
 To compute a rate for a period, sum the counts, then divide. The average of daily rates is a different number.

@@ -1,8 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { call, pull } from '../support/call.ts'
 import { rowTexts, scene } from '../support/scene.ts'
-import { tenant } from '../support/tenant.ts'
 import { database } from '../support/world.ts'
 
 const db = database()
@@ -87,27 +85,6 @@ test.for(['/citations', '/citation-share'])('%s serves URLs of 8,192 random byte
   expect(found.map((row) => Buffer.byteLength(String(row.url)))).toEqual([8192, 8192, 8192])
   expect(new Map(found.map((row) => [row.url, row.citations]))).toEqual(
     new Map([...urls.map((each) => [each, 1] as const), [twin, 2]]),
-  )
-})
-
-test('sends what is larger than Neon’s limit in pages of fewer rows, and loses none of them', async () => {
-  const { brandId, key } = await tenant(db)
-  // A control character takes six bytes in JSON: these rows are 19 MB, and Neon's limit is 10 MiB.
-  await db.query(
-    `insert into daily.citation_share (brand_id, date, url_hash, url, domain, is_owned, citations, owned_citations)
-     select $1, '2026-10-01'::date + n / 150, gen_random_uuid(), repeat(e'\\x01', 8188) || 1000 + n, 'site.example', false, n, 0
-     from generate_series(1, 400) as n`,
-    [brandId],
-  )
-  const options = { key, query: { brandId, fromDate: '2026-10-01', toDate: '2026-10-31' } }
-  const first = await call('/citation-share', options)
-  expect(first.status).toBe(200)
-  expect(first.data).toHaveLength(100)
-  expect(first.pagination).toMatchObject({ pageSize: 1000, hasMore: true })
-  const rows = await pull('/citation-share', options)
-  expect(rows.map((row) => row.date)).toEqual(rows.map((row) => row.date).toSorted())
-  expect(rows.map((row) => Number(row.citations)).toSorted((a, b) => a - b)).toEqual(
-    Array.from({ length: 400 }, (_, index) => index + 1),
   )
 })
 

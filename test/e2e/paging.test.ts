@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { BINDINGS, variables } from '../../emulator/workers/bindings.ts'
 import { type CursorBinding, type CursorPosition, signCursor } from '../../lib/cursor.ts'
+import { PAGE_BYTES } from '../../lib/page.ts'
 import { type Answer, call, pull, type Row } from '../support/call.ts'
 import { clearOfEnd, DAY, daysAgo } from '../support/clock.ts'
 import { fillDaily, hasManyRowsADay } from '../support/daily.ts'
@@ -70,6 +71,104 @@ describe.each(paged)('a run through $path', ({ name, path }) => {
     expect(last.data.map(numberOf)).toEqual([1001])
     expect(last.pagination).toEqual({ pageSize: 1000, hasMore: false, nextCursor: null })
     expect(last.meta).toEqual(first.meta)
+  })
+})
+
+describe('a page of large rows', () => {
+  const MIB = 1024 ** 2
+
+  /** Writes citations of one day, each with its number; `url` and `domain` are SQL. */
+  async function large(rows: number, url: string, domain = 'null'): Promise<Tenant> {
+    const its = await tenant(db)
+    await db.query(
+      `insert into daily.citations (brand_id, date, url_hash, url, domain, is_owned, citations)
+       select $1, '2026-10-01', lpad(n::text, 32, '0')::uuid, ${url}, ${domain}, false, n from generate_series(1, $2::int) as n`,
+      [its.brandId, rows],
+    )
+    return its
+  }
+
+  /** Follows `nextCursor` from page to page. */
+  async function pagesOf(path: string, { key, brandId }: Tenant): Promise<Answer[]> {
+    const pages: Answer[] = []
+    let cursor: string | undefined
+    do {
+      const next = await call(path, { key, query: { brandId, ...ALL, cursor } })
+      expect(next.status).toBe(200)
+      pages.push(next)
+      cursor = next.pagination.nextCursor ?? undefined
+    } while (cursor !== undefined)
+    return pages
+  }
+
+  const rowsOf = (pages: readonly Answer[]) => pages.map(({ data }) => data.map(numberOf))
+
+  test('ends before its rows take too many bytes, and the next page continues there', async () => {
+    const kinds = [
+      `repeat(e'\\x01', 8188) || 1000 + n`,
+      `repeat('"', 8188) || 1000 + n`,
+      `repeat('語', 2729) || 1000 + n`,
+      `e'\\x7f,\\x7fN\\x7fD,' || n`,
+    ]
+    const url = `case n % ${kinds.length} ${kinds.map((text, kind) => `when ${kind} then ${text}`).join(' ')} end`
+    const its = await large(400, url, `case when n % 3 > 0 then repeat(chr(32 - n % 3), 8000) end`)
+    const pages = await pagesOf('/citations', its)
+    expect(rowsOf(pages).flat()).toEqual(numbered(1, 400))
+    for (const [index, { text, data }] of pages.slice(0, -1).entries()) {
+      const bytes = Buffer.byteLength(text)
+      expect(bytes).toBeLessThan(4 * MIB)
+      const next = Buffer.byteLength(JSON.stringify(pages[index + 1]?.data[0]))
+      expect(bytes + next + 60 * data.length).toBeGreaterThan(PAGE_BYTES)
+    }
+    const { rows } = await db.query(
+      'select url, domain from daily.citations where brand_id = $1 order by url_hash',
+      [its.brandId],
+    )
+    expect(pages.flatMap(({ data }) => data.map(({ url, domain }) => ({ url, domain })))).toEqual(rows)
+  })
+
+  test('continues after a long name', async () => {
+    const its = await tenant(db)
+    await db.query(
+      `insert into daily.competitors
+       select $1, '2026-10-01', lpad(n::text, 4, '0') || repeat(e'\\x01', 900), n, n, 50 from generate_series(1, 1500) as n`,
+      [its.brandId],
+    )
+    const rows = rowsOf(await pagesOf('/competitors', its))
+    expect(rows.flat()).toEqual(numbered(1, 1500))
+    expect(rows[0]?.length).toBeLessThan(1000)
+  })
+
+  test('holds exactly the limit, and not a byte more', async () => {
+    const its = await large(600, `repeat(e'\\x01', 1080)`)
+    const { rows } = await db.query<{ bytes: number }>(
+      `select sum(octet_length(to_json(stored)::text) + 2)::int as bytes from (
+         select date, url, domain, is_owned, citations, url_hash from daily.citations where brand_id = $1
+       ) as stored`,
+      [its.brandId],
+    )
+    const lengthen = (characters: number) =>
+      db.query(
+        `update daily.citations set url = url || repeat('a', $2) where brand_id = $1 and citations = 600`,
+        [its.brandId, characters],
+      )
+    // The rows take a little less than the limit.
+    expect(rows[0]?.bytes).toBeLessThanOrEqual(PAGE_BYTES)
+    await lengthen(PAGE_BYTES - (rows[0]?.bytes ?? 0))
+    expect((await page(its)).pagination.hasMore).toBe(false)
+    await lengthen(1)
+    expect(rowsOf(await pagesOf('/citations', its))).toEqual([numbered(1, 599), [600]])
+  })
+
+  test('has one row when that alone is over the limit', async () => {
+    const its = await large(3, `repeat('a', 4 * 1024 * 1024) || n`)
+    expect(rowsOf(await pagesOf('/citations', its))).toEqual([[1], [2], [3]])
+  })
+
+  test('has 1000 rows of 2 KB each', async () => {
+    const its = await large(1001, `repeat('a', 2048)`)
+    const [first, last] = rowsOf(await pagesOf('/citations', its))
+    expect([first?.length, last]).toEqual([1000, [1001]])
   })
 })
 

@@ -90,8 +90,8 @@ describe('runPrepared', () => {
   const answering = (...answers: readonly NeonAnswer[]) => {
     requests = neonAnswers(...answers)
   }
-  const prepared = (text: string, smaller?: PreparedStatement) =>
-    prepareStatement(sql`select ${sql.placeholder('one')}, ${sql.raw(text)}`, ['one', 'two'], smaller)
+  const prepared = (text: string) =>
+    prepareStatement(sql`select ${sql.placeholder('one')}, ${sql.raw(text)}`, ['one', 'two'])
   const ask = (statement: PreparedStatement) =>
     runPrepared({ env: ENV, log: emptyLog() }, statement, { one: 'a value' })
   const queries = () => requests.map((each) => each.query)
@@ -120,26 +120,12 @@ describe('runPrepared', () => {
     expect(lines).toEqual([{ event: 'prepared_statement_missing', request_id: 'a-request' }])
   })
 
-  test('sends the smaller statement when the result exceeds the limit of Neon', async () => {
-    const smaller = prepared('5')
-    answering(() => new Response('too large', { status: 507 }), COMPLETE)
-    expect(await ask(prepared('4', smaller))).toEqual(ROW)
-    expect(queries()[1]).toBe((await callOf(smaller)).sql)
-    expect(lines).toEqual([])
-  })
-
-  test.each<[string, NeonAnswer, PreparedStatement | undefined, Record<string, unknown>]>([
-    [
-      'another SQL error',
-      neonFails({ message: 'no table', code: '42P01' }),
-      prepared('3'),
-      { code: '42P01' },
-    ],
-    ['another HTTP error', () => new Response('secret', { status: 500 }), prepared('6'), {}],
-    ['a large result without a smaller statement', () => new Response('', { status: 507 }), undefined, {}],
-  ])('returns 503 after one request for %s', async (_, answer, smaller, also) => {
+  test.each<[string, NeonAnswer, Record<string, unknown>]>([
+    ['another SQL error', neonFails({ message: 'no table', code: '42P01' }), { code: '42P01' }],
+    ['another HTTP error', () => new Response('secret', { status: 507 }), {}],
+  ])('returns 503 after one request for %s', async (_, answer, also) => {
     answering(answer)
-    await expect(ask(prepared('7', smaller))).rejects.toMatchObject(UNAVAILABLE)
+    await expect(ask(prepared('7'))).rejects.toMatchObject(UNAVAILABLE)
     expect(requests).toHaveLength(1)
     expect(lines).toEqual([logged({ error_name: 'NeonDbError', ...also })])
   })

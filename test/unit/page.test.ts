@@ -11,30 +11,24 @@ const row = z.object({ date: day('A day.'), model_id: text('A model.'), total_pr
 const key = ['date', 'model_id']
 const read = pageReader({ row, key })
 
-/** A result of three rows on pages of two: one more than the page holds, so another page follows. */
-const FULL = {
+/** A page of two rows that others follow. */
+const PAGE = {
   key_id: 'key',
   organization_id: 'organization',
   plan: 'pro',
   brand_id: 'brand',
   watermark: '2026-10-02',
-  page_size: '2',
-  found: '3',
-  cells_date: '2026-10-01,2026-10-02,2026-10-03',
-  cells_model_id: 'a\u007f,b\u007f,c',
-  cells_total_prompts: '1,2,3',
-  last_date: '2026-10-02',
-  last_model_id: 'b',
-}
-const TWO = {
-  ...FULL,
   found: '2',
+  has_more: 'true',
   cells_date: '2026-10-01,2026-10-02',
   cells_model_id: 'a\u007f,b',
   cells_total_prompts: '1,2',
+  last_date: '2026-10-02',
+  last_model_id: 'b',
 }
+const LAST = { ...PAGE, has_more: 'false' }
 const EMPTY = {
-  ...FULL,
+  ...LAST,
   found: '0',
   cells_date: null,
   cells_model_id: null,
@@ -44,14 +38,14 @@ const EMPTY = {
 }
 
 test('a page that others follow has the key of its last row', () => {
-  expect(read(FULL, emptyLog())).toEqual({
+  expect(read(PAGE, emptyLog())).toEqual({
     plan: 'pro',
     brandId: 'brand',
     watermark: '2026-10-02',
     columns: [
-      { name: 'date', isQuoted: true, isPlain: true, cells: ['2026-10-01', '2026-10-02', '2026-10-03'] },
-      { name: 'model_id', isQuoted: true, isPlain: true, cells: ['a', 'b', 'c'] },
-      { name: 'total_prompts', isQuoted: false, isPlain: true, cells: ['1', '2', '3'] },
+      { name: 'date', isQuoted: true, isPlain: true, cells: ['2026-10-01', '2026-10-02'] },
+      { name: 'model_id', isQuoted: true, isPlain: true, cells: ['a', 'b'] },
+      { name: 'total_prompts', isQuoted: false, isPlain: true, cells: ['1', '2'] },
     ],
     rows: 2,
     next: ['2026-10-02', 'b'],
@@ -59,7 +53,7 @@ test('a page that others follow has the key of its last row', () => {
 })
 
 test.each([
-  ['a full last page', TWO, 2],
+  ['a last page', LAST, 2],
   ['an empty page', EMPTY, 0],
   ['a page of a brand that the key does not read', { ...EMPTY, brand_id: null, watermark: null }, 0],
 ])('%s has no next page', (_, result, rows) => {
@@ -69,7 +63,7 @@ test.each([
 
 test.each([
   [401, null],
-  [403, { ...FULL, plan: null }],
+  [403, { ...PAGE, plan: null }],
 ])('returns %i before it reads the page of %j', (status, result) => {
   expect(statusOf(() => read(result, emptyLog()))).toBe(status)
 })
@@ -77,16 +71,17 @@ test.each([
 test.each([
   ['the number of rows', { found: null }],
   ['a number of rows that is a number', { found: 'many' }],
-  ['the page size', { page_size: null }],
-  ['a row that it counts', { found: '4' }],
-  ['a count of a row that it has', { found: '2' }],
+  ['whether another page follows', { has_more: null }],
+  ['an answer to that', { has_more: '' }],
+  ['a row that it counts', { found: '3' }],
+  ['a count of a row that it has', { found: '1' }],
   ['a column', { cells_date: null }],
-  ['a cell', { cells_total_prompts: '1,2' }],
-  ['a text', { cells_model_id: 'a\u007f,b' }],
+  ['a cell', { cells_total_prompts: '1' }],
+  ['a text', { cells_model_id: 'a' }],
   ['a part of the last key', { last_model_id: null }],
   ['the last key', { last_date: null, last_model_id: null }],
 ])('returns 503 when the result lacks %s', (_, wrong) => {
-  expect(statusOf(() => read({ ...FULL, ...wrong }, emptyLog()))).toBe(503)
+  expect(statusOf(() => read({ ...PAGE, ...wrong }, emptyLog()))).toBe(503)
   expect(lines).toMatchObject([
     {
       event: 'database_error',
@@ -96,15 +91,20 @@ test.each([
   ])
 })
 
-test('statements have the columns that the reader reads, and a smaller statement of 100 rows', () => {
-  const { first, next } = pageStatements({ table: dailyVisibility, row, key })
-  for (const statement of [first, next]) {
-    expect(statement.columns).toEqual(Object.keys(FULL))
-    expect(statement.sql).toContain('limit 1001')
-    expect(statement.smaller?.columns).toEqual(statement.columns)
-    expect(statement.smaller?.params).toEqual(statement.params)
-    expect(statement.smaller?.sql).toContain('limit 101')
+test('the row that shows that another page follows is not of the page', () => {
+  const column = (cell: string, separator: string) => Array(1001).fill(cell).join(separator)
+  const found = {
+    found: '1001',
+    cells_date: column('2026-10-01', ','),
+    cells_model_id: column('a', '\u007f,'),
+    cells_total_prompts: column('1', ','),
   }
+  expect(read({ ...PAGE, ...found }, emptyLog()).rows).toBe(1000)
+})
+
+test('statements have the columns that the reader reads', () => {
+  const { first, next } = pageStatements({ table: dailyVisibility, row, key })
+  for (const { columns } of [first, next]) expect(columns).toEqual(Object.keys(PAGE))
 })
 
 test('building a statement fails for a key that is not a column of the table', () => {

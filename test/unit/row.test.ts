@@ -2,7 +2,14 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod/mini'
 import { toQuery } from '../../lib/prepared-statement.ts'
-import { aggregateColumns, columnNames, columnReader, fieldNames, writeJson } from '../../lib/row.ts'
+import {
+  aggregateColumns,
+  columnNames,
+  columnReader,
+  fieldNames,
+  type RowSchema,
+  writeJson,
+} from '../../lib/row.ts'
 import { count, day, flag, instant, nullable, rate, text, uuid, weight } from '../../lib/schemas.ts'
 
 const Row = z.object({
@@ -44,18 +51,25 @@ test('reads the fields of the schema, in its order', () => {
 
 const DEL = `E'\\x7f'`
 
-test.each([
-  ['free text', text('A text.'), `string_agg(replace(page."x", ${DEL}, ${DEL} || ${DEL}), ${DEL} || ',')`],
+test.each<[string, RowSchema['shape'][string], string, string[]?]>([
+  ['free text', text('A text.'), `string_agg(replace(page."x", ${DEL}, ${DEL} || 'D'), ${DEL} || ',')`],
   [
     'nullable free text',
     nullable(text('A text.')),
-    `string_agg(coalesce(replace(page."x", ${DEL}, ${DEL} || ${DEL}), ${DEL} || 'N'), ${DEL} || ',')`,
+    `string_agg(coalesce(replace(page."x", ${DEL}, ${DEL} || 'D'), ${DEL} || 'N'), ${DEL} || ',')`,
   ],
   ['text of a fixed form', day('A day.'), `string_agg(page."x"::text, ',')`],
+  ['an array of the key', day('A day.'), `array_to_string(array_agg(page."x"), ',')`, ['x']],
+  [
+    'free text of the key',
+    text('A text.'),
+    `string_agg(replace(page."x", ${DEL}, ${DEL} || 'D'), ${DEL} || ',')`,
+    ['x'],
+  ],
   ['numbers', count('A count.'), `string_agg(page."x"::text, ',')`],
   ['nullable numbers', nullable(rate('A rate.')), `string_agg(coalesce(page."x"::text, 'null'), ',')`],
-])('collects %s into one text', (_, field, expected) => {
-  const [column = sql``] = aggregateColumns(z.object({ x: field }))
+])('collects %s into one text', (_, field, expected, key) => {
+  const [column = sql``] = aggregateColumns(z.object({ x: field }), key)
   expect(toQuery(column).sql).toBe(`${expected} as "cells_x"`)
 })
 
@@ -101,11 +115,11 @@ describe('free text', () => {
   test.each([
     ['a separator in a cell', ['a,b', ',', '']],
     ['the word null and null', ['null', null, 'N']],
-    ['the mark in a cell', ['\u007f', '\u007f,', '\u007fN', 'a\u007f\u007f', null]],
+    ['the mark in a cell', ['\u007f', '\u007fD', '\u007fD,', '\u007f,', '\u007fN', 'a\u007f\u007f', null]],
     ['characters outside the basic plane next to null and a mark', ['\u{10000}\u{103ff}', '\u007f😀', null]],
   ])('is read with %s', (_, cells) => {
     // As the statement's replace, coalesce and string_agg write it.
-    const sent = cells.map((cell) => cell?.replaceAll('\u007f', '\u007f\u007f') ?? '\u007fN').join('\u007f,')
+    const sent = cells.map((cell) => cell?.replaceAll('\u007f', '\u007fD') ?? '\u007fN').join('\u007f,')
     const [column] = columnReader(Domain)({ cells_domain: sent }, cells.length)
     expect(column?.cells).toEqual(cells)
     const json = writeJson({ columns: column ? [column] : [], rows: cells.length })
@@ -116,7 +130,7 @@ describe('free text', () => {
 describe('escapes text as the to_json of Postgres does', () => {
   const Text = z.object({ name: text('A name.') })
   const toJson = (name: string) => {
-    const sent = name.replaceAll('\u007f', '\u007f\u007f')
+    const sent = name.replaceAll('\u007f', '\u007fD')
     return writeJson({ columns: columnReader(Text)({ cells_name: sent }, 1), rows: 1 })
   }
 

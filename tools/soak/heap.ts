@@ -3,41 +3,70 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { request } from 'undici'
 import { BASE } from '../../lib/app.ts'
 
+type Inspected = { readonly url: string; readonly inspector: string }
+
 /** Collects the garbage of the Workers of some paths, and returns the MiB of each heap. */
 export async function heaps(
-  { url, inspector }: { readonly url: string; readonly inspector: string },
+  service: Inspected,
   paths: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
-  const { body } = await request(new URL('/json', inspector))
-  const targets = (await body.json()) as { id: string; webSocketDebuggerUrl: string }[]
   const sizes = new Map<string, number>()
   for (const path of paths) {
-    const target = targets.find(({ id }) => id === `core:user:${path.slice(1)}`)
-    if (target === undefined) throw new Error(`The inspector has no Worker for ${path}`)
-    sizes.set(path, await heapOf(target.webSocketDebuggerUrl, url + BASE + path))
+    sizes.set(path, await inspect(service, path, (socket) => collected(socket, service.url + BASE + path)))
   }
   return sizes
 }
 
-async function heapOf(debuggerUrl: string, workerUrl: string): Promise<number> {
-  const socket = new WebSocket(debuggerUrl)
+/** Returns the most MiB of a Worker's heap during some work that starts without garbage: garbage included. */
+export function peakHeap(service: Inspected, path: string, work: () => Promise<unknown>): Promise<number> {
+  return inspect(service, path, async (socket) => {
+    let peak = await collected(socket, service.url + BASE + path)
+    let isWorking = true
+    const working = work().finally(() => {
+      isWorking = false
+    })
+    while (isWorking) peak = Math.max(peak, await heapOf(socket))
+    await working
+    return Math.max(peak, await heapOf(socket))
+  })
+}
+
+/** Connects to the debugger of a path's Worker. */
+async function inspect(
+  { inspector }: Inspected,
+  path: string,
+  use: (socket: WebSocket) => Promise<number>,
+): Promise<number> {
+  const { body } = await request(new URL('/json', inspector))
+  const targets = (await body.json()) as { id: string; webSocketDebuggerUrl: string }[]
+  const target = targets.find(({ id }) => id === `core:user:${path.slice(1)}`)
+  if (target === undefined) throw new Error(`The inspector has no Worker for ${path}`)
+  const socket = new WebSocket(target.webSocketDebuggerUrl)
   try {
     await once(socket, 'open')
-    let isCollecting = true
-    const collection = call(socket, 'HeapProfiler.collectGarbage').finally(() => {
-      isCollecting = false
-    })
-    // An idle Worker does not collect: requests wake it up.
-    while (isCollecting) {
-      await (await request(workerUrl)).body.dump()
-      await sleep(20)
-    }
-    await collection
-    const { usedSize, backingStorageSize } = await call(socket, 'Runtime.getHeapUsage')
-    return ((usedSize ?? Number.NaN) + (backingStorageSize ?? Number.NaN)) / 1024 ** 2
+    return await use(socket)
   } finally {
     socket.close()
   }
+}
+
+async function collected(socket: WebSocket, workerUrl: string): Promise<number> {
+  let isCollecting = true
+  const collection = call(socket, 'HeapProfiler.collectGarbage').finally(() => {
+    isCollecting = false
+  })
+  // An idle Worker does not collect: requests wake it up.
+  while (isCollecting) {
+    await (await request(workerUrl)).body.dump()
+    await sleep(20)
+  }
+  await collection
+  return heapOf(socket)
+}
+
+async function heapOf(socket: WebSocket): Promise<number> {
+  const { usedSize, backingStorageSize } = await call(socket, 'Runtime.getHeapUsage')
+  return ((usedSize ?? Number.NaN) + (backingStorageSize ?? Number.NaN)) / 1024 ** 2
 }
 
 /** Calls a method of the DevTools protocol. Only one call may run at a time. */

@@ -49,11 +49,6 @@ try {
       await fetch(`${emulator.url}${BASE}/${name}?${query}`, { headers: { 'X-API-Key': WORLD.key } })
     }
   }
-  for (const { smaller, sql } of (await findWorkers()).flatMap(({ statements }) => statements)) {
-    const statement = sent.get(sql)
-    if (smaller !== undefined && statement !== undefined)
-      sent.set(smaller.sql, { ...statement, query: smaller.sql })
-  }
   const refreshes = [...sent.values()].filter(({ role }) => role === 'export_api_refresher')
   const reads = await runAfter(client, [...sent.values()])
   const kept: (Statement | Released)[] = [...refreshes, ...reads]
