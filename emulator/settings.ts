@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { UsageError } from '../drizzle/db/connect.ts'
 import { parseEnv } from '../lib/env.ts'
 import { BINDINGS, variables } from './workers/bindings.ts'
@@ -8,6 +9,8 @@ export interface Settings {
   port: number
   databaseUrl: string | undefined
   redisUrl: string | undefined
+  /** The path of Neon's proxy. */
+  neonProxy: string | undefined
   latencyMs: number
   /** The port on which a debugger reaches the Workers; without it there is no inspector. */
   inspectorPort: number | undefined
@@ -22,6 +25,7 @@ export function readSettings(environment: Environment): Settings {
     port: readInteger(environment, 'PORT', { default: 8787, max: 65_535 }),
     databaseUrl: readUrl(environment, 'DATABASE_URL', ['postgres:', 'postgresql:']),
     redisUrl: readUrl(environment, 'REDIS_URL', ['redis:', 'rediss:']),
+    neonProxy: readNeonProxy(environment),
     latencyMs: readInteger(environment, 'LATENCY_MS', { default: 0, max: 60_000 }),
     inspectorPort: readInteger(environment, 'INSPECTOR_PORT', { default: undefined, max: 65_535 }),
   }
@@ -31,6 +35,15 @@ export function readSettings(environment: Environment): Settings {
     throw new UsageError(error instanceof Error ? error.message : String(error))
   }
   return settings
+}
+
+/** Reads NEON_PROXY. Throws `UsageError` when it is set without DATABASE_URL. */
+export function readNeonProxy({ NEON_PROXY, DATABASE_URL }: Environment): string | undefined {
+  if (!NEON_PROXY) return undefined
+  if (DATABASE_URL) return resolve(NEON_PROXY)
+  throw new UsageError(
+    "NEON_PROXY needs a PostgreSQL server of this machine: set DATABASE_URL to a superuser's.",
+  )
 }
 
 function readInteger<Default>(

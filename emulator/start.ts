@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { bundle } from '../bundle/bundle.ts'
-import { neon } from './neon/handler.ts'
-import { openPools } from './neon/pools.ts'
+import { startNeon } from './neon/neon.ts'
 import { startEmbeddedPostgres } from './postgres/embedded.ts'
 import { upstash } from './upstash/handler.ts'
 import { connectRedis, embeddedRedis, type RedisBackend } from './upstash/redis.ts'
-import { BINDINGS, variables } from './workers/bindings.ts'
+import { BINDINGS, connectionStrings, variables } from './workers/bindings.ts'
 import { scheduleCrons } from './workers/crons.ts'
 import { startEgress } from './workers/egress.ts'
 import { type Intercept, outbound, type Subrequests } from './workers/outbound.ts'
@@ -20,6 +19,8 @@ export interface EmulatorOptions {
   databaseUrl?: string | undefined
   /** A Redis server. Without it the store is in this process. */
   redisUrl?: string | undefined
+  /** The path of Neon's proxy, which then runs before `databaseUrl`. Without it this process answers as Neon. */
+  neonProxy?: string | undefined
   /** Delay of every Neon and Upstash response. */
   latencyMs?: number | undefined
   /** The inspector's port, 0 for any free port. Without it there is no inspector. */
@@ -55,7 +56,7 @@ export interface Emulator {
 
 type Closable = { readonly close: () => unknown }
 
-/** Starts every Worker of wrangler.toml in one workerd. This process answers as Neon and Upstash. */
+/** Starts every Worker of wrangler.toml in one workerd. This process answers as Neon and Upstash, or starts Neon's proxy. */
 export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
   const closers: (() => unknown)[] = []
   const closeLater = async <Part extends Closable>(start: Part | Promise<Part>): Promise<Part> => {
@@ -75,19 +76,20 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     // When one fails, the others must have registered their closers before close() runs.
     await Promise.allSettled(starts)
     const [databaseUrl, redis] = await Promise.all(starts)
-    // The embedded Postgres has one session, so connections cannot have different roles.
-    const pools = openPools(databaseUrl, { roles: options.databaseUrl !== undefined })
+    const { reader, refresher } = connectionStrings(databaseUrl)
+    const bindings = { ...BINDINGS, DATABASE_URL: reader, ...variables(process.env), ...options.vars }
+    const accounts = [bindings.DATABASE_URL, refresher]
+    const neon = await startNeon({ databaseUrl, connectionStrings: accounts }, options.neonProxy)
     // A silent server must not block closing.
-    closers.push(() => Promise.race([pools.end(), delay(1_000, undefined, { ref: false })]))
+    closers.push(() => Promise.race([neon.close(), delay(1_000, undefined, { ref: false })]))
 
     // Warm-up requests are neither counted nor logged nor intercepted.
     let serving = false
     const subrequests: Subrequests = { neon: 0, upstash: 0 }
-    const bindings = { ...BINDINGS, ...variables(process.env), ...options.vars }
     const egress = await closeLater(
       startEgress(
         outbound({
-          handlers: { neon: neon(pools), upstash: upstash(redis, bindings.UPSTASH_REDIS_REST_TOKEN) },
+          handlers: { neon: neon.handle, upstash: upstash(redis, bindings.UPSTASH_REDIS_REST_TOKEN) },
           subrequests,
           latencyMs: options.latencyMs ?? 0,
           intercept: (...request) => (serving ? options.intercept?.(...request) : undefined),
@@ -100,6 +102,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
         port: options.port,
         inspectorPort: options.inspectorPort,
         bindings,
+        scheduledBindings: { DATABASE_URL: refresher },
         outbound: egress.service,
         onLog: (line) => serving && options.onLog?.(line),
       }),

@@ -3,6 +3,16 @@ import * as z from 'zod/mini'
 /** Neon's default limit for requests and for responses. */
 export const MAX_BYTES = 10 * 1024 * 1024
 
+/** An error with the status of Neon's response; its cause is the error of Postgres, if any. */
+export class NeonError extends Error {
+  readonly status: number
+
+  constructor(status: number, message: string, cause?: unknown) {
+    super(message, { cause })
+    this.status = status
+  }
+}
+
 const Param = z.union([
   z.null(),
   z.string(),
@@ -23,16 +33,15 @@ const Body = z.union([Query, z.object({ queries: z.array(Query) })])
 /** One statement with its parameters as text. */
 export type NeonQuery = z.infer<typeof Query>
 
-/** Returns the parsed body, or the reason why it is invalid. */
-export async function parseNeonRequest(request: Request): Promise<z.infer<typeof Body> | string> {
-  if (request.headers.get('Neon-Connection-String') === null) return 'missing connection string'
+/** Reads the body. Neon's client sends JSON as text/plain, so the content type is not checked. */
+export async function parseNeonRequest(request: Request): Promise<z.infer<typeof Body>> {
   const text = await request.text()
-  if (Buffer.byteLength(text) > MAX_BYTES) return `request is too large (max is ${MAX_BYTES} bytes)`
+  if (Buffer.byteLength(text) > MAX_BYTES) {
+    throw new NeonError(413, `request is too large (max is ${MAX_BYTES} bytes)`)
+  }
   try {
-    // Neon's client sends JSON as text/plain, so the content type is not checked.
-    const body = z.safeParse(Body, JSON.parse(text))
-    return body.success ? body.data : 'the body is neither {query, params} nor {queries}'
+    return z.parse(Body, JSON.parse(text))
   } catch {
-    return 'the body is not JSON'
+    throw new NeonError(400, 'could not parse the HTTP request body')
   }
 }

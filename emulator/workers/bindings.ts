@@ -1,16 +1,19 @@
-const database = (role: string) => `postgresql://${role}:local@ep-local.neon.test/export`
+/** The connection strings of the Workers, by role, for the database of a URL. */
+export function connectionStrings(databaseUrl: string) {
+  const { username, pathname } = new URL(databaseUrl)
+  const database = pathname.slice(1) || username
+  const of = (role: string) => `postgresql://${role}:local@ep-local-pooler.neon.test/${database}`
+  return { reader: of('export_api_reader'), refresher: of('export_api_refresher') }
+}
 
 /** Bindings of every Worker, named as in production. Their hosts tell Neon's requests from Upstash's. */
 export const BINDINGS = {
-  DATABASE_URL: database('export_api_reader'),
+  DATABASE_URL: connectionStrings('postgresql://localhost/postgres').reader,
   UPSTASH_REDIS_REST_URL: 'https://local.upstash.test',
   UPSTASH_REDIS_REST_TOKEN: 'local',
   // Fixed, so that cursors outlive a restart. It signs cursors of this machine only.
   CURSOR_SECRET: 'emulator-cursor-secret',
 }
-
-/** A scheduled Worker's own binding: the role that may only refresh. */
-export const SCHEDULED_BINDINGS = { DATABASE_URL: database('export_api_refresher') }
 
 const FROM_ENVIRONMENT = ['CURSOR_SECRET', 'CURSOR_SECRET_PREVIOUS', 'SESSION_COOKIE']
 

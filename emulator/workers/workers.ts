@@ -3,7 +3,6 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { Miniflare, type MiniflareOptions } from 'miniflare'
 import { readWranglerConfig, type WorkerConfig } from '../../bundle/wrangler-config.ts'
-import { SCHEDULED_BINDINGS } from './bindings.ts'
 import type { CronTrigger } from './crons.ts'
 import type { Egress } from './egress.ts'
 
@@ -14,6 +13,8 @@ interface WorkersOptions {
   port: number
   inspectorPort: number | undefined
   bindings: Record<string, string>
+  /** Further bindings of the scheduled Workers. */
+  scheduledBindings: Record<string, string>
   /** Receives every subrequest. */
   outbound: Egress['service']
   onLog: (line: string) => unknown
@@ -64,7 +65,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
 }
 
 async function miniflareOptions(options: WorkersOptions): Promise<MiniflareOptions> {
-  const { host, port, inspectorPort, bindings, outbound, onLog } = options
+  const { host, port, inspectorPort, bindings, scheduledBindings, outbound, onLog } = options
   const { compatibilityDate, workers } = await readWranglerConfig()
   return {
     host,
@@ -82,7 +83,7 @@ async function miniflareOptions(options: WorkersOptions): Promise<MiniflareOptio
           { type: 'ESModule' as const, path: main, contents: await readFile(new URL(main, ROOT), 'utf8') },
         ],
         compatibilityDate,
-        bindings: { ...bindings, ...(crons.length > 0 && SCHEDULED_BINDINGS) },
+        bindings: { ...bindings, ...(crons.length > 0 && scheduledBindings) },
         routes: route === undefined ? [] : [route],
         outboundService: outbound,
       })),

@@ -1,4 +1,5 @@
 import { inject } from 'vitest'
+import { readNeonProxy } from '../../emulator/settings.ts'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../emulator/start.ts'
 
 /** Starts a service apart from the run's, out of the same bundles and over the same database unless said otherwise. */
@@ -7,6 +8,7 @@ export const startOwnService = (options: Partial<EmulatorOptions> = {}): Promise
     host: '127.0.0.1',
     port: 0,
     databaseUrl: inject('databaseUrl'),
+    neonProxy: readNeonProxy(process.env),
     bundle: false,
     crons: false,
     ...options,

@@ -1,4 +1,5 @@
 import type { TestProject } from 'vitest/node'
+import { readNeonProxy } from '../../emulator/settings.ts'
 import { type Emulator, startEmulator } from '../../emulator/start.ts'
 import { createDatabase, withClient } from './database.ts'
 import { claimRedis } from './redis.ts'
@@ -19,6 +20,7 @@ declare module 'vitest' {
 
 /** Starts the built Workers over SQL for the whole run: embedded, or on the servers of `DATABASE_URL` and `REDIS_URL`. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const neonProxy = readNeonProxy(process.env)
   const server = process.env.DATABASE_URL
   const database = server ? await createDatabase(server) : undefined
   const redis = process.env.REDIS_URL ? await claimRedis(process.env.REDIS_URL) : undefined
@@ -27,6 +29,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     port: 0,
     databaseUrl: database?.url,
     redisUrl: redis?.url,
+    neonProxy,
     crons: false,
   })
   if (!database) await withClient(emulator.databaseUrl, prepare)

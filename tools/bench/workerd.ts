@@ -2,11 +2,10 @@ import { readFile } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { Miniflare } from 'miniflare'
 import { bundle } from '../../bundle/bundle.ts'
-import { neon } from '../../emulator/neon/handler.ts'
-import { openPools } from '../../emulator/neon/pools.ts'
+import { imitateNeon } from '../../emulator/neon/imitation.ts'
 import { upstash } from '../../emulator/upstash/handler.ts'
 import { connectRedis, embeddedRedis } from '../../emulator/upstash/redis.ts'
-import { BINDINGS } from '../../emulator/workers/bindings.ts'
+import { BINDINGS, connectionStrings } from '../../emulator/workers/bindings.ts'
 import { type Egress, startEgress } from '../../emulator/workers/egress.ts'
 import { outbound } from '../../emulator/workers/outbound.ts'
 import { workerdOf } from './cpu.ts'
@@ -19,7 +18,10 @@ export type RunningWorker = {
 }
 
 /** Runs a Worker that is reached directly, without a Worker of miniflare in front of it. */
-export async function runWorker(code: string, egress?: Egress): Promise<RunningWorker> {
+export async function runWorker(
+  code: string,
+  { egress, bindings = BINDINGS }: { egress?: Egress; bindings?: Record<string, string> } = {},
+): Promise<RunningWorker> {
   const others = new Set(workerdOf(process.pid))
   const miniflare = new Miniflare({
     name: 'worker',
@@ -29,7 +31,7 @@ export async function runWorker(code: string, egress?: Egress): Promise<RunningW
     },
     modules: [{ type: 'ESModule', path: 'worker.js', contents: code }],
     compatibilityDate: '2026-07-30',
-    bindings: { ...BINDINGS },
+    bindings,
     ...(egress && { outboundService: egress.service }),
     unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
   })
@@ -48,13 +50,13 @@ export type Service = RunningWorker & {
 export async function startService(databaseUrl: string, redisUrl: string | undefined): Promise<Service> {
   await bundle()
   const code = await readFile(new URL('../../dist/citation-share.js', import.meta.url), 'utf8')
-  const pools = openPools(databaseUrl, { roles: true })
+  const { reader } = connectionStrings(databaseUrl)
+  const neon = imitateNeon({ databaseUrl, connectionStrings: [reader] })
   const redis = await (redisUrl ? connectRedis(redisUrl) : embeddedRedis())
   const last: Service['neon'] = { sent: { query: '', params: [] }, receivedBytes: 0 }
-  const handle = neon(pools)
   const recorded = async (request: Request): Promise<Response> => {
     last.sent = await request.clone().json()
-    const response = await handle(request)
+    const response = await neon.handle(request)
     const body = await response.arrayBuffer()
     last.receivedBytes = body.byteLength
     return new Response(body, response)
@@ -66,14 +68,14 @@ export async function startService(databaseUrl: string, redisUrl: string | undef
       latencyMs: 0,
     }),
   )
-  const worker = await runWorker(code, egress)
+  const worker = await runWorker(code, { egress, bindings: { ...BINDINGS, DATABASE_URL: reader } })
   return {
     ...worker,
     neon: last,
     close: async () => {
       await worker.close()
       await egress.close()
-      await Promise.all([pools.end(), redis.close()])
+      await Promise.all([neon.close(), redis.close()])
     },
   }
 }

@@ -1,20 +1,37 @@
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { NeonDbError, neon as neonClient, neonConfig } from '@neondatabase/serverless'
-import { afterAll, beforeAll, describe, expect, inject, it, test } from 'vitest'
-import { neon } from '../../../emulator/neon/handler.ts'
-import { openPools } from '../../../emulator/neon/pools.ts'
+import { afterAll, describe, expect, inject, it, test } from 'vitest'
+import { startNeon } from '../../../emulator/neon/neon.ts'
+import { readNeonProxy } from '../../../emulator/settings.ts'
 import { withClient } from '../../support/database.ts'
+import { startProxy } from '../../support/faults/proxy.ts'
 
+// With NEON_PROXY, the same tests say how Neon's own proxy answers.
+const neonProxy = readNeonProxy(process.env)
 const databaseUrl = inject('databaseUrl')
-const pools = openPools(databaseUrl, { roles: false })
-const handler = neon(pools)
-neonConfig.fetchFunction = (url: string, init: RequestInit) => handler(new Request(url, init))
+const database = new URL(databaseUrl).pathname
+const user = `emulator_${randomBytes(6).toString('hex')}`
+const connectionString = `postgresql://${user}:local@ep-local.neon.test${database}`
 
-const sql = neonClient('postgresql://export:export@ep-local.neon.test/export', {
-  fullResults: true,
-  arrayMode: true,
+const start = (url: string) =>
+  startNeon({ databaseUrl: url, connectionStrings: [connectionString] }, neonProxy)
+
+await withClient(databaseUrl, async (client) => {
+  await client.query(`create role ${user} superuser`)
+  await client.query('drop table if exists emulator_notes')
+  await client.query('create table emulator_notes (id int constraint emulator_notes_pk primary key)')
 })
+const { handle, close } = await start(databaseUrl)
+afterAll(async () => {
+  await close()
+  await withClient(databaseUrl, (client) => client.query(`drop table emulator_notes; drop role ${user}`))
+})
+
+neonConfig.fetchFunction = (url: string, init: RequestInit) => handle(new Request(url, init))
+const sql = neonClient(connectionString, { fullResults: true, arrayMode: true })
 const asText = { types: { getTypeParser: () => (text: string) => text } }
 
 /** The error of a query that fails. */
@@ -24,33 +41,19 @@ async function failure(query: Promise<unknown>): Promise<NeonDbError> {
   throw new Error('The query did not fail with a NeonDbError')
 }
 
-/** Sends a body without Neon's client. */
+/** A request without Neon's client. */
 const post = (body: string, headers: Record<string, string> = {}) =>
   new Request('https://api.neon.test/sql', {
     method: 'POST',
     body,
-    headers: { 'Neon-Connection-String': 'postgresql://x', ...headers },
+    headers: { 'Neon-Connection-String': connectionString, ...headers },
   })
 
-/** The response to `select 1` from the database at an address. */
-async function selectFrom(url: string): Promise<Response> {
-  const own = openPools(url, { roles: false })
-  const response = await neon(own)(post('{"query":"select 1"}'))
-  await own.end()
-  return response
+const ERROR = {
+  ...{ message: expect.any(String), code: '', severity: '', detail: null, hint: null, position: null },
+  ...{ internalPosition: null, internalQuery: null, where: null, table: null, column: null, schema: null },
+  ...{ dataType: null, constraint: null, file: null, line: null, routine: null },
 }
-
-beforeAll(() =>
-  withClient(databaseUrl, async (client) => {
-    await client.query('drop table if exists emulator_notes')
-    await client.query('create table emulator_notes (id int constraint emulator_notes_pk primary key)')
-  }),
-)
-
-afterAll(async () => {
-  await withClient(databaseUrl, (client) => client.query('drop table emulator_notes'))
-  await pools.end()
-})
 
 test('cells are the text that Postgres writes', async () => {
   const cells = {
@@ -142,16 +145,40 @@ describe('a batch', () => {
   })
 })
 
-test('a response over 10 MiB is a 507, and one just below is not', async () => {
-  const big = await failure(sql`select repeat('x', 10 * 1024 * 1024)`)
-  expect(big.message).toContain('HTTP status 507')
-  const { rows } = await sql`select repeat('x', 10 * 1024 * 1024 - 1000)`
-  expect(rows[0]?.[0]).toHaveLength(10_484_760)
+test('rows after 10 MiB are a 507, and one row of any size is not', async () => {
+  const rows = (...mebibytes: number[]) =>
+    sql.query("select repeat('x', each * 1024 * 1024) from unnest($1::int[]) as each", [mebibytes])
+  expect((await failure(rows(11, 1))).message).toContain('HTTP status 507')
+  expect((await rows(9, 11)).rows.map(([text]) => text?.length)).toEqual([9_437_184, 11_534_336])
+})
+
+test('a request over 10 MiB is a 413', async () => {
+  const body = JSON.stringify({ query: 'select $1', params: ['x'.repeat(10 * 1024 * 1024)] })
+  const response = await handle(post(body))
+  expect([response.status, await response.json()]).toEqual([413, ERROR])
+})
+
+test('a response has its length and an id', async () => {
+  const response = await handle(post('{"query": "select 1 / 0"}'))
+  const text = await response.text()
+  expect(Object.fromEntries(response.headers)).toMatchObject({
+    'content-type': 'application/json',
+    'content-length': String(text.length),
+    'neon-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+  })
+  const own = {
+    code: '22012',
+    severity: 'ERROR',
+    file: 'int.c',
+    routine: 'int4div',
+    line: expect.any(String),
+  }
+  expect(JSON.parse(text)).toEqual({ ...ERROR, ...own, message: 'division by zero' })
 })
 
 test('without the text and array headers, rows are objects and numbers are JSON', async () => {
   const query = `select 1 as i, 'x' as t, null as n, 2.50::numeric as d, true as b`
-  const response = await handler(post(JSON.stringify({ query })))
+  const response = await handle(post(JSON.stringify({ query })))
   expect(await response.json()).toMatchObject({ rows: [{ i: 1, t: 'x', n: null, d: '2.50', b: true }] })
 })
 
@@ -163,8 +190,29 @@ test.for([
   ['{"queries": [{}]}', {}],
   ['{"queries": []}', { 'Neon-Batch-Isolation-Level': 'Chaos' }],
 ] as const)('the body %j with headers %j is a 400', async ([body, headers]) => {
-  const response = await handler(post(body, headers))
-  expect([response.status, await response.json()]).toEqual([400, { message: expect.any(String) }])
+  const response = await handle(post(body, headers))
+  expect([response.status, await response.json()]).toEqual([400, ERROR])
+})
+
+test.for([
+  ['', 'invalid connection string: relative URL without a base'],
+  [connectionString.replace('postgresql', 'mysql'), 'incorrect scheme'],
+  [connectionString.replace(database, ''), 'missing database name'],
+  [`postgresql://ep-local.neon.test${database}`, 'missing username'],
+  [connectionString.replace(':local', ''), 'missing authentication credentials: required password'],
+  [connectionString.replace('local', 'other'), `password authentication failed for user '${user}'`],
+  [connectionString.replace(user, 'unknown'), "password authentication failed for user 'unknown'"],
+] as const)('the connection string "%s" is a 400: %s', async ([header, message]) => {
+  const response = await handle(post('{"query": "select 1"}', { 'Neon-Connection-String': header }))
+  expect([response.status, await response.json()]).toEqual([400, { ...ERROR, message }])
+})
+
+test('the options of a connection string are ignored', async () => {
+  const header = `${connectionString}?options=-c%20statement_timeout%3D7`
+  const response = await handle(
+    post('{"query": "show statement_timeout"}', { 'Neon-Connection-String': header }),
+  )
+  expect(await response.json()).toMatchObject({ rows: [{ statement_timeout: '0' }] })
 })
 
 test('40 concurrent queries get their own results', async () => {
@@ -187,32 +235,95 @@ test.runIf(inject('realPostgres'))('a killed connection fails its own query only
   await expect.poll(next).toEqual([[2]])
 })
 
-test('an unreachable database is a 500, a missing database a 400', async () => {
-  expect((await selectFrom('postgresql://postgres@127.0.0.1:1/postgres')).status).toBe(500)
-  const url = new URL(databaseUrl)
-  url.pathname = '/no_such_database'
-  const response = await selectFrom(url.href)
+describe.runIf(inject('realPostgres'))('a connection', () => {
+  it('is reset after each query', async () => {
+    await sql`select set_config('work_mem', '99MB', false), pg_advisory_lock(77)`
+    await sql`create temp table emulator_temporary ()`
+    await sql`begin`
+    // So many at once that each pooled connection serves one.
+    const state = () => sql`
+      select current_setting('work_mem') <> '99MB', to_regclass('emulator_temporary'), pg_sleep(0.1)::text,
+        (select count(*)::int from pg_locks where locktype = 'advisory' and objid = 77)`
+    for (const { rows } of await Promise.all(Array.from({ length: 20 }, state))) {
+      expect(rows).toEqual([[true, null, '', 0]])
+    }
+  })
+
+  it('is closed after an error', async () => {
+    const { message } = await failure(sql`select ('of ' || pg_backend_pid())::int`)
+    const pid = /of (\d+)/.exec(message)?.[1]
+    const isOpen = async () => (await sql`select from pg_stat_activity where pid = ${pid}::int`).rowCount
+    await expect.poll(isOpen).toBe(0)
+  })
+
+  it('loses its query when the caller leaves', async () => {
+    const leave = new AbortController()
+    const query = 'select pg_sleep(60) as abandoned'
+    const asked = failure(sql.query(query, [], { fetchOptions: { signal: leave.signal } }))
+    const isRunning = async () =>
+      (await sql`select from pg_stat_activity where query = ${query} and state = 'active'`).rowCount
+    await expect.poll(isRunning).toBe(1)
+    leave.abort()
+    await asked
+    await expect.poll(isRunning, { timeout: 10_000 }).toBe(0)
+  })
+})
+
+describe('a Postgres that refuses connections', () => {
+  it('is tried again', async () => {
+    const server = await startProxy(databaseUrl, 5432)
+    const neon = await start(server.url)
+    server.turn('refuses')
+    const response = neon.handle(post('{"query": "select 1 as one"}'))
+    await delay(300)
+    server.turn('fine')
+    expect(await (await response).json()).toMatchObject({ rows: [{ one: 1 }] })
+    await neon.close()
+    await server.close()
+  })
+
+  it('is a 500 in the end', async () => {
+    const server = await startProxy(databaseUrl, 5432)
+    const neon = await start(server.url)
+    server.turn('refuses')
+    const response = await neon.handle(post('{"query": "select 1"}'))
+    const body = { ...ERROR, message: "Couldn't connect to compute node" }
+    expect([response.status, await response.json()]).toEqual([500, body])
+    await neon.close()
+    await server.close()
+  })
+})
+
+test('a missing database is a 400', async () => {
+  const header = connectionString.replace(database, '/no_such_database')
+  const response = await handle(post('{"query": "select 1"}', { 'Neon-Connection-String': header }))
   expect([response.status, await response.json()]).toEqual([400, expect.objectContaining({ code: '3D000' })])
 })
 
-test("bytes that are not Postgres's protocol fail the query and not the process", async () => {
-  const int32 = (value: number) => Buffer.from(Uint32Array.of(value).buffer).swap32()
-  const message = (type: string, ...parts: Buffer[]) => {
-    const content = Buffer.concat(parts)
-    return Buffer.concat([Buffer.from(type), int32(content.length + 4), content])
-  }
-  const greeting = Buffer.concat([message('R', int32(0)), message('Z', Buffer.from('I'))])
-  const rowLongerThanItsMessage = message('D', Buffer.from([0, 2]), int32(2_032_809_372))
-  const server = createServer((socket) => {
-    socket.once('data', () => {
-      socket.write(greeting)
-      socket.on('data', () => socket.write(rowLongerThanItsMessage))
-    })
-    socket.on('error', () => socket.destroy())
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  const port = typeof address === 'object' ? address?.port : ''
-  expect((await selectFrom(`postgresql://postgres@127.0.0.1:${port}/postgres`)).status).toBe(400)
-  server.close()
-})
+// Only the emulator's own client parses Postgres's protocol in this process.
+test.skipIf(neonProxy)(
+  "bytes that are not Postgres's protocol fail the query and not the process",
+  async () => {
+    const int32 = (value: number) => Buffer.from(Uint32Array.of(value).buffer).swap32()
+    const message = (type: string, ...parts: Buffer[]) => {
+      const content = Buffer.concat(parts)
+      return Buffer.concat([Buffer.from(type), int32(content.length + 4), content])
+    }
+    const greeting = Buffer.concat([message('R', int32(0)), message('Z', Buffer.from('I'))])
+    const rowLongerThanItsMessage = message('D', Buffer.from([0, 2]), int32(2_032_809_372))
+    const server = createServer((socket) => {
+      socket.once('data', () => {
+        socket.write(greeting)
+        socket.on('data', () => socket.write(rowLongerThanItsMessage))
+      })
+      socket.on('error', () => socket.destroy())
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const address = server.address()
+    const port = typeof address === 'object' ? address?.port : ''
+    const neon = await start(`postgresql://postgres@127.0.0.1:${port}/postgres`)
+    expect((await neon.handle(post('{"query": "select 1"}'))).status).toBe(500)
+    await neon.close()
+    server.close()
+  },
+)

@@ -39,10 +39,6 @@ export async function startProxy(serverUrl: string, defaultPort: number): Promis
   }
 
   const server = createServer((client) => {
-    if (fault === 'refuses') {
-      client.resetAndDestroy()
-      return
-    }
     const upstream = connect(Number(port || defaultPort), hostname)
     let said = Promise.resolve()
     upstream.on('data', (bytes) => {
@@ -66,16 +62,22 @@ export async function startProxy(serverUrl: string, defaultPort: number): Promis
   const url = new URL(serverUrl)
   url.hostname = '127.0.0.1'
   url.port = String(address.port)
+  const refuse = () => {
+    server.close()
+    for (const socket of open) socket.resetAndDestroy()
+  }
   return {
     url: url.href,
     turn: (next) => {
+      if (next === 'refuses' && fault !== 'refuses') refuse()
+      if (next !== 'refuses' && fault === 'refuses') server.listen(address.port, '127.0.0.1')
       fault = next
       turned.resolve()
       turned = Promise.withResolvers()
-      if (fault === 'refuses') for (const socket of open) socket.resetAndDestroy()
     },
     close: async () => {
       for (const socket of open) socket.destroy()
+      if (!server.listening) return
       server.close()
       await once(server, 'close')
     },
