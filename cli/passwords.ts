@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import type pg from 'pg'
 import { migrateToLatest } from '../bundle/migrate-to-latest.ts'
 import { UsageError, withClient } from '../drizzle/db/connect.ts'
-import { SETTINGS } from './deploy/settings.ts'
+import { SETTINGS, throughPooler } from './deploy/settings.ts'
 import { loadDevVars } from './dev-vars.ts'
 import { run } from './run.ts'
 
@@ -51,5 +51,5 @@ async function canLogIn(client: pg.Client): Promise<boolean> {
 }
 
 function addressOf(owner: string, role: string, password: string): string {
-  return Object.assign(new URL(owner), { username: role, password }).href
+  return throughPooler(Object.assign(new URL(owner), { username: role, password }).href)
 }

@@ -82,12 +82,17 @@ function conflicts(settings: Settings): string[] {
   if (zone !== '' && host !== '' && host !== zone && !host.endsWith(`.${zone}`)) {
     errors.push('API_URL is not in CLOUDFLARE_ZONE. Its host must be that zone or a subdomain of it.')
   }
-  if (hostOf(owner).split('.')[0]?.endsWith('-pooler')) {
+  if (POOLER.test(hostOf(owner))) {
     errors.push(
       "MIGRATE_DATABASE_URL names Neon's pooler. Set it to the direct connection string, which migrations need.",
     )
   }
   for (const name of ['DATABASE_URL', 'REFRESH_DATABASE_URL'] as const) {
+    if (settings[name] !== '' && throughPooler(settings[name]) !== new URL(settings[name]).href) {
+      errors.push(
+        `${name} names Neon's direct host, which opens a connection per request. Add -pooler to its first label.`,
+      )
+    }
     if (settings[name] !== '' && userOf(settings[name]) === userOf(owner)) {
       errors.push(
         `${name} has the owner's role. Use the Worker's own role: npm run passwords prints its connection string.`,
@@ -118,6 +123,17 @@ export function secretsFor(settings: Settings, worker: WorkerConfig): Record<str
 export function regionOf(databaseUrl: string): string | undefined {
   const region = /\.([a-z]+-[a-z]+-\d+)\.aws\.neon\.tech$/.exec(hostOf(databaseUrl))?.[1]
   return region === undefined ? undefined : `aws:${region}`
+}
+
+const POOLER = /^[^.]+-pooler\./
+
+/** The same database through Neon's pooler. Hosts that are not Neon's stay as they are. */
+export function throughPooler(databaseUrl: string): string {
+  const url = new URL(databaseUrl)
+  const { hostname } = url
+  if (hostname.endsWith('.neon.tech') && !POOLER.test(hostname))
+    url.hostname = hostname.replace('.', '-pooler.')
+  return url.href
 }
 
 /** The host of a URL; empty when there is none. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { readWranglerFile, workersOf } from '../../bundle/wrangler-config.ts'
-import { readSettings, regionOf, secretsFor } from '../../cli/deploy/settings.ts'
+import { readSettings, regionOf, secretsFor, throughPooler } from '../../cli/deploy/settings.ts'
 import { inOrder, wranglerConfig } from '../../cli/deploy/workers.ts'
 import { DEPLOY_ENVIRONMENT as ENVIRONMENT } from '../support/deploy-environment.ts'
 
@@ -24,7 +24,8 @@ test.for([
   ['API_URL', 'https://example.org'],
   ['MIGRATE_DATABASE_URL', 'mysql://owner:pw-owner@host/export'],
   ['MIGRATE_DATABASE_URL', 'postgresql://owner:pw-owner@ep-a-1-pooler.eu-central-1.aws.neon.tech/export'],
-  ['DATABASE_URL', 'postgresql://owner:pw-owner@ep-a-1.eu-central-1.aws.neon.tech/export'],
+  ['DATABASE_URL', 'postgresql://owner:pw-owner@ep-a-1-pooler.eu-central-1.aws.neon.tech/export'],
+  ['DATABASE_URL', 'postgresql://export_api_reader:pw@ep-a-1.eu-central-1.aws.neon.tech/export'],
   ['REFRESH_DATABASE_URL', 'pw-refresher'],
   ['UPSTASH_REDIS_REST_URL', 'rediss://cache.upstash.io'],
   ['CURSOR_SECRET', 'short'],
@@ -43,6 +44,17 @@ test.for([
   ['db.example.com', undefined],
 ])('the region of %s is %s', ([host, region]) => {
   expect(regionOf(`postgresql://me:secret@${host}/x`)).toBe(region)
+})
+
+test.for([
+  ['ep-a-1.us-east-2.aws.neon.tech', 'ep-a-1-pooler.us-east-2.aws.neon.tech'],
+  ['ep-a-1.c-2.eastus2.azure.neon.tech:5432', 'ep-a-1-pooler.c-2.eastus2.azure.neon.tech:5432'],
+  ['ep-a-1-pooler.us-east-2.aws.neon.tech', 'ep-a-1-pooler.us-east-2.aws.neon.tech'],
+  ['db.example.com:5433', 'db.example.com:5433'],
+  ['127.0.0.1:5432', '127.0.0.1:5432'],
+] as const)('the pooler of %s is %s', ([host, pooler]) => {
+  const url = (address: string) => `postgresql://me:se%2Fcret@${address}/x?sslmode=require`
+  expect(throughPooler(url(host))).toBe(url(pooler))
 })
 
 test('the scheduled Worker is deployed first and the catch-all Worker last', () => {
