@@ -1,8 +1,9 @@
-import { neon } from '@neondatabase/serverless'
+import { NeonDbError, neon } from '@neondatabase/serverless'
 import { fillPlaceholders, type Query } from 'drizzle-orm'
 import type { Env } from './env.ts'
 import { type HttpError, httpError } from './errors.ts'
 import { memoize } from './memoize.ts'
+import { parseNeonError } from './neon-error.ts'
 import { callOf, type PreparedStatement } from './prepared-statement.ts'
 import { type RequestLog, timed } from './request-log.ts'
 
@@ -10,6 +11,9 @@ import { type RequestLog, timed } from './request-log.ts'
 const TIMEOUT_MS = 8000
 
 const RETRY_AFTER_S = '5'
+
+/** Neon counts requests per second. */
+const RATE_LIMIT_RETRY_AFTER_S = '1'
 
 /** A cell as the text that Postgres wrote; null for SQL's null. */
 export type Cell = string | null
@@ -95,8 +99,10 @@ async function send(
 
 /** Logs the cause and returns a 503. */
 export function databaseError(cause: unknown, log: RequestLog | null): HttpError {
-  console.error(JSON.stringify({ event: 'database_error', request_id: log?.id, ...describe(cause) }))
-  return httpError('database', { 'Retry-After': RETRY_AFTER_S })
+  const description = describe(cause)
+  console.error(JSON.stringify({ event: 'database_error', request_id: log?.id, ...description }))
+  const retryAfter = description.reason === 'rate_limit' ? RATE_LIMIT_RETRY_AFTER_S : RETRY_AFTER_S
+  return httpError('database', { 'Retry-After': retryAfter })
 }
 
 function asCells(value: unknown): Cell[] {
@@ -142,15 +148,12 @@ function onlyRow({ rows, fields, rowCount }: QueryResult): Row | null {
     : Object.fromEntries(fields.map(({ name }, index) => [name, row[index] ?? null]))
 }
 
-const SQLSTATE = /^[0-9A-Z]{5}$/
-
-/** Returns what may be logged of a failure: its name and SQLSTATE. The rest of a message can quote what was sent. */
-function describe(error: unknown): Record<string, unknown> {
+/** Returns what may be logged of a failure: names, codes and classes. The rest of a message can quote what was sent. */
+function describe(error: unknown) {
   if (!(error instanceof Error)) return { error_name: typeof error }
-  const source =
-    'sourceError' in error && error.sourceError instanceof Error ? error.sourceError.name : undefined
-  const code = codeOf(error)
-  return { error_name: error.name, source, code: SQLSTATE.test(code) ? code : undefined }
+  if (!(error instanceof NeonDbError)) return { error_name: error.name }
+  const { status, code, reason } = parseNeonError(error)
+  return { error_name: error.name, source: error.sourceError?.name, neon_status: status, code, reason }
 }
 
 const codeOf = (error: unknown): string =>

@@ -69,11 +69,31 @@ describe('run', () => {
     ['has text instead of an SQLSTATE', 'svc_live_secret', {}],
     ['has text after an SQLSTATE', '57014x', {}],
     ['has text before an SQLSTATE', 'x57014', {}],
-  ])('returns 503 and logs only name and SQLSTATE when the error %s', async (_, code, also) => {
+  ])('returns 503 and logs only name, status and SQLSTATE when the error %s', async (_, code, also) => {
     await expect(runWith(neonFails({ message: 'secret detail', code })).row).rejects.toMatchObject(
       UNAVAILABLE,
     )
-    expect(lines).toEqual([logged({ error_name: 'NeonDbError', ...also })])
+    expect(lines).toEqual([logged({ error_name: 'NeonDbError', neon_status: 400, ...also })])
+  })
+
+  test.each([
+    [400, "password authentication failed for user 'secret'", '', { reason: 'wrong_password' }],
+    [400, 'query_wait_timeout', '08P01', { code: '08P01', reason: 'pooler_timeout' }],
+    [500, "Couldn't connect to compute node", '', { reason: 'compute_unreachable' }],
+    [500, 'sorry, too many clients already', '53300', { code: '53300' }],
+    [507, 'response is too large (max is 10485760 bytes)', '', { reason: 'too_large' }],
+    [500, 'secret detail', 'svc_live_secret', {}],
+  ])('logs the class of what Neon answers: %i "%s"', async (status, message, code, also) => {
+    const answer = () => Response.json({ message, code, severity: '', detail: null }, { status })
+    await expect(runWith(answer).row).rejects.toMatchObject(UNAVAILABLE)
+    expect(lines).toEqual([logged({ error_name: 'NeonDbError', neon_status: status, ...also })])
+  })
+
+  test('returns Retry-After: 1 when requests exceed the rate that Neon allows', async () => {
+    const message = 'Too many connections to this endpoint. Please try again later.'
+    const { row } = runWith(() => Response.json({ message, code: '' }, { status: 500 }))
+    await expect(row).rejects.toMatchObject({ status: 503, headers: { 'Retry-After': '1' } })
+    expect(lines).toEqual([logged({ error_name: 'NeonDbError', neon_status: 500, reason: 'rate_limit' })])
   })
 
   test.each<[string, NeonAnswer, string]>([
@@ -121,8 +141,12 @@ describe('runPrepared', () => {
   })
 
   test.each<[string, NeonAnswer, Record<string, unknown>]>([
-    ['another SQL error', neonFails({ message: 'no table', code: '42P01' }), { code: '42P01' }],
-    ['another HTTP error', () => new Response('secret', { status: 507 }), {}],
+    [
+      'another SQL error',
+      neonFails({ message: 'no table', code: '42P01' }),
+      { neon_status: 400, code: '42P01' },
+    ],
+    ['another HTTP error', () => new Response('secret', { status: 507 }), { neon_status: 507 }],
   ])('returns 503 after one request for %s', async (_, answer, also) => {
     answering(answer)
     await expect(ask(prepared('7'))).rejects.toMatchObject(UNAVAILABLE)
