@@ -16,6 +16,8 @@ export interface Settings {
   inspectorPort: number | undefined
 }
 
+const POSTGRES = ['postgres:', 'postgresql:']
+
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** Reads the environment. Throws `UsageError` that names the variable, and never the value of a URL or a secret. */
@@ -23,7 +25,7 @@ export function readSettings(environment: Environment): Settings {
   const settings = {
     host: environment.HOST || '127.0.0.1',
     port: readInteger(environment, 'PORT', { default: 8787, max: 65_535 }),
-    databaseUrl: readUrl(environment, 'DATABASE_URL', ['postgres:', 'postgresql:']),
+    databaseUrl: readUrl(environment, 'DATABASE_URL', POSTGRES),
     redisUrl: readUrl(environment, 'REDIS_URL', ['redis:', 'rediss:']),
     neonProxy: readNeonProxy(environment),
     latencyMs: readInteger(environment, 'LATENCY_MS', { default: 0, max: 60_000 }),
@@ -37,12 +39,15 @@ export function readSettings(environment: Environment): Settings {
   return settings
 }
 
-/** Reads NEON_PROXY. Throws `UsageError` when it is set without DATABASE_URL. */
-export function readNeonProxy({ NEON_PROXY, DATABASE_URL }: Environment): string | undefined {
-  if (!NEON_PROXY) return undefined
-  if (DATABASE_URL) return resolve(NEON_PROXY)
+const THIS_MACHINE = new Set(['127.0.0.1', 'localhost', '[::1]'])
+
+/** Reads NEON_PROXY. Throws `UsageError` unless DATABASE_URL is a server of this machine, where it may set passwords. */
+export function readNeonProxy(environment: Environment): string | undefined {
+  if (!environment.NEON_PROXY) return undefined
+  const url = readUrl(environment, 'DATABASE_URL', POSTGRES)
+  if (url && THIS_MACHINE.has(new URL(url).hostname)) return resolve(environment.NEON_PROXY)
   throw new UsageError(
-    "NEON_PROXY needs a PostgreSQL server of this machine: set DATABASE_URL to a superuser's.",
+    "NEON_PROXY sets the passwords of the Workers' roles: set DATABASE_URL to a PostgreSQL server of this machine.",
   )
 }
 

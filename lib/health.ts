@@ -4,8 +4,11 @@ import { run, toCount } from './db.ts'
 import { endpoint } from './endpoint.ts'
 import { toQuery } from './prepared-statement.ts'
 
-/** Milliseconds to wait for each service: together less than a load balancer waits. */
-const TIMEOUT = { databaseMs: 3000, counterMs: 800 }
+/**
+ * Milliseconds to wait for each service: together less than a load balancer waits. Neon's proxy tries for 3 s to reach a
+ * compute that restarts.
+ */
+const TIMEOUT = { databaseMs: 4000, counterMs: 800 }
 
 // A clock may step back: an age is never negative.
 const query = toQuery(sql`

@@ -22,7 +22,6 @@ const secrets: Record<string, string> = Object.fromEntries(
 const { password = '', token = '', cursor = '', previous = '', cookie = '', authorization = '' } = secrets
 
 const VARS = {
-  DATABASE_URL: `postgresql://export:${password}@ep-local.neon.test/export`,
   UPSTASH_REDIS_REST_TOKEN: token,
   CURSOR_SECRET: cursor,
   CURSOR_SECRET_PREVIOUS: previous,
@@ -81,7 +80,9 @@ beforeAll(async () => {
     unknown: `svc_live_${mark('').slice(1).repeat(3).slice(0, 64)}`,
   }
   for (const [name, key] of Object.entries(keys)) secrets[name] = key.slice('svc_live_'.length)
-  service = await start(VARS)
+  const { pathname } = new URL(database.url)
+  const reader = `postgresql://export_api_reader:${password}@ep-local.neon.test${pathname}`
+  service = await start({ ...VARS, DATABASE_URL: reader })
   misconfigured = await start({ ...VARS, DATABASE_URL: `mysql://export:${password}@db.example/export` })
 })
 

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { health } from '../../lib/health.ts'
 import { bindings, counted, counterAnswers, silent } from '../support/counter.ts'
 import { loggedLines } from '../support/log.ts'
@@ -36,6 +36,13 @@ test('stays 200 and reports how long the oldest change waits', async () => {
   const { response } = await check(counted(1), neonRows([['86400']], { columns: ['age'] }))
   expect(response.status).toBe(200)
   expect(await response.json()).toEqual({ status: 'ok', counter: 'ok', refreshQueueAgeSeconds: 86_400 })
+})
+
+test('waits longer than the 3 s that Neon tries to reach a compute', async () => {
+  const timeout = vi.spyOn(AbortSignal, 'timeout')
+  await check(counted(1))
+  expect(timeout).toHaveBeenCalledWith(4000)
+  timeout.mockRestore()
 })
 
 test.each<[string, Counter]>([

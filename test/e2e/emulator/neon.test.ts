@@ -152,7 +152,8 @@ test('rows after 10 MiB are a 507, and one row of any size is not', async () => 
   expect((await rows(9, 11)).rows.map(([text]) => text?.length)).toEqual([9_437_184, 11_534_336])
 })
 
-test('a request over 10 MiB is a 413', async () => {
+// Neon's proxy closes the connection while the request is still being sent.
+test.skipIf(neonProxy)('a request over 10 MiB is a 413', async () => {
   const body = JSON.stringify({ query: 'select $1', params: ['x'.repeat(10 * 1024 * 1024)] })
   const response = await handle(post(body))
   expect([response.status, await response.json()]).toEqual([413, ERROR])

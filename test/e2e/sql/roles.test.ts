@@ -92,10 +92,11 @@ describe.each(ROLES)('%s', (role) => {
 
   test('cannot log in without a password', async () => {
     const { rows } = await db.query(
-      'select rolcanlogin, rolsuper, rolcreaterole, rolbypassrls from pg_roles where rolname = $1',
+      `select rolcanlogin and rolpassword is null as open, rolsuper, rolcreaterole, rolbypassrls
+       from pg_authid where rolname = $1`,
       [role],
     )
-    expect(rows).toEqual([{ rolcanlogin: false, rolsuper: false, rolcreaterole: false, rolbypassrls: false }])
+    expect(rows).toEqual([{ open: false, rolsuper: false, rolcreaterole: false, rolbypassrls: false }])
   })
 })
 

@@ -5,7 +5,7 @@ import { NEON_FAULTS } from './neon.ts'
 import { UPSTASH_FAULTS } from './upstash.ts'
 import { WIRE } from './wire.ts'
 
-/** Every fault of each server that ends within a second or so; those that do not are `SILENCES`. */
+/** Every fault of each server that ends within three seconds or so; those that do not are `SILENCES`. */
 export const FAULTS: Readonly<Record<Service, readonly Fault[]>> = {
   neon: [...WIRE, ...GARBAGE, ...NEON_FAULTS],
   upstash: [...WIRE, ...GARBAGE, ...UPSTASH_FAULTS],

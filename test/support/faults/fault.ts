@@ -26,8 +26,10 @@ export const rewriting = (name: string, rewrite: (text: string) => string): Faul
 export const reshaping = (name: string, reshape: (body: unknown) => unknown): Fault =>
   rewriting(name, (text) => JSON.stringify(reshape(JSON.parse(text))) ?? '')
 
-/** Reads a whole response. */
+/** Reads a whole response. A fault may change its length. */
 export async function read(response: Response): Promise<{ status: number; headers: Headers; text: string }> {
-  const { status, headers } = response
+  const { status } = response
+  const headers = new Headers(response.headers)
+  headers.delete('content-length')
   return { status, headers, text: await response.text() }
 }

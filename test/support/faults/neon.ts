@@ -1,23 +1,63 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { answering, type Fault, reshaping } from './fault.ts'
 
-/** What Postgres and Neon's proxy refuse statements with. */
+/** What Postgres refuses statements with. */
 const SQLSTATES = [
   ...'08006 08P01 25006 28P01 3D000 40001 40P01 42501 42P01 53100 53200 53300 55P03 57014'.split(' '),
   ...['57P01', '57P02', '57P03', '58030', 'XX000', ''],
 ]
 
-const refused = (code: string): Response =>
-  Response.json(
-    {
-      message: 'secret detail in select key_hash from api_keys',
-      code,
-      severity: 'FATAL',
-      detail: 'secret detail',
-      where: 'select',
-      routine: 'ProcessInterrupts',
+const NO_FIELDS = {
+  ...{ code: '', severity: '', detail: null, hint: null, position: null, internalPosition: null },
+  ...{ internalQuery: null, where: null, table: null, column: null, schema: null, dataType: null },
+  ...{ constraint: null, file: null, line: null, routine: null },
+}
+
+/** An error with the 17 fields that Neon always sends. */
+const refused = (status: number, fields: Record<string, string>): Response =>
+  Response.json({ ...NO_FIELDS, ...fields }, { status })
+
+const ofPostgres = (code: string): Response =>
+  refused(400, {
+    message: 'secret detail in select key_hash from api_keys',
+    code,
+    severity: 'FATAL',
+    detail: 'secret detail',
+    where: 'select',
+    routine: 'ProcessInterrupts',
+  })
+
+/** Neon's own errors. */
+const OF_NEON: readonly (readonly [status: number, message: string, code?: string])[] = [
+  [400, "password authentication failed for user 'secret detail'"],
+  [400, 'query_wait_timeout', '08P01'],
+  [500, 'Too many connections to this endpoint. Please try again later.'],
+  [500, 'sorry, too many clients already', '53300'],
+  [500, 'Control plane request failed: endpoint is disabled'],
+  [500, 'error communicating with the server: Connection reset by peer (os error 104)'],
+  [507, 'response is too large (max is 10485760 bytes)'],
+]
+
+/** Neon's proxy tries for this time to reach a compute that restarts. */
+const COMPUTE_WAIT_MS = 3_000
+
+const RESTARTS: readonly Fault[] = [
+  {
+    name: 'reaches its restarted compute at the last attempt',
+    harmless: true,
+    strike: async (genuine) => {
+      await delay(COMPUTE_WAIT_MS)
+      return genuine()
     },
-    { status: 400 },
-  )
+  },
+  {
+    name: 'does not reach its compute',
+    strike: async () => {
+      await delay(COMPUTE_WAIT_MS)
+      return refused(500, { message: "Couldn't connect to compute node" })
+    },
+  },
+]
 
 type Row = readonly unknown[]
 
@@ -60,7 +100,11 @@ const cell = (column: string, as: string, change: (cell: string) => unknown): Fa
 
 /** Responses of Neon's protocol: failed statements, and results of another shape. */
 export const NEON_FAULTS: readonly Fault[] = [
-  ...SQLSTATES.map((code) => answering(`refuses with SQLSTATE "${code}"`, () => refused(code))),
+  ...SQLSTATES.map((code) => answering(`refuses with SQLSTATE "${code}"`, () => ofPostgres(code))),
+  ...OF_NEON.map(([status, message, code = '']) =>
+    answering(`answers ${status} "${message}"`, () => refused(status, { message, code })),
+  ),
+  ...RESTARTS,
   ...['rows', 'fields'].flatMap((name) => [
     without(name),
     replacing(name, 'null', null),
