@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { NeonDbError, neon as neonClient, neonConfig } from '@neondatabase/serverless'
-import { afterAll, describe, expect, inject, it, test } from 'vitest'
+import { afterAll, describe, expect, inject, it, onTestFinished, test } from 'vitest'
 import { startNeon } from '../../../emulator/neon/neon.ts'
 import { readNeonProxy } from '../../../emulator/settings.ts'
 import { withClient } from '../../support/database.ts'
@@ -271,27 +271,30 @@ describe.runIf(inject('realPostgres'))('a connection', () => {
 })
 
 describe('a Postgres that refuses connections', () => {
-  it('is tried again', async () => {
+  /** Neon before a Postgres that has just stopped, and that Postgres. */
+  async function stopped() {
     const server = await startProxy(databaseUrl, 5432)
+    onTestFinished(server.close)
     const neon = await start(server.url)
+    onTestFinished(neon.close)
     server.turn('refuses')
-    const response = neon.handle(post('{"query": "select 1 as one"}'))
+    return { server, response: neon.handle(post('{"query": "select 1 as one"}')) }
+  }
+
+  it('is tried again', async () => {
+    const { server, response } = await stopped()
     await delay(300)
     server.turn('fine')
     expect(await (await response).json()).toMatchObject({ rows: [{ one: 1 }] })
-    await neon.close()
-    await server.close()
   })
 
   it('is a 500 in the end', async () => {
-    const server = await startProxy(databaseUrl, 5432)
-    const neon = await start(server.url)
-    server.turn('refuses')
-    const response = await neon.handle(post('{"query": "select 1"}'))
-    const body = { ...ERROR, message: "Couldn't connect to compute node" }
-    expect([response.status, await response.json()]).toEqual([500, body])
-    await neon.close()
-    await server.close()
+    const { response } = await stopped()
+    const { status } = await response
+    expect([status, await (await response).json()]).toEqual([
+      500,
+      { ...ERROR, message: "Couldn't connect to compute node" },
+    ])
   })
 })
 
