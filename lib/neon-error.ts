@@ -7,7 +7,7 @@ export type NeonError = {
   readonly reason: Reason | undefined
 }
 
-/** Classes of errors by how their messages begin. Messages themselves can quote what was sent. */
+/** Classes of errors by how their messages begin; the first match counts. Messages can quote what was sent. */
 const REASONS = [
   ['password authentication failed', 'wrong_password'],
   ['Too many connections to this endpoint', 'rate_limit'],
@@ -15,10 +15,11 @@ const REASONS = [
   ["Couldn't connect to compute node", 'compute_unreachable'],
   ['error communicating with the server', 'connection_lost'],
   ['connection closed', 'connection_lost'],
-  ['Control plane request failed', 'control_plane'],
-  ['endpoint is disabled', 'endpoint_disabled'],
-  ['endpoint is temporarily unavailable', 'quota'],
+  ['Control plane request failed: endpoint cannot be found', 'endpoint_not_found'],
+  ['Control plane request failed: endpoint is disabled', 'endpoint_disabled'],
+  ['Control plane request failed: endpoint is temporarily unavailable', 'quota'],
   ['Your account or project has exceeded', 'quota'],
+  ['Control plane request failed', 'control_plane'],
   ['This IP address', 'ip_not_allowed'],
   ['request is too large', 'too_large'],
   ['response is too large', 'too_large'],

@@ -80,6 +80,7 @@ describe('run', () => {
     [400, "password authentication failed for user 'secret'", '', { reason: 'wrong_password' }],
     [400, 'query_wait_timeout', '08P01', { code: '08P01', reason: 'pooler_timeout' }],
     [500, "Couldn't connect to compute node", '', { reason: 'compute_unreachable' }],
+    [500, 'Control plane request failed: endpoint is disabled', '', { reason: 'endpoint_disabled' }],
     [500, 'sorry, too many clients already', '53300', { code: '53300' }],
     [507, 'response is too large (max is 10485760 bytes)', '', { reason: 'too_large' }],
     [500, 'secret detail', 'svc_live_secret', {}],

@@ -243,10 +243,10 @@ describe.runIf(inject('realPostgres'))('a connection', () => {
     await sql`begin`
     // So many at once that each pooled connection serves one.
     const state = () => sql`
-      select current_setting('work_mem') <> '99MB', to_regclass('emulator_temporary'), pg_sleep(0.1)::text,
+      select current_user, current_setting('work_mem') <> '99MB', to_regclass('emulator_temporary'), pg_sleep(0.1)::text,
         (select count(*)::int from pg_locks where locktype = 'advisory' and objid = 77)`
     for (const { rows } of await Promise.all(Array.from({ length: 20 }, state))) {
-      expect(rows).toEqual([[true, null, '', 0]])
+      expect(rows).toEqual([[user, true, null, '', 0]])
     }
   })
 
