@@ -158,7 +158,7 @@ test('a citation without a date is on no day, and its answer can be deleted', as
 test('a changed file of drizzle/sql is applied again, also to the triggers of an application', async () => {
   await db.query(`
     select daily.create_trigger_function('enqueue_answers_insert', 'app', 'begin return null; end');
-    create or replace function daily.expand() returns boolean language sql as 'select false';
+    create or replace function daily.expand(of_brand uuid) returns void language sql as 'select';
     update daily.applied_sql set sha256 = 'of another text' where name = 'sql/roles.sql'`)
   expect((await run('migrate.ts')).code).toBe(0)
   await twoAnswers()
