@@ -57,7 +57,9 @@ export async function createKey(
   // Read committed, whatever the default is: a transaction that waited for the lock must see the other one's key.
   return db.transaction(
     async (tx) => {
-      await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${actor.organizationId}, 0))`)
+      // Postgres spells the id: callers may spell one UUID in several ways.
+      const organization = sql`${actor.organizationId}::uuid::text`
+      await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${organization}, 0))`)
       await requireRole(tx, actor)
       await requireAllowance(tx, actor, now)
       await requireBrands(tx, actor, request.brandIds)

@@ -139,15 +139,17 @@ describe('creating a key', () => {
   test.each([
     'read committed',
     'repeatable read',
-  ])('gives the last key that a plan allows to exactly one of six concurrent requests, in a database whose default is %s', async (isolation) => {
+  ])('gives the last key that a plan allows to exactly one of six concurrent requests that spell the organization in several ways, in a database whose default is %s', async (isolation) => {
     const org = await organization(db, { plan: 'agency' })
     await withKeys(org, 4)
     const options = `-c default_transaction_isolation=${isolation.replace(' ', '\\ ')}`
     const client = new pg.Pool({ connectionString: inject('databaseUrl'), max: 6, options })
     try {
       const request = { label: 'At once', brandIds: null, expiresAt: null }
-      const attempts = Array.from({ length: 6 }, () =>
-        createKey(drizzle({ client }), actor(org), request, NOW),
+      const digits = org.id.replaceAll('-', '')
+      const spellings = [org.id, org.id.toUpperCase(), digits, `{${org.id}}`, org.id, digits.toUpperCase()]
+      const attempts = spellings.map((id) =>
+        createKey(drizzle({ client }), actor({ ...org, id }), request, NOW),
       )
       const outcomes = (await Promise.allSettled(attempts)).map(({ status }) => status)
       expect(outcomes.sort()).toEqual(['fulfilled', ...Array<string>(5).fill('rejected')])
