@@ -21,7 +21,9 @@ const PAUSE_MS = 1000
 /** An age of the oldest entry, in seconds, above which the refresh is too slow for the changes. */
 const BEHIND_S = 120
 
-const begin = toQuery(sql`select daily.enqueue_rolling_window(false)::text as entries`)
+const begin = toQuery(
+  sql`select daily.enqueue_rolling_window(false)::text as entries, daily.enqueue_rechecks()::text as rechecks`,
+)
 
 const refresh = toQuery(sql`
   select brand_id::text, processed::text, failure::text, ceil(oldest_s)::text as oldest_s

@@ -1,7 +1,6 @@
-import { customType, date, primaryKey, uuid } from 'drizzle-orm/pg-core'
+import { date, primaryKey, uuid } from 'drizzle-orm/pg-core'
 import { daily } from './schema.ts'
-
-const xid8 = customType<{ data: string }>({ dataType: () => 'xid8' })
+import { xid8 } from './xid8.ts'
 
 /**
  * Answers that the transaction `transaction_id` deleted before their citations, and the days of those citations,
@@ -10,5 +9,6 @@ const xid8 = customType<{ data: string }>({ dataType: () => 'xid8' })
 export const deletedAnswers = daily.table(
   'deleted_answers',
   { answer_id: uuid().notNull(), date: date().notNull(), transaction_id: xid8().notNull() },
-  (table) => [primaryKey({ columns: [table.answer_id, table.date] })],
+  // With the transaction in the key, no transaction waits for another one's row.
+  (table) => [primaryKey({ columns: [table.answer_id, table.date, table.transaction_id] })],
 )

@@ -59,6 +59,7 @@ export async function refreshAll(
   onStep: (processed: number) => void | Promise<void> = () => {},
   maxDays = MAX_DAYS,
 ): Promise<void> {
+  await client.query('select daily.enqueue_rechecks()')
   const refresh = async (after: string | null) =>
     (await client.query<Progress>('select * from daily.refresh($1, $2, $3)', [after, BUDGET, maxDays]))
       .rows[0]

@@ -36,12 +36,14 @@ begin
     execute format('grant select on daily.%I to export_api_reader', name);
   end loop;
   grant select (metric, brand_id, date, added_at) on daily.refresh_queue to export_api_reader;
+  grant select (metric, brand_id, date) on daily.rechecks to export_api_reader;
   grant select on daily.rolling_window to export_api_reader, export_api_refresher;
   grant execute on function daily.watermark(text, uuid, date, date) to export_api_reader;
 
   grant execute on function daily.refresh(uuid, interval, integer) to export_api_refresher;
   grant execute on function daily.refresh(integer, integer) to export_api_refresher;
   grant execute on function daily.enqueue_rolling_window(boolean, date) to export_api_refresher;
+  grant execute on function daily.enqueue_rechecks() to export_api_refresher;
   grant select, insert (metric) on daily.refresh_queue to export_api_refresher;
   grant select on daily.sources to export_api_refresher;
 

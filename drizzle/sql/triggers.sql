@@ -7,49 +7,45 @@
 --   {{source}}                  by the name of the source
 -- A view may hide rows, such as soft-deleted ones, so an update can add rows to the view or remove them: new_rows and
 -- old_rows do not pair up.
+-- Triggers take no locks and never wait: a load must not fail because of them. They enqueue the days that they see. Where
+-- another transaction may see others, or this one cannot look, they append to daily.rechecks (queue.sql).
 create or replace function daily.trigger_templates() returns table (sources text[], events text[], body text)
 language sql immutable set search_path = '' as $function$
 values
 (array['answers'], array['insert', 'delete'], $template$
+declare
+  loads boolean := tg_op = 'INSERT' and daily.skips_foreign_keys();
+  -- A transaction that added citations of a loaded answer may commit after it.
+  done xid8 := case when not loads then '0' end;
 begin
-  perform daily.enqueue('answers', 'answered_at', array_agg(prompt_id), array_agg(date))
-  from (select distinct prompt_id, (answered_at at time zone 'UTC')::date as date from {{changed_rows}}) as day;
+  if not loads and not daily.has_fixed_snapshot() then
+    perform daily.enqueue('answers', 'answered_at', array_agg(prompt_id), array_agg(date))
+    from (select distinct prompt_id, (answered_at at time zone 'UTC')::date as date from {{changed_rows}}) as day;
+    return null;
+  end if;
+
+  insert into daily.rechecks (metric, prompt_id, date, until)
+  select distinct sources.metric, prompt_id, (answered_at at time zone 'UTC')::date, done
+  from {{changed_rows}} join daily.sources on sources.source = 'answers' and sources.dated_by = 'answered_at';
+
+  insert into daily.rechecks (metric, prompt_id, answer_id, until)
+  select sources.metric, prompt_id, id, done
+  from {{changed_rows}} join daily.sources on sources.source = 'answers' and sources.dated_by = 'recorded_at'
+  where loads or tg_op = 'DELETE';
   return null;
 end
 $template$),
 
+-- A transaction that writes mentions or citations of an answer enqueues the day on which it sees the answer, and may
+-- commit after this one. The rechecks name the prompt, since a third transaction may move it to another brand.
 (array['answers'], array['update'], $template$
+declare
+  sees_commits boolean := not daily.has_fixed_snapshot();
 begin
-  -- A transaction that writes mentions or citations of an answer enqueues the day on which it sees the answer. This
-  -- lock waits for it, and makes the next one see the answer's new day, prompt and error.
-  perform from export_source.answers
-  where id in (
-    select id from {{new_rows}} full join {{old_rows}} using (id)
-    where (new_rows.answered_at, new_rows.prompt_id, new_rows.error is null)
-      is distinct from (old_rows.answered_at, old_rows.prompt_id, old_rows.error is null))
-  for update;
-
-  perform daily.enqueue('answers', 'recorded_at', array_agg(prompt_id), array_agg(date))
-  from (
-    select distinct moved.prompt_id, (cited.recorded_at at time zone 'UTC')::date as date
-    from {{new_rows}}
-    full join {{old_rows}} using (id)
-    join export_source.citations as cited on cited.answer_id = id
-    cross join lateral (values (new_rows.prompt_id), (old_rows.prompt_id)) as moved(prompt_id)
-    where (new_rows.prompt_id, new_rows.error is null) is distinct from (old_rows.prompt_id, old_rows.error is null)
-  ) as day;
-
-  -- An answer that has left the view cannot be locked, so a citation that is being added to it would be missed. The
-  -- refresh recomputes all days with citations of its brand.
-  insert into daily.refresh_queue (metric, brand_id)
-  select distinct sources.metric, prompts.brand_id
-  from {{old_rows}}
-  left join {{new_rows}} using (id)
-  join export_source.prompts on prompts.id = old_rows.prompt_id
-  join daily.sources on sources.source = 'answers' and sources.dated_by = 'recorded_at'
-  where new_rows.prompt_id is null;
-
-  perform daily.enqueue('answers', 'answered_at', array_agg(prompt_id), array_agg(date))
+  insert into daily.rechecks (metric, brand_id, prompt_id, date)
+  select sources.metric,
+    case when sees_commits then (select brand_id from export_source.prompts where prompts.id = day.prompt_id) end,
+    day.prompt_id, day.date
   from (
     select distinct prompt_id, (answered_at at time zone 'UTC')::date as date
     from (
@@ -57,7 +53,57 @@ begin
       union all
       (select * from {{new_rows}} except select * from {{old_rows}})
     ) as changed
-  ) as day;
+  ) as day
+  join daily.sources on sources.source = 'answers' and sources.dated_by = 'answered_at';
+
+  -- Citations that this transaction does not see.
+  insert into daily.rechecks (metric, brand_id, prompt_id, answer_id)
+  select sources.metric,
+    case when sees_commits then (select brand_id from export_source.prompts where prompts.id = answer.prompt_id) end,
+    answer.prompt_id, answer.id
+  from (
+    select id, coalesce(new_rows.prompt_id, old_rows.prompt_id) as prompt_id
+    from {{new_rows}} full join {{old_rows}} using (id)
+    where (new_rows.prompt_id is null, new_rows.error is null)
+      is distinct from (old_rows.prompt_id is null, old_rows.error is null)
+  ) as answer
+  join daily.sources on sources.source = 'answers' and sources.dated_by = 'recorded_at';
+
+  -- Such a citation may be gone when the refresh looks it up, and its own trigger names one of the two brands. So the
+  -- refresh recomputes all days of both.
+  insert into daily.rechecks (metric, brand_id, prompt_id)
+  select distinct sources.metric, moved.brand_id, case when moved.brand_id is null then moved.prompt_id end
+  from (
+    select either.prompt_id,
+      case when sees_commits then (select brand_id from export_source.prompts where prompts.id = either.prompt_id) end as brand_id
+    from {{new_rows}}
+    join {{old_rows}} using (id)
+    cross join lateral (values (new_rows.prompt_id), (old_rows.prompt_id)) as either(prompt_id)
+    where new_rows.prompt_id <> old_rows.prompt_id
+  ) as moved
+  join daily.sources on sources.source = 'answers' and sources.dated_by = 'recorded_at';
+
+  if sees_commits then
+    perform daily.enqueue('answers', 'recorded_at', array_agg(prompt_id), array_agg(date))
+    from (
+      select distinct moved.prompt_id, (cited.recorded_at at time zone 'UTC')::date as date
+      from {{new_rows}}
+      full join {{old_rows}} using (id)
+      join export_source.citations as cited on cited.answer_id = id
+      cross join lateral (values (new_rows.prompt_id), (old_rows.prompt_id)) as moved(prompt_id)
+      where (new_rows.prompt_id, new_rows.error is null) is distinct from (old_rows.prompt_id, old_rows.error is null)
+    ) as day;
+
+    perform daily.enqueue('answers', 'answered_at', array_agg(prompt_id), array_agg(date))
+    from (
+      select distinct prompt_id, (answered_at at time zone 'UTC')::date as date
+      from (
+        (select * from {{old_rows}} except select * from {{new_rows}})
+        union all
+        (select * from {{new_rows}} except select * from {{old_rows}})
+      ) as changed
+    ) as day;
+  end if;
   return null;
 end
 $template$),
@@ -69,6 +115,9 @@ declare
   prompt_ids uuid[];
   dates date[];
 begin
+  if daily.has_fixed_snapshot() then
+    return old;
+  end if;
   select array_agg(prompt_id), array_agg(date) into prompt_ids, dates
   from (
     select distinct old_row.prompt_id, (cited.recorded_at at time zone 'UTC')::date as date
@@ -81,20 +130,21 @@ begin
     select old_row.id, day.date, pg_current_xact_id()
     from {{old_row}} cross join unnest(dates) as day(date)
     where day.date is not null
-    on conflict (answer_id, date) do update set transaction_id = excluded.transaction_id;
+    on conflict do nothing;
   end if;
   return old;
 end
 $template$),
 
 -- OFFSET 0 makes Postgres look up answers one by one: a session keeps the plan of its first statement, and after a
--- bulk load a single row must not cost a scan of all answers. A new row's foreign key has locked its answer already.
+-- bulk load a single row must not cost a scan of all answers.
 (array['answer_mentions', 'sentiment_phrases', 'recommendations'], array['insert', 'update', 'delete'], $template$
 begin
   if daily.has_fixed_snapshot() then
-    perform from export_source.answers where id in (select answer_id from {{changed_rows}}) for share;
-  elsif tg_op <> 'INSERT' then
-    perform from export_source.answers where id in (select answer_id from {{changed_rows}}) for key share;
+    insert into daily.rechecks (metric, answer_id, until)
+    select distinct sources.metric, changed_rows.answer_id, xid8 '0'
+    from {{changed_rows}} join daily.sources on sources.source = '{{source}}';
+    return null;
   end if;
 
   perform daily.enqueue('{{source}}', 'answered_at', array_agg(prompt_id), array_agg(date))
@@ -116,9 +166,11 @@ declare
   recorded date[];
 begin
   if daily.has_fixed_snapshot() then
-    perform from export_source.answers where id in (select answer_id from {{changed_rows}}) for share;
-  elsif tg_op <> 'INSERT' then
-    perform from export_source.answers where id in (select answer_id from {{changed_rows}}) for key share;
+    insert into daily.rechecks (metric, answer_id, date, until)
+    select distinct sources.metric, changed_rows.answer_id,
+      case sources.dated_by when 'recorded_at' then (changed_rows.recorded_at at time zone 'UTC')::date end, xid8 '0'
+    from {{changed_rows}} join daily.sources on sources.source = 'citations';
+    return null;
   end if;
 
   select array_agg(day.prompt_id), array_agg(day.answered), array_agg(day.recorded)
@@ -149,20 +201,34 @@ begin
         where deleted.answer_id = old_rows.answer_id
           and deleted.date = (old_rows.recorded_at at time zone 'UTC')::date
           and deleted.transaction_id = pg_current_xact_id());
-    delete from daily.deleted_answers where answer_id in (select answer_id from {{old_rows}});
+    delete from daily.deleted_answers
+    where answer_id in (select answer_id from {{old_rows}}) and transaction_id = pg_current_xact_id();
+  end if;
+  return null;
+end
+$template$),
+
+-- The answers of a new prompt are there before it only where foreign keys are off.
+(array['prompts'], array['insert'], $template$
+begin
+  if daily.skips_foreign_keys() then
+    insert into daily.rechecks (metric, brand_id, prompt_id)
+    select sources.metric, new_rows.brand_id, new_rows.id
+    from {{new_rows}} join daily.sources on sources.source = 'prompts';
   end if;
   return null;
 end
 $template$),
 
 -- The refresh looks up the days of a prompt, after this transaction, so answers that are being added are not missed.
--- It recomputes all days of a brand that loses a prompt: the prompt's own days may be unknown by then.
+-- It recomputes all days of a brand that loses a prompt: the prompt's own days may be unknown by then. It does so for
+-- the new brand as long as there are transactions that may not have seen the prompt there.
 (array['prompts'], array['update'], $template$
 begin
-  perform from export_source.prompts
-  where id in (
-    select new_rows.id from {{new_rows}} join {{old_rows}} using (id) where new_rows.brand_id <> old_rows.brand_id)
-  for update;
+  insert into daily.rechecks (metric, brand_id)
+  select distinct sources.metric, new_rows.brand_id
+  from {{new_rows}} left join {{old_rows}} using (id) join daily.sources on sources.source = 'prompts'
+  where new_rows.brand_id is distinct from old_rows.brand_id;
 
   insert into daily.refresh_queue (metric, brand_id)
   select distinct sources.metric, old_rows.brand_id
@@ -183,6 +249,17 @@ begin
   insert into daily.refresh_queue (metric, brand_id)
   select distinct sources.metric, old_rows.brand_id
   from {{old_rows}} join daily.sources on sources.source = 'prompts';
+  return null;
+end
+$template$),
+
+(array['brands'], array['insert'], $template$
+begin
+  if daily.skips_foreign_keys() then
+    insert into daily.refresh_queue (metric, brand_id)
+    select sources.metric, new_rows.id
+    from {{new_rows}} join daily.sources on sources.source = 'brands';
+  end if;
   return null;
 end
 $template$),
@@ -211,6 +288,29 @@ begin
   insert into daily.refresh_queue (metric, brand_id)
   select distinct sources.metric, changed_rows.brand_id
   from {{changed_rows}} join daily.sources on sources.source = 'competitors';
+  return null;
+end
+$template$),
+
+-- A model or market that was loaded after its answers has no stored days, so the refresh looks them up.
+(array['models'], array['insert'], $template$
+begin
+  if daily.skips_foreign_keys() then
+    insert into daily.rechecks (metric, model_id, until)
+    select sources.metric, new_rows.id, xid8 '0'
+    from {{new_rows}} join daily.sources on sources.source = 'models';
+  end if;
+  return null;
+end
+$template$),
+
+(array['markets'], array['insert'], $template$
+begin
+  if daily.skips_foreign_keys() then
+    insert into daily.rechecks (metric, market_id, until)
+    select sources.metric, new_rows.id, xid8 '0'
+    from {{new_rows}} join daily.sources on sources.source = 'markets';
+  end if;
   return null;
 end
 $template$),

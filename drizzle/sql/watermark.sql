@@ -10,6 +10,8 @@ begin
   if exists (
     select from daily.refresh_queue
     where metric = of_metric and date is null and (brand_id = of_brand or brand_id is null)
+  ) or exists (
+    select from daily.rechecks where metric = of_metric and date is null and (brand_id = of_brand or brand_id is null)
   ) then
     return null;
   end if;
@@ -17,7 +19,9 @@ begin
     last,
     (select watermark from daily.rolling_window where single),
     (select min(date) - 1 from daily.refresh_queue where metric = of_metric and brand_id = of_brand and date >= first),
-    (select min(date) - 1 from daily.refresh_queue where metric = of_metric and brand_id is null and date >= first));
+    (select min(date) - 1 from daily.refresh_queue where metric = of_metric and brand_id is null and date >= first),
+    (select min(date) - 1 from daily.rechecks where metric = of_metric and brand_id = of_brand and date >= first),
+    (select min(date) - 1 from daily.rechecks where metric = of_metric and brand_id is null and date >= first));
   return case when settled >= first then settled end;
 end
 $function$;

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { boolean, check, index, pgTable, text } from 'drizzle-orm/pg-core'
-import { id, inCalendar, instant, partOf } from './columns.ts'
+import { id, inCalendar, instant, isList, partOf } from './columns.ts'
 import { organizations } from './organizations.ts'
 
 export const brands = pgTable(
@@ -22,5 +22,6 @@ export const brands = pgTable(
     // It is part of keys of daily rows, and an index row holds 2,704 bytes.
     check('brands_name', sql`octet_length(${table.name}) <= 2000`),
     check('brands_created_at', inCalendar(table.created_at)),
+    check('brands_aliases', isList(table.aliases)),
   ],
 )

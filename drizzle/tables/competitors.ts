@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { boolean, check, pgTable, text, unique } from 'drizzle-orm/pg-core'
 import { brands } from './brands.ts'
-import { id, instant, partOf } from './columns.ts'
+import { id, instant, isList, partOf } from './columns.ts'
 
 export const competitors = pgTable(
   'competitors',
@@ -17,5 +17,6 @@ export const competitors = pgTable(
     unique().on(table.brand_id, table.name),
     // As of brands.
     check('competitors_name', sql`octet_length(${table.name}) <= 2000`),
+    check('competitors_aliases', isList(table.aliases)),
   ],
 )

@@ -2,11 +2,13 @@ import { sql } from 'drizzle-orm'
 import { text, uuid } from 'drizzle-orm/pg-core'
 import { metrics } from './schema.ts'
 
+// `unnest` flattens the aliases: an application's column may hold arrays of two dimensions, which `||` rejects.
+
 /** The folded names under which an answer mentions a brand: its name, its display name, its aliases. */
 export const brandNames = metrics.view('brand_names', { brand_id: uuid(), names: text().array() }).as(sql`
     select brands.id as brand_id, array_agg(metrics.fold(known.name)) as names
     from export_source.brands
-    cross join unnest(array[brands.name, brands.display_name] || brands.aliases) as known(name)
+    cross join unnest(array[brands.name, brands.display_name] || array(select unnest(brands.aliases))) as known(name)
     group by brands.id
   `)
 
@@ -20,7 +22,7 @@ export const competitorNames = metrics
       competitors.name,
       array_agg(metrics.fold(known.name)) as names
     from export_source.competitors
-    cross join unnest(array[competitors.name] || competitors.aliases) as known(name)
+    cross join unnest(array[competitors.name] || array(select unnest(competitors.aliases))) as known(name)
     where competitors.active
     group by competitors.id, competitors.brand_id, competitors.name
   `)

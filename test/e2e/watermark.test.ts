@@ -63,6 +63,20 @@ test('is absent when the first day of the calendar is queued', async () => {
   expect(await watermark('/visibility', '0001-01-01', '2026-10-05')).toBeNull()
 })
 
+test('is the day before a change in repeatable read, for every brand, until the refresh looks it up', async () => {
+  const { said } = await scene()
+  const { watermark } = await scene()
+  await db.query(
+    `begin isolation level repeatable read;
+     insert into answers (prompt_id, model_id, market_id, answered_at)
+     values ('${said.prompt}', '${said.model}', '${said.market}', '2026-10-03T09:00:00Z');
+     commit`,
+  )
+  expect(await watermark('/visibility', '2026-10-01', '2026-10-05')).toBe('2026-10-02')
+  await refresh(db)
+  expect(await watermark('/visibility', '2026-10-01', '2026-10-05')).toBe('2026-10-05')
+})
+
 test('is absent while an entry without a date is queued', async () => {
   const { brandId, watermark } = await scene()
   await db.query(`update brands set aliases = '{Apex}' where id = $1`, [brandId])

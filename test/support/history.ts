@@ -154,7 +154,7 @@ const refreshSome = (client: pg.Client, a: number, b: number) =>
 /** Deletes all rows and empties the queue. */
 export const CLEARANCE = `
   truncate ${['organizations', 'models', 'markets'].map(tableOf)} cascade;
-  truncate daily.refresh_queue, daily.visibility, daily.competitors, daily.citations, daily.citation_share,
+  truncate daily.refresh_queue, daily.rechecks, daily.visibility, daily.competitors, daily.citations, daily.citation_share,
     daily.sentiment, daily.recommended_rate`
 
 /** Rows to begin with, so that most steps find something. */

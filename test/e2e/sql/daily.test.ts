@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { refreshAll } from '../../../drizzle/db/refresh.ts'
+import { metricsOf, verify } from '../../../drizzle/db/verify.ts'
 import { sample } from '../../support/daily-sample.ts'
 import { CLEARANCE } from '../../support/history.ts'
 import { isolatedPool } from '../../support/isolated.ts'
@@ -10,6 +12,19 @@ import { answer, brand, organization, refresh } from '../../support/world.ts'
 const { db } = await isolatedPool()
 
 beforeEach(() => db.query(CLEARANCE))
+
+const CHILDREN_FIRST = [
+  'recommendations',
+  'sentiment_phrases',
+  'citations',
+  'answer_mentions',
+  'answers',
+  'prompts',
+  'competitors',
+  'brands',
+  'models',
+  'markets',
+]
 
 describe('the stored rows equal the views', () => {
   test.for([
@@ -112,6 +127,39 @@ describe('the stored rows equal the views', () => {
     expect(await differences(db)).toEqual([])
   })
 
+  test('with aliases in two dimensions, which only tables of an application accept', async () => {
+    const { brand: brandId, competitor } = await sample(db)
+    const client = await db.connect()
+    try {
+      await client.query('begin')
+      for (const [table, id] of [
+        ['brands', brandId],
+        ['competitors', competitor],
+      ]) {
+        const nest = () =>
+          client.query(`update ${table} set aliases = '{{Initech,ACM},{Hooli,X}}' where id = $1`, [id])
+        if (!MAPPED) {
+          await client.query('savepoint before')
+          await expect(nest()).rejects.toThrow(`${table}_aliases`)
+          await client.query(`rollback to before; alter table ${table} drop constraint ${table}_aliases`)
+        }
+        await nest()
+      }
+      const { rows } = await client.query(
+        `select names from metrics.brand_names where brand_id = $1
+         union all select names from metrics.competitor_names where competitor_id = $2`,
+        [brandId, competitor],
+      )
+      expect(rows).toEqual([
+        { names: ['acme', 'acme corporation', 'initech', 'acm', 'hooli', 'x'] },
+        { names: ['globex', 'initech', 'acm', 'hooli', 'x'] },
+      ])
+    } finally {
+      await client.query('rollback')
+      client.release()
+    }
+  })
+
   // The tables' own checks; for an application's tables see rolling-window.test.ts.
   test.skipIf(MAPPED).each(['infinity', '-infinity', '10000-01-01T00:00:00Z', '0001-12-31T23:59:59Z BC'])(
     'because no answer, citation or brand is accepted at %s',
@@ -124,6 +172,35 @@ describe('the stored rows equal the views', () => {
       await expect(created).rejects.toThrow('brands_created_at')
     },
   )
+
+  test('after a load without foreign keys that begins with the children, with a refresh after each table', async () => {
+    await sample(db)
+    const client = await db.connect()
+    try {
+      for (const table of CHILDREN_FIRST) {
+        await client.query(`create temp table loaded_${table} as select * from ${table}`)
+      }
+      await client.query(CLEARANCE)
+      await client.query('set session_replication_role = replica')
+      for (const table of CHILDREN_FIRST) {
+        await client.query(`insert into ${table} select * from loaded_${table}`)
+        const found = []
+        for await (const { waiting } of verify(client, {})) found.push(waiting)
+        expect(found.filter((waiting) => !waiting)).toEqual([])
+        if (table === 'brands') expect(found.length).toBeGreaterThan(0)
+        await refreshAll(client)
+        expect(await differences(client)).toEqual([])
+      }
+      for (const metric of await metricsOf(client)) {
+        expect([metric, (await client.query(`select from daily.${metric}`)).rowCount]).not.toEqual([
+          metric,
+          0,
+        ])
+      }
+    } finally {
+      client.release(true)
+    }
+  })
 
   test('next to a day that cannot be computed, whose error is raised last', async () => {
     const { said } = await sample(db)

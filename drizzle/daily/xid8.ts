@@ -1,0 +1,4 @@
+import { customType } from 'drizzle-orm/pg-core'
+
+/** A transaction's id. */
+export const xid8 = customType<{ data: string }>({ dataType: () => 'xid8' })
