@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { boolean, date, index, text, timestamp, uuid } from 'drizzle-orm/pg-core'
+import { bigint, boolean, date, index, text, timestamp, uuid } from 'drizzle-orm/pg-core'
 import { daily } from './schema.ts'
 
 /**
@@ -10,6 +10,8 @@ import { daily } from './schema.ts'
 export const refreshQueue = daily.table(
   'refresh_queue',
   {
+    /** Where a publication includes this table, Postgres refuses to delete rows that have no key. */
+    id: bigint({ mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
     metric: text().notNull(),
     brand_id: uuid(),
     date: date(),

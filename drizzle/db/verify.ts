@@ -37,7 +37,7 @@ export async function* verify(client: ClientBase, extent: Extent): AsyncGenerato
            union all
            select 'wrong', * from (select * from stored except select * from fresh) as wrong)
          select $4 as metric, kind, to_jsonb(differing) - 'kind' as row, exists (
-           select from (select metric, brand_id, date from daily.refresh_queue union all select metric, brand_id, date from daily.rechecks) as waiting
+           select from daily.waiting
            where metric = $4 and (brand_id = $1 or brand_id is null) and (waiting.date = differing.date or waiting.date is null)
          ) as waiting
          from differing order by date, kind`,

@@ -14,6 +14,12 @@ language sql stable as $function$
   select current_setting('session_replication_role') = 'replica'
 $function$;
 
+-- What is not up to date: the entries of the queue, and what the next run adds to it.
+create or replace view daily.waiting as
+  select metric, brand_id, date from daily.refresh_queue
+  union all
+  select metric, brand_id, date from daily.rechecks;
+
 -- Adds an entry for each metric of a source and each day of the prompts' brands.
 create or replace function daily.enqueue(of_source text, of_dated_by text, prompt_ids uuid[], dates date[]) returns void
 language plpgsql set search_path = '' as $function$

@@ -35,8 +35,8 @@ begin
   for name in select distinct metric from daily.sources loop
     execute format('grant select on daily.%I to export_api_reader', name);
   end loop;
-  grant select (metric, brand_id, date, added_at) on daily.refresh_queue to export_api_reader;
-  grant select (metric, brand_id, date) on daily.rechecks to export_api_reader;
+  grant select on daily.waiting to export_api_reader;
+  grant select (added_at) on daily.refresh_queue to export_api_reader;
   grant select on daily.rolling_window to export_api_reader, export_api_refresher;
   grant execute on function daily.watermark(text, uuid, date, date) to export_api_reader;
 

@@ -5,23 +5,22 @@
 create or replace function daily.watermark(of_metric text, of_brand uuid, first date, last date) returns date
 language plpgsql stable parallel safe set enable_seqscan = off as $function$
 declare
-  settled date;
+  settled date := least(last, (select watermark from daily.rolling_window where single));
 begin
-  if exists (
-    select from daily.refresh_queue
-    where metric = of_metric and date is null and (brand_id = of_brand or brand_id is null)
-  ) or exists (
-    select from daily.rechecks where metric = of_metric and date is null and (brand_id = of_brand or brand_id is null)
-  ) then
-    return null;
+  -- Most often nothing waits, which two probes show.
+  if exists (select from daily.waiting where metric = of_metric and brand_id = of_brand)
+    or exists (select from daily.waiting where metric = of_metric and brand_id is null) then
+    if exists (
+      select from daily.waiting
+      where metric = of_metric and date is null and (brand_id = of_brand or brand_id is null)
+    ) then
+      return null;
+    end if;
+    settled := least(
+      settled,
+      (select min(date) - 1 from daily.waiting where metric = of_metric and brand_id = of_brand and date >= first),
+      (select min(date) - 1 from daily.waiting where metric = of_metric and brand_id is null and date >= first));
   end if;
-  settled := least(
-    last,
-    (select watermark from daily.rolling_window where single),
-    (select min(date) - 1 from daily.refresh_queue where metric = of_metric and brand_id = of_brand and date >= first),
-    (select min(date) - 1 from daily.refresh_queue where metric = of_metric and brand_id is null and date >= first),
-    (select min(date) - 1 from daily.rechecks where metric = of_metric and brand_id = of_brand and date >= first),
-    (select min(date) - 1 from daily.rechecks where metric = of_metric and brand_id is null and date >= first));
   return case when settled >= first then settled end;
 end
 $function$;
