@@ -115,7 +115,10 @@ function statement({ table, row, key }: PagedRows, from: SQL): SQL {
   const keys = key.map(
     (name) => sql`array_agg(page.${sql.identifier(name)}) as ${sql.identifier(lastOf(name))}`,
   )
-  const last = key.map((name) => sql`${sql.identifier(lastOf(name))}[least(sent.found, ${SIZE})]::text`)
+  const last = key.map((name) => {
+    const column = sql.identifier(lastOf(name))
+    return sql`page.${column}[least(sent.found, ${SIZE})]::text as ${column}`
+  })
   return sql`
     with access as (${activeKey}),
     reading as materialized (

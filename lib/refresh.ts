@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
-import { type QueryContext, required, run } from './db.ts'
+import { type QueryContext, required, run, toFlag } from './db.ts'
 import { parseEnv } from './env.ts'
 import { toQuery } from './prepared-statement.ts'
 
-/** The most days of one metric that one statement computes. A day of a large brand takes about 100 ms. */
+/** The most days of one metric that one statement computes. A day of a large brand takes about 20 ms. */
 const MAX_DAYS = 30
 
 /** How long one transaction computes: the way to the database then hardly counts. */
@@ -21,50 +21,66 @@ const PAUSE_MS = 1000
 /** An age of the oldest entry, in seconds, above which the refresh is too slow for the changes. */
 const BEHIND_S = 120
 
-const begin = toQuery(
-  sql`select daily.enqueue_rolling_window(false)::text as entries, daily.enqueue_rechecks()::text as rechecks`,
-)
+// The first brand is a random one: a brand that takes too long then does not end every run before the others.
+const begin = toQuery(sql`
+  select
+    daily.enqueue_rolling_window(false)::text as entries,
+    daily.enqueue_rechecks()::text as rechecks,
+    clock_timestamp()::text as since,
+    (select brand_id::text from daily.refresh_queue where brand_id is not null order by random() limit 1) as after`)
 
 const refresh = toQuery(sql`
-  select brand_id::text, processed::text, failure::text, ceil(oldest_s)::text as oldest_s
-  from daily.refresh(${sql.placeholder('after')}::uuid, ${BUDGET}::interval, ${MAX_DAYS}::int)`)
+  select brand_id::text, processed::text, done::text, failure::text, ceil(oldest_s)::text as oldest_s
+  from daily.refresh(
+    ${sql.placeholder('after')}::uuid, ${sql.placeholder('since')}::timestamptz, ${BUDGET}::interval,
+    ${sql.placeholder('days')}::int)`)
 
 /** Builds the scheduled Worker that recomputes the days in the queue. */
 export function refresher(): { scheduled: (event: unknown, bindings: object) => Promise<void> } {
   return {
     async scheduled(_event, bindings) {
       const context = { env: parseEnv(bindings), log: null }
-      await run(context, begin, {}, TIMEOUT_MS)
-      await processQueue(context, Date.now() + RUN_MS)
+      const start = await run(context, begin, {}, TIMEOUT_MS)
+      await processQueue(context, required(start?.since), start?.after ?? null)
     },
   }
 }
 
-/** Processes the queue until it is empty or `end`, and logs how far it came. */
-async function processQueue(context: QueryContext, end: number): Promise<void> {
-  // A random first brand: one that takes too long does not end every run before the others.
-  let after: string = crypto.randomUUID()
+/** Processes the queue until it is empty or the run is over, and logs how far it came. */
+async function processQueue(context: QueryContext, since: string, first: string | null): Promise<void> {
+  const end = Date.now() + RUN_MS
+  let after = first
+  let days = MAX_DAYS
   let entries = 0
   let failure: string | null = null
   let oldest: string | null = null
-  while (Date.now() < end) {
-    const row = await run(context, refresh, { after }, TIMEOUT_MS)
-    if (row?.processed == null) {
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
-      continue
+  try {
+    while (Date.now() < end) {
+      const row = await run(context, refresh, { after, since, days }, TIMEOUT_MS).catch((error) => {
+        if (days === 1) throw error
+        // So many days may take too long.
+        days = 1
+      })
+      if (!row) continue
+      entries += Number(row.processed)
+      after = row.brand_id ?? null
+      failure = row.failure ?? failure
+      oldest = row.oldest_s ?? null
+      if (toFlag(row.done)) break
+      // Another refresh is running.
+      if (row.processed === null) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
     }
-    const processed = Number(row.processed)
-    entries += processed
-    failure = row.failure ?? failure
-    oldest = row.oldest_s ?? null
-    if (processed === 0) break
-    after = required(row.brand_id)
+  } finally {
+    if (entries > 0) console.log(JSON.stringify({ event: 'refreshed', entries }))
+    if (failure !== null) logFailure(failure)
+    if (Number(oldest) > BEHIND_S) {
+      console.warn(JSON.stringify({ event: 'refresh_behind', oldest_s: Number(oldest) }))
+    }
   }
-  if (entries > 0) console.log(JSON.stringify({ event: 'refreshed', entries }))
-  if (failure !== null) {
-    const { metric, brand_id, date, code } = JSON.parse(failure)
-    console.error(JSON.stringify({ event: 'day_failed', metric, brand_id, date, code }))
-  }
-  if (Number(oldest) > BEHIND_S)
-    console.warn(JSON.stringify({ event: 'refresh_behind', oldest_s: Number(oldest) }))
+}
+
+/** Logs a day that could not be computed, without the message, which can quote data. */
+function logFailure(failure: string): void {
+  const { metric, brand_id, date, code } = JSON.parse(failure)
+  console.error(JSON.stringify({ event: 'day_failed', metric, brand_id, date, code }))
 }

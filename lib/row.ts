@@ -63,7 +63,8 @@ export function firstCells(row: RowSchema): SQL[] {
   return fieldsOf(row).map((field) => {
     const cells = sql`page.${sql.identifier(columnOf(field.name))}`
     const separator = separatorOf(field)
-    return sql`case when sent.found = page.found then ${cells} else array_to_string((string_to_array(${cells}, ${separator}))[:sent.found], ${separator}) end`
+    const first = sql`array_to_string((string_to_array(${cells}, ${separator}))[:sent.found], ${separator})`
+    return sql`case when sent.found = page.found then ${cells} else ${first} end as ${sql.identifier(columnOf(field.name))}`
   })
 }
 

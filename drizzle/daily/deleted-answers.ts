@@ -9,6 +9,5 @@ import { xid8 } from './xid8.ts'
 export const deletedAnswers = daily.table(
   'deleted_answers',
   { answer_id: uuid().notNull(), date: date().notNull(), transaction_id: xid8().notNull() },
-  // With the transaction in the key, no transaction waits for another one's row.
-  (table) => [primaryKey({ columns: [table.answer_id, table.date, table.transaction_id] })],
+  (table) => [primaryKey({ columns: [table.answer_id, table.date] })],
 )

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { bigint, boolean, date, index, text, timestamp, uuid } from 'drizzle-orm/pg-core'
+import { bigint, date, index, text, timestamp, uuid } from 'drizzle-orm/pg-core'
 import { daily } from './schema.ts'
 
 /**
@@ -19,8 +19,8 @@ export const refreshQueue = daily.table(
     model_id: text(),
     market_id: uuid(),
     added_at: timestamp({ withTimezone: true }).notNull().default(sql`clock_timestamp()`),
-    /** Whether the day could not be computed. The brand's other days then come first. */
-    failed: boolean().notNull().default(false),
+    /** When the day could not be computed. A run that began earlier leaves it alone. */
+    failed_at: timestamp({ withTimezone: true }),
   },
   (table) => [
     index('refresh_queue_brand_index').on(table.brand_id, table.metric, table.date),

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { boolean, check, date, integer, timestamp } from 'drizzle-orm/pg-core'
+import { bigint, boolean, check, date, integer, timestamp } from 'drizzle-orm/pg-core'
 import { daily } from './schema.ts'
 
 /**
@@ -15,6 +15,8 @@ export const rollingWindow = daily.table(
     watermark: date().notNull().default('-infinity'),
     /** When the days were last enqueued. */
     enqueued_at: timestamp({ withTimezone: true }),
+    /** For functions of the release before `enqueued_at` sufficed. */
+    last_entry: bigint({ mode: 'number' }),
   },
   (table) => [
     check('rolling_window_single', sql`${table.single}`),

@@ -43,16 +43,20 @@ type Failure = {
   readonly message: string
 }
 
-/** What `daily.refresh` returns; `processed` is null while another refresh is running. */
+/** What `daily.refresh` returns. */
 type Progress = {
   readonly brand_id: string | null
   readonly processed: number | null
+  readonly done: boolean
   readonly failure: Failure | null
 }
 
+const progressOf = async (client: ClientBase, values: unknown[]): Promise<Progress[]> =>
+  (await client.query('select * from daily.refresh($1, $2, $3, $4)', values)).rows
+
 /**
  * Recomputes every day in the queue, one short transaction after another. Calls `onStep` with the number of entries
- * that each processed. Throws when only days are left that cannot be computed.
+ * that each processed. Throws at the end when a day could not be computed.
  */
 export async function refreshAll(
   client: ClientBase,
@@ -60,20 +64,21 @@ export async function refreshAll(
   maxDays = MAX_DAYS,
 ): Promise<void> {
   await client.query('select daily.enqueue_rechecks()')
-  const refresh = async (after: string | null) =>
-    (await client.query<Progress>('select * from daily.refresh($1, $2, $3)', [after, BUDGET, maxDays]))
-      .rows[0]
-  for (let next = await refresh(null); next !== undefined; next = await refresh(next.brand_id)) {
-    const { processed, failure } = next
-    if (processed === null) {
-      await sleep(200)
-    } else if (processed > 0) {
-      await onStep(processed)
-    } else if (failure !== null) {
-      const { metric, date, brand_id, message } = failure
-      throw new Error(`${metric} of ${date} of brand ${brand_id} cannot be computed: ${message}`)
-    } else {
-      return
-    }
+  const { rows: starts } = await client.query<{ since: string }>('select clock_timestamp()::text as since')
+  let after: string | null = null
+  let failed: Failure | null = null
+  for (let done = false; !done; ) {
+    const values = [after, starts[0]?.since, BUDGET, maxDays]
+    const [progress] = await progressOf(client, values)
+    if (progress === undefined) return
+    if (progress.processed === null) await sleep(200)
+    else if (progress.processed > 0) await onStep(progress.processed)
+    after = progress.brand_id
+    failed = progress.failure ?? failed
+    done = progress.done
+  }
+  if (failed !== null) {
+    const { metric, date, brand_id, message } = failed
+    throw new Error(`${metric} of ${date} of brand ${brand_id} cannot be computed: ${message}`)
   }
 }

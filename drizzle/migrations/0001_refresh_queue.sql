@@ -15,14 +15,11 @@ CREATE TABLE "daily"."rechecks" (
 DROP INDEX "daily"."refresh_queue_refresh_index";--> statement-breakpoint
 DROP INDEX "daily"."refresh_queue_watermark_index";--> statement-breakpoint
 DROP INDEX "daily"."refresh_queue_expand_index";--> statement-breakpoint
-ALTER TABLE "daily"."deleted_answers" DROP CONSTRAINT "deleted_answers_answer_id_date_pk";--> statement-breakpoint
-ALTER TABLE "daily"."deleted_answers" ADD CONSTRAINT "deleted_answers_answer_id_date_transaction_id_pk" PRIMARY KEY("answer_id","date","transaction_id");--> statement-breakpoint
 ALTER TABLE "daily"."refresh_queue" ADD COLUMN "added_at" timestamp with time zone DEFAULT clock_timestamp() NOT NULL;--> statement-breakpoint
-ALTER TABLE "daily"."refresh_queue" ADD COLUMN "failed" boolean DEFAULT false NOT NULL;--> statement-breakpoint
+ALTER TABLE "daily"."refresh_queue" ADD COLUMN "failed_at" timestamp with time zone;--> statement-breakpoint
 CREATE INDEX "rechecks_brand_index" ON "daily"."rechecks" USING btree ("brand_id","metric","date");--> statement-breakpoint
 CREATE INDEX "refresh_queue_brand_index" ON "daily"."refresh_queue" USING btree ("brand_id","metric","date");--> statement-breakpoint
 CREATE INDEX "refresh_queue_age_index" ON "daily"."refresh_queue" USING btree ("added_at");--> statement-breakpoint
-ALTER TABLE "daily"."rolling_window" DROP COLUMN "last_entry";--> statement-breakpoint
 UPDATE "brands" SET "created_at" = least(greatest("created_at", '0001-01-01T00:00:00Z'), '9999-12-31T23:59:59.999Z') WHERE "created_at" < '0001-01-01T00:00:00Z' OR "created_at" >= '10000-01-01T00:00:00Z';--> statement-breakpoint
 UPDATE "brands" SET "aliases" = array(select unnest("aliases")) WHERE array_ndims("aliases") > 1;--> statement-breakpoint
 UPDATE "competitors" SET "aliases" = array(select unnest("aliases")) WHERE array_ndims("aliases") > 1;--> statement-breakpoint
@@ -83,4 +80,4 @@ CREATE OR REPLACE VIEW "metrics"."recommended_rate" AS (
     group by counted.brand_id, counted.date, judged.competitor_id, competitors.name, brands.name
   );--> statement-breakpoint
 DROP FUNCTION IF EXISTS daily.expand(), daily.recompute(text, uuid[], date, date);--> statement-breakpoint
-INSERT INTO "daily"."refresh_queue" ("metric") VALUES ('recommended_rate');
+INSERT INTO "daily"."refresh_queue" ("metric") SELECT 'recommended_rate' WHERE EXISTS (SELECT FROM "daily"."recommended_rate");

@@ -10,7 +10,7 @@ begin
   )
   select array_agg(taken) into entries from taken;
 
-  for of_metric in select distinct metric from unnest(entries) loop
+  for of_metric in select metric from unnest(entries) intersect select metric from daily.sources loop
     -- Finds the brands of the stored rows by one index probe each.
     execute format(
       'with recursive stored (brand_id) as (
@@ -55,6 +55,7 @@ begin
       array_agg(market_id) as markets,
       min(added_at) as added_at
     from taken
+    where metric in (select sources.metric from daily.sources)
     group by metric
   loop
     -- Days whose last answer is gone are only in the stored rows. No window can ask for a day outside of the calendar,
@@ -163,7 +164,7 @@ exception
     if cardinality(of_brands) = 1 and cardinality(of_dates) = 1 then
       failure := jsonb_build_object(
         'metric', of_metric, 'brand_id', of_brands[1], 'date', of_dates[1], 'code', sqlstate, 'message', sqlerrm);
-      update daily.refresh_queue set failed = true
+      update daily.refresh_queue set failed_at = clock_timestamp()
       where brand_id = of_brands[1] and metric = of_metric and date = of_dates[1];
       return;
     end if;
@@ -175,10 +176,11 @@ exception
 end
 $function$;
 
--- Gives a brand its turn: for each metric, recomputes the `max_days` days that have waited longest, those that failed
--- last. Brands that wait for the same days are computed with it, up to `max_days` days in all.
+-- Gives a brand its turn: for each metric, recomputes the `max_days` days that have waited longest, until `deadline`.
+-- Brands that wait for the same days are computed with it, up to `max_days` days in all. A day that failed before
+-- `since` is computed alone, and one that failed later not at all.
 create or replace function daily.serve(
-  of_brand uuid, max_days integer, out processed integer, out failure jsonb
+  of_brand uuid, since timestamptz, deadline timestamptz, max_days integer, out processed integer, out failure jsonb
 )
 language plpgsql set search_path = '' as $function$
 declare
@@ -189,81 +191,92 @@ begin
   perform daily.expand(of_brand);
   for batch in
     with waiting as (
-      select
-        metric, date,
-        row_number() over (partition by metric order by bool_and(failed), min(added_at), date) as place
+      select metric, date, min(added_at) as added_at, bool_or(failed_at is not null) as failed
       from daily.refresh_queue
       where brand_id = of_brand
       group by metric, date
+      having bool_or(coalesce(failed_at < since, true))
+    ), ranked as (
+      select *, row_number() over (partition by metric, failed order by added_at, date) as place from waiting
     ), due as (
-      select metric, array_agg(date order by date) as dates from waiting where place <= max_days group by metric
+      select metric, failed, array_agg(date order by date) as dates, min(added_at) as added_at
+      from ranked
+      where place <= case when failed then 1 else max_days end
+      group by metric, failed
     ), following as (
-      select brand_id, metric, date from daily.refresh_queue where brand_id > of_brand order by brand_id limit 5000
+      select brand_id, metric, date from daily.refresh_queue
+      where brand_id > of_brand and failed_at is null
+      order by brand_id limit 5000
     ), peers as (
       select brand_id, metric, array_agg(distinct date order by date) as dates from following group by brand_id, metric
     )
     select metric, dates, array[of_brand] || array(
       select peers.brand_id from peers
-      where peers.metric = due.metric and peers.dates = due.dates
+      where not due.failed and peers.metric = due.metric and peers.dates = due.dates
       limit max_days / cardinality(due.dates) - 1) as brands
     from due
+    order by added_at
   loop
     select * into attempt from daily.process(batch.metric, batch.brands, batch.dates);
     processed := processed + attempt.processed;
     failure := coalesce(attempt.failure, failure);
+    exit when clock_timestamp() >= deadline;
   end loop;
 end
 $function$;
 
--- Recomputes the days in the queue until it is empty or `budget` is over. Serves the brands in turn, from the first one
--- after `after`, so that none waits for another's backlog. Returns the brand that it served last, for the next call;
--- the number of entries it processed, null when another refresh is running; the last failure of `daily.process`; and
--- the age of the oldest entry that is left, in seconds. Run it in a transaction of its own: readers see a day before it
--- or after it. Plans are not kept: one for an empty queue would read all of a long one.
+-- Recomputes the days in the queue until none is left or `budget` is over. Serves the brands in turn, from the first one
+-- after `after`, so that none waits for another's backlog. A day that failed after `since`, the start of the run, is not
+-- tried again. Run it in a transaction of its own: readers see a day before it or after it. Plans are not kept: one for
+-- an empty queue would read all of a long one. Returns
+--   brand_id   the brand that was served last, for the next call
+--   processed  the number of entries that were processed; null when another refresh is running
+--   done       whether no day is left, or only days that failed
+--   failure    the last failure of daily.process
+--   oldest_s   the age of the oldest entry that is left, in seconds
 create or replace function daily.refresh(
-  after uuid, budget interval, max_days integer,
-  out brand_id uuid, out processed integer, out failure jsonb, out oldest_s double precision
+  after uuid, since timestamptz, budget interval, max_days integer,
+  out brand_id uuid, out processed integer, out done boolean, out failure jsonb, out oldest_s double precision
 )
 language plpgsql security definer set search_path = '' set plan_cache_mode = force_custom_plan as $function$
 declare
   deadline timestamptz := clock_timestamp() + budget;
   following uuid;
-  idle boolean := false;
   turn record;
 begin
   brand_id := after;
+  done := false;
   -- Side by side, the stored rows could end as the refresh with the older snapshot has them.
-  if not pg_try_advisory_xact_lock(hashtext('daily.refresh')) then
-    return;
+  if pg_try_advisory_xact_lock(hashtext('daily.refresh')) then
+    processed := 0;
+    perform daily.expand_brands();
+    loop
+      select queue.brand_id into following
+      from daily.refresh_queue as queue
+      where queue.brand_id > refresh.brand_id and coalesce(failed_at < since, true)
+      order by queue.brand_id limit 1;
+      if following is null then
+        select queue.brand_id into following
+        from daily.refresh_queue as queue
+        where queue.brand_id is not null and coalesce(failed_at < since, true)
+        order by queue.brand_id limit 1;
+      end if;
+      done := following is null;
+      exit when done;
+      brand_id := following;
+      select * into turn from daily.serve(following, since, deadline, max_days);
+      processed := processed + turn.processed;
+      failure := coalesce(turn.failure, failure);
+      exit when clock_timestamp() >= deadline;
+    end loop;
   end if;
-  processed := 0;
-  perform daily.expand_brands();
-  loop
-    following := (
-      select queue.brand_id from daily.refresh_queue as queue
-      where queue.brand_id > refresh.brand_id order by queue.brand_id limit 1);
-    if following is null then
-      -- The end of a lap, which the first one may have begun in the middle.
-      exit when idle;
-      idle := true;
-      following := (
-        select queue.brand_id from daily.refresh_queue as queue
-        where queue.brand_id is not null order by queue.brand_id limit 1);
-      exit when following is null;
-    end if;
-    brand_id := following;
-    select * into turn from daily.serve(following, max_days);
-    processed := processed + turn.processed;
-    failure := coalesce(turn.failure, failure);
-    idle := idle and turn.processed = 0;
-    exit when clock_timestamp() >= deadline;
-  end loop;
   oldest_s := (select extract(epoch from clock_timestamp() - min(added_at)) from daily.refresh_queue);
 end
 $function$;
 
--- One turn, for Workers of the previous release.
+-- One turn, for Workers of the previous release, which end their run at 0.
 create or replace function daily.refresh(max_brands integer, max_days integer) returns integer
 language sql security definer set search_path = '' as $function$
-  select coalesce(processed, 0) from daily.refresh(gen_random_uuid(), interval '0', max_days)
+  select case when done or processed is null then 0 else greatest(processed, 1) end
+  from daily.refresh(gen_random_uuid(), now() - interval '1 minute', interval '0', max_days)
 $function$;

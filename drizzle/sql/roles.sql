@@ -40,7 +40,7 @@ begin
   grant select on daily.rolling_window to export_api_reader, export_api_refresher;
   grant execute on function daily.watermark(text, uuid, date, date) to export_api_reader;
 
-  grant execute on function daily.refresh(uuid, interval, integer) to export_api_refresher;
+  grant execute on function daily.refresh(uuid, timestamptz, interval, integer) to export_api_refresher;
   grant execute on function daily.refresh(integer, integer) to export_api_refresher;
   grant execute on function daily.enqueue_rolling_window(boolean, date) to export_api_refresher;
   grant execute on function daily.enqueue_rechecks() to export_api_refresher;

@@ -130,7 +130,7 @@ begin
     select old_row.id, day.date, pg_current_xact_id()
     from {{old_row}} cross join unnest(dates) as day(date)
     where day.date is not null
-    on conflict do nothing;
+    on conflict (answer_id, date) do update set transaction_id = excluded.transaction_id;
   end if;
   return old;
 end

@@ -4,8 +4,8 @@ import { isolatedPool } from '../support/isolated.ts'
 import { startOwnService } from '../support/own-service.ts'
 import { answer, brand, organization, place, prompt } from '../support/world.ts'
 
-/** A call of daily.refresh: the brand after which it begins, and what it returned. */
-type Step = { readonly after: string; readonly brand_id: string; readonly processed: string }
+/** A call of daily.refresh: the brand after which it begins, its most days, and how many entries it processed. */
+type Step = { readonly after: string | null; readonly days: string; readonly processed: string }
 
 // Apart from the other tests, whose refreshes would leave nothing to compute.
 const { db, url: databaseUrl } = await isolatedPool()
@@ -13,13 +13,15 @@ let begun: string[] = []
 let steps: Step[] = []
 let log: string[] = []
 
+const isRefresh = (query: string): boolean => query.includes('daily.refresh(')
+
 const watch: Intercept = async (_, request, genuine) => {
   const { query, params } = await request.clone().json()
   const response = await genuine()
   const {
-    rows: [[brand_id, processed]],
+    rows: [[, processed]],
   } = await response.clone().json()
-  if (query.includes('daily.refresh(')) steps.push({ after: params[0], brand_id, processed })
+  if (isRefresh(query)) steps.push({ after: params[0], days: params.at(-1), processed })
   else begun.push(query)
   return response
 }
@@ -47,14 +49,12 @@ async function sevenDays(): Promise<string> {
   return id
 }
 
-test('a run processes the whole queue, each call after the brand that the one before served last', async () => {
+test('a run processes the whole queue and logs the number of entries', async () => {
   await sevenDays()
   await service.runCron('refresh')
   expect((await db.query('select from daily.visibility')).rowCount).toBe(7)
   expect((await db.query('select from daily.refresh_queue')).rowCount).toBe(0)
   expect(begun).toEqual([expect.stringContaining('daily.enqueue_rolling_window(false)')])
-  expect(steps.slice(1).map(({ after }) => after)).toEqual(steps.slice(0, -1).map(({ brand_id }) => brand_id))
-  expect(steps.map(({ processed }) => processed).indexOf('0')).toBe(steps.length - 1)
   const entries = steps.reduce((sum, step) => sum + Number(step.processed), 0)
   expect(entries).toBeGreaterThan(7)
   await expect.poll(() => log).toEqual([JSON.stringify({ event: 'refreshed', entries })])
@@ -64,6 +64,36 @@ test('a run over an empty queue asks once and logs nothing', async () => {
   await service.runCron('refresh')
   expect(steps).toMatchObject([{ processed: '0' }])
   expect(log).toEqual([])
+})
+
+test('a call goes on after the brand that the call before served last, also when it processed nothing', async () => {
+  const id = await sevenDays()
+  let calls = 0
+  intercept = async (asked, request, genuine) => {
+    const sent = await request.clone().json()
+    if (!isRefresh(sent.query) || calls++ > 0) return watch(asked, request, genuine)
+    const { fields } = await (await genuine()).json()
+    return Response.json({ fields, rows: [[id, '0', 'false', null, '1']], rowCount: 1, command: 'SELECT' })
+  }
+  await service.runCron('refresh')
+  expect(steps).toMatchObject([{ after: id, days: '30' }])
+})
+
+test('a call that failed is repeated with a day at a time, once', async () => {
+  let failing = 1
+  intercept = async (asked, request, genuine) => {
+    const { query } = await request.clone().json()
+    if (!isRefresh(query) || failing === 0) return watch(asked, request, genuine)
+    failing -= 1
+    return Response.json({ message: 'canceling statement', code: '57014' }, { status: 400 })
+  }
+  await sevenDays()
+  await service.runCron('refresh')
+  expect(steps[0]).toMatchObject({ days: '1' })
+  expect((await db.query('select from daily.refresh_queue')).rowCount).toBe(0)
+
+  failing = 2
+  await expect(service.runCron('refresh')).rejects.toThrow()
 })
 
 test('a run logs a day that cannot be computed, without its data, and how long the oldest entry waits', async () => {

@@ -149,7 +149,7 @@ const PASSAGES: Readonly<Record<string, (actors: Actors, a: number, b: number) =
 
 /** Gives one brand its turn. */
 const refreshSome = (client: pg.Client, a: number, b: number) =>
-  client.query(`select daily.refresh(${brand(a)}, '0 s', ${1 + (b % 3)})`)
+  client.query(`select daily.refresh(${brand(a)}, clock_timestamp(), '0 s', ${1 + (b % 3)})`)
 
 /** Deletes all rows and empties the queue. */
 export const CLEARANCE = `

@@ -131,7 +131,9 @@ test('the refresher enqueues and refreshes, and writes no stored row itself', as
   expect(
     await attempt('export_api_refresher', `insert into daily.refresh_queue (metric) values ('visibility')`),
   ).toBeNull()
-  expect(await attempt('export_api_refresher', `select daily.refresh(null, '0 s', 1)`)).toBeNull()
+  expect(
+    await attempt('export_api_refresher', `select daily.refresh(null, clock_timestamp(), '0 s', 1)`),
+  ).toBeNull()
   expect(await attempt('export_api_refresher', `insert into daily.sentiment (brand_id) values (null)`)).toBe(
     DENIED,
   )
