@@ -22,8 +22,23 @@ const RATE_LIMIT = { rps: 100_000, burst: 100_000 }
 
 const START_TIMEOUT_MS = 10_000
 
+const ATTEMPTS = 3
+
+/** Thrown when the proxy ends while it starts, for example because another process took its port. */
+class ProxyEndedError extends UsageError {}
+
 /** Starts Neon's own proxy before a PostgreSQL server. Lets the roles of the connection strings log in there. */
 export async function startNeonProxy(options: NeonOptions, program: string): Promise<Neon> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await launch(options, program)
+    } catch (error) {
+      if (!(error instanceof ProxyEndedError) || attempt === ATTEMPTS) throw error
+    }
+  }
+}
+
+async function launch(options: NeonOptions, program: string): Promise<Neon> {
   const { databaseUrl, connectionStrings } = options
   const postgres = new URL(databaseUrl)
   const passwords = passwordsOf(connectionStrings)
@@ -47,6 +62,11 @@ export async function startNeonProxy(options: NeonOptions, program: string): Pro
   const failed = once(child, 'error').then(([error]) => {
     throw new UsageError(`NEON_PROXY cannot be started: ${error.message}.`)
   })
+  const ended = once(child, 'exit').then(() => {
+    throw new ProxyEndedError('NEON_PROXY ended while it started.')
+  })
+  // After the start, the end is expected.
+  ended.catch(() => undefined)
   const kill = () => child.kill('SIGKILL')
   process.on('exit', kill)
   const agent = new Agent({ connect: { ca, servername: NAME } })
@@ -61,7 +81,7 @@ export async function startNeonProxy(options: NeonOptions, program: string): Pro
   }
   try {
     const answered = connectionStrings.map((each) => waitUntilAnswered(handle, each))
-    await Promise.race([Promise.all(answered), failed])
+    await Promise.race([Promise.all(answered), failed, ended])
   } catch (error) {
     await close()
     throw error
