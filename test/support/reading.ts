@@ -35,7 +35,8 @@ export function outcome(tenants: Tenants, holder: Holder, asking: Asking): Outco
   const refused = (status: number): Outcome => ({ status, days: [] })
   const gate = statusOf(tenants, holder)
   if (gate !== 200) return refused(gate)
-  if (asking.from !== undefined && to !== undefined && from < to) return refused(400)
+  // Also when `to` alone lies before the default start.
+  if (to !== undefined && from < to) return refused(400)
   if (typeof brand === 'string' || !reads(holder, brand)) return refused(404)
   const first = Math.min(from, LOOKBACK[holder.org.plan ?? ''] ?? 0)
   return { status: 200, days: MARKED_DAYS.filter((age) => age <= first && age >= (to ?? 0)).toReversed() }
