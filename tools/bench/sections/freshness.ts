@@ -11,7 +11,7 @@ import { fill, LAST_DAY, withoutTriggers } from '../volume.ts'
 /** Milliseconds to Neon and back. */
 const LATENCY_MS = 20
 
-const LOAD = { brands: 41, answersPerSecond: 50, minutes: 10 }
+const LOAD = { brands: 41, answersPerSecond: 50, minutes: 5 }
 
 /** Milliseconds between two changes whose arrival is timed. */
 const PROBE_MS = 13_000
