@@ -3,7 +3,7 @@ import { type QueryContext, required, run, toFlag } from './db.ts'
 import { parseEnv } from './env.ts'
 import { toQuery } from './prepared-statement.ts'
 
-/** The most days of one metric that one statement computes. A day of a large brand takes about 20 ms. */
+/** The most days of one metric that one statement computes. */
 const MAX_DAYS = 30
 
 /** How long one transaction computes: the way to the database then hardly counts. */

@@ -15,7 +15,7 @@ export const rollingWindow = daily.table(
     watermark: date().notNull().default('-infinity'),
     /** When the days were last enqueued. */
     enqueued_at: timestamp({ withTimezone: true }),
-    /** For functions of the release before `enqueued_at` sufficed. */
+    /** Not used: the functions of 1.0.0 need it after a rollback. */
     last_entry: bigint({ mode: 'number' }),
   },
   (table) => [

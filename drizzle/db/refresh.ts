@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientBase } from 'pg'
 import { sqlState } from './sql-state.ts'
 
-/** How long one transaction computes, as a Postgres interval. It ends the brand that it has begun. */
+/** How long one transaction computes, as a Postgres interval. It ends the statement that it has begun. */
 const BUDGET = '2 s'
 
 /** The most days of one metric that one statement computes. */

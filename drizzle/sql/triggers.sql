@@ -41,11 +41,10 @@ $template$),
 (array['answers'], array['update'], $template$
 declare
   sees_commits boolean := not daily.has_fixed_snapshot();
+  prompt_ids uuid[];
+  dates date[];
 begin
-  insert into daily.rechecks (metric, brand_id, prompt_id, date)
-  select sources.metric,
-    case when sees_commits then (select brand_id from export_source.prompts where prompts.id = day.prompt_id) end,
-    day.prompt_id, day.date
+  select array_agg(prompt_id), array_agg(date) into prompt_ids, dates
   from (
     select distinct prompt_id, (answered_at at time zone 'UTC')::date as date
     from (
@@ -53,7 +52,13 @@ begin
       union all
       (select * from {{new_rows}} except select * from {{old_rows}})
     ) as changed
-  ) as day
+  ) as day;
+
+  insert into daily.rechecks (metric, brand_id, prompt_id, date)
+  select sources.metric,
+    case when sees_commits then (select brand_id from export_source.prompts where prompts.id = day.prompt_id) end,
+    day.prompt_id, day.date
+  from unnest(prompt_ids, dates) as day(prompt_id, date)
   join daily.sources on sources.source = 'answers' and sources.dated_by = 'answered_at';
 
   -- Citations that this transaction does not see.
@@ -94,15 +99,7 @@ begin
       where (new_rows.prompt_id, new_rows.error is null) is distinct from (old_rows.prompt_id, old_rows.error is null)
     ) as day;
 
-    perform daily.enqueue('answers', 'answered_at', array_agg(prompt_id), array_agg(date))
-    from (
-      select distinct prompt_id, (answered_at at time zone 'UTC')::date as date
-      from (
-        (select * from {{old_rows}} except select * from {{new_rows}})
-        union all
-        (select * from {{new_rows}} except select * from {{old_rows}})
-      ) as changed
-    ) as day;
+    perform daily.enqueue('answers', 'answered_at', prompt_ids, dates);
   end if;
   return null;
 end

@@ -8,6 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { Agent, request as send } from 'undici'
 import { UsageError, withClient } from '../../drizzle/db/connect.ts'
+import { portOf } from '../port.ts'
 import type { Handler } from '../workers/egress.ts'
 import { passwordsOf } from './authenticate.ts'
 import type { Neon, NeonOptions } from './neon.ts'
@@ -132,9 +133,7 @@ const startControlPlane = (address: string, secrets: ReadonlyMap<string, string>
 async function listen(server: Server): Promise<number> {
   server.listen(0, HOST)
   await once(server, 'listening')
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('The server has no port')
-  return address.port
+  return portOf(server)
 }
 
 async function freePort(): Promise<number> {

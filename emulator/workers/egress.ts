@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createListener, type Server } from 'node:net'
 import { arrayBuffer } from 'node:stream/consumers'
+import { portOf } from '../port.ts'
 
 const HOST = '127.0.0.1'
 
@@ -59,12 +60,6 @@ async function listen(server: Server, port: number): Promise<Server> {
   listener.listen({ host: HOST, port, reusePort: LISTENERS > 1 })
   await once(listener, 'listening')
   return listener
-}
-
-function portOf(listener: Server): number {
-  const address = listener.address()
-  if (address === null || typeof address === 'string') throw new Error('The egress server has no port')
-  return address.port
 }
 
 /** Streams the handler's response. When it fails, before or after its first byte, the connection is destroyed. */

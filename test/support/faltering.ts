@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import { portOf } from '../../emulator/port.ts'
 
 /** A proxy that rejects the first of each request. */
 export type Faltering = {
@@ -30,10 +31,8 @@ export async function startFaltering(service: string): Promise<Faltering> {
     response.end(await answer.text())
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('The proxy has no port')
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://127.0.0.1:${portOf(server)}`,
     asked,
     close: async () => {
       server.closeAllConnections()

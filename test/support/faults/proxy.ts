@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { portOf } from '../../../emulator/port.ts'
 
 /** What happens to a server's connections. */
 export type NetworkFault = 'fine' | 'slow' | 'refuses' | 'stalls' | 'cuts' | 'corrupts'
@@ -56,12 +57,10 @@ export async function startProxy(serverUrl: string, defaultPort: number): Promis
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('The proxy has no port')
 
   const url = new URL(serverUrl)
   url.hostname = '127.0.0.1'
-  url.port = String(address.port)
+  url.port = String(portOf(server))
   const refuse = () => {
     server.close()
     for (const socket of open) socket.resetAndDestroy()
@@ -70,7 +69,7 @@ export async function startProxy(serverUrl: string, defaultPort: number): Promis
     url: url.href,
     turn: (next) => {
       if (next === 'refuses' && fault !== 'refuses') refuse()
-      if (next !== 'refuses' && fault === 'refuses') server.listen(address.port, '127.0.0.1')
+      if (next !== 'refuses' && fault === 'refuses') server.listen(Number(url.port), '127.0.0.1')
       fault = next
       turned.resolve()
       turned = Promise.withResolvers()
