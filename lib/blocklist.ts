@@ -1,4 +1,4 @@
-/** Clients that exceeded their budget, each until its window ends. */
+/** Clients that exceeded their budget, each until its next refill. */
 export type Blocklist = {
   readonly isBlocked: (client: string, now: Date) => boolean
   /** Blocks a client until `end` (milliseconds since 1970). */

@@ -10,11 +10,14 @@ import { memoize } from './memoize.ts'
 import { network } from './network.ts'
 import { type RequestLog, timed } from './request-log.ts'
 
-/** Requests per clock minute, over all endpoints (docs/specification.md, Rate limit). */
-export const BUDGET = { requests: 100, seconds: 60 } as const
+/**
+ * A client's token bucket, over all endpoints (docs/specification.md, Rate limit): it holds `requests` and refills evenly
+ * in `seconds`, a part of it at a time.
+ */
+export const BUDGET = { requests: 100, seconds: 60, refill: { requests: 20, seconds: 12 } } as const
 
-/** What the counter answered: whether the request passes, how many are left, and the seconds until the window ends. */
-export type Budget = { readonly allowed: boolean; readonly remaining: number; readonly resetSeconds: number }
+/** What the counter answered: whether the request passes, how many are left, and the seconds until the next refill. */
+export type Budget = { readonly allowed: boolean; readonly remaining: number; readonly refillSeconds: number }
 
 /** A request to count. */
 export type Consumption = {
@@ -50,7 +53,7 @@ export function rateLimit({ order = 'concurrent', timeoutMs = 5000 }: RateLimit 
     const budget = await timed(log, 'upstash', () => consume({ key, limiter: limiterOf(env), now, log }))
     context.set('budget', budget)
     if (budget?.allowed === false) {
-      throw httpError('budget', { ...budgetHeaders(budget), 'Retry-After': String(budget.resetSeconds) })
+      throw httpError('budget', { ...budgetHeaders(budget), 'Retry-After': String(budget.refillSeconds) })
     }
     await (handling ?? next())
     for (const [name, value] of Object.entries(budgetHeaders(budget))) context.res.headers.set(name, value)
@@ -86,14 +89,14 @@ type Count = { readonly success: boolean; readonly remaining: number; readonly r
 const toBudget = ({ success, remaining, reset }: Count, now: Date): Budget => ({
   allowed: success,
   remaining: Math.max(0, remaining),
-  resetSeconds: Math.min(BUDGET.seconds, Math.max(1, Math.ceil((reset - now.getTime()) / 1000))),
+  refillSeconds: Math.min(BUDGET.refill.seconds, Math.max(1, Math.ceil((reset - now.getTime()) / 1000))),
 })
 
 /** Returns the `RateLimit` headers (IETF draft, structured fields). */
 function budgetHeaders(budget: Budget | null): Record<string, string> {
   const policy = { 'RateLimit-Policy': `"default";q=${BUDGET.requests};w=${BUDGET.seconds}` }
   if (budget === null) return policy
-  return { ...policy, RateLimit: `"default";r=${budget.remaining};t=${budget.resetSeconds}` }
+  return { ...policy, RateLimit: `"default";r=${budget.remaining};t=${budget.refillSeconds}` }
 }
 
 /** Returns a function that builds the limiter of a Worker's bindings once per isolate. */
@@ -112,7 +115,7 @@ export const createLimiter = (timeoutMs: number): ((env: Env) => Ratelimit) =>
           // A retried script whose first answer was lost would count twice.
           retry: { retries: 0 },
         }),
-        limiter: Ratelimit.fixedWindow(BUDGET.requests, `${BUDGET.seconds} s`),
+        limiter: Ratelimit.tokenBucket(BUDGET.refill.requests, `${BUDGET.refill.seconds} s`, BUDGET.requests),
         prefix: 'export-api',
         ephemeralCache: false,
         timeout: timeoutMs,

@@ -5,11 +5,9 @@ import { BUDGET } from '../lib/rate-limit.ts'
 import { DEFAULT_DAYS } from '../lib/window.ts'
 import type { Html } from './prose.ts'
 
-const PERIOD = BUDGET.seconds === 60 ? 'clock minute' : `${BUDGET.seconds} seconds`
-
 /** Renders the limits of the service from the constants that enforce them. */
 export const limits = (): Html => html`<dl class="facts">
-  <div><dt>Rate limit</dt><dd>${BUDGET.requests} requests per ${PERIOD}, across all endpoints. The limit applies to each session cookie or <code>Authorization</code> header. Requests without either share the limit of their IP address and User-Agent.</dd></div>
+  <div><dt>Rate limit</dt><dd>${BUDGET.requests} requests, refilled by ${BUDGET.refill.requests} every ${BUDGET.refill.seconds} seconds, across all endpoints. The limit applies to each session cookie or <code>Authorization</code> header. Requests without either share the limit of their IP address and User-Agent.</dd></div>
   <div><dt>Page size</dt><dd>up to ${PAGE_SIZE} rows</dd></div>
   <div><dt>Default window</dt><dd>from ${DEFAULT_DAYS} days before today until now</dd></div>
 </dl>

@@ -15,13 +15,32 @@ export interface RedisBackend {
   close(): void
 }
 
+/**
+ * Runs before each script of the embedded store. Redis gives scripts `false` for a missing value of a list, ioredis-mock a
+ * JavaScript null.
+ */
+const LUA_PRELUDE = `
+local call = redis.call
+redis.call = function(...)
+  local reply = call(...)
+  if type(reply) ~= 'userdata' then return reply end
+  local list = {}
+  for index = 1, #reply do
+    list[index] = type(reply[index]) ~= 'userdata' and reply[index]
+  end
+  return list
+end
+`
+
 /** Opens an empty store in this process. */
 export function embeddedRedis(): RedisBackend {
   // ioredis-mock shares data between instances with the same host.
   const redis = new RedisMock({ host: randomUUID() })
   return {
     // ioredis-mock has a method for each command and no generic `call`.
-    send: ([name = '', ...args]) => {
+    send: ([name = '', ...sent]) => {
+      const [script = '', ...rest] = sent
+      const args = name.toUpperCase() === 'EVAL' ? [LUA_PRELUDE + script, ...rest] : sent
       const method: unknown = Reflect.get(redis, name.toLowerCase())
       if (typeof method !== 'function') return Promise.resolve({ error: `ERR unknown command '${name}'` })
       return replyOf(async () => Reflect.apply(method, redis, args), always)

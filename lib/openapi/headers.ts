@@ -17,12 +17,12 @@ export const HEADERS: Record<string, Json> = {
     'budget;dur=4, db;dur=9',
   ),
   'RateLimit-Policy': text(
-    'The rate limit: `q` requests per window of `w` seconds.',
+    'The rate limit: `q` requests, refilled evenly within `w` seconds.',
     `"default";q=${BUDGET.requests};w=${BUDGET.seconds}`,
   ),
   RateLimit: text(
-    'The requests left (`r`), and the seconds until the limit resets (`t`). Absent while the rate limiter is unavailable.',
-    '"default";r=97;t=42',
+    'The requests left (`r`), and the seconds until the next refill (`t`). Absent while the rate limiter is unavailable.',
+    '"default";r=97;t=7',
   ),
   'Retry-After': {
     description: 'Seconds to wait before you retry the request.',

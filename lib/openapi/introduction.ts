@@ -19,8 +19,8 @@ Metrics cover counted answers: answers without an error, to prompts that are not
 To compute a rate for a period, sum the counts, then divide. The average of daily rates is a different number.
 
 Dates are UTC days. Without \`fromDate\`, the window starts ${DEFAULT_DAYS} days before today. Your plan limits how far back a window
-reaches: ${lookbacks.join(', ')}. The rate limit is ${BUDGET.requests} requests per clock minute, across
-all endpoints.
+reaches: ${lookbacks.join(', ')}. The rate limit is ${BUDGET.requests} requests, refilled
+by ${BUDGET.refill.requests} every ${BUDGET.refill.seconds} seconds, across all endpoints.
 
 For the first load, request one month at a time for each brand. Afterwards, request the most recent days again every
 day, and replace those days in your copy. Late data and edits change days that you already have.`

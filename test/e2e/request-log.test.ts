@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { readWranglerConfig } from '../../bundle/wrangler-config.ts'
 import type { Intercept } from '../../emulator/workers/outbound.ts'
-import { clearOfEnd, MINUTE } from '../support/clock.ts'
 import { fillDaily } from '../support/daily.ts'
 import { startOwnService } from '../support/own-service.ts'
 import { type Tenant, tenant } from '../support/tenant.ts'
@@ -93,10 +92,14 @@ test('every error is logged with what was known by then', async () => {
 })
 
 test('a client over its budget is logged', async () => {
-  await clearOfEnd(MINUTE, 5_000)
   const Cookie = `session=${randomUUID()}`
-  await Promise.all(Array.from({ length: 105 }, () => send('/openapi.json', { headers: { Cookie } })))
-  const { line } = await logged('/openapi.json', { headers: { Cookie } })
+  const ask = async () => (await logged('/openapi.json', { headers: { Cookie } })).line
+  let line = await ask()
+  // A refill lets a few more pass.
+  while (line.status === 200) {
+    await Promise.all(Array.from({ length: 25 }, () => send('/openapi.json', { headers: { Cookie } })))
+    line = await ask()
+  }
   expect(line).toMatchObject({ ...NOTHING, status: 429, endpoint: '/openapi.json' })
   expect(line.subrequests).toEqual({ neon: 0, upstash: 1 })
 })

@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-export const MINUTE = 60_000
-export const DAY = 24 * 60 * MINUTE
+export const DAY = 86_400_000
 
-/** Waits for the next minute or day (UTC) when this one has less than `margin` milliseconds left. */
+/** Waits for the next day (UTC) when this one has less than `margin` milliseconds left. */
 export async function clearOfEnd(period: number, margin: number): Promise<void> {
   const left = period - (Date.now() % period)
   if (left < margin) await delay(left + 50)

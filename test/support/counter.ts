@@ -21,10 +21,10 @@ export function counterAnswers(answer: Answer): RequestInit[] {
   return requests
 }
 
-/** A counter that has counted so many requests of the client. */
+/** A bucket from which the client has asked for so many tokens, this request included, and that was not refilled. */
 export const counted =
   (requests: number, limit = 100): Answer =>
   () =>
-    Response.json({ result: [requests, limit] })
+    Response.json({ result: [Math.max(-1, limit - requests), Date.now() + 12_000, limit] })
 
 export const silent: Answer = (init) => silence({ signal: init.signal ?? null })

@@ -11,7 +11,7 @@ function blockedAt(now: number, ends: Record<string, number>, last?: readonly [s
   return (clients: string) => [...clients].filter((client) => isBlocked(client, at(now))).join('')
 }
 
-test('blocks a client until its window ends, and no other client', () => {
+test('blocks a client until its refill, and no other client', () => {
   expect(blockedAt(999, { a: 1000 })('ab')).toBe('a')
   expect(blockedAt(1000, { a: 1000 })('ab')).toBe('')
 })

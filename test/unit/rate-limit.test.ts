@@ -1,4 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
+import { upstash } from '../../emulator/upstash/handler.ts'
+import { embeddedRedis } from '../../emulator/upstash/redis.ts'
 import type { Result } from '../../lib/app.ts'
 import { endpoint } from '../../lib/endpoint.ts'
 import { parseEnv } from '../../lib/env.ts'
@@ -25,18 +27,47 @@ describe('consume', () => {
     [100, true, 0],
     [101, false, 0],
     [130, false, 0],
-  ])('request %i of a minute: allowed %s, remaining %i', async (requests, allowed, remaining) => {
+  ])('request %i of a bucket: allowed %s, remaining %i', async (requests, allowed, remaining) => {
     counterAnswers(counted(requests))
     expect(await consumeOne()).toMatchObject({ allowed, remaining })
     expect(lines).toEqual([])
   })
 
   test.each([
-    ['2020-01-01', 60],
+    ['2020-01-01', 12],
     ['2999-01-01', 1],
-  ])('resets in 1 to 60 seconds even when the clock says %s', async (now, resetSeconds) => {
+  ])('refills in 1 to 12 seconds even when the clock says %s', async (now, refillSeconds) => {
     counterAnswers(counted(1))
-    expect(await consumeOne(new Date(now))).toMatchObject({ resetSeconds })
+    expect(await consumeOne(new Date(now))).toMatchObject({ refillSeconds })
+  })
+
+  test('lets 100 of 130 pass at once, then 20 more every 12 seconds from the first request on', async () => {
+    const redis = embeddedRedis()
+    const handle = upstash(redis, bindings().UPSTASH_REDIS_REST_TOKEN)
+    vi.stubGlobal('fetch', (url: string, init: RequestInit) => handle(new Request(url, init)))
+    vi.useFakeTimers({ toFake: ['Date'] })
+    try {
+      const key = newClient()
+      const limiter = limiterOf(parseEnv(bindings()))
+      const start = Date.parse('2026-11-22T10:00:07.250Z')
+      const burst = async (requests: number, seconds: number) => {
+        vi.setSystemTime(start + seconds * 1000)
+        const log = emptyLog()
+        const consumeNow = () => consume({ key, limiter, now: new Date(), log })
+        const budgets = await Promise.all(Array.from({ length: requests }, consumeNow))
+        const allowed = budgets.filter((budget) => budget?.allowed).length
+        return [allowed, [...new Set(budgets.map((budget) => budget?.refillSeconds))]]
+      }
+      expect(await burst(130, 0)).toEqual([100, [12]])
+      expect(await burst(1, 11.999)).toEqual([0, [1]])
+      expect(await burst(30, 12)).toEqual([20, [12]])
+      expect(await burst(50, 40.5), 'two refills').toEqual([40, [8]])
+      expect(await burst(130, 600), 'never above 100').toEqual([100, [12]])
+      expect(lines).toEqual([])
+    } finally {
+      vi.useRealTimers()
+      redis.close()
+    }
   })
 
   test.each<[string, Parameters<typeof counterAnswers>[0], string]>([
@@ -121,7 +152,7 @@ describe('the middleware', () => {
 
   test('runs the handler while it waits for the counter', async () => {
     const { promise: handled, resolve: onHandled } = Promise.withResolvers<void>()
-    counterAnswers(() => handled.then(() => Response.json({ result: [1, 100] })))
+    counterAnswers((init) => handled.then(() => counted(1)(init)))
     const handler = async () => {
       onHandled()
       return SERVED
@@ -131,9 +162,9 @@ describe('the middleware', () => {
 
   test('runs the handler after the counter when the order is first', async () => {
     const order: string[] = []
-    counterAnswers(() => {
+    counterAnswers((init) => {
       order.push('counter')
-      return Response.json({ result: [1, 100] })
+      return counted(1)(init)
     })
     const handler = async () => {
       order.push('handler')
@@ -147,9 +178,7 @@ describe('the middleware', () => {
     ['served', async () => SERVED],
     ['failed', () => Promise.reject(httpError('database', { 'Retry-After': '5', 'X-Own': '1' }))],
   ])('replaces a response that has %s by 429 without its headers', async (_, handler) => {
-    counterAnswers(
-      () => new Promise((resolve) => setTimeout(() => resolve(Response.json({ result: [101, 100] })), 20)),
-    )
+    counterAnswers((init) => new Promise((resolve) => setTimeout(() => resolve(counted(101)(init)), 20)))
     const { status, headers } = await fetchWith(handler)
     expect(status).toBe(429)
     expect([...headers.keys()].filter((name) => !name.startsWith('x-request-id'))).toEqual([
@@ -163,7 +192,7 @@ describe('the middleware', () => {
     ])
     expect(headers.get('Cache-Control')).toBe('no-store')
     expect(headers.get('RateLimit')).toMatch(/^"default";r=0;t=\d+$/)
-    expect(headers.get('Retry-After')).toMatch(/^([1-9]|[1-5]\d|60)$/)
+    expect(headers.get('Retry-After')).toBe('12')
     expect(requestLine()).toMatchObject({ status: 429, rows: null })
   })
 

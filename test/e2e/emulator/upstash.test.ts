@@ -48,6 +48,15 @@ describe.for(backends)('over the $name Redis', ({ backend }) => {
     expect(await redis().evalsha(sha, [], ['first'])).toEqual(['first', 'OK'])
   })
 
+  it('gives scripts false for a missing value of a list', async () => {
+    const script = `
+      redis.call('HSET', KEYS[1], 'set', 7)
+      local found = redis.call('HMGET', KEYS[1], 'set', 'missing')
+      redis.call('DEL', KEYS[1])
+      return {found[1], tostring(found[2])}`
+    expect(await redis().eval(script, [key('hash')], [])).toEqual([7, false])
+  })
+
   it('encodes strings as base64 on request, except a result that is OK', async () => {
     const base64 = { 'Upstash-Encoding': 'base64' }
     const body = ['EVAL', "return {'plain', 7, {'deep', 'OK'}}", 0]

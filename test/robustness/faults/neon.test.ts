@@ -8,7 +8,7 @@ import { SILENCES } from '../../support/faults/wire.ts'
 const { service, stages, round, waves } = trial()
 
 /** The counter's own work is of no interest here, and takes long where it is embedded. */
-const COUNT = answering('counts', () => Response.json({ result: [1, 100] }))
+const COUNT = answering('counts', () => Response.json({ result: [99, Date.now() + 12_000, 100] }))
 
 test.each(FAULTS.neon.map((fault) => ({ ...fault, fault })))('Neon that $name', async ({
   fault,

@@ -30,7 +30,7 @@ const LOADER = `export default {
 /** Neon finds no key, and Upstash counts one request. */
 const RESPONSES: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['api.neon.test', { fields: [], rows: [], rowCount: 0, command: 'SELECT', rowAsArray: true }],
-  ['local.upstash.test', { result: [1, 100] }],
+  ['local.upstash.test', { result: [99, 0, 100] }],
 ])
 
 type Start = { readonly cold: number; readonly warm: number }
