@@ -1,36 +1,62 @@
 import { isPaged } from '../reference.ts'
-import { addressOf, type SampleRequest } from './request.ts'
+import { addressOf, type SampleRequest, tableOf, USER_AGENT } from './request.ts'
 
-/** Writes a shell script for curl and jq that saves each page to a file. */
+/** Writes a shell script for curl and jq that replaces the pulled days in a file of the brand. */
 export function curl(request: SampleRequest): string {
-  const { id } = request.endpoint
-  const address = quoted(addressOf(request))
-  const options = `-sSf --retry 10 -H "X-API-Key: $EXPORT_API_KEY"`
-  const key = `# Set the key first: export EXPORT_API_KEY=svc_live_…
-# On 429 and 503, curl waits for the seconds in Retry-After and retries.`
-  if (!isPaged(request.endpoint)) {
-    return `${key}
-curl ${options} ${address} > ${id}.json || exit 1
+  const table = tableOf(request.endpoint)
+  return `# Requires curl 7.71 or later, and jq.
+# Set the key first: export EXPORT_API_KEY=svc_live_…
+url=${quoted(addressOf(request))}
+# ${USER_AGENT.comment}
+agent='${USER_AGENT.value}'
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
 
-jq -r '.data | "\\(length) rows"' ${id}.json`
-  }
-  return `${key}
-url=${address}
+# Saves one response. Retries dropped connections, 429 and 503. Shows
+# other errors and stops: with --fail, curl would retry those as well.
+get() {
+  status=$(curl -sS --retry 6 --retry-all-errors --max-time 60 \\
+    -A "$agent" -H "X-API-Key: $EXPORT_API_KEY" \\
+    -o "$2" -w '%{http_code}' "$1") || exit 1
+  [ "$status" = 200 ] || { cat "$2" >&2; exit 1; }
+}
 
-# Save each page to a file in a new folder until hasMore is false.
-folder=$(mktemp -d ./${id}-XXXXXX) || exit 1
+${isPaged(request.endpoint) ? pages(table) : listing(table)}`
+}
+
+const listing = (table: string): string => `get "$url" "$folder/1.json"
+
+# Replace the listing.
+jq -c '.data[]' "$folder/1.json" > ${table}.new &&
+  mv ${table}.new ${table}.ndjson || exit 1
+wc -l ${table}.ndjson`
+
+const pages = (table: string): string => `# Follow nextCursor until hasMore is false.
 cursor=''
 page=1
 while
-  curl ${options} \\
-    -o "$folder/$page.json" "$url\${cursor:+&cursor=$cursor}" || exit 1
-  cursor=$(jq -r '.pagination | select(.hasMore).nextCursor' "$folder/$page.json")
+  get "$url\${cursor:+&cursor=$cursor}" "$folder/$page.json"
+  cursor=$(jq -r '.pagination | select(.hasMore).nextCursor' \\
+    "$folder/$page.json") || exit 1
   [ -n "$cursor" ]
 do
   page=$((page + 1))
 done
 
-jq -sr '"\\(map(.data | length) | add) rows in \\(length) pages"' "$folder"/*.json`
-}
+# Replace the days of the window in the brand's file.
+# Rows that the service no longer has disappear.
+mkdir -p ${table}
+file=${table}/$(jq -r '.meta.brandId' "$folder/1.json").ndjson
+touch "$file"
+jq -c --slurpfile page "$folder/1.json" '
+  ($page[0].meta | [.fromDate[:10], .toDate[:10]]) as [$first, $last]
+  | select(.date < $first or .date > $last)' \\
+  "$file" > "$file.new" &&
+  jq -c '{brand_id: .meta.brandId} + .data[]' "$folder"/*.json \\
+    >> "$file.new" &&
+  mv "$file.new" "$file" || exit 1
+
+jq -sr '"\\(map(.data | length) | add) rows in \\(length) pages"' \\
+  "$folder"/*.json`
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`

@@ -1,51 +1,95 @@
 import { toCode } from '../formula.ts'
 import { type Endpoint, isPaged } from '../reference.ts'
-import { addressOf, type SampleRequest } from './request.ts'
+import { addressOf, type SampleRequest, tableOf, USER_AGENT } from './request.ts'
 
-/** Writes SQL for the DuckDB command line that loads the pages into a table and selects their rows. */
+/** Writes a script for the DuckDB command line that replaces the pulled days in a table. */
 export function duckdb(request: SampleRequest): string {
   const { endpoint, origin } = request
-  const name = endpoint.id.replaceAll('-', '_')
-  const paged = isPaged(endpoint)
-  return `-- For the duckdb command line. Set the key first: export EXPORT_API_KEY=svc_live_…
-INSTALL httpfs;
-LOAD httpfs;
+  return `-- Requires the duckdb command line 1.5.
+-- Set the key first: export EXPORT_API_KEY=svc_live_…
+-- Save as pull.sql, then run: duckdb export.duckdb -f pull.sql
+.bail on
 CREATE OR REPLACE SECRET export_api (
   TYPE http,
   SCOPE ${text(origin)},
-  EXTRA_HTTP_HEADERS MAP {'X-API-Key': getenv('EXPORT_API_KEY')}
+  EXTRA_HTTP_HEADERS MAP {
+    'X-API-Key': getenv('EXPORT_API_KEY'),
+    -- ${USER_AGENT.comment}
+    'User-Agent': '${USER_AGENT.value}'
+  }
 );
 SET force_download = true; -- no HEAD request before each page
--- DuckDB retries every error, including 401: seven times, for about a minute.
+SET errors_as_json = true; -- shows the message of the service
+
+${isPaged(endpoint) ? pages(request) : listing(request)}`
+}
+
+const listing = (
+  request: SampleRequest,
+): string => `-- DuckDB retries every error, 401 as well: send the request once.
+-- Run the script again after 429, 503 or a dropped connection.
+SET http_retries = 0;
+CREATE OR REPLACE TABLE ${tableOf(request.endpoint)} AS
+SELECT unnest(data, max_depth := 2)
+FROM read_json(${text(addressOf(request))}, columns = {
+  data: 'STRUCT(
+    ${columns(request.endpoint)}
+  )[]'
+});
+FROM ${tableOf(request.endpoint)};`
+
+function pages(request: SampleRequest): string {
+  const table = tableOf(request.endpoint)
+  return `CREATE OR REPLACE TEMP MACRO page(url) AS TABLE
+FROM read_json(url, columns = {
+  data: 'STRUCT(
+    ${columns(request.endpoint)}
+  )[]',
+  pagination: 'STRUCT(hasMore BOOLEAN, nextCursor VARCHAR)',
+  meta: 'STRUCT(brandId UUID, fromDate TIMESTAMP, toDate TIMESTAMP)'
+});
+
+-- DuckDB retries every error, 401 as well: request the first page once.
+-- Run the script again after 429, 503 or a dropped connection.
+SET http_retries = 0;
+SET VARIABLE url = ${text(addressOf(request))};
+CREATE OR REPLACE TEMP TABLE pages AS FROM page(getvariable('url'));
+
+-- Follow nextCursor until hasMore is false. SQL has no loop: write the
+-- statements for ${MAX_PAGES} more pages to a file, and run it. After the last
+-- page, they do nothing. Retries wait 0, 1, 2, 4, 8, 16 and 32 seconds.
 SET http_retries = 7;
 SET http_retry_wait_ms = 1000;
 SET http_retry_backoff = 2;
+COPY (SELECT $$
+SET VARIABLE cursor =
+  (SELECT pagination.nextCursor FROM pages ORDER BY rowid DESC LIMIT 1);
+INSERT INTO pages
+FROM page(concat(getvariable('url'), '&cursor=', getvariable('cursor')))
+WHERE getvariable('cursor') IS NOT NULL;
+$$ FROM range(${MAX_PAGES}))
+TO 'next_pages.sql' (FORMAT csv, HEADER false, QUOTE '');
+.read next_pages.sql
+SELECT if(bool_and(pagination.hasMore),
+  error('Request a shorter window.'), count(*)) AS pages FROM pages;
 
-CREATE OR REPLACE MACRO ${name}_page(url) AS TABLE FROM read_json(url, columns = {
-  data: 'STRUCT(
-    ${columns(endpoint)}
-  )[]'${paged ? ",\n  pagination: 'STRUCT(hasMore BOOLEAN, nextCursor VARCHAR)'" : ''}
-});
-
--- ${paged ? 'First page.' : 'All rows.'}
-SET VARIABLE url = ${text(addressOf(request))};
-CREATE OR REPLACE TABLE ${name}_pages AS FROM ${name}_page(getvariable('url'));
-${paged ? next(name) : ''}
-CREATE OR REPLACE VIEW ${name} AS SELECT unnest(data, max_depth := 2) FROM ${name}_pages;
-${selectResult(request, name)}`.trimEnd()
+-- Replace the days of the window in one transaction.
+-- Rows that the service no longer has disappear.
+CREATE OR REPLACE TEMP VIEW pulled AS
+SELECT meta.brandId AS brand_id, unnest(data, max_depth := 2) FROM pages;
+BEGIN;
+CREATE TABLE IF NOT EXISTS ${table} AS FROM pulled LIMIT 0;
+DELETE FROM ${table} USING (SELECT meta FROM pages LIMIT 1)
+WHERE brand_id = meta.brandId
+  AND date BETWEEN meta.fromDate::DATE AND meta.toDate::DATE;
+INSERT INTO ${table} FROM pulled;
+COMMIT;
+SELECT count(*) AS rows FROM pulled;
+${printResult(request)}`.trimEnd()
 }
 
-const more = (name: string): string => `SELECT bool_and(pagination.hasMore) AS more FROM ${name}_pages;`
-
-const next = (name: string): string => `${more(name)}
-
--- Next page. Repeat these three statements while \`more\` is true. Another run after the last page changes nothing.
-SET VARIABLE cursor = (SELECT pagination.nextCursor FROM ${name}_pages ORDER BY rowid DESC LIMIT 1);
-INSERT INTO ${name}_pages
-FROM ${name}_page(getvariable('url') || coalesce('&cursor=' || getvariable('cursor'), ''))
-WHERE getvariable('cursor') IS NOT NULL;
-${more(name)}
-`
+/** Pages after the first that the script can load. */
+const MAX_PAGES = 200
 
 const TYPES: Readonly<Record<string, string>> = {
   date: 'DATE',
@@ -61,14 +105,15 @@ const columns = ({ fields }: Endpoint): string =>
 
 const NOTATION = { sum: (term: string) => `sum(${term})`, field: (name: string) => name, round: 'round' }
 
-function selectResult({ endpoint: { formula, summary } }: SampleRequest, name: string): string {
-  if (formula === undefined) return `\nFROM ${name};`
+function printResult({ endpoint: { formula, summary } }: SampleRequest): string {
+  if (formula === undefined) return ''
   const { part, whole, per } = formula
-  const result = `${toCode(part, NOTATION)} / nullif(${toCode(whole, NOTATION)}, 0) * 100 AS result`
+  const result = `${toCode(part, NOTATION)}
+  / nullif(${toCode(whole, NOTATION)}, 0) * 100 AS result`
   return `
 -- ${summary}: sum over the window, then divide.
 SELECT ${per === undefined ? '' : `${per}, `}${result}
-FROM ${name}${per === undefined ? '' : `\nGROUP BY ${per}\nORDER BY ${per}`};`
+FROM pulled${per === undefined ? '' : `\nGROUP BY ${per}\nORDER BY ${per}`};`
 }
 
 const text = (value: string): string => `'${value.replaceAll("'", "''")}'`

@@ -1,6 +1,7 @@
 import { type Notation, toCode } from '../formula.ts'
-import { isPaged } from '../reference.ts'
-import { parametersOf, type SampleRequest } from './request.ts'
+import { type Endpoint, isPaged } from '../reference.ts'
+import { parametersOf, type SampleRequest, tableOf, USER_AGENT } from './request.ts'
+import { sqliteColumns, wrapped } from './sqlite.ts'
 
 /** Writes a program for Python 3.8 or later that needs the standard library only. */
 export function python(request: SampleRequest): string {
@@ -9,44 +10,82 @@ export function python(request: SampleRequest): string {
   const entries = parametersOf(request)
     .map(([name, value]) => `    ${text(name)}: ${text(value)},`)
     .join('\n')
-  return `import json, os, time
+  return `import json, os, sqlite3, time
+from http.client import HTTPException
 from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
 URL = ${text(origin + endpoint.path)}
-KEY = os.environ["EXPORT_API_KEY"]  # svc_live_…
+HEADERS = {
+    "X-API-Key": os.environ["EXPORT_API_KEY"],  # svc_live_…
+    # ${USER_AGENT.comment}
+    "User-Agent": "${USER_AGENT.value}",
+}${paged ? `\nWINDOW = {\n${entries}\n}` : ''}
 
 
 def get(parameters):
-    """Returns one response. Retries 429 and 503 after Retry-After seconds."""
-    request = Request(f"{URL}?{urlencode(parameters)}", headers={"X-API-Key": KEY})
-    for attempt in range(10):
+    """Returns one response. Retries dropped connections, 429 and 503."""
+    request = Request(f"{URL}?{urlencode(parameters)}", headers=HEADERS)
+    for attempt in range(1, 11):
         try:
             with urlopen(request, timeout=60) as response:
                 return json.load(response)
         except HTTPError as error:
-            if error.code not in (429, 503) or attempt == 9:
-                raise SystemExit(f"{error.code}: {json.load(error)['error']}")
-            time.sleep(int(error.headers["Retry-After"]))
+            problem = f"{error.code}: {error.read().decode()}"
+            if error.code not in (429, 503):
+                break
+            wait = int(error.headers["Retry-After"])
+        except (OSError, HTTPException) as error:
+            problem, wait = error, attempt
+        time.sleep(wait)
+    raise SystemExit(problem)
 
-${paged ? PAGES : ''}
-rows = ${paged ? `list(pull({\n${entries}\n}))` : 'get({})["data"]'}
+
+${paged ? PAGES : 'rows = get({})["data"]\n'}
+${paged ? REPLACE_DAYS : '# Replace the listing.'}
+${store(endpoint)}
 print(len(rows), "rows")
 ${printResult(request)}`.trimEnd()
 }
 
-const PAGES = `
-def pull(parameters):
-    """Yields all rows of the window: follows nextCursor until hasMore is false."""
-    while True:
-        page = get(parameters)
-        yield from page["data"]
-        if not page["pagination"]["hasMore"]:
-            return
-        parameters = {**parameters, "cursor": page["pagination"]["nextCursor"]}
-
+const PAGES = `# Follow nextCursor until hasMore is false.
+page = get(WINDOW)
+rows, meta = page["data"], page["meta"]
+while page["pagination"]["hasMore"]:
+    page = get({**WINDOW, "cursor": page["pagination"]["nextCursor"]})
+    rows += page["data"]
 `
+
+const REPLACE_DAYS = `# Replace the days of the window in one transaction.
+# Rows that the service no longer has disappear.
+brand = meta["brandId"]`
+
+function store(endpoint: Endpoint): string {
+  const table = tableOf(endpoint)
+  const columns = sqliteColumns(endpoint)
+  const indent = '        '
+  const remove = isPaged(endpoint)
+    ? `db.execute(
+        "DELETE FROM ${table} WHERE brand_id = ? AND date BETWEEN ? AND ?",
+        (brand, meta["fromDate"][:10], meta["toDate"][:10]),
+    )`
+    : `db.execute("DELETE FROM ${table}")`
+  return `with sqlite3.connect("export.db") as db:
+    db.execute("""CREATE TABLE IF NOT EXISTS ${table} (
+${wrapped(
+  columns.map(({ name, type }) => `${name} ${type}`),
+  indent,
+)}
+    )""")
+    ${remove}
+    db.executemany("""INSERT INTO ${table} VALUES (
+${wrapped(
+  columns.map(({ name }) => `:${name}`),
+  indent,
+)}
+    )""", ${isPaged(endpoint) ? '[{**row, "brand_id": brand} for row in rows]' : 'rows'})`
+}
 
 const notation = (rows: string): Notation => ({
   sum: (term) => `sum(${term} for row in ${rows})`,

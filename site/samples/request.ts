@@ -9,6 +9,12 @@ export type SampleRequest = {
   readonly query: Readonly<Record<string, string>>
 }
 
+/** The `User-Agent` of the samples, with what a reader should know about it. */
+export const USER_AGENT = {
+  value: 'my-warehouse/1.0',
+  comment: 'Use your own: equal names behind one address share the rate limit.',
+} as const
+
 /** Value of a required parameter that is not set. */
 const PLACEHOLDER = 'BRAND_ID'
 
@@ -25,3 +31,6 @@ export function addressOf(request: SampleRequest): string {
   const query = new URLSearchParams(parametersOf(request)).toString()
   return request.origin + request.endpoint.path + (query && `?${query}`)
 }
+
+/** Returns the name of the table that a sample stores an endpoint's rows in. */
+export const tableOf = ({ id }: Endpoint): string => id.replaceAll('-', '_')

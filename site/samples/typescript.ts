@@ -1,65 +1,111 @@
 import { javascript, toCode } from '../formula.ts'
 import { type Endpoint, type Field, isPaged } from '../reference.ts'
-import { parametersOf, type SampleRequest } from './request.ts'
+import { parametersOf, type SampleRequest, tableOf, USER_AGENT } from './request.ts'
+import { sqliteColumns, wrapped } from './sqlite.ts'
 
 /** Writes a program for Node 22.18 or later, Deno and Bun that needs no library. */
 export function typescript(request: SampleRequest): string {
   const { origin, endpoint } = request
   const paged = isPaged(endpoint)
-  const entries = parametersOf(request).map(([name, value]) => `${name}: ${text(value)}`)
-  return `// Requires Node 22.18 or later, Deno or Bun. Save as pull.mts, then run: node pull.mts
+  const entries = parametersOf(request).map(([name, value]) => `  ${name}: ${text(value)},`)
+  return `// Requires Node 22.18, Deno 2.2 or Bun 1.4, or later.
+// Save as pull.mts, then run: node pull.mts
+import { DatabaseSync } from 'node:sqlite'
+
 const ADDRESS = ${text(origin + endpoint.path)}
-const KEY = process.env.EXPORT_API_KEY ?? '' // svc_live_…
+const HEADERS = {
+  'X-API-Key': process.env.EXPORT_API_KEY ?? '', // svc_live_…
+  // ${USER_AGENT.comment}
+  'User-Agent': '${USER_AGENT.value}',
+}${paged ? `\nconst WINDOW = {\n${entries.join('\n')}\n}` : ''}
 
-${types(endpoint, paged)}
+${types(endpoint)}
 
-/** Returns one response. Retries 429 and 503 after Retry-After seconds. */
+/** Returns one response. Retries dropped connections, 429 and 503. */
 async function get(parameters: Record<string, string>): Promise<Body> {
-  for (let attempt = 1; ; attempt += 1) {
-    const query = new URLSearchParams(parameters)
-    const response = await fetch(\`\${ADDRESS}?\${query}\`, { headers: { 'X-API-Key': KEY } })
-    if (response.ok) return (await response.json()) as Body
-    if ((response.status !== 429 && response.status !== 503) || attempt === 10) {
-      throw new Error(\`\${response.status}: \${await response.text()}\`)
+  const address = \`\${ADDRESS}?\${new URLSearchParams(parameters)}\`
+  let problem: unknown
+  for (let attempt = 1; attempt <= 10; attempt += 1) {
+    let seconds = attempt
+    try {
+      const signal = AbortSignal.timeout(60_000)
+      const response = await fetch(address, { headers: HEADERS, signal })
+      if (response.ok) return (await response.json()) as Body
+      problem = new Error(\`\${response.status}: \${await response.text()}\`)
+      if (response.status !== 429 && response.status !== 503) break
+      seconds = Number(response.headers.get('Retry-After'))
+    } catch (error) {
+      problem = error
     }
-    const seconds = Number(response.headers.get('Retry-After'))
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
   }
+  throw problem
 }
-${paged ? PAGES.replaceAll('Row', endpoint.rowName) : ''}
-${
-  paged
-    ? `const rows: ${endpoint.rowName}[] = []
-const parameters = {
-${entries.map((entry) => `  ${entry},`).join('\n')}
-}
-for await (const row of pull(parameters)) rows.push(row)`
-    : 'const { data: rows } = await get({})'
-}
+
+${paged ? PAGES : 'const { data: rows } = await get({})'}
+
+${store(endpoint)}
 console.log(rows.length, 'rows')
-${printResult(request)}
-export {}`.replace(/\n\n+export/, '\n\nexport')
+${printResult(request)}`.trimEnd()
 }
 
-const PAGES = `
-/** Yields all rows of the window: follows nextCursor until hasMore is false. */
-async function* pull(parameters: Record<string, string>): AsyncGenerator<Row> {
-  for (let cursor: string | null = ''; cursor !== null; ) {
-    const { data, pagination }: Body = await get({ ...parameters, ...(cursor && { cursor }) })
-    yield* data
-    cursor = pagination.hasMore ? pagination.nextCursor : null
-  }
-}
-`
+const PAGES = `// Follow nextCursor until hasMore is false.
+let page = await get(WINDOW)
+const { data: rows, meta } = page
+while (page.pagination.hasMore) {
+  page = await get({ ...WINDOW, cursor: page.pagination.nextCursor })
+  rows.push(...page.data)
+}`
 
-function types({ rowName, fields }: Endpoint, paged: boolean): string {
-  const pagination = paged ? '\n  pagination: { hasMore: boolean; nextCursor: string | null }' : ''
+const PAGE_TYPES = `
+  pagination: { hasMore: true; nextCursor: string } | { hasMore: false }
+  meta: { brandId: string; fromDate: string; toDate: string }`
+
+function types(endpoint: Endpoint): string {
+  const { rowName, fields } = endpoint
   return `type ${rowName} = {
 ${fields.map((field) => `  ${field.name}: ${typeOf(field)}`).join('\n')}
 }
 type Body = {
-  data: ${rowName}[]${pagination}
+  data: ${rowName}[]${isPaged(endpoint) ? PAGE_TYPES : ''}
 }`
+}
+
+const REPLACE_DAYS = `// Replace the days of the window in one transaction.
+// Rows that the service no longer has disappear.
+const { brandId, fromDate, toDate } = meta`
+
+function store(endpoint: Endpoint): string {
+  const table = tableOf(endpoint)
+  const columns = sqliteColumns(endpoint)
+  const paged = isPaged(endpoint)
+  const values = endpoint.fields.map(({ name, type }) =>
+    type === 'boolean' ? `Number(row.${name})` : `row.${name}`,
+  )
+  const remove = paged
+    ? `db.prepare(
+  'DELETE FROM ${table} WHERE brand_id = ? AND date BETWEEN ? AND ?',
+).run(brandId, fromDate.slice(0, 10), toDate.slice(0, 10))`
+    : `db.exec('DELETE FROM ${table}')`
+  return `${paged ? REPLACE_DAYS : '// Replace the listing.'}
+const db = new DatabaseSync('export.db')
+db.exec(\`CREATE TABLE IF NOT EXISTS ${table} (
+${wrapped(
+  columns.map(({ name, type }) => `${name} ${type}`),
+  '  ',
+)}
+)\`)
+db.exec('BEGIN')
+${remove}
+const insert = db.prepare(
+  'INSERT INTO ${table} VALUES (${columns.map(() => '?').join(', ')})',
+)
+for (const row of rows) {
+  insert.run(
+${wrapped([...(paged ? ['brandId'] : []), ...values], '    ')},
+  )
+}
+db.exec('COMMIT')`
 }
 
 const TYPES: Readonly<Record<string, string>> = { integer: 'number', number: 'number', boolean: 'boolean' }

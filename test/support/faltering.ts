@@ -1,34 +1,41 @@
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { portOf } from '../../emulator/port.ts'
 
-/** A proxy that rejects the first of each request. */
+/** What the proxy does to a request instead of passing on the service's response. */
+export type Fault = 'dropped' | 'cut' | 429 | 503
+
+/** A proxy in front of the service. */
 export type Faltering = {
   readonly url: string
-  /** Number of requests by path and query. */
-  readonly asked: Map<string, number>
+  /** The `User-Agent` of each request, by path and query. */
+  readonly asked: Map<string, (string | undefined)[]>
   readonly close: () => Promise<void>
 }
 
-/** Starts the proxy: a first request gets 429 or 503 with `Retry-After: 1`, its repetition the service's response. */
-export async function startFaltering(service: string): Promise<Faltering> {
-  const asked = new Map<string, number>()
+/** Starts a proxy. `faults` are those of the first page, of the second one, and so on: each page has its faults first. */
+export async function startFaltering(service: string, faults: readonly Fault[][] = []): Promise<Faltering> {
+  const asked = new Map<string, (string | undefined)[]>()
   const server = createServer(async ({ url: target = '', headers }, response) => {
-    const times = (asked.get(target) ?? 0) + 1
-    asked.set(target, times)
-    if (times === 1) {
-      response.writeHead(asked.size % 2 === 0 ? 503 : 429, {
-        'Retry-After': '1',
-        'Content-Type': 'application/json',
-      })
+    const agents = asked.get(target) ?? []
+    asked.set(target, agents)
+    agents.push(headers['user-agent'])
+    const fault = faults[[...asked.keys()].indexOf(target)]?.[agents.length - 1]
+    if (typeof fault === 'number') {
+      response.writeHead(fault, { 'Retry-After': '1', 'Content-Type': 'application/json' })
       response.end('{"error":"Later."}')
       return
     }
+    if (fault === 'dropped') return void response.destroy()
+    // A rate budget of its own for each request.
     const answer = await fetch(service + target, {
-      headers: { 'X-API-Key': String(headers['x-api-key']), 'User-Agent': target },
+      headers: { 'X-API-Key': String(headers['x-api-key']), 'User-Agent': randomUUID() },
     })
+    const body = await answer.text()
     response.writeHead(answer.status, { 'Content-Type': 'application/json' })
-    response.end(await answer.text())
+    if (fault === 'cut') response.write(body.slice(0, body.length / 2), () => response.destroy())
+    else response.end(body)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {

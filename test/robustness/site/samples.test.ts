@@ -1,164 +1,241 @@
-import { execFile } from 'node:child_process'
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { execFile, spawnSync } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { isPaged } from '../../../site/reference.ts'
 import { type Language, SAMPLES } from '../../../site/samples.ts'
 import { call, pull, type Row } from '../../support/call.ts'
 import { fillDaily } from '../../support/daily.ts'
-import { startFaltering } from '../../support/faltering.ts'
+import { type Faltering, type Fault, startFaltering } from '../../support/faltering.ts'
 import { hasAll } from '../../support/programs.ts'
 import { reference } from '../../support/reference.ts'
 import { type Tenant, tenant } from '../../support/tenant.ts'
-import { database } from '../../support/world.ts'
+import { brand, database } from '../../support/world.ts'
 
 const db = database()
 const run = promisify(execFile)
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
-const ROWS = 2001
 
+const folder = await mkdtemp(join(tmpdir(), 'samples-'))
 let its: Tenant
-let folder: string
-let window: Record<string, string>
+let proxy: Faltering
 
-// Three pages of two metrics: one has one row a day, the other many.
 beforeAll(async () => {
   its = await tenant(db)
-  folder = await mkdtemp(join(tmpdir(), 'samples-'))
-  window = { brandId: its.brandId, fromDate: '2020-01-01', toDate: '2026-11-01' }
-  for (const [name, days] of [
-    ['sentiment', ROWS],
-    ['citation-share', 30],
-  ] as const)
-    await fillDaily(db, { name, brandId: its.brandId, rows: ROWS, first: '2020-01-05', days })
+  proxy = await startFaltering(inject('serviceUrl'))
 })
 
 afterAll(async () => {
+  await proxy.close()
   await rm(folder, { recursive: true, force: true })
 })
-
-/** Whether DuckDB and its HTTP extension are installed. */
-const hasDuckdb = async (): Promise<boolean> =>
-  run('duckdb', ['-c', 'LOAD httpfs']).then(
-    () => true,
-    () => false,
-  )
 
 type Runner = {
   readonly file: string
   readonly command: readonly string[]
   readonly isInstalled: boolean
-  /** Code appended to a sample that prints its rows as JSON. */
-  readonly printRows: (id: string) => string
-  /** Edits a sample as its comments tell the reader to. */
-  readonly edit?: (sample: string) => string
+  /** Reads a table from the store that the sample wrote in a folder. */
+  readonly stored: (folder: string, table: string) => Promise<Row[]>
 }
 
-const NEXT_PAGE = /-- Next page\.[\s\S]*?(?=CREATE OR REPLACE VIEW)/
+const fromSqlite = async (folder: string, table: string): Promise<Row[]> => {
+  const store = new DatabaseSync(join(folder, 'export.db'))
+  // @ts-expect-error The samples store no bytes.
+  const rows: Row[] = store.prepare(`SELECT * FROM ${table}`).all()
+  store.close()
+  return rows
+}
+
+// DuckDB's HTTP extension comes from its Python package where there is one, else from DuckDB's server.
+const { stdout: httpfs } = spawnSync(
+  'python3',
+  [
+    '-c',
+    `import glob, duckdb_extension_httpfs as package
+print(*glob.glob(package.__path__[0] + "/**/*.duckdb_extension", recursive=True), end="")`,
+  ],
+  { encoding: 'utf8' },
+)
+const DUCKDB_SETUP = `SET extension_directory = '${folder}'; ${httpfs && `INSTALL '${httpfs}'`}`
 
 const RUNNERS: Readonly<Record<Language, Runner>> = {
   curl: {
     file: 'pull.sh',
     command: ['sh'],
     isInstalled: hasAll('curl', 'jq'),
-    printRows: (id) => `jq -sc 'map(.data) | add' ${isPagedId(id) ? '"$folder"/*.json' : `${id}.json`}`,
+    stored: async (cwd, table) => {
+      const { stdout } = await run('sh', ['-c', 'cat "$0".ndjson || cat "$0"/*.ndjson', table], { cwd })
+      return stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+    },
   },
-  python: {
-    file: 'pull.py',
-    command: ['python3'],
-    isInstalled: hasAll('python3'),
-    printRows: () => 'print(json.dumps(rows))',
-  },
-  typescript: {
-    file: 'pull.mts',
-    command: [process.execPath],
-    isInstalled: true,
-    printRows: () => 'console.log(JSON.stringify(rows))',
-  },
+  python: { file: 'pull.py', command: ['python3'], isInstalled: hasAll('python3'), stored: fromSqlite },
+  typescript: { file: 'pull.mts', command: [process.execPath], isInstalled: true, stored: fromSqlite },
   sql: {
     file: 'pull.sql',
-    command: ['sh', '-c', 'duckdb -bail -json < "$0"'],
-    isInstalled: await hasDuckdb(),
-    printRows: (id) => `SELECT * FROM ${id.replaceAll('-', '_')};`,
-    // Once more than there are pages, which changes nothing.
-    edit: (sample) => sample.replace('INSTALL httpfs;\n', '').replace(NEXT_PAGE, (block) => block.repeat(3)),
+    command: ['duckdb', '-cmd', DUCKDB_SETUP, 'export.duckdb', '-f'],
+    isInstalled: hasAll('duckdb'),
+    stored: async (folder, table) => {
+      const { stdout } = await run('duckdb', ['-json', join(folder, 'export.duckdb'), '-c', `FROM ${table}`])
+      return JSON.parse(stdout)
+    },
   },
 }
 
-const isPagedId = (id: string): boolean => reference.endpoints.some((each) => each.id === id && isPaged(each))
+const languages = Object.keys(RUNNERS)
+  .filter((name): name is Language => Object.hasOwn(RUNNERS, name))
+  .filter((language) => RUNNERS[language].isInstalled)
 
-/** Runs the sample of an endpoint in a new folder. Returns the rows that it pulled. */
-async function runSample(language: Language, id: string, origin: string): Promise<Row[]> {
-  const { file, command, printRows, edit = (sample) => sample } = RUNNERS[language]
-  const endpoint = reference.endpoints.find((each) => each.id === id)
-  if (endpoint === undefined) throw new Error(`Unknown endpoint ${id}`)
-  const directory = await mkdtemp(join(folder, `${id}-${language}-`))
-  const sample = SAMPLES[language].write({ origin, endpoint, query: isPaged(endpoint) ? window : {} })
-  await writeFile(join(directory, file), `${edit(sample)}\n${printRows(id)}\n`)
-  const [program = '', ...args] = command
-  const { stdout } = await run(program, [...args, file], {
-    cwd: directory,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, EXPORT_API_KEY: its.key },
-    maxBuffer: 64 * 1024 * 1024,
-  })
-  return JSON.parse(stdout.slice(stdout.lastIndexOf('\n[') + 1))
+type Run = {
+  readonly language: Language
+  readonly directory: string
+  readonly origin: string
+  /** The endpoint. */
+  readonly id: string
+  readonly query?: Record<string, string>
+  readonly key?: string
 }
 
-/** Returns rows as sorted text, because samples print them in different orders. */
+/** Runs a sample in a folder. Throws an error with what the sample printed when it fails. */
+async function runSample({ language, directory, origin, id, query = {}, key = its.key }: Run): Promise<void> {
+  const { file, command } = RUNNERS[language]
+  const endpoint = reference.endpoints.find((each) => each.id === id)
+  if (endpoint === undefined) throw new Error(`Unknown endpoint ${id}`)
+  await writeFile(join(directory, file), SAMPLES[language].write({ origin, endpoint, query }))
+  const [program = '', ...args] = command
+  const { PATH, HOME } = process.env
+  await run(program, [...args, file], { cwd: directory, env: { PATH, HOME, EXPORT_API_KEY: key } })
+}
+
+/** Runs something for all languages at once, because each of them waits. Returns the results by language. */
+async function inEach<Result>(
+  use: (run: Pick<Run, 'language' | 'directory'>) => Promise<Result>,
+): Promise<Record<string, Result>> {
+  const results = await Promise.all(
+    languages.map(async (language) => {
+      const directory = join(folder, language)
+      await mkdir(directory, { recursive: true })
+      return [language, await use({ language, directory })] as const
+    }),
+  )
+  return Object.fromEntries(results)
+}
+
+/** What `inEach` returns when every language has the same result. */
+const eachHas = <Result>(result: Result): Record<string, Result> =>
+  Object.fromEntries(languages.map((language) => [language, result]))
+
+/** Returns rows as sorted text, because stores return them in different orders. */
 const sorted = (rows: readonly Row[]): string[] =>
   rows
     .map((row) => JSON.stringify(Object.entries(row).map(([name, value]) => [name, normalize(value)])))
     .sort()
 
-/** Removes DuckDB's formatting of times. */
+/** Removes DuckDB's formatting of times, and what SQLite makes of booleans. */
 const normalize = (value: unknown): unknown =>
   typeof value === 'string'
     ? value.replace(/^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(\.\d+)?(Z|\+00)$/, '$1 $2')
-    : value
+    : typeof value === 'boolean'
+      ? Number(value)
+      : value
 
-const languages = Object.keys(RUNNERS).filter((name): name is Language => Object.hasOwn(RUNNERS, name))
+const storedRows = ({ language, directory }: Pick<Run, 'language' | 'directory'>, id: string) =>
+  RUNNERS[language].stored(directory, id.replaceAll('-', '_')).then(sorted)
 
-describe.each(languages)('%s samples', (language) => {
-  test.skipIf(!RUNNERS[language].isInstalled)('pull every row once', async () => {
-    // The listing, and metrics with one row and with many rows a day. The other samples differ in names only.
-    for (const id of ['brands', 'sentiment', 'citation-share']) {
-      const expected = isPagedId(id)
-        ? await pull(`/${id}`, { key: its.key, query: window })
-        : await listBrands()
-      expect(expected).toHaveLength(isPagedId(id) ? ROWS : 1)
-      expect(sorted(await runSample(language, id, inject('serviceUrl'))), id).toEqual(sorted(expected))
+/** Returns the rows of a window with the column that the samples add. */
+const served = async (id: string, query: Record<string, string>): Promise<Row[]> =>
+  (await pull(`/${id}`, { key: its.key, query })).map((row) => ({ brand_id: query.brandId ?? '', ...row }))
+
+test('samples replace the days of their window, and no other day or brand', async () => {
+  const id = 'citation-share'
+  const other = await brand(db, its.org, { name: 'Other' })
+  const { brandId } = its
+  await fillDaily(db, { name: id, brandId, rows: 1201, first: '2026-10-01', days: 30 })
+  await fillDaily(db, { name: id, brandId, rows: 3, first: '2020-01-05', days: 3, from: 2000 })
+  await fillDaily(db, { name: id, brandId: other, rows: 9, first: '2026-10-01', days: 5 })
+  const all = { brandId, fromDate: '2020-01-01', toDate: '2026-10-31' }
+  const ofOther = { brandId: other, fromDate: '2026-10-01' }
+  const days = { brandId, fromDate: '2026-10-10', toDate: '2026-10-20' }
+  const [before, unchanged] = await Promise.all([served(id, all), served(id, ofOther)])
+  await inEach(async (each) => {
+    await runSample({ ...each, id, origin: proxy.url, query: all })
+    await runSample({ ...each, id, origin: proxy.url, query: ofOther })
+  })
+  expect(await inEach((each) => storedRows(each, id))).toEqual(eachHas(sorted([...before, ...unchanged])))
+
+  const ofBrand = 'daily.citation_share where brand_id = $1 and date'
+  await db.query(`delete from ${ofBrand} = '2026-10-12'`, [brandId])
+  await db.query(`delete from ${ofBrand} in ('2026-10-02', '2026-10-13') and citations < 500`, [brandId])
+  await db.query('update daily.citation_share set domain = null where brand_id = $1', [brandId])
+  const after = await served(id, days)
+  await inEach((each) => runSample({ ...each, id, origin: proxy.url, query: days }))
+  // The plan does not reach back to this window: it is empty, and its days stay.
+  await db.query(`update subscriptions set plan = 'pro' where organization_id = $1`, [its.org.id])
+  const old = { brandId, fromDate: '2020-01-01', toDate: '2020-12-31' }
+  await inEach((each) => runSample({ ...each, id, origin: proxy.url, query: old }))
+
+  const kept = before.filter(({ date }) => String(date) < days.fromDate || String(date) > days.toDate)
+  expect(after.length).toBeLessThan(before.length - kept.length)
+  const expected = sorted([...kept, ...after, ...unchanged])
+  expect(await inEach((each) => storedRows(each, id))).toEqual(eachHas(expected))
+})
+
+test('samples replace the listing of brands', async () => {
+  const listed = await brand(db, its.org, { name: 'Listed' })
+  await inEach((each) => runSample({ ...each, id: 'brands', origin: proxy.url }))
+  await db.query('update brands set active = false where id = $1', [listed])
+  await inEach((each) => runSample({ ...each, id: 'brands', origin: proxy.url }))
+  const { data } = await call('/brands', { key: its.key })
+  expect(await inEach((each) => storedRows(each, 'brands'))).toEqual(eachHas(sorted(data)))
+})
+
+test('samples retry dropped connections, 429 and 503 on every page, under a name of their own', async () => {
+  const { key, brandId } = await tenant(db)
+  const id = 'sentiment'
+  const query = { brandId, fromDate: '2020-01-01', toDate: '2026-10-31' }
+  await fillDaily(db, { name: id, brandId, rows: 2001, first: '2020-01-05', days: 2001 })
+  const faults: Fault[][] = [
+    ['dropped', 429],
+    [503, 'cut'],
+    ['cut', 503],
+  ]
+  const asked = await inEach(async (each) => {
+    const faltering = await startFaltering(inject('serviceUrl'), faults)
+    const start = () => runSample({ ...each, id, origin: faltering.url, query, key })
+    // DuckDB sends the first request once: its sample says to run it again.
+    if (each.language === 'sql') for (const _ of faults[0] ?? []) await start().catch(() => {})
+    await start().finally(faltering.close)
+    return [...faltering.asked.values()]
+  })
+  expect(asked).toEqual(eachHas(Array(3).fill(Array(3).fill('my-warehouse/1.0'))))
+  const rows = (await pull(`/${id}`, { key, query })).map((row) => ({ brand_id: brandId, ...row }))
+  expect(await inEach((each) => storedRows(each, id))).toEqual(eachHas(sorted(rows)))
+})
+
+test('samples stop at 401 after one request, with the message of the service', async () => {
+  const outcomes = await inEach(async (each) => {
+    const counting = await startFaltering(inject('serviceUrl'))
+    const key = `${its.key.slice(0, -4)}0000`
+    const query = { brandId: its.brandId }
+    const { message } = await runSample({ ...each, id: 'visibility', origin: counting.url, query, key })
+      .then(
+        () => new Error('No error'),
+        (error: Error) => error,
+      )
+      .finally(counting.close)
+    return {
+      requests: [...counting.asked.values()].flat().length,
+      message: /API key missing or invalid/.exec(message)?.[0],
     }
   })
-
-  // DuckDB retries every status.
-  test.skipIf(!RUNNERS[language].isInstalled || language === 'sql')('stop at 401', async () => {
-    const { key } = its
-    its = { ...its, key: `${key.slice(0, -4)}0000` }
-    await expect(runSample(language, 'sentiment', inject('serviceUrl'))).rejects.toThrow(/401/)
-    its = { ...its, key }
-  })
+  expect(outcomes).toEqual(eachHas({ requests: 1, message: 'API key missing or invalid' }))
 })
-
-// Runs all languages at once, because each of them waits.
-test('samples retry 429 and 503 after Retry-After seconds', async () => {
-  const expected = await pull('/citation-share', { key: its.key, query: window })
-  const installed = languages.filter((language) => RUNNERS[language].isInstalled)
-  const outcomes = await Promise.all(
-    installed.map(async (language) => {
-      const proxy = await startFaltering(inject('serviceUrl'))
-      const rows = await runSample(language, 'citation-share', proxy.url).finally(proxy.close)
-      return [language, [...proxy.asked.values()], sorted(rows)]
-    }),
-  )
-  expect(outcomes).toEqual(installed.map((language) => [language, [2, 2, 2], sorted(expected)]))
-})
-
-async function listBrands(): Promise<Row[]> {
-  return [...(await call('/brands', { key: its.key })).data]
-}
 
 test('TypeScript samples pass a strict type check', async () => {
   const directory = await mkdtemp(join(folder, 'types-'))
@@ -190,10 +267,10 @@ test('samples escape the values that a reader enters', async () => {
   await writeFile(join(directory, 'a.sh'), `${/^url=.*$/m.exec(shell)?.[0]}\nprintf %s "$url"`)
   expect((await run('sh', [join(directory, 'a.sh')])).stdout).toBe(`${origin}${endpoint.path}?${encoded}`)
 
-  const typescript = /const parameters = \{[\s\S]*?\n\}/.exec(
+  const typescript = /const WINDOW = \{[\s\S]*?\n\}/.exec(
     SAMPLES.typescript.write({ origin, endpoint, query }),
   )?.[0]
-  expect(new Function(`${typescript}; return parameters`)()).toEqual({ brandId: hostile })
+  expect(new Function(`${typescript}; return WINDOW`)()).toEqual({ brandId: hostile })
   expect(SAMPLES.python.write({ origin, endpoint, query })).toContain(
     `"brandId": ${JSON.stringify(hostile)},`,
   )
