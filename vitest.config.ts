@@ -17,6 +17,7 @@ export default defineConfig({
       { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: 20_000 } },
       { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], ...overServers } },
       { test: { name: 'robustness', include: ['test/robustness/**/*.test.ts'], ...overServers } },
+      { test: { name: 'loaders', include: ['test/loaders/**/*.test.ts'], ...overServers } },
     ],
   },
 })
