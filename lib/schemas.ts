@@ -14,8 +14,8 @@ export const text = (description: string) => z.string().check(z.meta({ descripti
 
 export const flag = (description: string) => z.boolean().check(z.meta({ description }))
 
-/** A count: a whole number from 0. */
-export const count = (description: string) => z.int().check(z.gte(0), z.meta({ description }))
+/** A count: a whole number from 0, stored in 32 bits. */
+export const count = (description: string) => z.int32().check(z.gte(0), z.meta({ description }))
 
 /** A percentage from 0 to 100, always written with four decimals. */
 export const rate = (description: string) =>

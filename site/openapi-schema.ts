@@ -1,13 +1,10 @@
 import * as z from 'zod/mini'
 
-const text = z.optional(z.string())
-
 /** The schema of a field or a parameter: the members that the page shows. */
 export const Schema = z.object({
-  type: text,
-  format: text,
-  description: text,
-  anyOf: z.optional(z.array(z.object({ type: text, format: text, description: text }))),
+  type: z.union([z.string(), z.tuple([z.string(), z.literal('null')])]),
+  format: z.optional(z.string()),
+  description: z.optional(z.string()),
 })
 
 const Reference = z.object({ $ref: z.string() })

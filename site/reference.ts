@@ -100,10 +100,7 @@ function resolve<Part>(parts: Readonly<Record<string, Part>>, reference: { $ref:
 }
 
 function typeOf(schema: z.infer<typeof Schema>): Pick<Field, 'type' | 'nullable' | 'description'> {
-  const value = schema.anyOf?.find((each) => each.type !== 'null') ?? schema
-  return {
-    type: value.format ?? value.type ?? 'string',
-    nullable: schema.anyOf !== undefined,
-    description: value.description ?? schema.description ?? '',
-  }
+  const { type, format, description = '' } = schema
+  const [name, other] = typeof type === 'string' ? [type] : type
+  return { type: format ?? name, nullable: other === 'null', description }
 }

@@ -1,5 +1,6 @@
+import * as z from 'zod/mini'
 import { BUDGET } from '../rate-limit.ts'
-import type { Json } from './json-schema.ts'
+import { type Json, jsonSchema } from './json-schema.ts'
 
 const text = (description: string, example?: string): Json => ({
   description,
@@ -26,7 +27,7 @@ export const HEADERS: Record<string, Json> = {
   ),
   'Retry-After': {
     description: 'Seconds to wait before you retry the request.',
-    schema: { type: 'integer' },
+    schema: jsonSchema(z.int32().check(z.gte(1))),
   },
   ETag: text(
     'Identifies this version of the response. Send it as `If-None-Match` to receive 304 while the response is unchanged. Absent on pages whose window includes today or later days.',
