@@ -2,6 +2,9 @@ import { decodeBase64Url, encodeBase64Url } from 'hono/utils/encode'
 import { isPlan, type Plan } from './plans.ts'
 import type { PinnedWindow, RequestedWindow } from './window.ts'
 
+/** What a cursor looks like, as a regular expression without anchors (docs/specification.md, Cursors). */
+export const CURSOR = '[A-Za-z][A-Za-z0-9_-]*'
+
 /** The request that a cursor belongs to. It verifies with these values only. */
 export type CursorBinding = RequestedWindow & { readonly endpoint: string; readonly brandId: string }
 

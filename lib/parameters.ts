@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { CURSOR } from './cursor.ts'
 import { type HttpError, PARAMETER_ERRORS, parameterError } from './errors.ts'
 
 const day = () => z.iso.date().check(z.refine((text) => !text.startsWith('0000')))
@@ -21,10 +22,10 @@ export const Parameters = z.object({
         'Last day of the window, in UTC. Default: today, up to the time of the request. With a day before the default start, `fromDate` is required.',
     }),
   ),
-  cursor: z.optional(z.string().check(z.minLength(1))).check(
+  cursor: z.optional(z.string().check(z.regex(new RegExp(`^(${CURSOR})?$`)))).check(
     z.meta({
       description:
-        'The `pagination.nextCursor` of the previous page, unchanged. Omit it for the first page, and keep the other parameters the same.',
+        'The `pagination.nextCursor` of the previous page, unchanged. Leave it out or empty for the first page, and keep the other parameters the same.',
     }),
   ),
 })
@@ -48,9 +49,10 @@ export function parseParameters(query: URLSearchParams): Parameters | HttpError 
     const name = parsed.error.issues[0]?.path[0]
     return parameterError(isParameter(name) ? PARAMETER_ERRORS[name] : PARAMETER_ERRORS.order)
   }
-  const { fromDate, toDate } = parsed.data
+  const { fromDate, toDate, cursor } = parsed.data
   if (fromDate !== undefined && toDate !== undefined && fromDate > toDate) {
     return parameterError(PARAMETER_ERRORS.order)
   }
-  return parsed.data
+  // Tools with a fixed list of parameters send an empty cursor for the first page.
+  return { ...parsed.data, cursor: cursor || undefined }
 }

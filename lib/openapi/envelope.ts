@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { CURSOR } from '../cursor.ts'
 import { PAGE_SIZE } from '../page.ts'
 import { PAID_PLANS } from '../plans.ts'
 import { flag, instant, text, uuid } from '../schemas.ts'
@@ -8,7 +9,7 @@ export const Pagination = z.object({
   pageSize: z.literal(PAGE_SIZE).check(z.meta({ description: 'Maximum number of rows per page.' })),
   hasMore: flag('Whether another page follows.'),
   nextCursor: z
-    .nullable(z.string())
+    .nullable(z.string().check(z.regex(new RegExp(`^${CURSOR}$`))))
     .check(z.meta({ description: 'Send it as `cursor` to get the next page. Null on the last page.' })),
 })
 

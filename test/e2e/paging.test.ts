@@ -252,6 +252,14 @@ describe('a cursor', () => {
     expect([last.status, last.data.length, last.headers.get('Link')]).toEqual([200, 1, null])
   })
 
+  test('that is empty is the first page, and is not in its Link', async () => {
+    const { its, cursor } = await started()
+    const { data, pagination, headers } = await page(its, { cursor: '' })
+    expect([data.length, pagination.nextCursor]).toEqual([1000, cursor])
+    const link = /^<([^>]+)>/.exec(headers.get('Link') ?? '')?.[1] ?? ''
+    expect(new URL(link).searchParams.getAll('cursor')).toEqual([cursor])
+  })
+
   test('grants nothing: each page passes the gates with the key’s live state', async () => {
     const { its, cursor } = await started()
     const stranger = await tenant(db)

@@ -38,7 +38,9 @@ function areWellFormed(query: URLSearchParams): boolean {
   const [brand, from, to, cursor] = ['brandId', 'fromDate', 'toDate', 'cursor'].map((name) =>
     query.getAll(name),
   )
-  if (brand?.length !== 1 || !UUID.test(brand[0] ?? '') || cursor?.length !== 0) return false
+  if (brand?.length !== 1 || !UUID.test(brand[0] ?? '')) return false
+  // An empty cursor counts as none.
+  if ((cursor?.length ?? 0) > 1 || cursor?.[0]) return false
   const dates = [from, to].map((given) => given?.map(dayNumber) ?? [])
   if (dates.some((given) => given.length > 1 || given.includes(null))) return false
   const [first, last] = dates.map(([given]) => given ?? null)

@@ -26,8 +26,10 @@ test('each parameter error has its message', () => {
   expect(missing('brandId')).toBe('Parameter brandId is missing. Add it to the query string.')
   expect(others).toEqual({
     brandId: 'Parameter brandId must be a UUID. Use an id from /api/export/v1/brands.',
-    fromDate: 'Parameter fromDate must be a calendar date in the format YYYY-MM-DD.',
-    toDate: 'Parameter toDate must be a calendar date in the format YYYY-MM-DD.',
+    fromDate:
+      'Parameter fromDate must be a calendar date in the format YYYY-MM-DD. Leave it out for the default.',
+    toDate:
+      'Parameter toDate must be a calendar date in the format YYYY-MM-DD. Leave it out for the default.',
     lacksFromDate: 'Parameter fromDate is missing. Send it with a toDate of more than 30 days ago.',
     order: 'Parameter fromDate must not be later than toDate.',
     cursor:

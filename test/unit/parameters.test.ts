@@ -19,6 +19,10 @@ test('returns what was sent, and leaves absent what was not', () => {
   expect(parse(query)).toEqual({ brandId: ID, ...query })
 })
 
+test('takes an empty cursor as none', () => {
+  expect(parse({ cursor: '' })).toEqual({ brandId: ID })
+})
+
 test('accepts a brandId with any digits, in either case, as Postgres does', () => {
   for (const id of [
     ID,
@@ -47,8 +51,9 @@ describe('names the parameter that is wrong', () => {
     ['fromDate', `brandId=${ID}&fromDate=2026-02-01&fromDate=2026-02-01`],
     ['toDate', `brandId=${ID}&toDate=`],
     ['toDate', `brandId=${ID}&toDate&toDate`],
-    ['cursor', `brandId=${ID}&cursor=`],
+    ['cursor', `brandId=${ID}&cursor=1`],
     ['cursor', `brandId=${ID}&cursor=a&cursor=b`],
+    ['cursor', `brandId=${ID}&cursor=&cursor=`],
   ])('%s in ?%s', (name, query) => {
     expect(errorOf(query)).toMatch(new RegExp(`^400 .*\\b${name}\\b`))
   })

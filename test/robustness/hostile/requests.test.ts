@@ -109,6 +109,7 @@ const query = () => {
         `brandId=${home.foreign}`,
         'toDate=2026-02-30',
         'cursor=c',
+        'cursor=',
         '&&',
         '=',
         '?',
