@@ -18,6 +18,7 @@ export default listing({
   summary: 'Brands',
   description: 'Returns all active brands that the key can read. The response has no pages.',
   row: Brand,
+  primaryKey: ['id'],
   rows: brandListing,
   order: ['name', 'id'],
 })

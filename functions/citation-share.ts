@@ -18,6 +18,7 @@ export default metric({
   description: `Returns how many answers cite each URL, and in how many of them the citation is owned. One row per URL
 and date of the answer. Citation Share of a period: \`sum(owned_citations) / sum(citations) × 100\`.`,
   row: CitationShareRow,
+  primaryKey: ['date', 'url'],
   rows: dailyCitationShare,
   formula: { part: 'sum(owned_citations)', whole: 'sum(citations)' },
   key: ['date', 'url_hash'],

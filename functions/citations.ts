@@ -23,6 +23,7 @@ export default metric({
   description: `Returns the URLs that answers cite. One row per URL and date on which the citation was recorded. To
 compute Citation Share, use \`/citation-share\`: it uses the date of the answer and counts owned citations.`,
   row: CitationRow,
+  primaryKey: ['date', 'url'],
   rows: dailyCitations,
   key: ['date', 'url_hash'],
 })

@@ -20,6 +20,7 @@ export default metric({
 row per date and competitor, including competitors without mentions. \`total_responses\` repeats in each competitor's
 row. Rate of a period, per competitor: \`sum(competitor_visible_responses) / sum(total_responses) × 100\`.`,
   row: CompetitorRow,
+  primaryKey: ['date', 'competitor_name'],
   rows: dailyCompetitors,
   formula: {
     part: 'sum(competitor_visible_responses)',

@@ -19,6 +19,7 @@ Data starts on 2026-09-22. The number of answers that recommend the entity is
 \`round(recommended_rate × judged_answers / 100)\`. Rate of a period, per entity: sum these numbers, divide by
 \`sum(judged_answers)\`, then multiply by 100.`,
   row: RecommendedRateRow,
+  primaryKey: ['date', 'is_brand', 'entity_name'],
   rows: dailyRecommendedRate,
   formula: {
     part: 'sum(round(recommended_rate × judged_answers / 100))',

@@ -22,6 +22,7 @@ export default metric({
 such phrases. Score of a period: \`sum(positive_weight) / (sum(positive_weight) + sum(negative_weight)) × 100\`. It is
 undefined when both sums are 0.`,
   row: SentimentRow,
+  primaryKey: ['date'],
   rows: dailySentiment,
   formula: { part: 'sum(positive_weight)', whole: 'sum(positive_weight) + sum(negative_weight)' },
   key: ['date'],

@@ -20,6 +20,7 @@ export default metric({
   description: `Returns how many answers mention the brand. One row per date, AI model and market with counted answers.
 Rate of a period: \`sum(visible_count) / sum(total_prompts) × 100\`.`,
   row: VisibilityRow,
+  primaryKey: ['date', 'model_id', 'market_id'],
   rows: dailyVisibility,
   formula: { part: 'sum(visible_count)', whole: 'sum(total_prompts)' },
   key: ['date', 'model_id', 'market_id'],

@@ -14,9 +14,10 @@ import type { StoredRowSchema } from './stored-row.ts'
 
 export type Listing<Shape extends z.core.$ZodShape, Rows extends PgView> = Omit<
   Operation,
-  'paged' | 'row'
+  'paged' | 'row' | 'primaryKey'
 > & {
   readonly row: StoredRowSchema<Shape, Rows>
+  readonly primaryKey: readonly (keyof Shape & string)[]
   /** Brands under the row's field names, with `organization_id` and `active`. */
   readonly rows: Rows
   readonly order: readonly string[]

@@ -25,9 +25,10 @@ import { windowByPlan } from './window-by-plan.ts'
 
 export type Metric<Shape extends z.core.$ZodShape, Rows extends PgTable> = Omit<
   Operation,
-  'paged' | 'row'
+  'paged' | 'row' | 'primaryKey'
 > & {
   readonly row: StoredRowSchema<Shape, Rows>
+  readonly primaryKey: readonly (keyof Shape & string)[]
   /** The stored daily rows. */
   readonly rows: Rows
   /** Columns that order and identify a brand's rows, ascending, the date first. */

@@ -17,6 +17,8 @@ export type Operation = {
   readonly summary: string
   readonly description: string
   readonly row: RowSchema
+  /** Fields that identify a row among those of its brand. */
+  readonly primaryKey: readonly string[]
   readonly deprecated?: Deprecation
   /** Whether it takes the common parameters and answers in pages. */
   readonly paged: boolean

@@ -49,7 +49,12 @@ export function openapi(
         Object.entries(Parameters.shape).map(([name, schema]) => [name, parameter(name, schema)]),
       ),
       schemas: {
-        ...Object.fromEntries(operations.map(({ rowName, row }) => [rowName, jsonSchema(row)])),
+        ...Object.fromEntries(
+          operations.map(({ rowName, row, primaryKey }) => [
+            rowName,
+            { ...jsonSchema(row), 'x-primary-key': primaryKey },
+          ]),
+        ),
         Pagination: jsonSchema(Pagination),
         Meta: jsonSchema(Meta),
         Error: jsonSchema(ErrorBody),

@@ -23,4 +23,5 @@ reaches: ${lookbacks.join(', ')}. The rate limit is ${BUDGET.requests} requests,
 by ${BUDGET.refill.requests} every ${BUDGET.refill.seconds} seconds, across all endpoints.
 
 For the first load, request one month at a time for each brand. Afterwards, request the most recent days again every
-day, and replace those days in your copy. Late data and edits change days that you already have.`
+day. Delete those days from your copy and insert what you received: late data and edits change days that you already
+have. Never merge rows: a row can also disappear from its day. The fields in \`x-primary-key\` identify a row of a brand.`

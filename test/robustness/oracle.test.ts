@@ -2,11 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, inject, test } from 'vitest'
 import { call } from '../support/call.ts'
 import { type Dice, dice } from '../support/dice.ts'
+import { findEndpoints } from '../support/endpoints.ts'
 import { expectedRows } from '../support/oracle.ts'
 import { rowTexts, type Scene, scene } from '../support/scene.ts'
 import { brand, database, insert, place, prompt, refresh } from '../support/world.ts'
 
 const db = database()
+const endpoints = await findEndpoints()
 
 const MENTIONS = ['Acme', 'ACME ', 'acme corp', 'Straße 7', 'STRASSE 7', 'Globex', ' globex\t', 'ΓΑΛΑΞΙΑΣ']
 const STRANGE = ['https://q.example/"\\\u0001\n', 'https://😀.example/é', ' https://s.example/ ', '']
@@ -151,9 +153,14 @@ async function rewrite(
   await update(`update markets set name = 'Elsewhere' where id = $1`, market)
 }
 
-/** What an endpoint sends, over all pages, as text; sorted where the order of URLs is the service's own. */
+/**
+ * What an endpoint sends, over all pages, as text; sorted where the order of URLs is the service's own. Its primary key
+ * identifies each row.
+ */
 async function served({ key }: Scene, brandId: string, path: string): Promise<string[]> {
   const texts: string[] = []
+  const keys: string[] = []
+  const { primaryKey = [] } = endpoints.find((endpoint) => endpoint.path === path) ?? {}
   let cursor: string | undefined
   do {
     const page = await call(path, {
@@ -163,8 +170,10 @@ async function served({ key }: Scene, brandId: string, path: string): Promise<st
     expect(page.status).toBe(200)
     expect(rowTexts(page)).toHaveLength(page.data.length)
     texts.push(...rowTexts(page))
+    keys.push(...page.data.map((row) => JSON.stringify(primaryKey.map((name) => row[name]))))
     cursor = page.pagination.nextCursor ?? undefined
   } while (cursor !== undefined)
+  expect(new Set(keys).size, `keys of ${path}`).toBe(texts.length)
   return path.startsWith('/citation') ? texts.toSorted() : texts
 }
 

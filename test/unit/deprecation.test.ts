@@ -14,6 +14,7 @@ const going = (deprecated?: { since: string; sunset: string; link: string }) =>
     summary: 'Something that will go',
     description: 'It goes.',
     row: Row,
+    primaryKey: ['date'],
     rows: dailySentiment,
     key: ['date'],
     ...(deprecated && { deprecated }),
