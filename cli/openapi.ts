@@ -52,7 +52,7 @@ async function examplesOfDemo(operations: readonly NamedOperation[]): Promise<Re
     await seedDemo(client, EXAMPLE.seeded)
     await refreshAll(client)
     const key = DEMO.keys.find(({ label }) => label === 'enterprise')?.key ?? ''
-    return await captureExamples(operations, { url: emulator.url, key, brandId: DEMO.brandId })
+    return await captureExamples(operations, { url: emulator.url, key })
   } finally {
     await client.end()
     await emulator.close()

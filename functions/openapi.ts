@@ -1,4 +1,4 @@
 import { document } from '../lib/document.ts'
 import description from './openapi.json' with { type: 'json' }
 
-export default document({ path: '/openapi.json', body: JSON.stringify(description) })
+export default document({ path: '/openapi.json', description })

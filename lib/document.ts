@@ -1,17 +1,19 @@
 import type { App } from './app.ts'
 import { endpoint } from './endpoint.ts'
-import { type Encoded, encodeWithEtag } from './etag.ts'
 
-/** Builds the app of a fixed JSON text that needs no key. */
-export function document({ path, body }: { path: string; body: string }): App {
-  let encoded: Encoded | undefined
+/** What the app reads of an OpenAPI document. */
+type Description = { readonly externalDocs: { readonly url: string } }
+
+/** Builds the app of the OpenAPI document, which needs no key. */
+export function document({ path, description }: { path: string; description: Description }): App {
   return endpoint({
     path,
     budget: { order: 'first' },
-    handler: async () => {
-      // Stores the value and not its promise: a request must not wait for another request's promise.
-      encoded ??= await encodeWithEtag(body)
-      return { body, encoded, cacheable: true }
+    handler: async ({ req }) => {
+      // OpenAPI tools reject a relative URL here, and a service can have several hosts.
+      const url = new URL(description.externalDocs.url, req.url).href
+      const externalDocs = { ...description.externalDocs, url }
+      return { body: JSON.stringify({ ...description, externalDocs }), cacheable: true }
     },
   })
 }

@@ -2,6 +2,7 @@ import type * as z from 'zod/mini'
 import { BASE } from '../app.ts'
 import { Parameters } from '../parameters.ts'
 import { ErrorBody, Meta, Pagination } from './envelope.ts'
+import { PARAMETER_EXAMPLES } from './examples.ts'
 import { HEADERS } from './headers.ts'
 import { INTRODUCTION } from './introduction.ts'
 import { type Json, jsonSchema } from './json-schema.ts'
@@ -16,6 +17,7 @@ export function openapi(
   operations: readonly NamedOperation[],
   examples: Readonly<Record<string, Json>>,
 ): Json {
+  const metrics = operations.filter(({ paged }) => paged)
   return {
     openapi: '3.1.0',
     info: {
@@ -23,6 +25,7 @@ export function openapi(
       version: VERSION,
       summary: "Read-only access to a brand's AI-visibility data, as JSON pages.",
       description: INTRODUCTION,
+      contact: { name: 'The operator of this service' },
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },
     externalDocs: { url: `${BASE}/docs`, description: 'Reference page with code samples and request forms.' },
@@ -32,7 +35,7 @@ export function openapi(
     paths: Object.fromEntries(
       operations.map((operation) => [
         BASE + operation.path,
-        { get: describeOperation(operation, examples[operation.path]) },
+        { get: describeOperation(operation, { metrics, example: examples[operation.path] }) },
       ]),
     ),
     components: {
@@ -67,5 +70,6 @@ export function openapi(
 
 function parameter(name: string, schema: z.core.$ZodType): Json {
   const { description = '', ...rest } = jsonSchema(schema)
-  return { name, in: 'query', required: name === 'brandId', description, schema: rest }
+  const { [name]: example = '' } = PARAMETER_EXAMPLES
+  return { name, in: 'query', required: name === 'brandId', description, schema: rest, example }
 }

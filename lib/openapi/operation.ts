@@ -3,6 +3,7 @@ import { PAGE_SIZE } from '../page.ts'
 import { Parameters } from '../parameters.ts'
 import { COMMON_HEADERS, DEPRECATION_HEADERS, headerReferences } from './headers.ts'
 import type { Json } from './json-schema.ts'
+import { linksOf, operationId } from './links.ts'
 import { responseReferences } from './responses.ts'
 
 /** An operation, and the name under which its file exports the schema of its row. */
@@ -14,12 +15,15 @@ const PAGED = {
   statuses: ['304', '400', '401', '403', '404', '429', '503'],
 }
 
-/** Returns the operation object of an endpoint; `example` is the body of a 200 response. */
-export function describeOperation(operation: NamedOperation, example: Json | undefined): Json {
-  const { path, summary, description, paged, formula, deprecated } = operation
+/** What the operation object of an endpoint refers to; `example` is the body of a 200 response. */
+type Context = { readonly metrics: readonly NamedOperation[]; readonly example: Json | undefined }
+
+/** Returns the operation object of an endpoint. */
+export function describeOperation(operation: NamedOperation, { metrics, example }: Context): Json {
+  const { summary, description, paged, formula, deprecated } = operation
   const { headers, statuses } = paged ? PAGED : LISTING
   return {
-    operationId: path.slice(1).replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
+    operationId: operationId(operation),
     tags: ['Export'],
     summary,
     description,
@@ -35,6 +39,7 @@ export function describeOperation(operation: NamedOperation, example: Json | und
         content: {
           'application/json': { schema: bodySchema(operation), ...(example !== undefined && { example }) },
         },
+        links: linksOf(operation, metrics),
       },
       ...responseReferences(statuses),
     },
