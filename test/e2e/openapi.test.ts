@@ -3,7 +3,8 @@ import { expect, inject, test } from 'vitest'
 import document from '../../functions/openapi.json' with { type: 'json' }
 import { call } from '../support/call.ts'
 
-// The examples are responses of the demo data: .ci/run captures them again and compares.
+// The examples are responses of the demo data: .ci/run captures them again and compares. Programs that check the document
+// and the service against it: test/robustness/openapi.test.ts.
 
 test('is served without a key as OpenAPI 3.1, with the page of the requested host', async () => {
   const { status, text } = await call('/openapi.json')

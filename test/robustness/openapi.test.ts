@@ -1,0 +1,66 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { DEMO } from '../../drizzle/seed/demo.ts'
+import { BASE } from '../../lib/app.ts'
+import { EXAMPLE } from '../../lib/openapi/examples.ts'
+import { call } from '../support/call.ts'
+import { fillDaily, hasManyRowsADay } from '../support/daily.ts'
+import { findEndpoints } from '../support/endpoints.ts'
+import { hasAll } from '../support/programs.ts'
+import { brand, database, exportKey, organization } from '../support/world.ts'
+
+// Programs of others that check the document and the service against it. The database makes no difference to them.
+const runIf = (program: string) => test.runIf(hasAll(program) && !inject('realPostgres'))
+
+const HOOKS = fileURLToPath(new URL('../support/schemathesis-hooks.py', import.meta.url))
+const db = database()
+let folder: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'openapi-'))
+  await writeFile(join(folder, 'openapi.json'), (await call('/openapi.json')).text)
+})
+
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+/** Runs a program in the folder. Returns what it printed if it failed. */
+const complaints = (program: string, ...args: string[]): Promise<string> =>
+  new Promise((resolve) => {
+    const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1' }
+    execFile(program, args, { cwd: folder, env, maxBuffer: 64 * 1024 * 1024 }, (error, stdout) =>
+      resolve(error === null ? '' : `${error.message}\n${stdout}`),
+    )
+  })
+
+runIf('spectral')('Spectral finds nothing', async () => {
+  await writeFile(join(folder, 'ruleset.yaml'), 'extends: spectral:oas\n')
+  const args = ['lint', '--ruleset', 'ruleset.yaml', '--fail-severity', 'hint', 'openapi.json']
+  expect(await complaints('spectral', ...args)).toBe('')
+})
+
+runIf('openapi-spec-validator')('openapi-spec-validator finds nothing', async () => {
+  expect(await complaints('openapi-spec-validator', 'openapi.json')).toBe('')
+})
+
+runIf('schemathesis')('Schemathesis finds nothing with all of its checks', { timeout: 300_000 }, async () => {
+  // The document's examples name the brand of the demo and one day. More than a page of rows is on that day, or before it.
+  const org = await organization(db)
+  const brandId = await brand(db, org, { id: DEMO.brandId })
+  const { key } = await exportKey(db, org)
+  for (const { name } of (await findEndpoints()).filter(({ paged }) => paged)) {
+    const many = await hasManyRowsADay(db, name)
+    const [first, days] = many ? [EXAMPLE.day, 1] : ['2023-11-01', 1100]
+    await fillDaily(db, { name, brandId, rows: 1100, first, days })
+  }
+  await writeFile(
+    join(folder, 'schemathesis.toml'),
+    `hooks = ${JSON.stringify(HOOKS)}\nauth.openapi.ApiKey.api_key = "${key}"\n`,
+  )
+  const url = `${inject('serviceUrl')}${BASE}/openapi.json`
+  const args = ['run', url, '--checks', 'all', '--max-examples', '20', '--generation-deterministic']
+  expect(await complaints('schemathesis', ...args)).toBe('')
+})
