@@ -16,7 +16,8 @@ export const Brand = z.object({
 export default listing({
   path: '/brands',
   summary: 'Brands',
-  description: 'Returns all active brands that the key can read. The response has no pages.',
+  description:
+    'Returns all active brands that the key can read. The response has no pages. Its fields are camelCase; those of the metrics are snake_case.',
   row: Brand,
   primaryKey: ['id'],
   rows: brandListing,
