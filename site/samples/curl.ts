@@ -6,11 +6,13 @@ export function curl(request: SampleRequest): string {
   const table = tableOf(request.endpoint)
   return `# Requires curl 7.71 or later, and jq.
 # Set the key first: export EXPORT_API_KEY=svc_live_…
+# Save as pull.sh, then run: sh pull.sh
 url=${quoted(addressOf(request))}
 # ${USER_AGENT.comment}
 agent='${USER_AGENT.value}'
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
+trap 'exit 1' INT TERM
 
 # Saves one response. Retries dropped connections, 429 and 503. Shows
 # other errors and stops: with --fail, curl would retry those as well.
@@ -27,8 +29,8 @@ ${isPaged(request.endpoint) ? pages(table) : listing(table)}`
 const listing = (table: string): string => `get "$url" "$folder/1.json"
 
 # Replace the listing.
-jq -c '.data[]' "$folder/1.json" > ${table}.new &&
-  mv ${table}.new ${table}.ndjson || exit 1
+jq -c '.data[]' "$folder/1.json" > "${table}.$$" &&
+  mv "${table}.$$" ${table}.ndjson || exit 1
 wc -l ${table}.ndjson`
 
 const pages = (table: string): string => `# Follow nextCursor until hasMore is false.
@@ -51,10 +53,10 @@ touch "$file"
 jq -c --slurpfile page "$folder/1.json" '
   ($page[0].meta | [.fromDate[:10], .toDate[:10]]) as [$first, $last]
   | select(.date < $first or .date > $last)' \\
-  "$file" > "$file.new" &&
+  "$file" > "$file.$$" &&
   jq -c '{brand_id: .meta.brandId} + .data[]' "$folder"/*.json \\
-    >> "$file.new" &&
-  mv "$file.new" "$file" || exit 1
+    >> "$file.$$" &&
+  mv "$file.$$" "$file" || exit 1
 
 jq -sr '"\\(map(.data | length) | add) rows in \\(length) pages"' \\
   "$folder"/*.json`
