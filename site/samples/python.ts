@@ -35,7 +35,7 @@ def get(parameters):
             problem = f"{error.code}: {error.read().decode()}"
             if error.code not in (429, 503):
                 break
-            wait = int(error.headers["Retry-After"])
+            wait = int(error.headers.get("Retry-After", attempt))
         except (OSError, HTTPException) as error:
             problem, wait = error, attempt
         time.sleep(wait)

@@ -33,7 +33,7 @@ async function get(parameters: Record<string, string>): Promise<Body> {
       if (response.ok) return (await response.json()) as Body
       problem = new Error(\`\${response.status}: \${await response.text()}\`)
       if (response.status !== 429 && response.status !== 503) break
-      seconds = Number(response.headers.get('Retry-After'))
+      seconds = Number(response.headers.get('Retry-After') ?? attempt)
     } catch (error) {
       problem = error
     }

@@ -23,7 +23,9 @@ export async function startFaltering(service: string, faults: readonly Fault[][]
     agents.push(headers['user-agent'])
     const fault = faults[[...asked.keys()].indexOf(target)]?.[agents.length - 1]
     if (typeof fault === 'number') {
-      response.writeHead(fault, { 'Retry-After': '1', 'Content-Type': 'application/json' })
+      // The service always says when to retry. A proxy in front of it may not.
+      const retry = fault === 429 && { 'Retry-After': '1' }
+      response.writeHead(fault, { ...retry, 'Content-Type': 'application/json' })
       response.end('{"error":"Later."}')
       return
     }
