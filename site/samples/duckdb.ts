@@ -21,15 +21,18 @@ CREATE OR REPLACE SECRET export_api (
 SET force_download = true; -- no HEAD request before each page
 SET errors_as_json = true; -- shows the message of the service
 
+-- Wait until the service answers. Retries wait 0, 1, 2, 4, 8, 16 and 32 s.
+SET http_retries = 7;
+SET http_retry_wait_ms = 1000;
+SET http_retry_backoff = 2;
+FROM read_json(${text(new URL('healthz', origin + endpoint.path).href)});
+
+-- DuckDB retries every error, 401 as well: request the first page once.
+SET http_retries = 0;
 ${isPaged(endpoint) ? pages(request) : listing(request)}`
 }
 
-const listing = (
-  request: SampleRequest,
-): string => `-- DuckDB retries every error, 401 as well: send the request once.
--- Run the script again after 429, 503 or a dropped connection.
-SET http_retries = 0;
-CREATE OR REPLACE TABLE ${tableOf(request.endpoint)} AS
+const listing = (request: SampleRequest): string => `CREATE OR REPLACE TABLE ${tableOf(request.endpoint)} AS
 SELECT unnest(data, max_depth := 2)
 FROM read_json(${text(addressOf(request))}, columns = {
   data: 'STRUCT(
@@ -49,18 +52,13 @@ FROM read_json(url, columns = {
   meta: 'STRUCT(brandId UUID, fromDate TIMESTAMP, toDate TIMESTAMP)'
 });
 
--- DuckDB retries every error, 401 as well: request the first page once.
--- Run the script again after 429, 503 or a dropped connection.
-SET http_retries = 0;
 SET VARIABLE url = ${text(addressOf(request))};
 CREATE OR REPLACE TEMP TABLE pages AS FROM page(getvariable('url'));
 
 -- Follow nextCursor until hasMore is false. SQL has no loop: write the
 -- statements for ${MAX_PAGES} more pages to a file, and run it. After the last
--- page, they do nothing. Retries wait 0, 1, 2, 4, 8, 16 and 32 seconds.
+-- page, they do nothing.
 SET http_retries = 7;
-SET http_retry_wait_ms = 1000;
-SET http_retry_backoff = 2;
 COPY (SELECT $$
 SET VARIABLE cursor =
   (SELECT pagination.nextCursor FROM pages ORDER BY rowid DESC LIMIT 1);
