@@ -11,8 +11,8 @@ import { network } from './network.ts'
 import { type RequestLog, timed } from './request-log.ts'
 
 /**
- * A client's token bucket, over all endpoints (docs/specification.md, Rate limit): it holds `requests` and refills evenly
- * in `seconds`, a part of it at a time.
+ * A client's token bucket, over all endpoints (docs/specification.md, Rate limit). It holds `requests`. Every
+ * `refill.seconds` it receives `refill.requests`, so an empty one is full after `seconds`.
  */
 export const BUDGET = { requests: 100, seconds: 60, refill: { requests: 20, seconds: 12 } } as const
 

@@ -4,7 +4,7 @@ import { addressOf, type SampleRequest, tableOf, USER_AGENT } from './request.ts
 /** Writes a shell script for curl and jq that replaces the pulled days in a file of the brand. */
 export function curl(request: SampleRequest): string {
   const table = tableOf(request.endpoint)
-  return `# Requires curl 7.71 or later, and jq.
+  return `# Requires curl 7.71 or later, and jq (1.7 or later keeps 100.0000).
 # Set the key first: export EXPORT_API_KEY=svc_live_…
 # Save as pull.sh, then run: sh pull.sh
 url=${quoted(addressOf(request))}
@@ -14,7 +14,7 @@ folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 1' INT TERM
 
-# Saves one response. Retries dropped connections, 429 and 503. Shows
+# Saves one response. Retries dropped connections, 429 and 5xx. Shows
 # other errors and stops: with --fail, curl would retry those as well.
 get() {
   status=$(curl -sS --retry 6 --retry-all-errors --max-time 60 \\

@@ -25,7 +25,9 @@ export async function startSpendingProxy(service: string, address: string): Prom
       statuses.push(statusCode)
       response.writeHead(statusCode, answer.headers)
       answer.pipe(response)
-    }).end()
+    })
+      .on('error', () => response.destroy())
+      .end()
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {

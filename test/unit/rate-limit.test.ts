@@ -48,7 +48,7 @@ describe('consume', () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     try {
       const key = newClient()
-      // Waits for ever: a busy machine takes seconds to run 130 scripts.
+      // Without a timeout: a busy machine takes seconds to run 130 scripts.
       const limiter = createLimiter(0)(parseEnv(bindings()))
       const start = Date.parse('2026-11-22T10:00:07.250Z')
       const burst = async (requests: number, seconds: number) => {
