@@ -27,7 +27,7 @@ SET http_retry_wait_ms = 1000;
 SET http_retry_backoff = 2;
 FROM read_json(${text(new URL('healthz', origin + endpoint.path).href)});
 
--- DuckDB retries every error, 401 as well: request the first page once.
+-- DuckDB retries every error, 401 as well: send the next request once.
 SET http_retries = 0;
 ${isPaged(endpoint) ? pages(request) : listing(request)}`
 }
