@@ -47,7 +47,7 @@ runIf('openapi-spec-validator')('openapi-spec-validator finds nothing', async ()
 })
 
 runIf('schemathesis')('Schemathesis finds nothing with all of its checks', { timeout: 300_000 }, async () => {
-  // The document's examples name the brand of the demo and one day. More than a page of rows is on that day, or before it.
+  // The document's examples name the brand of the demo and one day. More than a page of rows is on that day, or around it.
   const org = await organization(db)
   const brandId = await brand(db, org, { id: DEMO.brandId })
   const { key } = await exportKey(db, org)
@@ -56,10 +56,13 @@ runIf('schemathesis')('Schemathesis finds nothing with all of its checks', { tim
     const [first, days] = many ? [EXAMPLE.day, 1] : ['2023-11-01', 1100]
     await fillDaily(db, { name, brandId, rows: 1100, first, days })
   }
-  await writeFile(
-    join(folder, 'schemathesis.toml'),
-    `hooks = ${JSON.stringify(HOOKS)}\nauth.openapi.ApiKey.api_key = "${key}"\n`,
-  )
+  // Without fail-on, a run that received nothing but 401 or 404 passes.
+  const settings = [
+    `hooks = ${JSON.stringify(HOOKS)}`,
+    `auth.openapi.ApiKey.api_key = "${key}"`,
+    'warnings.fail-on = ["missing_auth", "missing_test_data"]',
+  ]
+  await writeFile(join(folder, 'schemathesis.toml'), settings.join('\n'))
   const url = `${inject('serviceUrl')}${BASE}/openapi.json`
   const args = ['run', url, '--checks', 'all', '--max-examples', '20', '--generation-deterministic']
   expect(await complaints('schemathesis', ...args)).toBe('')
