@@ -24,4 +24,5 @@ by ${BUDGET.refill.requests} every ${BUDGET.refill.seconds} seconds, across all 
 
 For the first load, request one month at a time for each brand. Afterwards, request the most recent days again every
 day. Delete those days from your copy and insert what you received: late data and edits change days that you already
-have. Never merge rows: a row can also disappear from its day. The fields in \`x-primary-key\` identify a row of a brand.`
+have. Never merge rows: a row can also disappear from its day. The fields in \`x-primary-key\` identify a row, within
+its brand.`

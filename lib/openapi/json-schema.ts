@@ -12,7 +12,8 @@ export function jsonSchema(schema: z.core.$ZodType): { readonly [name: string]: 
     override: ({ jsonSchema: each }) => {
       if (each.format !== undefined) delete each.pattern
       if (Number.isInteger(each.const)) each.type = 'integer'
-      if (each.type === 'object') each.additionalProperties = false
+      // Fields can be added within v1, so the document must not forbid them.
+      delete each.additionalProperties
       mergeNull(each)
     },
   })

@@ -60,5 +60,4 @@ const objectSchema = (properties: Record<string, Json>): Json => ({
   type: 'object',
   properties,
   required: Object.keys(properties),
-  additionalProperties: false,
 })

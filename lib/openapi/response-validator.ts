@@ -20,14 +20,20 @@ export type ReceivedResponse = {
   readonly body: unknown
 }
 
+/** Returns the document with schemas that allow no other fields. To clients it leaves them open: fields can be added. */
+const closed = (document: OpenApiDocument): object =>
+  JSON.parse(JSON.stringify(document), (_, value) =>
+    value?.type === 'object' ? { ...value, additionalProperties: false } : value,
+  )
+
 /**
- * Returns a function that throws unless a response matches its description. On paths that the document does not
+ * Returns a function that throws unless a response matches its description and has no other fields. On paths that the document does not
  * describe, such as `/healthz`, it checks errors only.
  */
 export function responseValidator(document: OpenApiDocument): (response: ReceivedResponse) => void {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   formats.default(ajv)
-  ajv.addSchema(document, 'openapi')
+  ajv.addSchema(closed(document), 'openapi')
   const knownHeaders = Object.keys(document.components.headers)
 
   return ({ path, status, headers, body }) => {

@@ -3,6 +3,7 @@ import { findOperations } from '../../bundle/find-workers.ts'
 import document from '../../functions/openapi.json' with { type: 'json' }
 import { BASE } from '../../lib/app.ts'
 import { openapi } from '../../lib/openapi/document.ts'
+import { responseValidator } from '../../lib/openapi/response-validator.ts'
 
 test('functions/openapi.json is up to date', async () => {
   const operations = await findOperations()
@@ -12,4 +13,15 @@ test('functions/openapi.json is up to date', async () => {
     get.responses[200].content['application/json'].example,
   ])
   expect(openapi(operations, Object.fromEntries(examples))).toEqual(document)
+})
+
+test('a field that the document lacks fails the validator, but not the document', () => {
+  const conforms = responseValidator(document)
+  const path = '/api/export/v1/brands'
+  const { example } = document.paths[path].get.responses[200].content['application/json']
+  const headers = new Headers({ 'Content-Type': 'application/json', 'X-Request-Id': 'a' })
+  const check = (body: object) => () => conforms({ path, status: '200', headers, body })
+  expect(check(example)).not.toThrow()
+  expect(check({ ...example, more: 1 })).toThrow(/additional properties/)
+  expect(JSON.stringify(document)).not.toContain('additionalProperties')
 })
