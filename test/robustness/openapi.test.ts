@@ -13,8 +13,8 @@ import { findEndpoints } from '../support/endpoints.ts'
 import { hasAll } from '../support/programs.ts'
 import { brand, database, exportKey, organization } from '../support/world.ts'
 
-// Programs of others that check the document and the service against it. The database makes no difference to them.
-const runIf = (program: string) => test.runIf(hasAll(program) && !inject('realPostgres'))
+// Programs of others that check the document and the service against it.
+const runIf = (program: string) => test.runIf(hasAll(program))
 
 const HOOKS = fileURLToPath(new URL('../support/schemathesis-hooks.py', import.meta.url))
 const db = database()
