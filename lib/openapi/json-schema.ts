@@ -12,8 +12,6 @@ export function jsonSchema(schema: z.core.$ZodType): { readonly [name: string]: 
     override: ({ jsonSchema: each }) => {
       if (each.format !== undefined) delete each.pattern
       if (Number.isInteger(each.const)) each.type = 'integer'
-      // Fields can be added within v1, so the document must not forbid them.
-      delete each.additionalProperties
       mergeNull(each)
     },
   })

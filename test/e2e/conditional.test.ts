@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { call } from '../support/call.ts'
-import { clearOfEnd, DAY, daysAgo } from '../support/clock.ts'
+import { clearOfMidnight, daysAgo } from '../support/clock.ts'
 import { fillDaily } from '../support/daily.ts'
 import { findEndpoints } from '../support/endpoints.ts'
 import { expectError } from '../support/expect-error.ts'
@@ -42,7 +42,7 @@ test.each(some)('$path returns 304 until its rows change, and 401 and 403 as for
 })
 
 test('a page has an ETag only when its window ended before today', async () => {
-  await clearOfEnd(DAY, 5_000)
+  await clearOfMidnight(5_000)
   const { key, brandId } = await tenant(db)
   const tagged = async (toDate?: string) => {
     const { headers } = await call('/sentiment', { key, query: { brandId, fromDate: daysAgo(3), toDate } })

@@ -4,7 +4,7 @@ import { BINDINGS, variables } from '../../emulator/workers/bindings.ts'
 import { type CursorBinding, type CursorPosition, signCursor } from '../../lib/cursor.ts'
 import { PAGE_BYTES } from '../../lib/page.ts'
 import { type Answer, call, pull, type Row } from '../support/call.ts'
-import { clearOfEnd, DAY, daysAgo } from '../support/clock.ts'
+import { clearOfMidnight, daysAgo } from '../support/clock.ts'
 import { fillDaily, hasManyRowsADay } from '../support/daily.ts'
 import { findEndpoints } from '../support/endpoints.ts'
 import { expectError } from '../support/expect-error.ts'
@@ -14,7 +14,7 @@ import { brand, database, insert } from '../support/world.ts'
 const db = database()
 const paged = (await findEndpoints()).filter((endpoint) => endpoint.paged)
 
-beforeAll(() => clearOfEnd(DAY, 60_000), 90_000)
+beforeAll(() => clearOfMidnight(60_000), 90_000)
 
 const ALL = { fromDate: '2010-01-01', toDate: '2030-12-31' }
 

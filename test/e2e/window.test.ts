@@ -1,14 +1,14 @@
 import { beforeAll, expect, test } from 'vitest'
 import { PARAMETER_ERRORS } from '../../lib/errors.ts'
 import { call } from '../support/call.ts'
-import { clearOfEnd, DAY, daysAgo } from '../support/clock.ts'
+import { clearOfMidnight, daysAgo } from '../support/clock.ts'
 import { fillDaily } from '../support/daily.ts'
 import { type Tenant, tenant } from '../support/tenant.ts'
 import { database } from '../support/world.ts'
 
 const db = database()
 
-beforeAll(() => clearOfEnd(DAY, 60_000), 90_000)
+beforeAll(() => clearOfMidnight(60_000), 90_000)
 
 type Dates = { readonly fromDate?: string; readonly toDate?: string }
 

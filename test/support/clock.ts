@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-export const DAY = 86_400_000
+const DAY = 86_400_000
 
 /** Waits for the next day (UTC) when this one has less than `margin` milliseconds left. */
-export async function clearOfEnd(period: number, margin: number): Promise<void> {
-  const left = period - (Date.now() % period)
+export async function clearOfMidnight(margin: number): Promise<void> {
+  const left = DAY - (Date.now() % DAY)
   if (left < margin) await delay(left + 50)
 }
 

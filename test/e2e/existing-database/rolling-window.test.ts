@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'
 import { call } from '../../support/call.ts'
-import { clearOfEnd, DAY, daysAgo } from '../../support/clock.ts'
+import { clearOfMidnight, daysAgo } from '../../support/clock.ts'
 import { runCommand } from '../../support/command.ts'
 import { isolatedPool } from '../../support/isolated.ts'
 import { startOwnService } from '../../support/own-service.ts'
@@ -155,7 +155,7 @@ test('an unfinished refresh is not restarted for an hour', async () => {
 })
 
 test('the scheduled Worker computes the last days', async () => {
-  await clearOfEnd(DAY, 30_000)
+  await clearOfMidnight(30_000)
   await setWindow(3, daysAgo(4))
   for (const age of [0, 2, 4]) await say(daysAgo(age))
   await service.runCron('refresh')
@@ -165,7 +165,7 @@ test('the scheduled Worker computes the last days', async () => {
 })
 
 test('the command computes the last days, and prints them', async () => {
-  await clearOfEnd(DAY, 30_000)
+  await clearOfMidnight(30_000)
   await setWindow(3, daysAgo(4))
   for (const age of [0, 2, 4]) await say(daysAgo(age))
   const { stdout } = await runCommand('refresh.ts', [], { DATABASE_URL: url })

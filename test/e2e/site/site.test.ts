@@ -29,6 +29,8 @@ test('serves the page and its files without a key', async () => {
 test('bundles every file into the Worker', async () => {
   const bundle = await readFile(new URL('../../../dist/docs.js', import.meta.url), 'utf8')
   for (const name of assets) expect(bundle).toContain(name)
+  // The text of a code sample imports node:sqlite.
+  expect(bundle.replaceAll('node:sqlite', '')).not.toContain('node:')
 })
 
 test('caches hashed files forever, and revalidates the page by its ETag', async () => {

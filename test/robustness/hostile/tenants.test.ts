@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
 import { call } from '../../support/call.ts'
-import { clearOfEnd, DAY, daysAgo } from '../../support/clock.ts'
+import { clearOfMidnight, daysAgo } from '../../support/clock.ts'
 import { checkProperty, scaledTimeout } from '../../support/effort.ts'
 import { findEndpoints } from '../../support/endpoints.ts'
 import { markBrand, marksOf } from '../../support/marks.ts'
@@ -17,7 +17,7 @@ const endpoints = await findEndpoints()
 const pool: { id: string; mark: number }[] = []
 
 beforeAll(async () => {
-  await clearOfEnd(DAY, 180_000)
+  await clearOfMidnight(180_000)
   const empty = await organization(db)
   for (let mark = 1; mark <= 8; mark += 1) {
     const id = await brand(db, empty, { name: `row ${mark}0000` })

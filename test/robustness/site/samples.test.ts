@@ -44,8 +44,7 @@ type Runner = {
 
 const fromSqlite = async (folder: string, table: string): Promise<Row[]> => {
   const store = new DatabaseSync(join(folder, 'export.db'))
-  // @ts-expect-error The samples store no bytes.
-  const rows: Row[] = store.prepare(`SELECT * FROM ${table}`).all()
+  const rows: Row[] = JSON.parse(JSON.stringify(store.prepare(`SELECT * FROM ${table}`).all()))
   store.close()
   return rows
 }
