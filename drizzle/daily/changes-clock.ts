@@ -1,0 +1,16 @@
+import { sql } from 'drizzle-orm'
+import { boolean, check, timestamp } from 'drizzle-orm/pg-core'
+import { daily } from './schema.ts'
+
+/**
+ * The last stamp of daily.changes, in at most one row. A transaction that takes a stamp locks the row until it commits,
+ * so stamps are in the order of the commits, whatever the system's clock does.
+ */
+export const changesClock = daily.table(
+  'changes_clock',
+  {
+    single: boolean().primaryKey().default(true),
+    last: timestamp({ withTimezone: true }).notNull(),
+  },
+  (table) => [check('changes_clock_single', sql`${table.single}`)],
+)

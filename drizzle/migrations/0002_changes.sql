@@ -1,0 +1,34 @@
+CREATE TABLE "daily"."changes_clock" (
+	"single" boolean PRIMARY KEY DEFAULT true NOT NULL,
+	"last" timestamp with time zone NOT NULL,
+	CONSTRAINT "changes_clock_single" CHECK ("daily"."changes_clock"."single")
+);
+--> statement-breakpoint
+CREATE TABLE "daily"."changes" (
+	"brand_id" uuid NOT NULL,
+	"endpoint" text COLLATE "C" NOT NULL,
+	"date" date NOT NULL,
+	"rows" integer NOT NULL,
+	"totals" jsonb NOT NULL,
+	"changed_at" timestamp with time zone NOT NULL,
+	CONSTRAINT "changes_brand_id_endpoint_date_pk" PRIMARY KEY("brand_id","endpoint","date")
+);
+--> statement-breakpoint
+CREATE TABLE "daily"."row_schemas" (
+	"metric" text PRIMARY KEY NOT NULL,
+	"fields" text[] NOT NULL,
+	"totals" text[] NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX "changes_listing_index" ON "daily"."changes" USING btree ("brand_id","changed_at","endpoint","date");--> statement-breakpoint
+CREATE VIEW "metrics"."change_listing" AS (
+    select
+      brand_id,
+      changed_at as stamp,
+      endpoint,
+      date,
+      rows,
+      totals,
+      to_char(changed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as changed_at
+    from daily.changes
+  );
