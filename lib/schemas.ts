@@ -1,4 +1,8 @@
 import * as z from 'zod/mini'
+import type { RowSchema } from './row.ts'
+
+/** Metadata of a field whose values add up over rows. The OpenAPI document shows it. */
+const ADDS_UP = { 'x-aggregation': 'sum' } as const
 
 /** A UUID in lower case with hyphens. */
 export const uuid = (description: string) => z.guid().check(z.meta({ description }))
@@ -15,7 +19,7 @@ export const text = (description: string) => z.string().check(z.meta({ descripti
 export const flag = (description: string) => z.boolean().check(z.meta({ description }))
 
 /** A count: a whole number from 0, stored in 32 bits. */
-export const count = (description: string) => z.int32().check(z.gte(0), z.meta({ description }))
+export const count = (description: string) => z.int32().check(z.gte(0), z.meta({ description, ...ADDS_UP }))
 
 /** A percentage from 0 to 100, always written with four decimals. */
 export const rate = (description: string) =>
@@ -25,7 +29,13 @@ export const rate = (description: string) =>
 
 /** A sum of confidences, always written with four decimals. */
 export const weight = (description: string) =>
-  z.number().check(z.gte(0), z.meta({ description: `${description} Has four decimals.` }))
+  z.number().check(z.gte(0), z.meta({ description: `${description} Has four decimals.`, ...ADDS_UP }))
 
 /** A field that is always present, and null when it has no value. */
 export const nullable = <Field extends z.core.SomeType>(field: Field) => z.nullable(field)
+
+/** Returns the names of a row's fields that add up: its counts and weights. */
+export const totalsOf = (row: RowSchema): string[] =>
+  Object.entries(row.shape)
+    .filter(([, field]) => z.globalRegistry.get(field)?.['x-aggregation'] === ADDS_UP['x-aggregation'])
+    .map(([name]) => name)
