@@ -2,7 +2,10 @@ import type { Client } from 'pg'
 import { UsageError } from '../drizzle/db/connect.ts'
 import { migrate, SchemaConflictError } from '../drizzle/db/migrate.ts'
 import type { StatementFunction } from '../drizzle/db/prepared-statements.ts'
+import type { RowSchema } from '../drizzle/db/row-schemas.ts'
 import { functionName, type PreparedStatement, STATEMENTS } from '../lib/prepared-statement.ts'
+import { fieldNames } from '../lib/row.ts'
+import { totalsOf } from '../lib/schemas.ts'
 import { findWorkers } from './find-workers.ts'
 
 /**
@@ -11,14 +14,26 @@ import { findWorkers } from './find-workers.ts'
  * the way.
  */
 export async function migrateToLatest(client: Client, schema?: string): Promise<void> {
-  const statements = (await findWorkers()).flatMap((worker) => worker.statements)
-  await migrate(client, { schema, statements: await toStatementFunctions(statements) }).catch((error) => {
+  const workers = await findWorkers()
+  const statements = await toStatementFunctions(workers.flatMap((worker) => worker.statements))
+  await migrate(client, { rowSchemas: toRowSchemas(workers), statements, schema }).catch((error) => {
     if (!(error instanceof SchemaConflictError)) throw error
     throw new UsageError(
       `${error.message} Run \`npm run migrate -- --schema export_api\` to use another schema.`,
     )
   })
 }
+
+/** Returns the row schemas of the metrics among Workers. */
+const toRowSchemas = (workers: Awaited<ReturnType<typeof findWorkers>>): RowSchema[] =>
+  workers
+    .filter(({ operation }) => operation.paged)
+    .map(({ name, operation: { row } }) => ({
+      metric: name.replaceAll('-', '_'),
+      endpoint: name,
+      fields: fieldNames(row),
+      totals: totalsOf(row),
+    }))
 
 /** Returns the functions of statements, under the names by which Workers call them. */
 export const toStatementFunctions = (

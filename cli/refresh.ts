@@ -4,13 +4,15 @@ import type { Client } from 'pg'
 import { analyzeLoaded } from '../drizzle/db/analyze.ts'
 import { UsageError, withDatabase } from '../drizzle/db/connect.ts'
 import { enqueueAll, enqueueRollingWindow, refreshAll, UntrackedTablesError } from '../drizzle/db/refresh.ts'
+import { relistAll } from '../drizzle/db/relist.ts'
 import { run } from './run.ts'
 
-const { all } = new Command('refresh')
+const { all, relist } = new Command('refresh')
   .description('Recomputes the days in the refresh queue and the rolling window.')
   .option('--all', 'recompute every day')
+  .option('--relist', 'list every day as changed, also those without rows (after a restored backup)')
   .parse()
-  .opts<{ all?: boolean }>()
+  .opts<{ all?: boolean; relist?: boolean }>()
 
 await run(() =>
   withDatabase(async (client) => {
@@ -20,6 +22,7 @@ await run(() =>
       throw new UsageError(`${error.message}. See docs/existing-database.md.`)
     })
     await analyzeLoaded(client)
+    if (relist) await relistWithBar(client)
     const processed = await refreshWithBar(client)
     console.log(
       processed === 0 ? 'Everything is up to date.' : `Up to date. Processed ${processed} queue entries.`,
@@ -32,11 +35,32 @@ await run(() =>
   }),
 )
 
+/** Returns a progress bar, on a terminal. */
+function createBar(): SingleBar | null {
+  if (!process.stderr.isTTY) return null
+  return new SingleBar({ format: '{bar} {value}/{total} · {eta_formatted} left' })
+}
+
+/** Lists every day as changed, with a progress bar in brands. */
+async function relistWithBar(client: Client): Promise<void> {
+  const bar = createBar()
+  let brands = 0
+  bar?.start(0, 0)
+  try {
+    await relistAll(client, (total) => {
+      brands += 1
+      bar?.setTotal(total)
+      bar?.update(brands)
+    })
+  } finally {
+    bar?.stop()
+  }
+  console.log(`Listed every day of ${brands === 1 ? '1 brand' : `${brands} brands`} as changed.`)
+}
+
 /** Refreshes until the queue is empty, with a progress bar on a terminal. Returns the number of processed entries. */
 async function refreshWithBar(client: Client): Promise<number> {
-  const bar = process.stderr.isTTY
-    ? new SingleBar({ format: '{bar} {value}/{total} · {eta_formatted} left' })
-    : null
+  const bar = createBar()
   let processed = 0
   bar?.start(await queueLength(client), 0)
   try {

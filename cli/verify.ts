@@ -12,8 +12,12 @@ const day = (text: string): string => {
 
 const rowsDiffer = (count: number): string => (count === 1 ? '1 row differs' : `${count} rows differ`)
 
+const daysDiffer = (count: number): string => (count === 1 ? '1 day differs' : `${count} days differ`)
+
 const options = new Command('verify')
-  .description('Compares the daily tables with the views that define them and prints each row that differs.')
+  .description(
+    'Compares the daily tables with the views that define them, and the listing of changes with the tables. Prints each difference.',
+  )
   .option('--brand <id>', 'only this brand', uuid)
   .option('--from <day>', 'first day', day)
   .option('--to <day>', 'last day', day)
@@ -24,19 +28,24 @@ await run(() =>
   withDatabase(async (client) => {
     let wrong = 0
     let waiting = 0
+    let listings = 0
     const { brand: brandId, from, to } = options
     for await (const found of verify(client, { brandId, from, to })) {
-      if (found.waiting) waiting += 1
+      if (found.kind === 'listing') listings += 1
+      else if (found.waiting) waiting += 1
       else wrong += 1
       console.log(
         `${found.metric} ${found.kind}${found.waiting ? ' (in the refresh queue)' : ''} ${JSON.stringify(found.row)}`,
       )
     }
     if (waiting > 0) console.log(`${rowsDiffer(waiting)} (in the refresh queue).`)
-    if (wrong > 0)
-      throw new UsageError(
+    const advice = [
+      wrong > 0 &&
         `${rowsDiffer(wrong)} from the views. To recompute every day, run npm run refresh -- --all.`,
-      )
+      listings > 0 &&
+        `${daysDiffer(listings)} from the listing of changes. To list every day again, run npm run refresh -- --relist.`,
+    ].filter((sentence) => sentence !== false)
+    if (advice.length > 0) throw new UsageError(advice.join('\n'))
     console.log(waiting > 0 ? 'All other rows match.' : 'All rows match.')
   }),
 )

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import type { Client } from 'pg'
 import journal from '../migrations/meta/_journal.json' with { type: 'json' }
 import { installPreparedStatements, type StatementFunction } from './prepared-statements.ts'
+import { type RowSchema, updateRowSchemas } from './row-schemas.ts'
 import { sqlState } from './sql-state.ts'
 
 /** Applied first: views of the migrations call `metrics.fold`. */
@@ -19,6 +20,7 @@ const AFTER = [
   'sources',
   'queue',
   'triggers',
+  'changes',
   'refresh',
   'rolling-window',
   'watermark',
@@ -39,6 +41,7 @@ export class SchemaConflictError extends Error {
 const DUPLICATE_TABLE = '42P07'
 
 export type Migration = {
+  readonly rowSchemas: readonly RowSchema[]
   /** The statements to install as functions. */
   readonly statements?: readonly StatementFunction[]
   /** Where a new database gets its tables, `public` by default. Tables that exist stay where they are. */
@@ -49,14 +52,18 @@ type SqlFile = { readonly name: string; readonly text: string; readonly sha256: 
 
 /**
  * Migrates a database to the current schema, in one transaction: applies the migrations that it does not have, then
- * every file of `drizzle/sql` if any of them or the schema changed, then installs `statements`. Concurrent calls run
- * one after the other. Throws {@link SchemaConflictError}.
+ * every file of `drizzle/sql` if any of them or the schema changed, then stores `rowSchemas` and installs `statements`.
+ * Concurrent calls run one after the other, and refreshes wait. Throws {@link SchemaConflictError}.
  */
-export async function migrate(client: Client, { statements = [], schema }: Migration = {}): Promise<void> {
+export async function migrate(
+  client: Client,
+  { rowSchemas, statements = [], schema }: Migration,
+): Promise<void> {
   await client.query('begin')
   try {
     await client.query('select pg_advisory_xact_lock($1)', [LOCK])
     await applyFiles(client, schema)
+    await updateRowSchemas(client, rowSchemas)
     await installPreparedStatements(client, statements)
     await client.query('commit')
   } catch (error) {
@@ -77,6 +84,8 @@ async function applyFiles(client: Client, schema = 'public'): Promise<void> {
   const isCurrent = [...before, ...after].every(({ name, sha256 }) => applied.get(name)?.sha256 === sha256)
   if (isCurrent && migrations.length === 0) return
 
+  // A refresh under way holds this lock and waits for tables that the migrations would lock before it.
+  await client.query(`select pg_advisory_xact_lock(hashtext('daily.refresh'))`)
   if (home !== 'public') await client.query(`create schema if not exists ${home}`)
   await client.query(`set local search_path = ${home}`)
   for (const { text } of before) await client.query(text)

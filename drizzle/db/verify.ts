@@ -7,45 +7,87 @@ export type Extent = {
   readonly to?: string | undefined
 }
 
-/** A row that only the view has (`missing`), or only the daily table (`wrong`). */
+/**
+ * A row that only the view has (`missing`) or only the daily table (`wrong`), or a day whose `listed` rows and totals are
+ * not those that are `stored`.
+ */
 export type Difference = {
   readonly metric: string
-  readonly kind: 'missing' | 'wrong'
+  readonly kind: 'missing' | 'wrong' | 'listing'
   /** Whether its day is in the queue, so the next refresh computes it. */
   readonly waiting: boolean
   readonly row: Readonly<Record<string, unknown>>
 }
 
-/** Compares the daily tables with the views, one metric and brand at a time, each in one snapshot. */
+/** What to compare with one statement. */
+type Part = Extent & { readonly metric: string; readonly stored: string; readonly brandId: string }
+
+/**
+ * Compares the daily tables with the views, and daily.changes with the daily tables, one metric and brand at a time,
+ * each in one snapshot.
+ */
 export async function* verify(client: ClientBase, extent: Extent): AsyncGenerator<Difference> {
   for (const metric of await metricsOf(client)) {
     const stored = `daily.${client.escapeIdentifier(metric)}`
-    const view = `metrics.${client.escapeIdentifier(metric)}`
     const columns = await columnsOf(client, stored)
     const { rows: brands } = await client.query<{ id: string }>(
-      `select id from (select id from export_source.brands union select brand_id from ${stored}) as known
+      `select id from (
+         select id from export_source.brands union select brand_id from ${stored} union select brand_id from daily.changes
+       ) as known
        where id = $1 or $1::uuid is null order by id`,
       [extent.brandId],
     )
     for (const { id } of brands) {
-      const condition = `where brand_id = $1 and date between coalesce($2::date, '-infinity') and coalesce($3::date, 'infinity')`
-      const { rows } = await client.query<Difference>(
-        `with fresh as materialized (select ${columns} from ${view} ${condition}),
-         stored as materialized (select ${columns} from ${stored} ${condition}),
-         differing as (
-           select 'missing' as kind, * from (select * from fresh except select * from stored) as missing
-           union all
-           select 'wrong', * from (select * from stored except select * from fresh) as wrong)
-         select $4 as metric, kind, to_jsonb(differing) - 'kind' as row, exists (
-           select from daily.waiting
-           where metric = $4 and (brand_id = $1 or brand_id is null) and (waiting.date = differing.date or waiting.date is null)
-         ) as waiting
-         from differing order by date, kind`,
-        [id, extent.from, extent.to, metric],
-      )
-      yield* rows
+      const part = { ...extent, metric, stored, brandId: id }
+      yield* await compareRows(client, part, columns)
+      yield* await compareListing(client, part)
     }
   }
+}
+
+const CONDITION = `where brand_id = $1 and date between coalesce($2::date, '-infinity') and coalesce($3::date, 'infinity')`
+
+async function compareRows(client: ClientBase, part: Part, columns: string): Promise<Difference[]> {
+  const { metric, stored, brandId, from, to } = part
+  const view = `metrics.${client.escapeIdentifier(metric)}`
+  const { rows } = await client.query<Difference>(
+    `with fresh as materialized (select ${columns} from ${view} ${CONDITION}),
+     stored as materialized (select ${columns} from ${stored} ${CONDITION}),
+     differing as (
+       select 'missing' as kind, * from (select * from fresh except select * from stored) as missing
+       union all
+       select 'wrong', * from (select * from stored except select * from fresh) as wrong)
+     select $4 as metric, kind, to_jsonb(differing) - 'kind' as row, exists (
+       select from daily.waiting
+       where metric = $4 and (brand_id = $1 or brand_id is null) and (waiting.date = differing.date or waiting.date is null)
+     ) as waiting
+     from differing order by date, kind`,
+    [brandId, from, to, metric],
+  )
+  return rows
+}
+
+async function compareListing(client: ClientBase, part: Part): Promise<Difference[]> {
+  const { metric, stored, brandId, from, to } = part
+  const { rows } = await client.query<Difference>(
+    `with listed as (
+       select changes.* from daily.changes join daily.row_schemas using (endpoint) ${CONDITION} and metric = $4
+     ), days as (
+       select date from ${stored} ${CONDITION} union select date from listed
+     )
+     select $4 as metric, 'listing' as kind, false as waiting, jsonb_build_object(
+       'brand_id', brand_id,
+       'date', date,
+       'listed', jsonb_build_object('rows', listed.rows, 'totals', listed.totals),
+       'stored', jsonb_build_object('rows', stored.rows, 'totals', stored.totals)
+     ) as row
+     from daily.summarize($4, array(select $1::uuid from days), array(select date from days)) as stored
+     left join listed using (brand_id, date)
+     where (listed.rows, listed.totals::text) is distinct from (stored.rows, stored.totals::text)
+     order by date`,
+    [brandId, from, to, metric],
+  )
+  return rows
 }
 
 /** Returns the names of all metrics, which are the names of their views and daily tables. */

@@ -16,6 +16,7 @@ CREATE TABLE "daily"."changes" (
 --> statement-breakpoint
 CREATE TABLE "daily"."row_schemas" (
 	"metric" text PRIMARY KEY NOT NULL,
+	"endpoint" text COLLATE "C" NOT NULL,
 	"fields" text[] NOT NULL,
 	"totals" text[] NOT NULL
 );

@@ -1,3 +1,19 @@
+-- Returns the brands that have stored rows of a metric, with one index probe each.
+create or replace function daily.brands_of(of_metric text) returns setof uuid
+language plpgsql stable set search_path = '' as $function$
+begin
+  return query execute format(
+    'with recursive stored (brand_id) as (
+       (select brand_id from daily.%1$I order by brand_id limit 1)
+       union all
+       select (select brand_id from daily.%1$I where brand_id > stored.brand_id order by brand_id limit 1)
+       from stored where stored.brand_id is not null
+     )
+     select brand_id from stored where brand_id is not null',
+    of_metric);
+end
+$function$;
+
 -- Replaces entries of all brands by entries of each brand that can have such rows.
 create or replace function daily.expand_brands() returns void
 language plpgsql set search_path = '' as $function$
@@ -11,15 +27,9 @@ begin
   select array_agg(taken) into entries from taken;
 
   for of_metric in select metric from unnest(entries) intersect select metric from daily.sources loop
-    -- Finds the brands of the stored rows by one index probe each.
     execute format(
-      'with recursive stored (brand_id) as (
-         (select brand_id from daily.%1$I order by brand_id limit 1)
-         union all
-         select (select brand_id from daily.%1$I where brand_id > stored.brand_id order by brand_id limit 1)
-         from stored where stored.brand_id is not null
-       ), known as (
-         select brand_id from stored where brand_id is not null
+      'with known as (
+         select brand_id from daily.brands_of(%1$L) as brand_id
          union
          select brand_id from export_source.prompts
        )
@@ -89,7 +99,8 @@ begin
 end
 $function$;
 
--- Makes the stored rows of one metric equal its view, for some brands and days, and writes only rows that differ.
+-- Makes the stored rows of one metric equal its view, for some brands and days. Writes only rows that differ, and lists
+-- their days as changed.
 -- The columns are the table's, the key is its primary key. The settings are for data in memory or on flash: with
 -- Postgres's defaults the planner reads all citations of a large brand to find a day.
 create or replace function daily.recompute(of_metric text, of_brands uuid[], of_dates date[]) returns void
@@ -102,6 +113,8 @@ declare
   same_key text;
   cols text;
   sets text;
+  changed_brands uuid[];
+  changed_dates date[];
 begin
   select
     string_agg(quote_ident(attname), ', ' order by attnum),
@@ -129,13 +142,22 @@ begin
        delete from daily.%1$I as existing
        using (select %3$s from stored except select %3$s from fresh) as removed
        where existing.brand_id = any ($1) and existing.date = any ($2) and %4$s
+       returning existing.brand_id, existing.date
+     ), written as (
+       insert into daily.%1$I (%2$s)
+       select %2$s from (select %2$s from fresh except select %2$s from stored) as differing
+       order by %3$s
+       on conflict (%3$s) do update set %5$s
+       returning brand_id, date
      )
-     insert into daily.%1$I (%2$s)
-     select %2$s from (select %2$s from fresh except select %2$s from stored) as differing
-     order by %3$s
-     on conflict (%3$s) do update set %5$s',
+     select array_agg(brand_id), array_agg(date)
+     from (select brand_id, date from deleted union select brand_id, date from written) as changed',
     of_metric, cols, keys, same_key, sets)
+  into changed_brands, changed_dates
   using of_brands, of_dates;
+  if changed_dates is not null then
+    perform daily.list_changes(of_metric, changed_brands, changed_dates);
+  end if;
 end
 $function$;
 

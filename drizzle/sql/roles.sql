@@ -35,10 +35,13 @@ begin
   for name in select distinct metric from daily.sources loop
     execute format('grant select on daily.%I to export_api_reader', name);
   end loop;
+  grant select on metrics.change_listing to export_api_reader;
   grant select on daily.waiting to export_api_reader;
   grant select (added_at) on daily.refresh_queue to export_api_reader;
   grant select on daily.rolling_window to export_api_reader, export_api_refresher;
+  grant select (metric) on daily.row_schemas to export_api_reader;
   grant execute on function daily.watermark(text, uuid, date, date) to export_api_reader;
+  grant execute on function daily.watermark(uuid, date, date) to export_api_reader;
 
   grant execute on function daily.refresh(uuid, timestamptz, interval, integer) to export_api_refresher;
   grant execute on function daily.refresh(integer, integer) to export_api_refresher;

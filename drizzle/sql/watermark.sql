@@ -24,3 +24,13 @@ begin
   return case when settled >= first then settled end;
 end
 $function$;
+
+-- Returns the earliest watermark of all metrics, or null when a metric has none.
+create or replace function daily.watermark(of_brand uuid, first date, last date) returns date
+language plpgsql stable parallel safe as $function$
+begin
+  return (
+    select case when count(*) = count(settled) then min(settled) end
+    from daily.row_schemas cross join lateral daily.watermark(metric, of_brand, first, last) as settled);
+end
+$function$;

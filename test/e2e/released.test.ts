@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import pg from 'pg'
 import { afterAll, describe, expect, test } from 'vitest'
-import { migrate } from '../../drizzle/db/migrate.ts'
+import { migrateToLatest } from '../../bundle/migrate-to-latest.ts'
 import { startEmbeddedPostgres } from '../../emulator/postgres/embedded.ts'
 import { findEndpoints } from '../support/endpoints.ts'
 import { readReleased, runAfter, WORLD } from '../support/released.ts'
@@ -15,7 +15,7 @@ const endpoints = await findEndpoints()
 const server = await startEmbeddedPostgres()
 const client = new pg.Client({ connectionString: server.url })
 await client.connect()
-await migrate(client)
+await migrateToLatest(client)
 await client.query(await readFile(WORLD.sql, 'utf8'))
 
 afterAll(async () => {

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { migrate } from '../../drizzle/db/migrate.ts'
+import { migrateToLatest } from '../../bundle/migrate-to-latest.ts'
 import { DEMO, seedDemo } from '../../drizzle/seed/demo.ts'
 import { isolatedPool } from '../support/isolated.ts'
 
 // The demo fills whole tables, so it stays out of the database that the other tests share.
-const { db } = await isolatedPool(migrate)
+const { db } = await isolatedPool(migrateToLatest)
 const client = await db.connect()
 afterAll(() => client.release())
 

@@ -155,7 +155,7 @@ const refreshSome = (client: pg.Client, a: number, b: number) =>
 export const CLEARANCE = `
   truncate ${['organizations', 'models', 'markets'].map(tableOf)} cascade;
   truncate daily.refresh_queue, daily.rechecks, daily.visibility, daily.competitors, daily.citations, daily.citation_share,
-    daily.sentiment, daily.recommended_rate`
+    daily.sentiment, daily.recommended_rate, daily.changes`
 
 /** Rows to begin with, so that most steps find something. */
 const BEGINNING = `

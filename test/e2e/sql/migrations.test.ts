@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, inject, test } from 'vitest'
-import { migrate } from '../../../drizzle/db/migrate.ts'
+import { migrateToLatest } from '../../../bundle/migrate-to-latest.ts'
 import { withClient } from '../../support/database.ts'
 
 test('the migrations contain everything in the Drizzle schema', async () => {
@@ -39,7 +39,7 @@ test('every file is applied, and a current database is left as it is', async () 
       ),
     )
     expect(before.map(({ name }) => name).sort()).toEqual(files.flat().sort())
-    await migrate(client)
+    await migrateToLatest(client)
     expect(await read()).toEqual(before)
   })
 })

@@ -1,0 +1,27 @@
+import type { ClientBase } from 'pg'
+
+/**
+ * Lists every day of every brand and metric as changed, one brand per transaction. Includes days without rows: after a
+ * restored backup, copies may hold days which the backup has not. Those begin with the first day of any brand, a year
+ * ago or earlier, and end today. Calls `onBrand` with the number of brands after each.
+ */
+export async function relistAll(
+  client: ClientBase,
+  onBrand: (total: number) => void = () => {},
+): Promise<void> {
+  const { rows: brands } = await client.query<{ id: string; first: string }>(`
+    with known as (
+      select id from export_source.brands
+      union
+      select brand_id from daily.row_schemas cross join lateral daily.brands_of(metric) as brand_id
+      union
+      select brand_id from daily.changes
+    ), start as (
+      select least(min(date), (now() at time zone 'UTC')::date - 365)::text as first from daily.changes
+    )
+    select id, first from known cross join start order by id`)
+  for (const { id, first } of brands) {
+    await client.query('select daily.relist(metric, $1, $2) from daily.row_schemas', [id, first])
+    onBrand(brands.length)
+  }
+}

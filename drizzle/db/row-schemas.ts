@@ -1,0 +1,27 @@
+import type { ClientBase } from 'pg'
+
+/** The rows of a metric, which is named as its view, and of its endpoint, which is named as in its path. */
+export type RowSchema = {
+  readonly metric: string
+  readonly endpoint: string
+  readonly fields: readonly string[]
+  /** The fields that add up. */
+  readonly totals: readonly string[]
+}
+
+/** Stores the schemas of rows. Lists every day of each metric whose schema is new or has changed. */
+export async function updateRowSchemas(client: ClientBase, schemas: readonly RowSchema[]): Promise<void> {
+  const { rows } = await client.query<{ metric: string }>(
+    `insert into daily.row_schemas
+     select metric, endpoint, fields, totals
+     from jsonb_to_recordset($1) as given (metric text, endpoint text, fields text[], totals text[])
+     on conflict (metric) do update
+     set endpoint = excluded.endpoint, fields = excluded.fields, totals = excluded.totals
+     where (row_schemas.fields, row_schemas.totals) <> (excluded.fields, excluded.totals)
+     returning metric`,
+    [JSON.stringify(schemas)],
+  )
+  for (const { metric } of rows) {
+    await client.query('select daily.relist($1, brand_id) from daily.brands_of($1) as brand_id', [metric])
+  }
+}

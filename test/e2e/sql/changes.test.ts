@@ -1,0 +1,184 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { enqueueAll, refreshAll } from '../../../drizzle/db/refresh.ts'
+import { relistAll } from '../../../drizzle/db/relist.ts'
+import { updateRowSchemas } from '../../../drizzle/db/row-schemas.ts'
+import { CLEARANCE } from '../../support/history.ts'
+import { isolatedPool } from '../../support/isolated.ts'
+import { answer, brand, organization, place, prompt, refresh } from '../../support/world.ts'
+
+const { db } = await isolatedPool()
+
+beforeEach(() => db.query(CLEARANCE))
+
+/** A brand with an answer on each of two days, one of which has a phrase. */
+async function sample() {
+  const id = await brand(db, await organization(db))
+  const said = { ...(await place(db)), prompt: await prompt(db, id) }
+  const phrases = [{ polarity: 'positive', confidence: '0.5' }]
+  await answer(db, { ...said, at: '2026-10-01T09:00:00Z', mentions: ['Acme'], phrases })
+  await answer(db, { ...said, at: '2026-10-02T09:00:00Z' })
+  await refresh(db)
+  return { brandId: id, said }
+}
+
+type Listed = {
+  readonly endpoint: string
+  readonly date: string
+  readonly rows: number
+  readonly totals: string
+}
+
+/** The listing of a brand after a stamp, in its order. */
+async function listed(brandId: string, since = '-infinity'): Promise<Listed[]> {
+  const { rows } = await db.query<Listed>(
+    `select endpoint, date::text, rows, totals::text from daily.changes
+     where brand_id = $1 and changed_at > $2 order by changed_at, endpoint, date`,
+    [brandId, since],
+  )
+  return rows
+}
+
+/** The stamp of the last change, as text of full precision. */
+const lastStamp = async (): Promise<string> =>
+  (await db.query('select max(changed_at)::text as last from daily.changes')).rows[0].last
+
+const emptied = ({ rows }: Listed) => rows === 0
+
+describe('the listing of changes', () => {
+  test('has the number of rows and the sums of a day that changed', async () => {
+    const { brandId } = await sample()
+    const changes = await listed(brandId)
+    expect(changes).toContainEqual({
+      endpoint: 'visibility',
+      date: '2026-10-01',
+      rows: 1,
+      totals: '{"total_prompts": 1, "visible_count": 1}',
+    })
+    expect(changes.filter(({ endpoint }) => endpoint === 'sentiment')).toEqual([
+      {
+        endpoint: 'sentiment',
+        date: '2026-10-01',
+        rows: 1,
+        totals:
+          '{"negative_weight": 0.0000, "positive_weight": 0.5000, "neutral_mentions": 0, "negative_mentions": 0, "positive_mentions": 1}',
+      },
+    ])
+  })
+
+  test('has days that differ and no others', async () => {
+    const { brandId, said } = await sample()
+    const before = await lastStamp()
+    const client = await db.connect()
+    await enqueueAll(client)
+    await refreshAll(client)
+    client.release()
+    expect(await listed(brandId, before)).toEqual([])
+
+    await answer(db, { ...said, at: '2026-10-02T10:00:00Z' })
+    await refresh(db)
+    expect((await listed(brandId, before)).map(({ endpoint, date }) => [endpoint, date])).toEqual([
+      ['visibility', '2026-10-02'],
+    ])
+  })
+
+  test('has a day that emptied, with zeros of the form of its sums', async () => {
+    const { brandId } = await sample()
+    const before = await lastStamp()
+    await db.query(`delete from answers where answered_at < '2026-10-02'`)
+    await refresh(db)
+    const changes = await listed(brandId, before)
+    expect(changes.map(({ endpoint, rows }) => [endpoint, rows])).toEqual(
+      expect.arrayContaining([
+        ['sentiment', 0],
+        ['visibility', 0],
+      ]),
+    )
+    expect(changes.find(({ endpoint }) => endpoint === 'sentiment')?.totals).toBe(
+      '{"negative_weight": 0.0000, "positive_weight": 0.0000, "neutral_mentions": 0, "negative_mentions": 0, "positive_mentions": 0}',
+    )
+  })
+
+  test('keeps the days of a deleted brand, emptied', async () => {
+    const { brandId } = await sample()
+    const before = await listed(brandId)
+    await db.query('delete from brands where id = $1', [brandId])
+    await refresh(db)
+    const after = await listed(brandId)
+    expect(after.filter(emptied)).toHaveLength(before.length)
+  })
+
+  test('has later stamps for later changes when the clock of the system is behind', async () => {
+    const { brandId, said } = await sample()
+    const ahead = '2099-01-01 00:00:00+00'
+    await db.query('update daily.changes_clock set last = $1', [ahead])
+    await answer(db, { ...said, at: '2026-10-02T10:00:00Z' })
+    await refresh(db)
+    expect(await listed(brandId, ahead)).toHaveLength(1)
+  })
+
+  test('has nothing of a refresh that was rolled back', async () => {
+    const { brandId, said } = await sample()
+    const before = await lastStamp()
+    await answer(db, { ...said, at: '2026-10-02T10:00:00Z' })
+    const client = await db.connect()
+    await client.query('begin')
+    await refreshAll(client)
+    await client.query('rollback')
+    client.release()
+    expect(await listed(brandId, before)).toEqual([])
+  })
+})
+
+describe('every day is listed again', () => {
+  test('for a metric whose row has other fields, and for no other', async () => {
+    const { brandId } = await sample()
+    const before = await lastStamp()
+    const { rows: schemas } = await db.query('select * from daily.row_schemas')
+    const changed = schemas.map((schema) =>
+      schema.metric === 'visibility' ? { ...schema, fields: [...schema.fields, 'more'] } : schema,
+    )
+    const client = await db.connect()
+    try {
+      await updateRowSchemas(client, schemas)
+      expect(await listed(brandId, before)).toEqual([])
+      await updateRowSchemas(client, changed)
+      expect((await listed(brandId, before)).map(({ endpoint, date }) => [endpoint, date])).toEqual([
+        ['visibility', '2026-10-01'],
+        ['visibility', '2026-10-02'],
+      ])
+    } finally {
+      await updateRowSchemas(client, schemas)
+      client.release()
+    }
+  })
+
+  test('on request, with all days of the last year at least that have no rows', async () => {
+    const { brandId } = await sample()
+    const changes = await listed(brandId)
+    const before = await lastStamp()
+    const client = await db.connect()
+    let brands = 0
+    await relistAll(client, () => {
+      brands += 1
+    })
+    client.release()
+    const after = await listed(brandId, before)
+    expect(brands).toBe(1)
+    expect(after).toEqual(expect.arrayContaining(changes))
+    // Today and the 365 days before it, of six metrics.
+    expect(after).toHaveLength(366 * 6)
+    expect(after.filter(emptied)).toHaveLength(366 * 6 - changes.length)
+  })
+})
+
+test('a migration of a database with rows lists them', async () => {
+  const { brandId } = await sample()
+  const changes = await listed(brandId)
+  const { rows: schemas } = await db.query('select * from daily.row_schemas')
+  await db.query('truncate daily.changes, daily.row_schemas')
+  const client = await db.connect()
+  await updateRowSchemas(client, schemas)
+  client.release()
+  const sorted = (rows: readonly Listed[]) => rows.map((row) => JSON.stringify(row)).sort()
+  expect(sorted(await listed(brandId))).toEqual(sorted(changes))
+})
