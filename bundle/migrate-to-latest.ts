@@ -25,7 +25,7 @@ export async function migrateToLatest(client: Client, schema?: string): Promise<
 }
 
 /** Returns the row schemas of the metrics among Workers. */
-const toRowSchemas = (workers: Awaited<ReturnType<typeof findWorkers>>): RowSchema[] =>
+export const toRowSchemas = (workers: Awaited<ReturnType<typeof findWorkers>>): RowSchema[] =>
   workers
     .filter(({ operation }) => operation.paged)
     .map(({ name, operation: { row } }) => ({

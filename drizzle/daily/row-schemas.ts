@@ -3,13 +3,14 @@ import { textC } from '../text-c.ts'
 import { daily } from './schema.ts'
 
 /**
- * The fields of each metric's rows, and those of them that add up, as `functions/` declares them. When `npm run migrate`
- * finds others, it lists every day of the metric as changed.
+ * The rows of each metric, as `functions/` declares them. When `npm run migrate` finds other fields or totals, it lists
+ * every day of the metric as changed.
  */
 export const rowSchemas = daily.table('row_schemas', {
   metric: text().primaryKey(),
   /** The metric's name in paths and in daily.changes. */
   endpoint: textC().notNull(),
   fields: text().array().notNull(),
-  totals: text().array().notNull(),
+  /** SQL of the name and the sum of each field that adds up, the arguments of `jsonb_build_object`. */
+  totals: text().notNull(),
 })

@@ -11,9 +11,18 @@ export type RowSchema = {
 
 /** Stores the schemas of rows. Lists every day of each metric whose schema is new or has changed. */
 export async function updateRowSchemas(client: ClientBase, schemas: readonly RowSchema[]): Promise<void> {
+  // The sums of a day without rows have the form of others: those of decimals have four decimals.
   const { rows } = await client.query<{ metric: string }>(
-    `insert into daily.row_schemas
-     select metric, endpoint, fields, totals
+    `insert into daily.row_schemas (metric, endpoint, fields, totals)
+     select metric, endpoint, fields, (
+       select string_agg(
+         format(
+           '%L, coalesce(sum(%I), %s)',
+           field, field, case when atttypid = 'numeric'::regtype then '0.0000' else '0' end),
+         ', ' order by place)
+       from unnest(totals) with ordinality as total (field, place)
+       join pg_attribute on attrelid = format('daily.%I', metric)::regclass and attname = field
+     )
      from jsonb_to_recordset($1) as given (metric text, endpoint text, fields text[], totals text[])
      on conflict (metric) do update
      set endpoint = excluded.endpoint, fields = excluded.fields, totals = excluded.totals

@@ -3,28 +3,16 @@
 -- Returns the number of stored rows of some days of one metric, and the sums of their fields that add up.
 create or replace function daily.summarize(of_metric text, brand_ids uuid[], dates date[])
 returns table (brand_id uuid, date date, rows integer, totals jsonb)
-language plpgsql stable set search_path = '' set random_page_cost = 1.1 as $function$
-declare
-  sums text;
+language plpgsql stable set search_path = '' as $function$
 begin
-  -- Empty days have sums of the same form: weights have four decimals, counts have none.
-  select string_agg(
-    format(
-      '%L, coalesce(sum(stored.%I), %s)',
-      field, field, case when atttypid = 'numeric'::pg_catalog.regtype then '0.0000' else '0' end),
-    ', ' order by place)
-  into sums
-  from daily.row_schemas
-  cross join unnest(row_schemas.totals) with ordinality as total (field, place)
-  join pg_catalog.pg_attribute on attrelid = format('daily.%I', metric)::regclass and attname = field
-  where metric = of_metric;
-
-  return query execute format(
-    'select day.brand_id, day.date, count(stored.date)::int, jsonb_build_object(%2$s)
-     from unnest($1, $2) as day (brand_id, date)
-     left join daily.%1$I as stored on stored.brand_id = day.brand_id and stored.date = day.date
-     group by day.brand_id, day.date',
-    of_metric, sums)
+  return query execute (
+    select format(
+      'select day.brand_id, day.date, count(stored.date)::int, jsonb_build_object(%s)
+       from unnest($1, $2) as day (brand_id, date)
+       left join daily.%I as stored on stored.brand_id = day.brand_id and stored.date = day.date
+       group by day.brand_id, day.date',
+      row_schemas.totals, metric)
+    from daily.row_schemas where metric = of_metric)
   using brand_ids, dates;
 end
 $function$;
@@ -32,7 +20,8 @@ $function$;
 -- Lists some days of one metric as changed now. The clock's row is locked until the transaction ends, so a later stamp is
 -- of a later commit; and it never goes back, as the system's clock may.
 create or replace function daily.list_changes(of_metric text, brand_ids uuid[], dates date[]) returns void
-language sql set search_path = '' as $function$
+language plpgsql set search_path = '' as $function$
+begin
   with summary as materialized (
     select * from daily.summarize(of_metric, brand_ids, dates)
   ), stamp as (
@@ -47,7 +36,8 @@ language sql set search_path = '' as $function$
   cross join stamp
   join daily.row_schemas on metric = of_metric
   on conflict (brand_id, endpoint, date) do update
-  set rows = excluded.rows, totals = excluded.totals, changed_at = excluded.changed_at
+  set rows = excluded.rows, totals = excluded.totals, changed_at = excluded.changed_at;
+end
 $function$;
 
 -- Lists every day of a brand and metric as changed now: days with rows, days that have emptied, and all days from `first`

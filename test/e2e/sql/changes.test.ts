@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import { findWorkers } from '../../../bundle/find-workers.ts'
+import { toRowSchemas } from '../../../bundle/migrate-to-latest.ts'
 import { enqueueAll, refreshAll } from '../../../drizzle/db/refresh.ts'
 import { relistAll } from '../../../drizzle/db/relist.ts'
 import { updateRowSchemas } from '../../../drizzle/db/row-schemas.ts'
@@ -41,6 +43,8 @@ async function listed(brandId: string, since = '-infinity'): Promise<Listed[]> {
 /** The stamp of the last change, as text of full precision. */
 const lastStamp = async (): Promise<string> =>
   (await db.query('select max(changed_at)::text as last from daily.changes')).rows[0].last
+
+const rowSchemas = async () => toRowSchemas(await findWorkers())
 
 const emptied = ({ rows }: Listed) => rows === 0
 
@@ -133,7 +137,7 @@ describe('every day is listed again', () => {
   test('for a metric whose row has other fields, and for no other', async () => {
     const { brandId } = await sample()
     const before = await lastStamp()
-    const { rows: schemas } = await db.query('select * from daily.row_schemas')
+    const schemas = await rowSchemas()
     const changed = schemas.map((schema) =>
       schema.metric === 'visibility' ? { ...schema, fields: [...schema.fields, 'more'] } : schema,
     )
@@ -174,7 +178,7 @@ describe('every day is listed again', () => {
 test('a migration of a database with rows lists them', async () => {
   const { brandId } = await sample()
   const changes = await listed(brandId)
-  const { rows: schemas } = await db.query('select * from daily.row_schemas')
+  const schemas = await rowSchemas()
   await db.query('truncate daily.changes, daily.row_schemas')
   const client = await db.connect()
   await updateRowSchemas(client, schemas)
