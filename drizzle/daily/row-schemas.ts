@@ -1,10 +1,10 @@
-import { text } from 'drizzle-orm/pg-core'
+import { boolean, text } from 'drizzle-orm/pg-core'
 import { textC } from '../text-c.ts'
 import { daily } from './schema.ts'
 
 /**
  * The rows of each metric, as `functions/` declares them. When `npm run migrate` finds other fields or totals, it lists
- * every day of the metric as changed.
+ * every day of the metric as changed, after its transaction.
  */
 export const rowSchemas = daily.table('row_schemas', {
   metric: text().primaryKey(),
@@ -13,4 +13,6 @@ export const rowSchemas = daily.table('row_schemas', {
   fields: text().array().notNull(),
   /** SQL of the name and the sum of each field that adds up, the arguments of `jsonb_build_object`. */
   totals: text().notNull(),
+  /** Whether every day has been listed since the schema changed. */
+  listed: boolean().notNull().default(false),
 })

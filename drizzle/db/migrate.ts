@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import type { Client } from 'pg'
 import journal from '../migrations/meta/_journal.json' with { type: 'json' }
 import { installPreparedStatements, type StatementFunction } from './prepared-statements.ts'
+import { relistChangedSchemas } from './relist.ts'
 import { type RowSchema, updateRowSchemas } from './row-schemas.ts'
 import { sqlState } from './sql-state.ts'
 
@@ -53,7 +54,8 @@ type SqlFile = { readonly name: string; readonly text: string; readonly sha256: 
 /**
  * Migrates a database to the current schema, in one transaction: applies the migrations that it does not have, then
  * every file of `drizzle/sql` if any of them or the schema changed, then stores `rowSchemas` and installs `statements`.
- * Concurrent calls run one after the other, and refreshes wait. Throws {@link SchemaConflictError}.
+ * Afterwards lists the days of metrics whose rows have changed. Concurrent calls run one after the other, and refreshes
+ * wait. Throws {@link SchemaConflictError}.
  */
 export async function migrate(
   client: Client,
@@ -70,6 +72,8 @@ export async function migrate(
     await client.query('rollback')
     throw sqlState(error) === DUPLICATE_TABLE ? new SchemaConflictError() : error
   }
+  // Not in the transaction, which holds up the application where it changes tables.
+  await relistChangedSchemas(client)
 }
 
 // Drizzle's own migrator commits by itself, so it could not apply the functions in the transaction of the migrations.

@@ -1,5 +1,19 @@
 import type { ClientBase } from 'pg'
 
+/** Lists every day of each metric whose row schema is new or has changed, one brand per transaction. */
+export async function relistChangedSchemas(client: ClientBase): Promise<void> {
+  const { rows: schemas } = await client.query<{ metric: string; brands: string[] }>(
+    `select metric, array(
+       select daily.brands_of(metric) union select brand_id from daily.changes where changes.endpoint = row_schemas.endpoint
+     ) as brands
+     from daily.row_schemas where not listed`,
+  )
+  for (const { metric, brands } of schemas) {
+    for (const brand of brands) await client.query('select daily.relist($1, $2)', [metric, brand])
+    await client.query('update daily.row_schemas set listed = true where metric = $1', [metric])
+  }
+}
+
 /**
  * Lists every day of every brand and metric as changed, one brand per transaction. Includes days without rows: after a
  * restored backup, copies may hold days which the backup has not. Those begin with the first day of any brand, a year

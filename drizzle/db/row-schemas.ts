@@ -9,10 +9,10 @@ export type RowSchema = {
   readonly totals: readonly string[]
 }
 
-/** Stores the schemas of rows. Lists every day of each metric whose schema is new or has changed. */
+/** Stores the schemas of rows. */
 export async function updateRowSchemas(client: ClientBase, schemas: readonly RowSchema[]): Promise<void> {
   // The sums of a day without rows have the form of others: those of decimals have four decimals.
-  const { rows } = await client.query<{ metric: string }>(
+  await client.query(
     `insert into daily.row_schemas (metric, endpoint, fields, totals)
      select metric, endpoint, fields, (
        select string_agg(
@@ -25,12 +25,8 @@ export async function updateRowSchemas(client: ClientBase, schemas: readonly Row
      )
      from jsonb_to_recordset($1) as given (metric text, endpoint text, fields text[], totals text[])
      on conflict (metric) do update
-     set endpoint = excluded.endpoint, fields = excluded.fields, totals = excluded.totals
-     where (row_schemas.fields, row_schemas.totals) <> (excluded.fields, excluded.totals)
-     returning metric`,
+     set endpoint = excluded.endpoint, fields = excluded.fields, totals = excluded.totals, listed = false
+     where (row_schemas.fields, row_schemas.totals) <> (excluded.fields, excluded.totals)`,
     [JSON.stringify(schemas)],
   )
-  for (const { metric } of rows) {
-    await client.query('select daily.relist($1, brand_id) from daily.brands_of($1) as brand_id', [metric])
-  }
 }

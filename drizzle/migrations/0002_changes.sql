@@ -18,7 +18,8 @@ CREATE TABLE "daily"."row_schemas" (
 	"metric" text PRIMARY KEY NOT NULL,
 	"endpoint" text COLLATE "C" NOT NULL,
 	"fields" text[] NOT NULL,
-	"totals" text NOT NULL
+	"totals" text NOT NULL,
+	"listed" boolean DEFAULT false NOT NULL
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX "changes_listing_index" ON "daily"."changes" USING btree ("brand_id","changed_at","endpoint","date");--> statement-breakpoint

@@ -2,8 +2,8 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { findWorkers } from '../../../bundle/find-workers.ts'
 import { toRowSchemas } from '../../../bundle/migrate-to-latest.ts'
 import { enqueueAll, refreshAll } from '../../../drizzle/db/refresh.ts'
-import { relistAll } from '../../../drizzle/db/relist.ts'
-import { updateRowSchemas } from '../../../drizzle/db/row-schemas.ts'
+import { relistAll, relistChangedSchemas } from '../../../drizzle/db/relist.ts'
+import { type RowSchema, updateRowSchemas } from '../../../drizzle/db/row-schemas.ts'
 import { CLEARANCE } from '../../support/history.ts'
 import { isolatedPool } from '../../support/isolated.ts'
 import { answer, brand, organization, place, prompt, refresh } from '../../support/world.ts'
@@ -45,6 +45,13 @@ const lastStamp = async (): Promise<string> =>
   (await db.query('select max(changed_at)::text as last from daily.changes')).rows[0].last
 
 const rowSchemas = async () => toRowSchemas(await findWorkers())
+
+async function apply(schemas: readonly RowSchema[]): Promise<void> {
+  const client = await db.connect()
+  await updateRowSchemas(client, schemas)
+  await relistChangedSchemas(client)
+  client.release()
+}
 
 const emptied = ({ rows }: Listed) => rows === 0
 
@@ -141,18 +148,16 @@ describe('every day is listed again', () => {
     const changed = schemas.map((schema) =>
       schema.metric === 'visibility' ? { ...schema, fields: [...schema.fields, 'more'] } : schema,
     )
-    const client = await db.connect()
     try {
-      await updateRowSchemas(client, schemas)
+      await apply(schemas)
       expect(await listed(brandId, before)).toEqual([])
-      await updateRowSchemas(client, changed)
+      await apply(changed)
       expect((await listed(brandId, before)).map(({ endpoint, date }) => [endpoint, date])).toEqual([
         ['visibility', '2026-10-01'],
         ['visibility', '2026-10-02'],
       ])
     } finally {
-      await updateRowSchemas(client, schemas)
-      client.release()
+      await apply(schemas)
     }
   })
 
@@ -180,9 +185,7 @@ test('a migration of a database with rows lists them', async () => {
   const changes = await listed(brandId)
   const schemas = await rowSchemas()
   await db.query('truncate daily.changes, daily.row_schemas')
-  const client = await db.connect()
-  await updateRowSchemas(client, schemas)
-  client.release()
+  await apply(schemas)
   const sorted = (rows: readonly Listed[]) => rows.map((row) => JSON.stringify(row)).sort()
   expect(sorted(await listed(brandId))).toEqual(sorted(changes))
 })
