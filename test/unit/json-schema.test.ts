@@ -29,6 +29,7 @@ test('integers have the bounds of 32 bits', () => {
     minimum: 0,
     maximum: 2_147_483_647,
     description: 'A count.',
+    'x-aggregation': 'sum',
   })
   expect(jsonSchema(z.literal(1000))).toEqual({ type: 'integer', const: 1000 })
 })
