@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { NamedOperation } from '../lib/openapi/operation.ts'
-import type { DocumentedWorker, Operation } from '../lib/operation.ts'
+import { type DocumentedWorker, KINDS, type Operation } from '../lib/operation.ts'
 
 const FUNCTIONS = new URL('../functions/', import.meta.url)
 
@@ -24,11 +24,11 @@ export async function findWorkers(): Promise<Found[]> {
   return found.flat()
 }
 
-/** The operations of all Workers, the brands listing first, then by path. */
+/** The operations of all Workers by kind: the brands listing, the metrics in the order of their paths, the changes. */
 export async function findOperations(): Promise<NamedOperation[]> {
   return (await findWorkers())
     .map(({ operation, module }) => named(operation, module))
-    .sort((left, right) => Number(left.paged) - Number(right.paged))
+    .sort((left, right) => KINDS.indexOf(left.kind) - KINDS.indexOf(right.kind))
 }
 
 function named(operation: Operation, module: Record<string, unknown>): NamedOperation {

@@ -27,7 +27,7 @@ export async function migrateToLatest(client: Client, schema?: string): Promise<
 /** Returns the row schemas of the metrics among Workers. */
 export const toRowSchemas = (workers: Awaited<ReturnType<typeof findWorkers>>): RowSchema[] =>
   workers
-    .filter(({ operation }) => operation.paged)
+    .filter(({ operation }) => operation.kind === 'metric')
     .map(({ name, operation: { row } }) => ({
       metric: name.replaceAll('-', '_'),
       endpoint: name,

@@ -51,6 +51,7 @@ async function examplesOfDemo(operations: readonly NamedOperation[]): Promise<Re
     await migrateToLatest(client)
     await seedDemo(client, EXAMPLE.seeded)
     await refreshAll(client)
+    await client.query('update daily.changes set changed_at = $1', [EXAMPLE.changed])
     const key = DEMO.keys.find(({ label }) => label === 'enterprise')?.key ?? ''
     return await captureExamples(operations, { url: emulator.url, key })
   } finally {

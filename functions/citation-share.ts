@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { dailyCitationShare } from '../drizzle/daily/citation-share.ts'
-import { metric } from '../lib/metric.ts'
+import { paged } from '../lib/paged.ts'
 import { count, day, flag, nullable, text } from '../lib/schemas.ts'
 
 export const CitationShareRow = z.object({
@@ -12,7 +12,7 @@ export const CitationShareRow = z.object({
   owned_citations: count('Answers counted in `citations` with an owned citation of the URL.'),
 })
 
-export default metric({
+export default paged({
   path: '/citation-share',
   summary: 'Citation Share',
   description: `Returns how many answers cite each URL, and in how many of them the citation is owned. One row per URL

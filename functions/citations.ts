@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { dailyCitations } from '../drizzle/daily/citations.ts'
-import { metric } from '../lib/metric.ts'
+import { paged } from '../lib/paged.ts'
 import { count, day, flag, nullable, text } from '../lib/schemas.ts'
 
 export const CitationRow = z.object({
@@ -17,7 +17,7 @@ export const CitationRow = z.object({
   citations: count('Counted answers whose citation of the URL was recorded on this day.'),
 })
 
-export default metric({
+export default paged({
   path: '/citations',
   summary: 'Cited URLs',
   description: `Returns the URLs that answers cite. One row per URL and date on which the citation was recorded. To

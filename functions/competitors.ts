@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { dailyCompetitors } from '../drizzle/daily/competitors.ts'
-import { metric } from '../lib/metric.ts'
+import { paged } from '../lib/paged.ts'
 import { count, day, rate, text } from '../lib/schemas.ts'
 
 export const CompetitorRow = z.object({
@@ -13,7 +13,7 @@ export const CompetitorRow = z.object({
   competitor_visibility_rate: rate('`competitor_visible_responses / total_responses × 100`.'),
 })
 
-export default metric({
+export default paged({
   path: '/competitors',
   summary: 'Competitor visibility',
   description: `Returns how many answers mention each active competitor, measured like the brand's own visibility. One

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { dailyRecommendedRate } from '../drizzle/daily/recommended-rate.ts'
-import { metric } from '../lib/metric.ts'
+import { paged } from '../lib/paged.ts'
 import { count, day, flag, rate, text } from '../lib/schemas.ts'
 
 export const RecommendedRateRow = z.object({
@@ -11,7 +11,7 @@ export const RecommendedRateRow = z.object({
   judged_answers: count('Counted answers in which the entity was judged. Never 0.'),
 })
 
-export default metric({
+export default paged({
   path: '/recommended-rate',
   summary: 'Recommended rate',
   description: `Returns how often answers recommend the brand and its active competitors. One row per date and judged entity.

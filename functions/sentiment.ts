@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { dailySentiment } from '../drizzle/daily/sentiment.ts'
-import { metric } from '../lib/metric.ts'
+import { paged } from '../lib/paged.ts'
 import { count, day, nullable, rate, weight } from '../lib/schemas.ts'
 
 export const SentimentRow = z.object({
@@ -15,7 +15,7 @@ export const SentimentRow = z.object({
   ),
 })
 
-export default metric({
+export default paged({
   path: '/sentiment',
   summary: 'Sentiment',
   description: `Returns the sentiment of the phrases about the brand, across all models and markets. One row per date with

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { dailyVisibility } from '../drizzle/daily/visibility.ts'
-import { metric } from '../lib/metric.ts'
+import { paged } from '../lib/paged.ts'
 import { count, day, rate, text, uuid } from '../lib/schemas.ts'
 
 export const VisibilityRow = z.object({
@@ -14,7 +14,7 @@ export const VisibilityRow = z.object({
   visibility_rate: rate('`visible_count / total_prompts × 100`.'),
 })
 
-export default metric({
+export default paged({
   path: '/visibility',
   summary: 'Visibility',
   description: `Returns how many answers mention the brand. One row per date, AI model and market with counted answers.

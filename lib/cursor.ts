@@ -6,7 +6,11 @@ import type { PinnedWindow, RequestedWindow } from './window.ts'
 export const CURSOR = '[A-Za-z][A-Za-z0-9_-]*'
 
 /** The request that a cursor belongs to. It verifies with these values only. */
-export type CursorBinding = RequestedWindow & { readonly endpoint: string; readonly brandId: string }
+export type CursorBinding = RequestedWindow & {
+  readonly endpoint: string
+  readonly brandId: string
+  readonly since?: string | undefined
+}
 
 /** What a cursor carries: the run's window with its plan, and the key of the last row that was sent. */
 export type CursorPosition = PinnedWindow & { readonly after: readonly string[] }
@@ -49,8 +53,10 @@ export async function verifyCursor(
 }
 
 async function sign(payload: Uint8Array, binding: CursorBinding, secret: string): Promise<Uint8Array> {
-  const { endpoint, brandId, fromDate = null, toDate = null } = binding
-  const bound = new TextEncoder().encode(JSON.stringify([endpoint, brandId, fromDate, toDate]))
+  const { endpoint, brandId, fromDate = null, toDate = null, since } = binding
+  // Without `since` the message is that of earlier releases, whose cursors stay valid.
+  const request = [endpoint, brandId, fromDate, toDate, ...(since === undefined ? [] : [since])]
+  const bound = new TextEncoder().encode(JSON.stringify(request))
   const message = new Uint8Array(bound.length + payload.length)
   message.set(bound)
   message.set(payload, bound.length)

@@ -14,7 +14,7 @@ import type { StoredRowSchema } from './stored-row.ts'
 
 export type Listing<Shape extends z.core.$ZodShape, Rows extends PgView> = Omit<
   Operation,
-  'paged' | 'row' | 'primaryKey'
+  'kind' | 'row' | 'primaryKey'
 > & {
   readonly row: StoredRowSchema<Shape, Rows>
   readonly primaryKey: readonly (keyof Shape & string)[]
@@ -63,7 +63,7 @@ export function listing<Shape extends z.core.$ZodShape, Rows extends PgView>({
 
   return {
     fetch: endpoint({ path, headers: deprecationHeaders(operation.deprecated), handler }).fetch,
-    operation: { ...operation, paged: false },
+    operation: { ...operation, kind: 'listing' },
     statements: [statement],
   }
 }

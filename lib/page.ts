@@ -1,5 +1,5 @@
-import { getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
-import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
+import { getTableName, is, type SQL, sql } from 'drizzle-orm'
+import { PgColumn, PgTable, type PgView } from 'drizzle-orm/pg-core'
 import { ACCESS_COLUMNS, authorize } from './access.ts'
 import { databaseError, type Row, required, toCount, toFlag } from './db.ts'
 import type { Plan } from './plans.ts'
@@ -31,8 +31,17 @@ export const PAGE_BYTES = 4_000_000
 const SIZE = sql.raw(String(PAGE_SIZE))
 const BYTES = sql.raw(String(PAGE_BYTES))
 
-/** A metric's stored rows, the schema of those that are sent, and the columns that order them; the first is the date. */
-export type PagedRows = { readonly table: PgTable; readonly row: RowSchema; readonly key: readonly string[] }
+/** The rows of an endpoint. */
+export type PagedRows = {
+  /** The stored rows of a metric, or a view of those of all metrics. */
+  readonly rows: PgTable | PgView
+  /** The schema of the rows that are sent. */
+  readonly row: RowSchema
+  /** The columns that order and identify a brand's rows: the date first, unless there is `since`. */
+  readonly key: readonly string[]
+  /** The first column of the key when the parameter `since` bounds it, and the field that has it as text. */
+  readonly since?: { readonly column: string; readonly field: string } | undefined
+}
 
 /** What a page's statement found. */
 export type Page = {
@@ -48,15 +57,15 @@ export type Page = {
 }
 
 /**
- * Builds the statements of a metric's first and later pages. Each checks access, brand and window and reads the page in
- * one round trip; it returns no row without an active key, else one row. Placeholders: those of `activeKey`,
- * `brand_id`, `window_by_plan`, `today`, and `after_0` … with the key of the previous page's last row.
+ * Builds the statements of an endpoint's first and later pages. Each checks access, brand and window and reads the page
+ * in one round trip; it returns no row without an active key, else one row. Placeholders: those of `activeKey`,
+ * `brand_id`, `window_by_plan`, `today`, `since` where there is one, and `after_0` … with the key of the previous page's
+ * last row.
  */
 export function pageStatements(rows: PagedRows): { first: PreparedStatement; next: PreparedStatement } {
-  const after = rows.key.map(
-    (name, index) =>
-      sql`${sql.placeholder(`after_${index}`)}::${sql.raw(columnOf(rows.table, name).getSQLType())}`,
-  )
+  const typed = (placeholder: string, column: string) =>
+    sql`${sql.placeholder(placeholder)}::${sql.raw(columnOf(rows, column).getSQLType())}`
+  const after = list(rows.key.map((name, index) => typed(`after_${index}`, name)))
   const key = list(rows.key.map((name) => sql`${sql.identifier(name)}`))
   const columns = [
     ...ACCESS_COLUMNS,
@@ -65,18 +74,30 @@ export function pageStatements(rows: PagedRows): { first: PreparedStatement; nex
     'found',
     'has_more',
     ...columnNames(rows.row),
-    ...rows.key.map(lastOf),
+    ...sentKey(rows).map(lastOf),
   ]
-  const prepared = (from: SQL) => prepareStatement(statement(rows, from), columns)
+  const prepared = (condition: SQL) => prepareStatement(statement(rows, condition), columns)
+  if (rows.since === undefined) {
+    const through = sql`(brand_id, date) <= (reading.brand_id, reading.last)`
+    return {
+      first: prepared(sql`(brand_id, date) >= (reading.brand_id, reading.first) and ${through}`),
+      next: prepared(
+        sql`(brand_id, ${key}) > (reading.brand_id, ${after}) and date >= reading.first and ${through}`,
+      ),
+    }
+  }
+  const { column } = rows.since
+  const within = sql`brand_id = reading.brand_id and date between reading.first and reading.last`
   return {
-    first: prepared(sql`(brand_id, date) >= (reading.brand_id, reading.first)`),
-    next: prepared(sql`(brand_id, ${key}) > (reading.brand_id, ${list(after)}) and date >= reading.first`),
+    first: prepared(sql`${within} and ${sql.identifier(column)} > ${typed('since', column)}`),
+    next: prepared(sql`${within} and (${key}) > (${after})`),
   }
 }
 
 /** Returns a function that reads the result of {@link pageStatements}. It throws 401 and 403 as {@link authorize} does, and 503 for an incomplete page. */
-export function pageReader({ row: schema, key }: Pick<PagedRows, 'row' | 'key'>) {
-  const readColumns = columnReader(schema)
+export function pageReader(rows: Omit<PagedRows, 'rows'>) {
+  const readColumns = columnReader(rows.row)
+  const key = sentKey(rows)
   return (result: Row | null, log: RequestLog): Page => {
     const plan = authorize(result, log)
     const { brand_id, watermark, found, has_more } = result ?? {}
@@ -98,18 +119,29 @@ export function pageReader({ row: schema, key }: Pick<PagedRows, 'row' | 'key'>)
   }
 }
 
+/**
+ * The columns of a page's rows whose text is the key. In place of the column of `since` it is the field: a timestamp's
+ * own text depends on the session.
+ */
+const sentKey = ({ key, since }: Omit<PagedRows, 'rows'>): string[] =>
+  key.map((name) => (name === since?.column ? since.field : name))
+
 /** Column of a result that holds a key column of the page's last row. */
 const lastOf = (name: string): string => `last_${name}`
 
-// Bounds and order are of the whole key, the brand included: so Postgres reads just these rows, in index order. It
+// Conditions and order are of the whole key, the brand included: so Postgres reads just these rows, in index order. It
 // reads one row more than a page holds, and counts bytes only when the rows could be too large.
-function statement({ table, row, key }: PagedRows, from: SQL): SQL {
-  const order = ['brand_id', ...key].map((name) => sql`${columnOf(table, name)}`)
+function statement(paged: PagedRows, condition: SQL): SQL {
+  const { row } = paged
+  const key = sentKey(paged)
+  const order = ['brand_id', ...paged.key].map((name) => sql`${columnOf(paged, name)}`)
   const selected = new Set([...fieldNames(row), ...key])
+  // One metric's days, or those of all metrics.
+  const metric = is(paged.rows, PgTable) ? sql.raw(`'${getTableName(paged.rows)}', `) : sql``
   const rows = sql`
-        select ${list([...selected].map((name) => sql`${columnOf(table, name)}`))}
-        from ${table}
-        where ${from} and (brand_id, date) <= (reading.brand_id, reading.last)
+        select ${list([...selected].map((name) => sql`${columnOf(paged, name)}`))}
+        from ${paged.rows}
+        where ${condition}
         order by ${list(order)}
         limit ${SIZE} + 1`
   const keys = key.map(
@@ -131,7 +163,7 @@ function statement({ table, row, key }: PagedRows, from: SQL): SQL {
     )
     select
       key_id::text, organization_id::text, plan, brand_id::text,
-      daily.watermark(${sql.raw(`'${getTableName(table)}'`)}, brand_id, first, least(last, ${sql.placeholder('today')}::date))::text as watermark,
+      daily.watermark(${metric}brand_id, first, least(last, ${sql.placeholder('today')}::date))::text as watermark,
       sent.found::text, (least(sent.found, ${SIZE}) < page.found)::text as has_more,
       ${list([...firstCells(row), ...last])}
     from reading
@@ -158,8 +190,8 @@ function statement({ table, row, key }: PagedRows, from: SQL): SQL {
 
 const list = (parts: SQL[]): SQL => sql.join(parts, sql`, `)
 
-function columnOf(table: PgTable, name: string): PgColumn {
-  const column = getTableColumns(table)[name]
-  if (column === undefined) throw new Error(`No column ${name} in ${getTableName(table)}`)
+function columnOf({ rows }: PagedRows, name: string): PgColumn {
+  const column: unknown = Reflect.get(rows, name)
+  if (!is(column, PgColumn)) throw new Error(`The stored rows have no column ${name}`)
   return column
 }

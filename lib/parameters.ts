@@ -1,25 +1,34 @@
 import * as z from 'zod/mini'
 import { CURSOR } from './cursor.ts'
 import { type HttpError, PARAMETER_ERRORS, parameterError } from './errors.ts'
+import type { Operation } from './operation.ts'
 
-const day = () => z.iso.date().check(z.refine((text) => !text.startsWith('0000')))
+const fromYear1 = z.refine<string>((text) => !text.startsWith('0000'))
 
-/** The query parameters of every endpoint that takes a brand. */
+const day = () => z.iso.date().check(fromYear1)
+
+/** The query parameters of the endpoints that take a brand; `since` is one of the changes alone. */
 export const Parameters = z.object({
   brandId: z.guid().check(
     z.overwrite((id) => id.toLowerCase()),
     z.meta({ description: 'The brand: an `id` from `/brands`.' }),
   ),
+  since: z.optional(z.string().check(z.regex(z.regexes.datetime({ precision: 6 })), fromYear1)).check(
+    z.meta({
+      description:
+        'A `changed_at` as you received it. The response lists later changes only. Leave it out to list all changes.',
+    }),
+  ),
   fromDate: z.optional(day()).check(
     z.meta({
       description:
-        'First day of the window, in UTC. Default: 30 days before today. A day before the limit of your plan is not an error: the window starts at the limit, and `meta.fromDate` reports it.',
+        'First day of the window, in UTC. Default: 30 days before today; for `/changes` the limit of your plan. A day before the limit of your plan is not an error: the window starts at the limit, and `meta.fromDate` reports it.',
     }),
   ),
   toDate: z.optional(day()).check(
     z.meta({
       description:
-        'Last day of the window, in UTC. Default: today, up to the time of the request. With a day before the default start, `fromDate` is required.',
+        'Last day of the window, in UTC. Default: today, up to the time of the request; for `/changes` 9999-12-31. With a day before the default start, `fromDate` is required, except for `/changes`.',
     }),
   ),
   cursor: z.optional(z.string().check(z.regex(new RegExp(`^(${CURSOR})?$`)))).check(
@@ -32,13 +41,21 @@ export const Parameters = z.object({
 
 export type Parameters = z.infer<typeof Parameters>
 
+/** The names of an endpoint's parameters. */
+export const parameterNames = (kind: Operation['kind']): string[] =>
+  kind === 'listing'
+    ? []
+    : Object.keys(Parameters.shape).filter((name) => kind === 'changes' || name !== 'since')
+
 /** Whether a name is one of the known parameters. */
 const isParameter = (name: unknown): name is keyof Parameters & string =>
   typeof name === 'string' && Object.hasOwn(Parameters.shape, name)
 
-/** Parses a query string; returns a 400 for the first parameter that is repeated, missing or malformed. */
-export function parseParameters(query: URLSearchParams): Parameters | HttpError {
-  const names = Object.keys(Parameters.shape)
+/**
+ * Parses a query string and ignores unknown parameters; returns a 400 for the first of these `names` that is repeated,
+ * missing or malformed.
+ */
+export function parseParameters(query: URLSearchParams, names: readonly string[]): Parameters | HttpError {
   const repeated = names.find((name) => query.getAll(name).length > 1)
   if (repeated !== undefined) return parameterError(PARAMETER_ERRORS.repeated(repeated))
   if (!query.has('brandId')) return parameterError(PARAMETER_ERRORS.missing('brandId'))

@@ -17,15 +17,15 @@ export type Column = {
 /** How a field's column travels from Postgres, and how its cells are written. */
 type Field = {
   readonly name: string
-  /** Free text may hold any character, so its separator is escaped; no other cell holds a comma. */
-  readonly isFreeText: boolean
+  /** Free text and objects hold commas, so their separator begins with a mark. */
+  readonly holdsCommas: boolean
   readonly isQuoted: boolean
   readonly isNullable: boolean
 }
 
 /**
- * Starts every mark in a column of free text: a mark and a comma separate cells, a mark and N stand for null, and a mark
- * and D for the character itself. DEL is the one control character that JSON does not escape.
+ * Starts every mark in a column whose cells hold commas: a mark and a comma separate cells, a mark and N stand for null,
+ * and a mark and D for the character itself. DEL is the one control character that JSON does not escape.
  */
 const MARK = { text: '\u007f', sql: sql.raw(`E'\\x7f'`) }
 
@@ -48,12 +48,14 @@ export const columnNames = (row: RowSchema): string[] => fieldNames(row).map(col
  */
 export function aggregateColumns(row: RowSchema, key: readonly string[] = []): SQL[] {
   return fieldsOf(row).map((field) => {
-    const { name, isFreeText, isNullable } = field
+    const { name, holdsCommas, isQuoted, isNullable } = field
     const cell = sql`page.${sql.identifier(name)}`
     const alias = sql.identifier(columnOf(name))
-    if (key.includes(name) && !isFreeText) return sql`array_to_string(array_agg(${cell}), ',') as ${alias}`
-    const text = isFreeText ? sql`replace(${cell}, ${MARK.sql}, ${MARK.sql} || 'D')` : sql`${cell}::text`
-    const absent = isFreeText ? sql`${MARK.sql} || 'N'` : sql`'null'`
+    if (key.includes(name) && !holdsCommas) return sql`array_to_string(array_agg(${cell}), ',') as ${alias}`
+    // Free text may hold any character. The members of objects are named after fields, and are numbers.
+    const text =
+      holdsCommas && isQuoted ? sql`replace(${cell}, ${MARK.sql}, ${MARK.sql} || 'D')` : sql`${cell}::text`
+    const absent = holdsCommas ? sql`${MARK.sql} || 'N'` : sql`'null'`
     return sql`string_agg(${isNullable ? sql`coalesce(${text}, ${absent})` : text}, ${separatorOf(field)}) as ${alias}`
   })
 }
@@ -84,7 +86,7 @@ export function mostBytes(row: RowSchema): SQL {
  */
 export const ROW_BYTES: SQL = sql`octet_length(replace(to_json(page)::text, ${MARK.sql}, '\\u007f')) + 2`
 
-const separatorOf = ({ isFreeText }: Field): SQL => (isFreeText ? sql`${MARK.sql} || ','` : sql`','`)
+const separatorOf = ({ holdsCommas }: Field): SQL => (holdsCommas ? sql`${MARK.sql} || ','` : sql`','`)
 
 /**
  * Returns a function that splits the columns of {@link aggregateColumns} into cells. It throws `TypeError` unless each
@@ -104,14 +106,14 @@ export function columnReader(row: RowSchema): (result: Row, count: number) => re
 
 type Cells = Pick<Column, 'cells' | 'isPlain'>
 
-function split({ isFreeText, isNullable }: Field, text: string): Cells {
-  if (isFreeText) return splitFreeText(text)
+function split({ holdsCommas, isNullable }: Field, text: string): Cells {
+  if (holdsCommas) return splitEscaped(text)
   const cells = text.split(',')
   if (!isNullable || !text.includes('null')) return { cells, isPlain: true }
   return { cells: cells.map((cell) => (cell === 'null' ? null : cell)), isPlain: false }
 }
 
-function splitFreeText(text: string): Cells {
+function splitEscaped(text: string): Cells {
   const absent = `${MARK.text}N`
   const cells = text.split(`${MARK.text},`)
   if (!text.includes(ESCAPED_MARK) && !text.includes(absent)) return { cells, isPlain: !needsEscaping(text) }
@@ -129,8 +131,8 @@ const CONTROL_CHARACTER = /[\u0000-\u001f]/
 type JsonRows = { readonly columns: readonly Column[]; readonly rows: number; readonly separator?: string }
 
 /**
- * Writes the first rows of columns as JSON objects with a separator between them. Numbers and booleans keep the text
- * that Postgres wrote, so a rate keeps its four decimals.
+ * Writes the first rows of columns as JSON objects with a separator between them. Numbers, booleans and objects keep the
+ * text that Postgres wrote, so a rate keeps its four decimals.
  */
 export function writeJson({ columns, rows, separator = ',' }: JsonRows): string {
   const fields = columns.map((column, index) => {
@@ -153,7 +155,7 @@ function jsonCells({ cells, isPlain, isQuoted }: Column): { cells: readonly Cell
 }
 
 /** The types besides text whose cells are JSON as Postgres writes them. */
-const UNQUOTED: ReadonlySet<string> = new Set(['number', 'int', 'boolean'])
+const UNQUOTED: ReadonlySet<string> = new Set(['number', 'int', 'boolean', 'record'])
 
 const fieldsOf = (row: RowSchema): Field[] =>
   Object.entries(row.shape).map(([name, schema]) => {
@@ -163,7 +165,8 @@ const fieldsOf = (row: RowSchema): Field[] =>
     const isQuoted = inner.type === 'string'
     if (!isQuoted && !UNQUOTED.has(inner.type))
       throw new TypeError(`${name} has a type that rows cannot hold`)
-    return { name, isQuoted, isNullable, isFreeText: isQuoted && !('format' in inner) }
+    const holdsCommas = inner.type === 'record' || (isQuoted && !('format' in inner))
+    return { name, isQuoted, isNullable, holdsCommas }
   })
 
 const isNullableDef = (def: z.core.$ZodTypeDef): def is z.core.$ZodNullableDef => def.type === 'nullable'

@@ -14,6 +14,10 @@ export const day = (description: string) => z.iso.date().check(z.meta({ descript
 export const instant = (description: string) =>
   z.iso.datetime({ precision: 3 }).check(z.meta({ description }))
 
+/** An instant in UTC with microseconds, `YYYY-MM-DDTHH:MM:SS.ssssssZ`. */
+export const preciseInstant = (description: string) =>
+  z.iso.datetime({ precision: 6 }).check(z.meta({ description }))
+
 export const text = (description: string) => z.string().check(z.meta({ description }))
 
 export const flag = (description: string) => z.boolean().check(z.meta({ description }))
@@ -30,6 +34,10 @@ export const rate = (description: string) =>
 /** A sum of confidences, always written with four decimals. */
 export const weight = (description: string) =>
   z.number().check(z.gte(0), z.meta({ description: `${description} Has four decimals.`, ...ADDS_UP }))
+
+/** An object of numbers. */
+export const numbers = (description: string) =>
+  z.record(z.string(), z.number()).check(z.meta({ description }))
 
 /** A field that is always present, and null when it has no value. */
 export const nullable = <Field extends z.core.SomeType>(field: Field) => z.nullable(field)

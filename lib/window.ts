@@ -14,14 +14,23 @@ export type Window = { readonly first: string; readonly last: string; readonly e
 /** Returns the UTC day of an instant, `YYYY-MM-DD`. */
 export const dayOf = (instant: Date): string => instant.toISOString().slice(0, 10)
 
+/** The dates of a window that reaches as far back as the plan does, and has no end. */
+export const EVERY_DAY = { fromDate: '0001-01-01', toDate: '9999-12-31' } as const satisfies RequestedWindow
+
 const daysBefore = (now: Date, days: number): string => dayOf(new Date(now.getTime() - days * DAY))
 
 const defaultStart = (now: Date): string => daysBefore(now, DEFAULT_DAYS)
 
 const earliest = (plan: Plan, now: Date): string => {
   const { lookbackDays } = PLANS[plan]
-  return lookbackDays === null ? '0001-01-01' : daysBefore(now, lookbackDays)
+  return lookbackDays === null ? EVERY_DAY.fromDate : daysBefore(now, lookbackDays)
 }
+
+/** Returns a requested window with the dates of `defaults` where it has none. */
+export const withDefaults = (
+  { fromDate, toDate }: RequestedWindow,
+  defaults: RequestedWindow = {},
+): RequestedWindow => ({ fromDate: fromDate ?? defaults.fromDate, toDate: toDate ?? defaults.toDate })
 
 /** Returns the window of a first page: adds the defaults and clamps the start to the plan's lookback. */
 export function resolveWindow({ fromDate, toDate }: RequestedWindow, plan: Plan, now: Date): Window {

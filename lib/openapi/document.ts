@@ -17,7 +17,7 @@ export function openapi(
   operations: readonly NamedOperation[],
   examples: Readonly<Record<string, Json>>,
 ): Json {
-  const metrics = operations.filter(({ paged }) => paged)
+  const paged = operations.filter(({ kind }) => kind !== 'listing')
   return {
     openapi: '3.1.0',
     info: {
@@ -35,7 +35,7 @@ export function openapi(
     paths: Object.fromEntries(
       operations.map((operation) => [
         BASE + operation.path,
-        { get: describeOperation(operation, { metrics, example: examples[operation.path] }) },
+        { get: describeOperation(operation, { paged, example: examples[operation.path] }) },
       ]),
     ),
     components: {

@@ -18,7 +18,7 @@ export const Meta = z.object({
   brandId: uuid('The requested brand.'),
   fromDate: instant('Start of the window. Later than requested when the plan limits the window.'),
   toDate: instant(
-    'End of the window, inclusive: the last millisecond of `toDate`, or the time of the first request when `toDate` is absent.',
+    'End of the window, inclusive: the last millisecond of `toDate`. Without `toDate` it is the time of the first request, or the end of 9999-12-31 for `/changes`.',
   ),
   plan: z.enum(PAID_PLANS).check(z.meta({ description: "Plan of the key's organization." })),
 })

@@ -4,12 +4,21 @@ import type { Operation } from '../operation.ts'
 import type { Parameters } from '../parameters.ts'
 import type { Json } from './json-schema.ts'
 
-/** The day and the number of rows that examples show, and the day for which to seed the demo data. */
-export const EXAMPLE = { day: '2026-11-02', seeded: '2026-11-05', rows: 2 } as const
+/**
+ * The day and the number of rows that examples show, the day for which to seed the demo data, and when all of it last
+ * changed.
+ */
+export const EXAMPLE = {
+  day: '2026-11-02',
+  seeded: '2026-11-05',
+  changed: '2026-11-03T04:31:07.123456Z',
+  rows: 2,
+} as const
 
 /** An example of each parameter. A cursor belongs to one request, so only the empty one is an example for all. */
 export const PARAMETER_EXAMPLES: Readonly<Record<string, string>> = {
   brandId: DEMO.brandId,
+  since: `${EXAMPLE.day}T00:00:00.000000Z`,
   fromDate: EXAMPLE.day,
   toDate: EXAMPLE.day,
   cursor: '',
@@ -21,8 +30,8 @@ export async function captureExamples(
   { url, key }: { url: string; key: string },
 ): Promise<Record<string, Json>> {
   const examples: Record<string, Json> = {}
-  for (const { path, paged } of operations) {
-    const query = paged ? `?${new URLSearchParams(PARAMETER_EXAMPLES)}` : ''
+  for (const { path, kind } of operations) {
+    const query = kind !== 'listing' ? `?${new URLSearchParams(PARAMETER_EXAMPLES)}` : ''
     const response = await fetch(url + BASE + path + query, { headers: { 'X-API-Key': key } })
     const body = await response.json()
     examples[path] = { ...body, data: body.data.slice(0, EXAMPLE.rows) }

@@ -12,17 +12,18 @@ const lookbacks = PAID_PLANS.map((plan) => {
 export const INTRODUCTION = `Send your API key in the \`X-API-Key\` header. Start with \`/brands\`: all other endpoints require a \`brandId\` from its
 response.
 
-Metrics return pages of up to ${PAGE_SIZE} rows, and fewer when these are large. To get all rows, send
-\`pagination.nextCursor\` as \`cursor\` until \`hasMore\` is false. Keep \`brandId\`, \`fromDate\` and \`toDate\` the same for all pages.
+Metrics and \`/changes\` return pages of up to ${PAGE_SIZE} rows, and fewer when these are large. To get all rows, send
+\`pagination.nextCursor\` as \`cursor\` until \`hasMore\` is false. Keep the other parameters the same for all pages.
 
 Metrics cover counted answers: answers without an error, to prompts that are not retired and that count in metrics.
 To compute a rate for a period, sum the counts, then divide. The average of daily rates is a different number.
 
-Dates are UTC days. Without \`fromDate\`, the window starts ${DEFAULT_DAYS} days before today. Your plan limits how far back a window
-reaches: ${lookbacks.join(', ')}. The rate limit is ${BUDGET.requests} requests, refilled
-by ${BUDGET.refill.requests} every ${BUDGET.refill.seconds} seconds, across all endpoints.
+Dates are UTC days. Without \`fromDate\`, the window of a metric starts ${DEFAULT_DAYS} days before today. Your plan limits
+how far back a window reaches: ${lookbacks.join(', ')}. The rate limit is ${BUDGET.requests}
+requests, refilled by ${BUDGET.refill.requests} every ${BUDGET.refill.seconds} seconds, across all endpoints.
 
-For the first load, request one month at a time for each brand. Afterwards, request the most recent days again every
-day. Delete those days from your copy and insert what you received: late data and edits change days that you already
-have. Never merge rows: a row can also disappear from its day. The fields in \`x-primary-key\` identify a row, within
-its brand.`
+For the first load, request one month at a time for each brand. Late data and edits change days that you already have,
+of any age. \`/changes\` lists these days: request the listed days again, and your copy stays exact. Without state, request
+the most recent days again every day; changes to older days are then missed. Either way, delete the requested days from
+your copy and insert what you received. Never merge rows: a row can also disappear from its day. The fields in
+\`x-primary-key\` identify a row, within its brand.`

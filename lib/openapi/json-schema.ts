@@ -3,7 +3,7 @@ import * as z from 'zod/mini'
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
 
 /**
- * Converts a zod schema to JSON Schema, without patterns that repeat a format. A nullable schema gets a list of types:
+ * Converts a zod schema to JSON Schema, without patterns that repeat a format or that names are strings. A nullable schema gets a list of types:
  * loaders that infer columns read `anyOf` as text.
  */
 export function jsonSchema(schema: z.core.$ZodType): { readonly [name: string]: Json } {
@@ -11,6 +11,7 @@ export function jsonSchema(schema: z.core.$ZodType): { readonly [name: string]: 
     io: 'input',
     override: ({ jsonSchema: each }) => {
       if (each.format !== undefined) delete each.pattern
+      delete each.propertyNames
       if (Number.isInteger(each.const)) each.type = 'integer'
       mergeNull(each)
     },

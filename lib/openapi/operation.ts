@@ -1,6 +1,6 @@
 import type { Operation } from '../operation.ts'
 import { PAGE_SIZE } from '../page.ts'
-import { Parameters } from '../parameters.ts'
+import { parameterNames } from '../parameters.ts'
 import { COMMON_HEADERS, DEPRECATION_HEADERS, headerReferences } from './headers.ts'
 import type { Json } from './json-schema.ts'
 import { linksOf, operationId } from './links.ts'
@@ -16,12 +16,12 @@ const PAGED = {
 }
 
 /** What the operation object of an endpoint refers to; `example` is the body of a 200 response. */
-type Context = { readonly metrics: readonly NamedOperation[]; readonly example: Json | undefined }
+type Context = { readonly paged: readonly NamedOperation[]; readonly example: Json | undefined }
 
 /** Returns the operation object of an endpoint. */
-export function describeOperation(operation: NamedOperation, { metrics, example }: Context): Json {
-  const { summary, description, paged, formula, deprecated } = operation
-  const { headers, statuses } = paged ? PAGED : LISTING
+export function describeOperation(operation: NamedOperation, { paged, example }: Context): Json {
+  const { summary, description, kind, formula, deprecated } = operation
+  const { headers, statuses } = kind === 'listing' ? LISTING : PAGED
   return {
     operationId: operationId(operation),
     tags: ['Export'],
@@ -29,26 +29,26 @@ export function describeOperation(operation: NamedOperation, { metrics, example 
     description,
     ...(formula && { 'x-formula': formula }),
     ...(deprecated && { deprecated: true }),
-    ...(paged && {
-      parameters: Object.keys(Parameters.shape).map((name) => ({ $ref: `#/components/parameters/${name}` })),
+    ...(kind !== 'listing' && {
+      parameters: parameterNames(kind).map((name) => ({ $ref: `#/components/parameters/${name}` })),
     }),
     responses: {
       200: {
-        description: paged ? 'One page of rows.' : 'All rows.',
+        description: kind === 'listing' ? 'All rows.' : 'One page of rows.',
         headers: { ...headerReferences(headers), ...(deprecated && DEPRECATION_HEADERS) },
         content: {
           'application/json': { schema: bodySchema(operation), ...(example !== undefined && { example }) },
         },
-        links: linksOf(operation, metrics),
+        links: linksOf(operation, paged),
       },
       ...responseReferences(statuses),
     },
   }
 }
 
-function bodySchema({ rowName, paged }: NamedOperation): Json {
+function bodySchema({ rowName, kind }: NamedOperation): Json {
   const data = { type: 'array', items: { $ref: `#/components/schemas/${rowName}` } }
-  if (!paged) return objectSchema({ data })
+  if (kind === 'listing') return objectSchema({ data })
   return objectSchema({
     data: { ...data, maxItems: PAGE_SIZE },
     pagination: { $ref: '#/components/schemas/Pagination' },

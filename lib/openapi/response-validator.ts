@@ -20,10 +20,13 @@ export type ReceivedResponse = {
   readonly body: unknown
 }
 
-/** Returns the document with schemas that allow no other fields. To clients it leaves them open: fields can be added. */
+/**
+ * Returns the document with schemas that allow no other fields, except objects whose fields have no fixed names. To
+ * clients it leaves them open: fields can be added.
+ */
 const closed = (document: OpenApiDocument): object =>
   JSON.parse(JSON.stringify(document), (_, value) =>
-    value?.type === 'object' ? { ...value, additionalProperties: false } : value,
+    value?.type === 'object' ? { additionalProperties: false, ...value } : value,
   )
 
 /**

@@ -10,15 +10,16 @@ import { brand, database, exportKey } from '../support/world.ts'
 
 const db = database()
 const endpoints = await findEndpoints()
-const metrics = endpoints.filter(({ paged }) => paged)
-const listings = endpoints.filter(({ paged }) => !paged)
-// Every metric runs the same code: one gets the whole suite, the others a smoke test of each part.
-const [metric, ...otherMetrics] = metrics.toSorted((one) => (one.name === 'visibility' ? -1 : 1))
+const paged = endpoints.filter(({ kind }) => kind !== 'listing')
+const listings = endpoints.filter(({ kind }) => kind === 'listing')
+// All paged endpoints run the same code: one gets the whole suite, the others a smoke test of each part.
+const [metric, ...others] = paged.toSorted((one) => (one.name === 'visibility' ? -1 : 1))
 if (metric === undefined) throw new Error('No endpoint is paged')
 const BROKEN = { brandId: 'no-uuid', fromDate: '2026-02-30', cursor: '?' }
 
-describe.each([metric, ...listings])('GET $path', ({ path, paged }) => {
-  const queryOf = (brandId: string) => (paged ? { brandId } : {})
+describe.each([metric, ...listings])('GET $path', ({ path, kind }) => {
+  const isListing = kind === 'listing'
+  const queryOf = (brandId: string) => (isListing ? {} : { brandId })
 
   const read = ({ key, brandId }: Pick<Tenant, 'key' | 'brandId'>): Promise<Answer> =>
     call(path, { key, query: queryOf(brandId) })
@@ -26,7 +27,7 @@ describe.each([metric, ...listings])('GET $path', ({ path, paged }) => {
   /** The status of a brand's page, or for a listing 404 when the brand is not listed. */
   async function outcome(reader: Pick<Tenant, 'key' | 'brandId'>): Promise<number> {
     const { status, data } = await read(reader)
-    if (paged || status !== 200) return status
+    if (!isListing || status !== 200) return status
     return data.some(({ id }) => id === reader.brandId) ? 200 : 404
   }
 
@@ -88,7 +89,7 @@ describe.each([metric, ...listings])('GET $path', ({ path, paged }) => {
       { key: none, brandId },
     ]
     for (const cause of causes) expect(await outcome(cause)).toBe(404)
-    if (!paged) return
+    if (isListing) return
     // Headers too, except what the clock, the request's id and the client's own budget put into them.
     const comparable = ({ text, headers }: Answer) =>
       JSON.stringify([
@@ -207,7 +208,7 @@ describe(`the parameters of GET ${metric.path}`, () => {
   })
 })
 
-describe.each(metrics)('GET $path', ({ name, path, row }) => {
+describe.each(paged)('GET $path', ({ name, path, row }) => {
   test('returns data, pagination and meta: every field of a row, and no row of another brand', async () => {
     const [its, other] = [await tenant(db), await tenant(db)]
     await fillDaily(db, { name, brandId: its.brandId, rows: 3, first: '2026-10-01', days: 3 })
@@ -232,9 +233,9 @@ describe.each(metrics)('GET $path', ({ name, path, row }) => {
   })
 })
 
-// A seam between two pages of each metric: test/e2e/paging.test.ts.
-describe.each(otherMetrics)('GET $path', ({ path }) => {
-  test('returns 401, 403, 400 and 404 like every metric', async () => {
+// A seam between two pages of each: test/e2e/paging.test.ts.
+describe.each(others)('GET $path', ({ path }) => {
+  test('returns 401, 403, 400 and 404 like the others', async () => {
     const [its, lite] = [await tenant(db), await tenant(db, { plan: 'lite' })]
     const { key, brandId } = its
     expectError(await call(path, { query: { brandId } }), 401)

@@ -5,7 +5,7 @@ import { type Scene, scene } from '../support/scene.ts'
 import { database, place, prompt, refresh } from '../support/world.ts'
 
 const db = database()
-const metrics = (await findEndpoints()).filter(({ paged }) => paged)
+const metrics = (await findEndpoints()).filter(({ kind }) => kind === 'metric')
 
 /** A brand with a competitor, and an answer from which every metric gets a row. */
 async function fullScene() {

@@ -12,7 +12,7 @@ import { type Tenant, tenant } from '../support/tenant.ts'
 import { brand, database, insert } from '../support/world.ts'
 
 const db = database()
-const paged = (await findEndpoints()).filter((endpoint) => endpoint.paged)
+const paged = (await findEndpoints()).filter(({ kind }) => kind !== 'listing')
 
 beforeAll(() => clearOfMidnight(60_000), 90_000)
 

@@ -44,6 +44,7 @@ test('is the day before the first queued day, for the queued metrics, until the 
   })
   expect(await watermark('/sentiment', '2026-10-01', '2026-10-05')).toBe('2026-10-02')
   expect(await watermark('/citations', '2026-10-01', '2026-10-05')).toBe('2026-10-05')
+  expect(await watermark('/changes', '2026-10-01', '2026-10-05')).toBe('2026-10-02')
   await refresh(db)
   expect(await watermark('/sentiment', '2026-10-01', '2026-10-05')).toBe('2026-10-05')
 })
@@ -51,7 +52,8 @@ test('is the day before the first queued day, for the queued metrics, until the 
 test('is absent when the first day is queued, and not affected by days outside the window', async () => {
   const { said, watermark } = await scene()
   await answer(db, { ...said, at: '2026-10-03T09:00:00Z' })
-  expect(await watermark('/visibility', '2026-10-03', '2026-10-05')).toBeNull()
+  for (const path of ['/visibility', '/changes'])
+    expect(await watermark(path, '2026-10-03', '2026-10-05')).toBeNull()
   expect(await watermark('/visibility', '2026-10-04', '2026-10-05')).toBe('2026-10-05')
   expect(await watermark('/visibility', '2026-10-01', '2026-10-02')).toBe('2026-10-02')
   expect(await watermark('/visibility', '2026-10-02', '2026-10-05')).toBe('2026-10-02')

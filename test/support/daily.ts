@@ -19,6 +19,8 @@ const VALUES: Readonly<Record<string, string>> = {
   integer: 'number',
   numeric: '12.5',
   boolean: 'number % 2 = 0',
+  jsonb: `jsonb_build_object('total_prompts', number, 'visible_count', 0)`,
+  'timestamp with time zone': `$2::date + (number - $4) % $3::int + number * interval '1 microsecond'`,
 }
 
 /**

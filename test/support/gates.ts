@@ -14,7 +14,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 /** The status that the contract (section 1) gives a request, the rate budget aside and no cursor being genuine. */
 export function expectedStatus(
   { method = 'GET', target, fields = [] }: RawRequest,
-  endpoints: readonly Pick<Endpoint, 'path' | 'paged'>[],
+  endpoints: readonly Pick<Endpoint, 'path' | 'kind'>[],
   { keys, withoutPlan, brands }: Rights,
 ): number {
   const { pathname, searchParams } = new URL(`http://service${Buffer.from(target, 'latin1')}`)
@@ -29,23 +29,29 @@ export function expectedStatus(
     .join(', ')
   if (withoutPlan.has(key)) return 403
   if (!keys.has(key)) return 401
-  if (!endpoint.paged) return 200
-  if (!areWellFormed(searchParams)) return 400
+  if (endpoint.kind === 'listing') return 200
+  if (!areWellFormed(searchParams, endpoint.kind)) return 400
   return brands.has(searchParams.get('brandId')?.toLowerCase() ?? '') ? 200 : 404
 }
 
-function areWellFormed(query: URLSearchParams): boolean {
+function areWellFormed(query: URLSearchParams, kind: Endpoint['kind']): boolean {
   const [brand, from, to, cursor] = ['brandId', 'fromDate', 'toDate', 'cursor'].map((name) =>
     query.getAll(name),
   )
   if (brand?.length !== 1 || !UUID.test(brand[0] ?? '')) return false
   // An empty cursor counts as none.
   if ((cursor?.length ?? 0) > 1 || cursor?.[0]) return false
+  const since = kind === 'changes' ? query.getAll('since') : []
+  if (since.length > 1 || !since.every(isInstant)) return false
   const dates = [from, to].map((given) => given?.map(dayNumber) ?? [])
   if (dates.some((given) => given.length > 1 || given.includes(null))) return false
   const [first, last] = dates.map(([given]) => given ?? null)
-  return last == null || (first ?? defaultStart()) <= last
+  return last == null || (first ?? (kind === 'changes' ? 0 : defaultStart())) <= last
 }
+
+/** Whether a text is an instant with microseconds. */
+const isInstant = (text: string): boolean =>
+  /^.{10}T([01][0-9]|2[0-3])(:[0-5][0-9]){2}\.[0-9]{6}Z$/.test(text) && dayNumber(text.slice(0, 10)) !== null
 
 /** The UTC day 30 days ago. */
 const defaultStart = (): number =>

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { ERRORS, PARAMETER_ERRORS } from '../../lib/errors.ts'
 import { fieldOf, type Received } from './wire.ts'
 
-const PARAMETERS = ['brandId', 'fromDate', 'toDate', 'cursor']
+const PARAMETERS = ['brandId', 'since', 'fromDate', 'toDate', 'cursor']
 
 /** Every message of an error. They are fixed, so none can quote a request or internals. */
 const SENTENCES = new Set<string>([

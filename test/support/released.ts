@@ -21,6 +21,12 @@ export const WORLD = {
   brandId: '00000000-0000-4000-8000-000000000003',
   key: `svc_live_${'ab'.repeat(32)}`,
   day: '2026-10-01',
+  /** Its changes with a fixed time, and the key of the first: refreshes list later days, at the time of the refresh. */
+  changes: {
+    first: '2026-09-30',
+    last: '2026-09-30',
+    after: ['2026-10-01T00:00:00.000001Z', 'sentiment', '2026-09-30'],
+  },
 }
 
 /** Where `npm run release` keeps the statements of the release. */

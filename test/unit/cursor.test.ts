@@ -57,6 +57,15 @@ describe('a cursor', () => {
     expect(await verifyCursor(without, { endpoint, brandId }, [NEW])).toEqual(POSITION)
   })
 
+  test('is valid only with the since of its request, which a request need not have', async () => {
+    const since = '2026-11-02T04:31:07.123456Z'
+    const cursor = await sign(POSITION, { ...BINDING, since })
+    expect(await verifyCursor(cursor, { ...BINDING, since }, [NEW])).toEqual(POSITION)
+    expect(await verifyCursor(cursor, BINDING, [NEW])).toBeNull()
+    expect(await verifyCursor(cursor, { ...BINDING, since: '2026-11-02T04:31:07.123457Z' }, [NEW])).toBeNull()
+    expect(await verifyCursor(await sign(), { ...BINDING, since }, [NEW])).toBeNull()
+  })
+
   test('is invalid when any one character is changed', async () => {
     const cursor = await sign()
     for (const [index, character] of [...cursor].entries()) {

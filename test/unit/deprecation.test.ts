@@ -2,14 +2,14 @@ import { expect, test } from 'vitest'
 import * as z from 'zod/mini'
 import { dailySentiment } from '../../drizzle/daily/sentiment.ts'
 import { BINDINGS } from '../../emulator/workers/bindings.ts'
-import { metric } from '../../lib/metric.ts'
 import { openapi } from '../../lib/openapi/document.ts'
+import { paged } from '../../lib/paged.ts'
 import { day } from '../../lib/schemas.ts'
 
 const Row = z.object({ date: day('A day.') })
 
 const going = (deprecated?: { since: string; sunset: string; link: string }) =>
-  metric({
+  paged({
     path: '/going',
     summary: 'Something that will go',
     description: 'It goes.',
@@ -23,7 +23,7 @@ const going = (deprecated?: { since: string; sunset: string; link: string }) =>
 const ANNOUNCED = { since: '2026-11-01', sunset: '2027-06-01', link: 'https://example.com/instead' }
 
 // An error that needs no server: the method is checked first.
-const refusalOf = ({ fetch }: ReturnType<typeof metric>) =>
+const refusalOf = ({ fetch }: ReturnType<typeof paged>) =>
   fetch(new Request('http://localhost/api/export/v1/going', { method: 'POST' }), BINDINGS)
 
 test('every response of a deprecated endpoint says so, errors too', async () => {

@@ -23,5 +23,5 @@ test('a field that the document lacks fails the validator, but not the document'
   const check = (body: object) => () => conforms({ path, status: '200', headers, body })
   expect(check(example)).not.toThrow()
   expect(check({ ...example, more: 1 })).toThrow(/additional properties/)
-  expect(JSON.stringify(document)).not.toContain('additionalProperties')
+  expect(JSON.stringify(document)).not.toContain('"additionalProperties":false')
 })

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { HttpError, PARAMETER_ERRORS } from '../../lib/errors.ts'
-import { parseParameters } from '../../lib/parameters.ts'
+import { parameterNames, parseParameters } from '../../lib/parameters.ts'
 
 const ID = 'abcdefab-1111-1111-1111-111111111111'
 
 const parse = (query: Record<string, string>) =>
-  parseParameters(new URLSearchParams({ brandId: ID, ...query }))
+  parseParameters(new URLSearchParams({ brandId: ID, ...query }), parameterNames('changes'))
 
 /** Status and message of the error, or null. */
-function errorOf(query: string): string | null {
-  const parsed = parseParameters(new URLSearchParams(query))
+function errorOf(query: string, kind: 'metric' | 'changes' = 'changes'): string | null {
+  const parsed = parseParameters(new URLSearchParams(query), parameterNames(kind))
   return parsed instanceof HttpError ? `${parsed.status} ${parsed.message}` : null
 }
 
@@ -17,6 +17,19 @@ test('returns what was sent, and leaves absent what was not', () => {
   expect(parse({})).toEqual({ brandId: ID })
   const query = { fromDate: '2026-10-01', toDate: '2026-10-02', cursor: 'cA' }
   expect(parse(query)).toEqual({ brandId: ID, ...query })
+})
+
+test.each([
+  '0001-01-01T00:00:00.000000Z',
+  '2024-02-29T23:59:59.999999Z',
+  '9999-12-31T04:31:07.123456Z',
+])('%s is an instant', (since) => {
+  expect(parse({ since })).toEqual({ brandId: ID, since })
+})
+
+test('a metric does not know since, malformed or repeated', () => {
+  expect(parameterNames('metric')).toEqual(['brandId', 'fromDate', 'toDate', 'cursor'])
+  expect(errorOf(`brandId=${ID}&since=yesterday&since=`, 'metric')).toBeNull()
 })
 
 test('takes an empty cursor as none', () => {
@@ -51,6 +64,8 @@ describe('names the parameter that is wrong', () => {
     ['fromDate', `brandId=${ID}&fromDate=2026-02-01&fromDate=2026-02-01`],
     ['toDate', `brandId=${ID}&toDate=`],
     ['toDate', `brandId=${ID}&toDate&toDate`],
+    ['since', `brandId=${ID}&since=`],
+    ['since', `brandId=${ID}&since=2026-10-01T00:00:00.000000Z&since=2026-10-01T00:00:00.000000Z`],
     ['cursor', `brandId=${ID}&cursor=1`],
     ['cursor', `brandId=${ID}&cursor=a&cursor=b`],
     ['cursor', `brandId=${ID}&cursor=&cursor=`],
@@ -79,7 +94,17 @@ const NOT_DAYS = [
   ...['01-02-2026', '２０２６-01-01', 'infinity', '-infinity', 'now', 'today', 'epoch', 'null'],
 ]
 
+const NOT_INSTANTS = [
+  ...['2026-10-01', '2026-10-01T00:00:00Z', '2026-10-01T00:00:00.123Z', '2026-10-01T00:00:00.1234567Z'],
+  ...['2026-10-01T00:00:00.000000', '2026-10-01T00:00:00.000000+00:00', '2026-10-01 00:00:00.000000Z'],
+  ...['2026-10-01t00:00:00.000000z', '2026-10-01T00:00:00,000000Z', '2026-10-01T00:00:00.000000Z\n'],
+  ...['2026-02-30T00:00:00.000000Z', '2026-10-01T24:00:00.000000Z', '2026-10-01T23:59:60.000000Z'],
+  ...['0000-01-01T00:00:00.000000Z', '10000-01-01T00:00:00.000000Z', '-infinity', 'infinity', 'now'],
+  ...['２０２６-10-01T00:00:00.000000Z', '1790000000', 'null'],
+]
+
 test.each([
+  ...NOT_INSTANTS.map((value) => ['since', value] as const),
   ...NOT_UUIDS.map((value) => ['brandId', value] as const),
   ...NOT_DAYS.flatMap((value) => [['fromDate', value] as const, ['toDate', value] as const]),
 ])('%s=%j is malformed', (name, value) => {

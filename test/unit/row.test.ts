@@ -10,7 +10,19 @@ import {
   type RowSchema,
   writeJson,
 } from '../../lib/row.ts'
-import { count, day, flag, instant, nullable, rate, text, uuid, weight } from '../../lib/schemas.ts'
+import {
+  count,
+  day,
+  flag,
+  instant,
+  nullable,
+  numbers,
+  preciseInstant,
+  rate,
+  text,
+  uuid,
+  weight,
+} from '../../lib/schemas.ts'
 
 const Row = z.object({
   date: day('A day.'),
@@ -66,6 +78,7 @@ test.each<[string, RowSchema['shape'][string], string, string[]?]>([
     `string_agg(replace(page."x", ${DEL}, ${DEL} || 'D'), ${DEL} || ',')`,
     ['x'],
   ],
+  ['objects', numbers('Sums.'), `string_agg(page."x"::text, ${DEL} || ',')`],
   ['numbers', count('A count.'), `string_agg(page."x"::text, ',')`],
   ['nullable numbers', nullable(rate('A rate.')), `string_agg(coalesce(page."x"::text, 'null'), ',')`],
 ])('collects %s into one text', (_, field, expected, key) => {
@@ -84,6 +97,19 @@ test('writes numbers digit by digit, missing values as null and free text with c
   expect(writeJson({ columns, rows: 2 })).toBe(`${first},${second}`)
   expect(writeJson({ columns, rows: 2, separator: ',\n' })).toBe(`${first},\n${second}`)
   expect(writeJson({ columns, rows: 1 })).toBe(first)
+})
+
+test('writes objects as Postgres wrote them, and times with microseconds', () => {
+  const Change = z.object({ totals: numbers('Sums.'), changed_at: preciseInstant('A time.') })
+  const at = '2026-10-01T12:00:00.123450Z'
+  const totals = ['{"weight": 0.0000, "count": 0}', '{"weight": 12.5000, "count": 3}']
+  const columns = columnReader(Change)(
+    { cells_totals: totals.join('\u007f,'), cells_changed_at: `${at},${at}` },
+    2,
+  )
+  expect(writeJson({ columns, rows: 2 })).toBe(
+    totals.map((each) => `{"totals":${each},"changed_at":"${at}"}`).join(','),
+  )
 })
 
 test('an empty result has columns without cells and no JSON', () => {

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { dayOf, lacksFromDate, resolveWindow, resumeWindow } from '../../lib/window.ts'
+import {
+  dayOf,
+  EVERY_DAY,
+  lacksFromDate,
+  resolveWindow,
+  resumeWindow,
+  withDefaults,
+} from '../../lib/window.ts'
 
 const NOON = new Date('2026-11-21T12:00:00.000Z')
 const LAST_MS = new Date('2026-11-21T23:59:59.999Z')
@@ -70,6 +77,30 @@ describe('the window of a first page', () => {
   test('counts days over a leap day', () => {
     expect(resolveWindow({}, 'pro', new Date('2024-03-15T00:00:00.000Z')).first).toBe('2024-02-14')
     expect(resolveWindow({}, 'pro', new Date('2023-03-15T00:00:00.000Z')).first).toBe('2023-02-13')
+  })
+})
+
+describe('the window of every day', () => {
+  const resolve = (requested: object, plan: 'pro' | 'enterprise') =>
+    resolveWindow(withDefaults(requested, EVERY_DAY), plan, NOON)
+
+  test('reaches as far back as the plan, and has no end', () => {
+    const end = { last: '9999-12-31', end: '9999-12-31T23:59:59.999Z' }
+    expect(resolve({}, 'enterprise')).toEqual({ first: '0001-01-01', ...end })
+    expect(resolve({}, 'pro')).toEqual({ first: '2026-08-23', ...end })
+  })
+
+  test('is bounded by the dates of the request', () => {
+    expect(resolve({ fromDate: '2026-10-01' }, 'pro')).toMatchObject({
+      first: '2026-10-01',
+      last: '9999-12-31',
+    })
+    expect(resolve({ toDate: '2020-01-31' }, 'enterprise')).toEqual({
+      first: '0001-01-01',
+      last: '2020-01-31',
+      end: '2020-01-31T23:59:59.999Z',
+    })
+    expect(lacksFromDate(withDefaults({ toDate: '0001-01-01' }, EVERY_DAY), NOON)).toBe(false)
   })
 })
 

@@ -48,7 +48,7 @@ await run(async () => {
 async function soak(client: pg.Client, databaseUrl: string, redisUrl: string): Promise<void> {
   console.error('adding data')
   const keys = await addData(client)
-  const paths = (await findOperations()).filter(({ paged }) => paged).map(({ path }) => path)
+  const paths = (await findOperations()).filter(({ kind }) => kind === 'metric').map(({ path }) => path)
   const service = await startService(databaseUrl, redisUrl)
   const { url, events } = service
   const results = noResults()

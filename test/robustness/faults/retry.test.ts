@@ -14,7 +14,7 @@ import { database } from '../../support/world.ts'
 
 const db = database()
 const service = faultyService()
-const paged = (await findEndpoints()).filter((endpoint) => endpoint.paged)
+const metrics = (await findEndpoints()).filter(({ kind }) => kind === 'metric')
 
 const WINDOW = { fromDate: '2015-01-01', toDate: '2024-12-31' }
 const FAULTY = 0.3
@@ -48,7 +48,7 @@ async function pullPatiently(path: string, options: Call): Promise<Row[]> {
 
 test('callers who retry have every row once, though 30 % of trips fail', async () => {
   const { key, brandId } = await tenant(db)
-  for (const { name } of paged) {
+  for (const { name } of metrics) {
     await fillDaily(db, { name, brandId, rows: 3100, first: WINDOW.fromDate, days: 3100 })
   }
   const { chance, pick } = dice(7)
@@ -60,7 +60,7 @@ test('callers who retry have every row once, though 30 % of trips fail', async (
   })
 
   const query = { brandId, ...WINDOW }
-  const pulls = paged.flatMap((endpoint) =>
+  const pulls = metrics.flatMap((endpoint) =>
     Array.from({ length: CALLERS }, async () => {
       const rows = await pullPatiently(endpoint.path, { service: service.url(), key, query })
       const expected = await storedRows(db, { ...endpoint, brandId })

@@ -103,6 +103,7 @@ const query = () => {
     fc.oneof(
       pair('fromDate', '2026-10-01'),
       pair('toDate', '2026-11-01'),
+      pair('since', '2026-10-01T04:31:07.123456Z'),
       pair('limit', '5'),
       fc.tuple(nasty, nasty).map((parts) => parts.join('=')),
       fc.constantFrom(

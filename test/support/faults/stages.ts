@@ -26,7 +26,7 @@ export async function findStages(db: pg.Pool, service: string): Promise<Stage[]>
   const { key, brandId } = await tenant(db)
   const stranger = `svc_live_${randomBytes(32).toString('hex')}`
   const endpoints = await findEndpoints()
-  const full = endpoints.find(({ paged }) => paged)?.path
+  const full = endpoints.find(({ kind }) => kind === 'metric')?.path
 
   const stage = async (name: string, path: string, options: Call, asks = true): Promise<Stage> => {
     const request = { service, headers: FRESH, ...options }
@@ -42,7 +42,7 @@ export async function findStages(db: pg.Pool, service: string): Promise<Stage[]>
       await stage('first page', path, { key, query }),
       await stage('next page', path, { key, query: { ...query, cursor } }),
     ]
-    // Errors come from the same code for every metric.
+    // Errors come from the same code for every paged endpoint.
     if (path !== full) return served
     return [
       ...served,
@@ -51,10 +51,10 @@ export async function findStages(db: pg.Pool, service: string): Promise<Stage[]>
       await stage('unknown brand', path, { key, query: { ...query, brandId: randomUUID() } }),
     ]
   }
-  const found = endpoints.map(async ({ name, path, paged }) =>
-    paged
-      ? pages(name, path)
-      : [await stage('list', path, { key }), await stage('rejected key', path, { key: stranger })],
+  const found = endpoints.map(async ({ name, path, kind }) =>
+    kind === 'listing'
+      ? [await stage('list', path, { key }), await stage('rejected key', path, { key: stranger })]
+      : pages(name, path),
   )
   const document = await stage('document', '/openapi.json', {}, false)
   return [document, ...(await Promise.all(found)).flat()]

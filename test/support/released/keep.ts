@@ -63,7 +63,22 @@ try {
 /** The queries that make a Worker send all of its statements: a first page, a next page and a bad request. */
 async function queriesOf(name: string): Promise<URLSearchParams[]> {
   const operation = (await findWorkers()).find((worker) => worker.name === name)?.operation
-  if (!operation?.paged) return [new URLSearchParams()]
+  if (operation === undefined || operation.kind === 'listing') return [new URLSearchParams()]
+  const { first, last, after } =
+    operation.kind === 'changes'
+      ? WORLD.changes
+      : { first: WORLD.day, last: '2026-10-31', after: await storedKey(name) }
+  const asked = { brandId: WORLD.brandId, fromDate: first, toDate: last }
+  const cursor = await signCursor(
+    { window: { first, last, end: `${last}T23:59:59.999Z` }, plan: 'enterprise', after },
+    { endpoint: operation.path, ...asked },
+    [BINDINGS.CURSOR_SECRET],
+  )
+  return [new URLSearchParams(asked), new URLSearchParams({ ...asked, cursor }), new URLSearchParams()]
+}
+
+/** The key of a stored row of a metric. */
+async function storedKey(name: string): Promise<string[]> {
   const table = `daily.${name.replaceAll('-', '_')}`
   const { rows } = await client.query<{ after: string[] }>(
     `select (
@@ -75,12 +90,5 @@ async function queriesOf(name: string): Promise<URLSearchParams[]> {
      from ${table} as stored where brand_id = $2 and date = $3 limit 1`,
     [table, WORLD.brandId, WORLD.day],
   )
-  const window = { first: WORLD.day, last: '2026-10-31', end: '2026-10-31T23:59:59.999Z' }
-  const asked = { brandId: WORLD.brandId, fromDate: window.first, toDate: window.last }
-  const cursor = await signCursor(
-    { window, plan: 'enterprise', after: rows[0]?.after ?? [] },
-    { endpoint: operation.path, ...asked },
-    [BINDINGS.CURSOR_SECRET],
-  )
-  return [new URLSearchParams(asked), new URLSearchParams({ ...asked, cursor }), new URLSearchParams()]
+  return rows[0]?.after ?? []
 }

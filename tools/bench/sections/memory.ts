@@ -32,7 +32,7 @@ const BYTES = { key: 1_000, other: 8_192 }
 export const section: Section = (setting) =>
   inDatabase(setting.serverUrl, async (client, databaseUrl) => {
     const { organizationId, key } = await addTenant(client)
-    const operations = (await findOperations()).filter(({ paged }) => paged)
+    const operations = (await findOperations()).filter(({ kind }) => kind === 'metric')
     const {
       url,
       inspectorUrl: inspector = '',

@@ -1,4 +1,4 @@
-import type { PgTable } from 'drizzle-orm/pg-core'
+import type { PgTable, PgView } from 'drizzle-orm/pg-core'
 import type * as z from 'zod/mini'
 import { hashApiKey, requireAccess } from './access.ts'
 import type { RequestContext, Result } from './app.ts'
@@ -16,43 +16,62 @@ import type { Env } from './env.ts'
 import { HttpError, httpError, PARAMETER_ERRORS, parameterError } from './errors.ts'
 import type { DocumentedWorker, Operation } from './operation.ts'
 import { PAGE_SIZE, pageReader, pageStatements } from './page.ts'
-import { type Parameters, parseParameters } from './parameters.ts'
+import { type Parameters, parameterNames, parseParameters } from './parameters.ts'
 import type { Plan } from './plans.ts'
 import { writeJson } from './row.ts'
-import type { StoredRowSchema } from './stored-row.ts'
-import { dayOf, lacksFromDate, resolveWindow, resumeWindow, type Window } from './window.ts'
+import type { ColumnsOf, StoredRowSchema } from './stored-row.ts'
+import {
+  dayOf,
+  lacksFromDate,
+  type RequestedWindow,
+  resolveWindow,
+  resumeWindow,
+  type Window,
+  withDefaults,
+} from './window.ts'
 import { windowByPlan } from './window-by-plan.ts'
 
-export type Metric<Shape extends z.core.$ZodShape, Rows extends PgTable> = Omit<
+export type Paged<Shape extends z.core.$ZodShape, Rows extends PgTable | PgView> = Omit<
   Operation,
-  'paged' | 'row' | 'primaryKey'
+  'kind' | 'row' | 'primaryKey'
 > & {
   readonly row: StoredRowSchema<Shape, Rows>
   readonly primaryKey: readonly (keyof Shape & string)[]
-  /** The stored daily rows. */
+  /** The stored rows. */
   readonly rows: Rows
-  /** Columns that order and identify a brand's rows, ascending, the date first. */
-  readonly key: readonly (keyof Rows['_']['columns'] & string)[]
+  /** Columns that order and identify a brand's rows, ascending. */
+  readonly key: readonly (keyof ColumnsOf<Rows> & string)[]
+  /** The first column of the key when the parameter `since` bounds it, and the field that has it as text. */
+  readonly since?: {
+    readonly column: keyof ColumnsOf<Rows> & string
+    readonly field: keyof Shape & string
+  }
+  /** The dates that a request does not send; without them, its window is the last 30 days up to now. */
+  readonly window?: RequestedWindow
 }
 
 /** A page has one row per line. */
 const BETWEEN_ROWS = ',\n'
 
-/** Builds the Worker of a metric: brand, window, cursor, page. */
-export function metric<Shape extends z.core.$ZodShape, Rows extends PgTable>({
-  rows: table,
+/** Builds the Worker of an endpoint with pages of a brand's rows: brand, window, cursor, page. */
+export function paged<Shape extends z.core.$ZodShape, Rows extends PgTable | PgView>({
+  rows,
   key,
+  since,
+  window: defaults,
   ...operation
-}: Metric<Shape, Rows>): DocumentedWorker {
+}: Paged<Shape, Rows>): DocumentedWorker {
   const { path, row } = operation
-  const statements = pageStatements({ table, row, key })
-  const readPage = pageReader({ row, key })
+  const kind = since === undefined ? 'metric' : 'changes'
+  const names = parameterNames(kind)
+  const statements = pageStatements({ rows, row, key, since })
+  const readPage = pageReader({ row, key, since })
 
   async function handler(context: RequestContext): Promise<Result> {
     const { env, now, log } = context.var
     const url = new URL(context.req.url)
     const key_hash = await hashApiKey(context)
-    const request = await readRequest(url.searchParams, { path, env, now })
+    const request = await readRequest(url.searchParams, { path, names, defaults, env, now })
     if (request instanceof HttpError) {
       await requireAccess({ env, log }, { key_hash, now })
       throw request
@@ -60,13 +79,16 @@ export function metric<Shape extends z.core.$ZodShape, Rows extends PgTable>({
 
     const { parameters, position } = request
     const windowOf = (plan: Plan): Window =>
-      position === null ? resolveWindow(parameters, plan, now) : resumeWindow(position, plan, now)
+      position === null
+        ? resolveWindow(withDefaults(parameters, defaults), plan, now)
+        : resumeWindow(position, plan, now)
     const result = await runPrepared({ env, log }, position === null ? statements.first : statements.next, {
       key_hash,
       now: now.toISOString(),
       today: dayOf(now),
       brand_id: parameters.brandId,
       window_by_plan: windowByPlan(windowOf),
+      since: parameters.since ?? '-infinity',
       ...Object.fromEntries((position?.after ?? []).map((value, index) => [`after_${index}`, value])),
     })
 
@@ -96,7 +118,7 @@ export function metric<Shape extends z.core.$ZodShape, Rows extends PgTable>({
 
   return {
     fetch: endpoint({ path, headers: deprecationHeaders(operation.deprecated), handler }).fetch,
-    operation: { ...operation, paged: true },
+    operation: { ...operation, kind },
     statements: [statements.first, statements.next],
   }
 }
@@ -112,15 +134,23 @@ function addressOf({ origin, pathname }: URL, parameters: Parameters): string {
 
 type PageRequest = { readonly parameters: Parameters; readonly position: CursorPosition | null }
 
+type PageContext = {
+  readonly path: string
+  readonly names: readonly string[]
+  readonly defaults: RequestedWindow | undefined
+  readonly env: Env
+  readonly now: Date
+}
+
 /** Reads parameters and cursor. Returns the error instead of throwing it: key and plan are checked first. */
 async function readRequest(
   query: URLSearchParams,
-  { path, env, now }: { path: string; env: Env; now: Date },
+  { path, names, defaults, env, now }: PageContext,
 ): Promise<PageRequest | HttpError> {
-  const parameters = parseParameters(query)
+  const parameters = parseParameters(query, names)
   if (parameters instanceof HttpError) return parameters
   if (parameters.cursor === undefined) {
-    return lacksFromDate(parameters, now)
+    return lacksFromDate(withDefaults(parameters, defaults), now)
       ? parameterError(PARAMETER_ERRORS.lacksFromDate)
       : { parameters, position: null }
   }
@@ -128,11 +158,12 @@ async function readRequest(
   return position === null ? parameterError(PARAMETER_ERRORS.cursor) : { parameters, position }
 }
 
-const bindingOf = ({ brandId, fromDate, toDate }: Parameters, endpoint: string): CursorBinding => ({
+const bindingOf = ({ brandId, fromDate, toDate, since }: Parameters, endpoint: string): CursorBinding => ({
   endpoint,
   brandId,
   fromDate,
   toDate,
+  since,
 })
 
 const secretsOf = ({ CURSOR_SECRET, CURSOR_SECRET_PREVIOUS }: Env): CursorSecrets =>

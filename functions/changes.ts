@@ -1,0 +1,33 @@
+import * as z from 'zod/mini'
+import { changeListing } from '../drizzle/views/change-listing.ts'
+import { paged } from '../lib/paged.ts'
+import { count, day, numbers, preciseInstant, text } from '../lib/schemas.ts'
+import { EVERY_DAY } from '../lib/window.ts'
+
+export const ChangeRow = z.object({
+  endpoint: text('Endpoint whose rows changed: the last segment of its path.'),
+  date: day('UTC day whose rows changed.'),
+  rows: count('Rows that the endpoint serves for this day. 0 when the day has emptied.'),
+  totals: numbers(
+    "Sum over the day's rows of each field with `x-aggregation: sum` in the endpoint's schema. All 0 when the day has emptied.",
+  ),
+  changed_at: preciseInstant(
+    "Time at which the day's rows last changed, with microseconds. Can be ahead of your clock: store and compare it as text.",
+  ),
+})
+
+export default paged({
+  path: '/changes',
+  summary: 'Changes',
+  description: `Returns which days of which endpoints changed, so that a copy stays equal to the service. One row per
+endpoint and day that has, or ever had, rows, with its latest change only. Rows are in the order of \`changed_at\`.
+To sync: send the greatest \`changed_at\` that you hold as \`since\`, and read all pages. Request the listed days from
+their endpoints, and replace them whole in your copy. After the last page, store the greatest \`changed_at\`. Repeat
+until no row is listed. Then \`rows\` and \`totals\` are those of your copy, day by day.`,
+  row: ChangeRow,
+  primaryKey: ['endpoint', 'date'],
+  rows: changeListing,
+  key: ['stamp', 'endpoint', 'date'],
+  since: { column: 'stamp', field: 'changed_at' },
+  window: EVERY_DAY,
+})

@@ -1,0 +1,211 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Emulator } from '../../emulator/start.ts'
+import { BINDINGS, variables } from '../../emulator/workers/bindings.ts'
+import { signCursor } from '../../lib/cursor.ts'
+import { PARAMETER_ERRORS } from '../../lib/errors.ts'
+import { call, pull, type Row } from '../support/call.ts'
+import { clearOfMidnight, daysAgo } from '../support/clock.ts'
+import { expectError } from '../support/expect-error.ts'
+import { isolatedPool } from '../support/isolated.ts'
+import { startOwnService } from '../support/own-service.ts'
+import { type Tenant, tenant } from '../support/tenant.ts'
+import { insert } from '../support/world.ts'
+
+// What writes the listing: test/e2e/sql/changes.test.ts. Runs through more pages: test/e2e/paging.test.ts.
+
+const { db, url: databaseUrl } = await isolatedPool()
+let service: Emulator
+
+// The zone of the Workers' sessions must not matter to the times in rows, parameters and cursors.
+beforeAll(async () => {
+  await clearOfMidnight(60_000)
+  const { rows } = await db.query('select current_database() as name')
+  await db.query(
+    `alter role export_api_reader in database "${rows[0].name}" set timezone = 'America/New_York'`,
+  )
+  service = await startOwnService({ databaseUrl })
+}, 120_000)
+afterAll(() => service.close())
+
+const [AT_1, AT_2, AT_3] = [
+  '2026-11-01T05:59:59.999999Z',
+  '2026-11-01T06:00:00.000000Z',
+  '2026-11-02T04:31:07.123450Z',
+] as const
+
+type Change = { readonly endpoint?: string; readonly date: string; readonly at?: string }
+
+/** Lists changes of a brand. */
+const list = ({ brandId }: Tenant, changes: readonly Change[]) =>
+  insert(
+    db,
+    'daily.changes',
+    changes.map(({ endpoint = 'visibility', date, at = AT_1 }) => ({
+      brand_id: brandId,
+      endpoint,
+      date,
+      rows: 1,
+      totals: '{"total_prompts": 10, "visible_count": 6}',
+      changed_at: at,
+    })),
+  )
+
+type Query = Readonly<Record<string, string | undefined>>
+
+const options = ({ key, brandId }: Tenant, query: Query = {}) => ({
+  service: service.url,
+  key,
+  query: { brandId, ...query },
+})
+
+const read = (its: Tenant, query?: Query) => call('/changes', options(its, query))
+
+const datesOf = (rows: readonly Row[]) => rows.map(({ date }) => date)
+
+test('a row has the totals as they are stored, and the time with microseconds', async () => {
+  const its = await tenant(db)
+  const totals = '{"negative_weight": 0.0000, "positive_mentions": 0}'
+  await insert(db, 'daily.changes', [
+    { brand_id: its.brandId, endpoint: 'sentiment', date: '2026-10-01', rows: 0, totals, changed_at: AT_3 },
+  ])
+  const { text } = await read(its)
+  const row = `{"endpoint":"sentiment","date":"2026-10-01","rows":0,"totals":${totals},"changed_at":"${AT_3}"}`
+  expect(text).toMatch(/^\{"data":\[(.*)\],"pagination":/)
+  expect(/"data":\[(.*)\],"pagination"/.exec(text)?.[1]).toBe(row)
+})
+
+describe('the order of rows', () => {
+  const ORDERED = [
+    ['citation-share', '2026-10-03', AT_1],
+    ['citations', '2026-10-01', AT_1],
+    ['citations', '2026-10-02', AT_1],
+    ['visibility', '2020-01-01', AT_1],
+    ['citations', '2026-10-03', AT_2],
+    ['citation-share', '2026-10-01', AT_3],
+  ] as const
+  const changes = ORDERED.map(([endpoint, date, at]) => ({ endpoint, date, at }))
+  const { CURSOR_SECRET } = { ...BINDINGS, ...variables(process.env) }
+
+  test('is the time, the endpoint by code point, the date, at every place where a page can end', async () => {
+    const its = await tenant(db)
+    await list(its, changes.toReversed())
+    const keyOf = ({ endpoint, date, changed_at }: Row) => [endpoint, date, changed_at]
+    expect((await read(its)).data.map(keyOf)).toEqual(ORDERED)
+    const window = { first: '0001-01-01', last: '9999-12-31', end: '9999-12-31T23:59:59.999Z' }
+    for (const [index, { endpoint, date, at }] of changes.entries()) {
+      const cursor = await signCursor(
+        { window, plan: 'enterprise', after: [at, endpoint, date] },
+        { endpoint: '/changes', brandId: its.brandId },
+        [CURSOR_SECRET],
+      )
+      expect((await read(its, { cursor })).data.map(keyOf)).toEqual(ORDERED.slice(index + 1))
+    }
+  })
+})
+
+describe('since', () => {
+  test('lists later changes only, to the microsecond', async () => {
+    const its = await tenant(db)
+    await list(its, [
+      { date: '2026-10-01', at: AT_1 },
+      { date: '2026-10-02', at: AT_2 },
+      { date: '2026-10-03', at: AT_3 },
+    ])
+    const listed = async (since: string) => datesOf((await read(its, { since })).data)
+    expect(await listed('0001-01-01T00:00:00.000000Z')).toEqual(['2026-10-01', '2026-10-02', '2026-10-03'])
+    expect(await listed('2026-11-01T05:59:59.999998Z')).toEqual(['2026-10-01', '2026-10-02', '2026-10-03'])
+    expect(await listed(AT_1)).toEqual(['2026-10-02', '2026-10-03'])
+    expect(await listed(AT_2)).toEqual(['2026-10-03'])
+    expect(await listed(AT_3)).toEqual([])
+    const { status, data, pagination } = await read(its, { since: '9999-12-31T23:59:59.999999Z' })
+    expect([status, data, pagination.hasMore]).toEqual([200, [], false])
+  })
+
+  // Every malformed one: test/unit/parameters.test.ts.
+  test('that is malformed is 400, and means nothing to a metric', async () => {
+    const its = await tenant(db)
+    const malformed = await read(its, { since: '2026-11-01T06:00:00Z' })
+    expect([malformed.status, malformed.error]).toEqual([400, PARAMETER_ERRORS.since])
+    const { status } = await call('/sentiment', options(its, { since: '2026-11-01T06:00:00Z' }))
+    expect(status).toBe(200)
+  })
+
+  test('is kept by all pages of a run, in which one time spans pages', async () => {
+    const its = await tenant(db)
+    await list(its, [{ endpoint: 'sentiment', date: '2026-10-01', at: AT_1 }])
+    const dates = Array.from({ length: 1500 }, (_, day) => daysAgo(1500 - day))
+    await list(
+      its,
+      dates.map((date) => ({ date, at: AT_2 })),
+    )
+    expect(datesOf(await pull('/changes', options(its, { since: AT_1 })))).toEqual(dates)
+
+    const { pagination, headers } = await read(its, { since: AT_1 })
+    const cursor = pagination.nextCursor ?? ''
+    for (const since of [undefined, AT_2]) expectError(await read(its, { since, cursor }), 400)
+    const link = /^<([^>]+)>; rel="next"$/.exec(headers.get('Link') ?? '')?.[1] ?? ''
+    expect(Object.fromEntries(new URL(link).searchParams)).toEqual({
+      brandId: its.brandId,
+      since: AT_1,
+      cursor,
+    })
+  })
+})
+
+// lib/window.ts is tested in full in test/unit/window.test.ts.
+describe('the window', () => {
+  const AGES = [181, 180, 179, 91, 90, 89, 0, -400]
+
+  async function listed(plan?: string): Promise<Tenant> {
+    const its = await tenant(db, plan === undefined ? {} : { plan })
+    await list(its, [
+      { date: '0001-01-01' },
+      ...AGES.map((age) => ({ date: daysAgo(age) })),
+      { date: '9999-12-31' },
+    ])
+    return its
+  }
+
+  test('is of every day, those to come as well, unless the request bounds it', async () => {
+    const its = await listed()
+    const { data, meta } = await read(its)
+    expect(datesOf(data)).toEqual(['0001-01-01', ...AGES.map(daysAgo), '9999-12-31'])
+    expect(meta).toEqual({
+      brandId: its.brandId,
+      fromDate: '0001-01-01T00:00:00.000Z',
+      toDate: '9999-12-31T23:59:59.999Z',
+      plan: 'enterprise',
+    })
+    expect(datesOf((await read(its, { fromDate: daysAgo(91), toDate: daysAgo(89) })).data)).toEqual(
+      [91, 90, 89].map(daysAgo),
+    )
+  })
+
+  test('may have an end alone, however early', async () => {
+    const { data, meta } = await read(await listed(), { toDate: '0001-01-01' })
+    expect(datesOf(data)).toEqual(['0001-01-01'])
+    expect(meta).toMatchObject({ toDate: '0001-01-01T23:59:59.999Z' })
+  })
+
+  test.each([
+    ['pro', 90],
+    ['agency', 180],
+  ])('starts with the lookback of the plan %s', async (plan, days) => {
+    const its = await listed(plan)
+    for (const fromDate of [undefined, '0001-01-01']) {
+      const { data, meta } = await read(its, { fromDate })
+      expect(data[0]?.date).toBe(daysAgo(days))
+      expect(meta).toMatchObject({ plan, fromDate: `${daysAgo(days)}T00:00:00.000Z` })
+    }
+  })
+})
+
+test('passes the gates of the metrics', async () => {
+  const [its, other] = [await tenant(db), await tenant(db)]
+  await list(its, [{ date: '2026-10-01' }])
+  const head = await call('/changes', { ...options(its), method: 'HEAD' })
+  expect([head.status, head.text, head.headers.get('Content-Type')]).toEqual([200, '', 'application/json'])
+  expectError(await read({ ...its, key: other.key }), 404)
+  await db.query('update brands set active = false where id = $1', [its.brandId])
+  expectError(await read(its), 404)
+})
