@@ -9,7 +9,7 @@ import type { Html } from './prose.ts'
 export const limits = (): Html => html`<dl class="facts">
   <div><dt>Rate limit</dt><dd>${BUDGET.requests} requests, refilled by ${BUDGET.refill.requests} every ${BUDGET.refill.seconds} seconds, across all endpoints. The limit applies to each session cookie or <code>Authorization</code> header. Requests without either share the limit of their IP address and User-Agent.</dd></div>
   <div><dt>Page size</dt><dd>up to ${PAGE_SIZE} rows</dd></div>
-  <div><dt>Default window</dt><dd>from ${DEFAULT_DAYS} days before today until now</dd></div>
+  <div><dt>Default window of a metric</dt><dd>from ${DEFAULT_DAYS} days before today until now</dd></div>
 </dl>
 <table>
   <caption>Limits by plan</caption>

@@ -98,7 +98,7 @@ function table(rows: readonly Row[], { id, fields }: Endpoint): Node {
   const body = rows.slice(0, MAX_ROWS).map((row) => {
     const cells = fields.map(({ name, type }) => {
       const isNumber = type === 'integer' || type === 'number'
-      return createElement('td', isNumber ? { class: 'number' } : {}, [String(row[name])])
+      return createElement('td', isNumber ? { class: 'number' } : {}, [textOf(row[name])])
     })
     return createElement('tr', {}, cells)
   })
@@ -109,6 +109,14 @@ function table(rows: readonly Row[], { id, fields }: Endpoint): Node {
     ]),
   ])
 }
+
+/** Writes a cell: an object as its members, with their numbers as they were sent. */
+const textOf = (value: unknown): string =>
+  isRow(value)
+    ? Object.entries(value)
+        .map(([name, each]) => `${name} ${each}`)
+        .join(', ')
+    : String(value)
 
 const headerList = (headers: Headers): Node =>
   createElement(

@@ -96,6 +96,7 @@ const TYPES: Readonly<Record<string, string>> = {
   integer: 'BIGINT',
   number: 'DOUBLE',
   boolean: 'BOOLEAN',
+  object: 'JSON',
 }
 
 const columns = ({ fields }: Endpoint): string =>

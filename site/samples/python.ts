@@ -65,6 +65,11 @@ function store(endpoint: Endpoint): string {
   const table = tableOf(endpoint)
   const columns = sqliteColumns(endpoint)
   const indent = '        '
+  // SQLite stores no objects.
+  const objects = endpoint.fields
+    .filter(({ type }) => type === 'object')
+    .map(({ name }) => `, ${text(name)}: json.dumps(row[${text(name)}])`)
+    .join('')
   const remove = isPaged(endpoint)
     ? `db.execute(
         "DELETE FROM ${table} WHERE brand_id = ? AND date BETWEEN ? AND ?",
@@ -84,7 +89,7 @@ ${wrapped(
   columns.map(({ name }) => `:${name}`),
   indent,
 )}
-    )""", ${isPaged(endpoint) ? '[{**row, "brand_id": brand} for row in rows]' : 'rows'})`
+    )""", ${isPaged(endpoint) ? `[{**row, "brand_id": brand${objects}} for row in rows]` : 'rows'})`
 }
 
 const notation = (rows: string): Notation => ({

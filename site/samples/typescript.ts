@@ -75,13 +75,17 @@ const REPLACE_DAYS = `// Replace the days of the window in one transaction.
 // Rows that the service no longer has disappear.
 const { brandId, fromDate, toDate } = meta`
 
+/** Values that SQLite does not store, converted. */
+const VALUES: Readonly<Record<string, (value: string) => string>> = {
+  boolean: (value) => `Number(${value})`,
+  object: (value) => `JSON.stringify(${value})`,
+}
+
 function store(endpoint: Endpoint): string {
   const table = tableOf(endpoint)
   const columns = sqliteColumns(endpoint)
   const paged = isPaged(endpoint)
-  const values = endpoint.fields.map(({ name, type }) =>
-    type === 'boolean' ? `Number(row.${name})` : `row.${name}`,
-  )
+  const values = endpoint.fields.map(({ name, type }) => VALUES[type]?.(`row.${name}`) ?? `row.${name}`)
   const remove = paged
     ? `db.prepare(
   'DELETE FROM ${table} WHERE brand_id = ? AND date BETWEEN ? AND ?',
@@ -108,7 +112,12 @@ ${wrapped([...(paged ? ['brandId'] : []), ...values], '    ')},
 db.exec('COMMIT')`
 }
 
-const TYPES: Readonly<Record<string, string>> = { integer: 'number', number: 'number', boolean: 'boolean' }
+const TYPES: Readonly<Record<string, string>> = {
+  integer: 'number',
+  number: 'number',
+  boolean: 'boolean',
+  object: 'Record<string, number>',
+}
 
 const typeOf = ({ type, nullable }: Field): string => (TYPES[type] ?? 'string') + (nullable ? ' | null' : '')
 
