@@ -1,10 +1,11 @@
-import { date, integer, jsonb, primaryKey, timestamp, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { date, integer, json, primaryKey, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { textC } from '../text-c.ts'
 import { daily } from './schema.ts'
 
 /**
  * When the stored rows of a brand, endpoint and day last changed, and what they add up to. A day that has emptied keeps
- * its row, with 0. The refresh writes it in the statement that changes the rows.
+ * its row, with 0. The refresh writes it in the transaction that changes the rows. Pages send the cells as they are:
+ * formatting a thousand timestamps and jsonb values would take as long as the rest of the page.
  */
 export const changes = daily.table(
   'changes',
@@ -15,8 +16,9 @@ export const changes = daily.table(
     date: date().notNull(),
     rows: integer().notNull(),
     /** The sum of each field that adds up (daily.row_schemas). */
-    totals: jsonb().$type<Readonly<Record<string, number>>>().notNull(),
-    changed_at: timestamp({ withTimezone: true }).notNull(),
+    totals: json().$type<Readonly<Record<string, number>>>().notNull(),
+    /** In the form that pages have: with microseconds, and sorted as text it is in the order of time. */
+    changed_at: textC().notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.brand_id, table.endpoint, table.date] }),

@@ -11,7 +11,7 @@ export const rowSchemas = daily.table('row_schemas', {
   /** The metric's name in paths and in daily.changes. */
   endpoint: textC().notNull(),
   fields: text().array().notNull(),
-  /** SQL of the name and the sum of each field that adds up, the arguments of `jsonb_build_object`. */
+  /** SQL of the JSON text with the sum of each field that adds up. */
   totals: text().notNull(),
   /** Whether every day has been listed since the schema changed. */
   listed: boolean().notNull().default(false),

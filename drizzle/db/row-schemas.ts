@@ -15,11 +15,12 @@ export async function updateRowSchemas(client: ClientBase, schemas: readonly Row
   await client.query(
     `insert into daily.row_schemas (metric, endpoint, fields, totals)
      select metric, endpoint, fields, (
-       select string_agg(
-         format(
-           '%L, coalesce(sum(%I), %s)',
-           field, field, case when atttypid = 'numeric'::regtype then '0.0000' else '0' end),
-         ', ' order by place)
+       select format(
+         'format(''{%s}'', %s)',
+         string_agg(format('"%s":%%s', field), ',' order by place),
+         string_agg(
+           format('coalesce(sum(%I), %s)', field, case when atttypid = 'numeric'::regtype then '0.0000' else '0' end),
+           ', ' order by place))
        from unnest(totals) with ordinality as total (field, place)
        join pg_attribute on attrelid = format('daily.%I', metric)::regclass and attname = field
      )

@@ -9,8 +9,8 @@ CREATE TABLE "daily"."changes" (
 	"endpoint" text COLLATE "C" NOT NULL,
 	"date" date NOT NULL,
 	"rows" integer NOT NULL,
-	"totals" jsonb NOT NULL,
-	"changed_at" timestamp with time zone NOT NULL,
+	"totals" json NOT NULL,
+	"changed_at" text COLLATE "C" NOT NULL,
 	CONSTRAINT "changes_brand_id_endpoint_date_pk" PRIMARY KEY("brand_id","endpoint","date")
 );
 --> statement-breakpoint
@@ -22,15 +22,4 @@ CREATE TABLE "daily"."row_schemas" (
 	"listed" boolean DEFAULT false NOT NULL
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX "changes_listing_index" ON "daily"."changes" USING btree ("brand_id","changed_at","endpoint","date");--> statement-breakpoint
-CREATE VIEW "metrics"."change_listing" AS (
-    select
-      brand_id,
-      changed_at as stamp,
-      endpoint,
-      date,
-      rows,
-      totals,
-      to_char(changed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as changed_at
-    from daily.changes
-  );
+CREATE UNIQUE INDEX "changes_listing_index" ON "daily"."changes" USING btree ("brand_id","changed_at","endpoint","date");

@@ -2,12 +2,12 @@
 
 -- Returns the number of stored rows of some days of one metric, and the sums of their fields that add up.
 create or replace function daily.summarize(of_metric text, brand_ids uuid[], dates date[])
-returns table (brand_id uuid, date date, rows integer, totals jsonb)
+returns table (brand_id uuid, date date, rows integer, totals json)
 language plpgsql stable set search_path = '' as $function$
 begin
   return query execute (
     select format(
-      'select day.brand_id, day.date, count(stored.date)::int, jsonb_build_object(%s)
+      'select day.brand_id, day.date, count(stored.date)::int, %s::json
        from unnest($1, $2) as day (brand_id, date)
        left join daily.%I as stored on stored.brand_id = day.brand_id and stored.date = day.date
        group by day.brand_id, day.date',
@@ -28,10 +28,10 @@ begin
     insert into daily.changes_clock (last)
     select clock_timestamp() where exists (select from summary)
     on conflict (single) do update set last = greatest(clock_timestamp(), changes_clock.last + interval '1 microsecond')
-    returning last
+    returning to_char(last at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as changed_at
   )
   insert into daily.changes (brand_id, endpoint, date, rows, totals, changed_at)
-  select summary.brand_id, endpoint, summary.date, summary.rows, summary.totals, stamp.last
+  select summary.brand_id, endpoint, summary.date, summary.rows, summary.totals, stamp.changed_at
   from summary
   cross join stamp
   join daily.row_schemas on metric = of_metric

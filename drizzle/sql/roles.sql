@@ -35,7 +35,7 @@ begin
   for name in select distinct metric from daily.sources loop
     execute format('grant select on daily.%I to export_api_reader', name);
   end loop;
-  grant select on metrics.change_listing to export_api_reader;
+  grant select on daily.changes to export_api_reader;
   grant select on daily.waiting to export_api_reader;
   grant select (added_at) on daily.refresh_queue to export_api_reader;
   grant select on daily.rolling_window to export_api_reader, export_api_refresher;

@@ -38,7 +38,7 @@ async function relations(): Promise<{ name: string; kind: string }[]> {
 /** The relations of which a role may read every column. */
 const READS: Readonly<Record<Role, RegExp>> = {
   export_api_reader:
-    /^(metrics\.(brand|change)_listing|export_source\.(memberships|subscriptions)|daily\.(?!changes|row_schemas|refresh_queue|rechecks|sources|deleted_answers|applied_sql).*)$/,
+    /^(metrics\.brand_listing|export_source\.(memberships|subscriptions)|daily\.(?!changes_clock|row_schemas|refresh_queue|rechecks|sources|deleted_answers|applied_sql).*)$/,
   export_api_refresher: /^daily\.(refresh_queue|sources|rolling_window)$/,
   export_api_keys: /^export_source\.(api_keys|memberships|subscriptions)$/,
 }
