@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { changeListing } from '../drizzle/views/change-listing.ts'
+import { dailyChanges } from '../drizzle/daily/changes.ts'
 import { paged } from '../lib/paged.ts'
 import { count, day, numbers, preciseInstant, text } from '../lib/schemas.ts'
 import { EVERY_DAY } from '../lib/window.ts'
@@ -26,8 +26,8 @@ their endpoints, and replace them whole in your copy. After the last page, store
 until no row is listed. Then \`rows\` and \`totals\` are those of your copy, day by day.`,
   row: ChangeRow,
   primaryKey: ['endpoint', 'date'],
-  rows: changeListing,
-  key: ['stamp', 'endpoint', 'date'],
-  since: { column: 'stamp', field: 'changed_at' },
+  rows: dailyChanges,
+  key: ['changed_at', 'endpoint', 'date'],
+  since: 'changed_at',
   window: EVERY_DAY,
 })

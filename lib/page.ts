@@ -1,5 +1,5 @@
-import { getTableName, is, type SQL, sql } from 'drizzle-orm'
-import { PgColumn, PgTable, type PgView } from 'drizzle-orm/pg-core'
+import { getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
+import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import { ACCESS_COLUMNS, authorize } from './access.ts'
 import { databaseError, type Row, required, toCount, toFlag } from './db.ts'
 import type { Plan } from './plans.ts'
@@ -31,16 +31,18 @@ export const PAGE_BYTES = 4_000_000
 const SIZE = sql.raw(String(PAGE_SIZE))
 const BYTES = sql.raw(String(PAGE_BYTES))
 
+/** A text that sorts after every time. */
+const AFTER_TIMES = sql.raw(`'A'`)
+
 /** The rows of an endpoint. */
 export type PagedRows = {
-  /** The stored rows of a metric, or a view of those of all metrics. */
-  readonly rows: PgTable | PgView
+  readonly table: PgTable
   /** The schema of the rows that are sent. */
   readonly row: RowSchema
-  /** The columns that order and identify a brand's rows: the date first, unless there is `since`. */
+  /** The columns that order and identify a brand's rows. The first one is `since`, or else the date. */
   readonly key: readonly string[]
-  /** The first column of the key when the parameter `since` bounds it, and the field that has it as text. */
-  readonly since?: { readonly column: string; readonly field: string } | undefined
+  /** The column that the parameter `since` bounds. */
+  readonly since?: string | undefined
 }
 
 /** What a page's statement found. */
@@ -63,9 +65,13 @@ export type Page = {
  * last row.
  */
 export function pageStatements(rows: PagedRows): { first: PreparedStatement; next: PreparedStatement } {
-  const typed = (placeholder: string, column: string) =>
-    sql`${sql.placeholder(placeholder)}::${sql.raw(columnOf(rows, column).getSQLType())}`
-  const after = list(rows.key.map((name, index) => typed(`after_${index}`, name)))
+  const { table, row, since } = rows
+  const after = list(
+    rows.key.map(
+      (name, index) =>
+        sql`${sql.placeholder(`after_${index}`)}::${sql.raw(columnOf(table, name).getSQLType())}`,
+    ),
+  )
   const key = list(rows.key.map((name) => sql`${sql.identifier(name)}`))
   const columns = [
     ...ACCESS_COLUMNS,
@@ -73,31 +79,23 @@ export function pageStatements(rows: PagedRows): { first: PreparedStatement; nex
     'watermark',
     'found',
     'has_more',
-    ...columnNames(rows.row),
-    ...sentKey(rows).map(lastOf),
+    ...columnNames(row),
+    ...rows.key.map(lastOf),
   ]
-  const prepared = (condition: SQL) => prepareStatement(statement(rows, condition), columns)
-  if (rows.since === undefined) {
-    const through = sql`(brand_id, date) <= (reading.brand_id, reading.last)`
-    return {
-      first: prepared(sql`(brand_id, date) >= (reading.brand_id, reading.first) and ${through}`),
-      next: prepared(
-        sql`(brand_id, ${key}) > (reading.brand_id, ${after}) and date >= reading.first and ${through}`,
-      ),
-    }
-  }
-  const { column } = rows.since
-  const within = sql`brand_id = reading.brand_id and date between reading.first and reading.last`
+  const prepared = (from: SQL) => prepareStatement(statement(rows, from), columns)
+  const start =
+    since === undefined
+      ? sql`(brand_id, date) >= (reading.brand_id, reading.first)`
+      : sql`(brand_id, ${sql.identifier(since)}) > (reading.brand_id, ${sql.placeholder('since')}) and date >= reading.first`
   return {
-    first: prepared(sql`${within} and ${sql.identifier(column)} > ${typed('since', column)}`),
-    next: prepared(sql`${within} and (${key}) > (${after})`),
+    first: prepared(start),
+    next: prepared(sql`(brand_id, ${key}) > (reading.brand_id, ${after}) and date >= reading.first`),
   }
 }
 
 /** Returns a function that reads the result of {@link pageStatements}. It throws 401 and 403 as {@link authorize} does, and 503 for an incomplete page. */
-export function pageReader(rows: Omit<PagedRows, 'rows'>) {
-  const readColumns = columnReader(rows.row)
-  const key = sentKey(rows)
+export function pageReader({ row: schema, key }: Pick<PagedRows, 'row' | 'key'>) {
+  const readColumns = columnReader(schema)
   return (result: Row | null, log: RequestLog): Page => {
     const plan = authorize(result, log)
     const { brand_id, watermark, found, has_more } = result ?? {}
@@ -119,29 +117,24 @@ export function pageReader(rows: Omit<PagedRows, 'rows'>) {
   }
 }
 
-/**
- * The columns of a page's rows whose text is the key. In place of the column of `since` it is the field: a timestamp's
- * own text depends on the session.
- */
-const sentKey = ({ key, since }: Omit<PagedRows, 'rows'>): string[] =>
-  key.map((name) => (name === since?.column ? since.field : name))
-
 /** Column of a result that holds a key column of the page's last row. */
 const lastOf = (name: string): string => `last_${name}`
 
-// Conditions and order are of the whole key, the brand included: so Postgres reads just these rows, in index order. It
+// Bounds and order are of the whole key, the brand included: so Postgres reads just these rows, in index order. It
 // reads one row more than a page holds, and counts bytes only when the rows could be too large.
-function statement(paged: PagedRows, condition: SQL): SQL {
-  const { row } = paged
-  const key = sentKey(paged)
-  const order = ['brand_id', ...paged.key].map((name) => sql`${columnOf(paged, name)}`)
+function statement({ table, row, key, since }: PagedRows, from: SQL): SQL {
+  const order = ['brand_id', ...key].map((name) => sql`${columnOf(table, name)}`)
   const selected = new Set([...fieldNames(row), ...key])
-  // One metric's days, or those of all metrics.
-  const metric = is(paged.rows, PgTable) ? sql.raw(`'${getTableName(paged.rows)}', `) : sql``
+  const through =
+    since === undefined
+      ? sql`(brand_id, date) <= (reading.brand_id, reading.last)`
+      : sql`(brand_id, ${sql.identifier(since)}) < (reading.brand_id, ${AFTER_TIMES}) and date <= reading.last`
+  // The changes are of all metrics.
+  const metric = since === undefined ? sql.raw(`'${getTableName(table)}', `) : sql``
   const rows = sql`
-        select ${list([...selected].map((name) => sql`${columnOf(paged, name)}`))}
-        from ${paged.rows}
-        where ${condition}
+        select ${list([...selected].map((name) => sql`${columnOf(table, name)}`))}
+        from ${table}
+        where ${from} and ${through}
         order by ${list(order)}
         limit ${SIZE} + 1`
   const keys = key.map(
@@ -190,8 +183,8 @@ function statement(paged: PagedRows, condition: SQL): SQL {
 
 const list = (parts: SQL[]): SQL => sql.join(parts, sql`, `)
 
-function columnOf({ rows }: PagedRows, name: string): PgColumn {
-  const column: unknown = Reflect.get(rows, name)
-  if (!is(column, PgColumn)) throw new Error(`The stored rows have no column ${name}`)
+function columnOf(table: PgTable, name: string): PgColumn {
+  const column = getTableColumns(table)[name]
+  if (column === undefined) throw new Error(`No column ${name} in ${getTableName(table)}`)
   return column
 }

@@ -1,4 +1,4 @@
-import type { PgTable, PgView } from 'drizzle-orm/pg-core'
+import type { PgTable } from 'drizzle-orm/pg-core'
 import type * as z from 'zod/mini'
 import { hashApiKey, requireAccess } from './access.ts'
 import type { RequestContext, Result } from './app.ts'
@@ -19,7 +19,7 @@ import { PAGE_SIZE, pageReader, pageStatements } from './page.ts'
 import { type Parameters, parameterNames, parseParameters } from './parameters.ts'
 import type { Plan } from './plans.ts'
 import { writeJson } from './row.ts'
-import type { ColumnsOf, StoredRowSchema } from './stored-row.ts'
+import type { StoredRowSchema } from './stored-row.ts'
 import {
   dayOf,
   lacksFromDate,
@@ -31,7 +31,7 @@ import {
 } from './window.ts'
 import { windowByPlan } from './window-by-plan.ts'
 
-export type Paged<Shape extends z.core.$ZodShape, Rows extends PgTable | PgView> = Omit<
+export type Paged<Shape extends z.core.$ZodShape, Rows extends PgTable> = Omit<
   Operation,
   'kind' | 'row' | 'primaryKey'
 > & {
@@ -40,12 +40,9 @@ export type Paged<Shape extends z.core.$ZodShape, Rows extends PgTable | PgView>
   /** The stored rows. */
   readonly rows: Rows
   /** Columns that order and identify a brand's rows, ascending. */
-  readonly key: readonly (keyof ColumnsOf<Rows> & string)[]
-  /** The first column of the key when the parameter `since` bounds it, and the field that has it as text. */
-  readonly since?: {
-    readonly column: keyof ColumnsOf<Rows> & string
-    readonly field: keyof Shape & string
-  }
+  readonly key: readonly (keyof Rows['_']['columns'] & string)[]
+  /** The first column of the key, a time as text, where the parameter `since` bounds it. */
+  readonly since?: keyof Rows['_']['columns'] & string
   /** The dates that a request does not send; without them, its window is the last 30 days up to now. */
   readonly window?: RequestedWindow
 }
@@ -54,8 +51,8 @@ export type Paged<Shape extends z.core.$ZodShape, Rows extends PgTable | PgView>
 const BETWEEN_ROWS = ',\n'
 
 /** Builds the Worker of an endpoint with pages of a brand's rows: brand, window, cursor, page. */
-export function paged<Shape extends z.core.$ZodShape, Rows extends PgTable | PgView>({
-  rows,
+export function paged<Shape extends z.core.$ZodShape, Rows extends PgTable>({
+  rows: table,
   key,
   since,
   window: defaults,
@@ -64,8 +61,8 @@ export function paged<Shape extends z.core.$ZodShape, Rows extends PgTable | PgV
   const { path, row } = operation
   const kind = since === undefined ? 'metric' : 'changes'
   const names = parameterNames(kind)
-  const statements = pageStatements({ rows, row, key, since })
-  const readPage = pageReader({ row, key, since })
+  const statements = pageStatements({ table, row, key, since })
+  const readPage = pageReader({ row, key })
 
   async function handler(context: RequestContext): Promise<Result> {
     const { env, now, log } = context.var
@@ -88,7 +85,7 @@ export function paged<Shape extends z.core.$ZodShape, Rows extends PgTable | PgV
       today: dayOf(now),
       brand_id: parameters.brandId,
       window_by_plan: windowByPlan(windowOf),
-      since: parameters.since ?? '-infinity',
+      since: parameters.since ?? '',
       ...Object.fromEntries((position?.after ?? []).map((value, index) => [`after_${index}`, value])),
     })
 

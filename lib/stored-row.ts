@@ -1,8 +1,7 @@
 import type { PgColumn, PgTable, PgView } from 'drizzle-orm/pg-core'
 import type * as z from 'zod/mini'
 
-/** The columns of a table or view by name. */
-export type ColumnsOf<Rows extends PgTable | PgView> = Rows extends PgTable
+type ColumnsOf<Rows extends PgTable | PgView> = Rows extends PgTable
   ? Rows['_']['columns']
   : Rows extends { _: { selectedFields: infer Fields } }
     ? Fields

@@ -7,7 +7,7 @@ import { daily } from './schema.ts'
  * its row, with 0. The refresh writes it in the transaction that changes the rows. Pages send the cells as they are:
  * formatting a thousand timestamps and jsonb values would take as long as the rest of the page.
  */
-export const changes = daily.table(
+export const dailyChanges = daily.table(
   'changes',
   {
     brand_id: uuid().notNull(),
@@ -21,7 +21,8 @@ export const changes = daily.table(
     changed_at: textC().notNull(),
   },
   (table) => [
-    primaryKey({ columns: [table.brand_id, table.endpoint, table.date] }),
+    // The brand comes last: a page, which orders by the other index, is never read by this one and sorted.
+    primaryKey({ columns: [table.endpoint, table.date, table.brand_id] }),
     uniqueIndex('changes_listing_index').on(table.brand_id, table.changed_at, table.endpoint, table.date),
   ],
 )

@@ -11,7 +11,7 @@ CREATE TABLE "daily"."changes" (
 	"rows" integer NOT NULL,
 	"totals" json NOT NULL,
 	"changed_at" text COLLATE "C" NOT NULL,
-	CONSTRAINT "changes_brand_id_endpoint_date_pk" PRIMARY KEY("brand_id","endpoint","date")
+	CONSTRAINT "changes_endpoint_date_brand_id_pk" PRIMARY KEY("endpoint","date","brand_id")
 );
 --> statement-breakpoint
 CREATE TABLE "daily"."row_schemas" (

@@ -57,9 +57,6 @@ begin
     execute format(
       'alter role export_api_reader in database %I set default_transaction_read_only = on', current_database());
     execute format('alter role export_api_reader in database %I set statement_timeout = %L', current_database(), '8s');
-    -- Every page has an index in its order. Postgres cannot know the values of a window, expects few rows, and would
-    -- read all days of a brand by another index of daily.changes and sort them.
-    execute format('alter role export_api_reader in database %I set enable_sort = off', current_database());
     execute format('alter role export_api_keys in database %I set statement_timeout = %L', current_database(), '10s');
   exception when insufficient_privilege then
     raise notice 'The roles have no settings. Run `select daily.grant_roles()` as the role that created them.';

@@ -1,31 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Emulator } from '../../emulator/start.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { BINDINGS, variables } from '../../emulator/workers/bindings.ts'
 import { signCursor } from '../../lib/cursor.ts'
 import { PARAMETER_ERRORS } from '../../lib/errors.ts'
 import { call, pull, type Row } from '../support/call.ts'
 import { clearOfMidnight, daysAgo } from '../support/clock.ts'
 import { expectError } from '../support/expect-error.ts'
-import { isolatedPool } from '../support/isolated.ts'
-import { startOwnService } from '../support/own-service.ts'
 import { type Tenant, tenant } from '../support/tenant.ts'
-import { insert } from '../support/world.ts'
+import { database, insert } from '../support/world.ts'
 
 // What writes the listing: test/e2e/sql/changes.test.ts. Runs through more pages: test/e2e/paging.test.ts.
 
-const { db, url: databaseUrl } = await isolatedPool()
-let service: Emulator
-
-// The zone of the Workers' sessions must not matter to the times in rows, parameters and cursors.
-beforeAll(async () => {
-  await clearOfMidnight(60_000)
-  const { rows } = await db.query('select current_database() as name')
-  await db.query(
-    `alter role export_api_reader in database "${rows[0].name}" set timezone = 'America/New_York'`,
-  )
-  service = await startOwnService({ databaseUrl })
-}, 120_000)
-afterAll(() => service.close())
+const db = database()
+beforeAll(() => clearOfMidnight(60_000))
 
 const [AT_1, AT_2, AT_3] = [
   '2026-11-01T05:59:59.999999Z',
@@ -53,7 +39,6 @@ const list = ({ brandId }: Tenant, changes: readonly Change[]) =>
 type Query = Readonly<Record<string, string | undefined>>
 
 const options = ({ key, brandId }: Tenant, query: Query = {}) => ({
-  service: service.url,
   key,
   query: { brandId, ...query },
 })

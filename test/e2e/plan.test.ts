@@ -65,13 +65,6 @@ async function plan(asked: { statement: string; params: readonly string[]; mode:
   const client = await db.connect()
   try {
     await client.query(`begin; set local plan_cache_mode = ${asked.mode}`)
-    // The settings of the Workers' role.
-    await client.query(
-      `select set_config(split_part(setting, '=', 1), split_part(setting, '=', 2), true)
-       from pg_db_role_setting cross join unnest(setconfig) as setting
-       where setrole = 'export_api_reader'::regrole
-         and setdatabase = (select oid from pg_database where datname = current_database())`,
-    )
     await client.query(`prepare page (${asked.params.map(() => 'text')}) as ${asked.statement}`)
     const { rows } = await client.query(
       `explain (analyze, timing off, format json) execute page (${asked.params.map(pg.escapeLiteral)})`,

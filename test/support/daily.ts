@@ -12,6 +12,7 @@ export type Fill = {
   readonly from?: number
 }
 
+/** The values of columns, by name or by type. */
 const VALUES: Readonly<Record<string, string>> = {
   uuid: 'gen_random_uuid()',
   date: '$2::date + (number - $4) % $3::int',
@@ -19,8 +20,8 @@ const VALUES: Readonly<Record<string, string>> = {
   integer: 'number',
   numeric: '12.5',
   boolean: 'number % 2 = 0',
-  jsonb: `jsonb_build_object('total_prompts', number, 'visible_count', 0)`,
-  'timestamp with time zone': `$2::date + (number - $4) % $3::int + number * interval '1 microsecond'`,
+  json: `json_build_object('total_prompts', number, 'visible_count', 0)`,
+  changed_at: `to_char($2::date + (number - $4) % $3::int + number * interval '1 microsecond', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`,
 }
 
 /**
@@ -37,7 +38,9 @@ export async function fillDaily(
      where table_schema = 'daily' and table_name = $1 and is_generated = 'NEVER' order by ordinal_position`,
     [table],
   )
-  const values = columns.map(({ name, type }) => (name === 'brand_id' ? '$1::uuid' : VALUES[type]))
+  const values = columns.map(({ name, type }) =>
+    name === 'brand_id' ? '$1::uuid' : (VALUES[name] ?? VALUES[type]),
+  )
   await db.query(
     `insert into daily.${table} (${columns.map(({ name }) => `"${name}"`)})
      select ${values} from generate_series($4::int, $4::int + $5::int - 1) as number`,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod/mini'
+import { dailyChanges } from '../../drizzle/daily/changes.ts'
 import { dailyVisibility } from '../../drizzle/daily/visibility.ts'
-import { changeListing } from '../../drizzle/views/change-listing.ts'
 import { ChangeRow } from '../../functions/changes.ts'
 import { pageReader, pageStatements } from '../../lib/page.ts'
 import { count, day, text } from '../../lib/schemas.ts'
@@ -105,26 +105,26 @@ test('the row that shows that another page follows is not of the page', () => {
 })
 
 test('statements have the columns that the reader reads', () => {
-  const { first, next } = pageStatements({ rows: dailyVisibility, row, key })
+  const { first, next } = pageStatements({ table: dailyVisibility, row, key })
   for (const { columns } of [first, next]) expect(columns).toEqual(Object.keys(PAGE))
 })
 
-test('the key of changes carries the text of changed_at, and since bounds its column', () => {
-  const since = { column: 'stamp', field: 'changed_at' }
+test('since bounds its column, and the watermark is that of all metrics', () => {
   const { first, next } = pageStatements({
-    rows: changeListing,
+    table: dailyChanges,
     row: ChangeRow,
-    key: ['stamp', 'date'],
-    since,
+    key: ['changed_at', 'date'],
+    since: 'changed_at',
   })
-  expect(first.columns.slice(-2)).toEqual(['last_changed_at', 'last_date'])
-  expect(first.sql).toMatch(/ and "stamp" > \$\d+::timestamp with time zone\n/)
-  expect(next.sql).toMatch(/ and \("stamp", "date"\) > \(\$\d+::timestamp with time zone, \$\d+::date\)\n/)
+  expect(first.sql).toMatch(
+    /where \(brand_id, "changed_at"\) > \(reading\.brand_id, \$\d+\) and date >= reading\.first/,
+  )
+  expect(next.sql).toMatch(/where \(brand_id, "changed_at", "date"\) > \(reading\.brand_id, \$\d+::text/)
   for (const { sql } of [first, next]) expect(sql).toContain('daily.watermark(brand_id, first,')
 })
 
 test('building a statement fails for a key that is not a column of the table', () => {
-  expect(() => pageStatements({ rows: dailyVisibility, row, key: ['date', 'nothing'] })).toThrow(
-    'The stored rows have no column nothing',
+  expect(() => pageStatements({ table: dailyVisibility, row, key: ['date', 'nothing'] })).toThrow(
+    'No column nothing in visibility',
   )
 })

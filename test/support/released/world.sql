@@ -29,7 +29,7 @@ insert into recommendations (answer_id, competitor_id, recommended)
 select answers.id, judged.competitor_id::uuid, true
 from answers cross join (values (null), ('00000000-0000-4000-8000-000000000004')) as judged (competitor_id);
 insert into daily.changes (brand_id, endpoint, date, rows, totals, changed_at)
-select '00000000-0000-4000-8000-000000000003', endpoint, '2026-09-30', 0, totals::jsonb, '2026-10-01T00:00:00.000001Z'
+select '00000000-0000-4000-8000-000000000003', endpoint, '2026-09-30', 0, totals::json, '2026-10-01T00:00:00.000001Z'
 from (values
   ('sentiment', '{"positive_mentions": 0, "negative_weight": 0.0000}'),
   ('visibility', '{"total_prompts": 0, "visible_count": 0}')) as emptied (endpoint, totals);
