@@ -1,0 +1,296 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { startEmbeddedPostgres } from '../../emulator/postgres/embedded.ts'
+import { pull, type Row } from '../support/call.ts'
+import { type Fault, startFaltering } from '../support/faltering.ts'
+import { hasAll } from '../support/programs.ts'
+import { type Scene, scene } from '../support/scene.ts'
+import { brand, database, prompt, refresh } from '../support/world.ts'
+
+// Runs the Python program and the SQL statements of docs/sync.md as they stand there.
+
+const run = promisify(execFile)
+const page = await readFile(new URL('../../docs/sync.md', import.meta.url), 'utf8')
+
+/** The code blocks of a language below a heading of the page. */
+function blocks(heading: string, language: string): string[] {
+  const [, section = ''] = page.split(`\n### ${heading}\n`)
+  const [untilNext = ''] = section.split(/\n##+ /)
+  return [...untilNext.matchAll(new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``, 'g'))].map(
+    ([, code = '']) => code,
+  )
+}
+
+const db = database()
+const folder = await mkdtemp(join(tmpdir(), 'docs-sync-'))
+const postgres = await startEmbeddedPostgres()
+const client = new pg.Client({ connectionString: postgres.url })
+await client.connect()
+
+afterAll(async () => {
+  await client.end()
+  await postgres.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** Runs SQL statements. Returns the rows of the last one. */
+type Query = (sql: string) => Promise<Row[]>
+
+/** A copy, and what keeps it current. */
+type Copy = {
+  readonly endpoints: readonly string[]
+  /** Runs the loop until nothing is listed, then the proof. Returns what the proof found. */
+  readonly sync: () => Promise<string>
+  readonly rows: (endpoint: string, brandId: string) => Promise<Row[]>
+  /** Changes one number of the copy. */
+  readonly spoil: () => Promise<unknown>
+}
+
+const ENDPOINTS = [
+  'visibility',
+  'citations',
+  'competitors',
+  'citation-share',
+  'sentiment',
+  'recommended-rate',
+]
+
+let its: Scene
+let brandIds: string[]
+let copies: Record<string, Copy>
+
+function pythonCopy(): Copy {
+  const [program = ''] = blocks('Python', 'python')
+  let faults: Fault[][] = [['dropped'], [429], [503]]
+  const withStore = <Result>(use: (store: DatabaseSync) => Result): Result => {
+    const store = new DatabaseSync(join(folder, 'export.db'))
+    const result = use(store)
+    store.close()
+    return result
+  }
+  return {
+    endpoints: ENDPOINTS,
+    sync: async () => {
+      await writeFile(join(folder, 'sync.py'), program)
+      const proxy = await startFaltering(inject('serviceUrl'), faults)
+      faults = []
+      const { PATH, HOME } = process.env
+      const env = { PATH, HOME, EXPORT_API_KEY: its.key, EXPORT_API_URL: `${proxy.url}/api/export/v1` }
+      return run('python3', ['sync.py'], { cwd: folder, env })
+        .then(
+          () => '',
+          ({ stderr }: { stderr: string }) => stderr,
+        )
+        .finally(proxy.close)
+    },
+    rows: async (endpoint, brandId) =>
+      withStore((store) =>
+        store
+          .prepare('SELECT row FROM metric_rows WHERE endpoint = ? AND brand_id = ?')
+          .all(endpoint, brandId)
+          .map(({ row }) => JSON.parse(String(row))),
+      ),
+    spoil: async () =>
+      withStore((store) =>
+        store.exec(`UPDATE metric_rows SET row = json_set(row, '$.negative_weight', 0.0001)
+          WHERE endpoint = 'sentiment'`),
+      ),
+  }
+}
+
+const literals = (values: readonly unknown[]): string =>
+  values
+    .map((value) => (typeof value === 'object' ? JSON.stringify(value) : String(value)))
+    .map((value) => `'${value.replaceAll("'", "''")}'`)
+    .join(', ')
+
+/** Does what the page leaves to a loader: sends the requests and inserts the pages. */
+async function sqlCopy(query: Query): Promise<Copy> {
+  const [tables = '', tokens = '', join = '', replace = '', proof = ''] = blocks('SQL', 'sql')
+  await query(tables)
+
+  const land = async (table: string, brandId: string, rows: readonly Row[]) => {
+    const tuples = rows.map((row) => `(${literals([brandId, ...Object.values(row)])})`)
+    if (tuples.length > 0) await query(`insert into ${table} values ${tuples.join(',\n')}`)
+  }
+
+  async function round(): Promise<boolean> {
+    const since = new Map((await query(tokens)).map((row) => [row.brand_id, String(row.since)]))
+    let listed = 0
+    for (const brandId of brandIds) {
+      const changes = await pull('/changes', { key: its.key, query: { brandId, since: since.get(brandId) } })
+      await land('new_changes', brandId, changes)
+      listed += changes.length
+    }
+    if (listed === 0) return false
+    await query(join)
+    const windows =
+      await query(`select brand_id, cast(from_date as text) as first, cast(to_date as text) as last
+      from windows where endpoint = 'visibility'`)
+    for (const { brand_id, first, last } of windows) {
+      const brandId = String(brand_id)
+      const query = { brandId, fromDate: String(first), toDate: String(last) }
+      await land('new_visibility', brandId, await pull('/visibility', { key: its.key, query }))
+    }
+    await query(replace)
+    return true
+  }
+
+  return {
+    endpoints: ['visibility'],
+    sync: async () => {
+      while (await round());
+      return (await query(proof)).map((row) => JSON.stringify(row)).join('\n')
+    },
+    rows: async (endpoint, brandId) => {
+      const rows = await query(`select cast(date as text) as date, model_id, provider, market_id, market,
+        total_prompts, visible_count, visibility_rate from ${endpoint} where brand_id = '${brandId}'`)
+      // Drivers return large integers and decimals as text.
+      const numbers = ['total_prompts', 'visible_count', 'visibility_rate']
+      return rows.map((row) => ({
+        ...row,
+        ...Object.fromEntries(numbers.map((name) => [name, Number(row[name])])),
+      }))
+    },
+    spoil: () => query('update visibility set visible_count = visible_count + 1'),
+  }
+}
+
+const inPostgres: Query = async (sql) => {
+  const results = await client.query(sql)
+  return [results].flat().at(-1)?.rows ?? []
+}
+
+const inDuckdb: Query = async (sql) => {
+  const { status, stdout, stderr } = spawnSync('duckdb', ['-bail', '-json', join(folder, 'copy.duckdb')], {
+    input: sql,
+    encoding: 'utf8',
+  })
+  if (status !== 0) throw new Error(stderr)
+  return stdout.startsWith('[{') ? JSON.parse(stdout) : []
+}
+
+const sorted = (rows: readonly Row[]): string[] =>
+  rows.map((row) => JSON.stringify(Object.entries(row).sort())).sort()
+
+const served = async (endpoint: string, brandId: string): Promise<string[]> =>
+  sorted(
+    await pull(`/${endpoint}`, {
+      key: its.key,
+      query: { brandId, fromDate: '0001-01-01', toDate: '9999-12-31' },
+    }),
+  )
+
+/** Brings the service up to date, runs each loop, and compares its copy with what the service serves. */
+async function expectExact(): Promise<void> {
+  await refresh(db)
+  const expected = new Map<string, string[]>()
+  for (const endpoint of ENDPOINTS)
+    for (const brandId of brandIds) expected.set(endpoint + brandId, await served(endpoint, brandId))
+
+  for (const [name, { endpoints, sync, rows }] of Object.entries(copies)) {
+    expect([name, await sync()]).toEqual([name, ''])
+    for (const endpoint of endpoints)
+      for (const brandId of brandIds) {
+        const copied = sorted(await rows(endpoint, brandId))
+        expect([name, endpoint, copied]).toEqual([name, endpoint, expected.get(endpoint + brandId)])
+      }
+  }
+}
+
+beforeAll(async () => {
+  its = await scene(db)
+  const second = await brand(db, its.org, { name: 'Second' })
+  brandIds = [its.brandId, second]
+  await its.rival('Rival')
+  // More days than a page of the listing holds, and more URLs of one day than a page of citations.
+  await db.query(
+    `insert into answers (id, prompt_id, model_id, market_id, answered_at)
+     select gen_random_uuid(), $1, $2, $3, timestamptz '2023-01-01T12:00Z' + number * interval '1 day'
+     from generate_series(0, 509) as number`,
+    [its.prompt, its.model, its.market],
+  )
+  await its.say('2025-11-03T12:00:00Z', {
+    mentions: ['Acme', 'Rival'],
+    citations: Array.from({ length: 1001 }, (_, number) => ({ url: `https://site.example/${number}` })),
+    phrases: [
+      { polarity: 'positive', confidence: '0.1001' },
+      { polarity: 'negative', confidence: '0.7003' },
+    ],
+  })
+  const judged = [{ competitor: null, recommended: true }]
+  await its.say('2026-10-05T12:00:00Z', { mentions: ['Acme'], judged })
+  await its.say('2026-10-06T12:00:00Z', { mentions: ['Acme'], judged })
+  await its.say('2026-10-06T12:00:00Z', {
+    prompt: await prompt(db, second),
+    mentions: ['Second'],
+    citations: [{ url: 'https://second.example', recordedAt: '2026-10-07T00:00:00Z' }],
+  })
+  copies = {
+    ...(hasAll('python3') && { python: pythonCopy() }),
+    postgres: await sqlCopy(inPostgres),
+    ...(hasAll('duckdb') && { duckdb: await sqlCopy(inDuckdb) }),
+  }
+  await expectExact()
+})
+
+test('the programs of docs/sync.md keep an exact copy', async () => {
+  // An edit of an old answer, a day that empties, renames and a late answer.
+  await db.query(
+    `with edited as (delete from citations using answers where answers.id = answer_id and prompt_id = $1 and url like '%7')
+     delete from sentiment_phrases using answers where answers.id = answer_id and prompt_id = $1 and confidence > 0.5`,
+    [its.prompt],
+  )
+  await db.query(`delete from answers where prompt_id = $1 and answered_at = '2026-10-05T12:00Z'`, [
+    its.prompt,
+  ])
+  await db.query(`update competitors set name = 'Renamed', aliases = '{Rival}' where brand_id = $1`, [
+    its.brandId,
+  ])
+  await db.query(`update brands set name = 'Other', display_name = 'Other' where id = any ($1)`, [brandIds])
+  await its.say('2023-02-01T23:00:00Z', { mentions: ['Other'] })
+  await expectExact()
+  // Nothing has changed.
+  await expectExact()
+})
+
+test('the proof of docs/sync.md finds a day that differs', async () => {
+  for (const [name, { spoil, sync }] of Object.entries(copies)) {
+    await spoil()
+    expect([name, await sync()]).not.toEqual([name, ''])
+  }
+})
+
+test.runIf(hasAll('python3'))(
+  'the Python program leaves days that the plan does not reach, and loads them when it does',
+  async () => {
+    // A spoiled copy is loaded again without its tokens.
+    const python = pythonCopy()
+    await rm(join(folder, 'export.db'), { force: true })
+    await python.sync()
+    const before = await python.rows('visibility', its.brandId)
+
+    await db.query(`update subscriptions set plan = 'pro' where organization_id = $1`, [its.org.id])
+    const recent = new Date(Date.now() - 10 * 86_400_000).toISOString()
+    await its.say('2023-02-01T23:00:00Z')
+    await its.say(recent)
+    await refresh(db)
+    expect(await python.sync()).toBe('')
+    const after = await python.rows('visibility', its.brandId)
+    const isNew = ({ date }: Row) => date === recent.slice(0, 10)
+    expect(after.filter(isNew)).toHaveLength(1)
+    expect(sorted(after.filter((row) => !isNew(row)))).toEqual(sorted(before))
+
+    await db.query(`update subscriptions set plan = 'enterprise' where organization_id = $1`, [its.org.id])
+    expect(await python.sync()).toBe('')
+    expect(sorted(await python.rows('visibility', its.brandId))).toEqual(
+      await served('visibility', its.brandId),
+    )
+  },
+)
