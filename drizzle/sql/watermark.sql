@@ -27,10 +27,16 @@ $function$;
 
 -- Returns the earliest watermark of all metrics, or null when a metric has none.
 create or replace function daily.watermark(of_brand uuid, first date, last date) returns date
-language plpgsql stable parallel safe as $function$
+language plpgsql stable parallel safe set enable_seqscan = off as $function$
+declare
+  settled date := least(last, (select watermark from daily.rolling_window where single));
 begin
-  return (
-    select case when count(*) = count(settled) then min(settled) end
-    from daily.row_schemas cross join lateral daily.watermark(metric, of_brand, first, last) as settled);
+  if exists (select from daily.waiting where brand_id = of_brand)
+    or exists (select from daily.waiting where brand_id is null) then
+    select case when count(*) = count(each.settled) then min(each.settled) end into settled
+    from daily.row_schemas
+    cross join lateral (select daily.watermark(metric, of_brand, first, last) as settled) as each;
+  end if;
+  return case when settled >= first then settled end;
 end
 $function$;
