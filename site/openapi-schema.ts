@@ -19,8 +19,11 @@ const Operation = z.object({
   responses: z.record(z.string(), z.unknown()),
 })
 
-/** The schema of a row: its fields by name. */
-export const RowSchema = z.object({ properties: z.record(z.string(), Schema) })
+/** The schema of a row: its fields by name, and those that identify it within its brand. */
+export const RowSchema = z.object({
+  properties: z.record(z.string(), Schema),
+  'x-primary-key': z.array(z.string()),
+})
 
 /** A 200 response: the schema of its rows, and an example. */
 export const SuccessResponse = z.object({

@@ -22,6 +22,8 @@ export type Endpoint = {
   readonly parameters: readonly Parameter[]
   readonly rowName: string
   readonly fields: readonly Field[]
+  /** Names of the fields that identify a row within its brand. */
+  readonly primaryKey: readonly string[]
   readonly formula: Formula | undefined
   readonly statuses: readonly string[]
   readonly example: string
@@ -30,6 +32,10 @@ export type Endpoint = {
 /** Whether an endpoint returns pages. */
 export const isPaged = ({ parameters }: Pick<Endpoint, 'parameters'>): boolean =>
   parameters.some(({ name }) => name === 'cursor')
+
+/** Whether the pages of an endpoint list the latest changes, instead of all rows of a window. */
+export const listsChanges = ({ parameters }: Pick<Endpoint, 'parameters'>): boolean =>
+  parameters.some(({ name }) => name === 'since')
 
 /** The content of the page. */
 export type Reference = {
@@ -64,6 +70,7 @@ export function readReference(document: unknown): Reference {
       }),
       rowName,
       fields,
+      primaryKey: row['x-primary-key'],
       formula: get['x-formula'],
       statuses: Object.keys(get.responses),
       example: exampleOf(success.example, fields),

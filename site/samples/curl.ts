@@ -1,9 +1,9 @@
-import { isPaged } from '../reference.ts'
-import { addressOf, type SampleRequest, tableOf, USER_AGENT } from './request.ts'
+import { type Endpoint, isPaged, listsChanges } from '../reference.ts'
+import { addressOf, type SampleRequest, storingComment, tableOf, USER_AGENT } from './request.ts'
 
 /** Writes a shell script for curl and jq that replaces the pulled days in a file of the brand. */
 export function curl(request: SampleRequest): string {
-  const table = tableOf(request.endpoint)
+  const { endpoint } = request
   return `# Requires curl 7.71 or later, and jq (1.7 or later keeps 100.0000).
 # Set the key first: export EXPORT_API_KEY=svc_live_…
 # Save as pull.sh, then run: sh pull.sh
@@ -23,17 +23,22 @@ get() {
   [ "$status" = 200 ] || { cat "$2" >&2; exit 1; }
 }
 
-${isPaged(request.endpoint) ? pages(table) : listing(table)}`
+${isPaged(endpoint) ? pages(endpoint) : listing(endpoint)}`
 }
 
-const listing = (table: string): string => `get "$url" "$folder/1.json"
+function listing(endpoint: Endpoint): string {
+  const table = tableOf(endpoint)
+  return `get "$url" "$folder/1.json"
 
-# Replace the listing.
+${storingComment(endpoint, '#')}
 jq -c '.data[]' "$folder/1.json" > "${table}.$$" &&
   mv "${table}.$$" ${table}.ndjson || exit 1
 wc -l ${table}.ndjson`
+}
 
-const pages = (table: string): string => `# Follow nextCursor until hasMore is false.
+function pages(endpoint: Endpoint): string {
+  const table = tableOf(endpoint)
+  return `# Follow nextCursor until hasMore is false.
 cursor=''
 page=1
 while
@@ -45,20 +50,30 @@ do
   page=$((page + 1))
 done
 
-# Replace the days of the window in the brand's file.
-# Rows that the service no longer has disappear.
+${storingComment(endpoint, '#')}
 mkdir -p ${table}
 file=${table}/$(jq -r '.meta.brandId' "$folder/1.json").ndjson
 touch "$file"
-jq -c --slurpfile page "$folder/1.json" '
+${listsChanges(endpoint) ? keepLatest(endpoint) : REPLACE_DAYS}
+
+jq -sr '"\\(map(.data | length) | add) rows in \\(length) pages"' \\
+  "$folder"/*.json`
+}
+
+const REPLACE_DAYS = `jq -c --slurpfile page "$folder/1.json" '
   ($page[0].meta | [.fromDate[:10], .toDate[:10]]) as [$first, $last]
   | select(.date < $first or .date > $last)' \\
   "$file" > "$file.$$" &&
   jq -c '{brand_id: .meta.brandId} + .data[]' "$folder"/*.json \\
     >> "$file.$$" &&
-  mv "$file.$$" "$file" || exit 1
+  mv "$file.$$" "$file" || exit 1`
 
-jq -sr '"\\(map(.data | length) | add) rows in \\(length) pages"' \\
-  "$folder"/*.json`
+const keepLatest = ({
+  primaryKey,
+}: Endpoint): string => `jq -c '{brand_id: .meta.brandId} + .data[]' "$folder"/*.json \\
+  > "$folder/rows" &&
+  jq -cs 'group_by(${primaryKey.map((name) => `.${name}`).join(', ')})[] | max_by(.changed_at)' \\
+    "$file" "$folder/rows" > "$file.$$" &&
+  mv "$file.$$" "$file" || exit 1`
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`

@@ -1,6 +1,6 @@
 import { toCode } from '../formula.ts'
-import { type Endpoint, isPaged } from '../reference.ts'
-import { addressOf, type SampleRequest, tableOf, USER_AGENT } from './request.ts'
+import { type Endpoint, isPaged, listsChanges } from '../reference.ts'
+import { addressOf, type SampleRequest, storingComment, tableOf, USER_AGENT } from './request.ts'
 
 /** Writes a script for the DuckDB command line that replaces the pulled days in a table. */
 export function duckdb(request: SampleRequest): string {
@@ -42,11 +42,12 @@ FROM read_json(${text(addressOf(request))}, columns = {
 FROM ${tableOf(request.endpoint)};`
 
 function pages(request: SampleRequest): string {
-  const table = tableOf(request.endpoint)
+  const { endpoint } = request
+  const table = tableOf(endpoint)
   return `CREATE OR REPLACE TEMP MACRO page(url) AS TABLE
 FROM read_json(url, columns = {
   data: 'STRUCT(
-    ${columns(request.endpoint)}
+    ${columns(endpoint)}
   )[]',
   pagination: 'STRUCT(hasMore BOOLEAN, nextCursor VARCHAR)',
   meta: 'STRUCT(brandId UUID, fromDate TIMESTAMP, toDate TIMESTAMP)'
@@ -71,19 +72,29 @@ TO 'next_pages.sql' (FORMAT csv, HEADER false, QUOTE '');
 SELECT if(bool_and(pagination.hasMore),
   error('Request a shorter window.'), count(*)) AS pages FROM pages;
 
--- Replace the days of the window in one transaction.
--- Rows that the service no longer has disappear.
+${storingComment(endpoint, '--')}
 CREATE OR REPLACE TEMP VIEW pulled AS
 SELECT meta.brandId AS brand_id, unnest(data, max_depth := 2) FROM pages;
 BEGIN;
 CREATE TABLE IF NOT EXISTS ${table} AS FROM pulled LIMIT 0;
-DELETE FROM ${table} USING (SELECT meta FROM pages LIMIT 1)
-WHERE brand_id = meta.brandId
-  AND date BETWEEN meta.fromDate::DATE AND meta.toDate::DATE;
-INSERT INTO ${table} FROM pulled;
+${listsChanges(endpoint) ? keepLatest(endpoint) : replaceDays(table)}
 COMMIT;
 SELECT count(*) AS rows FROM pulled;
 ${printResult(request)}`.trimEnd()
+}
+
+const replaceDays = (table: string): string => `DELETE FROM ${table} USING (SELECT meta FROM pages LIMIT 1)
+WHERE brand_id = meta.brandId
+  AND date BETWEEN meta.fromDate::DATE AND meta.toDate::DATE;
+INSERT INTO ${table} FROM pulled;`
+
+function keepLatest(endpoint: Endpoint): string {
+  const key = endpoint.primaryKey.join(', ')
+  return `MERGE INTO ${tableOf(endpoint)} USING (
+  SELECT DISTINCT ON (${key}) * FROM pulled ORDER BY changed_at DESC
+) AS latest USING (brand_id, ${key})
+WHEN MATCHED THEN UPDATE
+WHEN NOT MATCHED THEN INSERT;`
 }
 
 /** Pages after the first that the script can load. */
@@ -99,8 +110,11 @@ const TYPES: Readonly<Record<string, string>> = {
   object: 'JSON',
 }
 
-const columns = ({ fields }: Endpoint): string =>
-  fields.map(({ name, type }) => `"${name}" ${TYPES[type] ?? 'VARCHAR'}`).join(',\n    ')
+/** Returns the columns. The times of changes stay text: `since` takes them back as they were received. */
+function columns(endpoint: Endpoint): string {
+  const types = listsChanges(endpoint) ? { ...TYPES, 'date-time': 'VARCHAR' } : TYPES
+  return endpoint.fields.map(({ name, type }) => `"${name}" ${types[type] ?? 'VARCHAR'}`).join(',\n    ')
+}
 
 const NOTATION = { sum: (term: string) => `sum(${term})`, field: (name: string) => name, round: 'round' }
 

@@ -1,7 +1,7 @@
 import { type Notation, toCode } from '../formula.ts'
-import { type Endpoint, isPaged } from '../reference.ts'
-import { parametersOf, type SampleRequest, tableOf, USER_AGENT } from './request.ts'
-import { sqliteColumns, wrapped } from './sqlite.ts'
+import { type Endpoint, isPaged, listsChanges } from '../reference.ts'
+import { parametersOf, type SampleRequest, storingComment, tableOf, USER_AGENT } from './request.ts'
+import { insertInto, sqliteColumns, sqliteDefinitions, wrapped } from './sqlite.ts'
 
 /** Writes a program for Python 3.8 or later that needs the standard library only. */
 export function python(request: SampleRequest): string {
@@ -43,7 +43,7 @@ def get(parameters):
 
 
 ${paged ? PAGES : 'rows = get({})["data"]\n'}
-${paged ? REPLACE_DAYS : '# Replace the listing.'}
+${storingComment(endpoint, '#')}${paged ? '\nbrand = meta["brandId"]' : ''}
 ${store(endpoint)}
 print(len(rows), "rows")
 ${printResult(request)}`.trimEnd()
@@ -57,13 +57,8 @@ while page["pagination"]["hasMore"]:
     rows += page["data"]
 `
 
-const REPLACE_DAYS = `# Replace the days of the window in one transaction.
-# Rows that the service no longer has disappear.
-brand = meta["brandId"]`
-
 function store(endpoint: Endpoint): string {
   const table = tableOf(endpoint)
-  const columns = sqliteColumns(endpoint)
   const indent = '        '
   // SQLite stores no objects.
   const objects = endpoint.fields
@@ -71,22 +66,20 @@ function store(endpoint: Endpoint): string {
     .map(({ name }) => `, ${text(name)}: json.dumps(row[${text(name)}])`)
     .join('')
   const remove = isPaged(endpoint)
-    ? `db.execute(
+    ? `
+    db.execute(
         "DELETE FROM ${table} WHERE brand_id = ? AND date BETWEEN ? AND ?",
         (brand, meta["fromDate"][:10], meta["toDate"][:10]),
     )`
-    : `db.execute("DELETE FROM ${table}")`
+    : `
+    db.execute("DELETE FROM ${table}")`
   return `with sqlite3.connect("export.db") as db:
     db.execute("""CREATE TABLE IF NOT EXISTS ${table} (
+${wrapped(sqliteDefinitions(endpoint), indent)}
+    )""")${listsChanges(endpoint) ? '' : remove}
+    db.executemany("""${insertInto(endpoint)} (
 ${wrapped(
-  columns.map(({ name, type }) => `${name} ${type}`),
-  indent,
-)}
-    )""")
-    ${remove}
-    db.executemany("""INSERT INTO ${table} VALUES (
-${wrapped(
-  columns.map(({ name }) => `:${name}`),
+  sqliteColumns(endpoint).map(({ name }) => `:${name}`),
   indent,
 )}
     )""", ${isPaged(endpoint) ? `[{**row, "brand_id": brand${objects}} for row in rows]` : 'rows'})`

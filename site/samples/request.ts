@@ -1,4 +1,4 @@
-import type { Endpoint } from '../reference.ts'
+import { type Endpoint, isPaged, listsChanges } from '../reference.ts'
 
 /** The request that a code sample sends. */
 export type SampleRequest = {
@@ -30,6 +30,20 @@ export function parametersOf({ endpoint, query }: SampleRequest): [name: string,
 export function addressOf(request: SampleRequest): string {
   const query = new URLSearchParams(parametersOf(request)).toString()
   return request.origin + request.endpoint.path + (query && `?${query}`)
+}
+
+/** Returns what a sample does with its rows, as lines that start with the mark of a comment. */
+export function storingComment(endpoint: Endpoint, mark: string): string {
+  const lines = !isPaged(endpoint)
+    ? ['Replace the listing.']
+    : listsChanges(endpoint)
+      ? [
+          'Store the latest change of each day. Next, request the listed days',
+          'from their endpoints and replace them whole. Then keep the greatest',
+          'changed_at as the next since.',
+        ]
+      : ['Replace the days of the window at once.', 'Rows that the service no longer has disappear.']
+  return lines.map((line) => `${mark} ${line}`).join('\n')
 }
 
 /** Returns the name of the table that a sample stores an endpoint's rows in. */

@@ -1,7 +1,7 @@
 import { javascript, toCode } from '../formula.ts'
-import { type Endpoint, type Field, isPaged } from '../reference.ts'
-import { parametersOf, type SampleRequest, tableOf, USER_AGENT } from './request.ts'
-import { sqliteColumns, wrapped } from './sqlite.ts'
+import { type Endpoint, type Field, isPaged, listsChanges } from '../reference.ts'
+import { parametersOf, type SampleRequest, storingComment, tableOf, USER_AGENT } from './request.ts'
+import { insertInto, sqliteColumns, sqliteDefinitions, wrapped } from './sqlite.ts'
 
 /** Writes a program for Node 22.18 or later, Deno and Bun that needs no library. */
 export function typescript(request: SampleRequest): string {
@@ -71,10 +71,6 @@ type Body = {
 }`
 }
 
-const REPLACE_DAYS = `// Replace the days of the window in one transaction.
-// Rows that the service no longer has disappear.
-const { brandId, fromDate, toDate } = meta`
-
 /** Values that SQLite does not store, converted. */
 const VALUES: Readonly<Record<string, (value: string) => string>> = {
   boolean: (value) => `Number(${value})`,
@@ -83,26 +79,25 @@ const VALUES: Readonly<Record<string, (value: string) => string>> = {
 
 function store(endpoint: Endpoint): string {
   const table = tableOf(endpoint)
-  const columns = sqliteColumns(endpoint)
   const paged = isPaged(endpoint)
   const values = endpoint.fields.map(({ name, type }) => VALUES[type]?.(`row.${name}`) ?? `row.${name}`)
   const remove = paged
-    ? `db.prepare(
+    ? `
+db.prepare(
   'DELETE FROM ${table} WHERE brand_id = ? AND date BETWEEN ? AND ?',
-).run(brandId, fromDate.slice(0, 10), toDate.slice(0, 10))`
-    : `db.exec('DELETE FROM ${table}')`
-  return `${paged ? REPLACE_DAYS : '// Replace the listing.'}
+).run(brandId, meta.fromDate.slice(0, 10), meta.toDate.slice(0, 10))`
+    : `
+db.exec('DELETE FROM ${table}')`
+  return `${storingComment(endpoint, '//')}${paged ? '\nconst { brandId } = meta' : ''}
 const db = new DatabaseSync('export.db')
 db.exec(\`CREATE TABLE IF NOT EXISTS ${table} (
-${wrapped(
-  columns.map(({ name, type }) => `${name} ${type}`),
-  '  ',
-)}
+${wrapped(sqliteDefinitions(endpoint), '  ')}
 )\`)
-db.exec('BEGIN')
-${remove}
+db.exec('BEGIN')${listsChanges(endpoint) ? '' : remove}
 const insert = db.prepare(
-  'INSERT INTO ${table} VALUES (${columns.map(() => '?').join(', ')})',
+  '${insertInto(endpoint)} (${sqliteColumns(endpoint)
+    .map(() => '?')
+    .join(', ')})',
 )
 for (const row of rows) {
   insert.run(

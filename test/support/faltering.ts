@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { portOf } from '../../emulator/port.ts'
 
-/** What the proxy does to a request instead of passing on the service's response. */
-export type Fault = 'dropped' | 'cut' | 429 | 503
+/** What the proxy does to a request instead of passing on the service's response; a function runs before that. */
+export type Fault = 'dropped' | 'cut' | 429 | 503 | (() => Promise<unknown>)
 
 /** A proxy in front of the service. */
 export type Faltering = {
@@ -29,6 +29,7 @@ export async function startFaltering(service: string, faults: readonly Fault[][]
       response.end('{"error":"Later."}')
       return
     }
+    if (typeof fault === 'function') await fault()
     if (fault === 'dropped') return void response.destroy()
     // A rate budget of its own for each request.
     const answer = await fetch(service + target, {

@@ -136,20 +136,20 @@ const sorted = (rows: readonly Row[]): string[] =>
     .map((row) => JSON.stringify(Object.entries(row).map(([name, value]) => [name, normalize(value)])))
     .sort()
 
-/** Removes DuckDB's formatting of times, and what SQLite makes of booleans. */
-const normalize = (value: unknown): unknown =>
-  typeof value === 'string'
-    ? value.replace(/^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(\.\d+)?(Z|\+00)$/, '$1 $2')
-    : typeof value === 'boolean'
-      ? Number(value)
-      : value
+/** Removes DuckDB's formatting of times, and what SQLite makes of booleans and objects. */
+function normalize(value: unknown): unknown {
+  if (typeof value === 'boolean') return Number(value)
+  if (typeof value !== 'string') return value
+  if (value.startsWith('{')) return JSON.parse(value)
+  return value.replace(/^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(\.\d{1,3})?(Z|\+00)$/, '$1 $2')
+}
 
 const storedRows = ({ language, directory }: Pick<Run, 'language' | 'directory'>, id: string) =>
   RUNNERS[language].stored(directory, id.replaceAll('-', '_')).then(sorted)
 
 /** Returns the rows of a window with the column that the samples add. */
-const served = async (id: string, query: Record<string, string>): Promise<Row[]> =>
-  (await pull(`/${id}`, { key: its.key, query })).map((row) => ({ brand_id: query.brandId ?? '', ...row }))
+const served = async (id: string, query: Record<string, string>, key = its.key): Promise<Row[]> =>
+  (await pull(`/${id}`, { key, query })).map((row) => ({ brand_id: query.brandId ?? '', ...row }))
 
 test('samples replace the days of their window, and no other day or brand', async () => {
   const id = 'citation-share'
@@ -192,6 +192,45 @@ test('samples replace the listing of brands', async () => {
   await inEach((each) => runSample({ ...each, id: 'brands', origin: proxy.url }))
   const { data } = await call('/brands', { key: its.key })
   expect(await inEach((each) => storedRows(each, 'brands'))).toEqual(eachHas(sorted(data)))
+})
+
+test('samples keep the latest change of each day, and the other days and brands', async () => {
+  const id = 'changes'
+  const outcomes = await inEach(async (each) => {
+    const { org, brandId, key } = await tenant(db)
+    const other = await brand(db, org, { name: 'Other' })
+    const days = { name: id, first: '2020-01-01', days: 1200 }
+    await fillDaily(db, { ...days, brandId, rows: 1200 })
+    await fillDaily(db, { ...days, brandId: other, rows: 9 })
+    for (const of of [brandId, other])
+      await runSample({ ...each, id, origin: proxy.url, query: { brandId: of }, key })
+
+    const first = await RUNNERS[each.language].stored(each.directory, id)
+    const since = first.flatMap((row) => (row.brand_id === brandId ? [String(row.changed_at)] : [])).sort()
+    const ofBrand = 'where brand_id = $1 and date'
+    await db.query(
+      `update daily.changes set rows = 0, totals = '{"total_prompts": 0}', changed_at = '21' || substr(changed_at, 3)
+       ${ofBrand} >= '2020-07-01'`,
+      [brandId],
+    )
+    // This day is on the first page of the listing, and on the second one again.
+    const changeAgain = () =>
+      db.query(
+        `update daily.changes set rows = 7, changed_at = '22' || substr(changed_at, 3) ${ofBrand} = '2020-07-01'`,
+        [brandId],
+      )
+    const changing = await startFaltering(inject('serviceUrl'), [
+      ...(each.language === 'sql' ? [[]] : []),
+      [],
+      [changeAgain],
+    ])
+    const query = { brandId, since: since.at(-1) ?? '' }
+    await runSample({ ...each, id, origin: changing.url, query, key }).finally(changing.close)
+    const listed = [...(await served(id, { brandId }, key)), ...(await served(id, { brandId: other }, key))]
+    return { stored: await storedRows(each, id), listed: sorted(listed) }
+  })
+  for (const [language, { stored, listed }] of Object.entries(outcomes))
+    expect(stored, language).toEqual(listed)
 })
 
 test('samples retry dropped connections, 429 and 503 on every page, under a name of their own', async () => {
