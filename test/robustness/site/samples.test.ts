@@ -202,30 +202,26 @@ test('samples keep the latest change of each day, and the other days and brands'
     const days = { name: id, first: '2020-01-01', days: 1200 }
     await fillDaily(db, { ...days, brandId, rows: 1200 })
     await fillDaily(db, { ...days, brandId: other, rows: 9 })
-    for (const of of [brandId, other])
-      await runSample({ ...each, id, origin: proxy.url, query: { brandId: of }, key })
+    const change = (year: number, date: string) =>
+      db.query(
+        `update daily.changes set rows = 0, totals = '{"total_prompts": 0}', changed_at = $2 || substr(changed_at, 5)
+         where brand_id = $1 and date ${date}`,
+        [brandId, String(year)],
+      )
+
+    // A day of the first page changes before the second page, which lists it again.
+    const faults = [[], [() => change(2120, `= '2020-01-01'`)]]
+    const changing = await startFaltering(
+      inject('serviceUrl'),
+      each.language === 'sql' ? [[], ...faults] : faults,
+    )
+    await runSample({ ...each, id, origin: changing.url, query: { brandId }, key }).finally(changing.close)
+    await runSample({ ...each, id, origin: proxy.url, query: { brandId: other }, key })
 
     const first = await RUNNERS[each.language].stored(each.directory, id)
     const since = first.flatMap((row) => (row.brand_id === brandId ? [String(row.changed_at)] : [])).sort()
-    const ofBrand = 'where brand_id = $1 and date'
-    await db.query(
-      `update daily.changes set rows = 0, totals = '{"total_prompts": 0}', changed_at = '21' || substr(changed_at, 3)
-       ${ofBrand} >= '2020-07-01'`,
-      [brandId],
-    )
-    // This day is on the first page of the listing, and on the second one again.
-    const changeAgain = () =>
-      db.query(
-        `update daily.changes set rows = 7, changed_at = '22' || substr(changed_at, 3) ${ofBrand} = '2020-07-01'`,
-        [brandId],
-      )
-    const changing = await startFaltering(inject('serviceUrl'), [
-      ...(each.language === 'sql' ? [[]] : []),
-      [],
-      [changeAgain],
-    ])
-    const query = { brandId, since: since.at(-1) ?? '' }
-    await runSample({ ...each, id, origin: changing.url, query, key }).finally(changing.close)
+    await change(2220, `>= '2020-07-01'`)
+    await runSample({ ...each, id, origin: proxy.url, query: { brandId, since: since.at(-1) ?? '' }, key })
     const listed = [...(await served(id, { brandId }, key)), ...(await served(id, { brandId: other }, key))]
     return { stored: await storedRows(each, id), listed: sorted(listed) }
   })
