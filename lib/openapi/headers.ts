@@ -36,7 +36,7 @@ export const HEADERS: Record<string, Json> = {
   Link: text('URL of the next page, with `rel="next"`. Absent on the last page.'),
   'X-Data-Settled-Through': {
     description:
-      'All days of the window through this date are up to date now; for `/changes` those of all metrics. Late data and edits can still change them later. Absent when the first day of the window waits to be recomputed.',
+      'All days of the window through this date are up to date now. For `/changes`, this holds for the days of all metrics. Late data and edits can still change them later. Absent when the first day of the window waits to be recomputed.',
     schema: { type: 'string', format: 'date' },
   },
 }

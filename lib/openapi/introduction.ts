@@ -22,8 +22,8 @@ Dates are UTC days. Without \`fromDate\`, the window of a metric starts ${DEFAUL
 how far back a window reaches: ${lookbacks.join(', ')}. The rate limit is ${BUDGET.requests}
 requests, refilled by ${BUDGET.refill.requests} every ${BUDGET.refill.seconds} seconds, across all endpoints.
 
-For the first load, request one month at a time for each brand. Late data and edits change days that you already have,
-of any age. \`/changes\` lists these days: request the listed days again, and your copy stays exact. Without state, request
-the most recent days again every day; changes to older days are then missed. Either way, delete the requested days from
-your copy and insert what you received. Never merge rows: a row can also disappear from its day. The fields in
+Late data and edits change days that you already have, of any age. \`/changes\` lists the days that changed since your
+last sync, and all days the first time. Request the listed days, and your copy stays exact. If you cannot store
+\`since\`, request the most recent days again every day. This misses changes to older days. Either way, delete the
+requested days from your copy and insert what you received. Never merge rows: a row can also disappear from its day. The fields in
 \`x-primary-key\` identify a row, within its brand.`
