@@ -215,18 +215,25 @@ test('samples keep the latest change of each day, and the other days and brands'
       inject('serviceUrl'),
       each.language === 'sql' ? [[], ...faults] : faults,
     )
-    await runSample({ ...each, id, origin: changing.url, query: { brandId }, key }).finally(changing.close)
+    await runSample({ ...each, id, origin: changing.url, query: { brandId }, key })
     await runSample({ ...each, id, origin: proxy.url, query: { brandId: other }, key })
 
     const first = await RUNNERS[each.language].stored(each.directory, id)
     const since = first.flatMap((row) => (row.brand_id === brandId ? [String(row.changed_at)] : [])).sort()
     await change(2220, `>= '2020-07-01'`)
-    await runSample({ ...each, id, origin: proxy.url, query: { brandId, since: since.at(-1) ?? '' }, key })
+    const query = { brandId, since: since.at(-1) ?? '' }
+    await runSample({ ...each, id, origin: changing.url, query, key })
+    await changing.close()
+    const withSince = [...changing.asked.keys()].flatMap((target) =>
+      target.includes(`/${id}?`) ? [target.includes('since=')] : [],
+    )
     const listed = [...(await served(id, { brandId }, key)), ...(await served(id, { brandId: other }, key))]
-    return { stored: await storedRows(each, id), listed: sorted(listed) }
+    return { stored: await storedRows(each, id), listed: sorted(listed), withSince }
   })
-  for (const [language, { stored, listed }] of Object.entries(outcomes))
+  for (const [language, { stored, listed, withSince }] of Object.entries(outcomes)) {
     expect(stored, language).toEqual(listed)
+    expect(withSince, language).toEqual([false, false, true, true])
+  }
 })
 
 test('samples retry dropped connections, 429 and 503 on every page, under a name of their own', async () => {
