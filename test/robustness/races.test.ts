@@ -4,6 +4,7 @@ import { sample } from '../support/daily-sample.ts'
 import type { OwnDatabase } from '../support/database.ts'
 import { CLEARANCE } from '../support/history.ts'
 import { isolatedDatabase } from '../support/isolated.ts'
+import { settles } from '../support/locks.ts'
 import { MAPPED } from '../support/schema.ts'
 import { differences } from '../support/verify.ts'
 import { brand, place, prompt, refresh } from '../support/world.ts'
@@ -128,21 +129,6 @@ describe.skipIf(!inject('realPostgres'))(
       return { ...its, model, market, prompt: asked, elsewhere, otherBrand }
     }
 
-    /** Whether work ends by itself, or waits for a lock until the other transaction ends. */
-    async function settles(work: Promise<unknown>, pid: number): Promise<boolean> {
-      let done = false
-      const end = work.then(
-        () => (done = true),
-        () => (done = true),
-      )
-      while (!done) {
-        const { rows } = await db.query('select cardinality(pg_blocking_pids($1)) > 0 as waits', [pid])
-        if (rows[0].waits && !done) return false
-        await Promise.race([end, new Promise(setImmediate)])
-      }
-      return true
-    }
-
     /** Lets two transactions overlap, with a refresh between their commits; what Postgres refuses is rolled back. */
     async function overlap(
       [first, firstSql]: readonly [pg.Client, string],
@@ -154,7 +140,7 @@ describe.skipIf(!inject('realPostgres'))(
       const { rows } = await second.query('select pg_backend_pid() as pid')
       await first.query(firstSql)
       const work = second.query(secondSql)
-      const alone = await settles(work, rows[0].pid)
+      const alone = await settles(db, work, rows[0].pid)
       const ends = alone && laterFirst ? [second, first] : [first, second]
       for (const client of ends) {
         if (client === second) await work.catch(() => undefined)

@@ -5,7 +5,7 @@ import type { Row } from './call.ts'
 
 /** Reads a brand's stored rows of an endpoint by plain SQL: the fields that are sent, in date order. */
 export async function storedRows(
-  db: pg.Pool,
+  db: pg.Pool | pg.ClientBase,
   { name, row, brandId }: Pick<Operation, 'row'> & { name: string; brandId: string },
 ): Promise<Row[]> {
   const columns = fieldNames(row).map((column) => `"${column}"`)
