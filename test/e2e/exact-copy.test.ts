@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest'
+import { call } from '../support/call.ts'
+import { daysAgo } from '../support/clock.ts'
+import { emptyCopy, type Get, pull, sync } from '../support/copy.ts'
+import { inexact, unlisted } from '../support/copy-check.ts'
+import {
+  answer,
+  brand,
+  database,
+  exportKey,
+  insert,
+  organization,
+  place,
+  prompt,
+  refresh,
+} from '../support/world.ts'
+
+// Random histories: test/robustness/histories.test.ts.
+
+const db = database()
+
+/** A key, and two brands with answers a year ago, half a year ago and yesterday that have one of everything. */
+async function sample() {
+  const org = await organization(db)
+  const { key } = await exportKey(db, org)
+  const brands: string[] = []
+  const answers: string[] = []
+  const said = await place(db)
+  for (const name of ['Acme', 'Globex']) {
+    const id = await brand(db, org, { name })
+    await insert(db, 'competitors', [{ brand_id: id, name: 'Initech' }])
+    const asked = await prompt(db, id)
+    for (const age of [365, 180, 1])
+      answers.push(
+        await answer(db, {
+          ...said,
+          prompt: asked,
+          at: `${daysAgo(age)}T09:00:00Z`,
+          mentions: [name],
+          citations: [{ url: 'https://site.example/' }],
+          phrases: [{ polarity: 'positive', confidence: '0.5' }],
+          judged: [{ competitor: null, recommended: true }],
+        }),
+      )
+    brands.push(id)
+  }
+  await refresh(db)
+  return { key, brands, answer: answers[0] }
+}
+
+/** Sends requests with a key, each after `before` has been called with its number. */
+function requestsOf(key: string, before: (request: number) => Promise<unknown> = async () => {}) {
+  let count = 0
+  const get: Get = async (path, query) => {
+    count += 1
+    await before(count)
+    const page = await call(path, { key, query })
+    if (page.status !== 200) throw new Error(`${path} answered ${page.status}: ${page.text}`)
+    return page
+  }
+  return { get, count: () => count }
+}
+
+const EDITS: Readonly<Record<string, string>> = {
+  'mentions another brand': `update answer_mentions set name = 'Initech' where answer_id = $1`,
+  'cites another page': `update citations set url = 'https://other.example/', owned = true where answer_id = $1`,
+  'moves to another day': `update answers set answered_at = answered_at + interval '1 month' where id = $1`,
+  'is withdrawn': `update answers set error = 'withdrawn' where id = $1`,
+}
+
+test('an edited answer of a year ago costs a client with two brands at most 14 requests', async () => {
+  const { key, brands, answer } = await sample()
+  const copies = brands.map(emptyCopy)
+  for (const copy of copies) await sync(requestsOf(key).get, copy)
+  const costs: Record<string, number> = {}
+  for (const [edit, statement] of Object.entries(EDITS)) {
+    await db.query(statement, [answer])
+    await refresh(db)
+    const { get, count } = requestsOf(key)
+    for (const copy of copies) await sync(get, copy)
+    costs[edit] = count()
+    for (const copy of copies) expect(await inexact(db, copy)).toEqual([])
+  }
+  expect(Object.entries(costs).filter(([, cost]) => cost > 14)).toEqual([])
+})
+
+test('days that change between the pages of a listing, and before they are fetched, are exact in the end', async () => {
+  const { key, brands, answer } = await sample()
+  const [brandId = ''] = brands
+  await db.query('select daily.relist(metric, $1, $2) from daily.row_schemas', [brandId, daysAgo(200)])
+  const copy = emptyCopy(brandId)
+  const { get } = requestsOf(key, async (request) => {
+    const statement = Object.values(EDITS)[request - 1]
+    if (statement === undefined) return
+    await db.query(statement, [answer])
+    await refresh(db)
+  })
+  await sync(get, copy)
+  expect(await inexact(db, copy)).toEqual([])
+  const listing = await pull(get, '/changes', { brandId })
+  expect(listing.rows.length).toBeGreaterThan(1000)
+  expect(unlisted(copy, listing.rows)).toEqual([])
+})
