@@ -17,7 +17,8 @@ export async function relistChangedSchemas(client: ClientBase): Promise<void> {
 /**
  * Lists every day of every brand and metric as changed, one brand per transaction. Includes days without rows: after a
  * restored backup, copies may hold days which the backup has not. Those begin with the first day of any brand, a year
- * ago or earlier, and end today. Calls `onBrand` with the number of brands after each.
+ * ago or earlier but not before 2000, where days are of answers without a time, and end today. Calls `onBrand` with the
+ * number of brands after each.
  */
 export async function relistAll(
   client: ClientBase,
@@ -31,7 +32,8 @@ export async function relistAll(
       union
       select brand_id from daily.changes
     ), start as (
-      select least(min(date), (now() at time zone 'UTC')::date - 365)::text as first from daily.changes
+      select least(min(date), (now() at time zone 'UTC')::date - 365)::text as first
+      from daily.changes where date >= '2000-01-01'
     )
     select id, first from known cross join start order by id`)
   for (const { id, first } of brands) {

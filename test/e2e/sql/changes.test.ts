@@ -178,6 +178,17 @@ describe('every day is listed again', () => {
     expect(after).toHaveLength(366 * 6)
     expect(after.filter(emptied)).toHaveLength(366 * 6 - changes.length)
   })
+
+  test('on request, without the days that follow the year 1 or 1970, the dates of answers without a time', async () => {
+    const { said } = await sample()
+    for (const at of ['0001-01-01T00:00:00Z', '1970-01-01T00:00:00Z']) await answer(db, { ...said, at })
+    await refresh(db)
+    const client = await db.connect()
+    await relistAll(client)
+    client.release()
+    const { rows } = await db.query('select count(distinct date)::int as days from daily.changes')
+    expect(rows).toEqual([{ days: 366 + 2 }])
+  })
 })
 
 test('a migration of a database with rows lists them', async () => {
