@@ -2,6 +2,7 @@ import type { Client } from 'pg'
 import { UsageError } from '../drizzle/db/connect.ts'
 import { migrate, SchemaConflictError } from '../drizzle/db/migrate.ts'
 import type { StatementFunction } from '../drizzle/db/prepared-statements.ts'
+import { relistChangedSchemas } from '../drizzle/db/relist.ts'
 import type { RowSchema } from '../drizzle/db/row-schemas.ts'
 import { functionName, type PreparedStatement, STATEMENTS } from '../lib/prepared-statement.ts'
 import { fieldNames } from '../lib/row.ts'
@@ -9,11 +10,21 @@ import { totalsOf } from '../lib/schemas.ts'
 import { findWorkers } from './find-workers.ts'
 
 /**
+ * Migrates a database as {@link migrateSchema} does, and lists the days of metrics whose rows have other fields as
+ * changed.
+ */
+export async function migrateToLatest(client: Client, schema?: string): Promise<void> {
+  await migrateSchema(client, schema)
+  // Not in the transaction of the migrations, which holds up the application where it changes tables.
+  await relistChangedSchemas(client)
+}
+
+/**
  * Migrates a database and installs the prepared statements of this version's Workers. `schema` is where a new
  * database gets its tables, `public` by default. Throws {@link UsageError} when tables of another application are in
  * the way.
  */
-export async function migrateToLatest(client: Client, schema?: string): Promise<void> {
+export async function migrateSchema(client: Client, schema?: string): Promise<void> {
   const workers = await findWorkers()
   const statements = await toStatementFunctions(workers.flatMap((worker) => worker.statements))
   await migrate(client, { rowSchemas: toRowSchemas(workers), statements, schema }).catch((error) => {

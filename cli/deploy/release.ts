@@ -1,5 +1,6 @@
-import { migrateToLatest } from '../../bundle/migrate-to-latest.ts'
+import { migrateSchema } from '../../bundle/migrate-to-latest.ts'
 import { UsageError, withClient } from '../../drizzle/db/connect.ts'
+import { relistChangedSchemas } from '../../drizzle/db/relist.ts'
 import type { Service } from '../smoke/client.ts'
 import { runSmoke, waitFor } from '../smoke/smoke.ts'
 import { hostOf, regionOf } from './settings.ts'
@@ -10,15 +11,20 @@ const PROPAGATION_SECONDS = 60
 
 const DATABASES = ['DATABASE_URL', 'REFRESH_DATABASE_URL'] as const
 
-/** Migrates the database, which the live Workers tolerate, then deploys the Workers and tests the service. Stops at the first failure. */
+/**
+ * Migrates the database, which the live Workers tolerate, then deploys the Workers, lists the days whose rows have
+ * other fields, and tests the service. Stops at the first failure.
+ */
 export async function deployRelease(release: Release, service: Service): Promise<void> {
   const { settings } = release
-  await withClient(settings.MIGRATE_DATABASE_URL, (client) => migrateToLatest(client), 'MIGRATE_DATABASE_URL')
+  await withClient(settings.MIGRATE_DATABASE_URL, (client) => migrateSchema(client), 'MIGRATE_DATABASE_URL')
   console.log('The database has the current schema.')
   for (const variable of DATABASES) {
     await withClient(settings[variable], (client) => client.query('select 1'), variable)
   }
   await deployWorkers(release)
+  // Clients fetch the listed days: earlier, they would receive the fields of the previous Workers.
+  await withClient(settings.MIGRATE_DATABASE_URL, relistChangedSchemas, 'MIGRATE_DATABASE_URL')
   console.log(`Commit ${release.commit} is live. Testing ${service.url}:`)
   await waitFor(service, PROPAGATION_SECONDS)
   await runSmoke(service).catch((error: Error) => {
@@ -39,6 +45,7 @@ export function stepsOf({ file, settings, commit }: Release): string[] {
     ['migrate', hostOf(settings.MIGRATE_DATABASE_URL) || '(MIGRATE_DATABASE_URL)'],
     ['check logins', DATABASES.join(', ')],
     ...inOrder(file).map((worker) => [`deploy ${worker.name}`, triggerOf(worker, host)]),
+    ['list changed rows', hostOf(settings.MIGRATE_DATABASE_URL) || '(MIGRATE_DATABASE_URL)'],
     ['smoke', settings.API_URL || '(API_URL)'],
   ]
   return steps.map(([step = '', target = '']) => `${step.padEnd(24)} ${target}`)

@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises'
 import type { Client } from 'pg'
 import journal from '../migrations/meta/_journal.json' with { type: 'json' }
 import { installPreparedStatements, type StatementFunction } from './prepared-statements.ts'
-import { relistChangedSchemas } from './relist.ts'
 import { type RowSchema, updateRowSchemas } from './row-schemas.ts'
 import { sqlState } from './sql-state.ts'
 
@@ -54,8 +53,7 @@ type SqlFile = { readonly name: string; readonly text: string; readonly sha256: 
 /**
  * Migrates a database to the current schema, in one transaction: applies the migrations that it does not have, then
  * every file of `drizzle/sql` if any of them or the schema changed, then stores `rowSchemas` and installs `statements`.
- * Afterwards lists the days of metrics whose rows have changed. Concurrent calls run one after the other, and refreshes
- * wait. Throws {@link SchemaConflictError}.
+ * Concurrent calls run one after the other, and refreshes wait. Throws {@link SchemaConflictError}.
  */
 export async function migrate(
   client: Client,
@@ -64,6 +62,8 @@ export async function migrate(
   await client.query('begin')
   try {
     await client.query('select pg_advisory_xact_lock($1)', [LOCK])
+    // A refresh under way holds this lock and waits for tables that the migrations would lock before it.
+    await client.query(`select pg_advisory_xact_lock(hashtext('daily.refresh'))`)
     await applyFiles(client, schema)
     await updateRowSchemas(client, rowSchemas)
     await installPreparedStatements(client, statements)
@@ -72,8 +72,6 @@ export async function migrate(
     await client.query('rollback')
     throw sqlState(error) === DUPLICATE_TABLE ? new SchemaConflictError() : error
   }
-  // Not in the transaction, which holds up the application where it changes tables.
-  await relistChangedSchemas(client)
 }
 
 // Drizzle's own migrator commits by itself, so it could not apply the functions in the transaction of the migrations.
@@ -88,8 +86,6 @@ async function applyFiles(client: Client, schema = 'public'): Promise<void> {
   const isCurrent = [...before, ...after].every(({ name, sha256 }) => applied.get(name)?.sha256 === sha256)
   if (isCurrent && migrations.length === 0) return
 
-  // A refresh under way holds this lock and waits for tables that the migrations would lock before it.
-  await client.query(`select pg_advisory_xact_lock(hashtext('daily.refresh'))`)
   if (home !== 'public') await client.query(`create schema if not exists ${home}`)
   await client.query(`set local search_path = ${home}`)
   for (const { text } of before) await client.query(text)
