@@ -53,7 +53,7 @@ begin
        union
        select date from daily.changes join daily.row_schemas using (endpoint) where brand_id = $1 and metric = %1$L
        union
-       select generate_series($2, (now() at time zone ''UTC'')::date, ''1 day'')::date
+       select $2 + days from generate_series(0, (now() at time zone ''UTC'')::date - $2) as days
      ) as day',
     of_metric)
   using of_brand, first;

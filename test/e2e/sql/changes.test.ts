@@ -162,6 +162,22 @@ describe('every day is listed again', () => {
     }
   })
 
+  test('through today in UTC, where the session skips a midnight', async () => {
+    const { brandId } = await sample()
+    const client = await db.connect()
+    // Africa/Cairo moves its clocks at midnight.
+    await client.query(`begin; set local timezone = 'Africa/Cairo'; delete from daily.changes`)
+    await client.query(`select daily.relist('sentiment', $1, (now() at time zone 'UTC')::date - 365)`, [
+      brandId,
+    ])
+    const { rows } = await client.query(
+      `select count(*)::int, max(date) = (now() at time zone 'UTC')::date as through_today from daily.changes`,
+    )
+    await client.query('rollback')
+    client.release()
+    expect(rows).toEqual([{ count: 366, through_today: true }])
+  })
+
   test('on request, with all days of the last year at least that have no rows', async () => {
     const { brandId } = await sample()
     const changes = await listed(brandId)
