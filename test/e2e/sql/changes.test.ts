@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, inject, test } from 'vitest'
 import { findWorkers } from '../../../bundle/find-workers.ts'
 import { migrateSchema, toRowSchemas } from '../../../bundle/migrate-to-latest.ts'
 import { enqueueAll, refreshAll } from '../../../drizzle/db/refresh.ts'
@@ -176,6 +176,23 @@ describe('every day is listed again', () => {
     await client.query('rollback')
     client.release()
     expect(rows).toEqual([{ count: 366, through_today: true }])
+  })
+
+  test.runIf(inject('realPostgres'))('after a refresh that is running, not next to it', async () => {
+    const { brandId } = await sample()
+    const [refreshing, relisting] = [await db.connect(), await db.connect()]
+    try {
+      await refreshing.query('begin')
+      await refreshAll(refreshing)
+      await relisting.query(`begin; set local lock_timeout = '100ms'`)
+      const relist = relisting.query(`select daily.relist('visibility', $1)`, [brandId])
+      await expect(relist).rejects.toMatchObject({ code: '55P03' })
+    } finally {
+      for (const client of [refreshing, relisting]) {
+        await client.query('rollback')
+        client.release()
+      }
+    }
   })
 
   test('on request, with all days of the last year at least that have no rows', async () => {
