@@ -16,9 +16,9 @@ export async function relistChangedSchemas(client: ClientBase): Promise<void> {
 
 /**
  * Lists every day of every brand and metric as changed, one brand per transaction. Includes days without rows: after a
- * restored backup, copies may hold days which the backup has not. Those begin with the first day of any brand, a year
- * ago or earlier but not before 2000, where days are of answers without a time, and end today. Calls `onBrand` with the
- * number of brands after each.
+ * restored backup, copies may hold days which the backup has not. Those begin a year before the brand's first day with
+ * rows (before today, without rows), and end today. Days before 2000 are of answers without a time, and do not count as
+ * the first. Calls `onBrand` with the number of brands after each.
  */
 export async function relistAll(
   client: ClientBase,
@@ -31,11 +31,13 @@ export async function relistAll(
       select brand_id from daily.row_schemas cross join lateral daily.brands_of(metric) as brand_id
       union
       select brand_id from daily.changes
-    ), start as (
-      select least(min(date), (now() at time zone 'UTC')::date - 365)::text as first
-      from daily.changes where date >= '2000-01-01'
     )
-    select id, first from known cross join start order by id`)
+    select id, (least(first, (now() at time zone 'UTC')::date) - 365)::text as first
+    from known
+    left join (
+      select brand_id, min(date) as first from daily.changes where rows > 0 and date >= '2000-01-01' group by brand_id
+    ) as listed on brand_id = id
+    order by id`)
   for (const { id, first } of brands) {
     await client.query('select daily.relist(metric, $1, $2) from daily.row_schemas', [id, first])
     onBrand(brands.length)

@@ -4,6 +4,7 @@ import { migrateSchema, toRowSchemas } from '../../../bundle/migrate-to-latest.t
 import { enqueueAll, refreshAll } from '../../../drizzle/db/refresh.ts'
 import { relistAll, relistChangedSchemas } from '../../../drizzle/db/relist.ts'
 import { type RowSchema, updateRowSchemas } from '../../../drizzle/db/row-schemas.ts'
+import { clearOfMidnight, daysAgo } from '../../support/clock.ts'
 import { withClient } from '../../support/database.ts'
 import { CLEARANCE } from '../../support/history.ts'
 import { isolatedPool } from '../../support/isolated.ts'
@@ -53,6 +54,20 @@ async function apply(schemas: readonly RowSchema[]): Promise<void> {
   await relistChangedSchemas(client)
   client.release()
 }
+
+/** Lists every day, and returns the number of brands. */
+async function relist(): Promise<number> {
+  const client = await db.connect()
+  let brands = 0
+  await relistAll(client, () => {
+    brands += 1
+  })
+  client.release()
+  return brands
+}
+
+const daysAfter = (date: string, days: number): string =>
+  new Date(Date.parse(date) + days * 86_400_000).toISOString().slice(0, 10)
 
 const emptied = ({ rows }: Listed) => rows === 0
 
@@ -195,33 +210,40 @@ describe('every day is listed again', () => {
     }
   })
 
-  test('on request, with all days of the last year at least that have no rows', async () => {
+  test('on request, with all days from a year before the first that have no rows, each time the same', async () => {
+    await clearOfMidnight(60_000)
     const { brandId } = await sample()
     const changes = await listed(brandId)
-    const before = await lastStamp()
-    const client = await db.connect()
-    let brands = 0
-    await relistAll(client, () => {
-      brands += 1
-    })
-    client.release()
-    const after = await listed(brandId, before)
-    expect(brands).toBe(1)
-    expect(after).toEqual(expect.arrayContaining(changes))
-    // Today and the 365 days before it, of six metrics.
-    expect(after).toHaveLength(366 * 6)
-    expect(after.filter(emptied)).toHaveLength(366 * 6 - changes.length)
+    let since = await lastStamp()
+    for (let run = 0; run < 2; run += 1) {
+      expect(await relist()).toBe(1)
+      const days = await listed(brandId, since)
+      expect(days).toEqual(expect.arrayContaining(changes))
+      expect(days.filter((day) => !emptied(day))).toHaveLength(changes.filter((day) => !emptied(day)).length)
+      const ofSentiment = days.filter(({ endpoint }) => endpoint === 'sentiment').map(({ date }) => date)
+      expect(ofSentiment).toEqual(Array.from(ofSentiment, (_, day) => daysAfter('2025-10-01', day)))
+      expect(ofSentiment.at(-1)).toBe(daysAgo(0))
+      expect(days).toHaveLength(6 * ofSentiment.length)
+      since = await lastStamp()
+    }
   })
 
   test('on request, without the days that follow the year 1 or 1970, the dates of answers without a time', async () => {
     const { said } = await sample()
+    const days = async () =>
+      (await db.query('select count(distinct date)::int as days from daily.changes')).rows[0].days
+    await relist()
+    const before = await days()
     for (const at of ['0001-01-01T00:00:00Z', '1970-01-01T00:00:00Z']) await answer(db, { ...said, at })
     await refresh(db)
-    const client = await db.connect()
-    await relistAll(client)
-    client.release()
-    const { rows } = await db.query('select count(distinct date)::int as days from daily.changes')
-    expect(rows).toEqual([{ days: 366 + 2 }])
+    await relist()
+    expect(await days()).toBe(before + 2)
+  })
+
+  test('on request, for a year of a brand that never had rows', async () => {
+    const id = await brand(db, await organization(db))
+    await relist()
+    expect(await listed(id)).toHaveLength(366 * 6)
   })
 })
 
