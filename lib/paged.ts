@@ -2,33 +2,19 @@ import type { PgTable } from 'drizzle-orm/pg-core'
 import type * as z from 'zod/mini'
 import { hashApiKey, requireAccess } from './access.ts'
 import type { RequestContext, Result } from './app.ts'
-import {
-  type CursorBinding,
-  type CursorPosition,
-  type CursorSecrets,
-  signCursor,
-  verifyCursor,
-} from './cursor.ts'
+import { signCursor } from './cursor.ts'
 import { runPrepared } from './db.ts'
 import { deprecationHeaders } from './deprecation.ts'
 import { endpoint } from './endpoint.ts'
-import type { Env } from './env.ts'
-import { HttpError, httpError, PARAMETER_ERRORS, parameterError } from './errors.ts'
+import { HttpError, httpError } from './errors.ts'
 import type { DocumentedWorker, Operation } from './operation.ts'
 import { PAGE_SIZE, pageReader, pageStatements } from './page.ts'
-import { type Parameters, parameterNames, parseParameters } from './parameters.ts'
+import { bindingOf, readPageRequest, secretsOf } from './page-request.ts'
+import { type Parameters, parameterNames } from './parameters.ts'
 import type { Plan } from './plans.ts'
 import { writeJson } from './row.ts'
 import type { StoredRowSchema } from './stored-row.ts'
-import {
-  dayOf,
-  lacksFromDate,
-  type RequestedWindow,
-  resolveWindow,
-  resumeWindow,
-  type Window,
-  withDefaults,
-} from './window.ts'
+import { dayOf, type RequestedWindow, resolveWindow, resumeWindow, type Window } from './window.ts'
 import { windowByPlan } from './window-by-plan.ts'
 
 export type Paged<Shape extends z.core.$ZodShape, Rows extends PgTable> = Omit<
@@ -68,17 +54,15 @@ export function paged<Shape extends z.core.$ZodShape, Rows extends PgTable>({
     const { env, now, log } = context.var
     const url = new URL(context.req.url)
     const key_hash = await hashApiKey(context)
-    const request = await readRequest(url.searchParams, { path, names, defaults, env, now })
+    const request = await readPageRequest(url.searchParams, { path, names, defaults, env, now })
     if (request instanceof HttpError) {
       await requireAccess({ env, log }, { key_hash, now })
       throw request
     }
 
-    const { parameters, position } = request
+    const { parameters, requested, position } = request
     const windowOf = (plan: Plan): Window =>
-      position === null
-        ? resolveWindow(withDefaults(parameters, defaults), plan, now)
-        : resumeWindow(position, plan, now)
+      position === null ? resolveWindow(requested, plan, now) : resumeWindow(position, plan, now)
     const result = await runPrepared({ env, log }, position === null ? statements.first : statements.next, {
       key_hash,
       now: now.toISOString(),
@@ -128,40 +112,3 @@ function addressOf({ origin, pathname }: URL, parameters: Parameters): string {
   }
   return `${origin}${pathname}?${query}`
 }
-
-type PageRequest = { readonly parameters: Parameters; readonly position: CursorPosition | null }
-
-type PageContext = {
-  readonly path: string
-  readonly names: readonly string[]
-  readonly defaults: RequestedWindow | undefined
-  readonly env: Env
-  readonly now: Date
-}
-
-/** Reads parameters and cursor. Returns the error instead of throwing it: key and plan are checked first. */
-async function readRequest(
-  query: URLSearchParams,
-  { path, names, defaults, env, now }: PageContext,
-): Promise<PageRequest | HttpError> {
-  const parameters = parseParameters(query, names)
-  if (parameters instanceof HttpError) return parameters
-  if (parameters.cursor === undefined) {
-    return lacksFromDate(withDefaults(parameters, defaults), now)
-      ? parameterError(PARAMETER_ERRORS.lacksFromDate)
-      : { parameters, position: null }
-  }
-  const position = await verifyCursor(parameters.cursor, bindingOf(parameters, path), secretsOf(env))
-  return position === null ? parameterError(PARAMETER_ERRORS.cursor) : { parameters, position }
-}
-
-const bindingOf = ({ brandId, fromDate, toDate, since }: Parameters, endpoint: string): CursorBinding => ({
-  endpoint,
-  brandId,
-  fromDate,
-  toDate,
-  since,
-})
-
-const secretsOf = ({ CURSOR_SECRET, CURSOR_SECRET_PREVIOUS }: Env): CursorSecrets =>
-  CURSOR_SECRET_PREVIOUS === undefined ? [CURSOR_SECRET] : [CURSOR_SECRET, CURSOR_SECRET_PREVIOUS]

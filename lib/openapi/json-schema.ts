@@ -3,8 +3,8 @@ import * as z from 'zod/mini'
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
 
 /**
- * Converts a zod schema to JSON Schema, without patterns that repeat a format or that names are strings. A nullable schema gets a list of types:
- * loaders that infer columns read `anyOf` as text.
+ * Converts a zod schema to JSON Schema, without patterns that repeat a format, and without the rule that names are
+ * strings. A nullable schema gets a list of types: loaders that infer columns read `anyOf` as text.
  */
 export function jsonSchema(schema: z.core.$ZodType): { readonly [name: string]: Json } {
   const { $schema, ...json } = z.toJSONSchema(schema, {

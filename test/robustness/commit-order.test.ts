@@ -1,10 +1,9 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
+import { openClients } from '../support/clients.ts'
 import { pull } from '../support/copy.ts'
 import { sample } from '../support/daily-sample.ts'
-import type { OwnDatabase } from '../support/database.ts'
 import { CLEARANCE } from '../support/history.ts'
-import { isolatedDatabase } from '../support/isolated.ts'
 import { settles } from '../support/locks.ts'
 import { storedGet } from '../support/stored-get.ts'
 import { differences } from '../support/verify.ts'
@@ -15,24 +14,15 @@ const [DAY, OTHER_DAY] = ['2026-10-01', '2026-10-02']
 describe.skipIf(!inject('realPostgres'))(
   'a client that lists changes between two commits (skipped without a server: set DATABASE_URL)',
   () => {
-    let own: OwnDatabase
     let db: pg.Pool
     let one: pg.Client
     let other: pg.Client
+    let close: () => Promise<void>
 
     beforeAll(async () => {
-      own = await isolatedDatabase()
-      db = new pg.Pool({ connectionString: own.url, max: 4 })
-      one = new pg.Client({ connectionString: own.url })
-      other = new pg.Client({ connectionString: own.url })
-      await Promise.all([one.connect(), other.connect()])
+      ;({ db, one, other, close } = await openClients())
     })
-
-    afterAll(async () => {
-      await Promise.all([one.end(), other.end()])
-      await db.end()
-      await own.drop()
-    })
+    afterAll(() => close())
 
     beforeEach(async () => {
       // A test that failed may have left something open.

@@ -1,9 +1,8 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
+import { openClients } from '../support/clients.ts'
 import { sample } from '../support/daily-sample.ts'
-import type { OwnDatabase } from '../support/database.ts'
 import { CLEARANCE } from '../support/history.ts'
-import { isolatedDatabase } from '../support/isolated.ts'
 import { settles } from '../support/locks.ts'
 import { MAPPED } from '../support/schema.ts'
 import { differences } from '../support/verify.ts'
@@ -97,24 +96,15 @@ const SOFT_MOVES: Readonly<Record<string, Act>> = {
 describe.skipIf(!inject('realPostgres'))(
   'with one transaction open next to another (skipped without a server: set DATABASE_URL)',
   () => {
-    let own: OwnDatabase
     let db: pg.Pool
     let one: pg.Client
     let other: pg.Client
+    let close: () => Promise<void>
 
     beforeAll(async () => {
-      own = await isolatedDatabase()
-      db = new pg.Pool({ connectionString: own.url, max: 4 })
-      one = new pg.Client({ connectionString: own.url })
-      other = new pg.Client({ connectionString: own.url })
-      await Promise.all([one.connect(), other.connect()])
+      ;({ db, one, other, close } = await openClients())
     })
-
-    afterAll(async () => {
-      await Promise.all([one.end(), other.end()])
-      await db.end()
-      await own.drop()
-    })
+    afterAll(() => close())
 
     // All brands are compared after each race: those of the tests before would be compared again and again.
     beforeEach(() => db.query(CLEARANCE))

@@ -1,0 +1,56 @@
+import { type CursorBinding, type CursorPosition, type CursorSecrets, verifyCursor } from './cursor.ts'
+import type { Env } from './env.ts'
+import { HttpError, PARAMETER_ERRORS, parameterError } from './errors.ts'
+import { type Parameters, parseParameters } from './parameters.ts'
+import { lacksFromDate, type RequestedWindow, withDefaults } from './window.ts'
+
+/** A valid request for a page. `position` is where its cursor continues; null for the first page. */
+export type PageRequest = {
+  readonly parameters: Parameters
+  /** The window of a first page. */
+  readonly requested: RequestedWindow
+  readonly position: CursorPosition | null
+}
+
+type PageContext = {
+  readonly path: string
+  /** The names of the endpoint's parameters. */
+  readonly names: readonly string[]
+  /** The dates that a request does not send. */
+  readonly defaults: RequestedWindow | undefined
+  readonly env: Env
+  readonly now: Date
+}
+
+/** Reads parameters and cursor. Returns the error instead of throwing it: key and plan are checked first. */
+export async function readPageRequest(
+  query: URLSearchParams,
+  { path, names, defaults, env, now }: PageContext,
+): Promise<PageRequest | HttpError> {
+  const parameters = parseParameters(query, names)
+  if (parameters instanceof HttpError) return parameters
+  const requested = withDefaults(parameters, defaults)
+  if (parameters.cursor === undefined) {
+    return lacksFromDate(requested, now)
+      ? parameterError(PARAMETER_ERRORS.lacksFromDate)
+      : { parameters, requested, position: null }
+  }
+  const position = await verifyCursor(parameters.cursor, bindingOf(parameters, path), secretsOf(env))
+  return position === null ? parameterError(PARAMETER_ERRORS.cursor) : { parameters, requested, position }
+}
+
+/** The request to which a cursor belongs. */
+export const bindingOf = (
+  { brandId, fromDate, toDate, since }: Parameters,
+  endpoint: string,
+): CursorBinding => ({
+  endpoint,
+  brandId,
+  fromDate,
+  toDate,
+  since,
+})
+
+/** The secrets of cursors, the current one first. */
+export const secretsOf = ({ CURSOR_SECRET, CURSOR_SECRET_PREVIOUS }: Env): CursorSecrets =>
+  CURSOR_SECRET_PREVIOUS === undefined ? [CURSOR_SECRET] : [CURSOR_SECRET, CURSOR_SECRET_PREVIOUS]
