@@ -1,11 +1,11 @@
 import * as z from 'zod/mini'
 import { dailyChanges } from '../drizzle/daily/changes.ts'
 import { paged } from '../lib/paged.ts'
-import { count, day, numbers, preciseInstant, text } from '../lib/schemas.ts'
+import { count, day, numbers, pathSegment, preciseInstant } from '../lib/schemas.ts'
 import { EVERY_DAY } from '../lib/window.ts'
 
 export const ChangeRow = z.object({
-  endpoint: text('Endpoint whose rows changed: the last segment of its path.'),
+  endpoint: pathSegment('Endpoint whose rows changed: the last segment of its path.'),
   date: day('UTC day whose rows changed.'),
   rows: count('Rows that the endpoint serves for this day. 0 when the day has emptied.'),
   totals: numbers(

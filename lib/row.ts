@@ -165,8 +165,12 @@ const fieldsOf = (row: RowSchema): Field[] =>
     const isQuoted = inner.type === 'string'
     if (!isQuoted && !UNQUOTED.has(inner.type))
       throw new TypeError(`${name} has a type that rows cannot hold`)
-    const holdsCommas = inner.type === 'record' || (isQuoted && !('format' in inner))
+    const holdsCommas = inner.type === 'record' || (isQuoted && !hasFormat(inner))
     return { name, isQuoted, isNullable, holdsCommas }
   })
+
+/** Whether a text has a format or a pattern, none of which allows a comma. */
+const hasFormat = (def: z.core.$ZodTypeDef): boolean =>
+  'format' in def || (def.checks ?? []).some(({ _zod }) => _zod.def.check === 'string_format')
 
 const isNullableDef = (def: z.core.$ZodTypeDef): def is z.core.$ZodNullableDef => def.type === 'nullable'

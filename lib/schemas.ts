@@ -20,6 +20,10 @@ export const preciseInstant = (description: string) =>
 
 export const text = (description: string) => z.string().check(z.meta({ description }))
 
+/** The last segment of a path: lower-case letters and hyphens. */
+export const pathSegment = (description: string) =>
+  z.string().check(z.regex(/^[a-z-]+$/), z.meta({ description }))
+
 export const flag = (description: string) => z.boolean().check(z.meta({ description }))
 
 /** A count: a whole number from 0, stored in 32 bits. */

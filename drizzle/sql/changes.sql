@@ -35,6 +35,7 @@ begin
   from summary
   cross join stamp
   join daily.row_schemas on metric = of_metric
+  order by summary.brand_id, summary.date
   on conflict (brand_id, endpoint, date) do update
   set rows = excluded.rows, totals = excluded.totals, changed_at = excluded.changed_at;
 end

@@ -21,6 +21,7 @@ const VALUES: Readonly<Record<string, string>> = {
   numeric: '12.5',
   boolean: 'number % 2 = 0',
   json: `json_build_object('total_prompts', number, 'visible_count', 0)`,
+  endpoint: `'row-' || translate(number::text, '0123456789', 'abcdefghij')`,
   changed_at: `to_char($2::date + (number - $4) % $3::int + number * interval '1 microsecond', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`,
 }
 
