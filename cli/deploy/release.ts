@@ -23,10 +23,10 @@ export async function deployRelease(release: Release, service: Service): Promise
     await withClient(settings[variable], (client) => client.query('select 1'), variable)
   }
   await deployWorkers(release)
-  // Clients fetch the listed days: earlier, they would receive the fields of the previous Workers.
-  await withClient(settings.MIGRATE_DATABASE_URL, relistChangedSchemas, 'MIGRATE_DATABASE_URL')
   console.log(`Commit ${release.commit} is live. Testing ${service.url}:`)
   await waitFor(service, PROPAGATION_SECONDS)
+  // Clients fetch the listed days: earlier, they would receive the fields of the previous Workers.
+  await withClient(settings.MIGRATE_DATABASE_URL, relistChangedSchemas, 'MIGRATE_DATABASE_URL')
   await runSmoke(service).catch((error: Error) => {
     throw new UsageError(
       `${error.message}\nThe new version is live. To roll back, deploy the previous commit.`,
