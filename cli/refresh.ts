@@ -44,17 +44,11 @@ function createBar(): SingleBar | null {
 /** Lists every day as changed, with a progress bar in brands. */
 async function relistWithBar(client: Client): Promise<void> {
   const bar = createBar()
-  let brands = 0
   bar?.start(0, 0)
-  try {
-    await relistAll(client, (total) => {
-      brands += 1
-      bar?.setTotal(total)
-      bar?.update(brands)
-    })
-  } finally {
-    bar?.stop()
-  }
+  const brands = await relistAll(client, (total) => {
+    bar?.setTotal(total)
+    bar?.increment()
+  }).finally(() => bar?.stop())
   console.log(`Listed every day of ${brands === 1 ? '1 brand' : `${brands} brands`} as changed.`)
 }
 

@@ -6,20 +6,14 @@ import type { RequestContext, Result } from './app.ts'
 import { databaseError, runPrepared, toCount } from './db.ts'
 import { deprecationHeaders } from './deprecation.ts'
 import { endpoint } from './endpoint.ts'
-import type { DocumentedWorker, Operation } from './operation.ts'
+import type { DocumentedWorker } from './operation.ts'
 import { prepareStatement } from './prepared-statement.ts'
 import { aggregateColumns, columnNames, columnReader, fieldNames, writeJson } from './row.ts'
 import { activeKey, canRead } from './scope.ts'
-import type { StoredRowSchema } from './stored-row.ts'
+import type { StoredOperation } from './stored-row.ts'
 
-export type Listing<Shape extends z.core.$ZodShape, Rows extends PgView> = Omit<
-  Operation,
-  'kind' | 'row' | 'primaryKey'
-> & {
-  readonly row: StoredRowSchema<Shape, Rows>
-  readonly primaryKey: readonly (keyof Shape & string)[]
-  /** Brands under the row's field names, with `organization_id` and `active`. */
-  readonly rows: Rows
+/** `rows` are brands under the row's field names, with `organization_id` and `active`. */
+export type Listing<Shape extends z.core.$ZodShape, Rows extends PgView> = StoredOperation<Shape, Rows> & {
   readonly order: readonly string[]
 }
 

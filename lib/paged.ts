@@ -7,24 +7,17 @@ import { runPrepared } from './db.ts'
 import { deprecationHeaders } from './deprecation.ts'
 import { endpoint } from './endpoint.ts'
 import { HttpError, httpError } from './errors.ts'
-import type { DocumentedWorker, Operation } from './operation.ts'
+import type { DocumentedWorker } from './operation.ts'
 import { PAGE_SIZE, pageReader, pageStatements } from './page.ts'
 import { bindingOf, readPageRequest, secretsOf } from './page-request.ts'
 import { type Parameters, parameterNames } from './parameters.ts'
 import type { Plan } from './plans.ts'
 import { writeJson } from './row.ts'
-import type { StoredRowSchema } from './stored-row.ts'
+import type { StoredOperation } from './stored-row.ts'
 import { dayOf, type RequestedWindow, resolveWindow, resumeWindow, type Window } from './window.ts'
 import { windowByPlan } from './window-by-plan.ts'
 
-export type Paged<Shape extends z.core.$ZodShape, Rows extends PgTable> = Omit<
-  Operation,
-  'kind' | 'row' | 'primaryKey'
-> & {
-  readonly row: StoredRowSchema<Shape, Rows>
-  readonly primaryKey: readonly (keyof Shape & string)[]
-  /** The stored rows. */
-  readonly rows: Rows
+export type Paged<Shape extends z.core.$ZodShape, Rows extends PgTable> = StoredOperation<Shape, Rows> & {
   /** Columns that order and identify a brand's rows, ascending. */
   readonly key: readonly (keyof Rows['_']['columns'] & string)[]
   /** The first column of the key, a time as text, where the parameter `since` bounds it. */

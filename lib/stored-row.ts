@@ -1,5 +1,6 @@
 import type { PgColumn, PgTable, PgView } from 'drizzle-orm/pg-core'
 import type * as z from 'zod/mini'
+import type { Operation } from './operation.ts'
 
 type ColumnsOf<Rows extends PgTable | PgView> = Rows extends PgTable
   ? Rows['_']['columns']
@@ -26,10 +27,17 @@ type Mismatch<Shape, Columns> = {
 }[keyof Shape]
 
 /** A row's schema, each field of which is a column of `Rows`. Any other field is named in the compiler's error. */
-export type StoredRowSchema<
-  Shape extends z.core.$ZodShape,
-  Rows extends PgTable | PgView,
-> = z.ZodMiniObject<Shape> &
+type StoredRowSchema<Shape extends z.core.$ZodShape, Rows extends PgTable | PgView> = z.ZodMiniObject<Shape> &
   ([Mismatch<Shape, ColumnsOf<Rows>>] extends [never]
     ? unknown
     : { readonly 'not a stored column of this type': Mismatch<Shape, ColumnsOf<Rows>> })
+
+/** An operation whose rows are stored. Its fields and key are checked against the columns of `Rows`. */
+export type StoredOperation<Shape extends z.core.$ZodShape, Rows extends PgTable | PgView> = Omit<
+  Operation,
+  'kind' | 'row' | 'primaryKey'
+> & {
+  readonly row: StoredRowSchema<Shape, Rows>
+  readonly primaryKey: readonly (keyof Shape & string)[]
+  readonly rows: Rows
+}

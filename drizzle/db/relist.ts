@@ -18,12 +18,12 @@ export async function relistChangedSchemas(client: ClientBase): Promise<void> {
  * Lists every day of every brand and metric as changed, one brand per transaction. Includes days without rows: after a
  * restored backup, copies may hold days which the backup has not. Those begin a year before the brand's first day with
  * rows (before today, without rows), and end today. Days before 2000 are of answers without a time, and do not count as
- * the first. Calls `onBrand` with the number of brands after each.
+ * the first. Calls `onBrand` with the number of brands after each, and returns it.
  */
 export async function relistAll(
   client: ClientBase,
   onBrand: (total: number) => void = () => {},
-): Promise<void> {
+): Promise<number> {
   const { rows: brands } = await client.query<{ id: string; first: string }>(`
     with known as (
       select id from export_source.brands
@@ -42,4 +42,5 @@ export async function relistAll(
     await client.query('select daily.relist(metric, $1, $2) from daily.row_schemas', [id, first])
     onBrand(brands.length)
   }
+  return brands.length
 }

@@ -8,6 +8,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { startEmbeddedPostgres } from '../../emulator/postgres/embedded.ts'
 import { pull, type Row } from '../support/call.ts'
+import { METRICS } from '../support/copy-check.ts'
 import { type Fault, startFaltering } from '../support/faltering.ts'
 import { hasAll } from '../support/programs.ts'
 import { type Scene, scene } from '../support/scene.ts'
@@ -52,14 +53,7 @@ type Copy = {
   readonly spoil: () => Promise<unknown>
 }
 
-const ENDPOINTS = [
-  'visibility',
-  'citations',
-  'competitors',
-  'citation-share',
-  'sentiment',
-  'recommended-rate',
-]
+const ENDPOINTS = METRICS.map(({ name }) => name)
 
 let its: Scene
 let brandIds: string[]

@@ -2,7 +2,7 @@ import pg from 'pg'
 import { isolatedDatabase } from './isolated.ts'
 
 /** Connections to a database of their own: a pool, and two clients whose transactions may overlap. */
-export type Clients = {
+type Clients = {
   readonly db: pg.Pool
   readonly one: pg.Client
   readonly other: pg.Client

@@ -58,12 +58,7 @@ async function apply(schemas: readonly RowSchema[]): Promise<void> {
 /** Lists every day, and returns the number of brands. */
 async function relist(): Promise<number> {
   const client = await db.connect()
-  let brands = 0
-  await relistAll(client, () => {
-    brands += 1
-  })
-  client.release()
-  return brands
+  return relistAll(client).finally(() => client.release())
 }
 
 const daysAfter = (date: string, days: number): string =>
