@@ -72,22 +72,19 @@ describe.each(ROLES)('%s', (role) => {
   })
 
   test('executes only its own functions', async () => {
-    const { rows } = await db.query<{ call: string }>(
-      `select format('daily.%I(%s)', proname, (select string_agg('null::' || format_type(type, null), ', ') from unnest(proargtypes) as type)) as call
-       from pg_proc where pronamespace = 'daily'::regnamespace and prorettype <> 'trigger'::regtype`,
+    // Without calling them: with null arguments, `daily.refresh` never ends while the queue has entries.
+    const { rows } = await db.query<{ name: string; allowed: boolean }>(
+      `select proname as name, has_function_privilege($1, oid, 'execute') as allowed
+       from pg_proc where pronamespace = 'daily'::regnamespace and prorettype <> 'trigger'::regtype order by proname`,
+      [role],
     )
     expect(rows.length).toBeGreaterThan(6)
     const own = {
-      export_api_reader: /^daily\.watermark\(/,
-      export_api_refresher: /^daily\.(refresh|enqueue_rolling_window|enqueue_rechecks)\(/,
+      export_api_reader: /^watermark$/,
+      export_api_refresher: /^(refresh|enqueue_rolling_window|enqueue_rechecks)$/,
       export_api_keys: /^none$/,
     }
-    for (const { call } of rows) {
-      expect([call, await attempt(role, `select ${call}`)]).toEqual([
-        call,
-        own[role].test(call) ? null : DENIED,
-      ])
-    }
+    expect(rows.filter(({ allowed }) => allowed)).toEqual(rows.filter(({ name }) => own[role].test(name)))
   })
 
   test('cannot log in without a password', async () => {
