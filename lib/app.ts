@@ -3,7 +3,7 @@ import { Hono } from 'hono'
 import { type Env, EnvironmentError } from './env.ts'
 import { HttpError, httpError } from './errors.ts'
 import { type Encoded, encodeWithEtag, matchesEtag } from './etag.ts'
-import type { Budget } from './rate-limit.ts'
+import type { Budget, Consume } from './rate-limit.ts'
 import { type RequestLog, requestLog } from './request-log.ts'
 
 /** Path prefix of every endpoint. */
@@ -12,21 +12,31 @@ export const BASE = '/api/export/v1'
 /** What Hono's context carries: the Worker's bindings, and the values that middleware sets. */
 export type AppEnv = {
   Bindings: object
-  /** `budget` is what is left after this request; null while the counter is away. */
-  Variables: { log: RequestLog; env: Env; now: Date; budget: Budget | null }
+  Variables: {
+    log: RequestLog
+    env: Env
+    /** The time, for what goes on after the request's own. */
+    clock: () => Date
+    /** The request's time. */
+    now: Date
+    /** What is left after this request; null while the counter is away. */
+    budget: Budget | null
+    consume: Consume
+  }
 }
 export type App = Hono<AppEnv>
 export type RequestContext = Context<AppEnv>
 export type Middleware = MiddlewareHandler<AppEnv>
 
-/** What a handler returns: the JSON text and its own headers. `cacheable` when the same request may get the same bytes again. */
+/** What a handler returns: a text, which is JSON unless a header says otherwise, or a stream, with its own headers. */
 export type Result = {
-  readonly body: string
+  readonly body: string | ReadableStream<Uint8Array>
   /** The body's bytes and ETag, when they were computed before. */
   readonly encoded?: Encoded
   readonly headers?: Readonly<Record<string, string>>
   /** Number of rows, for the request log. */
   readonly rows?: number
+  /** Whether the same request may get the same bytes again. */
   readonly cacheable: boolean
 }
 
@@ -68,7 +78,7 @@ export async function send(
 ): Promise<Response> {
   context.get('log').rows = rows ?? null
   const all = { 'Content-Type': 'application/json', 'Cache-Control': 'private, no-cache', ...headers }
-  if (!cacheable) return new Response(body, { headers: all })
+  if (!cacheable || typeof body !== 'string') return new Response(body, { headers: all })
   const { bytes, etag } = encoded ?? (await encodeWithEtag(body))
   const unchanged = matchesEtag(context.req.header('If-None-Match'), etag)
   return new Response(unchanged ? null : bytes, {

@@ -36,7 +36,9 @@ export function endpoint({ path, budget, headers = {}, handler }: Endpoint): App
 }
 
 const prepareContext: Middleware = (context, next) => {
-  context.set('now', new Date())
+  const clock = () => new Date()
+  context.set('clock', clock)
+  context.set('now', clock())
   context.set('env', parseEnv(context.env))
   return next()
 }

@@ -1,16 +1,22 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { PgView } from 'drizzle-orm/pg-core'
 import type * as z from 'zod/mini'
-import { ACCESS_COLUMNS, authorize, hashApiKey } from './access.ts'
+import { ACCESS_COLUMNS, authorize, hashApiKey, requireAccess } from './access.ts'
 import type { RequestContext, Result } from './app.ts'
-import { databaseError, runPrepared, toCount } from './db.ts'
+import { databaseError, type Row, runPrepared, toCount } from './db.ts'
 import { deprecationHeaders } from './deprecation.ts'
 import { endpoint } from './endpoint.ts'
+import { HttpError } from './errors.ts'
+import { fileResult } from './file.ts'
+import { isFile } from './file-format.ts'
 import type { DocumentedWorker } from './operation.ts'
+import { parseFormat } from './parameters.ts'
 import { prepareStatement } from './prepared-statement.ts'
-import { aggregateColumns, columnNames, columnReader, fieldNames, writeJson } from './row.ts'
+import type { RequestLog } from './request-log.ts'
+import { aggregateColumns, columnNames, columnReader, fieldNames } from './row.ts'
 import { activeKey, canRead } from './scope.ts'
 import type { StoredOperation } from './stored-row.ts'
+import { type RowSet, writeJson } from './write-rows.ts'
 
 /** `rows` are brands under the row's field names, with `organization_id` and `active`. */
 export type Listing<Shape extends z.core.$ZodShape, Rows extends PgView> = StoredOperation<Shape, Rows> & {
@@ -44,12 +50,23 @@ export function listing<Shape extends z.core.$ZodShape, Rows extends PgView>({
   async function handler(context: RequestContext): Promise<Result> {
     const { env, now, log } = context.var
     const key_hash = await hashApiKey(context)
+    const format = parseFormat(new URL(context.req.url).searchParams)
+    if (format instanceof HttpError) {
+      await requireAccess({ env, log }, { key_hash, now })
+      throw format
+    }
     const result = await runPrepared({ env, log }, statement, { key_hash, now: now.toISOString() })
     authorize(result, log)
+    const all = read(result ?? {}, log)
+    if (isFile(format))
+      return fileResult(context, { format, name: path.slice(1), row, first: all, following: null })
+    return { body: `{"data":[${writeJson(all, ',')}]}`, rows: all.rows, cacheable: true }
+  }
+
+  function read(result: Row, log: RequestLog): RowSet {
     try {
-      const count = toCount(result?.found)
-      const data = writeJson({ columns: readColumns(result ?? {}, count), rows: count })
-      return { body: `{"data":[${data}]}`, rows: count, cacheable: true }
+      const rows = toCount(result.found)
+      return { columns: readColumns(result, rows), rows }
     } catch (error) {
       throw databaseError(error, log)
     }

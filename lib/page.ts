@@ -1,15 +1,11 @@
 import { getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
-import { ACCESS_COLUMNS, authorize } from './access.ts'
-import { databaseError, type Row, required, toCount, toFlag } from './db.ts'
-import type { Plan } from './plans.ts'
+import { dailyChanges } from '../drizzle/daily/changes.ts'
+import { ACCESS_COLUMNS } from './access.ts'
 import { type PreparedStatement, prepareStatement } from './prepared-statement.ts'
-import type { RequestLog } from './request-log.ts'
 import {
   aggregateColumns,
-  type Column,
   columnNames,
-  columnReader,
   fieldNames,
   firstCells,
   mostBytes,
@@ -28,14 +24,21 @@ export const PAGE_SIZE = 1000
  */
 export const PAGE_BYTES = 4_000_000
 
-const SIZE = sql.raw(String(PAGE_SIZE))
-const BYTES = sql.raw(String(PAGE_BYTES))
+/** The most rows that a statement returns, and the most bytes that these have as JSON. */
+type Size = { readonly rows: number; readonly bytes: number }
+
+const PAGE: Size = { rows: PAGE_SIZE, bytes: PAGE_BYTES }
+
+/** What a file reads at a time: more than a page, for fewer round trips (`npm run bench -- files`). */
+export const FILE_PART: Size = { rows: 5 * PAGE_SIZE, bytes: 2 * PAGE_BYTES }
 
 /** A text that sorts after every time. */
 const AFTER_TIMES = sql.raw(`'A'`)
 
 /** The rows of an endpoint. */
 export type PagedRows = {
+  /** Path of the endpoint, below the base. */
+  readonly path: string
   readonly table: PgTable
   /** The schema of the rows that are sent. */
   readonly row: RowSchema
@@ -45,26 +48,25 @@ export type PagedRows = {
   readonly since?: string | undefined
 }
 
-/** What a page's statement found. */
-export type Page = {
-  readonly plan: Plan
-  /** The brand in its canonical form; null when the key does not read it. */
-  readonly brandId: string | null
-  /** Last day of the window through which all days are up to date; null when there is none. */
-  readonly watermark: string | null
-  readonly columns: readonly Column[]
-  readonly rows: number
-  /** Key of the last row when another page follows. */
-  readonly next: readonly string[] | null
+/** A statement that reads rows, and the most that it returns. */
+export type PageStatement = PreparedStatement & { readonly size: number }
+
+/** The statements of an endpoint. */
+export type PageStatements = {
+  readonly first: PageStatement
+  readonly next: PageStatement
+  /** As `first`, with the column `total`: the rows of the window, when there are more than these. */
+  readonly firstOfFile: PageStatement
+  /** As `next`, with up to {@link FILE_PART}. */
+  readonly nextOfFile: PageStatement
 }
 
 /**
- * Builds the statements of an endpoint's first and later pages. Each checks access, brand and window and reads the page
- * in one round trip; it returns no row without an active key, else one row. Placeholders: those of `activeKey`,
- * `brand_id`, `window_by_plan`, `today`, `since` where there is one, and `after_0` … with the key of the previous page's
- * last row.
+ * Builds the statements of an endpoint. Each checks access, brand and window and reads rows in one round trip; it
+ * returns no row without an active key, else one row. Placeholders: those of `activeKey`, `brand_id`,
+ * `window_by_plan`, `today`, `since` where there is one, and `after_0` … with the key of the last row before.
  */
-export function pageStatements(rows: PagedRows): { first: PreparedStatement; next: PreparedStatement } {
+export function pageStatements(rows: PagedRows): PageStatements {
   const { table, row, since } = rows
   const after = list(
     rows.key.map(
@@ -82,68 +84,71 @@ export function pageStatements(rows: PagedRows): { first: PreparedStatement; nex
     ...columnNames(row),
     ...rows.key.map(lastOf),
   ]
-  const prepared = (from: SQL) => prepareStatement(statement(rows, from), columns)
-  const start =
+  const first =
     since === undefined
       ? sql`(brand_id, date) >= (reading.brand_id, reading.first)`
       : sql`(brand_id, ${sql.identifier(since)}) > (reading.brand_id, ${sql.placeholder('since')}) and date >= reading.first`
+  const next = sql`(brand_id, ${key}) > (reading.brand_id, ${after}) and date >= reading.first`
+  const prepared = (part: Part): PageStatement => ({
+    ...prepareStatement(statement(rows, part), part.total === undefined ? columns : [...columns, 'total']),
+    size: part.size.rows,
+  })
   return {
-    first: prepared(start),
-    next: prepared(sql`(brand_id, ${key}) > (reading.brand_id, ${after}) and date >= reading.first`),
-  }
-}
-
-/** Returns a function that reads the result of {@link pageStatements}. It throws 401 and 403 as {@link authorize} does, and 503 for an incomplete page. */
-export function pageReader({ row: schema, key }: Pick<PagedRows, 'row' | 'key'>) {
-  const readColumns = columnReader(schema)
-  return (result: Row | null, log: RequestLog): Page => {
-    const plan = authorize(result, log)
-    const { brand_id, watermark, found, has_more } = result ?? {}
-    try {
-      const count = toCount(found)
-      const columns = readColumns(result ?? {}, count)
-      const next = toFlag(has_more) ? key.map((name) => required(result?.[lastOf(name)])) : null
-      return {
-        plan,
-        brandId: brand_id ?? null,
-        watermark: watermark ?? null,
-        columns,
-        rows: Math.min(count, PAGE_SIZE),
-        next,
-      }
-    } catch (error) {
-      throw databaseError(error, log)
-    }
+    first: prepared({ from: first, size: PAGE }),
+    next: prepared({ from: next, size: PAGE }),
+    firstOfFile: prepared({ from: first, size: PAGE, total: totalOf(rows, first) }),
+    nextOfFile: prepared({ from: next, size: FILE_PART }),
   }
 }
 
 /** Column of a result that holds a key column of the page's last row. */
-const lastOf = (name: string): string => `last_${name}`
+export const lastOf = (name: string): string => `last_${name}`
+
+/** The condition on a statement's first row, its size, and an expression of how many rows the window has. */
+type Part = { readonly from: SQL; readonly size: Size; readonly total?: SQL }
+
+/** SQL of the condition on the last row of the window. */
+const through = (since: string | undefined): SQL =>
+  since === undefined
+    ? sql`(brand_id, date) <= (reading.brand_id, reading.last)`
+    : sql`(brand_id, ${sql.identifier(since)}) < (reading.brand_id, ${AFTER_TIMES}) and date <= reading.last`
+
+/** SQL of the number of rows of a window. That of a metric's rows is listed by day, so that no row is counted. */
+const totalOf = ({ path, table, since }: PagedRows, from: SQL): SQL =>
+  since === undefined
+    ? sql`(
+        select coalesce(sum(rows), 0) from ${dailyChanges}
+        where brand_id = reading.brand_id and endpoint = ${sql.raw(`'${path.slice(1)}'`)}
+          and date between reading.first and reading.last
+      )`
+    : sql`(select count(*) from ${table} where ${from} and ${through(since)})`
 
 // Bounds and order are of the whole key, the brand included: so Postgres reads just these rows, in index order. It
 // reads one row more than a page holds, and counts bytes only when the rows could be too large.
-function statement({ table, row, key, since }: PagedRows, from: SQL): SQL {
+function statement({ table, row, key, since }: PagedRows, { from, size, total }: Part): SQL {
+  const limit = sql.raw(String(size.rows))
+  const bytes = sql.raw(String(size.bytes))
   const order = ['brand_id', ...key].map((name) => sql`${columnOf(table, name)}`)
   const selected = new Set([...fieldNames(row), ...key])
-  const through =
-    since === undefined
-      ? sql`(brand_id, date) <= (reading.brand_id, reading.last)`
-      : sql`(brand_id, ${sql.identifier(since)}) < (reading.brand_id, ${AFTER_TIMES}) and date <= reading.last`
   // The changes are of all metrics.
   const metric = since === undefined ? sql.raw(`'${getTableName(table)}', `) : sql``
   const rows = sql`
         select ${list([...selected].map((name) => sql`${columnOf(table, name)}`))}
         from ${table}
-        where ${from} and ${through}
+        where ${from} and ${through(since)}
         order by ${list(order)}
-        limit ${SIZE} + 1`
+        limit ${limit} + 1`
   const keys = key.map(
     (name) => sql`array_agg(page.${sql.identifier(name)}) as ${sql.identifier(lastOf(name))}`,
   )
   const last = key.map((name) => {
     const column = sql.identifier(lastOf(name))
-    return sql`page.${column}[least(sent.found, ${SIZE})]::text as ${column}`
+    return sql`page.${column}[least(sent.found, ${limit})]::text as ${column}`
   })
+  const totals =
+    total === undefined
+      ? []
+      : [sql`case when least(sent.found, ${limit}) < page.found then ${total} end::text as total`]
   return sql`
     with access as (${activeKey}),
     reading as materialized (
@@ -157,8 +162,8 @@ function statement({ table, row, key, since }: PagedRows, from: SQL): SQL {
     select
       key_id::text, organization_id::text, plan, brand_id::text,
       daily.watermark(${metric}brand_id, first, least(last, ${sql.placeholder('today')}::date))::text as watermark,
-      sent.found::text, (least(sent.found, ${SIZE}) < page.found)::text as has_more,
-      ${list([...firstCells(row), ...last])}
+      sent.found::text, (least(sent.found, ${limit}) < page.found)::text as has_more,
+      ${list([...firstCells(row), ...last, ...totals])}
     from reading
     cross join lateral (
       select ${list([sql`count(*) as found`, ...aggregateColumns(row, key), ...keys])}
@@ -166,7 +171,7 @@ function statement({ table, row, key, since }: PagedRows, from: SQL): SQL {
       ) as page
     ) as page
     cross join lateral (
-      select case when ${mostBytes(row)} <= ${BYTES} then page.found else coalesce((
+      select case when ${mostBytes(row)} <= ${bytes} then page.found else coalesce((
         select greatest(number - 1, 1)
         from (
           select row_number() over so_far as number, sum(${ROW_BYTES}) over so_far as bytes
@@ -174,7 +179,7 @@ function statement({ table, row, key, since }: PagedRows, from: SQL): SQL {
           ) as page
           window so_far as (rows unbounded preceding)
         ) as page
-        where bytes > ${BYTES}
+        where bytes > ${bytes}
         limit 1
       ), page.found) end as found
       offset 0

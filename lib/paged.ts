@@ -2,20 +2,20 @@ import type { PgTable } from 'drizzle-orm/pg-core'
 import type * as z from 'zod/mini'
 import { hashApiKey, requireAccess } from './access.ts'
 import type { RequestContext, Result } from './app.ts'
-import { signCursor } from './cursor.ts'
-import { runPrepared } from './db.ts'
 import { deprecationHeaders } from './deprecation.ts'
 import { endpoint } from './endpoint.ts'
-import { HttpError, httpError } from './errors.ts'
+import { HttpError, PARAMETER_ERRORS, parameterError } from './errors.ts'
+import { fileResult } from './file.ts'
+import { type FileFormat, isFile } from './file-format.ts'
 import type { DocumentedWorker } from './operation.ts'
-import { PAGE_SIZE, pageReader, pageStatements } from './page.ts'
-import { bindingOf, readPageRequest, secretsOf } from './page-request.ts'
-import { type Parameters, parameterNames } from './parameters.ts'
+import { pageStatements } from './page.ts'
+import { readPageRequest } from './page-request.ts'
+import { pageResult, settledThrough } from './page-result.ts'
+import { parameterNames } from './parameters.ts'
 import type { Plan } from './plans.ts'
-import { writeJson } from './row.ts'
+import { type PageQuery, pageReader } from './read-page.ts'
 import type { StoredOperation } from './stored-row.ts'
-import { dayOf, type RequestedWindow, resolveWindow, resumeWindow, type Window } from './window.ts'
-import { windowByPlan } from './window-by-plan.ts'
+import { type RequestedWindow, resolveWindow, resumeWindow } from './window.ts'
 
 export type Paged<Shape extends z.core.$ZodShape, Rows extends PgTable> = StoredOperation<Shape, Rows> & {
   /** Columns that order and identify a brand's rows, ascending. */
@@ -26,10 +26,10 @@ export type Paged<Shape extends z.core.$ZodShape, Rows extends PgTable> = Stored
   readonly window?: RequestedWindow
 }
 
-/** A page has one row per line. */
-const BETWEEN_ROWS = ',\n'
+/** The most rows of a file: what Cloudflare's limits allow by far (docs/deploy.md, Limits). */
+export const MOST_ROWS = 2_000_000
 
-/** Builds the Worker of an endpoint with pages of a brand's rows: brand, window, cursor, page. */
+/** Builds the Worker of an endpoint with a brand's rows: brand, window, cursor, and a page or a file. */
 export function paged<Shape extends z.core.$ZodShape, Rows extends PgTable>({
   rows: table,
   key,
@@ -40,68 +40,66 @@ export function paged<Shape extends z.core.$ZodShape, Rows extends PgTable>({
   const { path, row } = operation
   const kind = since === undefined ? 'metric' : 'changes'
   const names = parameterNames(kind)
-  const statements = pageStatements({ table, row, key, since })
-  const readPage = pageReader({ row, key })
+  const statements = pageStatements({ path, table, row, key, since })
+  const read = pageReader({ row, key })
 
   async function handler(context: RequestContext): Promise<Result> {
     const { env, now, log } = context.var
-    const url = new URL(context.req.url)
     const key_hash = await hashApiKey(context)
-    const request = await readPageRequest(url.searchParams, { path, names, defaults, env, now })
+    const { searchParams } = new URL(context.req.url)
+    const request = await readPageRequest(searchParams, { path, names, defaults, env, now })
     if (request instanceof HttpError) {
       await requireAccess({ env, log }, { key_hash, now })
       throw request
     }
 
     const { parameters, requested, position } = request
-    const windowOf = (plan: Plan): Window =>
-      position === null ? resolveWindow(requested, plan, now) : resumeWindow(position, plan, now)
-    const result = await runPrepared({ env, log }, position === null ? statements.first : statements.next, {
+    const { brandId, format = 'json' } = parameters
+    const query: PageQuery = {
       key_hash,
-      now: now.toISOString(),
-      today: dayOf(now),
-      brand_id: parameters.brandId,
-      window_by_plan: windowByPlan(windowOf),
-      since: parameters.since ?? '',
-      ...Object.fromEntries((position?.after ?? []).map((value, index) => [`after_${index}`, value])),
-    })
-
-    const page = readPage(result, log)
-    const { plan, brandId, watermark } = page
-    if (brandId === null) throw httpError('brand')
-
-    const window = windowOf(plan)
-    const nextCursor =
-      page.next &&
-      (await signCursor({ window, plan, after: page.next }, bindingOf(parameters, path), secretsOf(env)))
-    const pagination = { pageSize: PAGE_SIZE, hasMore: nextCursor !== null, nextCursor }
-    const meta = { brandId, fromDate: `${window.first}T00:00:00.000Z`, toDate: window.end, plan }
-    const data = writeJson({ columns: page.columns, rows: page.rows, separator: BETWEEN_ROWS })
-    return {
-      body: `{"data":[${data}],"pagination":${JSON.stringify(pagination)},"meta":${JSON.stringify(meta)}}`,
-      headers: {
-        ...(watermark !== null && { 'X-Data-Settled-Through': watermark }),
-        ...(nextCursor !== null && {
-          Link: `<${addressOf(url, { ...parameters, cursor: nextCursor })}>; rel="next"`,
-        }),
-      },
-      rows: page.rows,
-      cacheable: window.last < dayOf(now),
+      now,
+      brandId,
+      since: parameters.since,
+      windowOf: (plan) =>
+        position === null ? resolveWindow(requested, plan, now) : resumeWindow(position, plan, now),
+      after: position?.after ?? [],
     }
+    if (isFile(format)) return file(context, query, format)
+    const page = await read({ env, log }, position === null ? statements.first : statements.next, query)
+    return pageResult(context, page, { path, parameters })
+  }
+
+  async function file(context: RequestContext, query: PageQuery, format: FileFormat): Promise<Result> {
+    const { env, clock, log } = context.var
+    const first = await read({ env, log }, statements.firstOfFile, query)
+    const { plan, window, brandId, watermark, next, total } = first
+    if (total !== null && total > MOST_ROWS) throw parameterError(PARAMETER_ERRORS.tooManyRows)
+    const result = fileResult(context, {
+      format,
+      name: [path.slice(1), brandId, window.first, window.last].join('_'),
+      row,
+      first,
+      following: next && {
+        after: next,
+        total: total ?? 0,
+        read: async (after) => {
+          const now = clock()
+          const windowOf = (livePlan: Plan) => resumeWindow({ window, plan }, livePlan, now)
+          const part = await read({ env, log }, statements.nextOfFile, { ...query, now, after, windowOf })
+          if (part.window.first !== window.first) throw new WindowMovedError('The plan has changed')
+          return part
+        },
+      },
+    })
+    return { ...result, headers: { ...result.headers, ...settledThrough(watermark) } }
   }
 
   return {
     fetch: endpoint({ path, headers: deprecationHeaders(operation.deprecated), handler }).fetch,
     operation: { ...operation, kind },
-    statements: [statements.first, statements.next],
+    statements: Object.values(statements),
   }
 }
 
-/** Returns the address of a page. It repeats known parameters only: others may be long or secret. */
-function addressOf({ origin, pathname }: URL, parameters: Parameters): string {
-  const query = new URLSearchParams()
-  for (const [name, value] of Object.entries(parameters)) {
-    if (value !== undefined) query.set(name, value)
-  }
-  return `${origin}${pathname}?${query}`
-}
+/** Thrown when the window of a file no longer is what its first rows were read for. */
+class WindowMovedError extends Error {}

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { CURSOR } from './cursor.ts'
-import { type HttpError, PARAMETER_ERRORS, parameterError } from './errors.ts'
+import { HttpError, PARAMETER_ERRORS, parameterError } from './errors.ts'
+import { FORMATS, type Format, isFile } from './file-format.ts'
 import type { Operation } from './operation.ts'
 
 const fromYear1 = z.refine<string>((text) => !text.startsWith('0000'))
@@ -37,6 +38,12 @@ export const Parameters = z.object({
         'The `pagination.nextCursor` of the previous page, unchanged. Leave it out or empty for the first page, and keep the other parameters the same.',
     }),
   ),
+  format: z.optional(z.enum(FORMATS)).check(
+    z.meta({
+      description:
+        'Format of the response. `json`, the default, has pages. `csv` and `ndjson` return all rows of the window in one response and take no `cursor`.',
+    }),
+  ),
 })
 
 export type Parameters = z.infer<typeof Parameters>
@@ -44,7 +51,7 @@ export type Parameters = z.infer<typeof Parameters>
 /** The names of an endpoint's parameters. */
 export const parameterNames = (kind: Operation['kind']): string[] =>
   kind === 'listing'
-    ? []
+    ? ['format']
     : Object.keys(Parameters.shape).filter((name) => kind === 'changes' || name !== 'since')
 
 /** Whether a name is one of the known parameters. */
@@ -70,6 +77,18 @@ export function parseParameters(query: URLSearchParams, names: readonly string[]
   if (fromDate !== undefined && toDate !== undefined && fromDate > toDate) {
     return parameterError(PARAMETER_ERRORS.order)
   }
+  const format = parseFormat(query)
+  if (format instanceof HttpError) return format
   // Tools with a fixed list of parameters send an empty cursor for the first page.
   return { ...parsed.data, cursor: cursor || undefined }
+}
+
+/** Parses the parameter `format`; returns a 400 when it is repeated, unknown, or that of a file next to a cursor. */
+export function parseFormat(query: URLSearchParams): Format | HttpError {
+  const [given = 'json', ...others] = query.getAll('format')
+  if (others.length > 0) return parameterError(PARAMETER_ERRORS.repeated('format'))
+  const format = FORMATS.find((each) => each === given)
+  if (format === undefined) return parameterError(PARAMETER_ERRORS.format)
+  if (isFile(format) && query.get('cursor')) return parameterError(PARAMETER_ERRORS.cursorOfFile)
+  return format
 }

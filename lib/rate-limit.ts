@@ -19,13 +19,18 @@ export const BUDGET = { requests: 100, seconds: 60, refill: { requests: 20, seco
 /** What the counter answered: whether the request passes, how many are left, and the seconds until the next refill. */
 export type Budget = { readonly allowed: boolean; readonly remaining: number; readonly refillSeconds: number }
 
-/** A request to count. */
+/** What to count. */
 export type Consumption = {
   readonly key: string
   readonly limiter: Ratelimit
   readonly now: Date
   readonly log: RequestLog
+  /** Number of requests, default 1. Either all of them pass or none. A negative number returns them. */
+  readonly requests?: number
 }
+
+/** Consumes further requests of the same client: those of a file. */
+export type Consume = (requests: number) => Promise<Budget | null>
 
 export type RateLimit = {
   /** Whether the handler runs while Redis counts, or after it. */
@@ -47,12 +52,15 @@ const { isBlocked, blockUntil } = createBlocklist(10_000)
 export function rateLimit({ order = 'concurrent', timeoutMs = 5000 }: RateLimit = {}): Middleware {
   const limiterOf = createLimiter(timeoutMs)
   return async (context, next) => {
-    const { env, now, log } = context.var
+    const { env, clock, now, log } = context.var
     const key = await rateLimitKey(context)
+    const limiter = limiterOf(env)
+    context.set('consume', (requests) => consume({ key, limiter, now: clock(), log, requests }))
     const handling = order === 'first' || isBlocked(key, now) ? null : inBackground(next())
-    const budget = await timed(log, 'upstash', () => consume({ key, limiter: limiterOf(env), now, log }))
+    const budget = await consume({ key, limiter, now, log })
     context.set('budget', budget)
     if (budget?.allowed === false) {
+      blockUntil(key, now.getTime() + budget.refillSeconds * 1000, now)
       throw httpError('budget', { ...budgetHeaders(budget), 'Retry-After': String(budget.refillSeconds) })
     }
     await (handling ?? next())
@@ -66,13 +74,14 @@ function inBackground(work: Promise<void>): Promise<void> {
   return work
 }
 
-/** Counts a request; null when Redis fails or does not answer in time, and the request is served. */
-export async function consume({ key, limiter, now, log }: Consumption): Promise<Budget | null> {
+/** Counts requests; null when Redis fails or does not answer in time, and they are served. */
+export async function consume({ key, limiter, now, log, requests = 1 }: Consumption): Promise<Budget | null> {
   try {
-    const { success, limit, remaining, reset, reason } = await limiter.limit(key)
+    const { success, limit, remaining, reset, reason } = await timed(log, 'upstash', () =>
+      limiter.limit(key, { rate: requests }),
+    )
     if (reason === 'timeout') return logFailure(log, reason)
     if (limit !== BUDGET.requests || !Number.isInteger(remaining)) return logFailure(log, 'TypeError')
-    if (!success) blockUntil(key, reset, now)
     return toBudget({ success, remaining, reset }, now)
   } catch (error) {
     return logFailure(log, error instanceof Error ? error.name : typeof error)

@@ -5,7 +5,7 @@ import type { Cell, Row } from './db.ts'
 /** A row's schema: its fields are the columns that are read, in the order in which they are written. */
 export type RowSchema = z.ZodMiniObject
 
-/** One field of a page's rows, with all that a writer needs. */
+/** One field of some rows, with all that a writer needs. */
 export type Column = {
   readonly name: string
   readonly isQuoted: boolean
@@ -127,32 +127,6 @@ const needsEscaping = (text: string): boolean =>
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON escapes exactly these.
 const CONTROL_CHARACTER = /[\u0000-\u001f]/
-
-type JsonRows = { readonly columns: readonly Column[]; readonly rows: number; readonly separator?: string }
-
-/**
- * Writes the first rows of columns as JSON objects with a separator between them. Numbers, booleans and objects keep the
- * text that Postgres wrote, so a rate keeps its four decimals.
- */
-export function writeJson({ columns, rows, separator = ',' }: JsonRows): string {
-  const fields = columns.map((column, index) => {
-    const { cells, quote } = jsonCells(column)
-    return { label: `${index === 0 ? '{' : ','}${JSON.stringify(column.name)}:${quote}`, cells, quote }
-  })
-  let json = ''
-  for (let row = 0; row < rows; row += 1) {
-    if (row > 0) json += separator
-    for (const { label, cells, quote } of fields) json += label + cells[row] + quote
-    json += '}'
-  }
-  return json
-}
-
-/** Returns a column's cells as JSON, and the quote that is still to be put around every one of them. */
-function jsonCells({ cells, isPlain, isQuoted }: Column): { cells: readonly Cell[]; quote: '"' | '' } {
-  if (isPlain) return { cells, quote: isQuoted ? '"' : '' }
-  return { cells: isQuoted ? cells.map((cell) => JSON.stringify(cell)) : cells, quote: '' }
-}
 
 /** The types besides text whose cells are JSON as Postgres writes them. */
 const UNQUOTED: ReadonlySet<string> = new Set(['number', 'int', 'boolean', 'record'])

@@ -22,6 +22,7 @@ export const PARAMETER_EXAMPLES: Readonly<Record<string, string>> = {
   fromDate: EXAMPLE.day,
   toDate: EXAMPLE.day,
   cursor: '',
+  format: 'json',
 } satisfies Record<keyof Parameters, string>
 
 /** Requests each operation from a service with the demo data. Returns the bodies by path, cut to the first rows. */

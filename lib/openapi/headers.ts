@@ -33,6 +33,10 @@ export const HEADERS: Record<string, Json> = {
     'Identifies this version of the response. Send it as `If-None-Match` to receive 304 while the response is unchanged. Absent on pages whose window includes today or later days.',
     '"4b9e9d1a6f8e0c2d7a3b5c1e9f0d8a76"',
   ),
+  'Content-Disposition': text(
+    'Name of the file, from the endpoint, the brand and the window. Absent on JSON.',
+    'attachment; filename="visibility_0195a1c0-0000-7000-8000-000000000001_2026-10-01_2026-10-31.csv"',
+  ),
   Link: text('URL of the next page, with `rel="next"`. Absent on the last page.'),
   'X-Data-Settled-Through': {
     description:

@@ -1,3 +1,4 @@
+import { FILE_WRITERS } from '../file-format.ts'
 import type { Operation } from '../operation.ts'
 import { PAGE_SIZE } from '../page.ts'
 import { parameterNames } from '../parameters.ts'
@@ -9,11 +10,22 @@ import { responseReferences } from './responses.ts'
 /** An operation, and the name under which its file exports the schema of its row. */
 export type NamedOperation = Operation & { readonly rowName: string }
 
-const LISTING = { headers: [...COMMON_HEADERS, 'ETag'], statuses: ['304', '401', '403', '429', '503'] }
+const LISTING = {
+  headers: [...COMMON_HEADERS, 'ETag', 'Content-Disposition'],
+  statuses: ['304', '400', '401', '403', '429', '503'],
+}
 const PAGED = {
   headers: [...LISTING.headers, 'Link', 'X-Data-Settled-Through'],
-  statuses: ['304', '400', '401', '403', '404', '429', '503'],
+  statuses: [...LISTING.statuses, '404'].sort(),
 }
+
+/** The files, by content type. */
+const FILES: Record<string, Json> = Object.fromEntries(
+  Object.values(FILE_WRITERS).map(({ contentType }) => [
+    contentType.replace(/;.*/, ''),
+    { schema: { type: 'string' } },
+  ]),
+)
 
 /** What the operation object of an endpoint refers to; `example` is the body of a 200 response. */
 type Context = { readonly paged: readonly NamedOperation[]; readonly example: Json | undefined }
@@ -29,15 +41,14 @@ export function describeOperation(operation: NamedOperation, { paged, example }:
     description,
     ...(formula && { 'x-formula': formula }),
     ...(deprecated && { deprecated: true }),
-    ...(kind !== 'listing' && {
-      parameters: parameterNames(kind).map((name) => ({ $ref: `#/components/parameters/${name}` })),
-    }),
+    parameters: parameterNames(kind).map((name) => ({ $ref: `#/components/parameters/${name}` })),
     responses: {
       200: {
-        description: kind === 'listing' ? 'All rows.' : 'One page of rows.',
+        description: kind === 'listing' ? 'All rows.' : 'One page of rows, or all rows as a file.',
         headers: { ...headerReferences(headers), ...(deprecated && DEPRECATION_HEADERS) },
         content: {
           'application/json': { schema: bodySchema(operation), ...(example !== undefined && { example }) },
+          ...FILES,
         },
         links: linksOf(operation, paged),
       },

@@ -1,0 +1,48 @@
+import type { RequestContext, Result } from './app.ts'
+import { signCursor } from './cursor.ts'
+import { PAGE_SIZE } from './page.ts'
+import { bindingOf, secretsOf } from './page-request.ts'
+import type { Parameters } from './parameters.ts'
+import type { Page } from './read-page.ts'
+import { dayOf } from './window.ts'
+import { writeJson } from './write-rows.ts'
+
+/** A page has one row per line. */
+const BETWEEN_ROWS = ',\n'
+
+/** Returns a page as JSON, with the cursor of the page that follows. `path` is the endpoint's, below the base. */
+export async function pageResult(
+  { req, var: { env, now } }: RequestContext,
+  page: Page,
+  { path, parameters }: { readonly path: string; readonly parameters: Parameters },
+): Promise<Result> {
+  const { window, plan, brandId, watermark, next } = page
+  const nextCursor =
+    next && (await signCursor({ window, plan, after: next }, bindingOf(parameters, path), secretsOf(env)))
+  const pagination = { pageSize: PAGE_SIZE, hasMore: nextCursor !== null, nextCursor }
+  const meta = { brandId, fromDate: `${window.first}T00:00:00.000Z`, toDate: window.end, plan }
+  return {
+    body: `{"data":[${writeJson(page, BETWEEN_ROWS)}],"pagination":${JSON.stringify(pagination)},"meta":${JSON.stringify(meta)}}`,
+    headers: {
+      ...settledThrough(watermark),
+      ...(nextCursor !== null && {
+        Link: `<${addressOf(new URL(req.url), { ...parameters, cursor: nextCursor })}>; rel="next"`,
+      }),
+    },
+    rows: page.rows,
+    cacheable: window.last < dayOf(now),
+  }
+}
+
+/** Returns the header with the last day through which all days are up to date; none without such a day. */
+export const settledThrough = (watermark: string | null): Record<string, string> =>
+  watermark === null ? {} : { 'X-Data-Settled-Through': watermark }
+
+/** Returns the address of a page. It repeats known parameters only: others may be long or secret. */
+function addressOf({ origin, pathname }: URL, parameters: Parameters): string {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined) query.set(name, value)
+  }
+  return `${origin}${pathname}?${query}`
+}

@@ -1,0 +1,83 @@
+import { authorize } from './access.ts'
+import { databaseError, type Row, required, runPrepared, toCount, toFlag } from './db.ts'
+import type { Env } from './env.ts'
+import { httpError } from './errors.ts'
+import { lastOf, type PagedRows, type PageStatement } from './page.ts'
+import type { Plan } from './plans.ts'
+import type { RequestLog } from './request-log.ts'
+import { columnReader } from './row.ts'
+import { dayOf, type Window } from './window.ts'
+import { windowByPlan } from './window-by-plan.ts'
+import type { RowSet } from './write-rows.ts'
+
+/** What a statement found. */
+export type Page = RowSet & {
+  readonly plan: Plan
+  /** The brand in its canonical form. */
+  readonly brandId: string
+  /** The window under the plan. */
+  readonly window: Window
+  /** Last day of the window through which all days are up to date; null when there is none. */
+  readonly watermark: string | null
+  /** Key of the last row when others follow. */
+  readonly next: readonly string[] | null
+  /** Rows of the window, where a file's first statement finds more than it returns. */
+  readonly total: number | null
+}
+
+/** What a statement is asked for. */
+export type PageQuery = {
+  readonly key_hash: string
+  readonly now: Date
+  readonly brandId: string
+  readonly since: string | undefined
+  readonly windowOf: (plan: Plan) => Window
+  /** Key of the last row before; empty for the first statement. */
+  readonly after: readonly string[]
+}
+
+/**
+ * Returns a function that runs a statement of `pageStatements`. It throws 401 and 403 as {@link authorize} does, 404
+ * when the key does not read the brand, and 503 for an incomplete result.
+ */
+export function pageReader({ row: schema, key }: Pick<PagedRows, 'row' | 'key'>) {
+  const readColumns = columnReader(schema)
+
+  function read(result: Row | null, size: number, log: RequestLog): Omit<Page, 'window'> {
+    const plan = authorize(result, log)
+    const { brand_id, watermark, found, has_more, total } = result ?? {}
+    if (brand_id == null) throw httpError('brand')
+    try {
+      const count = toCount(found)
+      return {
+        plan,
+        brandId: brand_id,
+        watermark: watermark ?? null,
+        columns: readColumns(result ?? {}, count),
+        rows: Math.min(count, size),
+        next: toFlag(has_more) ? key.map((name) => required(result?.[lastOf(name)])) : null,
+        total: total == null ? null : toCount(total),
+      }
+    } catch (error) {
+      throw databaseError(error, log)
+    }
+  }
+
+  return async (
+    context: { readonly env: Env; readonly log: RequestLog },
+    statement: PageStatement,
+    { key_hash, now, brandId, since, windowOf, after }: PageQuery,
+  ): Promise<Page> => {
+    const result = await runPrepared(context, statement, {
+      key_hash,
+      now: now.toISOString(),
+      today: dayOf(now),
+      brand_id: brandId,
+      window_by_plan: windowByPlan(windowOf),
+      since: since ?? '',
+      ...Object.fromEntries(after.map((value, index) => [`after_${index}`, value])),
+    })
+    const page = read(result, statement.size, context.log)
+    return { ...page, window: windowOf(page.plan) }
+  }
+}

@@ -1,0 +1,57 @@
+import type { Cell } from './db.ts'
+import { type Column, fieldNames, type RowSchema } from './row.ts'
+
+/** The first `rows` rows of columns. */
+export type RowSet = { readonly columns: readonly Column[]; readonly rows: number }
+
+/**
+ * Writes rows as JSON objects with a separator between them. Numbers, booleans and objects keep the text that Postgres
+ * wrote, so a rate keeps its four decimals.
+ */
+export function writeJson({ columns, rows }: RowSet, separator: string): string {
+  const fields = columns.map((column, index) => {
+    const { cells, quote } = jsonCells(column)
+    return { label: `${index === 0 ? '{' : ','}${JSON.stringify(column.name)}:${quote}`, cells, quote }
+  })
+  let json = ''
+  for (let row = 0; row < rows; row += 1) {
+    if (row > 0) json += separator
+    for (const { label, cells, quote } of fields) json += label + cells[row] + quote
+    json += '}'
+  }
+  return json
+}
+
+/** Returns a column's cells as JSON, and the quote that is still to be put around every one of them. */
+function jsonCells({ cells, isPlain, isQuoted }: Column): { cells: readonly Cell[]; quote: '"' | '' } {
+  if (isPlain) return { cells, quote: isQuoted ? '"' : '' }
+  return { cells: isQuoted ? cells.map((cell) => JSON.stringify(cell)) : cells, quote: '' }
+}
+
+/** Writes rows as newline-delimited JSON: the objects of {@link writeJson}, each with a line feed. */
+export const writeNdjson = (rows: RowSet): string => (rows.rows === 0 ? '' : `${writeJson(rows, '\n')}\n`)
+
+const CRLF = '\r\n'
+
+/** Writes the header of {@link writeCsv}. */
+export const writeCsvHeader = (row: RowSchema): string => `${fieldNames(row).join(',')}${CRLF}`
+
+/** Writes rows as CSV (RFC 4180). Null is an empty cell, and an empty text is `""`. */
+export function writeCsv({ columns, rows }: RowSet): string {
+  let csv = ''
+  for (let row = 0; row < rows; row += 1) {
+    for (const [index, { cells }] of columns.entries()) {
+      if (index > 0) csv += ','
+      csv += csvCell(cells[row] ?? null)
+    }
+    csv += CRLF
+  }
+  return csv
+}
+
+const NEEDS_QUOTES = /[",\r\n]/
+
+function csvCell(cell: Cell): string {
+  if (cell === null) return ''
+  return cell === '' || NEEDS_QUOTES.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
+}
