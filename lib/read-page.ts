@@ -37,13 +37,12 @@ export type PageQuery = {
 }
 
 /**
- * Returns a function that runs a statement of `pageStatements`. It throws 401 and 403 as {@link authorize} does, 404
- * when the key does not read the brand, and 503 for an incomplete result.
+ * Returns a function that reads the result of a statement, which returns at most `size` rows. It throws 401 and 403 as
+ * {@link authorize} does, 404 when the key does not read the brand, and 503 for an incomplete result.
  */
-export function pageReader({ row: schema, key }: Pick<PagedRows, 'row' | 'key'>) {
+export function resultReader({ row: schema, key }: Pick<PagedRows, 'row' | 'key'>) {
   const readColumns = columnReader(schema)
-
-  function read(result: Row | null, size: number, log: RequestLog): Omit<Page, 'window'> {
+  return (result: Row | null, size: number, log: RequestLog): Omit<Page, 'window'> => {
     const plan = authorize(result, log)
     const { brand_id, watermark, found, has_more, total } = result ?? {}
     if (brand_id == null) throw httpError('brand')
@@ -62,7 +61,11 @@ export function pageReader({ row: schema, key }: Pick<PagedRows, 'row' | 'key'>)
       throw databaseError(error, log)
     }
   }
+}
 
+/** Returns a function that runs a statement of `pageStatements` and reads its result; throws as {@link resultReader} does. */
+export function pageReader(rows: Pick<PagedRows, 'row' | 'key'>) {
+  const readResult = resultReader(rows)
   return async (
     context: { readonly env: Env; readonly log: RequestLog },
     statement: PageStatement,
@@ -77,7 +80,7 @@ export function pageReader({ row: schema, key }: Pick<PagedRows, 'row' | 'key'>)
       since: since ?? '',
       ...Object.fromEntries(after.map((value, index) => [`after_${index}`, value])),
     })
-    const page = read(result, statement.size, context.log)
+    const page = readResult(result, statement.size, context.log)
     return { ...page, window: windowOf(page.plan) }
   }
 }

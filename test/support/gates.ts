@@ -29,9 +29,16 @@ export function expectedStatus(
     .join(', ')
   if (withoutPlan.has(key)) return 403
   if (!keys.has(key)) return 401
+  if (!hasKnownFormat(searchParams)) return 400
   if (endpoint.kind === 'listing') return 200
   if (!areWellFormed(searchParams, endpoint.kind)) return 400
   return brands.has(searchParams.get('brandId')?.toLowerCase() ?? '') ? 200 : 404
+}
+
+function hasKnownFormat(query: URLSearchParams): boolean {
+  const [format = 'json', ...others] = query.getAll('format')
+  if (others.length > 0 || !['json', 'csv', 'ndjson'].includes(format)) return false
+  return format === 'json' || !query.get('cursor')
 }
 
 function areWellFormed(query: URLSearchParams, kind: Endpoint['kind']): boolean {

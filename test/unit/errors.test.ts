@@ -36,6 +36,10 @@ test('each parameter error has its message', () => {
     order: 'Parameter fromDate must not be later than toDate.',
     cursor:
       'Parameter cursor is invalid. Send nextCursor unchanged, with the same path and the other parameters of the first page.',
+    format: 'Parameter format must be json, csv or ndjson. Leave it out for json.',
+    cursorOfFile: 'Parameter cursor does not apply to csv and ndjson, which have all rows. Leave it out.',
+    tooManyRows:
+      'The window has more than 2,000,000 rows, the most that a file holds. Shorten it with fromDate and toDate.',
   })
 })
 

@@ -3,7 +3,8 @@ import * as z from 'zod/mini'
 import { dailyChanges } from '../../drizzle/daily/changes.ts'
 import { dailyVisibility } from '../../drizzle/daily/visibility.ts'
 import { ChangeRow } from '../../functions/changes.ts'
-import { pageReader, pageStatements } from '../../lib/page.ts'
+import { pageStatements } from '../../lib/page.ts'
+import { resultReader } from '../../lib/read-page.ts'
 import { count, day, text } from '../../lib/schemas.ts'
 import { emptyLog, loggedLines, statusOf } from '../support/log.ts'
 
@@ -11,7 +12,8 @@ const lines = loggedLines()
 
 const row = z.object({ date: day('A day.'), model_id: text('A model.'), total_prompts: count('Answers.') })
 const key = ['date', 'model_id']
-const read = pageReader({ row, key })
+const readResult = resultReader({ row, key })
+const read = (result: Parameters<typeof readResult>[0]) => readResult(result, 1000, emptyLog())
 
 /** A page of two rows that others follow. */
 const PAGE = {
@@ -40,7 +42,7 @@ const EMPTY = {
 }
 
 test('a page that others follow has the key of its last row', () => {
-  expect(read(PAGE, emptyLog())).toEqual({
+  expect(read(PAGE)).toEqual({
     plan: 'pro',
     brandId: 'brand',
     watermark: '2026-10-02',
@@ -51,23 +53,23 @@ test('a page that others follow has the key of its last row', () => {
     ],
     rows: 2,
     next: ['2026-10-02', 'b'],
+    total: null,
   })
 })
 
 test.each([
   ['a last page', LAST, 2],
   ['an empty page', EMPTY, 0],
-  ['a page of a brand that the key does not read', { ...EMPTY, brand_id: null, watermark: null }, 0],
 ])('%s has no next page', (_, result, rows) => {
-  const { brand_id, watermark } = result
-  expect(read(result, emptyLog())).toMatchObject({ brandId: brand_id, watermark, rows, next: null })
+  expect(read(result)).toMatchObject({ rows, next: null })
 })
 
 test.each([
   [401, null],
   [403, { ...PAGE, plan: null }],
+  [404, { ...EMPTY, brand_id: null, watermark: null }],
 ])('returns %i before it reads the page of %j', (status, result) => {
-  expect(statusOf(() => read(result, emptyLog()))).toBe(status)
+  expect(statusOf(() => read(result))).toBe(status)
 })
 
 test.each([
@@ -83,7 +85,7 @@ test.each([
   ['a part of the last key', { last_model_id: null }],
   ['the last key', { last_date: null, last_model_id: null }],
 ])('returns 503 when the result lacks %s', (_, wrong) => {
-  expect(statusOf(() => read({ ...PAGE, ...wrong }, emptyLog()))).toBe(503)
+  expect(statusOf(() => read({ ...PAGE, ...wrong }))).toBe(503)
   expect(lines).toMatchObject([
     {
       event: 'database_error',
@@ -101,16 +103,30 @@ test('the row that shows that another page follows is not of the page', () => {
     cells_model_id: column('a', '\u007f,'),
     cells_total_prompts: column('1', ','),
   }
-  expect(read({ ...PAGE, ...found }, emptyLog()).rows).toBe(1000)
+  expect(read({ ...PAGE, ...found }).rows).toBe(1000)
 })
 
+const VISIBILITY = { path: '/visibility', table: dailyVisibility, row, key }
+
 test('statements have the columns that the reader reads', () => {
-  const { first, next } = pageStatements({ table: dailyVisibility, row, key })
-  for (const { columns } of [first, next]) expect(columns).toEqual(Object.keys(PAGE))
+  const { first, next, firstOfFile, nextOfFile } = pageStatements(VISIBILITY)
+  for (const { columns } of [first, next, nextOfFile]) expect(columns).toEqual(Object.keys(PAGE))
+  expect(firstOfFile.columns).toEqual([...Object.keys(PAGE), 'total'])
+})
+
+test('a file reads a page first, and then five times as many rows', () => {
+  const sizes = Object.entries(pageStatements(VISIBILITY)).map(([name, { size }]) => [name, size])
+  expect(Object.fromEntries(sizes)).toEqual({ first: 1000, next: 1000, firstOfFile: 1000, nextOfFile: 5000 })
+})
+
+test('the total of a file is the number of rows of the window', () => {
+  expect(read({ ...PAGE, total: '2500' }).total).toBe(2500)
+  expect(statusOf(() => read({ ...PAGE, total: 'many' }))).toBe(503)
 })
 
 test('since bounds its column, and the watermark is that of all metrics', () => {
   const { first, next } = pageStatements({
+    path: '/changes',
     table: dailyChanges,
     row: ChangeRow,
     key: ['changed_at', 'date'],
@@ -124,7 +140,7 @@ test('since bounds its column, and the watermark is that of all metrics', () => 
 })
 
 test('building a statement fails for a key that is not a column of the table', () => {
-  expect(() => pageStatements({ table: dailyVisibility, row, key: ['date', 'nothing'] })).toThrow(
+  expect(() => pageStatements({ ...VISIBILITY, key: ['date', 'nothing'] })).toThrow(
     'No column nothing in visibility',
   )
 })

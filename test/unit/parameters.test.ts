@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { HttpError, PARAMETER_ERRORS } from '../../lib/errors.ts'
-import { parameterNames, parseParameters } from '../../lib/parameters.ts'
+import { parameterNames, parseFormat, parseParameters } from '../../lib/parameters.ts'
 
 const ID = 'abcdefab-1111-1111-1111-111111111111'
 
@@ -28,7 +28,7 @@ test.each([
 })
 
 test('a metric does not know since, malformed or repeated', () => {
-  expect(parameterNames('metric')).toEqual(['brandId', 'fromDate', 'toDate', 'cursor'])
+  expect(parameterNames('metric')).toEqual(['brandId', 'fromDate', 'toDate', 'cursor', 'format'])
   expect(errorOf(`brandId=${ID}&since=yesterday&since=`, 'metric')).toBeNull()
 })
 
@@ -69,6 +69,10 @@ describe('names the parameter that is wrong', () => {
     ['cursor', `brandId=${ID}&cursor=1`],
     ['cursor', `brandId=${ID}&cursor=a&cursor=b`],
     ['cursor', `brandId=${ID}&cursor=&cursor=`],
+    ['format', `brandId=${ID}&format=`],
+    ['format', `brandId=${ID}&format`],
+    ['format', `brandId=${ID}&format=json&format=json`],
+    ['cursor', `brandId=${ID}&format=csv&cursor=cA`],
   ])('%s in ?%s', (name, query) => {
     expect(errorOf(query)).toMatch(new RegExp(`^400 .*\\b${name}\\b`))
   })
@@ -124,4 +128,39 @@ test('rejects a start after the end, and accepts a single day', () => {
 
 test('ignores unknown parameters, however often they are sent', () => {
   expect(errorOf(`brandId=${ID}&limit=1&limit=2&FromDate=x&__proto__=1&constructor=2`)).toBeNull()
+})
+
+test.each(['json', 'csv', 'ndjson'])('%s is a format', (format) => {
+  expect(parse({ format })).toEqual({ brandId: ID, format })
+  expect(parse({ format, cursor: '' })).toEqual({ brandId: ID, format })
+})
+
+describe('the format of the brands', () => {
+  const formatOf = (query: string) => {
+    const format = parseFormat(new URLSearchParams(query))
+    return format instanceof HttpError ? `${format.status} ${format.message}` : format
+  }
+
+  test.each([
+    ['', 'json'],
+    ['format=json&cursor=cA', 'json'],
+    ['format=csv', 'csv'],
+    ['format=ndjson&cursor=', 'ndjson'],
+  ])('of ?%s is %s', (query, format) => {
+    expect(formatOf(query)).toBe(format)
+  })
+
+  test.each([
+    ...['CSV', 'csv ', 'xml', 'null', 'application/json', ''].map((format) => `format=${format}`),
+  ])('?%s is malformed', (query) => {
+    expect(formatOf(query)).toBe(`400 ${PARAMETER_ERRORS.format}`)
+  })
+
+  test.each([
+    ['format=csv&format=csv', PARAMETER_ERRORS.repeated('format')],
+    ['format=csv&cursor=cA', PARAMETER_ERRORS.cursorOfFile],
+    ['format=ndjson&cursor=1', PARAMETER_ERRORS.cursorOfFile],
+  ])('?%s is a 400', (query, message) => {
+    expect(formatOf(query)).toBe(`400 ${message}`)
+  })
 })

@@ -6,7 +6,7 @@ import { fillDaily } from '../../support/daily.ts'
 import { checkProperty, scaledTimeout } from '../../support/effort.ts'
 import { findEndpoints } from '../../support/endpoints.ts'
 import { expectedStatus, type Rights } from '../../support/gates.ts'
-import { expectHarmless } from '../../support/harmless.ts'
+import { expectHarmless, rowsOf } from '../../support/harmless.ts'
 import { header, mostly, nasty, spoiled } from '../../support/hostile.ts'
 import { markBrand, marksOf } from '../../support/marks.ts'
 import { tenant } from '../../support/tenant.ts'
@@ -47,8 +47,7 @@ async function ask(request: RawRequest): Promise<Received> {
   if (answer === null) throw new Error('The connection was closed without an answer')
   expectHarmless(answer, method)
   if (answer.status === 200 && method !== 'HEAD') {
-    const { data = [] } = JSON.parse(answer.body)
-    expect(marksOf(data).filter((mark) => mark !== MARK)).toEqual([])
+    expect(marksOf(rowsOf(answer)).filter((mark) => mark !== MARK)).toEqual([])
   }
   return answer
 }
@@ -62,6 +61,10 @@ async function judge(request: RawRequest): Promise<void> {
 
 /** A request as a failure names it. */
 const brief = (request: RawRequest): string => JSON.stringify(request).slice(0, 1000)
+
+/** A target with the bytes escaped that no URI has: workerd answers these itself, so that no Worker receives them. */
+const asUri = (target: string): string =>
+  target.replace(/["<>`\x7f-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16)}`)
 
 /** Requests of which each is judged, side by side. */
 const abreast = (requests: fc.Arbitrary<RawRequest>, judge: (request: RawRequest) => Promise<void>) =>
@@ -104,6 +107,8 @@ const query = () => {
       pair('fromDate', '2026-10-01'),
       pair('toDate', '2026-11-01'),
       pair('since', '2026-10-01T04:31:07.123456Z'),
+      pair('format', 'ndjson'),
+      pair('format', 'csv'),
       pair('limit', '5'),
       fc.tuple(nasty, nasty).map((parts) => parts.join('=')),
       fc.constantFrom(
@@ -137,7 +142,7 @@ type Manner = { method: string; key: string; others: RawRequest['fields'] }
 
 const asRequest = (target: string, { method, key, others = [] }: Manner): RawRequest => ({
   method,
-  target,
+  target: asUri(target),
   fields: [['X-API-Key', key], ...others],
 })
 
@@ -186,7 +191,7 @@ test('the Link to the next page does not grow with unknown parameters', async ()
   const days = { first: '2020-01-01', days: 1001 }
   await fillDaily(db, { name: 'sentiment', brandId, rows: 1001, from: MARK * 10_000, ...days })
   const target = `${BASE}/sentiment?brandId=${brandId}&fromDate=2020-01-01&toDate=2025-01-01`
-  for (const junk of ['%00', '\xff', '<', '&x', '&cursors=1', '+']) {
+  for (const junk of ['%00', '%ff', '|', '&x', '&cursors=1', '+']) {
     const query = `&${junk.repeat(16_384 / junk.length)}`
     const first = await ask({ target: target + query, fields: [['X-API-Key', key]] })
     const link = /^<([^>]+)>; rel="next"$/.exec(fieldOf(first, 'link') ?? '')?.[1] ?? ''

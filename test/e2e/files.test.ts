@@ -1,0 +1,338 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Intercept } from '../../emulator/workers/outbound.ts'
+import { PARAMETER_ERRORS } from '../../lib/errors.ts'
+import { sha256 } from '../../lib/hash.ts'
+import { fieldNames } from '../../lib/row.ts'
+import { call } from '../support/call.ts'
+import { fillDaily, hasManyRowsADay } from '../support/daily.ts'
+import { findEndpoints } from '../support/endpoints.ts'
+import { expectError } from '../support/expect-error.ts'
+import { startOwnService } from '../support/own-service.ts'
+import { type Tenant, tenant } from '../support/tenant.ts'
+import { database } from '../support/world.ts'
+
+const db = database()
+const endpoints = await findEndpoints()
+const paged = endpoints.filter(({ kind }) => kind !== 'listing')
+
+let intercept: Intercept = () => undefined
+let lines: Record<string, unknown>[] = []
+
+const service = await startOwnService({
+  intercept: (...asked) => intercept(...asked),
+  // workerd itself logs a stream that fails.
+  onLog: (line) => line.startsWith('{') && lines.push(JSON.parse(line)),
+})
+afterAll(() => service.close())
+
+beforeEach(() => {
+  intercept = () => undefined
+  lines = []
+})
+
+const ALL = { fromDate: '2010-01-01', toDate: '2030-12-31' }
+
+type Get = {
+  readonly format?: string
+  readonly query?: Record<string, string>
+  readonly headers?: Record<string, string>
+  readonly method?: string
+}
+
+/** Requests all rows of a brand; not through {@link call}, which reads JSON. */
+async function get(
+  path: string,
+  { key, brandId }: Pick<Tenant, 'key' | 'brandId'>,
+  { format = 'ndjson', query = {}, headers = {}, method = 'GET' }: Get = {},
+): Promise<Response> {
+  const search = new URLSearchParams({ brandId, ...ALL, format, ...query })
+  return fetch(`${service.url}/api/export/v1${path}?${search}`, {
+    method,
+    headers: { 'User-Agent': randomUUID(), 'X-API-Key': key, 'Accept-Encoding': 'identity', ...headers },
+  })
+}
+
+/** The rows of all pages, each as its JSON text. A page has a row per line. */
+async function rowTexts(path: string, { key, brandId }: Tenant): Promise<string[]> {
+  const rows: string[] = []
+  let cursor: string | undefined
+  do {
+    const page = await call(path, { key, query: { brandId, ...ALL, cursor } })
+    rows.push(...page.text.slice('{"data":['.length, page.text.lastIndexOf('],"pagination"')).split(',\n'))
+    cursor = page.pagination.nextCursor ?? undefined
+  } while (cursor !== undefined)
+  return rows
+}
+
+/** A brand with citations. */
+async function cited(rows: number): Promise<Tenant> {
+  const its = await tenant(db)
+  await fillDaily(db, { name: 'citations', brandId: its.brandId, rows, first: '2015-01-01', days: 10 })
+  return its
+}
+
+/** Lists the days of a brand's citations as the refresh does. */
+const list = ({ brandId }: Tenant) =>
+  db.query(
+    `insert into daily.changes
+     select brand_id, 'citations', date, count(*), '{}', '2026-01-01T00:00:00.000000Z' from daily.citations
+     where brand_id = $1 group by brand_id, date`,
+    [brandId],
+  )
+
+/** Runs work before the nth request of a file to a service, which then passes. Returns the number of requests. */
+function beforeRequest(to: 'neon' | 'upstash', number: number, work: () => unknown): { count: number } {
+  const requests = { count: 0 }
+  intercept = async (each) => {
+    if (each !== to) return undefined
+    requests.count += 1
+    if (requests.count === number) await work()
+    return undefined
+  }
+  return requests
+}
+
+const fileLine = () => lines.find(({ event }) => event === 'file')
+
+describe.each(paged)('a file of $path', ({ name, path, row }) => {
+  test('has the rows of all pages, byte for byte as NDJSON', async () => {
+    const its = await tenant(db)
+    const days = (await hasManyRowsADay(db, name)) ? 3 : 2500
+    await fillDaily(db, { name, brandId: its.brandId, rows: 2500, first: '2015-01-01', days })
+    const ndjson = await (await get(path, its)).text()
+    const pages = await rowTexts(path, its)
+    expect(pages).toHaveLength(2500)
+    expect(ndjson).toBe(pages.map((each) => `${each}\n`).join(''))
+
+    const csv = await (await get(path, its, { format: 'csv' })).text()
+    const [header, ...records] = csv.split('\r\n')
+    expect(header).toBe(fieldNames(row).join(','))
+    expect(records.pop()).toBe('')
+    expect(records).toHaveLength(2500)
+  })
+})
+
+describe('a file', () => {
+  test('of brands has those that the key reads', async () => {
+    const its = await tenant(db)
+    await db.query(`update brands set name = 'A "B", C', industry = '' where id = $1`, [its.brandId])
+    const { data } = await call('/brands', { key: its.key })
+    const ndjson = await get('/brands', its)
+    expect(await ndjson.text()).toBe(`${JSON.stringify(data[0])}\n`)
+    expect(ndjson.headers.get('Content-Disposition')).toBe('attachment; filename="brands.ndjson"')
+    expect(await (await get('/brands', its, { format: 'csv' })).text()).toBe(
+      'id,name,displayName,url,siteUrl,industry,createdAt\r\n' +
+        `${its.brandId},"A ""B"", C",Acme Corporation,acme.example,https://acme.example,"",${data[0]?.createdAt}\r\n`,
+    )
+  })
+
+  test('of an empty window has the header alone', async () => {
+    const its = await tenant(db)
+    expect(await (await get('/sentiment', its, { format: 'csv' })).text()).toMatch(/^date,[a-z_,]+\r\n$/)
+    expect(await (await get('/sentiment', its)).text()).toBe('')
+  })
+
+  test('has its headers, also for HEAD', async () => {
+    const its = await cited(3)
+    for (const method of ['GET', 'HEAD']) {
+      const { status, headers } = await get('/citations', its, { format: 'csv', method })
+      expect(status).toBe(200)
+      expect(headers.get('Content-Type')).toBe('text/csv; charset=utf-8; header=present')
+      expect(headers.get('Content-Disposition')).toBe(
+        `attachment; filename="citations_${its.brandId}_2010-01-01_2030-12-31.csv"`,
+      )
+      expect(headers.get('X-Data-Settled-Through')).toMatch(/^\d{4}-\d\d-\d\d$/)
+      expect(headers.get('RateLimit')).toMatch(/r=99;/)
+      expect(headers.get('ETag')).toBeNull()
+    }
+    expect((await get('/citations', its)).headers.get('Content-Type')).toBe('application/x-ndjson')
+  })
+
+  test('is named after the window that was applied', async () => {
+    const its = await tenant(db, { plan: 'pro' })
+    const { headers } = await get('/visibility', its, {
+      query: { fromDate: '2015-01-01', toDate: '2030-12-31' },
+    })
+    const { meta } = await call('/visibility', { key: its.key, query: { brandId: its.brandId, ...ALL } })
+    expect(headers.get('Content-Disposition')).toContain(
+      `visibility_${its.brandId}_${meta.fromDate?.slice(0, 10)}_2030-12-31.ndjson`,
+    )
+  })
+
+  test.each([
+    ['gzip', 'gzip'],
+    ['br, gzip', 'gzip'],
+    ['gzip;q=0, br', null],
+    ['identity', null],
+  ])('accepted as %s is encoded as %s', async (accepted, encoding) => {
+    const its = await cited(2500)
+    const response = await get('/citations', its, { headers: { 'Accept-Encoding': accepted } })
+    expect(response.headers.get('Content-Encoding')).toBe(encoding)
+    expect(response.headers.get('Vary')).toBe('Accept-Encoding')
+    expect((await response.text()).split('\n')).toHaveLength(2501)
+  })
+
+  test('is not sent when a gate is closed, but a JSON error', async () => {
+    const its = await cited(3)
+    const errorOf = async (query: Record<string, string>, key: string = its.key) =>
+      call('/citations', {
+        key,
+        service: service.url,
+        query: { brandId: its.brandId, format: 'csv', ...query },
+      })
+    expectError(await errorOf({}, `${its.key.slice(0, -1)}x`), 401)
+    expectError(await errorOf({}, (await tenant(db, { plan: 'lite' })).key), 403)
+    expectError(await errorOf({ brandId: randomUUID() }), 404)
+    expectError(await errorOf({ format: 'xml' }), 400)
+    expectError(await errorOf({ cursor: 'cA' }), 400)
+    const { key: lite } = await tenant(db, { plan: 'lite' })
+    expectError(await call('/brands', { key: its.key, query: { format: 'xml' } }), 400)
+    expectError(await call('/brands', { key: lite, query: { format: 'xml' } }), 403)
+  })
+
+  test('of too many rows is a 400 that asks for a shorter window', async () => {
+    const its = await cited(1001)
+    await list(its)
+    const listAgain = (rows: number) =>
+      db.query(`update daily.changes set rows = $2 where brand_id = $1 and date = '2015-01-01'`, [
+        its.brandId,
+        rows,
+      ])
+    // The other 9 days have 100 each.
+    await listAgain(1_999_101)
+    const refused = await call('/citations', {
+      key: its.key,
+      service: service.url,
+      query: { brandId: its.brandId, ...ALL, format: 'csv' },
+    })
+    expect([refused.status, refused.error]).toEqual([400, PARAMETER_ERRORS.tooManyRows])
+    expect((await get('/citations', its, { method: 'HEAD' })).status).toBe(400)
+    await listAgain(1_999_100)
+    expect((await get('/citations', its)).status).toBe(200)
+  })
+})
+
+describe('the budget of a file', () => {
+  /** Counts the requests that a file consumes. */
+  async function consumed(path: string, its: Tenant): Promise<number> {
+    let requests = 0
+    intercept = async (to, request) => {
+      if (to !== 'upstash') return undefined
+      const command: unknown[] = await request.clone().json()
+      requests += Number(command.at(-1))
+      return undefined
+    }
+    await (await get(path, its)).text()
+    return requests
+  }
+
+  test.each([
+    [0, 1],
+    [1000, 1],
+    [1001, 2],
+    [7000, 7],
+    [7001, 8],
+  ])('of %i rows is %i requests', async (rows, requests) => {
+    const its = await cited(rows)
+    expect(await consumed('/citations', its)).toBe(requests)
+  })
+
+  test('that is listed is consumed before the rows are read', async () => {
+    const its = await cited(8500)
+    await list(its)
+    const order: string[] = []
+    intercept = async (to, request) => {
+      const body: unknown = await request.clone().json()
+      order.push(to === 'neon' ? 'read' : `consume ${Array.isArray(body) ? body.at(-1) : ''}`)
+      return undefined
+    }
+    expect((await (await get('/citations', its)).text()).split('\n')).toHaveLength(8501)
+    expect(order.slice(2)).toEqual(['consume 5', 'read', 'consume 3', 'read'])
+  })
+
+  test('of brands is one request for each started thousand', async () => {
+    const its = await tenant(db)
+    await db.query(
+      `insert into brands (organization_id, name, display_name, url, site_url)
+       select $1, 'Brand ' || n, 'A brand', 'a.example', 'https://a.example' from generate_series(1, 1000) as n`,
+      [its.org.id],
+    )
+    expect(await consumed('/brands', its)).toBe(2)
+  })
+
+  test('leaves 5 requests to the client, waits for a refill and goes on', async () => {
+    const its = await cited(12_001)
+    await list(its)
+    const client = { Authorization: randomUUID() }
+    const bucket = `export-api:${await sha256(`authorization ${client.Authorization}`)}`
+    await service.redis(['HSET', bucket, 'refilledAt', String(Date.now()), 'tokens', '12'])
+    const file = (await get('/citations', its, { headers: client })).text()
+    const left = async () => Object.values(await service.redis(['HGET', bucket, 'tokens'])).map(Number)
+    // Its request, and 5 for rows.
+    await expect.poll(left).toEqual([6])
+    for (let other = 1; other <= 5; other += 1) {
+      const { status } = await call('/brands', { key: its.key, service: service.url, headers: client })
+      expect(status).toBe(200)
+    }
+    expect((await file).split('\n')).toHaveLength(12_002)
+  })
+})
+
+describe('a file whose rows cannot be read to the end', () => {
+  const broken = () => new Response('', { status: 500 })
+
+  test.each(['identity', 'gzip'])('breaks the transfer, encoded as %s', async (encoding) => {
+    const its = await cited(1500)
+    const revoke = () => db.query('update api_keys set revoked_at = now() where id = $1', [its.keyId])
+    beforeRequest('neon', 2, revoke)
+    const response = await get('/citations', its, { headers: { 'Accept-Encoding': encoding } })
+    expect(response.status).toBe(200)
+    await expect(response.text()).rejects.toThrow('terminated')
+    await expect.poll(fileLine).toMatchObject({ endpoint: '/citations', outcome: 'failed', rows: 1000 })
+  })
+
+  test('breaks when a lower plan moves its window', async () => {
+    const its = await cited(1500)
+    beforeRequest('neon', 2, () =>
+      db.query(`update subscriptions set plan = 'pro' where organization_id = $1`, [its.org.id]),
+    )
+    await expect((await get('/citations', its)).text()).rejects.toThrow('terminated')
+  })
+
+  test('is read to the end after a failure that passes', async () => {
+    const its = await cited(1500)
+    let requests = 0
+    intercept = async (to) => {
+      if (to === 'neon') requests += 1
+      return to === 'neon' && requests === 2 ? broken() : undefined
+    }
+    expect((await (await get('/citations', its)).text()).split('\n')).toHaveLength(1501)
+    expect(requests).toBe(3)
+    await expect.poll(fileLine).toMatchObject({ outcome: 'complete', rows: 1500 })
+  })
+
+  test('is not begun when the first rows cannot be read', async () => {
+    const its = await cited(1500)
+    intercept = async (to) => (to === 'neon' ? broken() : undefined)
+    expect((await get('/citations', its)).status).toBe(503)
+  })
+
+  test('is read no further when the client leaves', async () => {
+    const its = await cited(30_000)
+    const { promise: left, resolve: leave } = Promise.withResolvers<void>()
+    const requests = beforeRequest('neon', 2, () => left)
+    const leaving = new AbortController()
+    const search = new URLSearchParams({ brandId: its.brandId, ...ALL, format: 'csv' })
+    const response = await fetch(`${service.url}/api/export/v1/citations?${search}`, {
+      headers: { 'X-API-Key': its.key, 'User-Agent': randomUUID() },
+      signal: leaving.signal,
+    })
+    const body = response.text()
+    leaving.abort()
+    await expect(body).rejects.toThrow()
+    leave()
+    await expect.poll(fileLine).toMatchObject({ outcome: 'canceled' })
+    expect(requests.count).toBeLessThan(5)
+  })
+})

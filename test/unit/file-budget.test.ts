@@ -1,0 +1,102 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { fileBudget } from '../../lib/file-budget.ts'
+import type { Budget } from '../../lib/rate-limit.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+/** A token bucket that refills 12 seconds after it was asked, and what it was asked for. */
+function bucket(tokens: number) {
+  const asked: number[] = []
+  const state = { tokens }
+  const start = Date.now()
+  let refills = 0
+  const consume = async (requests: number): Promise<Budget> => {
+    asked.push(requests)
+    const seconds = (Date.now() - start) / 1000
+    for (; (refills + 1) * 12 <= seconds; refills += 1) state.tokens = Math.min(100, state.tokens + 20)
+    const allowed = requests <= state.tokens
+    if (allowed) state.tokens -= requests
+    return {
+      allowed,
+      remaining: allowed ? state.tokens : 0,
+      refillSeconds: Math.ceil((refills + 1) * 12 - seconds),
+    }
+  }
+  return { asked, state, consume }
+}
+
+const clock = () => new Date()
+
+/** Consumes for a number of rows, and returns the seconds that this took. */
+async function secondsFor(consumeFor: (rows: number) => Promise<void>, rows: number): Promise<number> {
+  const start = Date.now()
+  let done = false
+  const consumed = consumeFor(rows).then(() => {
+    done = true
+  })
+  for (await vi.advanceTimersByTimeAsync(0); !done; ) await vi.advanceTimersByTimeAsync(1000)
+  await consumed
+  return Math.floor((Date.now() - start) / 1000)
+}
+
+test.each([
+  [0, []],
+  [1, []],
+  [1000, []],
+  [1001, [1]],
+  [2000, [1]],
+  [6000, [5]],
+  [6001, [5, 1]],
+])('%i rows cost one request for each started thousand, the first of which is the file itself', async (rows, asked) => {
+  const its = bucket(100)
+  await fileBudget(its.consume, clock)(rows)
+  expect(its.asked).toEqual(asked)
+})
+
+test('rows that were consumed for cost nothing again', async () => {
+  const its = bucket(100)
+  const consumeFor = fileBudget(its.consume, clock)
+  for (const rows of [1500, 2000, 1999, 2001, 3000]) await consumeFor(rows)
+  expect(its.asked).toEqual([1, 1])
+})
+
+test('leaves 5 requests, waits for the next refill and goes on', async () => {
+  const its = bucket(14)
+  const consumeFor = fileBudget(its.consume, clock)
+  expect(await secondsFor(consumeFor, 6000)).toBe(0)
+  expect(its.state.tokens).toBe(9)
+  expect(await secondsFor(consumeFor, 11_000)).toBe(12)
+  expect(its.state.tokens, '9 + 20 - 5').toBe(24)
+  expect(its.asked, 'does not ask before the refill').toEqual([5, 5])
+})
+
+test('takes a budget to its last 5 requests, and not below', async () => {
+  const its = bucket(10)
+  expect(await secondsFor(fileBudget(its.consume, clock), 6000)).toBe(0)
+  expect(its.state.tokens).toBe(5)
+})
+
+test('gives back what it took from the last 5', async () => {
+  const its = bucket(9)
+  const consumeFor = fileBudget(its.consume, clock)
+  expect(await secondsFor(consumeFor, 6000)).toBe(12)
+  expect(its.asked).toEqual([5, -5, 5])
+  expect(its.state.tokens, '9 + 20 - 5').toBe(24)
+})
+
+test('waits again when other requests have consumed the refill', async () => {
+  const its = bucket(14)
+  const consumeFor = fileBudget(its.consume, clock)
+  await consumeFor(6000)
+  const waited = secondsFor(consumeFor, 11_000)
+  await vi.advanceTimersByTimeAsync(11_000)
+  // The refill brings it to 8.
+  its.state.tokens = -12
+  expect(await waited).toBe(24)
+  expect(its.state.tokens, '8 + 20 - 5').toBe(23)
+})
+
+test('does not wait while the counter is away', async () => {
+  await fileBudget(async () => null, clock)(1_000_000)
+})
