@@ -6,6 +6,7 @@ export function banner({ url, databaseUrl, inspectorUrl }: Emulator, demo: boole
   console.log(`Export API on ${url}/api/export/v1`)
   if (inspectorUrl) console.log(`Inspector on ${inspectorUrl}`)
   if (!demo) return
+  const key = DEMO.keys.find(({ label }) => label === 'enterprise')?.key
   const width = Math.max(...DEMO.keys.map(({ label }) => label.length))
   console.log(`
 Keys
@@ -13,7 +14,9 @@ ${DEMO.keys.map(({ label, key, note }) => `  ${label.padEnd(width)}  ${key}  ${n
 
 Open ${url}/api/export/v1/docs in a browser, or run
   curl '${url}/api/export/v1/visibility?brandId=${DEMO.brandId}' \\
-    -H 'X-API-Key: ${DEMO.keys.find(({ label }) => label === 'enterprise')?.key}'
+    -H 'X-API-Key: ${key}'
+A CSV file of all rows: curl -OJ '${url}/api/export/v1/citation-share?brandId=${DEMO.brandId}&format=csv' \\
+    -H 'X-API-Key: ${key}'
 
 Database  ${databaseUrl}
 Press Ctrl-C to stop.`)

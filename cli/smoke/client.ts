@@ -23,6 +23,21 @@ export function originOf(address: string): string {
 
 /** Sends a request to a path under the API's base. Throws an error whose message is a sentence. */
 export async function get(url: string, path: string, key?: string, query: Query = {}): Promise<JsonResponse> {
+  const { text, ...response } = await getText(url, path, key, query)
+  try {
+    return { ...response, body: JSON.parse(text) }
+  } catch {
+    throw new Error(`${url} returned ${response.status} with a non-JSON body. Check API_URL and the route.`)
+  }
+}
+
+/** Sends a request as {@link get} does, and returns the body as text. */
+export async function getText(
+  url: string,
+  path: string,
+  key?: string,
+  query: Query = {},
+): Promise<{ status: number; headers: Headers; text: string }> {
   const address = new URL(`${url}${BASE}${path}`)
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) address.searchParams.set(name, value)
@@ -33,14 +48,7 @@ export async function get(url: string, path: string, key?: string, query: Query 
   }).catch((error) => {
     throw new Error(`Cannot reach ${address.origin}: ${reasonOf(error.cause ?? error)}.`)
   })
-  const text = await response.text()
-  try {
-    return { status: response.status, headers: response.headers, body: JSON.parse(text) }
-  } catch {
-    throw new Error(
-      `${address.origin} returned ${response.status} with a non-JSON body. Check API_URL and the route.`,
-    )
-  }
+  return { status: response.status, headers: response.headers, text: await response.text() }
 }
 
 /** Throws an error whose message is a sentence when the status is not the expected one. */

@@ -4,7 +4,7 @@ import * as z from 'zod/mini'
 import { UsageError } from '../../drizzle/db/connect.ts'
 import { BASE } from '../../lib/app.ts'
 import { type OpenApiDocument, responseValidator } from '../../lib/openapi/response-validator.ts'
-import { expectBody, expectStatus, get, type Service } from './client.ts'
+import { expectBody, expectStatus, get, getText, type Service } from './client.ts'
 
 /** The outcome of one check; `failure` is a sentence. */
 type Finding = { readonly name: string; readonly result: string; readonly failure?: string }
@@ -18,7 +18,7 @@ const Document = z.looseObject({
     z.string().check(z.startsWith(BASE)),
     z.looseObject({
       get: z.looseObject({
-        parameters: z.optional(z.array(z.unknown())),
+        parameters: z.array(z.object({ $ref: z.string() })),
         responses: z.record(z.string(), z.looseObject({})),
       }),
     }),
@@ -52,7 +52,7 @@ export async function runSmoke(service: Service): Promise<void> {
 
 /**
  * Checks the OpenAPI document, the health and a wrong key. With a key, it also checks the brands listing and the first two
- * pages of each metric in the document, each response against the document.
+ * pages of each metric in the document, each response against the document, and the rows of a file against those of a page.
  */
 export async function* smoke({ url, key }: Service): AsyncGenerator<Finding> {
   let document: (z.infer<typeof Document> & OpenApiDocument) | undefined
@@ -79,7 +79,7 @@ export async function* smoke({ url, key }: Service): AsyncGenerator<Finding> {
   }
   const endpoints = Object.entries(document.paths).map(([path, { get }]) => ({
     path: path.slice(BASE.length),
-    paged: get.parameters !== undefined,
+    paged: get.parameters.some(({ $ref }) => $ref.endsWith('/brandId')),
   }))
   const listing = endpoints.find(({ paged }) => !paged)?.path ?? '/brands'
 
@@ -120,6 +120,21 @@ export async function* smoke({ url, key }: Service): AsyncGenerator<Finding> {
       return `${rows(first.data.length)}, then ${second.data.length}`
     })
   }
+  const path = endpoints.find(({ paged }) => paged)?.path ?? ''
+  yield await check('a file', async () => {
+    // The default window: a file of all rows could take minutes.
+    const { brandId } = query
+    const response = await read(path, key, { brandId })
+    expectStatus(response, 200)
+    const { data, pagination } = expectBody(Page, response)
+    const { text } = await getText(url, path, key, { brandId, format: 'ndjson' })
+    const lines = text.split('\n').slice(0, -1)
+    const compared = pagination.nextCursor === null ? lines : lines.slice(0, data.length)
+    if (compared.join('\n') !== data.map((row) => JSON.stringify(row)).join('\n')) {
+      throw new Error('The file differs from the first page.')
+    }
+    return rows(lines.length)
+  })
 }
 
 /** Waits until the health check succeeds, at most so many seconds. The smoke test then reports what is wrong. */

@@ -85,7 +85,7 @@ test('wrangler uploads code, secrets, tag and settings as one version, and then 
       { name: 'CURSOR_SECRET_PREVIOUS', type: 'secret_text', text: DEPLOY_ENVIRONMENT.CURSOR_SECRET },
     ]),
     placement: { region: 'aws:eu-central-1' },
-    limits: { cpu_ms: 1000 },
+    limits: { cpu_ms: 300_000, subrequests: 10_000 },
     observability: { enabled: true, logs: { invocation_logs: false } },
     annotations: { 'workers/tag': 'abc' },
   })

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, expect, inject, test, vi } from 'vitest'
 import { smoke } from '../../../cli/smoke/smoke.ts'
 import { runCommand } from '../../support/command.ts'
 import { fillDaily } from '../../support/daily.ts'
@@ -9,6 +10,7 @@ const BASE = '/api/export/v1'
 
 const db = database()
 let its: Tenant
+let client = ''
 
 /** What the tests answer instead of the service. */
 let fault: (path: string) => Promise<Response> | undefined = () => undefined
@@ -23,8 +25,15 @@ beforeAll(async () => {
   await fillDaily(db, { name: 'sentiment', brandId: its.brandId, rows: 3, first: '2026-09-01', days: 3 })
   vi.stubGlobal('fetch', (url: URL | string, init?: RequestInit) => {
     const { pathname, search } = new URL(url)
-    return fault(pathname + search) ?? fetch(url, init)
+    // A rate budget of its own for each test.
+    return (
+      fault(pathname + search) ?? fetch(url, { ...init, headers: { ...init?.headers, 'User-Agent': client } })
+    )
   })
+})
+
+beforeEach(() => {
+  client = randomUUID()
 })
 
 afterAll(() => vi.unstubAllGlobals())
@@ -50,8 +59,9 @@ test('a healthy service gives a table without failures; metrics are read to the 
     visibility: '1000 rows, then 300',
     sentiment: '3 rows',
     citations: '0 rows',
+    'a file': '0 rows',
   })
-  expect(table['openapi.json']).toBe(`${lines.length - 3} paths`)
+  expect(table['openapi.json']).toBe(`${lines.length - 4} paths`)
 })
 
 test('--without-key runs only the checks that need no key', async () => {
@@ -106,6 +116,13 @@ test.for<[string, string, (path: string) => Promise<Response>, RegExp]>([
     'visibility',
     (path) => genuine(path.replace(/[?&]cursor=[^&]+/, '')),
     /^visibility: The second page repeats a row\.$/m,
+  ],
+  [
+    'a file with another row',
+    'citation-share?brandId=',
+    (path) =>
+      path.includes('ndjson') ? Promise.resolve(new Response('{"date":"2026-10-01"}\n')) : genuine(path),
+    /^a file: The file differs from the first page\.$/m,
   ],
   ['a wrong key that works', 'brands', (path) => genuine(path), /^a wrong key: Expected 401, got 200\.$/m],
   [
