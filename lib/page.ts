@@ -1,19 +1,17 @@
-import { getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
-import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
-import { dailyChanges } from '../drizzle/daily/changes.ts'
+import { sql } from 'drizzle-orm'
 import { ACCESS_COLUMNS } from './access.ts'
-import { type PreparedStatement, prepareStatement } from './prepared-statement.ts'
 import {
-  aggregateColumns,
-  columnNames,
-  fieldNames,
-  firstCells,
-  mostBytes,
-  ROW_BYTES,
-  type RowSchema,
-} from './row.ts'
-import { activeKey, canRead } from './scope.ts'
-import { dayOfWindow, windows } from './window-by-plan.ts'
+  columnOf,
+  lastOf,
+  list,
+  type PagedRows,
+  type Part,
+  pageStatement,
+  type Size,
+  totalOf,
+} from './page-statement.ts'
+import { type PreparedStatement, prepareStatement } from './prepared-statement.ts'
+import { columnNames } from './row.ts'
 
 /** Rows of a full page. */
 export const PAGE_SIZE = 1000
@@ -24,29 +22,10 @@ export const PAGE_SIZE = 1000
  */
 export const PAGE_BYTES = 4_000_000
 
-/** The most rows that a statement returns, and the most bytes that these have as JSON. */
-type Size = { readonly rows: number; readonly bytes: number }
-
 const PAGE: Size = { rows: PAGE_SIZE, bytes: PAGE_BYTES }
 
 /** What a file reads at a time: more than a page, for fewer round trips (`npm run bench -- files`). */
 export const FILE_PART: Size = { rows: 5 * PAGE_SIZE, bytes: 2 * PAGE_BYTES }
-
-/** A text that sorts after every time. */
-const AFTER_TIMES = sql.raw(`'A'`)
-
-/** The rows of an endpoint. */
-export type PagedRows = {
-  /** Path of the endpoint, below the base. */
-  readonly path: string
-  readonly table: PgTable
-  /** The schema of the rows that are sent. */
-  readonly row: RowSchema
-  /** The columns that order and identify a brand's rows. The first one is `since`, or else the date. */
-  readonly key: readonly string[]
-  /** The column that the parameter `since` bounds. */
-  readonly since?: string | undefined
-}
 
 /** A statement that reads rows, and the most that it returns. */
 export type PageStatement = PreparedStatement & { readonly size: number }
@@ -90,7 +69,10 @@ export function pageStatements(rows: PagedRows): PageStatements {
       : sql`(brand_id, ${sql.identifier(since)}) > (reading.brand_id, ${sql.placeholder('since')}) and date >= reading.first`
   const next = sql`(brand_id, ${key}) > (reading.brand_id, ${after}) and date >= reading.first`
   const prepared = (part: Part): PageStatement => ({
-    ...prepareStatement(statement(rows, part), part.total === undefined ? columns : [...columns, 'total']),
+    ...prepareStatement(
+      pageStatement(rows, part),
+      part.total === undefined ? columns : [...columns, 'total'],
+    ),
     size: part.size.rows,
   })
   return {
@@ -99,97 +81,4 @@ export function pageStatements(rows: PagedRows): PageStatements {
     firstOfFile: prepared({ from: first, size: PAGE, total: totalOf(rows, first) }),
     nextOfFile: prepared({ from: next, size: FILE_PART }),
   }
-}
-
-/** Column of a result that holds a key column of the page's last row. */
-export const lastOf = (name: string): string => `last_${name}`
-
-/** The condition on a statement's first row, its size, and an expression of how many rows the window has. */
-type Part = { readonly from: SQL; readonly size: Size; readonly total?: SQL }
-
-/** SQL of the condition on the last row of the window. */
-const through = (since: string | undefined): SQL =>
-  since === undefined
-    ? sql`(brand_id, date) <= (reading.brand_id, reading.last)`
-    : sql`(brand_id, ${sql.identifier(since)}) < (reading.brand_id, ${AFTER_TIMES}) and date <= reading.last`
-
-/** SQL of the number of rows of a window. That of a metric's rows is listed by day, so that no row is counted. */
-const totalOf = ({ path, table, since }: PagedRows, from: SQL): SQL =>
-  since === undefined
-    ? sql`(
-        select coalesce(sum(rows), 0) from ${dailyChanges}
-        where brand_id = reading.brand_id and endpoint = ${sql.raw(`'${path.slice(1)}'`)}
-          and date between reading.first and reading.last
-      )`
-    : sql`(select count(*) from ${table} where ${from} and ${through(since)})`
-
-// Bounds and order are of the whole key, the brand included: so Postgres reads just these rows, in index order. It
-// reads one row more than a page holds, and counts bytes only when the rows could be too large.
-function statement({ table, row, key, since }: PagedRows, { from, size, total }: Part): SQL {
-  const limit = sql.raw(String(size.rows))
-  const bytes = sql.raw(String(size.bytes))
-  const order = ['brand_id', ...key].map((name) => sql`${columnOf(table, name)}`)
-  const selected = new Set([...fieldNames(row), ...key])
-  // The changes are of all metrics.
-  const metric = since === undefined ? sql.raw(`'${getTableName(table)}', `) : sql``
-  const rows = sql`
-        select ${list([...selected].map((name) => sql`${columnOf(table, name)}`))}
-        from ${table}
-        where ${from} and ${through(since)}
-        order by ${list(order)}
-        limit ${limit} + 1`
-  const keys = key.map(
-    (name) => sql`array_agg(page.${sql.identifier(name)}) as ${sql.identifier(lastOf(name))}`,
-  )
-  const last = key.map((name) => {
-    const column = sql.identifier(lastOf(name))
-    return sql`page.${column}[least(sent.found, ${limit})]::text as ${column}`
-  })
-  const totals =
-    total === undefined
-      ? []
-      : [sql`case when least(sent.found, ${limit}) < page.found then ${total} end::text as total`]
-  return sql`
-    with access as (${activeKey}),
-    reading as materialized (
-      select
-        access.key_id, access.organization_id, access.plan, brand.id as brand_id,
-        ${dayOfWindow('first')} as first, ${dayOfWindow('last')} as last
-      from access
-      cross join ${windows}
-      left join export_source.brands as brand on brand.id = ${sql.placeholder('brand_id')}::uuid and ${canRead}
-    )
-    select
-      key_id::text, organization_id::text, plan, brand_id::text,
-      daily.watermark(${metric}brand_id, first, least(last, ${sql.placeholder('today')}::date))::text as watermark,
-      sent.found::text, (least(sent.found, ${limit}) < page.found)::text as has_more,
-      ${list([...firstCells(row), ...last, ...totals])}
-    from reading
-    cross join lateral (
-      select ${list([sql`count(*) as found`, ...aggregateColumns(row, key), ...keys])}
-      from (${rows}
-      ) as page
-    ) as page
-    cross join lateral (
-      select case when ${mostBytes(row)} <= ${bytes} then page.found else coalesce((
-        select greatest(number - 1, 1)
-        from (
-          select row_number() over so_far as number, sum(${ROW_BYTES}) over so_far as bytes
-          from (${rows}
-          ) as page
-          window so_far as (rows unbounded preceding)
-        ) as page
-        where bytes > ${bytes}
-        limit 1
-      ), page.found) end as found
-      offset 0
-    ) as sent`
-}
-
-const list = (parts: SQL[]): SQL => sql.join(parts, sql`, `)
-
-function columnOf(table: PgTable, name: string): PgColumn {
-  const column = getTableColumns(table)[name]
-  if (column === undefined) throw new Error(`No column ${name} in ${getTableName(table)}`)
-  return column
 }
