@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -8,6 +8,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { startEmbeddedPostgres } from '../../emulator/postgres/embedded.ts'
 import { pull, type Row } from '../support/call.ts'
+import { readCodeBlocks } from '../support/code-blocks.ts'
 import { METRICS } from '../support/copy-check.ts'
 import { type Fault, startFaltering } from '../support/faltering.ts'
 import { hasAll } from '../support/programs.ts'
@@ -17,17 +18,7 @@ import { brand, database, prompt, refresh } from '../support/world.ts'
 // Runs the Python program and the SQL statements of docs/sync.md as they stand there.
 
 const run = promisify(execFile)
-const page = await readFile(new URL('../../docs/sync.md', import.meta.url), 'utf8')
-
-/** The code blocks of a language below a heading of the page. */
-function blocks(heading: string, language: string): string[] {
-  const [, section = ''] = page.split(`\n### ${heading}\n`)
-  const [untilNext = ''] = section.split(/\n##+ /)
-  return [...untilNext.matchAll(new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``, 'g'))].map(
-    ([, code = '']) => code,
-  )
-}
-
+const blocks = await readCodeBlocks('sync.md')
 const db = database()
 const folder = await mkdtemp(join(tmpdir(), 'docs-sync-'))
 const postgres = await startEmbeddedPostgres()

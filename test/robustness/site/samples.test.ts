@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +10,7 @@ import { isPaged } from '../../../site/reference.ts'
 import { type Language, SAMPLES } from '../../../site/samples.ts'
 import { call, pull, type Row } from '../../support/call.ts'
 import { fillDaily } from '../../support/daily.ts'
+import { duckdbSetup } from '../../support/duckdb.ts'
 import { type Faltering, type Fault, startFaltering } from '../../support/faltering.ts'
 import { hasAll } from '../../support/programs.ts'
 import { reference } from '../../support/reference.ts'
@@ -49,18 +50,6 @@ const fromSqlite = async (folder: string, table: string): Promise<Row[]> => {
   return rows
 }
 
-// DuckDB's HTTP extension comes from its Python package where there is one, else from DuckDB's server.
-const { stdout: httpfs } = spawnSync(
-  'python3',
-  [
-    '-c',
-    `import glob, duckdb_extension_httpfs as package
-print(*glob.glob(package.__path__[0] + "/**/*.duckdb_extension", recursive=True), end="")`,
-  ],
-  { encoding: 'utf8' },
-)
-const DUCKDB_SETUP = `SET extension_directory = '${folder}'; ${httpfs && `INSTALL '${httpfs}'`}`
-
 const RUNNERS: Readonly<Record<Language, Runner>> = {
   curl: {
     file: 'pull.sh',
@@ -78,7 +67,7 @@ const RUNNERS: Readonly<Record<Language, Runner>> = {
   typescript: { file: 'pull.mts', command: [process.execPath], isInstalled: true, stored: fromSqlite },
   sql: {
     file: 'pull.sql',
-    command: ['duckdb', '-cmd', DUCKDB_SETUP, 'export.duckdb', '-f'],
+    command: ['duckdb', '-cmd', duckdbSetup(folder), 'export.duckdb', '-f'],
     isInstalled: hasAll('duckdb'),
     stored: async (folder, table) => {
       const { stdout } = await run('duckdb', ['-json', join(folder, 'export.duckdb'), '-c', `FROM ${table}`])

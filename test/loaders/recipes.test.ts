@@ -1,0 +1,222 @@
+import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DefaultSettings, TaskUtils } from '@microsoft/powerquery-parser'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import type { Intercept } from '../../emulator/workers/outbound.ts'
+import { pull, type Row } from '../support/call.ts'
+import { fillDaily } from '../support/daily.ts'
+import { startOwnService } from '../support/own-service.ts'
+import { hasAll } from '../support/programs.ts'
+import { type Tenant, tenant } from '../support/tenant.ts'
+import { database } from '../support/world.ts'
+import { expectTyped } from './column-types.ts'
+import { type Server, startPostgres } from './postgres.ts'
+import { codeOf, type Loaded, loadInPostgres, type Place, psql, RECIPES, runIn } from './recipes.ts'
+
+// Runs the code of docs/recipes.md as it stands there, apart from address, key and brand.
+
+const db = database()
+const isInstalled = hasAll('curl', 'dlt', 'duckdb', 'psql')
+
+let its: Tenant
+let postgres: Server
+let folder: string
+/** A service whose files break after their first 1000 rows. */
+let breaking: { readonly url: string; readonly close: () => Promise<void> }
+
+/** Finds no active key in the statements after a file's first: these have the last row's key as parameters, too. */
+const revokeInFile: Intercept = async (service, request, genuine) => {
+  if (service !== 'neon') return undefined
+  const { params } = await request.clone().json()
+  if (params.length <= 5) return undefined
+  return Response.json({ ...(await (await genuine()).json()), rows: [], rowCount: 0 })
+}
+
+beforeAll(async () => {
+  if (!isInstalled) return
+  its = await tenant(db)
+  const { brandId } = its
+  const days = { brandId, first: '2026-10-01', days: 30 }
+  await fillDaily(db, { ...days, name: 'citation-share', rows: 1500 })
+  await fillDaily(db, { ...days, name: 'visibility', rows: 1500 })
+  await fillDaily(db, { ...days, name: 'sentiment', rows: 30 })
+  for (const change of [
+    `citation_share set domain = null where citations % 3 = 0`,
+    `citation_share set domain = '' where citations % 3 = 1`,
+    `citation_share set domain = 'NA' where citations % 30 = 2`,
+    `citation_share set url = 'https://é.example/?a="b",c' || chr(10) || citations where citations % 7 = 0`,
+    `visibility set visibility_rate = total_prompts / 37.0 where true`,
+    `sentiment set positive_weight = positive_mentions * 1234567.0123, sentiment_score = 33.3333 where true`,
+    `sentiment set sentiment_score = null where positive_mentions % 3 = 1`,
+  ])
+    await db.query(`update daily.${change} and brand_id = $1`, [brandId])
+  folder = await mkdtemp(join(tmpdir(), 'recipes-'))
+  // The user of PostgreSQL passes through it.
+  await chmod(folder, 0o755)
+  postgres = await startPostgres(folder)
+  breaking = await startOwnService({ intercept: revokeInFile })
+})
+
+afterAll(async () => {
+  if (!isInstalled) return
+  await breaking.close()
+  await postgres.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** Makes a folder and a database, in which a recipe runs. */
+async function place({ url = inject('serviceUrl'), key = its.key } = {}): Promise<Place> {
+  const own = await mkdtemp(join(folder, 'run-'))
+  const PGDATABASE = own.slice(-6)
+  const env = { ...postgres.env, PGDATABASE }
+  const made = { url, key, brandId: its.brandId, folder: own, env }
+  await psql({ ...made, env: postgres.env }, '-c', `create database "${PGDATABASE}"`)
+  return made
+}
+
+const served = (endpoint: string): Promise<Row[]> =>
+  pull(`/${endpoint}`, { key: its.key, query: { brandId: its.brandId, fromDate: '2026-10-01' } })
+
+/** Rows as sorted text. */
+const sorted = (rows: readonly Row[]): string[] => rows.map((row) => JSON.stringify(row)).sort()
+
+describe.skipIf(!isInstalled)('docs/recipes.md', () => {
+  test.for(RECIPES)('$name loads every row with its types', async ({ name, endpoints, run, read }) => {
+    const here = await place()
+    const printed = await run(here)
+    for (const endpoint of endpoints) {
+      const { types, rows } = (await read(here, endpoint)) ?? { types: [], rows: [] }
+      expectTyped(endpoint, types)
+      // pandas has no empty text next to a missing one.
+      const expected = (await served(endpoint)).map((row) =>
+        name === 'pandas' && row.domain === '' ? { ...row, domain: null } : row,
+      )
+      expect(sorted(rows)).toEqual(sorted(expected))
+    }
+    if (name === 'DuckDB') {
+      const rows = await served('citation-share')
+      const sum = (field: string) => rows.reduce((total, row) => total + Number(row[field]), 0)
+      const rate = Number(printed.trimEnd().split('\n').at(-1))
+      expect(rate).toBe((sum('owned_citations') / sum('citations')) * 100)
+    }
+  })
+
+  test.for(RECIPES)('$name fails with a wrong key, and loads nothing', async ({
+    endpoints,
+    run,
+    read,
+    unauthorized,
+  }) => {
+    const here = await place(wrongKey())
+    await expect(run(here)).rejects.toThrow(unauthorized)
+    expectNothing(await read(here, endpoints[0] ?? ''))
+  })
+
+  test.for(RECIPES)('$name fails when the transfer breaks, and loads nothing', async ({
+    endpoints,
+    run,
+    read,
+    broken,
+  }) => {
+    const here = await place({ url: breaking.url })
+    await expect(run(here)).rejects.toThrow(broken)
+    expectNothing(await read(here, endpoints[0] ?? ''))
+  })
+
+  test('the first look lists the brands', async () => {
+    const here = await place()
+    const listed = await runIn(here, 'sh', '-c', codeOf('A first look', 'sh', here))
+    expect(listed).toMatch(new RegExp(`^id,name,[^\r]*\r\n${its.brandId},`))
+  })
+
+  test('curl saves whole files under the names of the service', async () => {
+    const here = await place()
+    await runIn(here, 'sh', '-c', codeOf('curl', 'sh', here))
+    const [csv = '', ndjson = '', ...others] = (await readdir(here.folder)).sort()
+    expect(others).toEqual([])
+    const dates = `${its.brandId}_2026-10-01_\\d{4}-\\d\\d-\\d\\d`
+    expect(csv).toMatch(new RegExp(`^citation-share_${dates}\\.csv$`))
+    expect(ndjson).toMatch(new RegExp(`^sentiment_${dates}\\.ndjson$`))
+    const [url = ''] = codeOf('curl', 'sh', here).match(/http:[^']*format=csv[^']*/) ?? []
+    const whole = await fetch(url, { headers: { 'X-API-Key': its.key } })
+    expect(await readFile(join(here.folder, csv), 'utf8')).toBe(await whole.text())
+    const lines = (await readFile(join(here.folder, ndjson), 'utf8')).trimEnd().split('\n')
+    expect(lines.map((line) => JSON.parse(line))).toEqual(await served('sentiment'))
+    await expect(runIn(here, 'sh', '-c', codeOf('curl', 'sh', here))).rejects.toThrow('curl: (23)')
+  })
+
+  test.for([
+    ['a wrong key', '(22)'],
+    ['a transfer that breaks', '(18)'],
+  ])('curl fails with %s, and leaves no file', async ([cause, code]) => {
+    const here = await place(cause === 'a wrong key' ? wrongKey() : { url: breaking.url })
+    const [first = ''] = codeOf('curl', 'sh', here).split(/(?<!\\)\n/)
+    await expect(runIn(here, 'sh', '-c', first)).rejects.toThrow(`curl: ${code}`)
+    expect(await readdir(here.folder)).toEqual([])
+  })
+
+  test('the query of Power Query parses, and asks for the columns that it types', async () => {
+    const here = await place()
+    const query = codeOf('Excel and Power BI', 'powerquery', here)
+    expect(TaskUtils.isParseStageOk(await TaskUtils.tryLexParse(DefaultSettings, query))).toBe(true)
+    const texts = Object.fromEntries(
+      [...query.matchAll(/(\w+)"? = "([^"]*)"/g)].map(([, name, text]) => [name, text]),
+    )
+    const url = new URL(texts.RelativePath, /Web\.Contents\(\s*"([^"]*)"/.exec(query)?.[1])
+    url.search = String(
+      new URLSearchParams({ format: texts.format, brandId: texts.brandId, fromDate: texts.fromDate }),
+    )
+    const response = await fetch(url, { headers: { 'X-API-Key': texts.ApiKey } })
+    expect(response.status).toBe(200)
+    const columns = [...query.matchAll(/\{"(\w+)", (type date|\w+\.Type)\}/g)]
+    const [header] = (await response.text()).split('\r\n')
+    expect(columns.map(([, name]) => name).join()).toBe(header)
+    expectTyped(
+      'sentiment',
+      columns.map(([, , type = '']) => type),
+    )
+  })
+
+  // What the page warns of.
+  test('a pipe after curl hides from PostgreSQL that the transfer broke', async () => {
+    for (const change of [{ url: breaking.url }, wrongKey()]) {
+      const here = await place(change)
+      await loadInPostgres(
+        here,
+        codeOf('PostgreSQL', 'sql', here).replace(`'$$`, () => `' | cat$$`),
+      )
+      expect(Number(await psql(here, '-c', 'select count(*) from citation_share'))).toBeLessThan(1500)
+    }
+  })
+
+  test(`psql's \\copy from program keeps the rows of a transfer that broke`, async () => {
+    const here = await place({ url: breaking.url })
+    const code = codeOf('psql', 'sh', here)
+    await runIn(here, 'sh', '-c', code.slice(0, code.indexOf('curl')))
+    const [url = ''] = /http:[^']*/.exec(code) ?? []
+    const copy = `\\copy visibility from program 'curl -sSf -H "X-API-Key: ${its.key}" "${url}"' with (format csv, header)`
+    await expect(psql(here, '-c', copy)).rejects.toThrow('curl: (18)')
+    expect((await psql(here, '-c', 'select count(*) from visibility')).trim()).toBe('1000')
+  })
+
+  test('Python iterates over the lines of a transfer that broke without an error', async () => {
+    const here = await place({ url: breaking.url })
+    const [url = ''] = /http:[^']*format=csv[^']*/.exec(codeOf('curl', 'sh', here)) ?? []
+    const read = (expression: string) =>
+      runIn(
+        here,
+        'python3',
+        '-c',
+        `from urllib.request import Request, urlopen
+response = urlopen(Request("${url}", headers={"X-API-Key": "${its.key}"}))
+print(${expression})`,
+      )
+    expect(Number(await read('sum(line.count(b"2026-10-") for line in response)'))).toBe(1000)
+    await expect(read('len(response.read())')).rejects.toThrow('IncompleteRead')
+  })
+})
+
+const wrongKey = () => ({ key: `${its.key.slice(0, -4)}0000` })
+
+const expectNothing = (loaded: Loaded | null): void => expect(loaded?.rows ?? []).toEqual([])
