@@ -1,7 +1,8 @@
 import { readdir } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { NamedOperation } from '../lib/openapi/operation.ts'
-import { type DocumentedWorker, KINDS, type Operation } from '../lib/operation.ts'
+import type { DocumentedWorker, Operation } from '../lib/operation.ts'
+import { readWranglerConfig } from './wrangler-config.ts'
 
 const FUNCTIONS = new URL('../functions/', import.meta.url)
 
@@ -24,11 +25,12 @@ export async function findWorkers(): Promise<Found[]> {
   return found.flat()
 }
 
-/** The operations of all Workers by kind: the brands listing, the metrics in the order of their paths, the changes. */
+/** The operations of all Workers, in the order of wrangler.toml. */
 export async function findOperations(): Promise<NamedOperation[]> {
+  const order = (await readWranglerConfig()).workers.map(({ name }) => name)
   return (await findWorkers())
+    .sort((left, right) => order.indexOf(left.name) - order.indexOf(right.name))
     .map(({ operation, module }) => named(operation, module))
-    .sort((left, right) => KINDS.indexOf(left.kind) - KINDS.indexOf(right.kind))
 }
 
 function named(operation: Operation, module: Record<string, unknown>): NamedOperation {

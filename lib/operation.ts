@@ -10,9 +10,6 @@ export type Formula = {
   readonly per?: string
 }
 
-/** A listing has one response and no parameters; a metric and the changes have pages of a brand's rows. */
-export const KINDS = ['listing', 'metric', 'changes'] as const
-
 /** What an endpoint declares about itself; the OpenAPI document is built from these. */
 export type Operation = {
   /** Path below the base. */
@@ -23,7 +20,8 @@ export type Operation = {
   /** Fields that identify a row among those of its brand. */
   readonly primaryKey: readonly string[]
   readonly deprecated?: Deprecation
-  readonly kind: (typeof KINDS)[number]
+  /** A listing has one response and no parameters; a metric and the changes have pages of a brand's rows. */
+  readonly kind: 'listing' | 'metric' | 'changes'
   readonly formula?: Formula
 }
 

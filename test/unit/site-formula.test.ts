@@ -10,11 +10,11 @@ const formulas = reference.endpoints.flatMap(({ id, formula, fields }) =>
 
 test('five metrics have a formula', () => {
   expect(formulas.map(({ id }) => id)).toEqual([
-    'citation-share',
-    'competitors',
-    'recommended-rate',
-    'sentiment',
     'visibility',
+    'competitors',
+    'citation-share',
+    'sentiment',
+    'recommended-rate',
   ])
 })
 
