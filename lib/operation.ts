@@ -8,6 +8,8 @@ export type Formula = {
   readonly whole: string
   /** Field whose values have a figure each. */
   readonly per?: string
+  /** Field whose values have a figure each, next to the figure of all rows. */
+  readonly breakdown?: string
 }
 
 /** What an endpoint declares about itself; the OpenAPI document is built from these. */

@@ -19,6 +19,7 @@ export function endpointSection(endpoint: Endpoint, ids: ReadonlySet<string>): H
         <div class="over"><code>${formula.whole}</code></div>
         <div class="times">× 100</div>
         ${formula.per && html`<figcaption>per <code>${formula.per}</code></figcaption>`}
+        ${formula.breakdown && html`<figcaption>of all rows, or per <code>${formula.breakdown}</code></figcaption>`}
       </figure>`
       }
       <h3>Fields</h3>

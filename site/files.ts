@@ -55,6 +55,7 @@ function entryPoint({ endpoints }: Reference): string {
     parameters: endpoint.parameters.map((parameter) => ({ ...parameter, description: '' })),
   }))
   return `
+/*! d3-array and d3-time: Copyright Mike Bostock, ISC License */
 import { sum } from './browser/evaluate-formula.ts'
 import { main } from './browser/main.ts'
 main(${JSON.stringify(withoutProse)}, { ${formulas.join(', ')} })`
@@ -70,7 +71,7 @@ async function build(stdin: StdinOptions): Promise<string> {
     minify: true,
     format: 'esm',
     target: 'es2022',
-    legalComments: 'none',
+    legalComments: 'inline',
     logLevel: 'silent',
   })
   const [file] = outputFiles

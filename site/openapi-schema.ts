@@ -9,7 +9,12 @@ export const Schema = z.object({
 
 const Reference = z.object({ $ref: z.string() })
 
-const Formula = z.object({ part: z.string(), whole: z.string(), per: z.exactOptional(z.string()) })
+const Formula = z.object({
+  part: z.string(),
+  whole: z.string(),
+  per: z.exactOptional(z.string()),
+  breakdown: z.exactOptional(z.string()),
+})
 
 const Operation = z.object({
   summary: z.string(),

@@ -12,6 +12,18 @@ export function createElement<Name extends keyof HTMLElementTagNameMap>(
   return element
 }
 
+/** Creates an element of an SVG image. */
+export function createSvgElement<Name extends keyof SVGElementTagNameMap>(
+  name: Name,
+  attributes: Readonly<Record<string, string | number>> = {},
+  children: readonly Child[] = [],
+): SVGElementTagNameMap[Name] {
+  const element = document.createElementNS('http://www.w3.org/2000/svg', name)
+  for (const [attribute, value] of Object.entries(attributes)) element.setAttribute(attribute, String(value))
+  element.append(...children)
+  return element
+}
+
 /** Returns the first element that matches a selector. Throws when there is none of this type. */
 export function find<Type extends Element>(
   type: new () => Type,

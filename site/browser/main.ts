@@ -2,22 +2,23 @@ import { type Endpoint, isPaged } from '../reference.ts'
 import type { SampleRequest } from '../samples/request.ts'
 import { createElement, find, findAll } from './elements.ts'
 import type { CompiledFormula, Row } from './evaluate-formula.ts'
+import { formulaChart } from './formula-chart.ts'
 import { showCode } from './highlight.ts'
+import { enableKeyForm } from './key-form.ts'
+import { addPage, type LoadedRows } from './loaded-rows.ts'
 import { type ApiResponse, sendRequest } from './request.ts'
-import { details, errorOf, nextCursorOf, rowsOf, summary } from './response-view.ts'
+import { details, NO_RESPONSE, nextCursorOf, rowsOf, SENDING, summary } from './response-view.ts'
 import { showSamples } from './sample-tabs.ts'
-
-const SENDING = 'Sending…'
-const NO_RESPONSE = 'No response. Check your connection, then send the request again.'
 
 /** Makes the page interactive: code samples, request forms, and the key, which stays in its input. */
 export function main(
   endpoints: readonly Endpoint[],
   formulas: Readonly<Record<string, CompiledFormula>>,
 ): void {
-  const keyInput = find(HTMLInputElement, '#key-input')
   const forms = findAll(HTMLFormElement, 'form.try')
   const listing = endpoints.find((endpoint) => !isPaged(endpoint))
+  if (listing === undefined) throw new Error('No endpoint lists the brands')
+  const loaded = new Map<string, LoadedRows>()
 
   const inputsOf = (form: ParentNode) => findAll(HTMLInputElement, '[data-parameter]', form)
 
@@ -34,6 +35,7 @@ export function main(
   }
 
   const renderSamples = showSamples(sampleRequest)
+  const keyOf = enableKeyForm({ listing, onBrands: suggestBrands })
 
   /** Sets a brand or date in all forms, and clears the cursors because they belong to the previous values. */
   function setParameter(name: string, value: string): void {
@@ -63,7 +65,8 @@ export function main(
     const button = find(HTMLButtonElement, '[type=submit]', form)
     button.disabled = true
     summaryElement.replaceChildren(SENDING)
-    const response = await sendRequest(endpoint.path, queryOf(form), keyInput.value.trim())
+    const query = queryOf(form)
+    const response = await sendRequest({ path: endpoint.path, query, key: keyOf() })
     button.disabled = false
     if (response === null) {
       summaryElement.replaceChildren(NO_RESPONSE)
@@ -71,7 +74,14 @@ export function main(
       return
     }
     summaryElement.replaceChildren(...summary(response))
-    detailsElement.replaceChildren(...details({ response, endpoint, formula: formulas[endpoint.id] }))
+    const charts: Node[] = []
+    if (response.status === 200) {
+      const page = { rows: rowsOf(response), next: nextCursorOf(response) }
+      const rows = addPage(loaded.get(endpoint.id), query.cursor ?? '', page)
+      loaded.set(endpoint.id, rows)
+      charts.push(...formulaChart({ endpoint, compiled: formulas[endpoint.id], loaded: rows }))
+    }
+    detailsElement.replaceChildren(...charts, ...details(response, endpoint))
     offerNextPage(form, response)
     if (endpoint === listing && response.status === 200) suggestBrands(rowsOf(response))
   }
@@ -97,26 +107,6 @@ export function main(
       if (parameter !== 'cursor') input.addEventListener('input', () => setParameter(parameter, input.value))
     }
   }
-
-  const keyState = find(HTMLElement, '#key-state')
-  find(HTMLFormElement, '#key').addEventListener('submit', async (event) => {
-    event.preventDefault()
-    if (listing === undefined) return
-    keyState.replaceChildren(SENDING)
-    const response = await sendRequest(listing.path, {}, keyInput.value.trim())
-    if (response === null) return keyState.replaceChildren(NO_RESPONSE)
-    if (response.status !== 200) return keyState.replaceChildren(`${response.status}: ${errorOf(response)}`)
-    const rows = rowsOf(response)
-    suggestBrands(rows)
-    const names = rows.map(({ name }) => String(name)).join(', ')
-    keyState.replaceChildren(names === '' ? 'This key can read no brands.' : `This key can read ${names}.`)
-  })
-
-  const showButton = find(HTMLButtonElement, '#key-show')
-  showButton.addEventListener('click', () => {
-    const isHidden = keyInput.classList.toggle('secret')
-    showButton.setAttribute('aria-pressed', String(!isHidden))
-  })
 
   for (const code of findAll(HTMLElement, 'code[data-language=json]'))
     showCode(code, code.textContent, 'json')

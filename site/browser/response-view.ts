@@ -1,18 +1,16 @@
 import type { Endpoint } from '../reference.ts'
 import { createElement } from './elements.ts'
-import { type CompiledFormula, evaluateFormula, type Row } from './evaluate-formula.ts'
+import type { Row } from './evaluate-formula.ts'
 import { showCode } from './highlight.ts'
 import { indentJson, isRow, parseObject } from './json.ts'
+import { disclosure, scrollable } from './regions.ts'
 import type { ApiResponse } from './request.ts'
 
 /** Rows in the table: more are slow on a phone, and the JSON contains them all. */
 const MAX_ROWS = 100
 
-type ResponseView = {
-  readonly response: ApiResponse
-  readonly endpoint: Endpoint
-  readonly formula: CompiledFormula | undefined
-}
+export const SENDING = 'Sending…'
+export const NO_RESPONSE = 'No response. Check your connection, then send the request again.'
 
 /** Returns the rows of a response. */
 export function rowsOf({ text }: ApiResponse): Row[] {
@@ -27,7 +25,7 @@ export function nextCursorOf({ text }: ApiResponse): string | null {
 }
 
 /** Returns the message of an error response. */
-export function errorOf({ status, text }: ApiResponse): string {
+export function errorOf({ status, text }: Pick<ApiResponse, 'status' | 'text'>): string {
   const error = parseObject(text)?.error
   return typeof error === 'string' ? error : `The service returned ${status}.`
 }
@@ -55,43 +53,23 @@ function rowCount(response: ApiResponse): string {
   return `${length} ${length === 1 ? 'row' : 'rows'}${more}`
 }
 
-/** Renders a response in full: the value of the formula, the rows as a table, the JSON and the headers. */
-export function details({ response, endpoint, formula }: ResponseView): Node[] {
+/** Renders a response in full: the rows as a table, the JSON and the headers. */
+export function details(response: ApiResponse, endpoint: Endpoint): Node[] {
   const rows = rowsOf(response)
-  const code = createElement('code')
-  showCode(code, indentJson(response.text), 'json')
+  const json = () => {
+    const code = createElement('code')
+    showCode(code, indentJson(response.text), 'json')
+    return createElement('pre', scrollable('JSON'), [code])
+  }
   return [
-    ...(formula === undefined || rows.length === 0 ? [] : [results(formula, rows, endpoint)]),
-    ...(rows.length === 0 ? [] : [disclosure(rowsTitle(rows.length), table(rows, endpoint), true)]),
-    disclosure('JSON', createElement('pre', scrollable('JSON'), [code]), rows.length === 0),
-    disclosure('Headers', headerList(response.headers), false),
+    ...(rows.length === 0 ? [] : [disclosure(rowsTitle(rows.length), table(rows, endpoint))]),
+    disclosure('JSON', rows.length === 0 ? json() : json),
+    disclosure('Headers', () => headerList(response.headers)),
   ]
 }
 
 const rowsTitle = (count: number): string =>
   count > MAX_ROWS ? `First ${MAX_ROWS} of ${count} rows` : 'Rows'
-
-/** Attributes of a scrollable region, which keyboards must reach and screen readers must name. */
-const scrollable = (label: string) => ({
-  tabindex: '0',
-  role: 'region',
-  'aria-label': label,
-  class: 'scrolled',
-})
-
-function disclosure(title: string, content: Node, open: boolean): Node {
-  return createElement('details', open ? { open: '' } : {}, [createElement('summary', {}, [title]), content])
-}
-
-function results(compiled: CompiledFormula, rows: readonly Row[], { summary, formula }: Endpoint): Node {
-  const values = [...evaluateFormula(compiled, rows, formula?.per)].map(([name, value]) =>
-    term(name || summary, value === null ? 'no value' : `${value.toFixed(2)} %`),
-  )
-  return createElement('div', { class: 'results' }, [
-    createElement('p', {}, ['Formula applied to the rows of this page:']),
-    createElement('dl', {}, values),
-  ])
-}
 
 function table(rows: readonly Row[], { id, fields }: Endpoint): Node {
   const head = fields.map(({ name }) => createElement('th', { scope: 'col' }, [name]))

@@ -19,7 +19,7 @@ test('five metrics have a formula', () => {
 })
 
 test.each(formulas)('the formula of $id sums fields of its rows', ({
-  formula: { part, whole, per },
+  formula: { part, whole, per, breakdown },
   fields,
 }) => {
   const names = fields.map(({ name }) => name)
@@ -27,7 +27,7 @@ test.each(formulas)('the formula of $id sums fields of its rows', ({
     expect(summedFields(side).length).toBeGreaterThan(0)
     expect(names).toEqual(expect.arrayContaining(summedFields(side)))
   }
-  if (per !== undefined) expect(names).toContain(per)
+  for (const field of [per, breakdown]) if (field !== undefined) expect(names).toContain(field)
 })
 
 /** Compiles a formula like the page's script. */

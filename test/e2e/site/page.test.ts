@@ -28,6 +28,9 @@ describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
     expect(await send('sentiment', { fromDate: '2026-10-01', toDate: '2026-10-31' })).toMatch(/^200 5 rows/)
     expect(await section('sentiment').getByRole('cell').allTextContents()).toContain('12.5000')
     expect(await section('sentiment').locator('.results dd').allTextContents()).toEqual(['50.00 %'])
+    expect(await section('sentiment').getByRole('slider').getAttribute('aria-valuetext')).toBe(
+      'All days: Sentiment 50.00 %',
+    )
     expect(await page.locator('#visibility [data-parameter=brandId]').inputValue()).toBe(brandId)
     expect(messages).toEqual([])
     await close()

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { gzipSync } from 'node:zlib'
 import { expect, inject, test } from 'vitest'
 import document from '../../../functions/openapi.json' with { type: 'json' }
 import { PLANS } from '../../../lib/plans.ts'
@@ -24,6 +25,11 @@ test('serves the page and its files without a key', async () => {
     const head = await request(name, { method: 'HEAD' })
     expect([head.status, await head.text()]).toEqual([200, ''])
   }
+})
+
+test('is at most 60 KiB with all its files after gzip', () => {
+  const sizes = Object.values(built).map(({ body }) => gzipSync(body).length)
+  expect(sizes.reduce((total, size) => total + size)).toBeLessThanOrEqual(60 * 1024)
 })
 
 test('bundles every file into the Worker', async () => {

@@ -1,0 +1,61 @@
+import { nice, ticks } from 'd3-array'
+import { utcTicks } from 'd3-time'
+import { createSvgElement } from './elements.ts'
+
+const HEIGHT = 240
+const MARGIN = { top: 10, right: 30, bottom: 26, left: 48 }
+/** Width of the label of a day, with the space around it. */
+const LABEL = 84
+
+/** Where days and percentages are in a plot, in pixels. */
+export type Axes = {
+  readonly height: number
+  readonly top: number
+  readonly bottom: number
+  readonly x: (day: number) => number
+  readonly y: (value: number) => number
+  /** Returns the index of the day at a position. */
+  readonly dayAt: (x: number) => number
+  /** The grid and the labels. */
+  readonly elements: readonly SVGElement[]
+}
+
+type Extent = { readonly days: readonly string[]; readonly highest: number; readonly width: number }
+
+/** Lays out the axes of a plot: its days, and percentages from 0. */
+export function axes({ days, highest, width }: Extent): Axes {
+  const [top, bottom, right] = [MARGIN.top, HEIGHT - MARGIN.bottom, width - MARGIN.right]
+  const last = days.length - 1
+  // A single day is in the middle.
+  const [start, step] =
+    last === 0 ? [(MARGIN.left + right) / 2, 1] : [MARGIN.left, (right - MARGIN.left) / last]
+  const [, limit] = nice(0, highest || 1, 4)
+  const x = (day: number) => start + day * step
+  const y = (value: number) => bottom - (value / limit) * (bottom - top)
+  const dayAt = (position: number) => Math.min(last, Math.max(0, Math.round((position - start) / step)))
+
+  const rows = ticks(0, limit, 4).flatMap((value) => [
+    createSvgElement('line', { class: 'grid', x1: MARGIN.left, x2: right, y1: y(value), y2: y(value) }),
+    createSvgElement('text', { x: MARGIN.left - 8, y: y(value) + 4, 'text-anchor': 'end' }, [`${value} %`]),
+  ])
+  const columns = labels(days, (right - MARGIN.left) / LABEL).map(({ day, label }) =>
+    createSvgElement('text', { x: x(day), y: HEIGHT - 6, 'text-anchor': 'middle' }, [label]),
+  )
+  return { height: HEIGHT, top, bottom, x, y, dayAt, elements: [...rows, ...columns] }
+}
+
+/** Chooses the days to label, about as many as `count`. */
+function labels(days: readonly string[], count: number): { day: number; label: string }[] {
+  const [first = '', last = ''] = [days[0], days.at(-1)]
+  const chosen = utcTicks(new Date(first), new Date(last), count).filter((date) => date.getUTCHours() === 0)
+  const areMonths = chosen.length > 1 && chosen.every((date) => date.getUTCDate() === 1)
+  const format = new Intl.DateTimeFormat('en', {
+    timeZone: 'UTC',
+    month: 'short',
+    ...(areMonths ? { year: 'numeric' } : { day: 'numeric' }),
+  })
+  return chosen.map((date) => ({
+    day: days.indexOf(date.toISOString().slice(0, 10)),
+    label: format.format(date),
+  }))
+}

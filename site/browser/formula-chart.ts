@@ -1,0 +1,21 @@
+import type { Endpoint } from '../reference.ts'
+import { chart } from './chart.ts'
+import { dailyLines } from './daily-lines.ts'
+import type { CompiledFormula } from './evaluate-formula.ts'
+import { completeDays, type LoadedRows } from './loaded-rows.ts'
+
+type Metric = {
+  readonly endpoint: Endpoint
+  readonly compiled: CompiledFormula | undefined
+  readonly loaded: LoadedRows
+}
+
+/** Renders the chart of an endpoint's formula over the loaded rows. Returns nothing without a formula or rows. */
+export function formulaChart({ endpoint, compiled, loaded }: Metric): Node[] {
+  const { summary, formula } = endpoint
+  if (formula === undefined || compiled === undefined || loaded.rows.length === 0) return []
+  const lines = dailyLines({ rows: completeDays(loaded), formula, compiled, name: summary })
+  const note =
+    loaded.next === null ? '' : `Rows of ${loaded.rows.at(-1)?.date} can continue on the next page.`
+  return [chart({ ...lines, title: summary, total: formula.breakdown !== undefined, note })]
+}

@@ -1,0 +1,37 @@
+import type { Endpoint } from '../reference.ts'
+import { find } from './elements.ts'
+import type { Row } from './evaluate-formula.ts'
+import { sendRequest } from './request.ts'
+import { errorOf, NO_RESPONSE, rowsOf, SENDING } from './response-view.ts'
+
+type KeyForm = {
+  readonly listing: Endpoint
+  /** Called with the brands that the key can read. */
+  readonly onBrands: (rows: readonly Row[]) => void
+}
+
+/** Makes the form of the key show the brands that it can read. Returns a function that reads the key. */
+export function enableKeyForm({ listing, onBrands }: KeyForm): () => string {
+  const input = find(HTMLInputElement, '#key-input')
+  const state = find(HTMLElement, '#key-state')
+  const keyOf = () => input.value.trim()
+
+  find(HTMLFormElement, '#key').addEventListener('submit', async (event) => {
+    event.preventDefault()
+    state.replaceChildren(SENDING)
+    const response = await sendRequest({ path: listing.path, query: {}, key: keyOf() })
+    if (response === null) return state.replaceChildren(NO_RESPONSE)
+    if (response.status !== 200) return state.replaceChildren(`${response.status}: ${errorOf(response)}`)
+    const rows = rowsOf(response)
+    onBrands(rows)
+    const names = rows.map(({ name }) => String(name)).join(', ')
+    state.replaceChildren(names === '' ? 'This key can read no brands.' : `This key can read ${names}.`)
+  })
+
+  const show = find(HTMLButtonElement, '#key-show')
+  show.addEventListener('click', () => {
+    const isHidden = input.classList.toggle('secret')
+    show.setAttribute('aria-pressed', String(!isHidden))
+  })
+  return keyOf
+}

@@ -1,0 +1,14 @@
+import type { Line } from './daily-lines.ts'
+
+/** Lines with a name and a colour; the others are muted. */
+const NAMED = 5
+
+/** The class of lines that are muted. */
+export const OTHER = 'line-other'
+
+/** Returns the class of each line: its colour. `total` tells whether the first line is of all rows, which is extra. */
+export const lineClasses = (lines: readonly Line[], total: boolean): string[] =>
+  lines.map((_, index) => {
+    const number = total ? index : index + 1
+    return number > NAMED ? OTHER : `line-${number}`
+  })

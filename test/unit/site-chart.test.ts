@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest'
+import { dailyLines } from '../../site/browser/daily-lines.ts'
+import { sum } from '../../site/browser/evaluate-formula.ts'
+import { addPage, completeDays } from '../../site/browser/loaded-rows.ts'
+
+const compiled = {
+  part: (rows: readonly Readonly<Record<string, number>>[]) => sum(rows, ({ hits = 0 }) => hits),
+  whole: (rows: readonly Readonly<Record<string, number>>[]) => sum(rows, ({ all = 0 }) => all),
+}
+const formula = { part: 'sum(hits)', whole: 'sum(all)' }
+
+describe('the lines of a chart', () => {
+  test('apply the formula to the rows of each day', () => {
+    const rows = [
+      { date: '2026-02-27', hits: 1, all: 1 },
+      { date: '2026-02-27', hits: 0, all: 3 },
+      { date: '2026-02-28', hits: 1, all: 2 },
+    ]
+    expect(dailyLines({ rows, formula, compiled, name: 'Rate' })).toEqual({
+      days: ['2026-02-27', '2026-02-28'],
+      lines: [{ name: 'Rate', figure: (2 / 6) * 100, values: [25, 50] }],
+    })
+  })
+
+  test('have gaps on days without rows or without a value', () => {
+    const rows = [
+      { date: '2026-02-27', hits: 1, all: 1 },
+      { date: '2026-03-01', hits: 0, all: 0 },
+      { date: '2026-03-02', hits: 0, all: 1 },
+    ]
+    const { days, lines } = dailyLines({ rows, formula, compiled, name: 'Rate' })
+    expect(days).toEqual(['2026-02-27', '2026-02-28', '2026-03-01', '2026-03-02'])
+    expect(lines[0]?.values).toEqual([100, null, null, 0])
+  })
+
+  const mixed = [
+    { date: '2026-03-01', who: 'low', hits: 1, all: 4 },
+    { date: '2026-03-01', who: 'none', hits: 0, all: 0 },
+    { date: '2026-03-01', who: 'high', hits: 3, all: 4 },
+    { date: '2026-03-02', who: 'high', hits: 4, all: 4 },
+  ]
+
+  test('are one for each value of the field per, in the order of their figures', () => {
+    const { lines } = dailyLines({ rows: mixed, formula: { ...formula, per: 'who' }, compiled, name: 'Rate' })
+    expect(lines).toEqual([
+      { name: 'high', figure: 87.5, values: [75, 100] },
+      { name: 'low', figure: 25, values: [25, null] },
+      { name: 'none', figure: null, values: [null, null] },
+    ])
+  })
+
+  test('are the whole, then one for each value of the field breakdown', () => {
+    const { lines } = dailyLines({
+      rows: mixed,
+      formula: { ...formula, breakdown: 'who' },
+      compiled,
+      name: 'Rate',
+    })
+    expect(lines.map(({ name }) => name)).toEqual(['Rate', 'high', 'low', 'none'])
+    expect(lines[0]?.values).toEqual([50, 100])
+  })
+
+  test('are none without rows', () => {
+    expect(dailyLines({ rows: [], formula, compiled, name: 'Rate' })).toEqual({ days: [], lines: [] })
+  })
+})
+
+describe('loaded rows', () => {
+  const [first, second, third] = ['2026-03-01', '2026-03-02', '2026-03-03'].map((date) => ({ date }))
+  const rows = [first, second, third].filter((row) => row !== undefined)
+  const one = addPage(undefined, '', { rows: rows.slice(0, 2), next: 'c1' })
+
+  test('add the next page, and leave out the day that the next page may continue', () => {
+    expect(completeDays(one)).toEqual([first])
+    expect(completeDays(addPage(one, 'c1', { rows: rows.slice(1), next: null }))).toEqual([
+      first,
+      second,
+      second,
+      third,
+    ])
+  })
+
+  test('start again with any other page, and leave out the day that a page before it may have begun', () => {
+    expect(completeDays(addPage(one, '', { rows: rows.slice(2), next: null }))).toEqual([third])
+    expect(completeDays(addPage(one, 'c7', { rows: rows.slice(1), next: null }))).toEqual([third])
+  })
+})
