@@ -1,11 +1,12 @@
 import { html } from 'hono/html'
 import { breakable, type Html, prose } from './prose.ts'
-import { type Endpoint, isPaged, type Parameter } from './reference.ts'
+import { type Endpoint, fileParameter, isPaged, type Parameter } from './reference.ts'
 import { SAMPLES } from './samples.ts'
 
 /** Renders the section of an endpoint. */
 export function endpointSection(endpoint: Endpoint, ids: ReadonlySet<string>): Html {
   const { id, path, summary, description, parameters, fields, formula, example } = endpoint
+  const format = fileParameter(endpoint)
   return html`<section class="endpoint" id="${id}" aria-labelledby="${id}-title">
   <h2 id="${id}-title">${summary}</h2>
   <p class="path"><span class="method">GET</span> <code>${breakable(path)}</code> <a href="#${id}-try">Try it</a></p>
@@ -35,8 +36,13 @@ export function endpointSection(endpoint: Endpoint, ids: ReadonlySet<string>): H
   </div>
   <form class="try" id="${id}-try" data-endpoint="${id}" autocomplete="off" novalidate aria-label="Request: ${summary}">
     <h3>Try it</h3>
-    ${parameters.map((parameter) => field(id, parameter, ids))}
-    <p class="buttons"><button type="submit">Send</button>${isPaged(endpoint) ? html` <button type="button" class="quiet" data-next hidden>Next page</button>` : ''}</p>
+    ${parameters.filter((parameter) => parameter !== format).map((parameter) => field(id, parameter, ids))}
+    <p class="buttons"><button type="submit">Send</button>${isPaged(endpoint) ? html` <button type="button" class="quiet" data-next hidden>Next page</button>` : ''}${format && html` <button type="button" class="quiet" data-download>Download CSV</button>`}</p>
+    ${
+      format &&
+      html`<p class="download"><span role="status" data-download-status></span><span data-progress></span></p>
+    <p class="about"><code>${format.name}</code>: ${prose(format.description, ids)}</p>`
+    }
   </form>
   <div class="response" data-response="${id}"><p role="status" data-summary></p><div data-details></div></div>
 </section>`

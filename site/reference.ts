@@ -37,6 +37,10 @@ export const isPaged = ({ parameters }: Pick<Endpoint, 'parameters'>): boolean =
 export const listsChanges = ({ parameters }: Pick<Endpoint, 'parameters'>): boolean =>
   parameters.some(({ name }) => name === 'since')
 
+/** The parameter that asks for a file instead of JSON. It is not an input of the page, which has a button instead. */
+export const fileParameter = ({ parameters }: Pick<Endpoint, 'parameters'>): Parameter | undefined =>
+  parameters.find(({ name }) => name === 'format')
+
 /** The content of the page. */
 export type Reference = {
   readonly title: string

@@ -1,5 +1,6 @@
 import { type Endpoint, isPaged } from '../reference.ts'
 import type { SampleRequest } from '../samples/request.ts'
+import { enableDownload } from './download-button.ts'
 import { createElement, find, findAll } from './elements.ts'
 import type { CompiledFormula, Row } from './evaluate-formula.ts'
 import { formulaChart } from './formula-chart.ts'
@@ -101,6 +102,10 @@ export function main(
     form.addEventListener('submit', (event) => {
       event.preventDefault()
       void send(form)
+    })
+    enableDownload(form, () => {
+      const { endpoint, query } = sampleRequest(form.dataset.endpoint ?? '')
+      return { path: endpoint.path, query, key: keyOf() }
     })
     for (const input of inputsOf(form)) {
       const { parameter = '' } = input.dataset

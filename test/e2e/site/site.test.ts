@@ -126,6 +126,12 @@ test('describes every endpoint, field, formula, parameter, status, header and li
   expectText(`${PLANS.agency.lookbackDays} days`)
 })
 
+test('describes the parameter format, which has a button instead of an input', () => {
+  expect(page).toContain('<code>format</code>')
+  expect(page).not.toContain('data-parameter="format"')
+  expect(page.match(/data-download>/g)).toHaveLength(reference.endpoints.length)
+})
+
 test('escapes the text of the document', async () => {
   const { page: render } = await import('../../../site/page.ts')
   const [first] = reference.endpoints

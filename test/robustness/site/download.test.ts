@@ -1,0 +1,96 @@
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { Browser } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { portOf } from '../../../emulator/port.ts'
+import { hasBrowser, startBrowser } from '../../support/browser.ts'
+import { openReferencePage, type ReferencePage } from '../../support/reference-page.ts'
+
+const HEADERS = {
+  'Content-Type': 'text/csv; charset=utf-8; header=present',
+  'Content-Disposition': 'attachment; filename="visibility.csv"',
+}
+
+describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
+  let browser: Browser
+  let opened: ReferencePage
+  let saved: string[]
+  let answer: (response: ServerResponse) => void
+  const server = createServer((_, response) => answer(response))
+
+  beforeAll(async () => {
+    browser = await startBrowser()
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+  })
+  afterAll(async () => {
+    await browser?.close()
+    server.closeAllConnections()
+    server.close()
+  })
+
+  beforeEach(async () => {
+    opened = await openReferencePage(browser)
+    saved = []
+    opened.page.on('download', (download) => saved.push(download.suggestedFilename()))
+    await opened.page.route('**/v1/visibility?**', (route) =>
+      route.continue({ url: `http://127.0.0.1:${portOf(server)}/` }),
+    )
+  })
+  // Requests go to another server here, which `opened.close()` forbids.
+  afterEach(() => opened.page.context().close())
+
+  const button = () => opened.section('visibility').locator('[data-download]')
+  const state = () => opened.section('visibility').locator('.download').textContent()
+
+  /** Starts a download, and waits until the page has read two rows of it. */
+  async function startDownload(): Promise<ServerResponse> {
+    const response = new Promise<ServerResponse>((resolve) => {
+      answer = resolve
+    })
+    await button().click()
+    const started = await response
+    started.writeHead(200, HEADERS).write('date,name\r\n2026-10-01,"a ""b""\r\nc"\r\n2026-10-02,d\r\n')
+    await expect.poll(state).toBe('Downloading… 2 rows, 0.1 kB')
+    return started
+  }
+
+  test('shows the rows as they arrive, and saves the file when it is complete', async () => {
+    const response = await startDownload()
+    expect(saved).toEqual([])
+    response.end('2026-10-03,e\r\n')
+    await expect.poll(state).toBe('Saved visibility.csv: 3 rows, 0.1 kB.')
+    expect(await button().textContent()).toBe('Download CSV')
+    await expect.poll(() => saved).toEqual(['visibility.csv'])
+  })
+
+  test('saves nothing when the transfer fails', async () => {
+    const response = await startDownload()
+    response.destroy()
+    await expect
+      .poll(state)
+      .toBe('The transfer failed after 2 rows, 0.1 kB. Nothing was saved. Download the file again.')
+    expect(saved).toEqual([])
+  })
+
+  test('cancels', async () => {
+    const response = await startDownload()
+    const closed = once(response, 'close')
+    expect(await button().textContent()).toBe('Cancel')
+    await button().click()
+    await expect.poll(state).toBe('Canceled. Nothing was saved.')
+    await closed
+    expect(await button().textContent()).toBe('Download CSV')
+    expect(saved).toEqual([])
+  })
+
+  test("shows the service's errors, and that there is no response", async () => {
+    answer = (response) => response.writeHead(400).end('{"error":"Ask for a shorter window."}')
+    await button().click()
+    await expect.poll(state).toBe('400: Ask for a shorter window.')
+    answer = (response) => response.destroy()
+    await button().click()
+    await expect.poll(state).toBe('No response. Check your connection, then download the file again.')
+    expect(saved).toEqual([])
+  })
+})
