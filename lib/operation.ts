@@ -22,7 +22,7 @@ export type Operation = {
   /** Fields that identify a row among those of its brand. */
   readonly primaryKey: readonly string[]
   readonly deprecated?: Deprecation
-  /** A listing has one response and no parameters; a metric and the changes have pages of a brand's rows. */
+  /** A listing has no pages and no window; a metric and the changes have pages of a brand's rows. */
   readonly kind: 'listing' | 'metric' | 'changes'
   readonly formula?: Formula
 }
