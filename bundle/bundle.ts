@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { type BuildOptions, build, type OutputFile } from 'esbuild'
-import { files } from '../site/files.ts'
+import { render } from '../site/files.ts'
 
 const FUNCTIONS = fileURLToPath(new URL('../functions', import.meta.url))
 const NO_ANALYTICS = fileURLToPath(new URL('./no-analytics.ts', import.meta.url))
@@ -18,7 +18,7 @@ export interface Bundle {
 
 /** Bundles every file of functions/ into dist/. Deployments and the emulator use these files. */
 export async function bundle(): Promise<Bundle[]> {
-  const { outputFiles } = await build(await bundleOptions(files))
+  const { outputFiles } = await build(await bundleOptions(render))
   await writeBundles(outputFiles)
   return outputFiles.map(({ path, contents }) => ({
     name: basename(path, '.js'),
@@ -29,8 +29,8 @@ export async function bundle(): Promise<Bundle[]> {
   }))
 }
 
-/** esbuild's options. `renderSite` returns the files of the reference page, which its Worker serves as constants. */
-export async function bundleOptions(renderSite: typeof files) {
+/** esbuild's options. `renderSites` returns the files that `site/files.ts` exports. Workers serve them as constants. */
+export async function bundleOptions(renderSites: typeof render) {
   const entries = (await readdir(FUNCTIONS)).filter((file) => file.endsWith('.ts')).sort()
   return {
     entryPoints: entries.map((file) => join(FUNCTIONS, file)),
@@ -49,7 +49,9 @@ export async function bundleOptions(renderSite: typeof files) {
         name: 'site',
         setup: ({ onLoad }) =>
           onLoad({ filter: /[\\/]site[\\/]files\.ts$/ }, async () => ({
-            contents: `const made = ${JSON.stringify(await renderSite())}\nexport const files = async () => made`,
+            contents: Object.entries(await renderSites())
+              .map(([name, made]) => `export const ${name} = async () => (${JSON.stringify(made)})`)
+              .join('\n'),
           })),
       },
     ],

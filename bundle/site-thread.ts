@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads'
-import { files } from '../site/files.ts'
+import { render } from '../site/files.ts'
 
 // watch.ts starts this thread.
-parentPort?.postMessage(await files())
+parentPort?.postMessage(await render())

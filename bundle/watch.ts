@@ -6,14 +6,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { context } from 'esbuild'
-import { files } from '../site/files.ts'
+import { render } from '../site/files.ts'
 import { bundleOptions, writeBundles } from './bundle.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const SOURCES = ['functions', 'lib', 'site', 'drizzle'].map((name) => join(ROOT, name))
+const SOURCES = ['functions', 'lib', 'site', 'drizzle', 'docs'].map((name) => join(ROOT, name))
 
 /** What the reference page is made from. */
-const PAGE_SOURCE = /\/site\/|\/openapi\.json$/
+const PAGE_SOURCE = /\/site\/|\/openapi\.json$|\/(sync|specification)\.md$/
 
 /** Editors write a file in several steps. */
 const DEBOUNCE_MS = 30
@@ -27,19 +27,19 @@ type Listeners = {
 
 /** Rebuilds dist/ after each change of a source file. After an error, which esbuild prints, dist/ stays as it was. */
 export async function watchBundle({ onChange, onBuild }: Listeners): Promise<never> {
-  let page = files()
+  let sites = render()
   let change = Promise.withResolvers<void>()
   for (const folder of await folders()) {
     watch(folder, (_, name) => {
       if (PAGE_SOURCE.test(`${folder}/${name}`)) {
-        page = renderInThread()
+        sites = renderInThread()
         // The build reports it.
-        page.catch(() => undefined)
+        sites.catch(() => undefined)
       }
       change.resolve()
     })
   }
-  const builder = await context({ ...(await bundleOptions(() => page)), logLevel: 'error' })
+  const builder = await context({ ...(await bundleOptions(() => sites)), logLevel: 'error' })
   for (;;) {
     await change.promise
     onChange()
@@ -61,8 +61,8 @@ async function folders(): Promise<string[]> {
   return [...SOURCES, ...nested.map(({ parentPath, name }) => join(parentPath, name))]
 }
 
-/** Renders the reference page in a new thread, which imports its modules again: Node has no way to reload them. */
-async function renderInThread(): ReturnType<typeof files> {
+/** Renders the sites in a new thread, which imports its modules again: Node has no way to reload them. */
+async function renderInThread(): ReturnType<typeof render> {
   const thread = new Worker(new URL('./site-thread.ts', import.meta.url))
   const [rendered] = await once(thread, 'message')
   return rendered

@@ -2,7 +2,7 @@ import type { Context, MiddlewareHandler } from 'hono'
 import { Hono } from 'hono'
 import { type Env, EnvironmentError } from './env.ts'
 import { HttpError, httpError } from './errors.ts'
-import { type Encoded, encodeWithEtag, matchesEtag } from './etag.ts'
+import { encodeWithEtag, matchesEtag } from './etag.ts'
 import type { Budget, Consume } from './rate-limit.ts'
 import { type RequestLog, requestLog } from './request-log.ts'
 
@@ -31,8 +31,6 @@ export type Middleware = MiddlewareHandler<AppEnv>
 /** What a handler returns: a text, which is JSON unless a header says otherwise, or a stream, with its own headers. */
 export type Result = {
   readonly body: string | ReadableStream<Uint8Array>
-  /** The body's bytes and ETag, when they were computed before. */
-  readonly encoded?: Encoded
   readonly headers?: Readonly<Record<string, string>>
   /** Number of rows, for the request log. */
   readonly rows?: number
@@ -74,12 +72,12 @@ export const addHeaders =
 /** Sends a result; 304 when the client's `If-None-Match` holds its ETag. */
 export async function send(
   context: RequestContext,
-  { body, encoded, headers, rows, cacheable }: Result,
+  { body, headers, rows, cacheable }: Result,
 ): Promise<Response> {
   context.get('log').rows = rows ?? null
   const all = { 'Content-Type': 'application/json', 'Cache-Control': 'private, no-cache', ...headers }
   if (!cacheable || typeof body !== 'string') return new Response(body, { headers: all })
-  const { bytes, etag } = encoded ?? (await encodeWithEtag(body))
+  const { bytes, etag } = await encodeWithEtag(body)
   const unchanged = matchesEtag(context.req.header('If-None-Match'), etag)
   return new Response(unchanged ? null : bytes, {
     status: unchanged ? 304 : 200,

@@ -1,7 +1,7 @@
 import { hex } from './hash.ts'
 
 /** A body's bytes and their strong ETag. */
-export type Encoded = { readonly bytes: ReturnType<TextEncoder['encode']>; readonly etag: string }
+type Encoded = { readonly bytes: ReturnType<TextEncoder['encode']>; readonly etag: string }
 
 /** Encodes a body as UTF-8 and computes its ETag: half of its SHA-256 in hex, quoted. */
 export async function encodeWithEtag(body: string): Promise<Encoded> {

@@ -1,6 +1,8 @@
 import { type App, addHeaders, BASE, createApp, methodNotAllowed, nameEndpoint, send } from './app.ts'
 import { httpError } from './errors.ts'
-import { type Encoded, encodeWithEtag } from './etag.ts'
+
+/** The service in the texts of files. Stands for the scheme and host of the request. */
+export const EXAMPLE_ORIGIN = 'https://api.example.com'
 
 /** One file of a site; `immutable` when its name changes with its content, so that clients may cache it for good. */
 export type SiteFile = { readonly type: string; readonly body: string; readonly immutable: boolean }
@@ -39,8 +41,6 @@ const CACHING = { page: 'no-cache', immutable: 'public, max-age=31536000, immuta
 
 /** Builds the app of fixed files that need no key, no budget and no bindings. */
 export function site({ path, files }: Site): App {
-  // Stores values and not promises: a request must not wait for another request's promise.
-  const encodings = new Map<string, Encoded>()
   const page = BASE + path
   const find = async (pathname: string): Promise<SiteFile> => {
     const name = pathname.slice(page.length)
@@ -58,10 +58,9 @@ export function site({ path, files }: Site): App {
   app.use(nameEndpoint(path))
   app.get('*', async (context) => {
     const { type, body, immutable } = await find(context.req.path)
-    const encoded = encodings.get(body) ?? (await encodeWithEtag(body))
-    encodings.set(body, encoded)
+    const text = body.replaceAll(EXAMPLE_ORIGIN, new URL(context.req.url).origin)
     const headers = { 'Content-Type': type, 'Cache-Control': immutable ? CACHING.immutable : CACHING.page }
-    return send(context, { body, encoded, headers, cacheable: true })
+    return send(context, { body: text, headers, cacheable: true })
   })
   app.all('*', methodNotAllowed)
   return app

@@ -5,23 +5,39 @@ import type { StdinOptions } from 'esbuild'
 import document from '../functions/openapi.json' with { type: 'json' }
 import type { SiteFile } from '../lib/site.ts'
 import { javascript, toCode } from './formula.ts'
+import { llmsTxt } from './markdown/llms.ts'
+import { markdown } from './markdown/page.ts'
 import { page } from './page.ts'
 import { type Reference, readReference } from './reference.ts'
 
+/** The files of a site by their path below the site's. */
+type Files = Record<string, SiteFile>
+
 const SITE = fileURLToPath(new URL('.', import.meta.url))
 
-/**
- * Builds the files of the reference page from the OpenAPI document. Returns them by their path below the page's path.
- * `bundle/` replaces this module with its result, so the Worker only serves them.
- */
-export async function files(): Promise<Record<string, SiteFile>> {
+/** Builds what this module exports. `bundle/` replaces the module with the result, so the Workers only serve it. */
+export const render = async (): Promise<Record<string, Files>> => ({
+  files: await files(),
+  llms: await llms(),
+})
+
+/** Builds `llms.txt` from the OpenAPI document. */
+export async function llms(): Promise<Files> {
+  const body = llmsTxt(readReference(document))
+  return { '': { type: 'text/plain; charset=utf-8', body, immutable: false } }
+}
+
+/** Builds the files of the reference page from the OpenAPI document: the page, its assets, and the page as Markdown. */
+export async function files(): Promise<Files> {
   const reference = readReference(document)
-  const [script, style, icon] = await Promise.all([
+  const [script, style, icon, sync, specification] = await Promise.all([
     build({ contents: entryPoint(reference), resolveDir: SITE, loader: 'ts' }),
     readFile(`${SITE}style.css`, 'utf8').then((contents) => build({ contents, loader: 'css' })),
     readFile(`${SITE}icon.svg`, 'utf8'),
+    readFile(`${SITE}../docs/sync.md`, 'utf8'),
+    readFile(`${SITE}../docs/specification.md`, 'utf8'),
   ])
-  const assets: Record<string, SiteFile> = {}
+  const assets: Files = {}
   const addAsset = (extension: string, type: string, body: string): string => {
     const hash = createHash('sha256').update(body).digest('hex').slice(0, 16)
     const name = `/${hash}.${extension}`
@@ -34,7 +50,15 @@ export async function files(): Promise<Record<string, SiteFile>> {
     icon: addAsset('svg', 'image/svg+xml', icon),
   }
   const body = String(await page({ reference, files: addresses }))
-  return { '': { type: 'text/html; charset=utf-8', body, immutable: false }, ...assets }
+  return {
+    '': { type: 'text/html; charset=utf-8', body, immutable: false },
+    '.md': {
+      type: 'text/markdown; charset=utf-8',
+      body: markdown(reference, { sync, specification }),
+      immutable: false,
+    },
+    ...assets,
+  }
 }
 
 /** Returns the source of the page's script: the endpoints, and their formulas compiled to functions. */
@@ -52,7 +76,7 @@ function entryPoint({ endpoints }: Reference): string {
     description: '',
     example: '',
     fields: endpoint.fields.map((field) => ({ ...field, description: '' })),
-    parameters: endpoint.parameters.map((parameter) => ({ ...parameter, description: '' })),
+    parameters: endpoint.parameters.map((parameter) => ({ ...parameter, description: '', example: '' })),
   }))
   return `
 /*! d3-array and d3-time: Copyright Mike Bostock, ISC License */

@@ -3,20 +3,32 @@ import { PAGE_SIZE } from '../lib/page.ts'
 import { PLANS } from '../lib/plans.ts'
 import { BUDGET } from '../lib/rate-limit.ts'
 import { DEFAULT_DAYS } from '../lib/window.ts'
-import type { Html } from './prose.ts'
+import { type Html, prose } from './prose.ts'
 
-/** Renders the limits of the service from the constants that enforce them. */
-export const limits = (): Html => html`<dl class="facts">
-  <div><dt>Rate limit</dt><dd>${BUDGET.requests} requests, refilled by ${BUDGET.refill.requests} every ${BUDGET.refill.seconds} seconds, across all endpoints. The limit applies to each session cookie or <code>Authorization</code> header. Requests without either share the limit of their IP address and User-Agent.</dd></div>
-  <div><dt>Page size</dt><dd>up to ${PAGE_SIZE} rows</dd></div>
-  <div><dt>Default window of a metric</dt><dd>from ${DEFAULT_DAYS} days before today until now</dd></div>
-</dl>
+/** The limits of the service, from the constants that enforce them. */
+export const LIMITS: Readonly<Record<string, string>> = {
+  'Rate limit': `${BUDGET.requests} requests, refilled by ${BUDGET.refill.requests} every ${BUDGET.refill.seconds} seconds, across all endpoints. The limit applies to each session cookie or \`Authorization\` header. Requests without either share the limit of their IP address and User-Agent.`,
+  'Page size': `up to ${PAGE_SIZE} rows`,
+  'Default window of a metric': `from ${DEFAULT_DAYS} days before today until now`,
+}
+
+/** The limits of each plan, as cells of a table. */
+export const PLAN_LIMITS = Object.entries(PLANS).map(([plan, { lookbackDays, keys }]) => ({
+  plan,
+  history: history(lookbackDays),
+  keys: String(keys),
+}))
+
+/** Renders the limits. */
+export const limits = (): Html => html`<dl class="facts">${Object.entries(LIMITS).map(
+  ([name, limit]) => html`<div><dt>${name}</dt><dd>${prose(limit, new Set())}</dd></div>`,
+)}</dl>
 <table>
   <caption>Limits by plan</caption>
   <thead><tr><th scope="col">Plan</th><th scope="col">History</th><th scope="col">API keys</th></tr></thead>
-  <tbody>${Object.entries(PLANS).map(
-    ([plan, { lookbackDays, keys }]) =>
-      html`<tr><th scope="row">${plan}</th><td>${history(lookbackDays)}</td><td>${keys}</td></tr>`,
+  <tbody>${PLAN_LIMITS.map(
+    ({ plan, history, keys }) =>
+      html`<tr><th scope="row">${plan}</th><td>${history}</td><td>${keys}</td></tr>`,
   )}</tbody>
 </table>`
 

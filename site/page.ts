@@ -23,6 +23,7 @@ export function page({ reference, files }: Page): Html {
 <title>${title}</title>
 <meta name="description" content="${summary}">
 <link rel="icon" href="${files.icon}" type="image/svg+xml">
+<link rel="alternate" type="text/markdown" href="docs.md">
 <link rel="stylesheet" href="${files.style}">
 <script type="module" src="${files.script}"></script>
 </head>
@@ -49,6 +50,7 @@ export function page({ reference, files }: Page): Html {
     <li><a href="#errors">Errors</a></li>
     <li><a href="#headers">Headers</a></li>
     <li><a href="openapi.json">openapi.json</a></li>
+    <li><a href="docs.md">docs.md</a></li>
   </ul>
 </nav>
 <main id="main" tabindex="-1">

@@ -8,9 +8,14 @@ export type Field = {
   readonly type: string
   readonly nullable: boolean
   readonly description: string
+  /** Whether its values add up over rows. */
+  readonly additive: boolean
 }
 
-export type Parameter = Omit<Field, 'nullable'> & { readonly required: boolean }
+export type Parameter = Pick<Field, 'name' | 'type' | 'description'> & {
+  readonly required: boolean
+  readonly example: string
+}
 
 /** An endpoint, with what the page and the code samples need. */
 export type Endpoint = {
@@ -41,12 +46,21 @@ export const listsChanges = ({ parameters }: Pick<Endpoint, 'parameters'>): bool
 export const fileParameter = ({ parameters }: Pick<Endpoint, 'parameters'>): Parameter | undefined =>
   parameters.find(({ name }) => name === 'format')
 
-/** The content of the page. */
+/** The content of the page, and of its form as Markdown. */
 export type Reference = {
   readonly title: string
   readonly version: string
   readonly summary: string
   readonly description: string
+  /** The header that carries the key. */
+  readonly authentication: { readonly name: string; readonly description: string }
+  /** What the reference page is. */
+  readonly pageDescription: string
+  /** Members of `pagination` and `meta`, which every page has next to its rows. */
+  readonly pagination: readonly Field[]
+  readonly meta: readonly Field[]
+  /** Members of the body of an error. */
+  readonly error: readonly Field[]
   readonly endpoints: readonly Endpoint[]
   /** Responses that several endpoints share; `message` is an example of an error. */
   readonly responses: readonly { status: string; description: string; message: string | undefined }[]
@@ -55,22 +69,22 @@ export type Reference = {
 
 /** Reads the content from the OpenAPI document. Throws when the document has another form. */
 export function readReference(document: unknown): Reference {
-  const { info, paths, components } = z.parse(OpenApiDocument, document)
+  const { info, externalDocs, paths, components } = z.parse(OpenApiDocument, document)
 
   const endpoints = Object.entries(paths).map(([path, { get }]): Endpoint => {
     const success = z.parse(SuccessResponse, get.responses['200']).content['application/json']
     const { items } = success.schema.properties.data
     const rowName = nameOf(items)
     const row = z.parse(RowSchema, resolve(components.schemas, items))
-    const fields = Object.entries(row.properties).map(([name, schema]) => ({ name, ...typeOf(schema) }))
+    const fields = fieldsOf(row.properties)
     return {
       id: path.slice(path.lastIndexOf('/') + 1),
       path,
       summary: get.summary,
       description: get.description,
       parameters: (get.parameters ?? []).map((reference): Parameter => {
-        const { name, required, description, schema } = resolve(components.parameters, reference)
-        return { ...typeOf(schema), name, required, description }
+        const { schema, ...parameter } = resolve(components.parameters, reference)
+        return { ...parameter, type: typeOf(schema).type }
       }),
       rowName,
       fields,
@@ -83,6 +97,11 @@ export function readReference(document: unknown): Reference {
 
   return {
     ...info,
+    authentication: components.securitySchemes.ApiKey,
+    pageDescription: externalDocs.description,
+    pagination: fieldsOf(components.schemas.Pagination.properties),
+    meta: fieldsOf(components.schemas.Meta.properties),
+    error: fieldsOf(components.schemas.Error.properties),
     endpoints,
     responses: Object.entries(components.responses).map(([status, { description, content }]) => ({
       status,
@@ -110,8 +129,11 @@ function resolve<Part>(parts: Readonly<Record<string, Part>>, reference: { $ref:
   return part
 }
 
-function typeOf(schema: z.infer<typeof Schema>): Pick<Field, 'type' | 'nullable' | 'description'> {
-  const { type, format, description = '' } = schema
+const fieldsOf = (properties: Readonly<Record<string, z.infer<typeof Schema>>>): Field[] =>
+  Object.entries(properties).map(([name, schema]) => ({ name, ...typeOf(schema) }))
+
+function typeOf(schema: z.infer<typeof Schema>): Omit<Field, 'name'> {
+  const { type, format, description = '', 'x-aggregation': aggregation } = schema
   const [name, other] = typeof type === 'string' ? [type] : type
-  return { type: format ?? name, nullable: other === 'null', description }
+  return { type: format ?? name, nullable: other === 'null', description, additive: aggregation === 'sum' }
 }

@@ -188,10 +188,11 @@ describe('traffic, faults and commands', () => {
   })
 
   test('the environment is invalid', async () => {
-    // An unknown path and the page read nothing of the environment.
+    // An unknown path and the reference read nothing of the environment.
     const indifferent = new Map([
       [`${BASE}/`, 404],
       [`${BASE}/docs`, 200],
+      [`${BASE}/llms.txt`, 200],
     ])
     for (const path of paths) {
       const headers = { 'X-API-Key': its.key, Authorization: `Bearer ${authorization}` }

@@ -63,7 +63,7 @@ test('the scheduled Worker is deployed first and the catch-all Worker last', () 
   expect(names.toSorted()).toEqual(Object.keys(file.env).toSorted())
 })
 
-test('each Worker gets its own secrets, the reference page none', () => {
+test('each Worker gets its own secrets, the reference none', () => {
   const common = {
     UPSTASH_REDIS_REST_URL: ENVIRONMENT.UPSTASH_REDIS_REST_URL,
     UPSTASH_REDIS_REST_TOKEN: ENVIRONMENT.UPSTASH_REDIS_REST_TOKEN,
@@ -73,7 +73,7 @@ test('each Worker gets its own secrets, the reference page none', () => {
   }
   for (const worker of workersOf(file)) {
     const DATABASE_URL = ENVIRONMENT[worker.name === 'refresh' ? 'REFRESH_DATABASE_URL' : 'DATABASE_URL']
-    const expected = worker.name === 'docs' ? undefined : { DATABASE_URL, ...common }
+    const expected = ['docs', 'llms'].includes(worker.name) ? undefined : { DATABASE_URL, ...common }
     expect([worker.name, secretsFor(settings, worker)]).toEqual([worker.name, expected])
   }
 })

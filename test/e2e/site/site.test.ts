@@ -5,6 +5,7 @@ import { expect, inject, test } from 'vitest'
 import document from '../../../functions/openapi.json' with { type: 'json' }
 import { PLANS } from '../../../lib/plans.ts'
 import { BUDGET } from '../../../lib/rate-limit.ts'
+import { EXAMPLE_ORIGIN } from '../../../lib/site.ts'
 import { files } from '../../../site/files.ts'
 import { call } from '../../support/call.ts'
 import { reference } from '../../support/reference.ts'
@@ -14,21 +15,21 @@ const request = (path: string, init: RequestInit = {}) =>
 
 const built = await files()
 const page = built['']?.body ?? ''
-const assets = Object.keys(built).filter((name) => name !== '')
+const assets = Object.keys(built).filter((name) => built[name]?.immutable)
 
 test('serves the page and its files without a key', async () => {
   expect(assets).toHaveLength(3)
   for (const [name, { type, body }] of Object.entries(built)) {
     const response = await request(name)
     expect([response.status, response.headers.get('Content-Type')], name).toEqual([200, type])
-    expect(await response.text()).toBe(body)
+    expect(await response.text()).toBe(body.replaceAll(EXAMPLE_ORIGIN, inject('serviceUrl')))
     const head = await request(name, { method: 'HEAD' })
     expect([head.status, await head.text()]).toEqual([200, ''])
   }
 })
 
 test('is at most 60 KiB with all its files after gzip', () => {
-  const sizes = Object.values(built).map(({ body }) => gzipSync(body).length)
+  const sizes = ['', ...assets].map((name) => gzipSync(built[name]?.body ?? '').length)
   expect(sizes.reduce((total, size) => total + size)).toBeLessThanOrEqual(60 * 1024)
 })
 
@@ -40,13 +41,11 @@ test('bundles every file into the Worker', async () => {
 })
 
 test('caches hashed files forever, and revalidates the page by its ETag', async () => {
-  for (const name of Object.keys(built)) {
+  for (const [name, { immutable }] of Object.entries(built)) {
     const { headers } = await request(name)
     const tag = headers.get('ETag') ?? ''
     expect(tag).toMatch(/^"[0-9a-f]{32}"$/)
-    expect(headers.get('Cache-Control')).toBe(
-      name === '' ? 'no-cache' : 'public, max-age=31536000, immutable',
-    )
+    expect(headers.get('Cache-Control')).toBe(immutable ? 'public, max-age=31536000, immutable' : 'no-cache')
     const again = await request(name, { headers: { 'If-None-Match': tag } })
     expect([again.status, await again.text()]).toEqual([304, ''])
     expect((await request(name, { headers: { 'If-None-Match': '"other"' } })).status).toBe(200)
@@ -89,7 +88,7 @@ test('refers to no other host, and has no inline script or style', () => {
   expect(page).toMatch(/<script type="module" src="docs\/[0-9a-f]{16}\.js"><\/script>/)
   expect(page).not.toMatch(/<style|\sstyle=|\son[a-z]+="/)
   const addresses = [...page.matchAll(/(?:href|src|action)="([^"]*)"/g)].map(([, address = '']) => address)
-  expect(addresses.filter((address) => !/^(#|docs\/|openapi\.json$)/.test(address))).toEqual([])
+  expect(addresses.filter((address) => !/^(#|docs\/|docs\.md$|openapi\.json$)/.test(address))).toEqual([])
   for (const name of assets) {
     const foreign = built[name]?.body
       .match(/https?:\/\/[^\s"'`)]*/g)
@@ -137,7 +136,7 @@ test('escapes the text of the document', async () => {
   const [first] = reference.endpoints
   if (first === undefined) throw new Error('No endpoint')
   const hostile = '<img src=x onerror=alert(1)> `</code><script>` & "quoted"'
-  const fields = [{ name: hostile, type: hostile, nullable: false, description: hostile }]
+  const fields = [{ name: hostile, type: hostile, nullable: false, description: hostile, additive: false }]
   const html = String(
     await render({
       reference: { ...reference, summary: hostile, endpoints: [{ ...first, description: hostile, fields }] },

@@ -10,6 +10,7 @@ import { DEMO } from '../../../drizzle/seed/demo.ts'
 
 const COPIED = [
   'bundle',
+  'docs',
   'drizzle',
   'emulator',
   'functions',

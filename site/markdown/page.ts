@@ -1,0 +1,107 @@
+import { BASE } from '../../lib/app.ts'
+import { EXAMPLE_ORIGIN } from '../../lib/site.ts'
+import { LIMITS, PLAN_LIMITS } from '../limits.ts'
+import type { Endpoint, Reference } from '../reference.ts'
+import { addressOf, USER_AGENT } from '../samples/request.ts'
+import { compact, endpointSection, typeName } from './endpoint.ts'
+import { sections } from './sections.ts'
+import { block, code, prose, table } from './syntax.ts'
+
+const URL = EXAMPLE_ORIGIN + BASE
+
+/** Sections of files of docs/ that a loader follows. */
+const SYNC = [
+  '## Retry',
+  '## Keep an exact copy',
+  '### First load',
+  '### What it does not tell',
+  '### Prove each day',
+  '### Python',
+]
+const SPECIFICATION = ['## Files', '## Versions']
+
+/** The text of files of docs/. */
+type Docs = { readonly sync: string; readonly specification: string }
+
+/** The parameters of the first request, whose response the document has as an example. */
+const FIRST = ['brandId', 'fromDate', 'toDate']
+
+/** Writes the reference as Markdown, for readers who see nothing else. */
+export function markdown(reference: Reference, { sync, specification }: Docs): string {
+  const { title, version, summary, description, authentication, endpoints } = reference
+  const [listing, metric] = endpoints
+  return `${[
+    `# ${title} ${version}`,
+    prose(summary),
+    `Base URL: ${code(URL)}`,
+    `See also: [OpenAPI 3.1 document](${URL}/openapi.json), [reference page with request forms](${URL}/docs).`,
+    ...description.split('\n\n').map(prose),
+    '## Authentication',
+    `${code(authentication.name)}: ${prose(authentication.description)}`,
+    '## First request',
+    `Name your program in \`User-Agent\`. ${prose(USER_AGENT.comment)}`,
+    ...[listing, metric].flatMap((endpoint) => (endpoint === undefined ? [] : firstRequest(endpoint))),
+    '## Paging',
+    'Every page has these members next to `data`:',
+    members(reference),
+    '## Parameters',
+    parameters(endpoints),
+    '## Limits',
+    limits(),
+    sections(sync, SYNC),
+    sections(specification, SPECIFICATION),
+    '## Endpoints',
+    ...endpoints.map(endpointSection),
+    '## Errors',
+    ...reference.error.map(({ name, description }) => `${code(name)}: ${prose(description)}`),
+    statuses(reference),
+    '## Response headers',
+    headers(reference),
+  ].join('\n\n')}\n`
+}
+
+/** Writes a request with curl and the example of its response. */
+function firstRequest(endpoint: Endpoint): string[] {
+  const query = Object.fromEntries(
+    endpoint.parameters.flatMap(({ name, example }) => (FIRST.includes(name) ? [[name, example]] : [])),
+  )
+  const address = addressOf({ origin: EXAMPLE_ORIGIN, endpoint, query })
+  const command = `curl -sS '${address}' \\\n  -H "X-API-Key: $EXPORT_API_KEY" -A '${USER_AGENT.value}'`
+  return [block('sh', command), block('json', compact(endpoint.example))]
+}
+
+const members = ({ pagination, meta }: Reference): string =>
+  table(
+    ['Member', 'Type', 'Description'],
+    Object.entries({ pagination, meta }).flatMap(([parent, fields]) =>
+      fields.map((field) => [code(`${parent}.${field.name}`), typeName(field), prose(field.description)]),
+    ),
+  )
+
+function parameters(endpoints: readonly Endpoint[]): string {
+  const byName = new Map(
+    endpoints.flatMap((endpoint) => endpoint.parameters).map((each) => [each.name, each]),
+  )
+  return table(
+    ['Parameter', 'Type', 'Description'],
+    [...byName.values()].map(({ name, type, description }) => [code(name), type, prose(description)]),
+  )
+}
+
+function limits(): string {
+  const list = Object.entries(LIMITS).map(([name, limit]) => `- ${name}: ${prose(limit)}`)
+  const plans = PLAN_LIMITS.map(({ plan, history, keys }) => [plan, history, keys])
+  return `${list.join('\n')}\n\n${table(['Plan', 'History', 'API keys'], plans)}`
+}
+
+const statuses = ({ responses }: Reference): string =>
+  table(
+    ['Status', 'Meaning', 'Example of `error`'],
+    responses.map(({ status, description, message = '' }) => [status, prose(description), prose(message)]),
+  )
+
+const headers = ({ headers }: Reference): string =>
+  table(
+    ['Header', 'Description'],
+    headers.map(({ name, description }) => [code(name), prose(description)]),
+  )

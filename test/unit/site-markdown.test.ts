@@ -1,0 +1,167 @@
+import { readFile } from 'node:fs/promises'
+import { marked, type Token, type Tokens } from 'marked'
+import { describe, expect, test } from 'vitest'
+import document from '../../functions/openapi.json' with { type: 'json' }
+import { PLANS } from '../../lib/plans.ts'
+import { endpointSection } from '../../site/markdown/endpoint.ts'
+import { llmsTxt } from '../../site/markdown/llms.ts'
+import { markdown } from '../../site/markdown/page.ts'
+import { sections } from '../../site/markdown/sections.ts'
+import { reference } from '../support/reference.ts'
+
+const read = (name: string) => readFile(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8')
+const text = markdown(reference, { sync: await read('sync'), specification: await read('specification') })
+
+/** The text that a reader sees. */
+const plain = (tokens: readonly Token[] = []): string =>
+  tokens
+    .map((token) => ('tokens' in token ? plain(token.tokens) : 'text' in token ? token.text : ''))
+    .join('')
+
+const is =
+  <Type extends Tokens.Generic['type']>(type: Type) =>
+  (token: Token): token is Extract<Token, { type: Type }> =>
+    token.type === type
+
+/** Returns the tokens from a heading to the next one. */
+function section(markdown: string, heading: string): Token[] {
+  const tokens = marked.lexer(markdown)
+  const start = tokens.findIndex((token) => is('heading')(token) && token.text === heading)
+  expect(start, heading).toBeGreaterThan(-1)
+  const length = tokens.slice(start + 1).findIndex(is('heading'))
+  return tokens.slice(start + 1, length === -1 ? undefined : start + 1 + length)
+}
+
+/** Returns the rows of the tables among tokens, each as its cells. */
+const rowsOf = (tokens: readonly Token[]): string[][] =>
+  tokens
+    .filter(is('table'))
+    .flatMap(({ rows }: Tokens.Table) => rows.map((row) => row.map(({ tokens }) => plain(tokens))))
+
+/** The text of the document as a reader sees it. */
+const seen = (text = '') => text.replaceAll('`', '').replace(/\s+/g, ' ')
+
+test('the sections are in the order in which a loader needs them', () => {
+  const headings = marked.lexer(text).filter(is('heading'))
+  expect(headings.filter(({ depth }) => depth === 1)).toHaveLength(1)
+  expect(headings.filter(({ depth }) => depth === 2).map(({ text }) => text)).toEqual([
+    'Authentication',
+    'First request',
+    'Paging',
+    'Parameters',
+    'Limits',
+    'Retry',
+    'Keep an exact copy',
+    'Files',
+    'Versions',
+    'Endpoints',
+    'Errors',
+    'Response headers',
+  ])
+})
+
+test.each(reference.endpoints)('describes /$id', ({
+  id,
+  path,
+  description,
+  parameters,
+  fields,
+  formula,
+  primaryKey,
+  statuses,
+}) => {
+  const tokens = section(text, `/${id}`)
+  const prose = tokens.filter((token) => !is('table')(token)).map((token) => plain([token]))
+  expect(prose).toContainEqual(expect.stringContaining(`GET ${path}`))
+  expect(prose).toContain(seen(description))
+  const facts = tokens
+    .filter(is('list'))
+    .flatMap(({ items }: Tokens.List) => items.map(({ tokens }) => plain(tokens)))
+  expect(facts).toContain(`Statuses: ${statuses.join(', ')}`)
+  expect(facts).toContain(`Primary key (x-primary-key): ${primaryKey.join(', ')}`)
+  for (const { name } of parameters) expect(facts[0]).toContain(name)
+  for (const side of [formula?.part, formula?.whole]) expect(facts.at(-1)).toContain(side ?? '')
+  expect(rowsOf(tokens)).toEqual(
+    fields.map(({ name, type, nullable, additive, description }) => [
+      name,
+      nullable ? `${type} or null` : type,
+      additive ? 'sum' : '',
+      seen(description),
+    ]),
+  )
+  const [example] = tokens.filter(is('code'))
+  const rows = example?.text.split('\n') ?? []
+  expect(rows.map((row) => Object.keys(JSON.parse(row)))).toEqual(
+    rows.map(() => fields.map(({ name }) => name)),
+  )
+  expect(rows).not.toEqual([])
+})
+
+test('describes every parameter, member of a page, plan, status and header', () => {
+  const { components } = document
+  const cells = (heading: string) => rowsOf(section(text, heading))
+  expect(
+    cells('Parameters')
+      .map(([name, , description]) => [name, description])
+      .sort(),
+  ).toEqual(
+    Object.values(components.parameters)
+      .map(({ name, description }) => [name, seen(description)])
+      .sort(),
+  )
+  const members = Object.entries({ pagination: components.schemas.Pagination, meta: components.schemas.Meta })
+  expect(cells('Paging').map(([name]) => name)).toEqual(
+    members.flatMap(([parent, { properties }]) => Object.keys(properties).map((name) => `${parent}.${name}`)),
+  )
+  expect(cells('Limits').map(([plan]) => plan)).toEqual(Object.keys(PLANS))
+  expect(cells('Errors')).toEqual(
+    reference.responses.map(({ status, description, message }) => [status, seen(description), seen(message)]),
+  )
+  expect(cells('Response headers')).toEqual(
+    Object.entries(components.headers).map(([name, { description }]) => [name, seen(description)]),
+  )
+})
+
+test('the first requests are curl commands with whole responses', () => {
+  const blocks = section(text, 'First request').filter(is('code'))
+  expect(blocks.map(({ lang }) => lang)).toEqual(['sh', 'json', 'sh', 'json'])
+  const [listing, page] = reference.endpoints
+  const bodies = [blocks[1]?.text, blocks[3]?.text, listing?.example, page?.example].map((body = '') =>
+    JSON.parse(body),
+  )
+  expect(bodies.slice(0, 2)).toEqual(bodies.slice(2))
+})
+
+test('texts of the document do not become markup', () => {
+  const [first] = reference.endpoints
+  if (first === undefined) throw new Error('No endpoint')
+  const hostile = 'a | b `c | d` *e* _f_ [g](h) <i> &amp; ~~j~~ \\'
+  const fields = [{ name: 'a|b', type: 'string', nullable: false, description: hostile, additive: false }]
+  const tokens = section(endpointSection({ ...first, description: hostile, fields }), `/${first.id}`)
+  expect(tokens.map((token) => plain([token]))).toContain(seen(hostile))
+  expect(rowsOf(tokens)).toEqual([['a|b', 'string', '', seen(hostile)]])
+})
+
+describe('a section of another file', () => {
+  const file = '# A\n\n## B\n\nb\n\n### C\n\n```\n# c\n```\n\n## D\n\nd\n'
+
+  test('ends at the next heading', () => {
+    expect(sections(file, ['### C', '## B'])).toBe('### C\n\n```\n# c\n```\n\n## B\n\nb')
+  })
+
+  test('has to exist', () => {
+    expect(() => sections(file, ['## C'])).toThrow('The file has no heading "## C"')
+  })
+})
+
+// The format: https://llmstxt.org.
+test('llms.txt has a title, a summary, a text and lists of links', () => {
+  const types = marked.lexer(llmsTxt(reference)).filter((token) => !is('space')(token))
+  expect(types.slice(0, 3).map(({ type }) => type)).toEqual(['heading', 'blockquote', 'paragraph'])
+  const lists = types.slice(3)
+  expect(lists.map(({ type }) => type)).toEqual(
+    ['Docs', 'Endpoints', 'Optional'].flatMap(() => ['heading', 'list']),
+  )
+  for (const { items } of lists.filter(is('list')))
+    for (const { raw } of items) expect(raw.trim()).toMatch(/^- \[[^\]]+\]\(https:\/\/[^)]+\): .+\.$/)
+})
