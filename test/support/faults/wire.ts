@@ -58,7 +58,7 @@ export const SILENCES: readonly Fault[] = [
 type Pieces = (bytes: Uint8Array, signal: AbortSignal) => AsyncGenerator<Uint8Array>
 
 /** The first bytes of a response, as many as `size` says; then a cut, a regular end or silence. */
-function cut(name: string, end: 'cut' | 'close' | 'silence', size: (whole: number) => number): Fault {
+export function cut(name: string, end: 'cut' | 'close' | 'silence', size: (whole: number) => number): Fault {
   return piecewise(name, async function* (bytes, signal) {
     yield bytes.subarray(0, size(bytes.length))
     if (end === 'cut') throw new Error('cut')
