@@ -17,15 +17,24 @@ export async function heaps(
   return sizes
 }
 
-/** Returns the most MiB of a Worker's heap during some work that starts without garbage: garbage included. */
-export function peakHeap(service: Inspected, path: string, work: () => Promise<unknown>): Promise<number> {
+/**
+ * Returns the most MiB of a Worker's heap during some work that starts without garbage: garbage included, unless it is
+ * collected before each look.
+ */
+export function peakHeap(
+  service: Inspected,
+  path: string,
+  work: () => Promise<unknown>,
+  isCollected = false,
+): Promise<number> {
+  const url = service.url + BASE + path
   return inspect(service, path, async (socket) => {
-    let peak = await collected(socket, service.url + BASE + path)
+    let peak = await collected(socket, url)
     let isWorking = true
     const working = work().finally(() => {
       isWorking = false
     })
-    while (isWorking) peak = Math.max(peak, await heapOf(socket))
+    while (isWorking) peak = Math.max(peak, await (isCollected ? collected(socket, url) : heapOf(socket)))
     await working
     return Math.max(peak, await heapOf(socket))
   })
