@@ -130,7 +130,8 @@ export async function* smoke({ url, key }: Service): AsyncGenerator<Finding> {
     const { text } = await getText(url, path, key, { brandId, format: 'ndjson' })
     const lines = text.split('\n').slice(0, -1)
     const compared = pagination.nextCursor === null ? lines : lines.slice(0, data.length)
-    if (compared.join('\n') !== data.map((row) => JSON.stringify(row)).join('\n')) {
+    // The texts differ: JavaScript drops the zeros of 33.3000.
+    if (JSON.stringify(compared.map((line) => JSON.parse(line))) !== JSON.stringify(data)) {
       throw new Error('The file differs from the first page.')
     }
     return rows(lines.length)

@@ -22,6 +22,8 @@ const genuine = (path: string, key = its.key) =>
 beforeAll(async () => {
   its = await tenant(db)
   await fillDaily(db, { name: 'visibility', brandId: its.brandId, rows: 1300, first: '2026-09-01', days: 9 })
+  const today = new Date().toISOString().slice(0, 10)
+  await fillDaily(db, { name: 'visibility', brandId: its.brandId, rows: 2, first: today, days: 1 })
   await fillDaily(db, { name: 'sentiment', brandId: its.brandId, rows: 3, first: '2026-09-01', days: 3 })
   vi.stubGlobal('fetch', (url: URL | string, init?: RequestInit) => {
     const { pathname, search } = new URL(url)
@@ -56,10 +58,10 @@ test('a healthy service gives a table without failures; metrics are read to the 
     healthz: 'ok',
     'a wrong key': 'rejected',
     brands: '1 row',
-    visibility: '1000 rows, then 300',
+    visibility: '1000 rows, then 302',
     sentiment: '3 rows',
     citations: '0 rows',
-    'a file': '0 rows',
+    'a file': '2 rows',
   })
   expect(table['openapi.json']).toBe(`${lines.length - 4} paths`)
 })
@@ -119,7 +121,7 @@ test.for<[string, string, (path: string) => Promise<Response>, RegExp]>([
   ],
   [
     'a file with another row',
-    'citation-share?brandId=',
+    'visibility?brandId=',
     (path) =>
       path.includes('ndjson') ? Promise.resolve(new Response('{"date":"2026-10-01"}\n')) : genuine(path),
     /^a file: The file differs from the first page\.$/m,
