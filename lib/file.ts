@@ -74,11 +74,13 @@ type Chunk = { readonly bytes: Uint8Array; readonly rows: number }
 
 /** Reads a file's rows. Consumes their cost before it reads them, as far as it can know their number. */
 async function* chunksOf(
-  { var: { consume, clock } }: RequestContext,
+  context: RequestContext,
   first: Chunk,
   following: Following<Chunk> | null,
 ): AsyncGenerator<Chunk> {
-  const consumeFor = fileBudget(consume, clock)
+  // Runs when the client reads, and so after the budget is known.
+  const { consume, clock, budget } = context.var
+  const consumeFor = fileBudget(consume, clock, budget)
   await consumeFor(first.rows)
   yield first
   if (following === null) return

@@ -214,17 +214,43 @@ describe('a file', () => {
 })
 
 describe('the budget of a file', () => {
-  /** Counts the requests that a file consumes. */
-  async function consumed(path: string, its: Tenant): Promise<number> {
-    let requests = 0
+  /** Returns how many requests a file consumes each time. */
+  async function consumption(
+    path: string,
+    its: Tenant,
+    headers: Record<string, string> = {},
+  ): Promise<number[]> {
+    const requests: number[] = []
     intercept = async (to, request) => {
       if (to !== 'upstash') return undefined
       const command: unknown[] = await request.clone().json()
-      requests += Number(command.at(-1))
+      requests.push(Number(command.at(-1)))
       return undefined
     }
-    await (await get(path, its)).text()
+    await (await get(path, its, { headers })).text()
     return requests
+  }
+
+  /** Counts the requests that a file consumes. */
+  const consumed = async (path: string, its: Tenant): Promise<number> =>
+    (await consumption(path, its)).reduce((sum, requests) => sum + requests)
+
+  /** A client whose bucket has some requests, and receives more in some milliseconds. */
+  async function client(tokens: number, refillMs: number) {
+    const headers = { Authorization: randomUUID() }
+    const bucket = `export-api:${await sha256(`authorization ${headers.Authorization}`)}`
+    await service.redis([
+      'HSET',
+      bucket,
+      'refilledAt',
+      String(Date.now() + refillMs - 12_000),
+      'tokens',
+      String(tokens),
+    ])
+    return {
+      headers,
+      left: async () => Object.values(await service.redis(['HGET', bucket, 'tokens'])).map(Number),
+    }
   }
 
   test.each([
@@ -264,18 +290,21 @@ describe('the budget of a file', () => {
   test('leaves 5 requests to the client, waits for a refill and goes on', async () => {
     const its = await cited(12_001)
     await list(its)
-    const client = { Authorization: randomUUID() }
-    const bucket = `export-api:${await sha256(`authorization ${client.Authorization}`)}`
-    await service.redis(['HSET', bucket, 'refilledAt', String(Date.now()), 'tokens', '12'])
-    const file = (await get('/citations', its, { headers: client })).text()
-    const left = async () => Object.values(await service.redis(['HGET', bucket, 'tokens'])).map(Number)
+    const { headers, left } = await client(12, 12_000)
+    const file = (await get('/citations', its, { headers })).text()
     // Its request, and 5 for rows.
     await expect.poll(left).toEqual([6])
     for (let other = 1; other <= 5; other += 1) {
-      const { status } = await call('/brands', { key: its.key, service: service.url, headers: client })
+      const { status } = await call('/brands', { key: its.key, service: service.url, headers })
       expect(status).toBe(200)
     }
     expect((await file).split('\n')).toHaveLength(12_002)
+  })
+
+  test('is not taken from the last 5 requests for a moment', async () => {
+    const its = await cited(1001)
+    const { headers } = await client(6, 3000)
+    expect(await consumption('/citations', its, headers)).toEqual([1, 1])
   })
 })
 

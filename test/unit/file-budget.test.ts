@@ -11,7 +11,7 @@ function bucket(tokens: number) {
   const state = { tokens }
   const start = Date.now()
   let refills = 0
-  const consume = async (requests: number): Promise<Budget> => {
+  const consume = async (requests: number): Promise<Budget | null> => {
     asked.push(requests)
     const seconds = (Date.now() - start) / 1000
     for (; (refills + 1) * 12 <= seconds; refills += 1) state.tokens = Math.min(100, state.tokens + 20)
@@ -27,6 +27,9 @@ function bucket(tokens: number) {
 }
 
 const clock = () => new Date()
+
+/** The budget of a file whose own request learnt nothing from the counter. */
+const budgetOf = ({ consume }: Pick<ReturnType<typeof bucket>, 'consume'>) => fileBudget(consume, clock, null)
 
 /** Consumes for a number of rows, and returns the seconds that this took. */
 async function secondsFor(consumeFor: (rows: number) => Promise<void>, rows: number): Promise<number> {
@@ -50,20 +53,20 @@ test.each([
   [6001, [5, 1]],
 ])('%i rows cost one request for each started thousand, the first of which is the file itself', async (rows, asked) => {
   const its = bucket(100)
-  await fileBudget(its.consume, clock)(rows)
+  await budgetOf(its)(rows)
   expect(its.asked).toEqual(asked)
 })
 
 test('rows that were consumed for cost nothing again', async () => {
   const its = bucket(100)
-  const consumeFor = fileBudget(its.consume, clock)
+  const consumeFor = budgetOf(its)
   for (const rows of [1500, 2000, 1999, 2001, 3000]) await consumeFor(rows)
   expect(its.asked).toEqual([1, 1])
 })
 
 test('leaves 5 requests, waits for the next refill and goes on', async () => {
   const its = bucket(14)
-  const consumeFor = fileBudget(its.consume, clock)
+  const consumeFor = budgetOf(its)
   expect(await secondsFor(consumeFor, 6000)).toBe(0)
   expect(its.state.tokens).toBe(9)
   expect(await secondsFor(consumeFor, 11_000)).toBe(12)
@@ -73,13 +76,21 @@ test('leaves 5 requests, waits for the next refill and goes on', async () => {
 
 test('takes a budget to its last 5 requests, and not below', async () => {
   const its = bucket(10)
-  expect(await secondsFor(fileBudget(its.consume, clock), 6000)).toBe(0)
+  expect(await secondsFor(budgetOf(its), 6000)).toBe(0)
   expect(its.state.tokens).toBe(5)
+})
+
+test('does not take from the last 5 what its own request has left', async () => {
+  const its = bucket(9)
+  const own = { allowed: true, remaining: 9, refillSeconds: 12 }
+  expect(await secondsFor(fileBudget(its.consume, clock, own), 6000)).toBe(12)
+  expect(its.asked).toEqual([5])
+  expect(its.state.tokens, '9 + 20 - 5').toBe(24)
 })
 
 test('gives back what it took from the last 5', async () => {
   const its = bucket(9)
-  const consumeFor = fileBudget(its.consume, clock)
+  const consumeFor = budgetOf(its)
   expect(await secondsFor(consumeFor, 6000)).toBe(12)
   expect(its.asked).toEqual([5, -5, 5])
   expect(its.state.tokens, '9 + 20 - 5').toBe(24)
@@ -87,7 +98,7 @@ test('gives back what it took from the last 5', async () => {
 
 test('waits again when other requests have consumed the refill', async () => {
   const its = bucket(14)
-  const consumeFor = fileBudget(its.consume, clock)
+  const consumeFor = budgetOf(its)
   await consumeFor(6000)
   const waited = secondsFor(consumeFor, 11_000)
   await vi.advanceTimersByTimeAsync(11_000)
@@ -98,5 +109,5 @@ test('waits again when other requests have consumed the refill', async () => {
 })
 
 test('does not wait while the counter is away', async () => {
-  await fileBudget(async () => null, clock)(1_000_000)
+  await budgetOf({ consume: async () => null })(1_000_000)
 })
