@@ -211,6 +211,26 @@ describe('a file', () => {
     await listAgain(1_999_100)
     expect((await get('/citations', its)).status).toBe(200)
   })
+
+  test('is not of too many rows because of the days around its window', async () => {
+    const its = await cited(1500)
+    await list(its)
+    await db.query(
+      `update daily.changes set rows = 2000000 where brand_id = $1 and date in ('2015-01-01', '2015-01-10')`,
+      [its.brandId],
+    )
+    const query = { fromDate: '2015-01-02', toDate: '2015-01-09' }
+    expect((await (await get('/citations', its, { query })).text()).split('\n')).toHaveLength(1201)
+  })
+
+  test('of large rows is read in parts of at most 8,000,000 bytes', async () => {
+    const its = await cited(1600)
+    await db.query(`update daily.citations set url = rpad(url, 8000, 'x') where brand_id = $1`, [its.brandId])
+    const reads = beforeRequest('neon', 0, () => undefined)
+    expect((await (await get('/citations', its)).text()).split('\n')).toHaveLength(1601)
+    // A page of 4,000,000 bytes, and two parts: 13 MB in all.
+    expect(reads.count).toBe(3)
+  })
 })
 
 describe('the budget of a file', () => {
@@ -264,16 +284,20 @@ describe('the budget of a file', () => {
     expect(await consumed('/citations', its)).toBe(requests)
   })
 
-  test('that is listed is consumed before the rows are read', async () => {
-    const its = await cited(8500)
-    await list(its)
+  test.each([
+    ['/citations', 'citations'],
+    ['/changes', 'changes'],
+  ])('of %s is consumed before the rows are read', async (path, name) => {
+    const its = await tenant(db)
+    await fillDaily(db, { name, brandId: its.brandId, rows: 8500, first: '2015-01-01', days: 10 })
+    if (name !== 'changes') await list(its)
     const order: string[] = []
     intercept = async (to, request) => {
       const body: unknown = await request.clone().json()
       order.push(to === 'neon' ? 'read' : `consume ${Array.isArray(body) ? body.at(-1) : ''}`)
       return undefined
     }
-    expect((await (await get('/citations', its)).text()).split('\n')).toHaveLength(8501)
+    expect((await (await get(path, its)).text()).split('\n')).toHaveLength(8501)
     expect(order.slice(2)).toEqual(['consume 5', 'read', 'consume 3', 'read'])
   })
 
@@ -319,6 +343,14 @@ describe('a file whose rows cannot be read to the end', () => {
     expect(response.status).toBe(200)
     await expect(response.text()).rejects.toThrow('terminated')
     await expect.poll(fileLine).toMatchObject({ endpoint: '/citations', outcome: 'failed', rows: 1000 })
+  })
+
+  test('breaks when the key expires', async () => {
+    const its = await cited(6001)
+    beforeRequest('neon', 2, () =>
+      db.query('update api_keys set expires_at = now() where id = $1', [its.keyId]),
+    )
+    await expect((await get('/citations', its)).text()).rejects.toThrow('terminated')
   })
 
   test('breaks when a lower plan moves its window', async () => {
