@@ -112,6 +112,7 @@ async function withRetries<Value>(work: () => Promise<Value>): Promise<Value> {
 async function* logged(chunks: AsyncIterable<Chunk>, log: RequestLog): AsyncGenerator<Uint8Array> {
   let rows = 0
   let outcome = 'canceled'
+  let status: number | null = null
   try {
     for await (const chunk of chunks) {
       yield chunk.bytes
@@ -120,12 +121,13 @@ async function* logged(chunks: AsyncIterable<Chunk>, log: RequestLog): AsyncGene
     outcome = 'complete'
   } catch (error) {
     outcome = 'failed'
+    status = error instanceof HttpError ? error.status : 500
     throw error
   } finally {
     const { id, keyId, endpoint, start, subrequests } = log
     const ms = Math.round(performance.now() - start)
-    const line = { event: 'file', request_id: id, key_id: keyId, endpoint, outcome, rows, ms, subrequests }
-    console.log(JSON.stringify(line))
+    const end = { outcome, status, rows, ms, subrequests }
+    console.log(JSON.stringify({ event: 'file', request_id: id, key_id: keyId, endpoint, ...end }))
   }
 }
 

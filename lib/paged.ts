@@ -4,7 +4,7 @@ import { hashApiKey, requireAccess } from './access.ts'
 import type { RequestContext, Result } from './app.ts'
 import { deprecationHeaders } from './deprecation.ts'
 import { endpoint } from './endpoint.ts'
-import { HttpError, PARAMETER_ERRORS, parameterError } from './errors.ts'
+import { HttpError, httpError, PARAMETER_ERRORS, parameterError } from './errors.ts'
 import { fileResult } from './file.ts'
 import { type FileFormat, isFile } from './file-format.ts'
 import type { DocumentedWorker } from './operation.ts'
@@ -86,7 +86,8 @@ export function paged<Shape extends z.core.$ZodShape, Rows extends PgTable>({
           const now = clock()
           const windowOf = (livePlan: Plan) => resumeWindow({ window, plan }, livePlan, now)
           const part = await read({ env, log }, statements.nextOfFile, { ...query, now, after, windowOf })
-          if (part.window.first !== window.first) throw new WindowMovedError('The plan has changed')
+          // A lower plan has moved the window: the file would lack rows that its name promises.
+          if (part.window.first !== window.first) throw httpError('plan')
           return part
         },
       },
@@ -100,6 +101,3 @@ export function paged<Shape extends z.core.$ZodShape, Rows extends PgTable>({
     statements: Object.values(statements),
   }
 }
-
-/** Thrown when the window of a file no longer is what its first rows were read for. */
-class WindowMovedError extends Error {}

@@ -342,7 +342,9 @@ describe('a file whose rows cannot be read to the end', () => {
     const response = await get('/citations', its, { headers: { 'Accept-Encoding': encoding } })
     expect(response.status).toBe(200)
     await expect(response.text()).rejects.toThrow('terminated')
-    await expect.poll(fileLine).toMatchObject({ endpoint: '/citations', outcome: 'failed', rows: 1000 })
+    await expect
+      .poll(fileLine)
+      .toMatchObject({ endpoint: '/citations', outcome: 'failed', status: 401, rows: 1000 })
   })
 
   test('breaks when the key expires', async () => {
