@@ -223,12 +223,12 @@ describe('a file', () => {
     expect((await (await get('/citations', its, { query })).text()).split('\n')).toHaveLength(1201)
   })
 
-  test('of large rows is read in parts of at most 8,000,000 bytes', async () => {
+  test('of large rows is read in parts of at most 5 MB', async () => {
     const its = await cited(1600)
     await db.query(`update daily.citations set url = rpad(url, 8000, 'x') where brand_id = $1`, [its.brandId])
     const reads = beforeRequest('neon', 0, () => undefined)
     expect((await (await get('/citations', its)).text()).split('\n')).toHaveLength(1601)
-    // A page of 4,000,000 bytes, and two parts: 13 MB in all.
+    // 13 MB: a page of 4, and parts of 5 and 4.
     expect(reads.count).toBe(3)
   })
 })
