@@ -89,6 +89,7 @@ export function parseFormat(query: URLSearchParams): Format | HttpError {
   if (others.length > 0) return parameterError(PARAMETER_ERRORS.repeated('format'))
   const format = FORMATS.find((each) => each === given)
   if (format === undefined) return parameterError(PARAMETER_ERRORS.format)
-  if (isFile(format) && query.get('cursor')) return parameterError(PARAMETER_ERRORS.cursorOfFile)
+  if (isFile(format) && query.getAll('cursor').some((cursor) => cursor !== ''))
+    return parameterError(PARAMETER_ERRORS.cursorOfFile)
   return format
 }

@@ -127,7 +127,8 @@ export async function* smoke({ url, key }: Service): AsyncGenerator<Finding> {
     const response = await read(path, key, { brandId })
     expectStatus(response, 200)
     const { data, pagination } = expectBody(Page, response)
-    const { text } = await getText(url, path, key, { brandId, format: 'ndjson' })
+    const { status, text } = await getText(url, path, key, { brandId, format: 'ndjson' })
+    if (status !== 200) throw new Error(`Expected 200, got ${status}.`)
     const lines = text.split('\n').slice(0, -1)
     const compared = pagination.nextCursor === null ? lines : lines.slice(0, data.length)
     // The texts differ: JavaScript drops the zeros of 33.3000.

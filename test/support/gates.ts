@@ -38,7 +38,7 @@ export function expectedStatus(
 function hasKnownFormat(query: URLSearchParams): boolean {
   const [format = 'json', ...others] = query.getAll('format')
   if (others.length > 0 || !['json', 'csv', 'ndjson'].includes(format)) return false
-  return format === 'json' || !query.get('cursor')
+  return format === 'json' || query.getAll('cursor').every((cursor) => cursor === '')
 }
 
 function areWellFormed(query: URLSearchParams, kind: Endpoint['kind']): boolean {

@@ -160,6 +160,7 @@ describe('the format of the brands', () => {
     ['format=csv&format=csv', PARAMETER_ERRORS.repeated('format')],
     ['format=csv&cursor=cA', PARAMETER_ERRORS.cursorOfFile],
     ['format=ndjson&cursor=1', PARAMETER_ERRORS.cursorOfFile],
+    ['format=csv&cursor=&cursor=1', PARAMETER_ERRORS.cursorOfFile],
   ])('?%s is a 400', (query, message) => {
     expect(formatOf(query)).toBe(`400 ${message}`)
   })
