@@ -21,16 +21,18 @@ def before_call(context, case, kwargs):
 
 @schemathesis.hook
 def after_call(context, case, response):
-    if response.status_code == 200:
+    if response.status_code == 200 and response.headers["content-type"] == ["application/json"]:
         cursor = response.json().get("pagination", {}).get("nextCursor")
         if cursor is not None:
             next_pages[case.path] = {**case.query, "cursor": cursor}
 
 
 def acceptable(path, query):
-    """Returns a valid query that meets what OpenAPI cannot state: the first year, the order of dates, and the request of a cursor."""
+    """Returns a valid query that meets what OpenAPI cannot state: the first year, the order of dates, and the request and the format of a cursor."""
     if "since" in query:
         query = {**query, "since": SINCE}
+    if query.get("format") in ("csv", "ndjson"):
+        query = {**query, "cursor": ""}
     if query.get("cursor"):
         return next_pages.get(path) or acceptable(path, {**query, "cursor": ""})
     start, end = query.get("fromDate"), query.get("toDate")
