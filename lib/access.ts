@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { readApiKey } from './api-key.ts'
 import type { RequestContext } from './app.ts'
 import { databaseError, type QueryContext, type Row, run } from './db.ts'
-import { httpError } from './errors.ts'
+import { HttpError, httpError } from './errors.ts'
 import { sha256 } from './hash.ts'
 import { isPlan, type Plan } from './plans.ts'
 import { toQuery } from './prepared-statement.ts'
@@ -45,4 +45,15 @@ export async function requireAccess(
   { key_hash, now }: { key_hash: string; now: Date },
 ): Promise<void> {
   authorize(await run({ env, log }, query, { key_hash, now: now.toISOString() }), log)
+}
+
+/** Returns what was parsed of a request. For an error, checks the key and the plan, which come first, then throws it. */
+export async function requireValid<Parsed>(
+  parsed: Parsed | HttpError,
+  context: QueryContext & { readonly log: RequestLog },
+  key: { key_hash: string; now: Date },
+): Promise<Parsed> {
+  if (!(parsed instanceof HttpError)) return parsed
+  await requireAccess(context, key)
+  throw parsed
 }

@@ -1,15 +1,15 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { PgView } from 'drizzle-orm/pg-core'
 import type * as z from 'zod/mini'
-import { ACCESS_COLUMNS, authorize, hashApiKey, requireAccess } from './access.ts'
+import { ACCESS_COLUMNS, authorize, hashApiKey, requireValid } from './access.ts'
 import type { RequestContext, Result } from './app.ts'
 import { databaseError, type Row, runPrepared, toCount } from './db.ts'
 import { deprecationHeaders } from './deprecation.ts'
 import { endpoint } from './endpoint.ts'
-import { HttpError } from './errors.ts'
 import { fileResult } from './file.ts'
 import { isFile } from './file-format.ts'
 import type { DocumentedWorker } from './operation.ts'
+import { list } from './page-statement.ts'
 import { parseFormat } from './parameters.ts'
 import { prepareStatement } from './prepared-statement.ts'
 import type { RequestLog } from './request-log.ts'
@@ -50,11 +50,8 @@ export function listing<Shape extends z.core.$ZodShape, Rows extends PgView>({
   async function handler(context: RequestContext): Promise<Result> {
     const { env, now, log } = context.var
     const key_hash = await hashApiKey(context)
-    const format = parseFormat(new URL(context.req.url).searchParams)
-    if (format instanceof HttpError) {
-      await requireAccess({ env, log }, { key_hash, now })
-      throw format
-    }
+    const parsed = parseFormat(new URL(context.req.url).searchParams)
+    const format = await requireValid(parsed, { env, log }, { key_hash, now })
     const result = await runPrepared({ env, log }, statement, { key_hash, now: now.toISOString() })
     authorize(result, log)
     const all = read(result ?? {}, log)
@@ -80,5 +77,3 @@ export function listing<Shape extends z.core.$ZodShape, Rows extends PgView>({
 }
 
 const columnOfBrand = (name: string): SQL => sql`brand.${sql.identifier(name)}`
-
-const list = (parts: readonly SQL[]): SQL => sql.join([...parts], sql`, `)

@@ -112,6 +112,7 @@ export function pageStatement({ table, row, key, since }: PagedRows, { from, siz
     ) as sent`
 }
 
+/** SQL of a list of expressions. */
 export const list = (parts: SQL[]): SQL => sql.join(parts, sql`, `)
 
 export function columnOf(table: PgTable, name: string): PgColumn {

@@ -1,10 +1,10 @@
 import type { PgTable } from 'drizzle-orm/pg-core'
 import type * as z from 'zod/mini'
-import { hashApiKey, requireAccess } from './access.ts'
+import { hashApiKey, requireValid } from './access.ts'
 import type { RequestContext, Result } from './app.ts'
 import { deprecationHeaders } from './deprecation.ts'
 import { endpoint } from './endpoint.ts'
-import { HttpError, httpError, PARAMETER_ERRORS, parameterError } from './errors.ts'
+import { httpError, PARAMETER_ERRORS, parameterError } from './errors.ts'
 import { fileResult } from './file.ts'
 import { type FileFormat, isFile } from './file-format.ts'
 import type { DocumentedWorker } from './operation.ts'
@@ -48,12 +48,7 @@ export function paged<Shape extends z.core.$ZodShape, Rows extends PgTable>({
     const key_hash = await hashApiKey(context)
     const { searchParams } = new URL(context.req.url)
     const request = await readPageRequest(searchParams, { path, names, defaults, env, now })
-    if (request instanceof HttpError) {
-      await requireAccess({ env, log }, { key_hash, now })
-      throw request
-    }
-
-    const { parameters, requested, position } = request
+    const { parameters, requested, position } = await requireValid(request, { env, log }, { key_hash, now })
     const { brandId, format = 'json' } = parameters
     const query: PageQuery = {
       key_hash,

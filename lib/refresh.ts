@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { type QueryContext, required, run, toFlag } from './db.ts'
 import { parseEnv } from './env.ts'
 import { toQuery } from './prepared-statement.ts'
+import { sleep } from './sleep.ts'
 
 /** The most days of one metric that one statement computes. */
 const MAX_DAYS = 30
@@ -68,7 +69,7 @@ async function processQueue(context: QueryContext, since: string, first: string 
       oldest = row.oldest_s ?? null
       if (toFlag(row.done)) break
       // Another refresh is running.
-      if (row.processed === null) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+      if (row.processed === null) await sleep(PAUSE_MS)
     }
   } finally {
     if (entries > 0) console.log(JSON.stringify({ event: 'refreshed', entries }))

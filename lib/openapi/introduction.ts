@@ -13,8 +13,8 @@ export const INTRODUCTION = `Send your API key in the \`X-API-Key\` header. Star
 response.
 
 Metrics and \`/changes\` return pages of up to ${PAGE_SIZE} rows, and fewer when these are large. To get all rows, send
-\`pagination.nextCursor\` as \`cursor\` until \`hasMore\` is false. Keep the other parameters the same for all pages. \`format=csv\` and \`format=ndjson\` return
-all rows of a window as one file instead.
+\`pagination.nextCursor\` as \`cursor\` until \`hasMore\` is false. Keep the other parameters the same for all pages. \`format=csv\` and \`format=ndjson\`
+return all rows of a window as one file instead.
 
 Metrics cover counted answers: answers without an error, to prompts that are not retired and that count in metrics.
 To compute a rate for a period, sum the counts, then divide. The average of daily rates is a different number.

@@ -54,7 +54,7 @@ async function get(
 }
 
 /** The rows of all pages, each as its JSON text. A page has a row per line. */
-async function rowTexts(path: string, { key, brandId }: Tenant): Promise<string[]> {
+async function textsOfPages(path: string, { key, brandId }: Tenant): Promise<string[]> {
   const rows: string[] = []
   let cursor: string | undefined
   do {
@@ -101,7 +101,7 @@ describe.each(paged)('a file of $path', ({ name, path, row }) => {
     const days = (await hasManyRowsADay(db, name)) ? 3 : 2500
     await fillDaily(db, { name, brandId: its.brandId, rows: 2500, first: '2015-01-01', days })
     const ndjson = await (await get(path, its)).text()
-    const pages = await rowTexts(path, its)
+    const pages = await textsOfPages(path, its)
     expect(pages).toHaveLength(2500)
     expect(ndjson).toBe(pages.map((each) => `${each}\n`).join(''))
 
