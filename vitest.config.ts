@@ -18,6 +18,7 @@ export default defineConfig({
       { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], ...overServers } },
       { test: { name: 'robustness', include: ['test/robustness/**/*.test.ts'], ...overServers } },
       { test: { name: 'loaders', include: ['test/loaders/**/*.test.ts'], ...overServers } },
+      { test: { name: 'connectors', include: ['test/connectors/**/*.test.ts'], ...overServers } },
     ],
   },
 })

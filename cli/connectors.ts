@@ -1,0 +1,21 @@
+import { Command } from 'commander'
+import { generate, outdated, writeGenerated } from '../connectors/definition/generated.ts'
+import { UsageError } from '../drizzle/db/connect.ts'
+import { run } from './run.ts'
+
+const options = new Command('connectors')
+  .description('Writes the generated parts of connectors/ from functions/openapi.json.')
+  .option('--check', 'write nothing, and fail when a file is out of date')
+  .parse()
+  .opts<{ check?: boolean }>()
+
+await run(async () => {
+  const files = await generate()
+  const paths = await outdated(files)
+  if (!options.check) await writeGenerated(files)
+  else if (paths.length > 0) {
+    throw new UsageError(
+      `Out of date: ${paths.map((path) => `connectors/${path}`).join(', ')}. Run npm run connectors.`,
+    )
+  }
+})
