@@ -17,8 +17,16 @@ export default defineConfig({
       { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: 20_000 } },
       { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], ...overServers } },
       { test: { name: 'robustness', include: ['test/robustness/**/*.test.ts'], ...overServers } },
-      { test: { name: 'loaders', include: ['test/loaders/**/*.test.ts'], ...overServers } },
-      { test: { name: 'connectors', include: ['test/connectors/**/*.test.ts'], ...overServers } },
+      {
+        test: {
+          name: 'connectors',
+          include: ['test/connectors/**/*.test.ts'],
+          ...overServers,
+          // Includes the installation of an engine.
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
+        },
+      },
     ],
   },
 })

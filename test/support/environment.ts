@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -14,6 +14,13 @@ const run = async (program: string, ...args: string[]): Promise<void> => {
   await promisify(execFile)(program, args, { maxBuffer: Number.POSITIVE_INFINITY })
 }
 
+/** Takes a lock. One that is older than ten minutes is left over from a process that was killed. */
+const takeLock = (lock: string): Promise<boolean> =>
+  mkdir(lock).then(
+    () => true,
+    async () => Date.now() - (await stat(lock).catch(() => ({ mtimeMs: Date.now() }))).mtimeMs > 600_000,
+  )
+
 /** Runs `make` unless another process has made it with the same content. Processes wait for each other. */
 async function once(name: string, content: string, make: () => Promise<void>): Promise<void> {
   const marker = `${CACHE}${name}.made`
@@ -22,11 +29,7 @@ async function once(name: string, content: string, make: () => Promise<void>): P
   const isMade = async () => (await readFile(marker, 'utf8').catch(() => '')) === made
   await mkdir(CACHE, { recursive: true })
   while (!(await isMade())) {
-    const isOurs = await mkdir(lock).then(
-      () => true,
-      () => false,
-    )
-    if (!isOurs) {
+    if (!(await takeLock(lock))) {
       await sleep(200)
       continue
     }
@@ -36,7 +39,7 @@ async function once(name: string, content: string, make: () => Promise<void>): P
         await writeFile(marker, made)
       }
     } finally {
-      await rm(lock, { recursive: true })
+      await rm(lock, { recursive: true, force: true })
     }
   }
 }

@@ -6,6 +6,9 @@ import { DEMO } from '../../drizzle/seed/demo.ts'
 import type { Row } from '../support/call.ts'
 import { readCodeBlocks } from '../support/code-blocks.ts'
 import { duckdbSetup } from '../support/duckdb.ts'
+import { environment } from '../support/environment.ts'
+
+process.env.PATH = `${await environment('recipes')}:${process.env.PATH}`
 
 const blocks = await readCodeBlocks('recipes.md')
 

@@ -17,7 +17,7 @@ import { codeOf, type Loaded, loadInPostgres, type Place, psql, RECIPES, runIn }
 // Runs the code of docs/recipes.md as it stands there, apart from address, key and brand.
 
 const db = database()
-const isInstalled = hasAll('curl', 'dlt', 'duckdb', 'psql')
+const isInstalled = hasAll('curl', 'psql')
 
 let its: Tenant
 let postgres: Server
