@@ -1,0 +1,38 @@
+import { readStreams } from '../../connectors/definition/streams.ts'
+import { carryOver } from './compare.ts'
+import { life } from './life.ts'
+import { startService, type Tables } from './service.ts'
+import { type Options, type Subject, startSubject, type Verdict } from './subject.ts'
+
+/**
+ * Runs a loader after each step of a service's life, and compares its copy with the service. Needs the bundles in dist/.
+ * Throws `UsageError` for a copy that cannot be read, and when the first run fails.
+ */
+export async function certify(options: Options): Promise<readonly Verdict[]> {
+  const [verdicts = []] = await certifyAll([options])
+  return verdicts
+}
+
+/** Certifies several loaders, which run side by side, each behind a proxy of its own. */
+export async function certifyAll(loaders: readonly Options[]): Promise<readonly (readonly Verdict[])[]> {
+  const service = await startService()
+  const subjects: Subject[] = []
+  try {
+    for (const loader of loaders) subjects.push(await startSubject(loader, service))
+    let expected: Tables = new Map()
+    for (const step of life(service.today)) {
+      if (step.sql !== undefined) await service.change(step.sql)
+      const broken = await Promise.all(subjects.map((subject) => subject.run(step)))
+      if (step.isCompared !== false) {
+        const { tables, fromDate } = await service.read()
+        expected = carryOver(readStreams(), { before: expected, now: tables, fromDate })
+      }
+      for (const [index, subject] of subjects.entries())
+        await subject.judge(step, broken[index] ?? [], step.isCompared === false ? undefined : expected)
+    }
+    return subjects.map((subject) => subject.verdicts())
+  } finally {
+    for (const subject of subjects) await subject.close()
+    await service.close()
+  }
+}

@@ -1,0 +1,73 @@
+import type { Column, Stream } from '../../connectors/definition/streams.ts'
+import { comparable } from './comparable.ts'
+import type { Copy } from './copies.ts'
+import type { Row, Tables } from './service.ts'
+
+/** Rows that a copy lacks or has in excess, and tables and columns that it lacks: a line each. */
+export type Differences = { readonly table: string; readonly line: string }[]
+
+/** A copy need not have the listing of changes. */
+const OPTIONAL: readonly Stream['kind'][] = ['changes']
+
+/** Compares a copy's rows with those of the service, by value. A row that is there twice is one too many. */
+export function compare(streams: readonly Stream[], expected: Tables, copy: Copy): Differences {
+  return streams.flatMap(({ name, kind, columns }): Differences => {
+    const copied = copy.get(name)
+    if (copied === undefined)
+      return OPTIONAL.includes(kind) ? [] : [{ table: name, line: 'The table is missing.' }]
+    const names = columns.map((column) => ({ column, copied: copied.names.get(plain(column.name)) }))
+    const lacking = names.filter(({ copied }) => copied === undefined).map(({ column }) => column.name)
+    if (lacking.length > 0 && copied.rows.length > 0)
+      return lacking.map((column) => ({ table: name, line: `The column ${column} is missing.` }))
+
+    const counts = new Map<string, number>()
+    const count = (text: string, by: number) => counts.set(text, (counts.get(text) ?? 0) + by)
+    for (const row of expected.get(name) ?? [])
+      count(
+        textOf(columns, (column) => row[column.field]),
+        1,
+      )
+    const fields = new Map(names.map(({ column, copied = '' }) => [column, copied]))
+    for (const row of copied.rows)
+      count(
+        textOf(columns, (column) => row[fields.get(column) ?? '']),
+        -1,
+      )
+    return [...counts].flatMap(([text, times]) => {
+      const line = `${times > 0 ? 'missing' : 'too many'} ${text}`
+      return Array.from({ length: Math.abs(times) }, () => ({ table: name, line }))
+    })
+  })
+}
+
+/** Returns the differences that were not there before. */
+export function newDifferences(now: Differences, before: Differences): Differences {
+  const old = new Map<string, number>()
+  const keyOf = ({ table, line }: Differences[number]) => `${table} ${line}`
+  for (const difference of before) old.set(keyOf(difference), (old.get(keyOf(difference)) ?? 0) + 1)
+  return now.filter((difference) => {
+    const times = old.get(keyOf(difference)) ?? 0
+    old.set(keyOf(difference), times - 1)
+    return times <= 0
+  })
+}
+
+/** A column's name without what naming conventions change: `displayName` is `display_name`. */
+export const plain = (name: string): string => name.replaceAll('_', '').toLowerCase()
+
+const textOf = (columns: readonly Column[], read: (column: Column) => unknown): string =>
+  JSON.stringify(
+    Object.fromEntries(columns.map((column) => [column.name, comparable(column.type, read(column))])),
+  )
+
+/** Days that the plan does not reach stay as they were. */
+export const carryOver = (
+  streams: readonly Stream[],
+  { before, now, fromDate }: { readonly before: Tables; readonly now: Tables; readonly fromDate: string },
+): Tables =>
+  new Map(
+    streams.map(({ name, kind }) => {
+      const isEarlier = ({ date }: Row) => kind !== 'listing' && String(date) < fromDate
+      return [name, [...(before.get(name) ?? []).filter(isEarlier), ...(now.get(name) ?? [])]]
+    }),
+  )

@@ -1,0 +1,32 @@
+import { resolve } from 'node:path'
+import { UsageError } from '../../drizzle/db/connect.ts'
+import { readDuckdb } from './duckdb.ts'
+import { readJsonLines } from './json-lines.ts'
+import { readPostgres } from './postgres.ts'
+import type { Row } from './service.ts'
+
+/** A table of a copy: its rows, and the type of each column. */
+export type CopiedTable = {
+  readonly rows: readonly Row[]
+  /** The name of each column by its name in lower case without underscores. */
+  readonly names: ReadonlyMap<string, string>
+  /** The type of each column that has one, by its name. */
+  readonly types: ReadonlyMap<string, string>
+}
+
+export type Copy = ReadonlyMap<string, CopiedTable>
+
+export type CopyReader = (tables: readonly string[]) => Promise<Copy>
+
+export type Where = { readonly copy: string; readonly schema?: string | undefined; readonly folder: string }
+
+/** Returns what reads the copy at `duckdb:FILE`, `postgres://…` or `jsonl:FOLDER`. Throws `UsageError` for other places. */
+export function copyReader({ copy, schema, folder }: Where): CopyReader {
+  const [, kind = '', path = ''] = /^(duckdb|jsonl):(.+)$/.exec(copy) ?? []
+  if (kind === 'duckdb') return readDuckdb(resolve(folder, path), schema ?? 'main')
+  if (kind === 'jsonl') return readJsonLines(resolve(folder, path))
+  if (/^postgres(ql)?:\/\//.test(copy)) return readPostgres(copy, schema ?? 'public')
+  throw new UsageError(
+    '--copy must be duckdb:FILE, postgres://user:password@host:5432/database or jsonl:FOLDER.',
+  )
+}

@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto'
+import type { Client } from 'pg'
+import { insertRows } from '../../drizzle/seed/insert-rows.ts'
+import { AGES, daysBefore } from './days.ts'
+import { fixedId } from './fixed-id.ts'
+
+type Rows = readonly Readonly<Record<string, unknown>>[]
+
+/** More rows of one day than a page of `/citation-share` and `/citations` holds. */
+const URLS_OF_A_PAGE = 1040
+const DAY_OF_PAGES = 20
+
+// Texts that loaders get wrong: quotes, separators, line ends, other scripts, empty, and what looks like another type.
+export const BRANDS = [
+  { name: 'Acme', display_name: 'Acme "Corporation", Ltd.', industry: null, rivals: ['007', 'null'] },
+  {
+    name: 'Müller & Søn 東京',
+    display_name: "O'Müller\\Søn",
+    industry: '',
+    rivals: ['Globex\nInc.', 'Żółć 😀'],
+  },
+]
+const PLACES = [
+  { model: 'certify-model', provider: 'A "quoted", provider', market: 'Ελλάδα' },
+  { model: 'certify/model:2', provider: '', market: 'United\nStates\t1' },
+]
+const DOMAINS = [null, '', 'site.example', 'bücher.example']
+const POLARITIES = ['positive', 'neutral', 'negative']
+
+/** Adds an organization with two keys, one for the command, and the rows of two brands. */
+export async function addData(client: Client, today: string, keys: readonly string[]): Promise<void> {
+  await insertRows(client, 'organizations', [{ id: fixedId('organization'), name: 'Certify' }])
+  await insertRows(client, 'users', [{ id: fixedId('user'), email: 'owner@certify.example' }])
+  const subject = { organization_id: fixedId('organization') }
+  await insertRows(client, 'memberships', [{ ...subject, user_id: fixedId('user'), role: 'owner' }])
+  await insertRows(client, 'subscriptions', [{ ...subject, plan: 'enterprise', status: 'active' }])
+  await insertRows(
+    client,
+    'api_keys',
+    keys.map((key, index) => ({
+      id: fixedId('key', index),
+      ...subject,
+      created_by: fixedId('user'),
+      scope: 'export',
+      label: 'Certify',
+      key_hash: `\\x${createHash('sha256').update(key).digest('hex')}`,
+      last_four: key.slice(-4),
+    })),
+  )
+  await insertRows(
+    client,
+    'models',
+    PLACES.map(({ model, provider }) => ({ id: model, provider })),
+  )
+  await insertRows(
+    client,
+    'markets',
+    PLACES.map(({ market }, place) => ({ id: fixedId('market', place), name: market })),
+  )
+  for (const [index, brand] of BRANDS.entries()) await addBrand(client, brand, index, today)
+}
+
+async function addBrand(
+  client: Client,
+  { rivals, ...brand }: (typeof BRANDS)[number],
+  index: number,
+  today: string,
+): Promise<void> {
+  const id = fixedId('brand', index)
+  const prompt = fixedId('prompt', index)
+  const site = { url: `brand-${index}.example`, site_url: `https://brand-${index}.example/?a=1&b="2"` }
+  const times = { aliases: [], active: true, created_at: '2025-12-31T23:59:59.123Z' }
+  await insertRows(client, 'brands', [
+    { id, organization_id: fixedId('organization'), ...brand, ...site, ...times },
+  ])
+  await insertRows(client, 'prompts', [
+    { id: prompt, brand_id: id, text: 'Which is best?', branded: false, counts_in_metrics: true },
+  ])
+  const competitors = rivals.map((name, rival) => ({
+    id: fixedId('rival', index, rival),
+    brand_id: id,
+    name,
+  }))
+  const listed = competitors.map((competitor) => ({ ...competitor, ...times }))
+  await insertRows(client, 'competitors', listed)
+
+  const tables = AGES.flatMap((age) =>
+    PLACES.map(({ model }, place) => {
+      const answer = fixedId('answer', index, age, place)
+      const answered_at = `${daysBefore(today, age)}T12:00:00Z`
+      const named = [brand.name, ...rivals].filter((_, name) => (age + place + name) % 3 !== 0)
+      const isLong = index === 0 && age === DAY_OF_PAGES && place === 0
+      return {
+        answers: [
+          {
+            id: answer,
+            prompt_id: prompt,
+            model_id: model,
+            market_id: fixedId('market', place),
+            answered_at,
+          },
+        ],
+        answer_mentions: named.map((name) => ({ answer_id: answer, name })),
+        citations: urls(isLong ? URLS_OF_A_PAGE : 2, age).map((url, number) => ({
+          id: fixedId('citation', answer, number),
+          answer_id: answer,
+          url,
+          domain: DOMAINS[(age + number) % DOMAINS.length],
+          owned: (age + number) % 2 === 0,
+          // Some are recorded a day after the answer.
+          recorded_at: `${daysBefore(today, age % 4 === 0 ? age - 1 : age)}T00:00:00Z`,
+        })),
+        sentiment_phrases: POLARITIES.slice(0, place === 0 && age % 5 !== 0 ? 1 + (age % 2) : 0).map(
+          (_, number) => ({
+            id: fixedId('phrase', answer, number),
+            answer_id: answer,
+            polarity: POLARITIES[(age + number) % 3],
+            confidence: `0.${4321 + age}`,
+          }),
+        ),
+        recommendations: [null, ...competitors.map(({ id }) => id)].map((competitor_id, number) => ({
+          answer_id: answer,
+          competitor_id,
+          recommended: (age + place + number) % 3 === 0,
+        })),
+      }
+    }),
+  )
+  const all = (table: keyof (typeof tables)[number]): Rows => tables.flatMap((rows): Rows => rows[table])
+  for (const table of [
+    'answers',
+    'answer_mentions',
+    'citations',
+    'sentiment_phrases',
+    'recommendations',
+  ] as const)
+    await insertRows(client, table, all(table))
+}
+
+const urls = (count: number, age: number): string[] =>
+  Array.from({ length: count }, (_, number) => `https://site.example/ü,"${age % 7}"?n=${number}&q='東京'`)

@@ -1,0 +1,27 @@
+import { execFile } from 'node:child_process'
+import { access } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { environment } from '../../test/support/environment.ts'
+import type { CopyReader } from './copies.ts'
+import { readBySql } from './sql.ts'
+
+/** Returns what reads tables of a DuckDB file, none when there is no such file. */
+export const readDuckdb =
+  (file: string, schema: string): CopyReader =>
+  async (tables) => {
+    const exists = await access(file).then(
+      () => true,
+      () => false,
+    )
+    if (!exists) return new Map()
+    const program = join(await environment('duckdb'), 'duckdb')
+    const query = async (sql: string) => {
+      const statements = `set timezone = 'UTC'; ${sql}`
+      const { stdout } = await promisify(execFile)(program, ['-readonly', '-json', file, statements], {
+        maxBuffer: Number.POSITIVE_INFINITY,
+      })
+      return JSON.parse(stdout)
+    }
+    return readBySql(query, { schema, tables, toJson: 'to_json' })
+  }

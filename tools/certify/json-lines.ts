@@ -1,0 +1,30 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { plain } from './compare.ts'
+import type { CopiedTable, CopyReader } from './copies.ts'
+import type { Row } from './service.ts'
+import { isLive } from './sql.ts'
+
+/** Returns what reads `<table>.jsonl` of a folder, a row each line. */
+export const readJsonLines =
+  (folder: string): CopyReader =>
+  async (tables) => {
+    const found: [string, CopiedTable][] = []
+    for (const table of tables) {
+      const text = await readFile(join(folder, `${table}.jsonl`), 'utf8').catch(() => undefined)
+      if (text === undefined) continue
+      const lines = text.split('\n').filter((line) => line.trim() !== '')
+      const rows = lines.map((line): Row => JSON.parse(line)).filter(isLive)
+      const members = rows.flatMap((row) => Object.entries(row))
+      const typed = members.filter(([, value]) => value !== null)
+      found.push([
+        table,
+        {
+          rows,
+          names: new Map(members.map(([name]) => [plain(name), name])),
+          types: new Map(typed.map(([name, value]) => [plain(name), `json ${typeof value}`])),
+        },
+      ])
+    }
+    return new Map(found)
+  }

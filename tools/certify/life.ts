@@ -1,0 +1,111 @@
+import { ERRORS } from '../../lib/errors.ts'
+import { daysBefore } from './days.ts'
+import { fixedId } from './fixed-id.ts'
+import type { Fault } from './proxy.ts'
+
+/** What happens before a run of the command, and what the run has to do. */
+export type Step = {
+  readonly promise: string
+  /** Statements that change the service's data. */
+  readonly sql?: string
+  readonly faults?: readonly Fault[]
+  /** The most requests that the run may send. */
+  readonly most?: number
+  /** A text in the output of a run that has to end with an exit code other than 0. */
+  readonly stops?: string
+  /** Whether the copy is compared with the service. Default: true. */
+  readonly isCompared?: boolean
+}
+
+/** Twice what a run without changes costs: `/brands`, and `/changes` of two brands. */
+export const MOST_REQUESTS = 6
+
+const later: Fault = { status: 429, retryAfter: 1 }
+const away: Fault = { status: 503, retryAfter: 1 }
+const gone: Fault = { status: ERRORS.brand[0], error: ERRORS.brand[1], only: 'metrics' }
+
+const organization = `organization_id = '${fixedId('organization')}'`
+
+/** Returns the steps of a service's life, in their order. */
+export function life(today: string): readonly Step[] {
+  const noon = (age: number): string => `'${daysBefore(today, age)}T12:00:00Z'`
+  const ofDay = (age: number) => `where answered_at = ${noon(age)} and prompt_id = '${fixedId('prompt', 0)}'`
+  /** Adds an answer to each brand, which changes a day of all metrics. */
+  const answer = (age: number): string => `
+    with answer as (
+      insert into answers (prompt_id, model_id, market_id, answered_at)
+      select prompts.id, 'certify-model', '${fixedId('market', 0)}', ${noon(age)} from prompts
+      returning *
+    ), mention as (
+      insert into answer_mentions select id, 'Acme' from answer
+    ), phrase as (
+      insert into sentiment_phrases (answer_id, polarity, confidence) select id, 'negative', 0.0001 from answer
+    ), recommendation as (
+      insert into recommendations (answer_id, recommended) select id, true from answer
+    )
+    insert into citations (answer_id, url, owned, recorded_at)
+    select id, 'https://late.example/', true, answered_at from answer;`
+
+  return [
+    { promise: 'The first run loads every row of every page.' },
+    {
+      promise: `A run without changes sends at most ${MOST_REQUESTS} requests and leaves the copy as it is.`,
+      most: MOST_REQUESTS,
+    },
+    {
+      promise: 'Days are replaced whole: late rows arrive, and rows that vanish go.',
+      sql: `${answer(97)} delete from citations using answers ${ofDay(12)} and answers.id = answer_id
+        and url like '%n=1&%'`,
+    },
+    {
+      promise: 'A rename arrives on all days.',
+      sql: `
+        update competitors set name = 'Renamed', aliases = array[name] where id = '${fixedId('rival', 1, 0)}';
+        update brands set name = 'Acme 2', aliases = array[name] where id = '${fixedId('brand', 0)}'`,
+    },
+    { promise: 'A day that has emptied is empty.', sql: `delete from answers ${ofDay(15)}` },
+    {
+      promise: 'Responses with 429 do not end a run.',
+      sql: answer(14),
+      faults: [later, later, later, null, null, later, later, null, later, later, later],
+    },
+    {
+      promise: 'Responses with 503, and connections that break, do not end a run.',
+      sql: answer(13),
+      faults: [
+        ...Array(8).fill(away),
+        null,
+        { status: 503 },
+        null,
+        'dropped',
+        'dropped',
+        null,
+        'cut',
+        null,
+        'cut',
+      ],
+    },
+    {
+      promise: 'A run that a 404 stops ends with an exit code other than 0.',
+      sql: answer(11),
+      faults: Array(10_000).fill(gone),
+      stops: '',
+      isCompared: false,
+    },
+    { promise: 'The run after that loads what it did not.' },
+    {
+      promise: 'A plan that shrinks leaves the days that it does not reach as they are.',
+      sql: `update subscriptions set plan = 'pro' where ${organization}; ${answer(86)} ${answer(95)}`,
+    },
+    {
+      promise: 'A plan that reaches further back again completes the copy.',
+      sql: `update subscriptions set plan = 'enterprise' where ${organization}`,
+    },
+    {
+      promise:
+        "A revoked key ends the run: exit code other than 0, the service's message, the copy as it was.",
+      sql: `update api_keys set revoked_at = now() where id = '${fixedId('key', 0)}'`,
+      stops: ERRORS.key[1],
+    },
+  ]
+}

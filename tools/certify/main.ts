@@ -1,0 +1,29 @@
+import { resolve } from 'node:path'
+import { Command } from 'commander'
+import { bundle } from '../../bundle/bundle.ts'
+import { run } from '../../cli/run.ts'
+import { certify } from './certify.ts'
+
+const options = new Command('certify')
+  .description(
+    'Runs a loader after each step of the life of a service, and prints which promises its copy keeps.',
+  )
+  .requiredOption('--command <command>', 'command of the shell that brings the copy up to date')
+  .requiredOption('--copy <where>', 'duckdb:FILE, postgres://… or jsonl:FOLDER with <table>.jsonl')
+  .option('--schema <name>', 'schema of the tables (default: main in DuckDB, public in PostgreSQL)')
+  .option('--folder <path>', 'working folder of the command, without an earlier copy (default: a new one)')
+  .parse()
+  .opts<{ command: string; copy: string; schema?: string; folder?: string }>()
+
+await run(async () => {
+  await bundle()
+  // npm runs scripts in the folder of package.json.
+  const folder = options.folder && resolve(process.env.INIT_CWD ?? '', options.folder)
+  const verdicts = await certify({ ...options, folder, report: (line) => console.log(line) })
+  console.log()
+  for (const { promise, kept, detail } of verdicts) {
+    console.log(`${kept ? '✓' : '✗'} ${promise}`)
+    if (!kept) console.log(detail.replaceAll(/^/gm, '    '))
+  }
+  if (verdicts.some(({ kept }) => !kept)) process.exitCode = 1
+})

@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+import { migrateToLatest } from '../../bundle/migrate-to-latest.ts'
+import { readStreams } from '../../connectors/definition/streams.ts'
+import { refreshAll } from '../../drizzle/db/refresh.ts'
+import { startEmulator } from '../../emulator/start.ts'
+import { mintApiKey } from '../../lib/api-key.ts'
+import { BASE } from '../../lib/app.ts'
+import { addData } from './data.ts'
+import { daysBefore, START } from './days.ts'
+
+export type Row = Readonly<Record<string, unknown>>
+
+/** The rows of each table, by its name. */
+export type Tables = ReadonlyMap<string, readonly Row[]>
+
+export type Service = Awaited<ReturnType<typeof startService>>
+
+const STREAMS = readStreams()
+
+/** Starts the service on data of its own. Takes the bundles that are in dist/. */
+export async function startService() {
+  const emulator = await startEmulator({ host: '127.0.0.1', port: 0, crons: false, bundle: false })
+  const client = new pg.Client({ connectionString: emulator.databaseUrl })
+  const today = new Date().toISOString().slice(0, 10)
+  const [key, ownKey] = [mintApiKey(), mintApiKey()]
+  const close = async () => {
+    await client.end()
+    await emulator.close()
+  }
+
+  async function get(path: string, query: Readonly<Record<string, string>>) {
+    const response = await fetch(`${emulator.url}${BASE}/${path}?${new URLSearchParams(query)}`, {
+      // A rate budget of its own for each request.
+      headers: { 'X-API-Key': ownKey, 'User-Agent': randomUUID() },
+    })
+    if (!response.ok) throw new Error(`/${path}: ${response.status} ${await response.text()}`)
+    return response.json()
+  }
+
+  async function pull(path: string, query: Readonly<Record<string, string>>) {
+    const rows: Row[] = []
+    for (let cursor = {}; ; ) {
+      const { data, pagination, meta } = await get(path, { ...query, ...cursor })
+      rows.push(...data)
+      if (!pagination?.hasMore) return { rows, fromDate: String(meta?.fromDate).slice(0, 10) }
+      cursor = { cursor: pagination.nextCursor }
+    }
+  }
+
+  /** Returns all rows that the service serves, and the first day that the plan reaches. */
+  async function read(): Promise<{ tables: Tables; fromDate: string }> {
+    const tables = new Map<string, Row[]>()
+    const { rows: brands } = await pull('brands', {})
+    let fromDate = ''
+    for (const { name, endpoint, kind } of STREAMS) {
+      if (kind === 'listing') {
+        tables.set(name, brands)
+        continue
+      }
+      const found: Row[] = []
+      for (const { id } of brands) {
+        const window = { brandId: String(id), fromDate: startDate, toDate: '9999-12-31' }
+        const { rows, fromDate: first } = await pull(endpoint, window)
+        found.push(...rows.map((row) => ({ brand_id: id, ...row })))
+        fromDate = first
+      }
+      tables.set(name, found)
+    }
+    return { tables, fromDate }
+  }
+
+  const startDate = daysBefore(today, START)
+  try {
+    await client.connect()
+    await migrateToLatest(client)
+    await addData(client, today, [key, ownKey])
+    await refreshAll(client)
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return {
+    url: emulator.url,
+    /** The key of the command. */
+    key,
+    today,
+    startDate,
+    read,
+    /** Runs SQL statements and brings the daily rows up to date. */
+    change: async (sql: string) => {
+      await client.query(sql)
+      await refreshAll(client)
+    },
+    close,
+  }
+}

@@ -1,0 +1,127 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readStreams } from '../../connectors/definition/streams.ts'
+import { UsageError } from '../../drizzle/db/connect.ts'
+import { type Ended, type Loader, runLoader } from './command.ts'
+import { compare, type Differences, newDifferences } from './compare.ts'
+import { type Copy, copyReader } from './copies.ts'
+import type { Step } from './life.ts'
+import { startProxy, type Traffic } from './proxy.ts'
+import type { Service, Tables } from './service.ts'
+import { unexpectedTypes } from './types.ts'
+import { wrongUserAgents } from './user-agent.ts'
+
+/** What documentation promises to the users of a loader, and whether it is kept. */
+export type Verdict = { readonly promise: string; readonly kept: boolean; readonly detail: string }
+
+export type Options = {
+  readonly command: Loader
+  /** `duckdb:FILE`, `postgres://…` or `jsonl:FOLDER`; paths are relative to the working folder. */
+  readonly copy: string
+  /** The schema of the tables. */
+  readonly schema?: string | undefined
+  /** The working folder of all runs. Default: a new one, which is deleted at the end. */
+  readonly folder?: string | undefined
+  /** Receives a line after each run. */
+  readonly report?: (line: string) => void
+}
+
+export type Subject = Awaited<ReturnType<typeof startSubject>>
+
+/** How many differences of a table a detail shows. */
+const SHOWN = 3
+
+const STREAMS = readStreams()
+
+/** Prepares the runs of a loader: its folder, its copy, and a proxy of its own. */
+export async function startSubject(
+  { command, copy, schema, folder, report = () => {} }: Options,
+  service: Service,
+) {
+  const own = folder === undefined ? await mkdtemp(join(tmpdir(), 'certify-')) : undefined
+  const cwd = folder ?? own ?? ''
+  const readCopy = copyReader({ copy, schema, folder: cwd })
+  const proxy = await startProxy(service.url)
+  const verdicts: Verdict[] = []
+  const judge = (promise: string, broken: readonly string[]) =>
+    verdicts.push({ promise, kept: broken.length === 0, detail: broken.join('\n') })
+  const agents = new Set<string>()
+  const early = new Set<string>()
+  const failed: string[] = []
+  let known: Differences = []
+  let copied: Copy = new Map()
+
+  return {
+    /** Runs the loader. Throws `UsageError` when its first run fails. */
+    run: async (step: Step): Promise<string[]> => {
+      const { promise, faults, stops } = step
+      const traffic = proxy.begin(faults)
+      const started = performance.now()
+      const environment = {
+        EXPORT_API_URL: proxy.url,
+        EXPORT_API_KEY: service.key,
+        EXPORT_API_START_DATE: service.startDate,
+      }
+      const ended = await runLoader(command, environment, cwd)
+      const seconds = Math.round((performance.now() - started) / 1000)
+      if (verdicts.length === 0 && ended.code !== 0) {
+        throw new UsageError(
+          `The first run ended with exit code ${ended.code}. Fix the command.\n${tail(ended)}`,
+        )
+      }
+      report(`${promise} ${traffic.requests} requests, ${seconds} s, exit code ${ended.code}`)
+      for (const agent of traffic.agents) agents.add(agent)
+      for (const request of traffic.early) early.add(request)
+      if (stops === undefined && ended.code !== 0) {
+        failed.push(`Exit code ${ended.code} here: ${promise}`)
+        report(tail(ended))
+      }
+      return brokenBy(step, ended, traffic)
+    },
+    /** Compares the copy with the service, unless a step has nothing to compare. Differences that were there before do not count again. */
+    judge: async ({ promise }: Step, broken: readonly string[], expected: Tables | undefined) => {
+      if (expected === undefined) return void judge(promise, broken)
+      copied = await readCopy(STREAMS.map(({ name }) => name))
+      const differences = compare(STREAMS, expected, copied)
+      judge(promise, [...broken, ...describe(newDifferences(differences, known))])
+      known = differences
+    },
+    /** Returns what the runs have shown. */
+    verdicts: (): Verdict[] => {
+      judge('Every run that can succeed ends with exit code 0.', failed)
+      judge('No request is sent again before Retry-After allows it.', [...early].slice(0, SHOWN))
+      judge('The User-Agent is its own, and the same for all requests.', wrongUserAgents(agents))
+      judge('Columns have the types of the fields.', unexpectedTypes(STREAMS, copied))
+      return verdicts
+    },
+    close: async () => {
+      await proxy.close()
+      if (own !== undefined) await rm(own, { recursive: true, force: true })
+    },
+  }
+}
+
+/** What a run broke, apart from the copy. */
+function brokenBy(
+  { most = Number.POSITIVE_INFINITY, stops }: Step,
+  ended: Ended,
+  { requests }: Traffic,
+): string[] {
+  const broken: string[] = []
+  if (requests > most) broken.push(`It sent ${requests} requests.`)
+  if (stops !== undefined && ended.code === 0) broken.push('It ended with exit code 0.')
+  if (stops !== undefined && !ended.output.includes(stops)) broken.push(`It did not print: ${stops}`)
+  return broken
+}
+
+/** Writes the first differences of each table, and how many there are. */
+function describe(differences: Differences): string[] {
+  return [...Map.groupBy(differences, ({ table }) => table)].flatMap(([table, own]) => {
+    const lines = own.slice(0, SHOWN).map(({ line }) => `${table}: ${line}`)
+    return own.length > SHOWN ? [...lines, `${table}: ${own.length} differences in all`] : lines
+  })
+}
+
+/** The end of what a run printed. */
+const tail = ({ output }: Ended): string => output.trimEnd().split('\n').slice(-20).join('\n')
