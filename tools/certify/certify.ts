@@ -1,5 +1,6 @@
 import { readStreams } from '../../connectors/definition/streams.ts'
 import { carryOver } from './compare.ts'
+import { parseCopy } from './copies.ts'
 import { life } from './life.ts'
 import { startService, type Tables } from './service.ts'
 import { type Options, type Subject, startSubject, type Verdict } from './subject.ts'
@@ -15,6 +16,7 @@ export async function certify(options: Options): Promise<readonly Verdict[]> {
 
 /** Certifies several loaders, which run side by side, each behind a proxy of its own. */
 export async function certifyAll(loaders: readonly Options[]): Promise<readonly (readonly Verdict[])[]> {
+  for (const { copy } of loaders) parseCopy(copy)
   const service = await startService()
   const subjects: Subject[] = []
   try {

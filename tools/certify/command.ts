@@ -32,6 +32,7 @@ export async function runLoader(loader: Loader, environment: Environment, folder
   })
   const printed = Promise.all([text(child.stdout), text(child.stderr)])
   const timer = setTimeout(endGroup, TIMEOUT_MS)
+  process.once('exit', endGroup)
   function endGroup() {
     try {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
@@ -41,6 +42,7 @@ export async function runLoader(loader: Loader, environment: Environment, folder
   }
   const [code] = await once(child, 'exit')
   clearTimeout(timer)
+  process.off('exit', endGroup)
   endGroup()
   return { code: code ?? -1, output: (await printed).join('') }
 }

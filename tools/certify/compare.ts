@@ -3,22 +3,21 @@ import { comparable } from './comparable.ts'
 import type { Copy } from './copies.ts'
 import type { Row, Tables } from './service.ts'
 
-/** Rows that a copy lacks or has in excess, and tables and columns that it lacks: a line each. */
-export type Differences = { readonly table: string; readonly line: string }[]
+/** A row, a table or a column that a copy lacks, or a row that it has in excess. */
+export type Difference = { readonly table: string; readonly kind: 'row' | 'structure'; readonly line: string }
 
 /** A copy need not have the listing of changes. */
 const OPTIONAL: readonly Stream['kind'][] = ['changes']
 
 /** Compares a copy's rows with those of the service, by value. A row that is there twice is one too many. */
-export function compare(streams: readonly Stream[], expected: Tables, copy: Copy): Differences {
-  return streams.flatMap(({ name, kind, columns }): Differences => {
+export function compare(streams: readonly Stream[], expected: Tables, copy: Copy): Difference[] {
+  return streams.flatMap(({ name, kind, columns }): Difference[] => {
     const copied = copy.get(name)
-    if (copied === undefined)
-      return OPTIONAL.includes(kind) ? [] : [{ table: name, line: 'The table is missing.' }]
+    if (copied === undefined) return OPTIONAL.includes(kind) ? [] : [structure(name, 'The table is missing.')]
     const names = columns.map((column) => ({ column, copied: copied.names.get(plain(column.name)) }))
     const lacking = names.filter(({ copied }) => copied === undefined).map(({ column }) => column.name)
     if (lacking.length > 0 && copied.rows.length > 0)
-      return lacking.map((column) => ({ table: name, line: `The column ${column} is missing.` }))
+      return lacking.map((column) => structure(name, `The column ${column} is missing.`))
 
     const counts = new Map<string, number>()
     const count = (text: string, by: number) => counts.set(text, (counts.get(text) ?? 0) + by)
@@ -35,20 +34,22 @@ export function compare(streams: readonly Stream[], expected: Tables, copy: Copy
       )
     return [...counts].flatMap(([text, times]) => {
       const line = `${times > 0 ? 'missing' : 'too many'} ${text}`
-      return Array.from({ length: Math.abs(times) }, () => ({ table: name, line }))
+      return Array.from({ length: Math.abs(times) }, () => ({ table: name, kind: 'row' as const, line }))
     })
   })
 }
 
-/** Returns the differences that were not there before. */
-export function newDifferences(now: Differences, before: Differences): Differences {
+const structure = (table: string, line: string): Difference => ({ table, kind: 'structure', line })
+
+/** Returns the differences without the rows that differed before, so that each step answers for its own. */
+export function newDifferences(now: readonly Difference[], before: readonly Difference[]): Difference[] {
   const old = new Map<string, number>()
-  const keyOf = ({ table, line }: Differences[number]) => `${table} ${line}`
+  const keyOf = ({ table, line }: Difference) => `${table} ${line}`
   for (const difference of before) old.set(keyOf(difference), (old.get(keyOf(difference)) ?? 0) + 1)
   return now.filter((difference) => {
     const times = old.get(keyOf(difference)) ?? 0
     old.set(keyOf(difference), times - 1)
-    return times <= 0
+    return times <= 0 || difference.kind === 'structure'
   })
 }
 
@@ -68,6 +69,7 @@ export const carryOver = (
   new Map(
     streams.map(({ name, kind }) => {
       const isEarlier = ({ date }: Row) => kind !== 'listing' && String(date) < fromDate
-      return [name, [...(before.get(name) ?? []).filter(isEarlier), ...(now.get(name) ?? [])]]
+      const served = (now.get(name) ?? []).filter((row) => !isEarlier(row))
+      return [name, [...(before.get(name) ?? []).filter(isEarlier), ...served]]
     }),
   )

@@ -20,12 +20,18 @@ export type CopyReader = (tables: readonly string[]) => Promise<Copy>
 
 export type Where = { readonly copy: string; readonly schema?: string | undefined; readonly folder: string }
 
-/** Returns what reads the copy at `duckdb:FILE`, `postgres://…` or `jsonl:FOLDER`. Throws `UsageError` for other places. */
+/** Returns what reads the copy at `duckdb:FILE`, `postgres://…` or `jsonl:FOLDER`. */
 export function copyReader({ copy, schema, folder }: Where): CopyReader {
-  const [, kind = '', path = ''] = /^(duckdb|jsonl):(.+)$/.exec(copy) ?? []
+  const { kind, path } = parseCopy(copy)
   if (kind === 'duckdb') return readDuckdb(resolve(folder, path), schema ?? 'main')
   if (kind === 'jsonl') return readJsonLines(resolve(folder, path))
-  if (/^postgres(ql)?:\/\//.test(copy)) return readPostgres(copy, schema ?? 'public')
+  return readPostgres(copy, schema ?? 'public')
+}
+
+/** Parses where a copy is. Throws `UsageError` for other places than those of `copyReader`. */
+export function parseCopy(copy: string): { kind: string; path: string } {
+  const [, kind, path = ''] = /^(duckdb|jsonl|postgres(?:ql)?):(.+)$/.exec(copy) ?? []
+  if (kind !== undefined) return { kind, path }
   throw new UsageError(
     '--copy must be duckdb:FILE, postgres://user:password@host:5432/database or jsonl:FOLDER.',
   )

@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import { bundle } from '../../bundle/bundle.ts'
 import { run } from '../../cli/run.ts'
 import { certify } from './certify.ts'
+import { parseCopy } from './copies.ts'
 
 const options = new Command('certify')
   .description(
@@ -15,7 +16,11 @@ const options = new Command('certify')
   .parse()
   .opts<{ command: string; copy: string; schema?: string; folder?: string }>()
 
+// So that the command ends as well, which is in a process group of its own.
+process.once('SIGINT', () => process.exit(130))
+
 await run(async () => {
+  parseCopy(options.copy)
   await bundle()
   // npm runs scripts in the folder of package.json.
   const folder = options.folder && resolve(process.env.INIT_CWD ?? '', options.folder)

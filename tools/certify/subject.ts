@@ -1,10 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readStreams } from '../../connectors/definition/streams.ts'
 import { UsageError } from '../../drizzle/db/connect.ts'
 import { type Ended, type Loader, runLoader } from './command.ts'
-import { compare, type Differences, newDifferences } from './compare.ts'
+import { compare, type Difference, newDifferences } from './compare.ts'
 import { type Copy, copyReader } from './copies.ts'
 import type { Step } from './life.ts'
 import { startProxy, type Traffic } from './proxy.ts'
@@ -41,6 +41,7 @@ export async function startSubject(
 ) {
   const own = folder === undefined ? await mkdtemp(join(tmpdir(), 'certify-')) : undefined
   const cwd = folder ?? own ?? ''
+  await mkdir(cwd, { recursive: true })
   const readCopy = copyReader({ copy, schema, folder: cwd })
   const proxy = await startProxy(service.url)
   const verdicts: Verdict[] = []
@@ -49,7 +50,7 @@ export async function startSubject(
   const agents = new Set<string>()
   const early = new Set<string>()
   const failed: string[] = []
-  let known: Differences = []
+  let known: readonly Difference[] = []
   let copied: Copy = new Map()
 
   return {
@@ -79,7 +80,7 @@ export async function startSubject(
       }
       return brokenBy(step, ended, traffic)
     },
-    /** Compares the copy with the service, unless a step has nothing to compare. Differences that were there before do not count again. */
+    /** Compares the copy with the service's rows, where a step has some to compare it with. */
     judge: async ({ promise }: Step, broken: readonly string[], expected: Tables | undefined) => {
       if (expected === undefined) return void judge(promise, broken)
       copied = await readCopy(STREAMS.map(({ name }) => name))
@@ -116,7 +117,7 @@ function brokenBy(
 }
 
 /** Writes the first differences of each table, and how many there are. */
-function describe(differences: Differences): string[] {
+function describe(differences: readonly Difference[]): string[] {
   return [...Map.groupBy(differences, ({ table }) => table)].flatMap(([table, own]) => {
     const lines = own.slice(0, SHOWN).map(({ line }) => `${table}: ${line}`)
     return own.length > SHOWN ? [...lines, `${table}: ${own.length} differences in all`] : lines

@@ -8,7 +8,7 @@ const EXPECTED: Readonly<Record<ColumnType, RegExp>> = {
   text: /^(text|char|varchar|character varying|json string)/i,
   date: /^(date|json string)$/i,
   timestamp: /^(timestamp|json string)/i,
-  integer: /^(.*int(eger)?|json number)$/i,
+  integer: /^(.*int(eger)?$|decimal|numeric|json number)/i,
   number: /^(double|float|real|decimal|numeric|json number)/i,
   boolean: /^(json )?bool/i,
   json: /^(json|struct|map|text|varchar)/i,

@@ -1,0 +1,174 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, expect, test } from 'vitest'
+import { readStreams } from '../../connectors/definition/streams.ts'
+import { startEmbeddedPostgres } from '../../emulator/postgres/embedded.ts'
+import { certify, certifyAll } from '../../tools/certify/certify.ts'
+import { runLoader } from '../../tools/certify/command.ts'
+import { compare } from '../../tools/certify/compare.ts'
+import { copyReader } from '../../tools/certify/copies.ts'
+import { unexpectedTypes } from '../../tools/certify/types.ts'
+import { withClient } from '../support/database.ts'
+import { environment } from '../support/environment.ts'
+import { type Mistake, referenceLoader } from './reference-loader.ts'
+
+const folder = await mkdtemp(join(tmpdir(), 'certify-test-'))
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+const FIRST = 'The first run loads every row of every page.'
+const UNCHANGED = 'A run without changes sends at most 6 requests and leaves the copy as it is.'
+const WHOLE = 'Days are replaced whole: late rows arrive, and rows that vanish go.'
+const RENAME = 'A rename arrives on all days.'
+const EMPTY = 'A day that has emptied is empty.'
+const BUDGET = 'Responses with 429 do not end a run.'
+const OUTAGE = 'Responses with 503, and connections that break, do not end a run.'
+const STOPPED = 'A run that a 404 stops ends with an exit code other than 0.'
+const RESUMED = 'The run after that loads what it did not.'
+const SHRUNK = 'A plan that shrinks leaves the days that it does not reach as they are.'
+const GROWN = 'A plan that reaches further back again completes the copy.'
+const REVOKED =
+  "A revoked key ends the run: exit code other than 0, the service's message, the copy as it was."
+const RETRY = 'No request is sent again before Retry-After allows it.'
+const AGENT = 'The User-Agent is its own, and the same for all requests.'
+
+const BROKEN: readonly (readonly [Mistake | undefined, readonly string[]])[] = [
+  [undefined, []],
+  // The last run loads everything again.
+  ['loads the first page only', [FIRST, GROWN]],
+  ['loads everything each time', [UNCHANGED]],
+  ['never deletes', [WHOLE, RENAME, EMPTY]],
+  ['loads once', [WHOLE, RENAME, EMPTY, BUDGET, OUTAGE, STOPPED, RESUMED, SHRUNK, GROWN]],
+  ['stores the token first', [RESUMED]],
+  ['deletes what the plan does not reach', [SHRUNK]],
+  ['ignores a plan that reaches further back', [GROWN]],
+  ['retries at once', [RETRY]],
+  ['hides errors', [STOPPED, REVOKED]],
+  ['has no User-Agent of its own', [AGENT]],
+]
+
+test('finds the promise that a mistake breaks, and no other', { timeout: 300_000 }, async () => {
+  const loaders = BROKEN.map(([mistake]) => {
+    const path = join(folder, mistake ?? 'exact')
+    return { command: referenceLoader(path, mistake), copy: `jsonl:${path}` }
+  })
+  const found = (await certifyAll(loaders)).map((verdicts, index) => [
+    BROKEN[index]?.[0],
+    verdicts.flatMap(({ promise, kept }) => (kept ? [] : [promise])),
+  ])
+  expect(found).toEqual(BROKEN)
+})
+
+test('names the place of a copy that it cannot read', async () => {
+  await expect(certify({ command: 'true', copy: 'mysql://host/database' })).rejects.toThrow(/^--copy must be/)
+})
+
+test('ends what a command leaves running', async () => {
+  const variables = {
+    EXPORT_API_URL: 'http://url',
+    EXPORT_API_KEY: 'key',
+    EXPORT_API_START_DATE: '2026-01-01',
+  }
+  const command = 'echo "$EXPORT_API_KEY" >&2; pwd; sleep 1000 & exit 3'
+  const { code, output } = await runLoader(command, variables, folder)
+  expect({ code, output }).toEqual({ code: 3, output: `${folder}\nkey\n` })
+})
+
+const BRAND = '7f9c24e8-3b1a-4d5e-8f60-1a2b3c4d5e6f'
+const EXPECTED = new Map([
+  [
+    'sentiment',
+    [
+      {
+        brand_id: BRAND,
+        date: '2026-11-03',
+        positive_mentions: 3,
+        neutral_mentions: 0,
+        negative_mentions: 1,
+        positive_weight: 12.5,
+        negative_weight: 0.0001,
+        sentiment_score: null,
+      },
+    ],
+  ],
+  [
+    'changes',
+    [
+      {
+        brand_id: BRAND,
+        endpoint: "a 'quoted'\nline ü",
+        date: '2026-11-03',
+        rows: 1,
+        totals: { citations: 3, weight: 0.5 },
+        changed_at: '2026-11-22T04:31:07.120000Z',
+      },
+    ],
+  ],
+])
+
+// A row that is there twice, one that is deleted, numbers and dates in texts, and a number that differs.
+const COPIED = `
+  create schema loaded;
+  create table loaded.sentiment (
+    brand_id text, date text, positive_mentions bigint, neutral_mentions numeric(38, 0), negative_mentions integer,
+    positive_weight decimal(18, 4), negative_weight text, sentiment_score double precision, _sdc_deleted_at timestamp
+  );
+  insert into loaded.sentiment values
+    ('${BRAND}', '2026-11-03', 3, 0, 1, 12.5, '0.00010', null, null),
+    ('${BRAND}', '2026-11-03', 3, 0, 1, 12.5, '0.0001', null, null),
+    ('${BRAND}', '2026-11-03', 3, 0, 1, 12.5001, '0.0001', null, null),
+    ('${BRAND}', '2026-11-04', 3, 0, 1, 12.5, '0.0001', null, '2026-11-05 00:00:00');
+  create table loaded.changes (
+    brand_id uuid, endpoint text, date date, rows bigint, totals json, changed_at timestamp with time zone
+  );
+  insert into loaded.changes values
+    ('${BRAND}', 'a ''quoted''' || chr(10) || 'line ü', '2026-11-03', 1,
+     '{"weight": 0.5000, "citations": 3}', '2026-11-22 05:31:07.12+01');`
+
+const READERS = {
+  DuckDB: async () => {
+    const file = join(folder, 'copy.duckdb')
+    const program = join(await environment('duckdb'), 'duckdb')
+    await promisify(execFile)(program, [file, COPIED])
+    return copyReader({ copy: 'duckdb:copy.duckdb', schema: 'loaded', folder })
+  },
+  PostgreSQL: async () => {
+    const { url } = await startPostgres()
+    await withClient(url, (client) => client.query(COPIED))
+    return copyReader({ copy: url, schema: 'loaded', folder })
+  },
+}
+
+async function startPostgres() {
+  const postgres = await startEmbeddedPostgres()
+  afterAll(postgres.close)
+  return postgres
+}
+
+test.for(Object.entries(READERS))('reads %s by value, and names columns of other types', { // Installs DuckDB once.
+  timeout: 300_000,
+}, async ([, read]) => {
+  const streams = readStreams().filter(({ name }) => EXPECTED.has(name))
+  const copy = await (await read())([...EXPECTED.keys(), 'visibility'])
+  expect([...copy.keys()].sort()).toEqual(['changes', 'sentiment'])
+  const lines = compare(streams, EXPECTED, copy).map(({ table, line }) => `${table} ${line}`)
+  expect(lines).toEqual([
+    expect.stringMatching(/^sentiment too many .*"positive_weight":12.5,/),
+    expect.stringMatching(/^sentiment too many .*"positive_weight":12.5001,/),
+  ])
+  expect(unexpectedTypes(streams, copy).map((line) => line.split(' ')[0])).toEqual([
+    'sentiment.date',
+    'sentiment.negative_weight',
+  ])
+})
+
+test('finds tables and columns that are missing', async () => {
+  await writeFile(join(folder, 'sentiment.jsonl'), '{"brand_id":"1","date":"2026-11-03"}\n')
+  const copy = await copyReader({ copy: 'jsonl:.', folder })(['sentiment', 'visibility'])
+  const streams = readStreams().filter(({ name }) => ['sentiment', 'visibility'].includes(name))
+  const lines = compare(streams, EXPECTED, copy).map(({ table, line }) => `${table}: ${line}`)
+  expect(lines).toContain('visibility: The table is missing.')
+  expect(lines).toContain('sentiment: The column positive_weight is missing.')
+})

@@ -1,0 +1,149 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { readStreams, type Stream } from '../../connectors/definition/streams.ts'
+import { BASE } from '../../lib/app.ts'
+import type { Environment, Loader } from '../../tools/certify/command.ts'
+
+/** What a loader can do wrong. */
+export type Mistake =
+  | 'loads the first page only'
+  | 'never deletes'
+  | 'loads everything each time'
+  | 'loads once'
+  | 'stores the token first'
+  | 'deletes what the plan does not reach'
+  | 'ignores a plan that reaches further back'
+  | 'retries at once'
+  | 'hides errors'
+  | 'has no User-Agent of its own'
+
+type Row = Readonly<Record<string, unknown>>
+type Page = {
+  readonly data: readonly Row[]
+  readonly pagination?: Pagination
+  readonly meta: Row
+  readonly error?: string
+}
+type Pagination = { readonly hasMore: boolean; readonly nextCursor: string | null }
+
+class Stopped extends Error {}
+
+const STREAMS = readStreams()
+const METRICS = STREAMS.filter(({ kind }) => kind === 'metric')
+
+/** Creates the loop of docs/sync.md as a loader that writes `<table>.jsonl` into a folder, with one mistake or none. */
+export function referenceLoader(folder: string, mistake?: Mistake): Loader {
+  const tables = new Map(STREAMS.map(({ name }) => [name, new Map<string, Row>()]))
+  const tokens = new Map<string, { token: string; fromDate: string }>()
+
+  async function get(
+    { EXPORT_API_URL, EXPORT_API_KEY }: Environment,
+    path: string,
+    query: Row,
+  ): Promise<Page> {
+    const present = Object.entries(query).flatMap(([name, value]) => (value ? [[name, String(value)]] : []))
+    const url = `${EXPORT_API_URL}${BASE}/${path}?${new URLSearchParams(present)}`
+    const agent = mistake === 'has no User-Agent of its own' ? {} : { 'User-Agent': 'reference-loader/1.0' }
+    for (;;) {
+      const response = await fetch(url, { headers: { 'X-API-Key': EXPORT_API_KEY, ...agent } })
+        .then(async (answer) => ({ answer, page: await answer.json() }))
+        .catch(() => undefined)
+      if (response === undefined) continue
+      const { answer, page } = response
+      if (answer.ok) return page
+      const isLater = answer.status === 429 || answer.status === 503
+      if (!isLater) throw new Stopped(page.error)
+      if (mistake !== 'retries at once') await sleep(Number(answer.headers.get('Retry-After') ?? 0) * 1000)
+    }
+  }
+
+  async function pull(environment: Environment, path: string, query: Row) {
+    const rows: Row[] = []
+    for (let cursor: string | null = null; ; ) {
+      const { data, pagination, meta } = await get(environment, path, { ...query, cursor })
+      rows.push(...data)
+      const fromDate = String(meta?.fromDate).slice(0, 10)
+      cursor = pagination?.nextCursor ?? null
+      if (cursor === null || mistake === 'loads the first page only') return { rows, fromDate }
+    }
+  }
+
+  function store({ name, key, columns }: Stream, rows: readonly Row[]) {
+    for (const row of rows) {
+      const fields = columns.map((column) => [column.name, row[column.field]])
+      const renamed = Object.fromEntries(fields)
+      const id = JSON.stringify(key.map((column) => renamed[column]))
+      tables.get(name)?.set(id, renamed)
+    }
+  }
+
+  async function sync(environment: Environment, brandId: string): Promise<void> {
+    const start = environment.EXPORT_API_START_DATE
+    for (;;) {
+      const stored = mistake === 'loads everything each time' ? undefined : tokens.get(brandId)
+      const { rows, fromDate } = await pull(environment, 'changes', {
+        brandId,
+        fromDate: start,
+        since: stored?.token,
+      })
+      if (stored && fromDate < stored.fromDate && mistake !== 'ignores a plan that reaches further back') {
+        tokens.delete(brandId)
+        continue
+      }
+      const last = rows.at(-1)
+      if (last === undefined || (stored && mistake === 'loads once')) return
+      const state = { token: String(last.changed_at), fromDate }
+      if (mistake === 'stores the token first') tokens.set(brandId, state)
+      for (const stream of METRICS) {
+        const days = new Set(
+          rows.flatMap(({ endpoint, date }) => (endpoint === stream.endpoint ? [String(date)] : [])),
+        )
+        if (days.size === 0) continue
+        // From the first to the last listed day: those in between are replaced as well.
+        const [first = '', toDate = ''] = [[...days].sort().at(0), [...days].sort().at(-1)]
+        const window = {
+          brandId,
+          fromDate: mistake === 'deletes what the plan does not reach' ? start : first,
+          toDate,
+        }
+        const fetched = await pull(environment, stream.endpoint, window)
+        const from = mistake === 'deletes what the plan does not reach' ? start : fetched.fromDate
+        const table = tables.get(stream.name) ?? new Map<string, Row>()
+        for (const [id, { brand_id, date }] of table) {
+          const isReplaced = brand_id === brandId && String(date) >= from && String(date) <= toDate
+          if (isReplaced && mistake !== 'never deletes') table.delete(id)
+        }
+        store(
+          stream,
+          fetched.rows.map((row) => ({ ...row, brand_id: brandId })),
+        )
+      }
+      tokens.set(brandId, state)
+      if (mistake === 'loads everything each time') return
+    }
+  }
+
+  async function write(): Promise<void> {
+    await mkdir(folder, { recursive: true })
+    for (const [name, rows] of tables) {
+      if (name === 'changes') continue
+      const lines = [...rows.values()].map((row) => `${JSON.stringify(row)}\n`)
+      await writeFile(join(folder, `${name}.jsonl`), lines.join(''))
+    }
+  }
+
+  return async (environment) => {
+    try {
+      const { rows } = await pull(environment, 'brands', {})
+      for (const stream of STREAMS) if (stream.kind === 'listing') store(stream, rows)
+      for (const { id } of rows) await sync(environment, String(id))
+      return { code: 0, output: '' }
+    } catch (error) {
+      if (!(error instanceof Stopped)) throw error
+      return mistake === 'hides errors' ? { code: 0, output: '' } : { code: 1, output: error.message }
+    } finally {
+      await write()
+    }
+  }
+}
