@@ -147,7 +147,8 @@ async function startPostgres() {
   return postgres
 }
 
-test.for(Object.entries(READERS))('reads %s by value, and names columns of other types', { // Installs DuckDB once.
+test.for(Object.entries(READERS))('reads %s by value, and names columns of other types', {
+  // Installs DuckDB once.
   timeout: 300_000,
 }, async ([, read]) => {
   const streams = readStreams().filter(({ name }) => EXPECTED.has(name))

@@ -15,8 +15,12 @@ export const readJsonLines =
       if (text === undefined) continue
       const lines = text.split('\n').filter((line) => line.trim() !== '')
       const rows = lines.map((line): Row => JSON.parse(line)).filter(isLive)
-      const members = rows.flatMap((row) => Object.entries(row))
-      const typed = members.filter(([, value]) => value !== null)
+      // The last value that is not null stands for its column.
+      const values = new Map<string, unknown>()
+      for (const row of rows)
+        for (const [name, value] of Object.entries(row)) values.set(name, value ?? values.get(name))
+      const members = [...values]
+      const typed = members.filter(([, value]) => (value ?? null) !== null)
       found.push([
         table,
         {

@@ -6,8 +6,9 @@ import { refreshAll } from '../../drizzle/db/refresh.ts'
 import { startEmulator } from '../../emulator/start.ts'
 import { mintApiKey } from '../../lib/api-key.ts'
 import { BASE } from '../../lib/app.ts'
-import { addData } from './data.ts'
+import { addBrands } from './brands.ts'
 import { daysBefore, START } from './days.ts'
+import { addOrganization } from './organization.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 
@@ -74,7 +75,8 @@ export async function startService() {
   try {
     await client.connect()
     await migrateToLatest(client)
-    await addData(client, today, [key, ownKey])
+    await addOrganization(client, [key, ownKey])
+    await addBrands(client, today)
     await refreshAll(client)
   } catch (error) {
     await close()
