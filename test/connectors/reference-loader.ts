@@ -32,8 +32,9 @@ class Stopped extends Error {}
 const STREAMS = readStreams()
 const METRICS = STREAMS.filter(({ kind }) => kind === 'metric')
 
-/** Creates the loop of docs/sync.md as a loader that writes `<table>.jsonl` into a folder, with one mistake or none. */
-export function referenceLoader(folder: string, mistake?: Mistake): Loader {
+/** Creates the loop of docs/sync.md as a loader that writes `<table>.jsonl` into a folder, with some mistakes. */
+export function referenceLoader(folder: string, mistakes: readonly Mistake[]): Loader {
+  const makes = (mistake: Mistake): boolean => mistakes.includes(mistake)
   const tables = new Map(STREAMS.map(({ name }) => [name, new Map<string, Row>()]))
   const tokens = new Map<string, { token: string; fromDate: string }>()
 
@@ -44,7 +45,7 @@ export function referenceLoader(folder: string, mistake?: Mistake): Loader {
   ): Promise<Page> {
     const present = Object.entries(query).flatMap(([name, value]) => (value ? [[name, String(value)]] : []))
     const url = `${EXPORT_API_URL}${BASE}/${path}?${new URLSearchParams(present)}`
-    const agent = mistake === 'has no User-Agent of its own' ? {} : { 'User-Agent': 'reference-loader/1.0' }
+    const agent = makes('has no User-Agent of its own') ? {} : { 'User-Agent': 'reference-loader/1.0' }
     for (;;) {
       const response = await fetch(url, { headers: { 'X-API-Key': EXPORT_API_KEY, ...agent } })
         .then(async (answer) => ({ answer, page: await answer.json() }))
@@ -54,7 +55,7 @@ export function referenceLoader(folder: string, mistake?: Mistake): Loader {
       if (answer.ok) return page
       const isLater = answer.status === 429 || answer.status === 503
       if (!isLater) throw new Stopped(page.error)
-      if (mistake !== 'retries at once') await sleep(Number(answer.headers.get('Retry-After') ?? 0) * 1000)
+      if (!makes('retries at once')) await sleep(Number(answer.headers.get('Retry-After') ?? 0) * 1000)
     }
   }
 
@@ -65,7 +66,7 @@ export function referenceLoader(folder: string, mistake?: Mistake): Loader {
       rows.push(...data)
       const fromDate = String(meta?.fromDate).slice(0, 10)
       cursor = pagination?.nextCursor ?? null
-      if (cursor === null || mistake === 'loads the first page only') return { rows, fromDate }
+      if (cursor === null || makes('loads the first page only')) return { rows, fromDate }
     }
   }
 
@@ -81,20 +82,20 @@ export function referenceLoader(folder: string, mistake?: Mistake): Loader {
   async function sync(environment: Environment, brandId: string): Promise<void> {
     const start = environment.EXPORT_API_START_DATE
     for (;;) {
-      const stored = mistake === 'loads everything each time' ? undefined : tokens.get(brandId)
+      const stored = makes('loads everything each time') ? undefined : tokens.get(brandId)
       const { rows, fromDate } = await pull(environment, 'changes', {
         brandId,
         fromDate: start,
         since: stored?.token,
       })
-      if (stored && fromDate < stored.fromDate && mistake !== 'ignores a plan that reaches further back') {
+      if (stored && fromDate < stored.fromDate && !makes('ignores a plan that reaches further back')) {
         tokens.delete(brandId)
         continue
       }
       const last = rows.at(-1)
-      if (last === undefined || (stored && mistake === 'loads once')) return
+      if (last === undefined || (stored && makes('loads once'))) return
       const state = { token: String(last.changed_at), fromDate }
-      if (mistake === 'stores the token first') tokens.set(brandId, state)
+      if (makes('stores the token first')) tokens.set(brandId, state)
       for (const stream of METRICS) {
         const days = new Set(
           rows.flatMap(({ endpoint, date }) => (endpoint === stream.endpoint ? [String(date)] : [])),
@@ -104,15 +105,15 @@ export function referenceLoader(folder: string, mistake?: Mistake): Loader {
         const [first = '', toDate = ''] = [[...days].sort().at(0), [...days].sort().at(-1)]
         const window = {
           brandId,
-          fromDate: mistake === 'deletes what the plan does not reach' ? start : first,
+          fromDate: makes('deletes what the plan does not reach') ? start : first,
           toDate,
         }
         const fetched = await pull(environment, stream.endpoint, window)
-        const from = mistake === 'deletes what the plan does not reach' ? start : fetched.fromDate
+        const from = makes('deletes what the plan does not reach') ? start : fetched.fromDate
         const table = tables.get(stream.name) ?? new Map<string, Row>()
         for (const [id, { brand_id, date }] of table) {
           const isReplaced = brand_id === brandId && String(date) >= from && String(date) <= toDate
-          if (isReplaced && mistake !== 'never deletes') table.delete(id)
+          if (isReplaced && !makes('never deletes')) table.delete(id)
         }
         store(
           stream,
@@ -120,7 +121,7 @@ export function referenceLoader(folder: string, mistake?: Mistake): Loader {
         )
       }
       tokens.set(brandId, state)
-      if (mistake === 'loads everything each time') return
+      if (makes('loads everything each time')) return
     }
   }
 
@@ -141,7 +142,7 @@ export function referenceLoader(folder: string, mistake?: Mistake): Loader {
       return { code: 0, output: '' }
     } catch (error) {
       if (!(error instanceof Stopped)) throw error
-      return mistake === 'hides errors' ? { code: 0, output: '' } : { code: 1, output: error.message }
+      return makes('hides errors') ? { code: 0, output: '' } : { code: 1, output: error.message }
     } finally {
       await write()
     }

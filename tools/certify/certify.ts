@@ -1,9 +1,11 @@
 import { readStreams } from '../../connectors/definition/streams.ts'
-import { carryOver } from './compare.ts'
+import { carryOver, textsOf } from './compare.ts'
 import { parseCopy } from './copies.ts'
 import { life } from './life.ts'
 import { startService, type Tables } from './service.ts'
 import { type Options, type Subject, startSubject, type Verdict } from './subject.ts'
+
+const STREAMS = readStreams()
 
 /**
  * Runs a loader after each step of a service's life, and compares its copy with the service. Needs the bundles in dist/.
@@ -27,10 +29,10 @@ export async function certifyAll(loaders: readonly Options[]): Promise<readonly 
       const broken = await Promise.all(subjects.map((subject) => subject.run(step)))
       if (step.isCompared !== false) {
         const { tables, fromDate } = await service.read()
-        expected = carryOver(readStreams(), { before: expected, now: tables, fromDate })
+        expected = carryOver(STREAMS, { before: expected, now: tables, fromDate })
       }
-      for (const [index, subject] of subjects.entries())
-        await subject.judge(step, broken[index] ?? [], step.isCompared === false ? undefined : expected)
+      const texts = step.isCompared === false ? undefined : textsOf(STREAMS, expected)
+      for (const [index, subject] of subjects.entries()) await subject.judge(step, broken[index] ?? [], texts)
     }
     return subjects.map((subject) => subject.verdicts())
   } finally {

@@ -6,11 +6,23 @@ import type { Row, Tables } from './service.ts'
 /** A row, a table or a column that a copy lacks, or a row that it has in excess. */
 export type Difference = { readonly table: string; readonly kind: 'row' | 'structure'; readonly line: string }
 
+/** The rows of each table, each as a text that equals that of a copied row with the same values. */
+export type Texts = ReadonlyMap<string, readonly string[]>
+
 /** A copy need not have the listing of changes. */
 const OPTIONAL: readonly Stream['kind'][] = ['changes']
 
+/** Returns the service's rows as texts. */
+export const textsOf = (streams: readonly Stream[], tables: Tables): Texts =>
+  new Map(
+    streams.map(({ name, columns }) => [
+      name,
+      (tables.get(name) ?? []).map((row) => textOf(columns, (column) => row[column.field])),
+    ]),
+  )
+
 /** Compares a copy's rows with those of the service, by value. A row that is there twice is one too many. */
-export function compare(streams: readonly Stream[], expected: Tables, copy: Copy): Difference[] {
+export function compare(streams: readonly Stream[], expected: Texts, copy: Copy): Difference[] {
   return streams.flatMap(({ name, kind, columns }): Difference[] => {
     const copied = copy.get(name)
     if (copied === undefined) return OPTIONAL.includes(kind) ? [] : [structure(name, 'The table is missing.')]
@@ -20,18 +32,12 @@ export function compare(streams: readonly Stream[], expected: Tables, copy: Copy
       return lacking.map((column) => structure(name, `The column ${column} is missing.`))
 
     const counts = new Map<string, number>()
-    const count = (text: string, by: number) => counts.set(text, (counts.get(text) ?? 0) + by)
-    for (const row of expected.get(name) ?? [])
-      count(
-        textOf(columns, (column) => row[column.field]),
-        1,
-      )
+    for (const text of expected.get(name) ?? []) counts.set(text, (counts.get(text) ?? 0) + 1)
     const fields = new Map(names.map(({ column, copied = '' }) => [column, copied]))
-    for (const row of copied.rows)
-      count(
-        textOf(columns, (column) => row[fields.get(column) ?? '']),
-        -1,
-      )
+    for (const row of copied.rows) {
+      const text = textOf(columns, (column) => row[fields.get(column) ?? ''])
+      counts.set(text, (counts.get(text) ?? 0) - 1)
+    }
     return [...counts].flatMap(([text, times]) => {
       const line = `${times > 0 ? 'missing' : 'too many'} ${text}`
       return Array.from({ length: Math.abs(times) }, () => ({ table: name, kind: 'row' as const, line }))

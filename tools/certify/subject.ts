@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { readStreams } from '../../connectors/definition/streams.ts'
 import { UsageError } from '../../drizzle/db/connect.ts'
 import { type Ended, type Loader, runLoader } from './command.ts'
-import { compare, type Difference, newDifferences } from './compare.ts'
+import { compare, type Difference, newDifferences, type Texts } from './compare.ts'
 import { type Copy, copyReader } from './copies.ts'
 import type { Step } from './life.ts'
 import { startProxy, type Traffic } from './proxy.ts'
-import type { Service, Tables } from './service.ts'
+import type { Service } from './service.ts'
 import { unexpectedTypes } from './types.ts'
 import { wrongUserAgents } from './user-agent.ts'
 
@@ -81,7 +81,7 @@ export async function startSubject(
       return brokenBy(step, ended, traffic)
     },
     /** Compares the copy with the service's rows, where a step has some to compare it with. */
-    judge: async ({ promise }: Step, broken: readonly string[], expected: Tables | undefined) => {
+    judge: async ({ promise }: Step, broken: readonly string[], expected: Texts | undefined) => {
       if (expected === undefined) return void judge(promise, broken)
       copied = await readCopy(STREAMS.map(({ name }) => name))
       const differences = compare(STREAMS, expected, copied)
