@@ -1,4 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises'
+import { appsScript } from './apps-script.ts'
 import { python } from './python.ts'
 import { readStreams, type Stream } from './streams.ts'
 
@@ -11,7 +12,7 @@ export type Generated = {
   readonly block?: string
 }
 
-const WRITERS: readonly ((streams: readonly Stream[]) => readonly Generated[])[] = [python]
+const WRITERS: readonly ((streams: readonly Stream[]) => readonly Generated[])[] = [appsScript, python]
 
 const urlOf = (path: string): URL => new URL(`../${path}`, import.meta.url)
 

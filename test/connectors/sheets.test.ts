@@ -1,0 +1,217 @@
+import { afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
+import { readStreams } from '../../connectors/definition/streams.ts'
+import type { Intercept } from '../../emulator/workers/outbound.ts'
+import { call, pull, type Row } from '../support/call.ts'
+import { fillDaily } from '../support/daily.ts'
+import { startOwnService } from '../support/own-service.ts'
+import { type Tenant, tenant } from '../support/tenant.ts'
+import { database } from '../support/world.ts'
+import { type Options, type Script, startAppsScript, type World } from './apps-script.ts'
+
+// Runs connectors/sheets in Node, over stand-ins for Google's services and the real service.
+
+const db = database()
+const STREAMS = readStreams().filter(({ kind }) => kind !== 'changes')
+const METRICS = STREAMS.filter(({ kind }) => kind === 'metric')
+const START = '2026-09-01'
+
+let its: Tenant
+let script: Script | undefined
+
+beforeAll(async () => {
+  its = await tenant(db)
+  await fill(its)
+})
+
+afterEach(() => script?.stop())
+
+async function fill({ brandId }: Tenant): Promise<void> {
+  for (const { endpoint, key } of METRICS) {
+    const days = key.length > 2 ? 5 : 30
+    await fillDaily(db, {
+      name: endpoint,
+      brandId,
+      rows: endpoint === 'citations' ? 2300 : 30,
+      first: '2026-10-01',
+      days,
+    })
+    await db.query('select daily.relist($1, $2)', [endpoint.replaceAll('-', '_'), brandId])
+  }
+}
+
+/** Starts the project in a new spreadsheet, and sets it up. */
+async function setUp({
+  url = inject('serviceUrl'),
+  key = its.key,
+  start = START,
+  ...options
+}: Partial<Options> & { url?: string; key?: string; start?: string } = {}): Promise<Script> {
+  script = startAppsScript({ folder: 'sheets', prompts: [url, key, start, ''], ...options })
+  await script.call('setUp')
+  return script
+}
+
+/** Rows of a sheet as the service writes them, by the names of the columns. */
+function rowsOf({ sheets }: World, stream: (typeof STREAMS)[number]): string[] {
+  const { rows: [header = [], ...rows] = [] } = sheets[stream.name] ?? {}
+  expect(header).toEqual(stream.columns.map(({ name }) => name))
+  return rows
+    .map((cells) => JSON.stringify(cells.map((cell, index) => read(stream.columns[index]?.type, cell))))
+    .sort()
+}
+
+/** Reads a date and a time from the days since 1899-12-30. */
+function read(type: string | undefined, cell: unknown): unknown {
+  if (type !== 'date' && type !== 'timestamp') return cell
+  const iso = new Date(Math.round((Number(cell) - 25_569) * 86_400_000)).toISOString()
+  return type === 'date' ? iso.slice(0, 10) : iso
+}
+
+async function expectExact(world: World, { brandId, key }: Tenant): Promise<void> {
+  for (const stream of METRICS) {
+    const rows = await pull(`/${stream.endpoint}`, { key, query: { brandId, fromDate: START } })
+    const expected = rows.map((row) => cellsOf(stream, { ...row, brand_id: brandId })).sort()
+    expect(rowsOf(world, stream), stream.name).toEqual(expected)
+  }
+}
+
+const cellsOf = ({ columns }: (typeof STREAMS)[number], row: Row): string =>
+  JSON.stringify(columns.map(({ field }) => row[field]))
+
+describe('connectors/sheets', () => {
+  test('loads brands and metrics with their types, over pages of 1000 rows', async () => {
+    const { call: run, world } = await setUp()
+    await run('syncAll')
+    const loaded = await world()
+    expect(loaded.alerts).toEqual([expect.stringContaining('reads 1 brands')])
+    expect(loaded.toasts).toEqual(['All changes are loaded.'])
+    await expectExact(loaded, its)
+    const [brands] = STREAMS
+    if (brands?.kind !== 'listing') throw new Error('The first stream should be the brands.')
+    const { data } = await call('/brands', { key: its.key })
+    expect(rowsOf(loaded, brands)).toEqual(data.map((row) => cellsOf(brands, row)))
+    for (const { name, columns } of STREAMS)
+      for (const formats of loaded.sheets[name]?.formats.slice(1) ?? [])
+        expect(formats).toEqual(columns.map(({ type }) => FORMATS[type] ?? null))
+    expect(loaded.documentProperties).not.toHaveProperty('api_key')
+  })
+
+  test('replaces days that changed, and those that emptied', async () => {
+    const own = await tenant(db)
+    await fill(own)
+    const { call: run, world } = await setUp({ key: own.key })
+    await run('syncAll')
+    const before = await world()
+    for (const [metric, day, change] of [
+      ['visibility', 2, 'update daily.visibility set visible_count = 7'],
+      ['citations', 3, `update daily.citations set url = '=HYPERLINK("https://a.example")' || citations`],
+      ['sentiment', 4, 'delete from daily.sentiment'],
+      ['sentiment', 6, 'delete from daily.sentiment'],
+      ['citation_share', 1, 'delete from daily.citation_share'],
+      ['citation_share', 2, 'delete from daily.citation_share'],
+      ['citation_share', 3, 'delete from daily.citation_share'],
+      ['citation_share', 4, 'delete from daily.citation_share'],
+      ['citation_share', 5, 'delete from daily.citation_share'],
+    ] as const) {
+      const date = `2026-10-0${day}`
+      const { rowCount } = await db.query(`${change} where brand_id = $1 and date = $2`, [own.brandId, date])
+      expect(rowCount).toBeGreaterThan(0)
+      await db.query('select daily.list_changes($1, array[$2::uuid], array[$3::date])', [
+        metric,
+        own.brandId,
+        date,
+      ])
+    }
+    await run('syncAll')
+    const after = await world()
+    await expectExact(after, own)
+    expect(after).not.toEqual(before)
+    // Only the changed days are requested: nothing is listed now.
+    const requests = (script?.statuses ?? []).length
+    await run('syncAll')
+    expect(script?.statuses.length).toBe(requests + 2)
+  })
+
+  test('waits Retry-After seconds on 429', async () => {
+    let isSpent = false
+    const {
+      call: run,
+      world,
+      statuses,
+    } = await setUp({
+      beforeRequest: async ({ headers }) => {
+        if (!isSpent) while ((await call('/openapi.json', { headers, method: 'HEAD' })).status !== 429);
+        isSpent = true
+      },
+    })
+    expect(statuses).toContain(429)
+    await run('syncAll')
+    await expectExact(await world(), its)
+  })
+
+  test('goes on after dropped connections and 503s', async () => {
+    let isDown = false
+    const intercept: Intercept = async (service) =>
+      service === 'neon' && isDown ? new Response('down', { status: 500 }) : undefined
+    const own = await startOwnService({ intercept })
+    try {
+      let isDropped = false
+      const sent = await setUp({
+        url: own.url,
+        beforeRequest: async ({ url }) => {
+          isDown = url.includes('/visibility') && !script?.statuses.includes(503)
+          if (!url.includes('/changes') || isDropped) return
+          isDropped = true
+          throw new Error('socket hang up')
+        },
+      })
+      await sent.call('syncAll')
+      expect(isDropped).toBe(true)
+      expect(sent.statuses).toContain(503)
+      await expectExact(await sent.world(), its)
+    } finally {
+      await own.close()
+    }
+  })
+
+  test(`ends with the service's sentence when the key is revoked`, async () => {
+    const own = await tenant(db)
+    const { call: run, world } = await setUp({ key: own.key })
+    await db.query('update api_keys set revoked_at = now() where id = $1', [own.keyId])
+    const { error } = await call('/brands', { key: own.key })
+    await expect(run('syncAll')).rejects.toThrow(error)
+    expect((await world()).triggers).toEqual([])
+  })
+
+  test('goes on by a trigger when the time of a run is used up', async () => {
+    // A run has 4 minutes.
+    const { call: run, world } = await setUp({ requestMs: 59_000 })
+    await run('syncAll')
+    let runs = 1
+    while ((await world()).triggers.includes('resume')) {
+      await run('resume')
+      runs++
+    }
+    expect(runs).toBeGreaterThan(2)
+    await expectExact(await world(), its)
+  })
+
+  test('refuses to start a load for which the spreadsheet has no room', async () => {
+    const { call: run, world } = await setUp({ otherCells: 9_995_000 })
+    await expect(run('syncAll')).rejects.toThrow(
+      /needs 100\d{5} cells, and a spreadsheet has at most 10000000/,
+    )
+    expect((await world()).sheets.visibility?.rows).toHaveLength(1)
+  })
+
+  test('syncs every day by one trigger, until it is stopped', async () => {
+    const { call: run, world } = await setUp()
+    await run('syncEveryDay')
+    await run('syncEveryDay')
+    expect((await world()).triggers).toEqual(['syncAll'])
+    await run('stopSyncing')
+    expect((await world()).triggers).toEqual([])
+  })
+})
+
+const FORMATS: Readonly<Record<string, string>> = { date: 'yyyy-mm-dd', timestamp: 'yyyy-mm-dd hh:mm:ss' }
