@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { toCode } from '../../site/formula.ts'
 import type { Generated } from './generated.ts'
 import type { Column, ColumnType, Stream } from './streams.ts'
 
@@ -59,8 +60,6 @@ const toField = ({ name, field, type, description }: Column, totals: readonly st
 
 /** Returns a side of a formula in the language of calculated fields, where `$` marks a field. */
 const toExpression = (side: string): string =>
-  side
-    .replaceAll('×', '*')
-    .replace(/round\(([^()]*)\)/g, 'round($1, 0)')
-    .replace(/[a-z_]+(?=\()/g, (name) => name.toUpperCase())
-    .replace(/\b[a-z_]+\b/g, (field) => `$${field}`)
+  toCode(side, { sum: (term) => `SUM(${term})`, field: (name) => `$${name}`, round: 'ROUND' })
+    // It has no default of digits.
+    .replace(/ROUND\(([^()]*)\)/g, 'ROUND($1, 0)')

@@ -1,5 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { appsScript } from './apps-script.ts'
+import { grafana } from './grafana.ts'
+import { powerbi } from './powerbi.ts'
 import { python } from './python.ts'
 import { readStreams, type Stream } from './streams.ts'
 
@@ -12,7 +14,12 @@ export type Generated = {
   readonly block?: string
 }
 
-const WRITERS: readonly ((streams: readonly Stream[]) => readonly Generated[])[] = [appsScript, python]
+const WRITERS: readonly ((streams: readonly Stream[]) => readonly Generated[])[] = [
+  appsScript,
+  grafana,
+  powerbi,
+  python,
+]
 
 const urlOf = (path: string): URL => new URL(`../${path}`, import.meta.url)
 
