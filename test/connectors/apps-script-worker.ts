@@ -8,7 +8,7 @@ import { spreadsheet } from './google/sheets.ts'
 
 // The thread in which startAppsScript runs a project: its calls block, as those of Apps Script do.
 
-const { path, prompts, requestMs, otherCells, signal, requests } = workerData
+const { path, prompts, requestMs, otherCells, isLocked, signal, requests } = workerData
 
 /** How far the script's clock is ahead: what only the script believes to have waited. */
 let ahead = 0
@@ -27,8 +27,8 @@ function fetchUrl(url: string, { headers = {}, muteHttpExceptions = false }: Par
   requests.postMessage({ url, headers })
   Atomics.wait(signal, 0, 0)
   const { status, headers: received, text, error } = receiveMessageOnPort(requests)?.message ?? {}
-  // The service counts on the wait that it asked for.
-  mustWait = status === 429 || status === 503
+  // The budget is refilled in real time.
+  mustWait = status === 429
   if (error !== undefined) throw new Error(`Address unavailable: ${url}`)
   if (status >= 400 && !muteHttpExceptions)
     throw new Error(`Request failed for ${url} returned code ${status}. Truncated server response: ${text}`)
@@ -43,7 +43,7 @@ const book = spreadsheet({ prompts, otherCells })
 const context = createContext({
   console,
   DataStudioApp: lookerStudio(),
-  LockService: { getDocumentLock: () => ({ tryLock: () => true, releaseLock: () => undefined }) },
+  LockService: { getDocumentLock: () => ({ tryLock: () => !isLocked, releaseLock: () => undefined }) },
   PropertiesService: { getUserProperties: () => user.service, getDocumentProperties: () => document.service },
   ScriptApp: scriptApp,
   Sheets: book.sheets,

@@ -51,6 +51,8 @@ export type Options = {
   readonly prompts?: readonly string[]
   /** Cells of other sheets in the spreadsheet. */
   readonly otherCells?: number
+  /** Whether another run is under way. */
+  readonly isLocked?: boolean
   /** What each request takes on the script's clock, in milliseconds. */
   readonly requestMs?: number
   /** Runs before each request. Can drop the connection by an error. */
@@ -64,6 +66,7 @@ export function startAppsScript({
   folder,
   prompts = [],
   otherCells = 1000,
+  isLocked = false,
   requestMs = 0,
   beforeRequest,
 }: Options): Script {
@@ -71,7 +74,7 @@ export function startAppsScript({
   const signal = new Int32Array(new SharedArrayBuffer(4))
   const { port1: requests, port2 } = new MessageChannel()
   const worker = new Worker(new URL('./apps-script-worker.ts', import.meta.url), {
-    workerData: { path, prompts, otherCells, requestMs, signal, requests: port2 },
+    workerData: { path, prompts, otherCells, isLocked, requestMs, signal, requests: port2 },
     transferList: [port2],
   })
   const statuses: number[] = []

@@ -2,6 +2,7 @@ import { afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
 import { readStreams } from '../../connectors/definition/streams.ts'
 import type { Intercept } from '../../emulator/workers/outbound.ts'
 import { call, pull, type Row } from '../support/call.ts'
+import { daysAgo } from '../support/clock.ts'
 import { fillDaily } from '../support/daily.ts'
 import { startOwnService } from '../support/own-service.ts'
 import { type Tenant, tenant } from '../support/tenant.ts'
@@ -194,6 +195,34 @@ describe('connectors/sheets', () => {
     }
     expect(runs).toBeGreaterThan(2)
     await expectExact(await world(), its)
+  })
+
+  test('does nothing while another run is under way', async () => {
+    const { call: run, statuses } = await setUp({ isLocked: true })
+    const requests = statuses.length
+    await run('syncAll')
+    expect(statuses).toHaveLength(requests)
+  })
+
+  test('loads the older days when the plan reaches further back, and keeps them when it no longer does', async () => {
+    const own = await tenant(db, { plan: 'pro' })
+    const sentiment = { name: 'sentiment', brandId: own.brandId, rows: 3, days: 3 }
+    await fillDaily(db, { ...sentiment, first: '2026-02-01' })
+    await fillDaily(db, { ...sentiment, first: daysAgo(5), from: 4 })
+    await db.query('select daily.relist($1, $2)', ['sentiment', own.brandId])
+    const { call: run, world } = await setUp({ key: own.key, start: '2026-01-01' })
+    const loaded = async () => {
+      await run('syncAll')
+      return ((await world()).sheets.sentiment?.rows.length ?? 0) - 1
+    }
+    const change = (plan: string) =>
+      db.query('update subscriptions set plan = $2 where organization_id = $1', [own.org.id, plan])
+    expect(await loaded()).toBe(3)
+    await change('enterprise')
+    expect(await loaded()).toBe(6)
+    await change('pro')
+    await db.query('select daily.relist($1, $2)', ['sentiment', own.brandId])
+    expect(await loaded()).toBe(6)
   })
 
   test('refuses to start a load for which the spreadsheet has no room', async () => {
