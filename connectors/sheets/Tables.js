@@ -6,15 +6,17 @@ const FORMATS = {
   timestamp: { type: 'DATE_TIME', pattern: 'yyyy-mm-dd hh:mm:ss' },
 }
 
+/** Cells of all sheets. Read once in a run, since a user has 60 reads a minute. */
+let usedCells = 0
+
 /** Opens a sheet for each stream, by endpoint. Creates the missing ones, and then forgets what is loaded. */
 function openTables() {
-  const missing = STREAMS.filter(({ name }) => !readSheets().some(({ title }) => title === name))
-  if (missing.length > 0) {
-    requireRoom(missing.reduce((cells, { columns }) => cells + 2 * columns.length, 0))
-    forgetTokens()
-    for (const stream of missing) createSheet(stream)
-  }
-  const sheets = readSheets()
+  const present = readSheets()
+  usedCells = present.reduce((sum, { rowCount, columnCount }) => sum + rowCount * columnCount, 0)
+  const missing = STREAMS.filter(({ name }) => !present.some(({ title }) => title === name))
+  for (const stream of missing) createSheet(stream)
+  if (missing.length > 0) forgetTokens()
+  const sheets = missing.length > 0 ? readSheets() : present
   return Object.fromEntries(
     STREAMS.map((stream) => [
       stream.endpoint,
@@ -41,12 +43,13 @@ function openTable(stream, { sheetId }) {
     keys ??= readKeys()
     const ranges = rangesOf(keys.map(isReplaced))
     const kept = keys.filter((key) => !isReplaced(key))
-    requireRoom((rows.length + kept.length - keys.length) * stream.columns.length)
+    const cells = (rows.length + kept.length - keys.length) * stream.columns.length
+    requireRoom(cells)
     const requests = []
     if (rows.length > 0) {
-      const cells = rows.map((row) => ({ values: stream.columns.map((column) => cellOf(column, row)) }))
+      const added = rows.map((row) => ({ values: stream.columns.map((column) => cellOf(column, row)) }))
       const fields = 'userEnteredValue,userEnteredFormat.numberFormat'
-      requests.push({ appendCells: { sheetId, rows: cells, fields } })
+      requests.push({ appendCells: { sheetId, rows: added, fields } })
     } else if (kept.length === 0) {
       // Sheets does not remove the last row below a frozen one.
       requests.push({ appendDimension: { sheetId, dimension: 'ROWS', length: 1 } })
@@ -56,9 +59,12 @@ function openTable(stream, { sheetId }) {
       requests.push({ deleteDimension: { range: { sheetId, dimension: 'ROWS', startIndex, endIndex } } })
     if (ranges.length === 0 && rows.length === 0) return
     update(requests)
+    usedCells += cells
     const [first, second] = stream.columns
-    const added = rows.map((row) => ({ brandId: row[first.field], day: toValue(second, row[second.field]) }))
-    keys = [...kept, ...added]
+    keys = [
+      ...kept,
+      ...rows.map((row) => ({ brandId: row[first.field], day: toValue(second, row[second.field]) })),
+    ]
   }
 
   return {
@@ -83,6 +89,8 @@ function rangesOf(marks) {
 }
 
 function createSheet({ name, columns }) {
+  requireRoom(2 * columns.length)
+  usedCells += 2 * columns.length
   const gridProperties = { rowCount: 2, columnCount: columns.length, frozenRowCount: 1 }
   const { replies } = update([{ addSheet: { properties: { title: name, gridProperties } } }])
   const { sheetId } = replies[0].addSheet.properties
@@ -92,10 +100,10 @@ function createSheet({ name, columns }) {
 
 /** Throws when the spreadsheet has no room for more cells. */
 function requireRoom(cells) {
-  const used = readSheets().reduce((sum, { rowCount, columnCount }) => sum + rowCount * columnCount, 0)
-  if (cells <= MAX_CELLS - used) return
+  const needed = usedCells + cells
+  if (needed <= MAX_CELLS) return
   throw new Error(
-    `The data needs ${used + Math.max(cells, 0)} cells, and a spreadsheet has at most ${MAX_CELLS}. ` +
+    `The data needs ${needed} cells, and a spreadsheet has at most ${MAX_CELLS}. ` +
       'Choose "Set up…" with a later start date or with fewer brands, in a new spreadsheet.',
   )
 }

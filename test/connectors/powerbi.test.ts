@@ -1,43 +1,75 @@
 import { readFile } from 'node:fs/promises'
 import { DefaultSettings, NewlineLiteral, tryFormat } from '@microsoft/powerquery-formatter'
 import { TaskUtils } from '@microsoft/powerquery-parser'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { readStreams } from '../../connectors/definition/streams.ts'
-import { call } from '../support/call.ts'
+import { call, pull } from '../support/call.ts'
 import { fillDaily } from '../support/daily.ts'
 import { type Tenant, tenant } from '../support/tenant.ts'
 import { database } from '../support/world.ts'
+import { isFunction, readSection } from './power-query.ts'
+import { fieldsOf, libraryOf, type Network, Table } from './power-query-library.ts'
 
-// No engine runs connectors/powerbi outside Windows and Microsoft's cloud: this checks what can be checked without one.
+// No engine runs connectors/powerbi outside Windows and Microsoft's cloud. Microsoft's packages parse and format it. A
+// small interpreter runs it over the real service.
 
 const db = database()
 const STREAMS = readStreams().filter(({ kind }) => kind !== 'changes')
-const source = await readFile(new URL('../../connectors/powerbi/ExportApi.pq', import.meta.url), 'utf8')
+const METRICS = STREAMS.filter(({ kind }) => kind === 'metric')
+
+const read = (file: string) => readFile(new URL(`../../connectors/powerbi/${file}`, import.meta.url), 'utf8')
+const source = await read('ExportApi.pq')
 
 let its: Tenant
 
 beforeAll(async () => {
   its = await tenant(db)
-  for (const { endpoint, kind } of STREAMS)
-    if (kind === 'metric')
-      await fillDaily(db, { name: endpoint, brandId: its.brandId, rows: 1, first: '2026-10-01', days: 1 })
+  for (const { endpoint, key } of METRICS) {
+    const rows = endpoint === 'citations' ? 2300 : key.length > 2 ? 30 : 5
+    await fillDaily(db, { name: endpoint, brandId: its.brandId, rows, first: '2026-10-01', days: 5 })
+  }
 })
 
-/** Reads the columns that the connector types for an endpoint, as their fields in JSON. */
-function typedFields(endpoint: string): { field: string; type: string }[] {
-  const [, record = ''] = source.split(`Endpoint = "${endpoint}",`)
-  const [columns = ''] = record.split(/\n\s*\}\n/)
-  return [...columns.matchAll(/\{"\w+", "(\w+)", ([\w. ]+)\}/g)].map(([, field = '', type = '']) => ({
-    field,
-    type,
-  }))
+const RANGE = [new Date('2026-10-02T00:00:00Z'), new Date('2026-10-05T00:00:00Z')]
+const window = () => ({ brandId: its.brandId, fromDate: '2026-10-02', toDate: '2026-10-04' })
+
+/** Calls the connector. Returns the navigation table. */
+async function open({
+  range = RANGE,
+  ...network
+}: Partial<Network> & { range?: readonly (Date | null)[] } = {}): Promise<Table> {
+  const library = libraryOf({
+    key: its.key,
+    send: (url, headers) => fetch(url, { headers }),
+    wait: async () => {},
+    ...network,
+  })
+  const contents = await (await readSection(source, library)).get('ExportApi.Contents')?.()
+  if (!isFunction(contents)) throw new Error('ExportApi.Contents is no function.')
+  return tableOf(await contents(inject('serviceUrl'), ...range))
 }
+
+const tableOf = (value: unknown): Table => {
+  if (!(value instanceof Table)) throw new Error('The value is no table.')
+  return value
+}
+
+/** Opens the entry of a navigation table. */
+async function enter(table: Table, key: string): Promise<Table> {
+  for (const row of table.rows)
+    if ((await row.get('Key')?.()) === key) return tableOf(await row.get('Data')?.())
+  throw new Error(`The navigation table has no ${key}.`)
+}
+
+const metric = async (network: Parameters<typeof open>[0], endpoint: string) =>
+  enter(await enter(await open(network), its.brandId), endpoint)
+
+const rowsOf = ({ rows }: Table) => Promise.all(rows.map(fieldsOf))
 
 describe('connectors/powerbi', () => {
   test('parses as a section', async () => {
     const parsed = await TaskUtils.tryLexParse(DefaultSettings, source)
-    if (!TaskUtils.isParseStageOk(parsed)) throw new Error('ExportApi.pq does not parse.')
-    expect(parsed.ast.kind).toBe('Section')
+    expect(TaskUtils.isParseStageOk(parsed) && parsed.ast.kind).toBe('Section')
   })
 
   test(`is formatted as Microsoft's formatter does`, async () => {
@@ -45,21 +77,100 @@ describe('connectors/powerbi', () => {
     expect(formatted).toMatchObject({ value: source })
   })
 
-  test.for(STREAMS)('types each field that the service sends for $name', async ({ endpoint, kind }) => {
-    const query =
-      kind === 'metric' ? { brandId: its.brandId, fromDate: '2026-10-01', toDate: '2026-10-01' } : {}
-    const { data } = await call(`/${endpoint}`, { key: its.key, query })
-    const [row = {}] = data
-    const fields = typedFields(endpoint).filter(({ field }) => field !== 'brand_id')
-    expect(fields.map(({ field }) => field)).toEqual(Object.keys(row))
-    for (const { field, type } of fields) expect(type, field).toMatch(typeOf(row[field]))
+  test('the query of its README parses', async () => {
+    const [, query = ''] = /```powerquery\n(.*?)```/s.exec(await read('README.md')) ?? []
+    expect(query).toContain('ExportApi.Contents')
+    expect(TaskUtils.isParseStageOk(await TaskUtils.tryLexParse(DefaultSettings, query))).toBe(true)
+  })
+
+  test('offers the brands, and the metrics of each', async () => {
+    const root = await open()
+    expect(await Promise.all(root.rows.map((row) => row.get('Key')?.()))).toEqual(['brands', its.brandId])
+    const metrics = await enter(root, its.brandId)
+    expect(await Promise.all(metrics.rows.map((row) => row.get('Name')?.()))).toEqual(
+      METRICS.map(({ title }) => title),
+    )
+    const { data } = await call('/brands', { key: its.key })
+    expect(await rowsOf(await enter(root, 'brands'))).toEqual(
+      data.map((row) =>
+        Object.fromEntries(STREAMS[0]?.columns.map(({ name, field }) => [name, row[field]]) ?? []),
+      ),
+    )
+  })
+
+  test.for(METRICS)('loads the days of $name from RangeStart until RangeEnd', async ({
+    endpoint,
+    columns,
+    key,
+  }) => {
+    const table = await metric({}, endpoint)
+    expect(table.columns).toEqual(columns.map(({ name }) => name))
+    expect(table.key).toEqual(key)
+    const served = await pull(`/${endpoint}`, { key: its.key, query: window() })
+    expect(served.length).toBeGreaterThan(endpoint === 'citations' ? 1000 : 0)
+    expect(await rowsOf(table)).toEqual(served.map((row) => ({ brand_id: its.brandId, ...row })))
+  })
+
+  test('loads the last 30 days without parameters, and the columns of a window without rows', async () => {
+    const urls: URL[] = []
+    const send: Network['send'] = (url, headers) => {
+      urls.push(url)
+      return fetch(url, { headers })
+    }
+    await metric({ range: [], send }, 'sentiment')
+    expect(urls.at(-1)?.search).toBe(`?brandId=${its.brandId}`)
+    const day = new Date('2026-09-01T00:00:00Z')
+    const empty = await metric({ range: [day, new Date('2026-09-02T00:00:00Z')] }, 'sentiment')
+    expect(empty.rows).toEqual([])
+    expect(empty.columns).toContain('sentiment_score')
+  })
+
+  test('waits Retry-After seconds on 429 and 503, and after a dropped connection', async () => {
+    const failures = [
+      () => answer(429, 'Too many', { 'Retry-After': '7' }),
+      () => answer(503, 'Retry the request.', { 'Retry-After': '2' }),
+      () => Promise.reject(new Error('socket hang up')),
+    ]
+    const waits: number[] = []
+    const table = await metric(
+      {
+        send: (url, headers) =>
+          (url.pathname.endsWith('/sentiment') && failures.shift()?.()) || fetch(url, { headers }),
+        wait: async (ms) => waits.push(ms),
+      },
+      'sentiment',
+    )
+    expect(table.rows).toHaveLength(3)
+    expect(waits).toEqual([7000, 2000, 5000])
+  })
+
+  test('ends after 30 tries', async () => {
+    const waits: number[] = []
+    const network = {
+      send: () => answer(503, 'Retry the request.', {}),
+      wait: async (ms: number) => waits.push(ms),
+    }
+    await expect(open(network).then(rowsOf)).rejects.toThrow('Retry the request.')
+    expect(waits).toHaveLength(30)
+  })
+
+  test(`fails with the service's sentence`, async () => {
+    const key = `${its.key.slice(0, -4)}0000`
+    const { error } = await call('/brands', { key })
+    await expect(open({ key }).then(rowsOf)).rejects.toThrow(error)
+    await expect(metric({ range: [null, RANGE[0] ?? null] }, 'sentiment')).rejects.toThrow('fromDate')
+  })
+
+  test('sends its own User-Agent', async () => {
+    const agents = new Set<string | undefined>()
+    const send: Network['send'] = (url, headers) => {
+      agents.add(headers['User-Agent'])
+      return fetch(url, { headers })
+    }
+    await metric({ send }, 'visibility')
+    expect([...agents]).toEqual(['export-api-powerbi/1.0.0'])
   })
 })
 
-/** The types of Power Query that take a value of JSON. */
-function typeOf(value: unknown): RegExp {
-  if (typeof value === 'number') return /^(Int64|Currency)\.Type$/
-  if (typeof value === 'boolean') return /^type logical$/
-  if (/^\d{4}-\d\d-\d\dT/.test(String(value))) return /^type datetimezone$/
-  return /^\d{4}-\d\d-\d\d$/.test(String(value)) ? /^type date$/ : /^type text$/
-}
+const answer = async (status: number, error: string, headers: Record<string, string>) =>
+  Response.json({ error }, { status, headers })
