@@ -1,0 +1,27 @@
+"""How many rows of each day were sent, as short text in the state: `{"2026-01": "8x30 9x1"}`."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+
+def rows_sent(months: dict[str, str], day: str) -> int:
+    """Returns the number of rows that the target holds of a day, at most."""
+    return _counts(months, day)[_index(day)]
+
+
+def remember(months: dict[str, str], day: str, rows: int) -> None:
+    """Sets the number of rows of a day."""
+    counts = _counts(months, day)
+    counts[_index(day)] = rows
+    months[day[:7]] = " ".join(f"{rows}x{len(list(days))}" for rows, days in groupby(counts))
+
+
+def _index(day: str) -> int:
+    return int(day[8:]) - 1
+
+
+def _counts(months: dict[str, str], day: str) -> list[int]:
+    """Returns the number of rows of 31 days."""
+    runs = (run.split("x") for run in months.get(day[:7], "0x31").split())
+    return [int(rows) for rows, days in runs for _ in range(int(days))]
