@@ -14,7 +14,7 @@ LONGEST_WAIT = 10
 
 
 class ExportStream(RESTStream):
-    """A stream that reads pages. Retries 429, 5xx and dropped connections for about four minutes."""
+    """A stream that reads pages. Retries 429, 5xx and dropped connections for several minutes."""
 
     timeout = 60
 
@@ -27,15 +27,15 @@ class ExportStream(RESTStream):
         return APIKeyAuthenticator(key="X-API-Key", value=self.config["api_key"])
 
     def backoff_wait_generator(self) -> Generator[float, Any, None]:
-        """Yields the seconds before each retry: `Retry-After`, or the number of the try when that is more."""
+        """Yields the seconds before each retry: `Retry-After`, else 1, 2, and so on."""
         error = yield 0
         for tries in count(1):
             response = getattr(error, "response", None)
-            retry_after = 0 if response is None else int(response.headers.get("Retry-After", 0))
-            error = yield max(retry_after, min(tries, LONGEST_WAIT))
+            retry_after = None if response is None else response.headers.get("Retry-After")
+            error = yield int(retry_after or min(tries, LONGEST_WAIT))
 
     def backoff_max_tries(self) -> int:
-        return 30
+        return 60
 
     def pages(self, path: str, **params: str | None) -> Iterator[dict]:
         """Yields the JSON of each page. Raises `FatalAPIError` with the service's message for 4xx but 429."""

@@ -96,11 +96,12 @@ class BrandsStream(DefinedStream):
             if brand_id not in ids:
                 msg = f"The key cannot read an active brand {brand_id}. Remove it from brand_ids."
                 raise ConfigurationError(msg)
-        yield from rows
         for brand_id in state.get("ids", []):
             if brand_id not in ids:
                 yield {"id": brand_id, **deleted_now()}
+        # Before the rows: the SDK sends the streams of a brand, which can take hours, before the brand.
         state["ids"] = ids
+        yield from rows
 
     def generate_child_contexts(self, record: Row, context: Row | None) -> Iterator[Row]:
         chosen = self.config.get("brand_ids") or [record["id"]]
