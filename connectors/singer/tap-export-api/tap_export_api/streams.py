@@ -146,7 +146,7 @@ class ChangesStream(BrandStream):
             state.update(token=listing.token, from_date=listing.from_date)
 
     def listing(self, brand_id: str, state: Row) -> Listing:
-        """Lists what changed since the state's token, or all days when the window reaches further back than then."""
+        """Lists what changed since the state's token; all days when the window now reaches further back."""
         listing = self._list(brand_id, state.get("token"))
         if listing.from_date < state.get("from_date", listing.from_date):
             return self._list(brand_id, None)
@@ -178,7 +178,7 @@ class MetricStream(BrandStream):
         yield from self.finish_round(context, state)
 
     def begin_round(self, context: Row, state: Row) -> None:
-        """Writes the windows to send into the state, and how many rows of each day the target can hold from now on."""
+        """Stores the windows to send, and how many rows of each day the target can hold from now on."""
         listing = self.changes.listing(context["brand_id"], state)
         days = {row["date"]: row["rows"] for row in listing.rows if row["endpoint"] == self.endpoint}
         for day, rows in days.items():
@@ -204,7 +204,7 @@ class MetricStream(BrandStream):
         del state["round"]
 
     def send_window(self, context: Row, sent: dict[str, str], first: str, last: str) -> Iterator[Row]:
-        """Sends the days of a window. Returns the first day that the plan reaches; days before it stay as they are."""
+        """Sends the days of a window that the plan reaches. Returns the first day that it reaches."""
         counts: Counter[str] = Counter()
         window = {"brandId": context["brand_id"], "fromDate": first, "toDate": last}
         for page in self.pages(self.path, **window):

@@ -17,17 +17,35 @@ class TapExportApi(Tap):
     name = "tap-export-api"
 
     config_jsonschema = th.PropertiesList(
-        th.Property("base_url", th.StringType, required=True, description="Root of the service, such as https://api.example.com."),
-        th.Property("api_key", th.StringType, required=True, secret=True, description="Key with the scope export."),
+        th.Property(
+            "base_url",
+            th.StringType,
+            required=True,
+            description="Root of the service, such as https://api.example.com.",
+        ),
+        th.Property(
+            "api_key", th.StringType, required=True, secret=True, description="Key with the scope export."
+        ),
         th.Property("start_date", th.DateType, required=True, description="First day to load (YYYY-MM-DD)."),
-        th.Property("brand_ids", th.ArrayType(th.UUIDType), description="Brands to load. Default: all that the key reads."),
-        th.Property("user_agent", th.StringType, default="export-api-singer/1.0.0", description="Identifies the loader. Has a rate limit of its own."),
+        th.Property(
+            "brand_ids",
+            th.ArrayType(th.UUIDType),
+            description="Brands to load. Default: all that the key reads.",
+        ),
+        th.Property(
+            "user_agent",
+            th.StringType,
+            default="export-api-singer/1.0.0",
+            description="Identifies the loader. Has a rate limit of its own.",
+        ),
     ).to_dict()
 
     def discover_streams(self) -> list[Stream]:
         """Returns a stream for each entry of `streams.json`, in the order in which a brand's are sent."""
         definitions = json.loads(files(__package__).joinpath("streams.json").read_text("utf-8"))
-        of_kind = {kind: [d for d in definitions if d["kind"] == kind] for kind in ("listing", "changes", "metric")}
+        of_kind = {
+            kind: [d for d in definitions if d["kind"] == kind] for kind in ("listing", "changes", "metric")
+        }
         [brands], [changes] = of_kind["listing"], of_kind["changes"]
         changes_stream = ChangesStream(self, changes)
         metrics = [MetricStream(self, definition, changes_stream) for definition in of_kind["metric"]]
