@@ -62,7 +62,8 @@ export async function environment(name: string): Promise<string> {
   })
   await once(name, await readFile(requirements, 'utf8'), async () => {
     await run(uv, 'venv', '--quiet', '--clear', '--python', 'python3', `${CACHE}${name}`)
-    await run(uv, 'pip', 'install', '--quiet', '--python', `${CACHE}${name}`, '--requirements', requirements)
+    const install = ['pip', 'install', '--quiet', '--compile-bytecode', '--python', `${CACHE}${name}`]
+    await run(uv, ...install, '--requirements', requirements)
   })
   return `${CACHE}${name}/bin`
 }

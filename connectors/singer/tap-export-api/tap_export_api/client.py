@@ -34,6 +34,10 @@ class ExportStream(RESTStream):
             retry_after = None if response is None else response.headers.get("Retry-After")
             error = yield int(retry_after or min(tries, LONGEST_WAIT))
 
+    def backoff_jitter(self, value: float) -> float:
+        """Returns the seconds unchanged: after `Retry-After`, the service lets the request through."""
+        return value
+
     def backoff_max_tries(self) -> int:
         return 60
 
