@@ -1,0 +1,52 @@
+"""Compares a copy with the listing of its days."""
+
+import json
+from typing import Dict, Iterator, List, Optional, Tuple
+
+import dlt
+from dlt.destinations.sql_client import SqlClientBase
+
+from . import METRICS
+
+# An endpoint, a brand and a date.
+Day = Tuple[str, str, str]
+# The number of rows of a day, and its totals by column.
+Content = Tuple[int, Dict[str, float]]
+
+
+def days_that_differ(pipeline: dlt.Pipeline) -> List[str]:
+    """Returns a line for each day whose rows or totals are not those in the table `changes`.
+
+    Leaves out days that the plan did not reach at the last listing.
+    """
+    brands = pipeline.state.get("sources", {}).get("export_api", {})
+    with pipeline.sql_client() as client:
+        listed, copied = dict(listed_days(client)), dict(copied_days(client))
+    return [
+        f"{endpoint} of {date} of brand {brand_id}: {describe(copied.get(day))}; listed: {describe(listed.get(day))}"
+        for day in sorted(listed.keys() | copied.keys())
+        for endpoint, brand_id, date in [day]
+        if date >= brands[brand_id]["from_date"] and describe(copied.get(day)) != describe(listed.get(day))
+    ]
+
+
+def listed_days(client: SqlClientBase) -> Iterator[Tuple[Day, Content]]:
+    table = client.make_qualified_table_name("changes")
+    query = f"SELECT endpoint, brand_id, date, rows, totals FROM {table}"
+    for endpoint, brand_id, date, rows, totals in client.execute_sql(query):
+        yield (endpoint, brand_id, str(date)), (rows, json.loads(totals) if isinstance(totals, str) else totals)
+
+
+def copied_days(client: SqlClientBase) -> Iterator[Tuple[Day, Content]]:
+    for stream in METRICS:
+        table = client.make_qualified_table_name(stream["name"])
+        sums = ", ".join(f"SUM({name})" for name in stream["totals"])
+        query = f"SELECT brand_id, date, COUNT(*), {sums} FROM {table} GROUP BY brand_id, date"
+        for brand_id, date, rows, *totals in client.execute_sql(query):
+            yield (stream["endpoint"], brand_id, str(date)), (rows, dict(zip(stream["totals"], totals)))
+
+
+def describe(content: Optional[Content]) -> str:
+    """Returns the content of a day as text. Totals have at most four decimals."""
+    rows, totals = content or (0, {})
+    return ", ".join([f"{rows} rows", *(f"{name} {float(total):.4f}" for name, total in sorted(totals.items()) if total)])
