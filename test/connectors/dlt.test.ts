@@ -1,21 +1,25 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { readStreams } from '../../connectors/definition/streams.ts'
 import { pull, type Row } from '../support/call.ts'
 import { environment } from '../support/environment.ts'
-import { type Fault, startFaltering } from '../support/faltering.ts'
+import { startFaltering } from '../support/faltering.ts'
 import { type Scene, scene } from '../support/scene.ts'
 import { database, refresh } from '../support/world.ts'
+import { startPostgres } from './postgres.ts'
 
 const CONNECTOR = fileURLToPath(new URL('../../connectors/dlt/', import.meta.url))
-const START = '2026-01-01'
+const START = '2026-10-01'
+const DAY = 86_400_000
+const AGENT = 'export-api-dlt/1.0.0'
 const DUCKDB_TYPES = {
   uuid: 'VARCHAR',
   date: 'DATE',
@@ -42,6 +46,7 @@ const env = (key: string) => ({
   DLT_DATA_DIR: join(folder, 'dlt'),
   RUNTIME__DLTHUB_TELEMETRY: 'false',
   PYTHONPATH: CONNECTOR,
+  PYTHONUNBUFFERED: '1',
   EXPORT_API_KEY: key,
 })
 
@@ -90,19 +95,13 @@ async function expectExact(name: string): Promise<void> {
   }
 }
 
-const startProxy = (faults: Fault[][] = []) => startFaltering(inject('serviceUrl'), faults)
-
 beforeAll(async () => {
   its = await scene(db)
   const competitor = await its.rival('Rival')
-  await db.query(
-    `insert into answers (id, prompt_id, model_id, market_id, answered_at)
-     select gen_random_uuid(), $1, $2, $3, timestamptz '2026-01-01T12:00Z' + number * interval '1 day'
-     from generate_series(0, 78) as number`,
-    [its.prompt, its.model, its.market],
-  )
-  for (const day of ['2025-12-31', '2026-01-05', '2026-01-06', '2026-02-10', '2026-03-15'])
-    await its.say(`${day}T12:00:00Z`, {
+  const first = Date.parse(START) - DAY
+  const days = Array.from({ length: 50 }, (_, number) => new Date(first + number * DAY).toISOString())
+  for (const day of days)
+    await its.say(day, {
       mentions: ['Acme', 'Rival'],
       citations: [{ url: 'https://site.example/', domain: null }],
       phrases: [{ polarity: 'positive', confidence: '0.1001' }],
@@ -117,28 +116,24 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 test('goes on after it was killed while it fetched and while it loaded', async () => {
-  // A first load is /brands, /changes and January. It is killed on the second page of the next load.
-  const monthly = 2 + 6 + 2
   let child: ChildProcess | undefined
-  const proxy = await startProxy([
-    ['dropped', 429, 503],
-    ...Array.from({ length: monthly }, () => []),
-    [async () => child?.kill('SIGKILL')],
-  ])
-  const { url, asked } = proxy
-  const first = await sync({ url }, (started) => {
+  const october = ['/brands', '/changes', ...metrics.map(({ endpoint }) => `/${endpoint}`)].map(() => [])
+  const november = [[], [async () => child?.kill('SIGKILL')]]
+  const { url, asked, close } = await startFaltering(inject('serviceUrl'), [...october, ...november])
+  const fetching = await sync({ url }, (started) => {
     child = started
   })
-  expect(first.code).toBeNull()
-  const january = [...asked].filter(([target]) => /fromDate=2026-01-0[156]/.test(target))
-  await sync({ url }, (started, line) => {
-    if (line.includes('- Load')) started.kill('SIGKILL')
+  const loading = await sync({ url }, (started, line) => {
+    if (line.includes('- Load ')) started.kill('SIGKILL')
   })
   const last = await sync({ url, args: ['--verify'] })
-  await proxy.close()
-  console.log(last.stdout, [...asked].map(([t, a]) => [decodeURIComponent(t), a.length]))
-  expect(last).toMatchObject({ code: 0, stderr: '' })
-  expect(january.map(([, agents]) => agents.length)).toEqual(january.map(() => 1))
+  await close()
+  expect([fetching.code, loading.code, last.code, last.stderr]).toEqual([null, null, 0, ''])
+  const requests = (day: string) => [...asked].flatMap(([target, agents]) => (target.includes(day) ? [agents] : []))
+  expect(requests('toDate=2026-10-31')).toEqual(metrics.map(() => [AGENT]))
+  // The last two runs fetched these days.
+  expect(requests('toDate=2026-11-18').map(({ length }) => length)).toEqual([3, 3, 2, 2, 2, 2])
+  expect(last.stdout).toContain('9 requests\n')
   await expectExact('copy.duckdb')
 })
 
@@ -161,13 +156,13 @@ test('declares the type of each column', async () => {
 test('--verify finds a changed number and a deleted row', async () => {
   await query(
     'copy.duckdb',
-    `update export_api.sentiment set positive_weight = 0.1 where date = '2026-01-05';
-     delete from export_api.visibility where date = '2026-02-10'`,
+    `update export_api.sentiment set positive_weight = 0.1 where date = '2026-10-05';
+     delete from export_api.visibility where date = '2026-11-10'`,
   )
   const { code, stdout } = await sync({ url: inject('serviceUrl'), args: ['--verify'] })
   expect(code).toBe(1)
-  expect(stdout).toMatch(/sentiment of 2026-01-05/)
-  expect(stdout).toMatch(/visibility of 2026-02-10/)
+  expect(stdout).toMatch(/sentiment of 2026-10-05/)
+  expect(stdout).toMatch(/visibility of 2026-11-10/)
   expect(stdout.match(/listed:/g)).toHaveLength(2)
 })
 
@@ -175,4 +170,77 @@ test('a wrong key ends it with the sentence of the service', async () => {
   const { code, stderr } = await sync({ url: inject('serviceUrl'), key: 'svc_live_wrong' })
   expect(code).toBe(1)
   expect(stderr).toContain('401: API key missing or invalid.')
+})
+
+// Runs the source for each line of its input: the names of the resources to load.
+const OWN_PIPELINE = `
+import os, sys
+import dlt
+from export_api import export_api_source
+
+pipeline = dlt.pipeline("own", destination=dlt.destinations.postgres(os.environ["DATABASE"]), dataset_name="export_api")
+for line in sys.stdin:
+    source = export_api_source(os.environ["SERVICE"], os.environ["EXPORT_API_KEY"], "2020-01-01")
+    pipeline.run(source.with_resources(*line.split()))
+    print("loaded", flush=True)
+`
+
+test('a run of the source alone is a whole sync, of the chosen resources', async ({ onTestFinished }) => {
+  await chmod(folder, 0o755)
+  const postgres = await startPostgres(folder)
+  onTestFinished(async () => {
+    await postgres.stop()
+  })
+  await writeFile(file('own.py'), OWN_PIPELINE)
+  const { org, key, brandId, say } = await scene(db)
+  const DATABASE = `postgresql://postgres:x@localhost/postgres?host=${postgres.home}`
+  const child = spawn(join(bin, 'python'), [file('own.py')], {
+    cwd: folder,
+    env: { ...env(key), SERVICE: inject('serviceUrl'), DATABASE },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void child.kill())
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+  const client = new pg.Client({ host: postgres.home, user: 'postgres' })
+  await client.connect()
+  onTestFinished(() => client.end())
+
+  /** Loads resources. Returns the days of the copy that have rows, by table. */
+  async function load(...resources: readonly string[]): Promise<Record<string, string[]>> {
+    await refresh(db)
+    child.stdin.write(`${resources.join(' ')}\n`)
+    await lines.next()
+    const tables = resources.filter((name) => name !== 'changes')
+    const days = tables.map(async (table) => {
+      const { rows } = await client.query(
+        `select date::text || ' ' || sum(citations) as day from export_api.${table} where brand_id = $1 group by date order by date`,
+        [brandId],
+      )
+      return [table, rows.map(({ day }) => day)] as const
+    })
+    return Object.fromEntries(await Promise.all(days))
+  }
+
+  const recent = new Date(Date.now() - 10 * DAY).toISOString()
+  const today = recent.slice(0, 10)
+  const cites = (...urls: readonly string[]) => ({ citations: urls.map((url) => ({ url: `https://${url}/` })) })
+  await say('2025-11-03T12:00:00Z', cites('a', 'b'))
+  const emptied = await say('2025-11-04T12:00:00Z', cites('a'))
+  await say('2025-11-05T12:00:00Z', cites('a'))
+  await say(recent, cites('a'))
+  const all = ['2025-11-03 2', '2025-11-04 1', '2025-11-05 1', `${today} 1`]
+  expect(await load('citations')).toEqual({ citations: all })
+  expect(await load('changes', 'citations', 'citation_share')).toEqual({ citations: all, citation_share: all })
+
+  // A day empties, and the plan no longer reaches another one that changes.
+  await db.query('delete from answers where id = $1', [emptied])
+  expect(await load('citations')).toEqual({ citations: all.toSpliced(1, 1) })
+  await db.query(`update subscriptions set plan = 'pro' where organization_id = $1`, [org.id])
+  await say('2025-11-03T12:00:00Z', cites('c'))
+  await say(recent, cites('c'))
+  const lowered = ['2025-11-03 2', '2025-11-05 1', `${today} 2`]
+  expect(await load('citations')).toEqual({ citations: lowered })
+  await db.query(`update subscriptions set plan = 'enterprise' where organization_id = $1`, [org.id])
+  const whole = ['2025-11-03 3', ...lowered.slice(1)]
+  expect(await load('citations', 'citation_share')).toEqual({ citations: whole, citation_share: whole })
 })
