@@ -50,7 +50,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--destination", required=True, help="a destination of dlt, such as duckdb or postgres")
     parser.add_argument("--dataset", required=True, help="schema of the tables")
     parser.add_argument("--database", help="file of the DuckDB database, or another destination's connection string")
-    parser.add_argument("--verify", action="store_true", help="compare each day with its listing; exit 1 if one differs")
+    parser.add_argument("--verify", action="store_true", help="compare days with their listing; exit 1 if any differs")
     return parser.parse_args()
 
 

@@ -129,7 +129,8 @@ test('goes on after it was killed while it fetched and while it loaded', async (
   const last = await sync({ url, args: ['--verify'] })
   await close()
   expect([fetching.code, loading.code, last.code, last.stderr]).toEqual([null, null, 0, ''])
-  const requests = (day: string) => [...asked].flatMap(([target, agents]) => (target.includes(day) ? [agents] : []))
+  const requests = (day: string) =>
+    [...asked].flatMap(([target, agents]) => (target.includes(day) ? [agents] : []))
   expect(requests('toDate=2026-10-31')).toEqual(metrics.map(() => [AGENT]))
   // The last two runs fetched these days.
   expect(requests('toDate=2026-11-18').map(({ length }) => length)).toEqual([3, 3, 2, 2, 2, 2])
@@ -223,14 +224,19 @@ test('a run of the source alone is a whole sync, of the chosen resources', async
 
   const recent = new Date(Date.now() - 10 * DAY).toISOString()
   const today = recent.slice(0, 10)
-  const cites = (...urls: readonly string[]) => ({ citations: urls.map((url) => ({ url: `https://${url}/` })) })
+  const cites = (...urls: readonly string[]) => ({
+    citations: urls.map((url) => ({ url: `https://${url}/` })),
+  })
   await say('2025-11-03T12:00:00Z', cites('a', 'b'))
   const emptied = await say('2025-11-04T12:00:00Z', cites('a'))
   await say('2025-11-05T12:00:00Z', cites('a'))
   await say(recent, cites('a'))
   const all = ['2025-11-03 2', '2025-11-04 1', '2025-11-05 1', `${today} 1`]
   expect(await load('citations')).toEqual({ citations: all })
-  expect(await load('changes', 'citations', 'citation_share')).toEqual({ citations: all, citation_share: all })
+  expect(await load('changes', 'citations', 'citation_share')).toEqual({
+    citations: all,
+    citation_share: all,
+  })
 
   // A day empties, and the plan no longer reaches another one that changes.
   await db.query('delete from answers where id = $1', [emptied])

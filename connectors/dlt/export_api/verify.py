@@ -22,12 +22,13 @@ def days_that_differ(pipeline: dlt.Pipeline) -> List[str]:
     brands = pipeline.state.get("sources", {}).get("export_api", {})
     with pipeline.sql_client() as client:
         listed, copied = dict(listed_days(client)), dict(copied_days(client))
-    return [
-        f"{endpoint} of {date} of brand {brand_id}: {describe(copied.get(day))}; listed: {describe(listed.get(day))}"
-        for day in sorted(listed.keys() | copied.keys())
-        for endpoint, brand_id, date in [day]
-        if date >= brands[brand_id]["from_date"] and describe(copied.get(day)) != describe(listed.get(day))
-    ]
+    lines = []
+    for day in sorted(listed.keys() | copied.keys()):
+        endpoint, brand_id, date = day
+        copy, listing = describe(copied.get(day)), describe(listed.get(day))
+        if copy != listing and date >= brands[brand_id]["from_date"]:
+            lines.append(f"{endpoint} of {date} of brand {brand_id}: {copy}; listed: {listing}")
+    return lines
 
 
 def listed_days(client: SqlClientBase) -> Iterator[Tuple[Day, Content]]:
@@ -49,4 +50,5 @@ def copied_days(client: SqlClientBase) -> Iterator[Tuple[Day, Content]]:
 def describe(content: Optional[Content]) -> str:
     """Returns the content of a day as text. Totals have at most four decimals."""
     rows, totals = content or (0, {})
-    return ", ".join([f"{rows} rows", *(f"{name} {float(total):.4f}" for name, total in sorted(totals.items()) if total)])
+    sums = [f"{name} {float(total):.4f}" for name, total in sorted(totals.items()) if total]
+    return ", ".join([f"{rows} rows", *sums])
