@@ -7,8 +7,9 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, type ExpectStatic, inject, test } from 'vitest'
 import { readStreams } from '../../connectors/definition/streams.ts'
+import { certify } from '../../tools/certify/certify.ts'
 import { pull, type Row } from '../support/call.ts'
 import { environment } from '../support/environment.ts'
 import { startFaltering } from '../support/faltering.ts'
@@ -20,7 +21,9 @@ const CONNECTOR = fileURLToPath(new URL('../../connectors/dlt/', import.meta.url
 const START = '2026-10-01'
 const DAY = 86_400_000
 const AGENT = 'export-api-dlt/1.0.0'
-const DUCKDB_TYPES = {
+const streams = readStreams()
+const metrics = streams.filter(({ kind }) => kind === 'metric')
+const TYPES = {
   uuid: 'VARCHAR',
   date: 'DATE',
   text: 'VARCHAR',
@@ -30,12 +33,15 @@ const DUCKDB_TYPES = {
   timestamp: 'TIMESTAMP WITH TIME ZONE',
   json: 'JSON',
 }
+const COLUMNS = streams.flatMap(({ name, columns }) =>
+  columns.map((column) => ({ table_name: name, column_name: column.name, data_type: TYPES[column.type] })),
+)
+// They mostly wait.
+const CONCURRENT = { concurrent: true }
 
 const db = database()
 const bin = await environment('dlt')
 const folder = await mkdtemp(join(tmpdir(), 'dlt-'))
-const streams = readStreams()
-const metrics = streams.filter(({ kind }) => kind === 'metric')
 const run = promisify(execFile)
 
 let its: Scene
@@ -50,16 +56,32 @@ const env = (key: string) => ({
   EXPORT_API_KEY: key,
 })
 
+test('keeps the promises of a copy', CONCURRENT, async ({ expect }) => {
+  const python = join(bin, 'python')
+  const script = join(CONNECTOR, 'export_api_pipeline.py')
+  const verdicts = await certify({
+    command: `DLT_DATA_DIR=. RUNTIME__DLTHUB_TELEMETRY=false ${python} ${script} --base-url $EXPORT_API_URL \\
+      --start-date $EXPORT_API_START_DATE --destination duckdb --dataset export_api --database copy.duckdb`,
+    copy: 'duckdb:copy.duckdb',
+    schema: 'export_api',
+  })
+  expect(verdicts.filter(({ kept }) => !kept)).toEqual([])
+  expect(verdicts.length).toBeGreaterThan(10)
+})
+
 type Outcome = { readonly code: number | null; readonly stdout: string; readonly stderr: string }
 
 /** Runs the pipeline. `watch` gets the process, and each line that it prints. */
 async function sync(
-  { url, key = its.key, args = [] }: { url: string; key?: string; args?: string[] },
+  { url, args = [] }: { url: string; args?: string[] },
   watch: (child: ChildProcess, line: string) => void = () => {},
 ): Promise<Outcome> {
   const options = ['--destination', 'duckdb', '--dataset', 'export_api', '--database', file('copy.duckdb')]
   const command = [join(CONNECTOR, 'export_api_pipeline.py'), '--base-url', url, '--start-date', START]
-  const child = spawn(join(bin, 'python'), [...command, ...options, ...args], { cwd: folder, env: env(key) })
+  const child = spawn(join(bin, 'python'), [...command, ...options, ...args], {
+    cwd: folder,
+    env: env(its.key),
+  })
   let [stdout, stderr] = ['', '']
   child.stderr.on('data', (data) => {
     stderr += data
@@ -75,20 +97,20 @@ async function sync(
 
 const file = (name: string) => join(folder, name)
 
-/** Runs SQL in a DuckDB database. Returns the rows of the last statement. */
-async function query(name: string, sql: string): Promise<Row[]> {
-  const { stdout } = await run(join(bin, 'duckdb'), ['-bail', '-json', file(name), sql])
+/** Runs SQL in the copy. Returns the rows of the last statement. */
+async function query(sql: string): Promise<Row[]> {
+  const { stdout } = await run(join(bin, 'duckdb'), ['-bail', '-json', file('copy.duckdb'), sql])
   return stdout.trim() === '' ? [] : JSON.parse(stdout)
 }
 
 const sorted = (rows: readonly Row[]): string[] =>
   rows.map((row) => JSON.stringify(Object.entries(row).sort())).sort()
 
-/** Expects that each table of a copy has the service's rows. */
-async function expectExact(name: string): Promise<void> {
+/** Expects that each table of the copy has the service's rows. */
+async function expectExact(expect: ExpectStatic): Promise<void> {
   for (const { name: table, endpoint, columns } of metrics) {
     const fields = columns.map(({ name }) => name).filter((field) => field !== 'brand_id')
-    const copied = await query(name, `select ${fields} from export_api.${table}`)
+    const copied = await query(`select ${fields} from export_api.${table}`)
     const window = { brandId: its.brandId, fromDate: START, toDate: '9999-12-31' }
     const served = await pull(`/${endpoint}`, { key: its.key, query: window })
     expect([table, sorted(copied)]).toEqual([table, sorted(served)])
@@ -115,7 +137,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-test('goes on after it was killed while it fetched and while it loaded', async () => {
+test('goes on after it was killed, and verifies its copy', CONCURRENT, async ({ expect }) => {
   let child: ChildProcess | undefined
   const october = ['/brands', '/changes', ...metrics.map(({ endpoint }) => `/${endpoint}`)].map(() => [])
   const november = [[], [async () => child?.kill('SIGKILL')]]
@@ -135,42 +157,22 @@ test('goes on after it was killed while it fetched and while it loaded', async (
   // The last two runs fetched these days.
   expect(requests('toDate=2026-11-18').map(({ length }) => length)).toEqual([3, 3, 2, 2, 2, 2])
   expect(last.stdout).toContain('9 requests\n')
-  await expectExact('copy.duckdb')
-})
+  await expectExact(expect)
 
-test('declares the type of each column', async () => {
-  const columns = await query(
-    'copy.duckdb',
-    `select table_name, column_name, data_type from information_schema.columns
-     where table_schema = 'export_api' and table_name not like '\\_dlt%' escape '\\' and column_name not like '\\_dlt%' escape '\\'`,
-  )
-  const expected = streams.flatMap(({ name, columns }) =>
-    columns.map((column) => ({
-      table_name: name,
-      column_name: column.name,
-      data_type: DUCKDB_TYPES[column.type],
-    })),
-  )
-  expect(sorted(columns)).toEqual(sorted(expected))
-})
+  const columns = await query(`select table_name, column_name, data_type from information_schema.columns
+    where table_schema = 'export_api' and not starts_with(table_name, '_dlt') and not starts_with(column_name, '_dlt')`)
+  expect(sorted(columns)).toEqual(sorted(COLUMNS))
 
-test('--verify finds a changed number and a deleted row', async () => {
-  await query(
-    'copy.duckdb',
-    `update export_api.sentiment set positive_weight = 0.1 where date = '2026-10-05';
-     delete from export_api.visibility where date = '2026-11-10'`,
-  )
+  await query(`update export_api.sentiment set positive_weight = 0.1 where date = '2026-10-05';
+    delete from export_api.visibility where date = '2026-11-10'`)
   const { code, stdout } = await sync({ url: inject('serviceUrl'), args: ['--verify'] })
   expect(code).toBe(1)
-  expect(stdout).toMatch(/sentiment of 2026-10-05/)
-  expect(stdout).toMatch(/visibility of 2026-11-10/)
-  expect(stdout.match(/listed:/g)).toHaveLength(2)
-})
-
-test('a wrong key ends it with the sentence of the service', async () => {
-  const { code, stderr } = await sync({ url: inject('serviceUrl'), key: 'svc_live_wrong' })
-  expect(code).toBe(1)
-  expect(stderr).toContain('401: API key missing or invalid.')
+  expect(stdout.match(/^.*listed: .*$/gm)).toEqual([
+    expect.stringMatching(
+      /^sentiment of 2026-10-05 of brand .*: 1 rows, .*positive_weight 0.1000; listed: .*positive_weight 0.1001$/,
+    ),
+    expect.stringMatching(/^visibility of 2026-11-10 of brand .*: 0 rows; listed: 1 rows, /),
+  ])
 })
 
 // Runs the source for each line of its input: the names of the resources to load.
@@ -186,67 +188,71 @@ for line in sys.stdin:
     print("loaded", flush=True)
 `
 
-test('a run of the source alone is a whole sync, of the chosen resources', async ({ onTestFinished }) => {
-  await chmod(folder, 0o755)
-  const postgres = await startPostgres(folder)
-  onTestFinished(async () => {
-    await postgres.stop()
-  })
-  await writeFile(file('own.py'), OWN_PIPELINE)
-  const { org, key, brandId, say } = await scene(db)
-  const DATABASE = `postgresql://postgres:x@localhost/postgres?host=${postgres.home}`
-  const child = spawn(join(bin, 'python'), [file('own.py')], {
-    cwd: folder,
-    env: { ...env(key), SERVICE: inject('serviceUrl'), DATABASE },
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  onTestFinished(() => void child.kill())
-  const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
-  const client = new pg.Client({ host: postgres.home, user: 'postgres' })
-  await client.connect()
-  onTestFinished(() => client.end())
-
-  /** Loads resources. Returns the days of the copy that have rows, by table. */
-  async function load(...resources: readonly string[]): Promise<Record<string, string[]>> {
-    await refresh(db)
-    child.stdin.write(`${resources.join(' ')}\n`)
-    await lines.next()
-    const tables = resources.filter((name) => name !== 'changes')
-    const days = tables.map(async (table) => {
-      const { rows } = await client.query(
-        `select date::text || ' ' || sum(citations) as day from export_api.${table} where brand_id = $1 group by date order by date`,
-        [brandId],
-      )
-      return [table, rows.map(({ day }) => day)] as const
+test(
+  'a run of the source alone is a whole sync, of the chosen resources',
+  CONCURRENT,
+  async ({ expect, onTestFinished }) => {
+    await chmod(folder, 0o755)
+    const postgres = await startPostgres(folder)
+    onTestFinished(async () => {
+      await postgres.stop()
     })
-    return Object.fromEntries(await Promise.all(days))
-  }
+    await writeFile(file('own.py'), OWN_PIPELINE)
+    const { org, key, brandId, say } = await scene(db)
+    const DATABASE = `postgresql://postgres:x@localhost/postgres?host=${postgres.home}`
+    const child = spawn(join(bin, 'python'), [file('own.py')], {
+      cwd: folder,
+      env: { ...env(key), SERVICE: inject('serviceUrl'), DATABASE },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    onTestFinished(() => void child.kill())
+    const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+    const client = new pg.Client({ host: postgres.home, user: 'postgres' })
+    await client.connect()
+    onTestFinished(() => client.end())
 
-  const recent = new Date(Date.now() - 10 * DAY).toISOString()
-  const today = recent.slice(0, 10)
-  const cites = (...urls: readonly string[]) => ({
-    citations: urls.map((url) => ({ url: `https://${url}/` })),
-  })
-  await say('2025-11-03T12:00:00Z', cites('a', 'b'))
-  const emptied = await say('2025-11-04T12:00:00Z', cites('a'))
-  await say('2025-11-05T12:00:00Z', cites('a'))
-  await say(recent, cites('a'))
-  const all = ['2025-11-03 2', '2025-11-04 1', '2025-11-05 1', `${today} 1`]
-  expect(await load('citations')).toEqual({ citations: all })
-  expect(await load('changes', 'citations', 'citation_share')).toEqual({
-    citations: all,
-    citation_share: all,
-  })
+    /** Loads resources. Returns the days of the copy that have rows, by table. */
+    async function load(...resources: readonly string[]): Promise<Record<string, string[]>> {
+      await refresh(db)
+      child.stdin.write(`${resources.join(' ')}\n`)
+      await lines.next()
+      const tables = resources.filter((name) => name !== 'changes')
+      const days = tables.map(async (table) => {
+        const { rows } = await client.query(
+          `select date::text || ' ' || sum(citations) as day from export_api.${table} where brand_id = $1 group by date order by date`,
+          [brandId],
+        )
+        return [table, rows.map(({ day }) => day)] as const
+      })
+      return Object.fromEntries(await Promise.all(days))
+    }
 
-  // A day empties, and the plan no longer reaches another one that changes.
-  await db.query('delete from answers where id = $1', [emptied])
-  expect(await load('citations')).toEqual({ citations: all.toSpliced(1, 1) })
-  await db.query(`update subscriptions set plan = 'pro' where organization_id = $1`, [org.id])
-  await say('2025-11-03T12:00:00Z', cites('c'))
-  await say(recent, cites('c'))
-  const lowered = ['2025-11-03 2', '2025-11-05 1', `${today} 2`]
-  expect(await load('citations')).toEqual({ citations: lowered })
-  await db.query(`update subscriptions set plan = 'enterprise' where organization_id = $1`, [org.id])
-  const whole = ['2025-11-03 3', ...lowered.slice(1)]
-  expect(await load('citations', 'citation_share')).toEqual({ citations: whole, citation_share: whole })
-})
+    const recent = new Date(Date.now() - 10 * DAY).toISOString()
+    const today = recent.slice(0, 10)
+    const cites = (...urls: readonly string[]) => ({
+      citations: urls.map((url) => ({ url: `https://${url}/` })),
+    })
+    await say('2025-11-03T12:00:00Z', cites('a', 'b'))
+    const emptied = await say('2025-11-04T12:00:00Z', cites('a'))
+    await say('2025-11-05T12:00:00Z', cites('a'))
+    await say(recent, cites('a'))
+    const all = ['2025-11-03 2', '2025-11-04 1', '2025-11-05 1', `${today} 1`]
+    expect(await load('citations')).toEqual({ citations: all })
+    expect(await load('changes', 'citations', 'citation_share')).toEqual({
+      citations: all,
+      citation_share: all,
+    })
+
+    // A day empties, and the plan no longer reaches another one that changes.
+    await db.query('delete from answers where id = $1', [emptied])
+    expect(await load('citations')).toEqual({ citations: all.toSpliced(1, 1) })
+    await db.query(`update subscriptions set plan = 'pro' where organization_id = $1`, [org.id])
+    await say('2025-11-03T12:00:00Z', cites('c'))
+    await say(recent, cites('c'))
+    const lowered = ['2025-11-03 2', '2025-11-05 1', `${today} 2`]
+    expect(await load('citations')).toEqual({ citations: lowered })
+    await db.query(`update subscriptions set plan = 'enterprise' where organization_id = $1`, [org.id])
+    const whole = ['2025-11-03 3', ...lowered.slice(1)]
+    expect(await load('citations', 'citation_share')).toEqual({ citations: whole, citation_share: whole })
+  },
+)
