@@ -31,3 +31,10 @@ export const javascript = (rows: string): Notation => ({
   field: (name) => `row.${name}`,
   round: 'Math.round',
 })
+
+/** The notation of SQL. */
+export const sql: Notation = {
+  sum: (term) => `sum(${term})`,
+  field: (name) => name,
+  round: 'round',
+}

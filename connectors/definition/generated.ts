@@ -1,6 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { appsScript } from './apps-script.ts'
+import { cube } from './cube.ts'
+import { dax } from './dax.ts'
+import { dbt } from './dbt.ts'
+import { duckdb } from './duckdb.ts'
 import { grafana } from './grafana.ts'
+import { lookml } from './lookml.ts'
 import { powerbi } from './powerbi.ts'
 import { python } from './python.ts'
 import { readStreams, type Stream } from './streams.ts'
@@ -18,6 +23,11 @@ const WRITERS: readonly ((streams: readonly Stream[]) => readonly Generated[])[]
   appsScript,
   grafana,
   powerbi,
+  cube,
+  dax,
+  dbt,
+  duckdb,
+  lookml,
   python,
 ]
 

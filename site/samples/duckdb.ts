@@ -1,4 +1,4 @@
-import { toCode } from '../formula.ts'
+import { sql, toCode } from '../formula.ts'
 import { type Endpoint, isPaged, listsChanges } from '../reference.ts'
 import { addressOf, type SampleRequest, storingComment, tableOf, USER_AGENT } from './request.ts'
 
@@ -116,13 +116,11 @@ function columns(endpoint: Endpoint): string {
   return endpoint.fields.map(({ name, type }) => `"${name}" ${types[type] ?? 'VARCHAR'}`).join(',\n    ')
 }
 
-const NOTATION = { sum: (term: string) => `sum(${term})`, field: (name: string) => name, round: 'round' }
-
 function printResult({ endpoint: { formula, summary } }: SampleRequest): string {
   if (formula === undefined) return ''
   const { part, whole, per } = formula
-  const result = `${toCode(part, NOTATION)}
-  / nullif(${toCode(whole, NOTATION)}, 0) * 100 AS result`
+  const result = `${toCode(part, sql)}
+  / nullif(${toCode(whole, sql)}, 0) * 100 AS result`
   return `
 -- ${summary}: sum over the window, then divide.
 SELECT ${per === undefined ? '' : `${per}, `}${result}

@@ -1,0 +1,71 @@
+import { sql } from '../../site/formula.ts'
+import { figuresOf, toSql } from './formulas.ts'
+import type { Generated } from './generated.ts'
+import type { ColumnType, Stream } from './streams.ts'
+
+// Rates and weights have four decimals.
+const TYPES: Readonly<Record<ColumnType, string>> = {
+  uuid: 'uuid',
+  date: 'date',
+  text: 'varchar',
+  integer: 'bigint',
+  number: 'decimal(18, 4)',
+  boolean: 'boolean',
+  timestamp: 'timestamp',
+  json: 'json',
+}
+
+/** Writes DuckDB's macros: one for each stream, and one for each window formula. */
+export const duckdb = (streams: readonly Stream[]): Generated[] => [
+  {
+    path: 'duckdb/export_api.sql',
+    block: 'macros',
+    text: [
+      ...streams.map(readMacro),
+      ...figuresOf(streams).map(
+        ({ name, description, columns, formula }) => `-- ${description}
+create or replace macro ${name}(${columns.join(', ')}) as
+  ${toSql(formula, sql)};
+`,
+      ),
+    ].join('\n'),
+  },
+]
+
+const PARAMETERS = {
+  listing: [],
+  metric: ['from_date', 'to_date'],
+  changes: ['since'],
+} as const
+
+function readMacro({ name, endpoint, kind, title, columns }: Stream): string {
+  const optional = PARAMETERS[kind]
+  const isListing = kind === 'listing'
+  const parameters = [...(isListing ? [] : ['brand_ids']), ...optional.map((each) => `${each} := null`)]
+  const values = ['from_date', 'to_date', 'since'].map((each) =>
+    optional.some((name) => name === each) ? each : 'null',
+  )
+  const source = isListing
+    ? `concat(rtrim(getvariable('export_api_url'), '/'), '/api/export/v1/${endpoint}?format=ndjson')`
+    : `export_api_files('${endpoint}', brand_ids, ${values.join(', ')})`
+  const fields = columns
+    .filter((column) => column.name !== 'brand_id')
+    .map((column) => `"${column.field}": '${TYPES[column.type]}'`)
+  const selected = columns.map((column) => {
+    if (column.name === 'brand_id')
+      return `cast(regexp_extract(filename, 'brandId=([^&]*)', 1) as uuid) as brand_id`
+    return column.name === column.field ? column.name : `"${column.field}" as ${column.name}`
+  })
+  return `-- ${title}.
+create or replace macro export_api_${name}(${parameters.join(', ')}) as table
+select
+  ${selected.join(',\n  ')}
+from read_json(
+  ${source},
+  format = 'newline_delimited',
+  columns = {
+    ${fields.join(',\n    ')}
+  }
+);
+`
+}

@@ -1,0 +1,76 @@
+import type { Formula } from '../../lib/operation.ts'
+import { type Notation, sql, summedFields, toCode } from '../../site/formula.ts'
+import type { Stream } from './streams.ts'
+
+/** A figure of a window: what a stream's formula computes. */
+export type Figure = {
+  /** Name of the daily rate that it has for one row, or else of the stream. */
+  readonly name: string
+  /** What it is, in one line. */
+  readonly description: string
+  readonly stream: Stream
+  readonly formula: Formula
+  /** Columns that rows must be grouped by: figures of several of their values together have no meaning. */
+  readonly per: readonly string[]
+  /** Columns that the formula reads, in the order in which it names them. */
+  readonly columns: readonly string[]
+}
+
+const describe = (title: string, per: readonly string[]): string => {
+  const grouped = per.length > 0 ? ` Group by ${per.join(' and ')}.` : ''
+  return `${title} of a period in percent: sums divided, not an average of daily rates. Null when the divisor is 0.${grouped}`
+}
+
+/** Returns the figures of the streams that have a formula. */
+export const figuresOf = (streams: readonly Stream[]): Figure[] =>
+  streams.flatMap((stream) => {
+    const { name, title, formula, columns, key, totals } = stream
+    if (formula === null) return []
+    const rate = columns.find((column) => column.type === 'number' && !totals.includes(column.name))
+    const per =
+      formula.per === undefined ? [] : key.filter((column) => column !== 'brand_id' && column !== 'date')
+    const summed = [formula.part, formula.whole].flatMap(summedFields)
+    return {
+      name: rate?.name ?? name,
+      description: describe(title, per),
+      stream,
+      formula,
+      per,
+      columns: [...new Set(summed)],
+    }
+  })
+
+/** Translates a formula into a quotient of SQL: a percentage, null when the divisor is 0. */
+export function toSql({ part, whole }: Formula, notation: Notation): string {
+  const dividend = toCode(part, notation)
+  const divisor = toCode(whole, notation)
+  return `100.0 * ${/ [+-] /.test(part) ? `(${dividend})` : dividend} / nullif(${divisor}, 0)`
+}
+
+/** A sum that a formula names: the total of a column, or of an expression over columns. */
+export type Sum = { readonly name: string; readonly term: string }
+
+/**
+ * Returns the sums that a stream's columns and its formula need as measures, for tools that divide measures. The sum of
+ * an expression is named after the figure and its side of the formula.
+ */
+export function sumsOf(stream: Stream, figure: Figure | undefined): Sum[] {
+  const sums = stream.totals.map((name) => ({ name, term: name }))
+  if (figure === undefined) return sums
+  const { formula, name } = figure
+  for (const side of ['part', 'whole'] as const)
+    toCode(formula[side], {
+      ...sql,
+      sum: (term) => {
+        if (!stream.totals.includes(term)) sums.push({ name: `${name}_${side}`, term })
+        return term
+      },
+    })
+  return sums
+}
+
+/** Translates a formula into a quotient of measures, of which `refer` writes one. */
+export function toQuotient(sums: readonly Sum[], formula: Formula, refer: (name: string) => string): string {
+  const sum = (term: string) => refer(sums.find((each) => each.term === term)?.name ?? term)
+  return toSql(formula, { ...sql, sum })
+}

@@ -1,0 +1,239 @@
+-- Reads the Export API in DuckDB 1.5: a macro for each endpoint and for each window formula.
+--
+-- Set the address and the key first, then read this file:
+--   set variable export_api_url = 'https://api.example.com';
+--   set variable export_api_key = getenv('EXPORT_API_KEY');
+--   .read export_api.sql
+
+create or replace secret export_api (
+  type http,
+  scope coalesce(getvariable('export_api_url'), error('Set the variable export_api_url.')),
+  extra_http_headers map {
+    'X-API-Key': coalesce(getvariable('export_api_key'), error('Set the variable export_api_key.')),
+    'User-Agent': 'export-api-duckdb/1.0.0'
+  }
+);
+
+set force_download = true; -- no HEAD request before each file
+set errors_as_json = true; -- shows the sentence of the service
+
+-- DuckDB ignores Retry-After. Its retries wait 0, 1, 2, 4 and 8 s, longer than the 12 s of a refill.
+set http_retries = 5;
+set http_retry_wait_ms = 1000;
+set http_retry_backoff = 2;
+
+-- Returns the addresses of one file for each brand. A parameter that is null is left out.
+create or replace macro export_api_files(endpoint, brand_ids, from_date, to_date, since) as
+  list_transform(brand_ids, lambda brand_id: concat_ws(
+    '&',
+    concat(rtrim(getvariable('export_api_url'), '/'), '/api/export/v1/', endpoint, '?format=ndjson'),
+    'brandId=' || cast(brand_id as uuid),
+    'fromDate=' || cast(from_date as date),
+    'toDate=' || cast(to_date as date),
+    'since=' || strftime(cast(since as timestamp), '%Y-%m-%dT%H:%M:%S.%fZ')
+  ));
+
+-- <generated macros>
+-- Brands.
+create or replace macro export_api_brands() as table
+select
+  id,
+  name,
+  "displayName" as display_name,
+  url,
+  "siteUrl" as site_url,
+  industry,
+  "createdAt" as created_at
+from read_json(
+  concat(rtrim(getvariable('export_api_url'), '/'), '/api/export/v1/brands?format=ndjson'),
+  format = 'newline_delimited',
+  columns = {
+    "id": 'uuid',
+    "name": 'varchar',
+    "displayName": 'varchar',
+    "url": 'varchar',
+    "siteUrl": 'varchar',
+    "industry": 'varchar',
+    "createdAt": 'timestamp'
+  }
+);
+
+-- Visibility.
+create or replace macro export_api_visibility(brand_ids, from_date := null, to_date := null) as table
+select
+  cast(regexp_extract(filename, 'brandId=([^&]*)', 1) as uuid) as brand_id,
+  date,
+  model_id,
+  provider,
+  market_id,
+  market,
+  total_prompts,
+  visible_count,
+  visibility_rate
+from read_json(
+  export_api_files('visibility', brand_ids, from_date, to_date, null),
+  format = 'newline_delimited',
+  columns = {
+    "date": 'date',
+    "model_id": 'varchar',
+    "provider": 'varchar',
+    "market_id": 'uuid',
+    "market": 'varchar',
+    "total_prompts": 'bigint',
+    "visible_count": 'bigint',
+    "visibility_rate": 'decimal(18, 4)'
+  }
+);
+
+-- Competitor visibility.
+create or replace macro export_api_competitors(brand_ids, from_date := null, to_date := null) as table
+select
+  cast(regexp_extract(filename, 'brandId=([^&]*)', 1) as uuid) as brand_id,
+  date,
+  competitor_name,
+  total_responses,
+  competitor_visible_responses,
+  competitor_visibility_rate
+from read_json(
+  export_api_files('competitors', brand_ids, from_date, to_date, null),
+  format = 'newline_delimited',
+  columns = {
+    "date": 'date',
+    "competitor_name": 'varchar',
+    "total_responses": 'bigint',
+    "competitor_visible_responses": 'bigint',
+    "competitor_visibility_rate": 'decimal(18, 4)'
+  }
+);
+
+-- Cited URLs.
+create or replace macro export_api_citations(brand_ids, from_date := null, to_date := null) as table
+select
+  cast(regexp_extract(filename, 'brandId=([^&]*)', 1) as uuid) as brand_id,
+  date,
+  url,
+  domain,
+  is_owned,
+  citations
+from read_json(
+  export_api_files('citations', brand_ids, from_date, to_date, null),
+  format = 'newline_delimited',
+  columns = {
+    "date": 'date',
+    "url": 'varchar',
+    "domain": 'varchar',
+    "is_owned": 'boolean',
+    "citations": 'bigint'
+  }
+);
+
+-- Citation Share.
+create or replace macro export_api_citation_share(brand_ids, from_date := null, to_date := null) as table
+select
+  cast(regexp_extract(filename, 'brandId=([^&]*)', 1) as uuid) as brand_id,
+  date,
+  url,
+  domain,
+  is_owned,
+  citations,
+  owned_citations
+from read_json(
+  export_api_files('citation-share', brand_ids, from_date, to_date, null),
+  format = 'newline_delimited',
+  columns = {
+    "date": 'date',
+    "url": 'varchar',
+    "domain": 'varchar',
+    "is_owned": 'boolean',
+    "citations": 'bigint',
+    "owned_citations": 'bigint'
+  }
+);
+
+-- Sentiment.
+create or replace macro export_api_sentiment(brand_ids, from_date := null, to_date := null) as table
+select
+  cast(regexp_extract(filename, 'brandId=([^&]*)', 1) as uuid) as brand_id,
+  date,
+  positive_mentions,
+  neutral_mentions,
+  negative_mentions,
+  positive_weight,
+  negative_weight,
+  sentiment_score
+from read_json(
+  export_api_files('sentiment', brand_ids, from_date, to_date, null),
+  format = 'newline_delimited',
+  columns = {
+    "date": 'date',
+    "positive_mentions": 'bigint',
+    "neutral_mentions": 'bigint',
+    "negative_mentions": 'bigint',
+    "positive_weight": 'decimal(18, 4)',
+    "negative_weight": 'decimal(18, 4)',
+    "sentiment_score": 'decimal(18, 4)'
+  }
+);
+
+-- Recommended rate.
+create or replace macro export_api_recommended_rate(brand_ids, from_date := null, to_date := null) as table
+select
+  cast(regexp_extract(filename, 'brandId=([^&]*)', 1) as uuid) as brand_id,
+  date,
+  entity_name,
+  is_brand,
+  recommended_rate,
+  judged_answers
+from read_json(
+  export_api_files('recommended-rate', brand_ids, from_date, to_date, null),
+  format = 'newline_delimited',
+  columns = {
+    "date": 'date',
+    "entity_name": 'varchar',
+    "is_brand": 'boolean',
+    "recommended_rate": 'decimal(18, 4)',
+    "judged_answers": 'bigint'
+  }
+);
+
+-- Changes.
+create or replace macro export_api_changes(brand_ids, since := null) as table
+select
+  cast(regexp_extract(filename, 'brandId=([^&]*)', 1) as uuid) as brand_id,
+  endpoint,
+  date,
+  rows,
+  totals,
+  changed_at
+from read_json(
+  export_api_files('changes', brand_ids, null, null, since),
+  format = 'newline_delimited',
+  columns = {
+    "endpoint": 'varchar',
+    "date": 'date',
+    "rows": 'bigint',
+    "totals": 'json',
+    "changed_at": 'timestamp'
+  }
+);
+
+-- Visibility of a period in percent: sums divided, not an average of daily rates. Null when the divisor is 0.
+create or replace macro visibility_rate(visible_count, total_prompts) as
+  100.0 * sum(visible_count) / nullif(sum(total_prompts), 0);
+
+-- Competitor visibility of a period in percent: sums divided, not an average of daily rates. Null when the divisor is 0. Group by competitor_name.
+create or replace macro competitor_visibility_rate(competitor_visible_responses, total_responses) as
+  100.0 * sum(competitor_visible_responses) / nullif(sum(total_responses), 0);
+
+-- Citation Share of a period in percent: sums divided, not an average of daily rates. Null when the divisor is 0.
+create or replace macro citation_share(owned_citations, citations) as
+  100.0 * sum(owned_citations) / nullif(sum(citations), 0);
+
+-- Sentiment of a period in percent: sums divided, not an average of daily rates. Null when the divisor is 0.
+create or replace macro sentiment_score(positive_weight, negative_weight) as
+  100.0 * sum(positive_weight) / nullif(sum(positive_weight) + sum(negative_weight), 0);
+
+-- Recommended rate of a period in percent: sums divided, not an average of daily rates. Null when the divisor is 0. Group by is_brand and entity_name.
+create or replace macro recommended_rate(recommended_rate, judged_answers) as
+  100.0 * sum(round(recommended_rate * judged_answers / 100)) / nullif(sum(judged_answers), 0);
+-- </generated macros>
