@@ -1,0 +1,36 @@
+"""Runs the steps that stdin lists as JSON, in one process: SQL over a DuckDB file, and dbt commands.
+
+Prints the result of each as JSON: rows, or the status of each node.
+"""
+
+import contextlib
+import json
+import sys
+
+import duckdb
+from dbt.cli.main import dbtRunner
+
+
+def run_sql(file, statement):
+    with duckdb.connect(file) as connection:
+        result = connection.execute(statement)
+        columns = [column[0] for column in result.description]
+        return [dict(zip(columns, row)) for row in result.fetchall()]
+
+
+def run_dbt(command):
+    with contextlib.redirect_stdout(sys.stderr):
+        outcome = dbtRunner().invoke(command)
+    if outcome.exception:
+        raise outcome.exception
+    return [
+        {"name": result.node.name, "status": str(result.status), "failures": result.failures}
+        for result in outcome.result
+    ]
+
+
+steps = json.load(sys.stdin)
+results = [
+    run_dbt(step["dbt"]) if "dbt" in step else run_sql(step["file"], step["sql"]) for step in steps
+]
+json.dump(results, sys.stdout, default=str)
