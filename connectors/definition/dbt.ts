@@ -81,7 +81,7 @@ from {{ export_api.current_rows('${name}', [${key.map((column) => `'${column}'`)
 `
 
 const formulaMacro = ({ name, description, formula }: Figure): string => `{# ${description} #}
-{% macro ${name}() %}${toSql(formula, sql)}{% endmacro %}
+{% macro ${name}() %}cast(${toSql(formula, sql)} as double precision){% endmacro %}
 `
 
 /** Returns the models of a figure: by month and over a window, each with and without its breakdown. */

@@ -1,4 +1,8 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type pg from 'pg'
+import { expect, inject } from 'vitest'
+import { readStreams } from '../../connectors/definition/streams.ts'
 import { type Tenant, tenant } from '../support/tenant.ts'
 import { insert, place, prompt, refresh } from '../support/world.ts'
 
@@ -51,6 +55,18 @@ export async function brandWithAnswers(db: pg.Pool): Promise<Tenant> {
     await db.query(`insert into ${statement}`, [promptId])
   await refresh(db)
   return its
+}
+
+/** Saves the rows that the service serves of a brand in the files `<folder>/<stream>.ndjson`. */
+export async function saveFiles(folder: string, { key, brandId }: Tenant): Promise<void> {
+  for (const { name, endpoint, kind } of readStreams()) {
+    const url = new URL(`/api/export/v1/${endpoint}?format=ndjson`, inject('serviceUrl'))
+    if (kind !== 'listing') url.searchParams.set('brandId', brandId)
+    if (kind === 'metric') url.searchParams.set('fromDate', DAYS.first)
+    const response = await fetch(url, { headers: { 'X-API-Key': key, 'User-Agent': brandId } })
+    expect(response.status).toBe(200)
+    await writeFile(join(folder, `${name}.ndjson`), await response.text())
+  }
 }
 
 /** Figures by what they are of: the month, then the values that rows are grouped by. */

@@ -23,7 +23,7 @@ export const copiesOf = (folder: string, brandId: string): string =>
   [
     `set timezone = 'UTC'`,
     ...['dlt', 'airbyte', 'singer'].map((name) => `create schema ${name}`),
-    ...streams.map((stream) => dltTable(stream, folder, brandId)),
+    ...streams.map((stream) => loadTable(stream, { schema: 'dlt', folder, brandId })),
     ...streams.filter(isMetric).map(
       ({ endpoint, totals }) => `insert into dlt.changes
        select '${brandId}', '${endpoint}', date '${EMPTIED}', 0, '${JSON.stringify(zeros(totals))}', max(changed_at) from dlt.changes`,
@@ -32,16 +32,37 @@ export const copiesOf = (folder: string, brandId: string): string =>
     ...streams.map((stream) => (isMetric(stream) ? singerTable(stream) : singerListing(stream))),
   ].join(';\n')
 
+/** SQL of DuckDB that exports the tables of a copy to the files `<folder>/<loader>.<stream>.json`. */
+export const exportsOf = (folder: string, loader: string): string =>
+  streams
+    .map(({ name }) => `copy ${loader}.${name} to '${folder}/${loader}.${name}.json' (array true)`)
+    .join(';\n')
+
+const POSTGRES_TYPES = { ...TYPES, uuid: 'uuid', number: 'double precision', json: 'jsonb' } as const
+
+/** SQL of PostgreSQL that makes a table of a copy from its rows as JSON, the parameter. */
+export function importOf({ name, kind, columns }: Stream, loader: string): string {
+  const added = {
+    airbyte: `${kind === 'metric' ? 'changed_at timestamptz, ' : ''}_airbyte_extracted_at timestamptz`,
+    singer: 'day_row bigint, _sdc_deleted_at timestamptz',
+  }[loader]
+  const fields = columns.map((column) => `${column.name} ${POSTGRES_TYPES[column.type]}`)
+  return `create table ${loader}.${name} as select * from json_to_recordset($1) as row(${[...fields, added]})`
+}
+
 const isMetric = ({ kind }: Stream): boolean => kind === 'metric'
 
 const zeros = (totals: readonly string[]) => Object.fromEntries(totals.map((name) => [name, 0]))
 
-function dltTable({ name, columns }: Stream, folder: string, brandId: string): string {
+type Copy = { readonly schema: string; readonly folder: string; readonly brandId: string }
+
+/** Makes the table of a stream from the file `<folder>/<stream>.ndjson`, as dlt does. */
+export function loadTable({ name, columns }: Stream, { schema, folder, brandId }: Copy): string {
   const fields = columns.filter((column) => column.name !== 'brand_id')
   const selected = columns.map((column) =>
     column.name === 'brand_id' ? `'${brandId}' as brand_id` : `"${column.field}" as ${column.name}`,
   )
-  return `create table dlt.${name} as select ${selected} from read_json('${folder}/${name}.ndjson',
+  return `create table ${schema}.${name} as select ${selected} from read_json('${folder}/${name}.ndjson',
     format = 'newline_delimited', columns = {${fields.map(({ field, type }) => `"${field}": '${TYPES[type]}'`)}})`
 }
 
@@ -86,4 +107,4 @@ const singerListing = ({ name, kind }: Stream): string =>
     ? `create table singer.changes as select * replace (cast(date as varchar) as date) from dlt.changes`
     : `create table singer.${name} as
       select *, cast(null as varchar) as _sdc_deleted_at from dlt.${name}
-      union all select * replace ('gone' as id), '2026-11-22T00:00:00Z' from dlt.${name}`
+      union all select * replace ('00000000-0000-0000-0000-000000000000' as id), '2026-11-22T00:00:00Z' from dlt.${name}`

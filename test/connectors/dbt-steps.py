@@ -8,7 +8,6 @@ import json
 import sys
 
 import duckdb
-from dbt.cli.main import dbtRunner
 
 
 def run_sql(file, statement):
@@ -19,6 +18,8 @@ def run_sql(file, statement):
 
 
 def run_dbt(command):
+    from dbt.cli.main import dbtRunner
+
     with contextlib.redirect_stdout(sys.stderr):
         outcome = dbtRunner().invoke(command)
     if outcome.exception:

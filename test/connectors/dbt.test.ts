@@ -1,17 +1,19 @@
 import { spawn } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { json, text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { figuresOf } from '../../connectors/definition/formulas.ts'
-import { readStreams, type Stream } from '../../connectors/definition/streams.ts'
+import { readStreams } from '../../connectors/definition/streams.ts'
 import { environment } from '../support/environment.ts'
 import type { Tenant } from '../support/tenant.ts'
 import { database } from '../support/world.ts'
-import { brandWithAnswers, COUNTED_FIGURES, countFigure, DAYS, type Figures } from './answers.ts'
-import { copiesOf } from './copies.ts'
+import { brandWithAnswers, COUNTED_FIGURES, countFigure, type Figures, saveFiles } from './answers.ts'
+import { copiesOf, exportsOf, importOf } from './copies.ts'
+import { type Server, startPostgres } from './postgres.ts'
 
 // Builds connectors/dbt over copies of one brand, and compares its figures with counts of the raw rows.
 
@@ -28,31 +30,39 @@ const WINDOW = { from: '2026-10-05', to: '2026-11-03' }
 
 let its: Tenant
 let folder: string
+let postgres: Server
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'dbt-'))
+  // The user of PostgreSQL passes through it.
+  await chmod(folder, 0o755)
+  postgres = await startPostgres(folder)
   its = await brandWithAnswers(db)
-  for (const stream of streams) await writeFile(join(folder, `${stream.name}.ndjson`), await served(stream))
+  await saveFiles(folder, its)
+  const copies = [copiesOf(folder, its.brandId), exportsOf(folder, 'airbyte'), exportsOf(folder, 'singer')]
+  await run([{ sql: copies.join(';\n') }])
+  const duckdb = { type: 'duckdb', path: join(folder, 'copy.duckdb'), threads: 1 }
+  const server = {
+    type: 'postgres',
+    host: postgres.home,
+    user: 'postgres',
+    password: '',
+    port: 5432,
+    threads: 1,
+  }
   const outputs = Object.fromEntries(
-    LOADERS.map((name) => [
-      name,
-      { type: 'duckdb', path: join(folder, 'copy.duckdb'), schema: `of_${name}`, threads: 1 },
+    [...LOADERS, 'damaged'].flatMap((name) => [
+      [name, { ...duckdb, schema: `of_${name}` }],
+      [`${name}_postgres`, { ...server, dbname: 'postgres', schema: `of_${name}` }],
     ]),
   )
   await writeFile(join(folder, 'profiles.yml'), JSON.stringify({ export_api: { target: 'dlt', outputs } }))
 })
 
-afterAll(() => rm(folder, { recursive: true, force: true }))
-
-/** Returns a stream's rows as the service serves them. */
-async function served({ endpoint, kind }: Stream): Promise<string> {
-  const url = new URL(`/api/export/v1/${endpoint}?format=ndjson`, inject('serviceUrl'))
-  if (kind !== 'listing') url.searchParams.set('brandId', its.brandId)
-  if (kind === 'metric') url.searchParams.set('fromDate', DAYS.first)
-  const response = await fetch(url, { headers: { 'X-API-Key': its.key, 'User-Agent': 'dbt.test.ts' } })
-  expect(response.status).toBe(200)
-  return response.text()
-}
+afterAll(async () => {
+  await postgres.stop()
+  await rm(folder, { recursive: true, force: true })
+})
 
 /** Runs steps in one Python process. Returns the result of each. */
 async function run(steps: readonly Step[]): Promise<Result[]> {
@@ -75,16 +85,24 @@ async function run(steps: readonly Step[]): Promise<Result[]> {
   }) as Promise<Result[]>
 }
 
-const build = (loader: string, ...options: string[]): Step => ({
-  dbt: [
-    'build',
-    '--quiet',
-    ...['--target', loader],
-    ...['--vars', JSON.stringify({ export_api_loader: loader, export_api_schema: loader, ...dates })],
-    ...options,
-  ],
-})
-const dates = { export_api_from_date: WINDOW.from, export_api_to_date: WINDOW.to }
+const build = (target: string, ...options: string[]): Step => {
+  const [loader] = target.split('_')
+  const vars = {
+    export_api_loader: loader === 'damaged' ? 'dlt' : loader,
+    export_api_schema: loader,
+    export_api_from_date: WINDOW.from,
+    export_api_to_date: WINDOW.to,
+  }
+  return { dbt: ['build', '--quiet', '--target', target, '--vars', JSON.stringify(vars), ...options] }
+}
+
+const ONLY_EXACT = ['--select', 'path:models/exact']
+
+/** The nodes that did not succeed, and how many rows they returned. */
+const problems = (nodes: Result | undefined) =>
+  nodes
+    ?.filter(({ status }) => status !== 'success' && status !== 'pass')
+    .map(({ name, failures }) => ({ name: String(name).split('_exact')[0], failures }))
 
 /** The figures of the package, by the names of their models without `monthly_` and `window_`. */
 const FIGURES = figuresOf(streams).flatMap(({ name, stream, per, formula: { breakdown } }) => [
@@ -96,11 +114,10 @@ const FIGURES = figuresOf(streams).flatMap(({ name, stream, per, formula: { brea
 
 test('the exact models are equal whatever loaded the copy, and the figures equal counts of the raw rows', async () => {
   expect(FIGURES.map(({ model }) => model)).toEqual(COUNTED_FIGURES)
-  const [, ofDlt = [], ofAirbyte = [], ofSinger = [], ...rest] = await run([
-    { sql: copiesOf(folder, its.brandId) },
+  const [ofDlt = [], ofAirbyte = [], ofSinger = [], ...rest] = await run([
     build('dlt'),
-    build('airbyte', '--select', 'path:models/exact'),
-    build('singer', '--select', 'path:models/exact'),
+    build('airbyte', ...ONLY_EXACT),
+    build('singer', ...ONLY_EXACT),
     ...streams.flatMap(({ name }) => [
       { sql: `select count(*) as rows from of_dlt.exact_${name}` },
       ...LOADERS.slice(1).map((loader) => ({ sql: differences(name, loader) })),
@@ -110,8 +127,7 @@ test('the exact models are equal whatever loaded the copy, and the figures equal
       { sql: `from of_dlt.window_${model}` },
     ]),
   ])
-  for (const nodes of [ofDlt, ofAirbyte, ofSinger])
-    expect(nodes.filter(({ status }) => status !== 'success' && status !== 'pass')).toEqual([])
+  for (const nodes of [ofDlt, ofAirbyte, ofSinger]) expect(problems(nodes)).toEqual([])
   expect(ofDlt.length).toBeGreaterThan(ofAirbyte.length)
   const results = rest[Symbol.iterator]()
   const next = () => results.next().value ?? []
@@ -120,17 +136,65 @@ test('the exact models are equal whatever loaded the copy, and the figures equal
     expect(next(), `${name} of Airbyte`).toEqual([])
     expect(next(), `${name} of Singer`).toEqual([])
   }
-  for (const { model, rate, by } of FIGURES)
-    for (const monthly of [true, false]) {
-      const counted = await countFigure(db, {
-        name: model,
-        brandId: its.brandId,
-        monthly,
-        ...(!monthly && WINDOW),
-      })
-      expect(toFigures(next(), rate, by), model).toEqual(approximately(counted))
-    }
+  for (const { model, rate, by } of FIGURES) {
+    expect(toFigures(next(), rate, by), model).toEqual(await counted(model, true))
+    expect(toFigures(next(), rate, by), model).toEqual(await counted(model, false))
+  }
 })
+
+test('the proof names the days on which a copy is not exact', async () => {
+  const [, built] = await run([
+    {
+      sql: `create schema damaged;
+        ${streams.map(({ name }) => `create table damaged.${name} as from dlt.${name};`).join('\n')}
+        update damaged.visibility set visible_count = visible_count + 1 where date = '2026-10-07';
+        delete from damaged.sentiment where date = '2026-10-08';
+        insert into damaged.citations select * replace (date '2026-12-24' as date) from damaged.citations limit 1;
+        insert into damaged.competitors from damaged.competitors where date = '2026-10-09'`,
+    },
+    build('damaged', ...ONLY_EXACT),
+  ])
+  expect(problems(built)).toEqual([
+    { name: 'equals_changes', failures: 1 },
+    { name: 'equals_changes', failures: 1 },
+    { name: 'key_is_unique', failures: 3 },
+    { name: 'equals_changes', failures: 1 },
+    { name: 'equals_changes', failures: 1 },
+  ])
+})
+
+test('the package runs on PostgreSQL', async () => {
+  const server = new pg.Client({ host: postgres.home, user: 'postgres', database: 'postgres' })
+  await server.connect()
+  onTestFinished(() => server.end())
+  for (const loader of ['airbyte', 'singer']) {
+    await server.query(`create schema ${loader}`)
+    for (const stream of streams) {
+      const rows = await readFile(join(folder, `${loader}.${stream.name}.json`), 'utf8')
+      await server.query(importOf(stream, loader), [rows])
+    }
+  }
+  const [ofAirbyte, ofSinger] = await run([
+    build('airbyte_postgres'),
+    build('singer_postgres', ...ONLY_EXACT),
+  ])
+  expect(problems(ofAirbyte)).toEqual([])
+  expect(problems(ofSinger)).toEqual([])
+  for (const { model, rate, by } of FIGURES) {
+    const { rows } = await server.query(
+      `select *, to_char(month, 'YYYY-MM-DD') as month from of_airbyte.monthly_${model}`,
+    )
+    expect(toFigures(rows, rate, by), model).toEqual(await counted(model, true))
+  }
+})
+
+/** Returns the figures of a model as the raw rows have them, apart from the last digits. */
+async function counted(name: string, monthly: boolean): Promise<Figures> {
+  const figures = await countFigure(db, { name, brandId: its.brandId, monthly, ...(!monthly && WINDOW) })
+  return Object.fromEntries(
+    Object.entries(figures).map(([of, rate]) => [of, rate === null ? null : expect.closeTo(rate, 9)]),
+  )
+}
 
 /** Rows that one of two exact models lacks. */
 const differences = (name: string, loader: string): string =>
@@ -144,9 +208,4 @@ const toFigures = (rows: Result, rate: string, by: readonly string[]): Figures =
       const value = row[rate]
       return [[...month, ...by.map((column) => row[column])].join(' '), value == null ? null : Number(value)]
     }),
-  )
-
-const approximately = (figures: Figures) =>
-  Object.fromEntries(
-    Object.entries(figures).map(([of, rate]) => [of, rate === null ? null : expect.closeTo(rate, 9)]),
   )
