@@ -4,10 +4,13 @@ import type pg from 'pg'
 import { expect, inject } from 'vitest'
 import { readStreams } from '../../connectors/definition/streams.ts'
 import { type Tenant, tenant } from '../support/tenant.ts'
-import { insert, place, prompt, refresh } from '../support/world.ts'
+import { answer, insert, place, prompt, refresh } from '../support/world.ts'
 
 /** First and last day of the answers: three months, of which two are not whole. */
 export const DAYS = { first: '2026-09-10', last: '2026-11-18' }
+
+/** A day after them that had an answer once: every endpoint lists it as empty. */
+export const EMPTIED = '2026-11-20'
 
 /**
  * Adds a brand with some 490 answers. Days differ in the number of answers and in their rates, so the average of daily
@@ -53,6 +56,16 @@ export async function brandWithAnswers(db: pg.Pool): Promise<Tenant> {
      from ${said}, competitors where competitors.brand_id = '${its.brandId}' and n % 2 = 0`,
   ])
     await db.query(`insert into ${statement}`, [promptId])
+  const gone = await answer(db, {
+    prompt: promptId,
+    ...one,
+    at: `${EMPTIED}T00:00:00Z`,
+    citations: [{ url: 'https://site.example/' }],
+    phrases: [{ polarity: 'positive', confidence: '0.5' }],
+    judged: [{ competitor: null, recommended: true }],
+  })
+  await refresh(db)
+  await db.query('delete from answers where id = $1', [gone])
   await refresh(db)
   return its
 }

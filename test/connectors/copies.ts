@@ -1,6 +1,5 @@
 import { readStreams, type Stream } from '../../connectors/definition/streams.ts'
-
-/** SQL of DuckDB that makes copies of served rows as each loader keeps them, in schemas of the loaders' names. */
+import { EMPTIED } from './answers.ts'
 
 const TYPES = {
   uuid: 'varchar',
@@ -13,21 +12,12 @@ const TYPES = {
   json: 'json',
 } as const
 
-/** A day that had rows once: it is listed with 0 rows. */
-const EMPTIED = '2026-09-01'
-
 const streams = readStreams()
 
-/** Makes the three copies from the files `<folder>/<stream>.ndjson` of one brand. */
-export const copiesOf = (folder: string, brandId: string): string =>
+/** SQL of DuckDB that makes the copies `airbyte` and `singer` of the copy `dlt`, with rows that a view has to hide. */
+export const copiesOfDlt = (): string =>
   [
-    `set timezone = 'UTC'`,
-    ...['dlt', 'airbyte', 'singer'].map((name) => `create schema ${name}`),
-    ...streams.map((stream) => loadTable(stream, { schema: 'dlt', folder, brandId })),
-    ...streams.filter(isMetric).map(
-      ({ endpoint, totals }) => `insert into dlt.changes
-       select '${brandId}', '${endpoint}', date '${EMPTIED}', 0, '${JSON.stringify(zeros(totals))}', max(changed_at) from dlt.changes`,
-    ),
+    'create schema airbyte; create schema singer',
     ...streams.map((stream) => (isMetric(stream) ? airbyteTable(stream) : airbyteListing(stream))),
     ...streams.map((stream) => (isMetric(stream) ? singerTable(stream) : singerListing(stream))),
   ].join(';\n')
@@ -51,8 +41,6 @@ export function importOf({ name, kind, columns }: Stream, loader: string): strin
 }
 
 const isMetric = ({ kind }: Stream): boolean => kind === 'metric'
-
-const zeros = (totals: readonly string[]) => Object.fromEntries(totals.map((name) => [name, 0]))
 
 type Copy = { readonly schema: string; readonly folder: string; readonly brandId: string }
 

@@ -1,21 +1,22 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { json, text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
 import { figuresOf } from '../../connectors/definition/formulas.ts'
 import { readStreams } from '../../connectors/definition/streams.ts'
 import { environment } from '../support/environment.ts'
 import type { Tenant } from '../support/tenant.ts'
 import { database } from '../support/world.ts'
-import { brandWithAnswers, COUNTED_FIGURES, countFigure, type Figures, saveFiles } from './answers.ts'
-import { copiesOf, exportsOf, importOf } from './copies.ts'
+import { brandWithAnswers, COUNTED_FIGURES, countFigure, DAYS, type Figures } from './answers.ts'
+import { copiesOfDlt, exportsOf, importOf } from './copies.ts'
 import { type Server, startPostgres } from './postgres.ts'
 
-// Builds connectors/dbt over copies of one brand, and compares its figures with counts of the raw rows.
+// Builds connectors/dbt over copies of one brand that dlt and imitations of two loaders made, and compares its figures with counts of the raw rows.
 
 const db = database()
 const streams = readStreams()
@@ -38,8 +39,8 @@ beforeAll(async () => {
   await chmod(folder, 0o755)
   postgres = await startPostgres(folder)
   its = await brandWithAnswers(db)
-  await saveFiles(folder, its)
-  const copies = [copiesOf(folder, its.brandId), exportsOf(folder, 'airbyte'), exportsOf(folder, 'singer')]
+  await loadWithDlt()
+  const copies = [copiesOfDlt(), exportsOf(folder, 'airbyte'), exportsOf(folder, 'singer')]
   await run([{ sql: copies.join(';\n') }])
   const duckdb = { type: 'duckdb', path: join(folder, 'copy.duckdb'), threads: 1 }
   const server = {
@@ -63,6 +64,31 @@ afterAll(async () => {
   await postgres.stop()
   await rm(folder, { recursive: true, force: true })
 })
+
+/** Loads the copy `dlt`. */
+async function loadWithDlt(): Promise<void> {
+  const python = join(await environment('dlt'), 'python')
+  const options = {
+    'base-url': inject('serviceUrl'),
+    'start-date': DAYS.first,
+    destination: 'duckdb',
+    dataset: 'dlt',
+    database: join(folder, 'copy.duckdb'),
+  }
+  await promisify(execFile)(
+    python,
+    ['export_api_pipeline.py', ...Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])],
+    {
+      cwd: pathOf('../../connectors/dlt'),
+      env: {
+        PATH: process.env.PATH,
+        DLT_DATA_DIR: join(folder, 'dlt'),
+        RUNTIME__DLTHUB_TELEMETRY: 'false',
+        EXPORT_API_KEY: its.key,
+      },
+    },
+  )
+}
 
 /** Runs steps in one Python process. Returns the result of each. */
 async function run(steps: readonly Step[]): Promise<Result[]> {
