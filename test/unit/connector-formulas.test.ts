@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import { cube } from '../../connectors/definition/cube.ts'
+import { dax } from '../../connectors/definition/dax.ts'
+import { dbt } from '../../connectors/definition/dbt.ts'
+import { figuresOf, toSql } from '../../connectors/definition/formulas.ts'
+import { lookml } from '../../connectors/definition/lookml.ts'
+import { readStreams } from '../../connectors/definition/streams.ts'
+import { sql } from '../../site/formula.ts'
+
+const streams = readStreams()
+
+test('a figure has the name of its daily rate, and is grouped by what identifies its entity', () => {
+  expect(figuresOf(streams).map(({ name, stream, per }) => [stream.name, name, ...per])).toEqual([
+    ['visibility', 'visibility_rate'],
+    ['competitors', 'competitor_visibility_rate', 'competitor_name'],
+    ['citation_share', 'citation_share'],
+    ['sentiment', 'sentiment_score'],
+    ['recommended_rate', 'recommended_rate', 'is_brand', 'entity_name'],
+  ])
+})
+
+test('a formula divides whole sides', () => {
+  const formula = { part: 'sum(a) + sum(b)', whole: 'sum(c) + sum(round(d × e / 100))' }
+  expect(toSql(formula, sql)).toBe('100.0 * (sum(a) + sum(b)) / nullif(sum(c) + sum(round(d * e / 100)), 0)')
+})
+
+// The other formulas sum columns only.
+test.each([
+  [
+    'dbt',
+    dbt,
+    'cast(100.0 * sum(round(recommended_rate * judged_answers / 100)) / nullif(sum(judged_answers), 0) as double precision)',
+  ],
+  [
+    'LookML',
+    lookml,
+    `type: sum
+    sql: round(\${TABLE}.recommended_rate * \${TABLE}.judged_answers / 100) ;;`,
+  ],
+  ['LookML', lookml, `100.0 * \${recommended_rate_part} / nullif(`],
+  ['LookML', lookml, 'required_fields: [is_brand, entity_name]'],
+  ['Cube', cube, '"100.0 * {recommended_rate_part} / nullif({judged_answers}, 0)"'],
+  [
+    'DAX',
+    dax,
+    `IF ( HASONEVALUE ( recommended_rate[is_brand] ) && HASONEVALUE ( recommended_rate[entity_name] ), DIVIDE ( \
+SUMX ( recommended_rate, ROUND ( recommended_rate[recommended_rate] * recommended_rate[judged_answers] / 100, 0 ) ), \
+SUM ( recommended_rate[judged_answers] ) ) * 100 )`,
+  ],
+])('%s counts the recommending answers of each row', (_, write, expected) => {
+  const texts = write(streams).map(({ text }) => text)
+  expect(texts.filter((text) => text.includes(expected))).toHaveLength(1)
+})
