@@ -21,13 +21,13 @@ export type Generated = {
 
 const WRITERS: readonly ((streams: readonly Stream[]) => readonly Generated[])[] = [
   appsScript,
-  grafana,
-  powerbi,
   cube,
   dax,
   dbt,
   duckdb,
+  grafana,
   lookml,
+  powerbi,
   python,
 ]
 
