@@ -1,4 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises'
+import { airbyte } from './airbyte.ts'
 import { appsScript } from './apps-script.ts'
 import { cube } from './cube.ts'
 import { dax } from './dax.ts'
@@ -20,6 +21,7 @@ export type Generated = {
 }
 
 const WRITERS: readonly ((streams: readonly Stream[]) => readonly Generated[])[] = [
+  airbyte,
   appsScript,
   cube,
   dax,

@@ -1,0 +1,139 @@
+"""A sync as Airbyte's platform runs it: source-declarative-manifest, a destination "Append + Deduped", saved state.
+
+usage: airbyte-sync.py MANIFEST
+
+Loads export.duckdb in the working folder, with the exact rows as views in its schema `exact`. Ends as the source ends.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import duckdb
+
+SOURCE = [str(Path(sys.executable).parent / "source-declarative-manifest")]
+MANIFEST = ["--manifest-path", sys.argv[1], "--config", "config.json"]
+TYPES = {
+    "date": "DATE",
+    "date-time": "TIMESTAMPTZ",
+    "string": "VARCHAR",
+    "integer": "BIGINT",
+    "number": "DOUBLE",
+    "boolean": "BOOLEAN",
+    "object": "JSON",
+}
+
+# connectors/dbt has this rule, too.
+EXACT = """
+create or replace view exact.{name} as
+select * exclude (day_changed_at)
+from (select *, max(changed_at) over (partition by brand_id, date) as day_changed_at from main.{name}) as stored
+where changed_at = day_changed_at and not exists (
+  select 1 from main.changes as listed
+  where listed.brand_id = stored.brand_id and listed.endpoint = replace('{name}', '_', '-')
+    and listed.date = stored.date and listed.rows = 0 and listed.changed_at > stored.changed_at
+)
+"""
+
+
+def messages(*command):
+    """Yields the messages of the source. Ends this process when the source fails."""
+    with subprocess.Popen([*SOURCE, *command, *MANIFEST], stdout=subprocess.PIPE, text=True) as source:
+        for line in source.stdout:
+            message = json.loads(line)
+            if message["type"] == "TRACE" and message["trace"]["type"] == "ERROR":
+                print(message["trace"]["error"]["message"])
+            yield message
+    if source.returncode != 0:
+        sys.exit(source.returncode)
+
+
+def catalog():
+    """Returns the streams that a user would pick: incremental where it is offered."""
+    file = Path("catalog.json")
+    if not file.exists():
+        [found] = [message["catalog"] for message in messages("discover") if message["type"] == "CATALOG"]
+        streams = [
+            {
+                "stream": stream,
+                "sync_mode": stream["supported_sync_modes"][-1],
+                "destination_sync_mode": "append_dedup",
+                "primary_key": stream["source_defined_primary_key"],
+                "cursor_field": stream.get("default_cursor_field", []),
+            }
+            for stream in found["streams"]
+        ]
+        file.write_text(json.dumps({"streams": streams}))
+    return json.loads(file.read_text())["streams"]
+
+
+def type_of(schema):
+    names = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+    return TYPES[schema.get("format") or names[0]]
+
+
+def columns_of(stream):
+    return {name: type_of(schema) for name, schema in stream["stream"]["json_schema"]["properties"].items()}
+
+
+def create(db, stream):
+    name = stream["stream"]["name"]
+    columns = ", ".join(f"{column} {kind}" for column, kind in columns_of(stream).items())
+    key = ", ".join(path[0] for path in stream["primary_key"])
+    db.execute(f"create table if not exists main.{name} ({columns}, primary key ({key}))")
+    metric = stream["cursor_field"] and name != "changes"
+    db.execute(EXACT.format(name=name) if metric else f"create or replace view exact.{name} as from main.{name}")
+
+
+def load(db, stream, rows):
+    """Inserts rows; of rows with the same key the one with the greatest cursor stays, and of these the last one."""
+    name = stream["stream"]["name"]
+    key = ", ".join(path[0] for path in stream["primary_key"])
+    columns = columns_of(stream)
+    file = Path(f"{name}.jsonl")
+    file.write_text("".join(json.dumps({**row, "_order": order}) + "\n" for order, row in enumerate(rows)))
+    if not stream["cursor_field"]:
+        db.execute(f"delete from main.{name}")
+    newest = "changed_at desc, _order desc" if stream["cursor_field"] else "_order desc"
+    newer = f"where excluded.changed_at >= {name}.changed_at" if stream["cursor_field"] else ""
+    db.execute(
+        f"insert into main.{name} select distinct on ({key}) {', '.join(columns)} "
+        f"from read_json('{file}', format = 'newline_delimited', columns = {({**columns, '_order': 'BIGINT'})}) "
+        f"order by {newest} on conflict ({key}) "
+        f"do update set {', '.join(f'{c} = excluded.{c}' for c in columns if c not in key.split(', '))} {newer}"
+    )
+
+
+def sync():
+    config = {
+        "base_url": os.environ["EXPORT_API_URL"],
+        "api_key": os.environ["EXPORT_API_KEY"],
+        "start_date": os.environ["EXPORT_API_START_DATE"],
+    }
+    Path("config.json").write_text(json.dumps(config))
+    streams = {stream["stream"]["name"]: stream for stream in catalog()}
+    stored = Path("state.json")
+    states = json.loads(stored.read_text()) if stored.exists() else {}
+    Path("current.json").write_text(json.dumps(list(states.values())))
+    rows = defaultdict(list)
+    try:
+        for message in messages("read", "--catalog", "catalog.json", "--state", "current.json"):
+            if message["type"] == "RECORD":
+                rows[message["record"]["stream"]].append(message["record"]["data"])
+            if message["type"] == "STATE":
+                states[message["state"]["stream"]["stream_descriptor"]["name"]] = message["state"]
+    finally:
+        # A destination keeps what it received before a run failed.
+        with duckdb.connect("export.duckdb") as db:
+            db.execute("set timezone = 'UTC'; create schema if not exists exact")
+            for name in ["changes", *streams]:
+                create(db, streams[name])
+            for name, own in rows.items():
+                load(db, streams[name], own)
+        stored.write_text(json.dumps(states))
+
+
+sync()
