@@ -1,20 +1,22 @@
-"""A sync as Airbyte's platform runs it: source-declarative-manifest, a destination "Append + Deduped", saved state.
+"""Syncs as Airbyte's platform runs them: source-declarative-manifest, a destination "Append + Deduped", saved state.
 
 usage: airbyte-sync.py MANIFEST
 
-Loads export.duckdb in the working folder, with the exact rows as views in its schema `exact`. Ends as the source ends.
+Runs a sync for each line of the standard input, a JSON object with EXPORT_API_URL, EXPORT_API_KEY and
+EXPORT_API_START_DATE. Writes a line of JSON with the source's exit code and its errors. Loads export.duckdb in the
+working folder, with the exact rows as views in its schema `exact`.
 """
 
 import json
 import os
-import subprocess
 import sys
 from collections import defaultdict
+from multiprocessing import get_context
 from pathlib import Path
 
 import duckdb
+from airbyte_cdk.cli.source_declarative_manifest import run
 
-SOURCE = [str(Path(sys.executable).parent / "source-declarative-manifest")]
 MANIFEST = ["--manifest-path", sys.argv[1], "--config", "config.json"]
 TYPES = {
     "date": "DATE",
@@ -39,16 +41,32 @@ where changed_at = day_changed_at and not exists (
 """
 
 
+class SourceFailed(Exception):
+    pass
+
+
+def source(command, output):
+    os.dup2(output.fileno(), 1)
+    sys.argv = ["source-declarative-manifest", *command, *MANIFEST]
+    run()
+
+
 def messages(*command):
-    """Yields the messages of the source. Ends this process when the source fails."""
-    with subprocess.Popen([*SOURCE, *command, *MANIFEST], stdout=subprocess.PIPE, text=True) as source:
-        for line in source.stdout:
-            message = json.loads(line)
-            if message["type"] == "TRACE" and message["trace"]["type"] == "ERROR":
-                print(message["trace"]["error"]["message"])
-            yield message
-    if source.returncode != 0:
-        sys.exit(source.returncode)
+    """Yields the messages of the source. Throws `SourceFailed` when it ends with another exit code than 0."""
+    reader, writer = (os.fdopen(end, mode) for end, mode in zip(os.pipe(), ("r", "w")))
+    # A fork has the engine imported, which takes most of the time of a sync without changes.
+    process = get_context("fork").Process(target=source, args=(command, writer))
+    process.start()
+    writer.close()
+    errors = []
+    for line in reader:
+        message = json.loads(line)
+        if message["type"] == "TRACE" and message["trace"]["type"] == "ERROR":
+            errors.append(message["trace"]["error"]["message"])
+        yield message
+    process.join()
+    if process.exitcode != 0:
+        raise SourceFailed(process.exitcode, "\n".join(errors))
 
 
 def catalog():
@@ -107,11 +125,11 @@ def load(db, stream, rows):
     )
 
 
-def sync():
+def sync(environment):
     config = {
-        "base_url": os.environ["EXPORT_API_URL"],
-        "api_key": os.environ["EXPORT_API_KEY"],
-        "start_date": os.environ["EXPORT_API_START_DATE"],
+        "base_url": environment["EXPORT_API_URL"],
+        "api_key": environment["EXPORT_API_KEY"],
+        "start_date": environment["EXPORT_API_START_DATE"],
     }
     Path("config.json").write_text(json.dumps(config))
     streams = {stream["stream"]["name"]: stream for stream in catalog()}
@@ -136,4 +154,10 @@ def sync():
         stored.write_text(json.dumps(states))
 
 
-sync()
+for line in sys.stdin:
+    ended = {"code": 0, "output": ""}
+    try:
+        sync(json.loads(line))
+    except SourceFailed as failed:
+        ended = dict(zip(ended, failed.args))
+    print(json.dumps(ended), flush=True)

@@ -1,7 +1,8 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, expect, inject, test } from 'vitest'
@@ -56,11 +57,22 @@ test('the standard tests of Airbyte pass, which validate each record by its sche
 })
 
 test('keeps the promises of a loader, but for a plan that reaches further back', async () => {
+  const own = join(folder, 'sync')
+  await mkdir(own)
+  const python = spawn(join(bin, 'python'), [SYNC, `${CONNECTOR}manifest.yaml`], {
+    cwd: own,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const endings = createInterface(python.stdout)[Symbol.asyncIterator]()
   const verdicts = await certify({
-    command: `${bin}/python ${SYNC} ${CONNECTOR}manifest.yaml`,
+    command: async (environment) => {
+      python.stdin.write(`${JSON.stringify(environment)}\n`)
+      return JSON.parse((await endings.next()).value)
+    },
     copy: 'duckdb:export.duckdb',
     schema: 'exact',
-  })
+    folder: own,
+  }).finally(() => python.stdin.end())
   expect(verdicts.filter(({ kept }) => !kept)).toEqual([
     // Its state has no place for the first day that the plan reached.
     expect.objectContaining({ promise: 'A plan that reaches further back again completes the copy.' }),
