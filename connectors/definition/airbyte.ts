@@ -18,7 +18,8 @@ const CHANGED_AT: Column = {
   field: 'changed_at',
   type: 'timestamp',
   nullable: false,
-  description: '`changed_at` of the day in `/changes` before the row was read. Rows of a day with an older one are gone.',
+  description:
+    '`changed_at` of the day in `/changes` before the row was read. Rows of a day with an older one are gone.',
 }
 
 function schemaOf({ type, nullable, description }: Column): string {

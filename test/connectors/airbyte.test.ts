@@ -43,7 +43,10 @@ test('the standard tests of Airbyte pass, which validate each record by its sche
   await mkdir(join(connector, 'secrets'), { recursive: true })
   const config = { base_url: inject('serviceUrl'), api_key: key, start_date: '2026-01-01' }
   await writeFile(join(connector, 'secrets/config.json'), JSON.stringify(config))
-  await writeFile(join(connector, 'secrets/revoked.json'), JSON.stringify({ ...config, api_key: 'svc_live_0' }))
+  await writeFile(
+    join(connector, 'secrets/revoked.json'),
+    JSON.stringify({ ...config, api_key: 'svc_live_0' }),
+  )
 
   // The tests in containers need Docker.
   const options = ['-k', 'not docker', '-Werror::airbyte_cdk.test.standard_tests.DiscoveredCatalogWarning']
