@@ -70,7 +70,8 @@ test('keeps the promises of a loader, but for a plan that reaches further back',
   const verdicts = await certify({
     command: async (environment) => {
       python.stdin.write(`${JSON.stringify(environment)}\n`)
-      return JSON.parse((await endings.next()).value)
+      const { value = 'null' } = await endings.next()
+      return JSON.parse(value)
     },
     copy: 'duckdb:export.duckdb',
     schema: 'exact',
