@@ -174,7 +174,7 @@ test('goes on after it was killed, and verifies its copy', CONCURRENT, async ({ 
   ])
 })
 
-// Runs the source for each line of its input: the names of the resources to load.
+// Runs the source for each line of its input: the names of the resources to load. One alone has a limit of days.
 const OWN_PIPELINE = `
 import os, sys
 import dlt
@@ -182,8 +182,10 @@ from export_api import export_api_source
 
 pipeline = dlt.pipeline("own", destination=dlt.destinations.postgres(os.environ["DATABASE"]), dataset_name="export_api")
 for line in sys.stdin:
-    source = export_api_source(os.environ["SERVICE"], os.environ["EXPORT_API_KEY"], "2020-01-01")
-    pipeline.run(source.with_resources(*line.split()))
+    names = line.split()
+    max_days = 100 if len(names) == 1 else None
+    source = export_api_source(os.environ["SERVICE"], os.environ["EXPORT_API_KEY"], "2020-01-01", max_days=max_days)
+    pipeline.run(source.with_resources(*names))
     print("loaded", flush=True)
 `
 
@@ -241,6 +243,15 @@ test(
       citations: all,
       citation_share: all,
     })
+
+    // The days that the first run listed without this table are in it.
+    const listed = await client.query('select endpoint from export_api.changes where brand_id = $1', [
+      brandId,
+    ])
+    const changes = await pull('/changes', { key, query: { brandId, fromDate: '2020-01-01' } })
+    expect(listed.rows.map(({ endpoint }) => endpoint).sort()).toEqual(
+      changes.map(({ endpoint }) => endpoint).sort(),
+    )
 
     // A day empties, and the plan no longer reaches another one that changes.
     await db.query('delete from answers where id = $1', [emptied])

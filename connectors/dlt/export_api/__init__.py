@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional, Sequence
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 import dlt
 from dlt.sources import DltResource
@@ -78,16 +78,21 @@ def export_api_source(
         for brand in page:
             yield {"brand_id": brand["id"], "changes": list_changes(brand["id"])}
 
-    def list_changes(brand_id: str) -> List[Any]:
-        brand = brand_state(brand_id)
-        if brand["left"] and max_days is not None:
-            return []
-        since = {"since": brand["since"]} if "since" in brand else {}
+    def list_days(brand_id: str, **since: str) -> Tuple[Dict[Tuple[str, str], Any], str]:
+        """Returns the changes by endpoint and day, and the first day that the service applied."""
         # A day that changes meanwhile is listed again: the later listing counts.
         changes = {}
         for page in pages("changes", brandId=brand_id, fromDate=start_date, **since):
             changes.update(((change["endpoint"], change["date"]), change) for change in page)
-        from_date = start_of(page)
+        return changes, start_of(page)
+
+    def list_changes(brand_id: str) -> Dict[Tuple[str, str], Any]:
+        brand = brand_state(brand_id)
+        selected = dlt.current.source().selected_resources
+        if max_days is not None and any(s["name"] in selected and s["endpoint"] in brand["left"] for s in METRICS):
+            return {}
+        since = {"since": brand["since"]} if "since" in brand else {}
+        changes, from_date = list_days(brand_id, **since)
         if since and from_date < brand["from_date"]:
             # The plan or start_date reaches further back than before.
             del brand["since"]
@@ -95,15 +100,22 @@ def export_api_source(
         if changes:
             brand["since"] = max(change["changed_at"] for change in changes.values())
             brand["from_date"] = from_date
+            if "changes" not in selected:
+                brand["unlisted"] = brand.get("unlisted", since) if since else {}
         for endpoint in {endpoint for endpoint, _ in changes}:
             days = [day for name, day in changes if name == endpoint]
             brand["left"][endpoint] = join_days(days + split_windows(brand["left"].get(endpoint, [])))
-        return list(changes.values())
+        return changes
 
     @dlt.transformer(data_from=listings, write_disposition="merge", **hints["changes"])
     def changes(listing: Any) -> Iterator[Any]:
         yield from create_table("changes")
-        yield [{"brand_id": listing["brand_id"], **change} for change in listing["changes"]]
+        brand_id, listed = listing["brand_id"], listing["changes"]
+        brand = brand_state(brand_id)
+        if "unlisted" in brand:
+            # Earlier runs loaded metrics without this table.
+            listed = {**listed, **list_days(brand_id, **brand.pop("unlisted"))[0]}
+        yield [{"brand_id": brand_id, **change} for change in listed.values()]
 
     def rows(listing: Any, stream: Dict[str, Any]) -> Iterator[Any]:
         yield from create_table(stream["name"])
@@ -140,7 +152,8 @@ def brand_state(brand_id: str) -> Dict[str, Any]:
     """Returns what is stored of a brand, together with the rows of each load.
 
     `since` is the greatest `changed_at` that was listed, `from_date` the first day that is known to be exact, and
-    `left` the windows to load of each endpoint.
+    `left` the windows to load of each endpoint. `unlisted` has the token of the table `changes`, if runs without this
+    table have stored a later one: none at all if the table has no days.
     """
     return dlt.current.source_state().setdefault(brand_id, {"left": {}})
 
