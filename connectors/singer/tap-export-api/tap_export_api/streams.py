@@ -206,13 +206,24 @@ class MetricStream(BrandStream):
     def send_window(self, context: Row, sent: dict[str, str], first: str, last: str) -> Iterator[Row]:
         """Sends the days of a window that the plan reaches. Returns the first day that it reaches."""
         counts: Counter[str] = Counter()
+        day_rows: list[Row] = []
         window = {"brandId": context["brand_id"], "fromDate": first, "toDate": last}
         for page in self.pages(self.path, **window):
+            start = page["meta"]["fromDate"][:10]
+            if day_rows and day_rows[0]["date"] < start:
+                # The plan was lowered between two pages: the rest of this day does not follow.
+                del counts[day_rows[0]["date"]]
+                day_rows.clear()
             for row in page["data"]:
+                if day_rows and day_rows[0]["date"] != row["date"]:
+                    yield from day_rows
+                    day_rows.clear()
                 counts[row["date"]] += 1
-                yield {**self.record({**row, **context}), "day_row": counts[row["date"]]}
-        start = page["meta"]["fromDate"][:10]
-        for day in days_of(max(first, start), last):
+                day_rows.append({**self.record({**row, **context}), "day_row": counts[row["date"]]})
+        yield from day_rows
+        for day in days_of(first, last):
+            if day < start and day not in counts:
+                continue
             for day_row in range(counts[day] + 1, rows_sent(sent, day) + 1):
                 yield {**context, "date": day, "day_row": day_row, **deleted_now()}
             remember(sent, day, counts[day])
