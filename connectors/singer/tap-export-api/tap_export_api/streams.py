@@ -90,22 +90,22 @@ class BrandsStream(DefinedStream):
 
     def get_records(self, context: Row | None) -> Iterator[Row]:
         state = self.get_context_state(context)
-        rows = [self.record(row) for page in self.pages(self.path) for row in page["data"]]
-        ids = [row["id"] for row in rows]
-        for brand_id in self.config.get("brand_ids", []):
-            if brand_id not in ids:
+        rows = {row["id"]: self.record(row) for page in self.pages(self.path) for row in page["data"]}
+        ids = self.config.get("brand_ids") or list(rows)
+        for brand_id in ids:
+            if brand_id not in rows:
                 msg = f"The key cannot read an active brand {brand_id}. Remove it from brand_ids."
                 raise ConfigurationError(msg)
         for brand_id in state.get("ids", []):
             if brand_id not in ids:
                 yield {"id": brand_id, **deleted_now()}
         # Before the rows: the SDK sends the streams of a brand, which can take hours, before the brand.
-        state["ids"] = ids
-        yield from rows
+        state["ids"] = list(ids)
+        for brand_id in ids:
+            yield rows[brand_id]
 
     def generate_child_contexts(self, record: Row, context: Row | None) -> Iterator[Row]:
-        chosen = self.config.get("brand_ids") or [record["id"]]
-        if record["id"] in chosen and "_sdc_deleted_at" not in record:
+        if "_sdc_deleted_at" not in record:
             yield {"brand_id": record["id"]}
 
 

@@ -1,7 +1,6 @@
 """Windows of days, and the number of rows of each day."""
 
 from tap_export_api.day_rows import remember, rows_sent
-from tap_export_api.tap import TapExportApi
 from tap_export_api.windows import days_of, windows_of
 
 
@@ -27,31 +26,3 @@ def test_the_number_of_rows_is_kept_by_day():
     assert months == {"2024-02": "8x1 9x1 0x26 1250x1 0x2"}
     assert [rows_sent(months, f"2024-02-{day}") for day in ("01", "02", "03", "29")] == [8, 9, 0, 1250]
     assert rows_sent(months, "2024-01-01") == 0
-
-
-def test_a_plan_that_is_lowered_between_two_pages_leaves_the_day_between_them_as_it_is():
-    stream = TapExportApi(
-        config={"base_url": "http://service.example", "api_key": "key", "start_date": "2026-01-01"},
-    ).streams["citations"]
-
-    def page(start, *rows):
-        data = [{"date": day, "url": url, "domain": None, "is_owned": False, "citations": 1} for day, url in rows]
-        return {"meta": {"fromDate": f"{start}T00:00:00.000Z"}, "data": data}
-
-    before = page("2026-01-01", ("2026-01-01", "a"), ("2026-01-02", "a"))
-    after = page("2026-01-03", ("2026-01-03", "a"))
-    stream.pages = lambda *args, **kwargs: iter([before, after])
-    sent = {"2026-01": "2x4 0x27"}
-
-    window = stream.send_window({"brand_id": "brand"}, sent, "2026-01-01", "2026-01-04")
-    records = [(row["date"], row["day_row"], "_sdc_deleted_at" in row) for row in window]
-
-    assert records == [
-        ("2026-01-01", 1, False),
-        ("2026-01-03", 1, False),
-        ("2026-01-01", 2, True),
-        ("2026-01-03", 2, True),
-        ("2026-01-04", 1, True),
-        ("2026-01-04", 2, True),
-    ]
-    assert sent == {"2026-01": "1x1 2x1 1x1 0x28"}
