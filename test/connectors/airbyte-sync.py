@@ -103,7 +103,9 @@ def create(db, stream):
     name = stream["stream"]["name"]
     columns = ", ".join(f"{column} {kind}" for column, kind in columns_of(stream).items())
     key = ", ".join(path[0] for path in stream["primary_key"])
-    db.execute(f"create table if not exists main.{name} ({columns}, primary key ({key}))")
+    db.execute(
+        f"create table if not exists main.{name} ({columns}, _airbyte_extracted_at timestamptz, primary key ({key}))"
+    )
     metric = stream["cursor_field"] and name != "changes"
     db.execute(EXACT.format(name=name) if metric else f"create or replace view exact.{name} as from main.{name}")
 
@@ -117,13 +119,14 @@ def load(db, stream, rows):
     file.write_text("".join(json.dumps({**row, "_order": order}) + "\n" for order, row in enumerate(rows)))
     if not stream["cursor_field"]:
         db.execute(f"delete from main.{name}")
+    stored = [*columns, "_airbyte_extracted_at"]
     newest = "changed_at desc, _order desc" if stream["cursor_field"] else "_order desc"
     newer = f"where excluded.changed_at >= {name}.changed_at" if stream["cursor_field"] else ""
     db.execute(
-        f"insert into main.{name} select distinct on ({key}) {', '.join(columns)} "
+        f"insert into main.{name} select distinct on ({key}) {', '.join(columns)}, now() "
         f"from read_json('{file}', format = 'newline_delimited', columns = {({**columns, '_order': 'BIGINT'})}) "
         f"order by {newest} on conflict ({key}) "
-        f"do update set {', '.join(f'{c} = excluded.{c}' for c in columns if c not in key.split(', '))} {newer}"
+        f"do update set {', '.join(f'{c} = excluded.{c}' for c in stored if c not in key.split(', '))} {newer}"
     )
 
 

@@ -10,6 +10,7 @@ import { certify } from '../../tools/certify/certify.ts'
 import { environment } from '../support/environment.ts'
 import { scene } from '../support/scene.ts'
 import { database, refresh } from '../support/world.ts'
+import { readExactModels, readMetrics } from './exact-models.ts'
 
 const CONNECTOR = fileURLToPath(new URL('../../connectors/airbyte/source-export-api/', import.meta.url))
 const SYNC = fileURLToPath(new URL('airbyte-sync.py', import.meta.url))
@@ -81,4 +82,9 @@ test('keeps the promises of a loader, but for a plan that reaches further back',
     // Its state has no place for the first day that the plan reached.
     expect.objectContaining({ promise: 'A plan that reaches further back again completes the copy.' }),
   ])
+
+  const file = join(own, 'export.duckdb')
+  const metrics = await readMetrics({ copy: `duckdb:${file}`, schema: 'exact', folder: own })
+  expect(metrics.visibility).not.toEqual([])
+  expect(await readExactModels({ loader: 'airbyte', file, schema: 'main', folder: own })).toEqual(metrics)
 })
