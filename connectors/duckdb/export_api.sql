@@ -30,7 +30,13 @@ create or replace macro export_api_files(endpoint, brand_ids, from_date, to_date
     'brandId=' || cast(brand_id as uuid),
     'fromDate=' || cast(from_date as date),
     'toDate=' || cast(to_date as date),
-    'since=' || strftime(cast(since as timestamp), '%Y-%m-%dT%H:%M:%S.%fZ')
+    'since=' || strftime(
+      case
+        when typeof(since) = 'TIMESTAMP WITH TIME ZONE' then cast(since as timestamptz) at time zone 'UTC'
+        else cast(since as timestamp)
+      end,
+      '%Y-%m-%dT%H:%M:%S.%fZ'
+    )
   ));
 
 -- <generated macros>

@@ -125,9 +125,17 @@ test('the example of the README runs, and nothing is listed after the last chang
     ${rest.join('\n\n')}
     set variable since = (select max(changed_at) from export_api_changes(${brands()}));
     select 'later', count(*) from export_api_changes(${brands()}, since := getvariable('since'));
+    set timezone = 'Asia/Kolkata';
+    set variable zoned = timezone('UTC', getvariable('since') - interval 1 microsecond);
+    select 'zoned', count(*) > 0, typeof(getvariable('zoned')) from export_api_changes(${brands()}, since := getvariable('zoned'));
     select 'all', count(*) > 0 from export_api_changes(${brands()}, since := getvariable('since') - interval 1 day);
   `)
-  expect(lines).toEqual([expect.stringMatching(`^${its.brandId}\\|\\d`), 'later|0', 'all|true'])
+  expect(lines).toEqual([
+    expect.stringMatching(`^${its.brandId}\\|\\d`),
+    'later|0',
+    'zoned|true|TIMESTAMP WITH TIME ZONE',
+    'all|true',
+  ])
 })
 
 test('a wrong key fails with the sentence of the service, and leaves no table', async () => {
