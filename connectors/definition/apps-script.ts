@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { toCode } from '../../site/formula.ts'
+import { figuresOf } from './formulas.ts'
 import type { Generated } from './generated.ts'
 import type { Column, ColumnType, Stream } from './streams.ts'
 
@@ -38,16 +39,20 @@ const toTable = ({ name, endpoint, columns }: Stream) => ({
   columns: columns.map(({ name, field, type }) => ({ name, field, type })),
 })
 
-const toFields = ({ name, endpoint, kind, title, columns, totals, formula }: Stream) => ({
-  name,
-  endpoint,
-  title,
-  hasWindow: kind === 'metric',
-  fields: columns.map((column) => toField(column, totals)),
-  // Shares are shown as percentages.
-  ...(formula && { formula: `${toExpression(formula.part)} / (${toExpression(formula.whole)})` }),
-  ...(formula?.per && { per: formula.per }),
-})
+const toFields = (stream: Stream) => {
+  const { name, endpoint, kind, title, columns, totals, formula } = stream
+  const per = figuresOf([stream]).flatMap((figure) => figure.per)
+  return {
+    name,
+    endpoint,
+    title,
+    hasWindow: kind === 'metric',
+    fields: columns.map((column) => toField(column, totals)),
+    // Shares are shown as percentages.
+    ...(formula && { formula: `${toExpression(formula.part)} / (${toExpression(formula.whole)})` }),
+    ...(per.length > 0 && { per: per.join(' and ') }),
+  }
+}
 
 const toField = ({ name, field, type, description }: Column, totals: readonly string[]) => ({
   id: name,

@@ -30,6 +30,7 @@ import {
 import type { Options as Stat } from '@grafana/grafana-foundation-sdk/stat'
 import type { Options as TimeSeries } from '@grafana/grafana-foundation-sdk/timeseries'
 import { summedFields } from '../../site/formula.ts'
+import { figuresOf } from './formulas.ts'
 import type { Generated } from './generated.ts'
 import type { Column, ColumnType, Stream } from './streams.ts'
 
@@ -127,7 +128,7 @@ function measureOf(stream: Stream): Measure {
   const { formula, totals, columns } = stream
   const part = formula ? termsOf(formula.part) : totals.map((name) => ({ name, prepare: [] }))
   const whole = formula ? termsOf(formula.whole) : []
-  const per = formula?.per === undefined ? [] : [formula.per]
+  const per = figuresOf([stream]).flatMap((figure) => figure.per)
   const used = ['date', ...per, ...(formula ? [formula.part, formula.whole].flatMap(summedFields) : totals)]
   return {
     stream,
@@ -251,11 +252,17 @@ function panelsOf(measure: Measure, index: number): Panel[] {
         ...figures(measure, ['date', ...per]),
         ...(per.length > 0 ? [{ id: 'partitionByValues', options: { fields: per, keepFields: false } }] : []),
       ],
-      fieldConfig,
+      fieldConfig: { ...fieldConfig, overrides: per.slice(-1).map(nameSeriesBy) },
       options: lines,
     },
   ]
 }
+
+/** Names a series after a label alone, not after its metric and all labels. */
+const nameSeriesBy = (label: string) => ({
+  matcher: { id: 'byType', options: 'number' },
+  properties: [{ id: 'displayName', value: `\${__field.labels.${label}}` }],
+})
 
 const descending = (field: string) => ({ id: 'sortBy', options: { sort: [{ field, desc: true }] } })
 

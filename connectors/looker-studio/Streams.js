@@ -404,6 +404,6 @@ const STREAMS = [
       }
     ],
     "formula": "SUM(ROUND($recommended_rate * $judged_answers / 100, 0)) / (SUM($judged_answers))",
-    "per": "entity_name"
+    "per": "is_brand and entity_name"
   }
 ]

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { figuresOf } from '../../connectors/definition/formulas.ts'
 import { readStreams } from '../../connectors/definition/streams.ts'
 import { type CompiledFormula, evaluateFormula, sum } from '../../site/browser/evaluate-formula.ts'
 import { javascript, toCode } from '../../site/formula.ts'
@@ -32,7 +33,10 @@ beforeAll(async () => {
   // Three competitors and entities have a row each day, and each sum differs from the others.
   for (const change of [
     `competitors set competitor_name = 'c' || (total_responses - 1) / 5, total_responses = 2 * total_responses`,
-    `recommended_rate set entity_name = 'e' || (judged_answers - 1) / 5, recommended_rate = 100.0 / judged_answers`,
+    // A competitor has the brand's name.
+    `recommended_rate set entity_name = 'e' || (judged_answers - 1) / 5 % 2, is_competitor = judged_answers <= 10,
+       is_brand = judged_answers > 10,
+       recommended_rate = 100.0 / judged_answers`,
     `visibility set total_prompts = 2 * total_prompts + 1`,
     `citation_share set citations = 3 * citations + 2`,
     `sentiment set negative_weight = positive_mentions`,
@@ -125,15 +129,20 @@ describe('connectors/grafana', () => {
     const query = { brandId: its.brandId, fromDate: FROM, toDate: TO }
     const served = await pull(`/${endpoint}`, { key: its.key, query })
     expect(rows).toHaveLength(served.length)
-    const per = formula?.per
+    const per = figuresOf(METRICS).find(({ stream }) => stream.endpoint === endpoint)?.per ?? []
+    const nameOf = (row: Readonly<Record<string, unknown>>) => per.map((field) => row[field]).join(' ')
     const figure = (of: typeof served) =>
       formula === null
         ? new Map([['', of.reduce((sum, row) => sum + Number(row[totals[0] ?? '']), 0)]])
-        : evaluateFormula(compile(formula), of, per)
+        : evaluateFormula(
+            compile(formula),
+            of.map((row) => ({ ...row, per: nameOf(row) })),
+            'per',
+          )
     const scale = formula === null ? 1 : 100
     const shown = (panel: Panel, name: string, date?: string) => {
       const [row] = transform(rows, panel.transformations).filter(
-        (row) => (per === undefined || row[per] === name) && (date === undefined || row.date === date),
+        (row) => nameOf(row) === name && (date === undefined || row.date === date),
       )
       return Number(row?.[title]) * scale
     }
@@ -142,7 +151,7 @@ describe('connectors/grafana', () => {
       expect(shown(window, name)).toBeCloseTo(Number(value), 6)
       names.add(name)
     }
-    expect(names.size).toBe(per === undefined ? 1 : 3)
+    expect(names.size).toBe(per.length > 0 ? 3 : 1)
     for (const date of [FROM, TO])
       for (const [name, value] of figure(served.filter((row) => row.date === date)))
         expect(shown(days, name, date)).toBeCloseTo(Number(value), 6)
