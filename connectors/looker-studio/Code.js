@@ -60,7 +60,7 @@ function buildConfig(listed) {
 }
 
 function getSchema({ configParams }) {
-  return { schema: fieldsOf(streamOf(configParams)).build() }
+  return withUserError(() => ({ schema: fieldsOf(streamOf(configParams)).build() }))
 }
 
 function getData(request) {
@@ -104,7 +104,11 @@ function connect() {
   return { baseUrl: base_url, apiKey: api_key, deadline: Date.now() + RUN_MS }
 }
 
-const streamOf = ({ stream }) => STREAMS.find(({ name }) => name === stream)
+function streamOf(configParams) {
+  const selected = STREAMS.find(({ name }) => name === configParams?.stream)
+  if (!selected) throw new Error('Select the data in the configuration of the data source.')
+  return selected
+}
 
 /** Returns the columns as fields, and the rate of a period as a calculated one. */
 function fieldsOf({ name, title, fields, formula, per }) {

@@ -143,6 +143,12 @@ describe('connectors/looker-studio', () => {
     })
   })
 
+  test('asks for the data when none is selected', async () => {
+    const { call: run } = await signIn()
+    for (const configParams of [undefined, {}])
+      await expect(run('getSchema', { configParams })).rejects.toThrow('Select the data')
+  })
+
   test('reads the selected brands only', async () => {
     const { call: run } = await signIn()
     const { configParams, ...rest } = request('sentiment', ['date'])
