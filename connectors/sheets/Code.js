@@ -19,15 +19,24 @@ function onOpen() {
     .addToUi()
 }
 
-/** Asks for the settings, and checks them with a request. */
+/** Asks for the settings, stores them when all are answered, and checks them with a request. */
 function setUp() {
   const ui = SpreadsheetApp.getUi()
+  const answers = []
   for (const [name, question] of SETTINGS) {
     const answer = ui.prompt('Export API', question, ui.ButtonSet.OK_CANCEL)
     if (answer.getSelectedButton() !== ui.Button.OK) return
-    propertiesOf(name).setProperty(name, answer.getResponseText().trim())
+    answers.push([name, answer.getResponseText().trim()])
   }
-  forgetTokens()
+  // A run that is under way would store the tokens of the previous settings afterwards.
+  const lock = LockService.getDocumentLock()
+  if (!lock.tryLock(1000)) throw new Error('A sync is running. Choose "Set up…" again in a few minutes.')
+  try {
+    for (const [name, text] of answers) propertiesOf(name).setProperty(name, text)
+    forgetTokens()
+  } finally {
+    lock.releaseLock()
+  }
   const { data } = getJson(connect(Date.now() + RUN_MS), 'brands', {})
   ui.alert(`The key reads ${data.length} brands. Choose "Sync now" to load them.`)
 }
@@ -84,11 +93,10 @@ function sync(deadline) {
  */
 function syncBrand({ connection, brandId, table, progress }) {
   for (;;) {
-    const state = JSON.parse(propertiesOf('token').getProperty(`token:${brandId}`) ?? '{}')
-    const { days, reach } = listChanges(connection, brandId, state)
+    const { state, days, reach } = listChanges(connection, brandId)
     if (days.length === 0) return
     const latest = days[days.length - 1].changed_at
-    const round = { done: '', until: latest, ...state }
+    const round = { done: '', until: latest, reach, ...state }
     const due = days.filter((day) => day.changed_at > round.until || dayKey(day) > round.done)
     if (state.token === undefined) requireRoom(cellsOf(due))
     for (const window of windowsOf(due)) {
@@ -103,17 +111,24 @@ function syncBrand({ connection, brandId, table, progress }) {
   }
 }
 
-/** Lists the days that changed since the token; all days when the plan reaches further back than before. */
-function listChanges(connection, brandId, { token, reach }) {
-  const query = { brandId, fromDate: setting('start_date'), since: token }
+/**
+ * Lists the days that changed since the token. Forgets the token and an interrupted round, and lists all days, when the
+ * plan reaches further back than before.
+ */
+function listChanges(connection, brandId) {
+  const state = JSON.parse(propertiesOf('token').getProperty(`token:${brandId}`) ?? '{}')
+  const query = { brandId, fromDate: setting('start_date'), since: state.token }
   const days = []
   let from = ''
   for (const { data, meta } of pagesOf(connection, 'changes', query)) {
     days.push(...data)
     from = meta.fromDate
   }
-  if (token !== undefined && from < reach) return listChanges(connection, brandId, {})
-  return { days, reach: from }
+  if (from < state.reach) {
+    storeToken(brandId, {})
+    return listChanges(connection, brandId)
+  }
+  return { state, days, reach: from }
 }
 
 /** Fetches a window and replaces its days, except those before the start that the plan allows. */

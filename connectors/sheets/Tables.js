@@ -9,13 +9,14 @@ const FORMATS = {
 /** Cells of all sheets. Read once in a run, since a user has 60 reads a minute. */
 let usedCells = 0
 
-/** Opens a sheet for each stream, by endpoint. Creates the missing ones, and then forgets what is loaded. */
+/** Opens a sheet for each stream, by endpoint. Forgets what is loaded when one is missing, and creates it. */
 function openTables() {
   const present = readSheets()
   usedCells = present.reduce((sum, { rowCount, columnCount }) => sum + rowCount * columnCount, 0)
   const missing = STREAMS.filter(({ name }) => !present.some(({ title }) => title === name))
-  for (const stream of missing) createSheet(stream)
+  // Before a sheet is created: a run that ends in between would leave it empty.
   if (missing.length > 0) forgetTokens()
+  for (const stream of missing) createSheet(stream)
   const sheets = missing.length > 0 ? readSheets() : present
   return Object.fromEntries(
     STREAMS.map((stream) => [
@@ -92,10 +93,13 @@ function createSheet({ name, columns }) {
   requireRoom(2 * columns.length)
   usedCells += 2 * columns.length
   const gridProperties = { rowCount: 2, columnCount: columns.length, frozenRowCount: 1 }
-  const { replies } = update([{ addSheet: { properties: { title: name, gridProperties } } }])
-  const { sheetId } = replies[0].addSheet.properties
+  const sheetId = Math.floor(Math.random() * 2 ** 31)
   const values = columns.map((column) => ({ userEnteredValue: { stringValue: column.name } }))
-  update([{ appendCells: { sheetId, rows: [{ values }], fields: 'userEnteredValue' } }])
+  // A sheet never lacks its names: both or none.
+  update([
+    { addSheet: { properties: { sheetId, title: name, gridProperties } } },
+    { appendCells: { sheetId, rows: [{ values }], fields: 'userEnteredValue' } },
+  ])
 }
 
 /** Throws when the spreadsheet has no room for more cells. */
@@ -134,7 +138,7 @@ function update(requests) {
   const pause = lastWrite + WRITE_EVERY_MS - Date.now()
   if (pause > 0) Utilities.sleep(pause)
   lastWrite = Date.now()
-  return Sheets.Spreadsheets.batchUpdate({ requests }, spreadsheetId())
+  Sheets.Spreadsheets.batchUpdate({ requests }, spreadsheetId())
 }
 
 const spreadsheetId = () => SpreadsheetApp.getActive().getId()

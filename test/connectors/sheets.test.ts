@@ -214,10 +214,31 @@ describe('connectors/sheets', () => {
   })
 
   test('does nothing while another run is under way', async () => {
-    const { call: run, statuses } = await setUp({ isLocked: true })
-    const requests = statuses.length
+    await expect(setUp({ isLocked: true })).rejects.toThrow('A sync is running.')
+    await script?.call('syncAll')
+    expect(script?.statuses).toEqual([])
+    expect((await script?.world())?.documentProperties).toEqual({})
+  })
+
+  test('keeps the settings when the setup is cancelled halfway', async () => {
+    const answers = [inject('serviceUrl'), its.key, START, '']
+    const { call: run, world } = await setUp({ prompts: [...answers, 'https://other.example'] })
+    const before = await world()
+    await run('setUp')
+    expect(await world()).toEqual(before)
+  })
+
+  test('loads all sheets again when one was deleted', async () => {
+    const { call: run, world } = await setUp()
     await run('syncAll')
-    expect(statuses).toHaveLength(requests)
+    const { sheets } = await run<{ sheets: { properties: { sheetId: number; title: string } }[] }>(
+      'Sheets.Spreadsheets.get',
+    )
+    const sheetId = sheets.find(({ properties }) => properties.title === 'visibility')?.properties.sheetId
+    await run('Sheets.Spreadsheets.batchUpdate', { requests: [{ deleteSheet: { sheetId } }] })
+    expect((await world()).sheets).not.toHaveProperty('visibility')
+    await run('syncAll')
+    await expectExact(await world(), its)
   })
 
   test('loads the older days when the plan reaches further back, and keeps them when it no longer does', async () => {
@@ -239,6 +260,24 @@ describe('connectors/sheets', () => {
     await change('pro')
     await db.query('select daily.relist($1, $2)', ['sentiment', own.brandId])
     expect(await loaded()).toBe(6)
+  })
+
+  test('loads the older days when the plan reaches further back before an interrupted run goes on', async () => {
+    const own = await tenant(db, { plan: 'pro' })
+    for (const { endpoint: name } of METRICS) {
+      await fillDaily(db, { name, brandId: own.brandId, rows: 3, days: 3, first: '2026-02-01' })
+      await fillDaily(db, { name, brandId: own.brandId, rows: 3, days: 3, first: daysAgo(5), from: 4 })
+      await db.query('select daily.relist($1, $2)', [name.replaceAll('-', '_'), own.brandId])
+    }
+    const { call: run, world } = await setUp({ key: own.key, start: '2026-01-01', requestMs: 59_000 })
+    await run('syncAll')
+    const { sheets, triggers } = await world()
+    expect(triggers).toEqual(['resume'])
+    expect(sheets.citations?.rows).toHaveLength(4)
+    await db.query(`update subscriptions set plan = 'enterprise' where organization_id = $1`, [own.org.id])
+    while ((await world()).triggers.includes('resume')) await run('resume')
+    const loaded = await world()
+    for (const { name } of METRICS) expect(loaded.sheets[name]?.rows, name).toHaveLength(7)
   })
 
   test('refuses to start a load for which the spreadsheet has no room', async () => {

@@ -23,10 +23,12 @@ type Sheet = {
 type Request = {
   readonly addSheet?: {
     readonly properties: {
+      readonly sheetId: number
       readonly title: string
       readonly gridProperties: { rowCount: number; columnCount: number; frozenRowCount: number }
     }
   }
+  readonly deleteSheet?: { readonly sheetId: number }
   readonly appendCells?: {
     readonly sheetId: number
     readonly rows: readonly RowData[]
@@ -51,13 +53,11 @@ export function spreadsheet({ prompts, otherCells }: { prompts: readonly string[
 
   const batchUpdate = ({ requests }: { requests: readonly Request[] }) => {
     // All or nothing: `book` stays when a request throws.
-    const replies: object[] = []
     let changed = book
-    for (const request of requests) changed = apply(changed, request, replies)
+    for (const request of requests) changed = apply(changed, request)
     if (changed.reduce((sum, { rowCount, columnCount }) => sum + rowCount * columnCount, 0) > MAX_CELLS)
       throw new Error(`This action would increase the number of cells above the limit of ${MAX_CELLS} cells.`)
     book = changed
-    return { replies }
   }
 
   const get = () => ({
@@ -113,18 +113,19 @@ export function spreadsheet({ prompts, otherCells }: { prompts: readonly string[
   }
 }
 
-function apply(book: readonly Sheet[], request: Request, replies: object[]): readonly Sheet[] {
+function apply(book: readonly Sheet[], request: Request): readonly Sheet[] {
   const change = (id: number, how: (sheet: Sheet) => Sheet) => {
     if (!book.some(({ sheetId }) => sheetId === id)) throw new Error(`No grid with id: ${id}`)
     return book.map((sheet) => (sheet.sheetId === id ? how(sheet) : sheet))
   }
-  const { addSheet, appendCells, appendDimension, deleteDimension } = request
+  const { addSheet, deleteSheet, appendCells, appendDimension, deleteDimension } = request
   if (addSheet) {
-    const { title, gridProperties } = addSheet.properties
-    const sheetId = Math.max(...book.map(({ sheetId }) => sheetId)) + 1
-    replies.push({ addSheet: { properties: { sheetId } } })
+    const { sheetId, title, gridProperties } = addSheet.properties
+    if (book.some((sheet) => sheet.sheetId === sheetId || sheet.title === title))
+      throw new Error(`Invalid addSheet: ${title}`)
     return [...book, { sheetId, title, ...gridProperties, rows: [] }]
   }
+  if (deleteSheet) return book.filter(({ sheetId }) => sheetId !== deleteSheet.sheetId)
   if (appendCells) {
     for (const { values } of appendCells.rows) values.forEach(requireValid)
     return change(appendCells.sheetId, (sheet) => {
