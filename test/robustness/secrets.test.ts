@@ -170,7 +170,9 @@ describe('traffic, faults and commands', () => {
 
   test('a client exceeds its budget', async () => {
     const headers = { Cookie: `sid=${cookie}` }
-    await Promise.all(Array.from({ length: 101 }, () => send(`${BASE}/openapi.json`, { headers })))
+    const ask = async () => (await send(`${BASE}/openapi.json`, { headers })).status
+    // Ten at a time: a counter that a burst keeps waiting is not waited for. A refill lets a few more pass.
+    while ((await ask()) === 200) await Promise.all(Array.from({ length: 10 }, ask))
     for (const path of paths) await send(path, { key: its.key, headers })
   })
 
