@@ -11,9 +11,9 @@ const options = new Command('connectors')
 
 await run(async () => {
   const files = await generate()
+  if (!options.check) return writeGenerated(files)
   const paths = await outdated(files)
-  if (!options.check) await writeGenerated(files)
-  else if (paths.length > 0) {
+  if (paths.length > 0) {
     throw new UsageError(
       `Out of date: ${paths.map((path) => `connectors/${path}`).join(', ')}. Run npm run connectors.`,
     )

@@ -2,13 +2,14 @@
 export type Notation = {
   readonly sum: (term: string) => string
   readonly field: (name: string) => string
-  readonly round: string
+  readonly round: (value: string) => string
 }
 
 /** A sum in a formula. Its term can contain one level of parentheses. */
 const SUM = /sum\(((?:[^()]|\([^()]*\))*)\)/g
 
-const FIELD = /\b[a-z_]+\b(?!\()/g
+/** A field in a term. */
+export const FIELD = /\b[a-z_]+\b(?!\()/g
 
 /** Translates a side of a formula into code. */
 export const toCode = (side: string, { sum, field, round }: Notation): string =>
@@ -17,7 +18,7 @@ export const toCode = (side: string, { sum, field, round }: Notation): string =>
       term
         .replace(FIELD, field)
         .replaceAll('×', '*')
-        .replace(/\bround\(/g, `${round}(`),
+        .replace(/\bround\(([^()]*)\)/g, (_, value: string) => round(value)),
     ),
   )
 
@@ -29,12 +30,12 @@ export const summedFields = (side: string): string[] =>
 export const javascript = (rows: string): Notation => ({
   sum: (term) => `sum(${rows}, (row) => ${term})`,
   field: (name) => `row.${name}`,
-  round: 'Math.round',
+  round: (value) => `Math.round(${value})`,
 })
 
 /** The notation of SQL. */
 export const sql: Notation = {
   sum: (term) => `sum(${term})`,
   field: (name) => name,
-  round: 'round',
+  round: (value) => `round(${value})`,
 }

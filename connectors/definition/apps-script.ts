@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { toCode } from '../../site/formula.ts'
-import { figuresOf } from './formulas.ts'
+import { figureOf } from './formulas.ts'
 import type { Generated } from './generated.ts'
 import type { Column, ColumnType, Stream } from './streams.ts'
 
@@ -41,14 +41,14 @@ const toTable = ({ name, endpoint, columns }: Stream) => ({
 
 const toFields = (stream: Stream) => {
   const { name, endpoint, kind, title, columns, totals, formula } = stream
-  const per = figuresOf([stream]).flatMap((figure) => figure.per)
+  const per = figureOf(stream)?.per ?? []
   return {
     name,
     endpoint,
     title,
     hasWindow: kind === 'metric',
     fields: columns.map((column) => toField(column, totals)),
-    // Shares are shown as percentages.
+    // A field of type PERCENT takes a share: 0.5 is 50 %.
     ...(formula && { formula: `${toExpression(formula.part)} / (${toExpression(formula.whole)})` }),
     ...(per.length > 0 && { per: per.join(' and ') }),
   }
@@ -65,6 +65,9 @@ const toField = ({ name, field, type, description }: Column, totals: readonly st
 
 /** Returns a side of a formula in the language of calculated fields, where `$` marks a field. */
 const toExpression = (side: string): string =>
-  toCode(side, { sum: (term) => `SUM(${term})`, field: (name) => `$${name}`, round: 'ROUND' })
+  toCode(side, {
+    sum: (term) => `SUM(${term})`,
+    field: (name) => `$${name}`,
     // It has no default of digits.
-    .replace(/ROUND\(([^()]*)\)/g, 'ROUND($1, 0)')
+    round: (value) => `ROUND(${value}, 0)`,
+  })

@@ -1,18 +1,10 @@
-import { type Figure, figuresOf, type Sum, sumsOf, toQuotient } from './formulas.ts'
+import { dimensionsOf, type Figure, figureOf, type Sum, sumsOf, toQuotient } from './formulas.ts'
 import type { Generated } from './generated.ts'
 import type { Column, ColumnType, Stream } from './streams.ts'
 
 /** Writes a cube for each listing and metric, with the window formulas as measures. */
 export const cube = (streams: readonly Stream[]): Generated[] => {
-  const figures = figuresOf(streams)
-  const cubes = streams
-    .filter(({ kind }) => kind !== 'changes')
-    .map((stream) =>
-      cubeOf(
-        stream,
-        figures.find((figure) => figure.stream === stream),
-      ),
-    )
+  const cubes = streams.filter(({ kind }) => kind !== 'changes').map(cubeOf)
   return [
     {
       path: 'cube/export_api.yml',
@@ -38,11 +30,10 @@ const JOIN = `    joins:
         relationship: many_to_one
 `
 
-function cubeOf(stream: Stream, figure: Figure | undefined): string {
-  const { name, title, kind, columns, key, totals } = stream
+function cubeOf(stream: Stream): string {
+  const { name, title, kind, columns, key } = stream
+  const figure = figureOf(stream)
   const sums = sumsOf(stream, figure)
-  // A daily rate is no dimension: the measure of its name has it when it is grouped by date.
-  const dimensions = columns.filter((column) => column.type !== 'number' && !totals.includes(column.name))
   const measures = [
     ...sums.map((sum) => sumMeasure(sum, columns)),
     ...(figure === undefined ? [] : [rateMeasure(figure, sums)]),
@@ -51,7 +42,9 @@ function cubeOf(stream: Stream, figure: Figure | undefined): string {
     title: ${title}
     sql_table: export_api.${name}
 ${kind === 'metric' ? JOIN : ''}    dimensions:
-${dimensions.map((column) => dimension(column, key)).join('')}${measures.length > 0 ? `    measures:\n${measures.join('')}` : ''}`
+${dimensionsOf(stream)
+  .map((column) => dimension(column, key))
+  .join('')}${measures.length > 0 ? `    measures:\n${measures.join('')}` : ''}`
 }
 
 function dimension({ name, type, description }: Column, key: readonly string[]): string {

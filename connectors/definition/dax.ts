@@ -1,4 +1,4 @@
-import { toCode } from '../../site/formula.ts'
+import { type Notation, toCode } from '../../site/formula.ts'
 import { type Figure, figuresOf } from './formulas.ts'
 import type { Generated } from './generated.ts'
 import type { Stream } from './streams.ts'
@@ -29,14 +29,11 @@ const labelOf = (name: string): string => {
 
 function measure({ name, description, stream, formula, per }: Figure): string {
   const table = stream.name
-  const notation = {
+  const notation: Notation = {
+    sum: (term) => (/^\w+\[\w+\]$/.test(term) ? `SUM ( ${term} )` : `SUMX ( ${table}, ${term} )`),
+    field: (column) => `${table}[${column}]`,
     // DAX requires the number of digits to round to.
-    sum: (term: string) =>
-      /^\w+\[\w+\]$/.test(term)
-        ? `SUM ( ${term} )`
-        : `SUMX ( ${table}, ${term.replace(/ROUND\((.*)\)/, 'ROUND ( $1, 0 )')} )`,
-    field: (column: string) => `${table}[${column}]`,
-    round: 'ROUND',
+    round: (value) => `ROUND ( ${value}, 0 )`,
   }
   const [part, whole] = [formula.part, formula.whole].map((side) => toCode(side, notation))
   const quotient = `DIVIDE ( ${part}, ${whole} ) * 100`

@@ -96,29 +96,32 @@ function periodModels(figure: Figure): Generated[] {
     {
       path: `dbt/models/metrics/monthly_${stream.name}${suffix}.sql`,
       text: periodModel(figure, by, {
-        columns: ["cast({{ dbt.date_trunc('month', 'date') }} as date) as month"],
+        keys: ["cast({{ dbt.date_trunc('month', 'date') }} as date) as month"],
+        values: [],
         filter: '',
-        groups: 1,
       }),
     },
     {
       path: `dbt/models/metrics/window_${stream.name}${suffix}.sql`,
       text: periodModel(figure, by, {
-        columns: ['min(date) as first_date', 'max(date) as last_date'],
+        keys: [],
+        values: ['min(date) as first_date', 'max(date) as last_date'],
         filter: 'where {{ export_api.in_window() }}\n',
-        groups: 0,
       }),
     },
   ])
 }
 
-type Period = { readonly columns: readonly string[]; readonly filter: string; readonly groups: number }
+type Period = {
+  readonly keys: readonly string[]
+  readonly values: readonly string[]
+  readonly filter: string
+}
 
 function periodModel({ name, stream }: Figure, by: readonly string[], period: Period): string {
-  const keys = period.groups === 0 ? ['brand_id', ...by] : ['brand_id', ...period.columns, ...by]
-  const measures = period.groups === 0 ? period.columns : []
+  const keys = ['brand_id', ...period.keys, ...by]
   const sums = stream.totals.map((column) => `sum(${column}) as ${column}`)
-  const columns = [...keys, ...measures, ...sums, `{{ export_api.${name}() }} as ${name}`]
+  const columns = [...keys, ...period.values, ...sums, `{{ export_api.${name}() }} as ${name}`]
   return `-- ${NOTE}
 select
   ${columns.join(',\n  ')}

@@ -1,3 +1,4 @@
+import { BASE } from '../../lib/app.ts'
 import { sql } from '../../site/formula.ts'
 import { figuresOf, toSql } from './formulas.ts'
 import type { Generated } from './generated.ts'
@@ -32,21 +33,19 @@ create or replace macro ${name}(${columns.join(', ')}) as
   },
 ]
 
-const PARAMETERS = {
+const PARAMETERS: Readonly<Record<Stream['kind'], readonly string[]>> = {
   listing: [],
   metric: ['from_date', 'to_date'],
   changes: ['since'],
-} as const
+}
 
 function readMacro({ name, endpoint, kind, title, columns }: Stream): string {
   const optional = PARAMETERS[kind]
   const isListing = kind === 'listing'
   const parameters = [...(isListing ? [] : ['brand_ids']), ...optional.map((each) => `${each} := null`)]
-  const values = ['from_date', 'to_date', 'since'].map((each) =>
-    optional.some((name) => name === each) ? each : 'null',
-  )
+  const values = ['from_date', 'to_date', 'since'].map((each) => (optional.includes(each) ? each : 'null'))
   const source = isListing
-    ? `concat(rtrim(getvariable('export_api_url'), '/'), '/api/export/v1/${endpoint}?format=ndjson')`
+    ? `concat(rtrim(getvariable('export_api_url'), '/'), '${BASE}/${endpoint}?format=ndjson')`
     : `export_api_files('${endpoint}', brand_ids, ${values.join(', ')})`
   const fields = columns
     .filter((column) => column.name !== 'brand_id')

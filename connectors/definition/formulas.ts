@@ -1,6 +1,6 @@
 import type { Formula } from '../../lib/operation.ts'
 import { type Notation, sql, summedFields, toCode } from '../../site/formula.ts'
-import type { Stream } from './streams.ts'
+import type { Column, Stream } from './streams.ts'
 
 /** A figure of a window: what a stream's formula computes. */
 export type Figure = {
@@ -21,24 +21,31 @@ const describe = (title: string, per: readonly string[]): string => {
   return `${title} of a period in percent: sums divided, not an average of daily rates. Null when the divisor is 0.${grouped}`
 }
 
+/** Returns the figure of a stream; nothing when it has no formula. */
+export function figureOf(stream: Stream): Figure | undefined {
+  const { name, title, formula, columns, key, totals } = stream
+  if (formula === null) return undefined
+  const rate = columns.find((column) => column.type === 'number' && !totals.includes(column.name))
+  const per =
+    formula.per === undefined ? [] : key.filter((column) => column !== 'brand_id' && column !== 'date')
+  const summed = [formula.part, formula.whole].flatMap(summedFields)
+  return {
+    name: rate?.name ?? name,
+    description: describe(title, per),
+    stream,
+    formula,
+    per,
+    columns: [...new Set(summed)],
+  }
+}
+
 /** Returns the figures of the streams that have a formula. */
 export const figuresOf = (streams: readonly Stream[]): Figure[] =>
-  streams.flatMap((stream) => {
-    const { name, title, formula, columns, key, totals } = stream
-    if (formula === null) return []
-    const rate = columns.find((column) => column.type === 'number' && !totals.includes(column.name))
-    const per =
-      formula.per === undefined ? [] : key.filter((column) => column !== 'brand_id' && column !== 'date')
-    const summed = [formula.part, formula.whole].flatMap(summedFields)
-    return {
-      name: rate?.name ?? name,
-      description: describe(title, per),
-      stream,
-      formula,
-      per,
-      columns: [...new Set(summed)],
-    }
-  })
+  streams.flatMap((stream) => figureOf(stream) ?? [])
+
+/** Returns the columns to group by in a tool with measures. Sums and rates are measures there. */
+export const dimensionsOf = ({ columns, totals }: Stream): Column[] =>
+  columns.filter((column) => column.type !== 'number' && !totals.includes(column.name))
 
 /** Translates a formula into a quotient of SQL: a percentage, null when the divisor is 0. */
 export function toSql({ part, whole }: Formula, notation: Notation): string {

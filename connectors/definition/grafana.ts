@@ -29,14 +29,13 @@ import {
 } from '@grafana/grafana-foundation-sdk/dashboard'
 import type { Options as Stat } from '@grafana/grafana-foundation-sdk/stat'
 import type { Options as TimeSeries } from '@grafana/grafana-foundation-sdk/timeseries'
-import { summedFields } from '../../site/formula.ts'
-import { figuresOf } from './formulas.ts'
+import { BASE } from '../../lib/app.ts'
+import { figureOf } from './formulas.ts'
 import type { Generated } from './generated.ts'
 import type { Column, ColumnType, Stream } from './streams.ts'
 
 // The types of Grafana's SDK check the dashboard, with `npm run check`.
 
-const API = '/api/export/v1'
 const EXPORT_API = { type: 'yesoreyeram-infinity-datasource', uid: 'export-api' }
 const OTHER_PANEL = { type: 'datasource', uid: '-- Dashboard --' }
 const HEIGHT = 8
@@ -86,7 +85,7 @@ const csvQuery = (path: string, columns: readonly { selector: string; text: stri
   source: 'url',
   parser: 'backend',
   format: 'table',
-  url: `${API}/${path}`,
+  url: `${BASE}/${path}`,
   url_options: { method: 'GET', data: '' },
   root_selector: '',
   columns,
@@ -128,8 +127,9 @@ function measureOf(stream: Stream): Measure {
   const { formula, totals, columns } = stream
   const part = formula ? termsOf(formula.part) : totals.map((name) => ({ name, prepare: [] }))
   const whole = formula ? termsOf(formula.whole) : []
-  const per = figuresOf([stream]).flatMap((figure) => figure.per)
-  const used = ['date', ...per, ...(formula ? [formula.part, formula.whole].flatMap(summedFields) : totals)]
+  const figure = figureOf(stream)
+  const per = figure?.per ?? []
+  const used = ['date', ...per, ...(figure?.columns ?? totals)]
   return {
     stream,
     per,

@@ -1,18 +1,11 @@
-import { type Figure, figuresOf, type Sum, sumsOf, toQuotient } from './formulas.ts'
+import { FIELD } from '../../site/formula.ts'
+import { dimensionsOf, type Figure, figureOf, type Sum, sumsOf, toQuotient } from './formulas.ts'
 import type { Generated } from './generated.ts'
 import type { Column, ColumnType, Stream } from './streams.ts'
 
 /** Writes a view for each listing and metric, with the window formulas as measures, into a file for Looker. */
 export const lookml = (streams: readonly Stream[]): Generated[] => {
-  const figures = figuresOf(streams)
-  const views = streams
-    .filter(({ kind }) => kind !== 'changes')
-    .map((stream) =>
-      view(
-        stream,
-        figures.find((figure) => figure.stream === stream),
-      ),
-    )
+  const views = streams.filter(({ kind }) => kind !== 'changes').map(view)
   return [
     {
       path: 'looker/export_api.view.lkml',
@@ -32,13 +25,12 @@ const TYPES: Readonly<Record<ColumnType, string>> = {
   timestamp: 'type: time\n    timeframes: [raw, time, date]\n    datatype: timestamp',
 }
 
-const view = (stream: Stream, figure: Figure | undefined): string => {
-  const { name, columns, key, totals } = stream
+function view(stream: Stream): string {
+  const { name, columns, key } = stream
+  const figure = figureOf(stream)
   const sums = sumsOf(stream, figure)
-  // A daily rate is no dimension: the measure of its name has it when it is grouped by date.
-  const dimensions = columns.filter((column) => column.type !== 'number' && !totals.includes(column.name))
   const fields = [
-    ...dimensions.map((column) => dimension(column, key.length === 1)),
+    ...dimensionsOf(stream).map((column) => dimension(column, key.length === 1 && key.includes(column.name))),
     ...sums.map((sum) => sumMeasure(sum, columns)),
     ...(figure === undefined ? [] : [rateMeasure(figure, sums)]),
   ]
@@ -54,7 +46,7 @@ function dimension({ name, type, description }: Column, isKey: boolean): string 
   return `  ${kind}: ${name} {
     ${TYPES[type]}
     sql: \${TABLE}.${name} ;;
-    description: ${quoted(description)}${isKey && name === 'id' ? '\n    primary_key: yes' : ''}
+    description: ${quoted(description)}${isKey ? '\n    primary_key: yes' : ''}
   }
 `
 }
@@ -64,7 +56,7 @@ function sumMeasure({ name, term }: Sum, columns: readonly Column[]): string {
   const note = column === undefined ? 'hidden: yes' : `description: ${quoted(column.description)}`
   return `  measure: ${name} {
     type: sum
-    sql: ${term.replace(/\b[a-z_]+\b(?!\()/g, '$${TABLE}.$&')} ;;
+    sql: ${term.replace(FIELD, '$${TABLE}.$&')} ;;
     ${note}
   }
 `

@@ -88,7 +88,7 @@ ${wrapped(
 const notation = (rows: string): Notation => ({
   sum: (term) => `sum(${term} for row in ${rows})`,
   field: (name) => `row[${text(name)}]`,
-  round: 'round',
+  round: (value) => `round(${value})`,
 })
 
 function printResult({ endpoint: { formula, summary } }: SampleRequest): string {

@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { figuresOf } from '../../connectors/definition/formulas.ts'
 import { readStreams } from '../../connectors/definition/streams.ts'
-import { type CompiledFormula, evaluateFormula, sum } from '../../site/browser/evaluate-formula.ts'
-import { javascript, toCode } from '../../site/formula.ts'
+import { evaluateFormula } from '../../site/browser/evaluate-formula.ts'
 import { call, pull } from '../support/call.ts'
+import { compileFormula } from '../support/compile-formula.ts'
 import { fillDaily } from '../support/daily.ts'
 import { type Tenant, tenant } from '../support/tenant.ts'
 import { database } from '../support/world.ts'
@@ -135,7 +135,7 @@ describe('connectors/grafana', () => {
       formula === null
         ? new Map([['', of.reduce((sum, row) => sum + Number(row[totals[0] ?? '']), 0)]])
         : evaluateFormula(
-            compile(formula),
+            compileFormula(formula),
             of.map((row) => ({ ...row, per: nameOf(row) })),
             'per',
           )
@@ -164,13 +164,6 @@ describe('connectors/grafana', () => {
     for (const { datasource } of dashboard.panels) expect([uid, '-- Dashboard --']).toContain(datasource.uid)
   })
 })
-
-/** Compiles a formula as the reference page does. */
-const compile = ({ part, whole }: { part: string; whole: string }): CompiledFormula => {
-  const toFunction = (side: string) =>
-    new Function('sum', `return (rows) => ${toCode(side, javascript('rows'))}`)(sum)
-  return { part: toFunction(part), whole: toFunction(whole) }
-}
 
 const transform = (rows: readonly Row[], steps: readonly Transformation[]): readonly Row[] =>
   steps.reduce((now, step) => applyStep(now, step), rows)

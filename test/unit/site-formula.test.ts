@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { type CompiledFormula, evaluateFormula, sum } from '../../site/browser/evaluate-formula.ts'
+import { type CompiledFormula, evaluateFormula } from '../../site/browser/evaluate-formula.ts'
 import { indentJson } from '../../site/browser/json.ts'
-import { javascript, summedFields, toCode } from '../../site/formula.ts'
+import { summedFields } from '../../site/formula.ts'
+import { compileFormula } from '../support/compile-formula.ts'
 import { reference } from '../support/reference.ts'
 
 const formulas = reference.endpoints.flatMap(({ id, formula, fields }) =>
@@ -34,9 +35,7 @@ test.each(formulas)('the formula of $id sums fields of its rows', ({
 const compile = (id: string): CompiledFormula => {
   const formula = formulas.find((each) => each.id === id)?.formula
   if (formula === undefined) throw new Error(`${id} has no formula`)
-  const toFunction = (side: string) =>
-    new Function('sum', `return (rows) => ${toCode(side, javascript('rows'))}`)(sum)
-  return { part: toFunction(formula.part), whole: toFunction(formula.whole) }
+  return compileFormula(formula)
 }
 
 describe('evaluating a formula', () => {
