@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { readStreams } from '../../connectors/definition/streams.ts'
 import { startEmbeddedPostgres } from '../../emulator/postgres/embedded.ts'
 import { certify, certifyAll } from '../../tools/certify/certify.ts'
@@ -144,16 +144,11 @@ const READERS = {
     return copyReader({ copy: 'duckdb:copy.duckdb', schema: 'loaded', folder })
   },
   PostgreSQL: async () => {
-    const { url } = await startPostgres()
+    const { url, close } = await startEmbeddedPostgres()
+    onTestFinished(close)
     await withClient(url, (client) => client.query(COPIED))
     return copyReader({ copy: url, schema: 'loaded', folder })
   },
-}
-
-async function startPostgres() {
-  const postgres = await startEmbeddedPostgres()
-  afterAll(postgres.close)
-  return postgres
 }
 
 test.for(Object.entries(READERS))('reads %s by value, and names columns of other types', {

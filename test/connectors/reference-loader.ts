@@ -25,7 +25,7 @@ type Page = {
   readonly meta: Row
   readonly error?: string
 }
-type Pagination = { readonly hasMore: boolean; readonly nextCursor: string | null }
+type Pagination = { readonly nextCursor: string | null }
 
 class Stopped extends Error {}
 
@@ -97,12 +97,11 @@ export function referenceLoader(folder: string, mistakes: readonly Mistake[]): L
       const state = { token: String(last.changed_at), fromDate }
       if (makes('stores the token first')) tokens.set(brandId, state)
       for (const stream of METRICS) {
-        const days = new Set(
-          rows.flatMap(({ endpoint, date }) => (endpoint === stream.endpoint ? [String(date)] : [])),
-        )
-        if (days.size === 0) continue
+        const listed = rows.filter(({ endpoint }) => endpoint === stream.endpoint)
+        const days = listed.map(({ date }) => String(date)).sort()
         // From the first to the last listed day: those in between are replaced as well.
-        const [first = '', toDate = ''] = [[...days].sort().at(0), [...days].sort().at(-1)]
+        const [first, toDate] = [days[0], days.at(-1)]
+        if (first === undefined || toDate === undefined) continue
         const window = {
           brandId,
           fromDate: makes('deletes what the plan does not reach') ? start : first,

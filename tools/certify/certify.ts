@@ -1,5 +1,5 @@
 import { readStreams } from '../../connectors/definition/streams.ts'
-import { carryOver, textsOf } from './compare.ts'
+import { carryOver, type Texts, textsOf } from './compare.ts'
 import { parseCopy } from './copies.ts'
 import { life } from './life.ts'
 import { startService, type Tables } from './service.ts'
@@ -27,11 +27,12 @@ export async function certifyAll(loaders: readonly Options[]): Promise<readonly 
     for (const step of life(service.today)) {
       if (step.sql !== undefined) await service.change(step.sql)
       const broken = await Promise.all(subjects.map((subject) => subject.run(step)))
+      let texts: Texts | undefined
       if (step.isCompared !== false) {
         const { tables, fromDate } = await service.read()
         expected = carryOver(STREAMS, { before: expected, now: tables, fromDate })
+        texts = textsOf(STREAMS, expected)
       }
-      const texts = step.isCompared === false ? undefined : textsOf(STREAMS, expected)
       for (const [index, subject] of subjects.entries()) await subject.judge(step, broken[index] ?? [], texts)
     }
     return subjects.map((subject) => subject.verdicts())

@@ -19,7 +19,7 @@ export type Loader = string | ((environment: Environment) => Promise<Ended>)
 
 const TIMEOUT_MS = 600_000
 
-/** Runs a loader in a folder, and ends what is left of it after ten minutes. */
+/** Runs a loader in a folder, for at most ten minutes. Ends the processes that it leaves. */
 export async function runLoader(loader: Loader, environment: Environment, folder: string): Promise<Ended> {
   if (typeof loader !== 'string') return loader(environment)
   // In a process group of its own, which ends with all its children.

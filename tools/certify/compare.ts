@@ -26,16 +26,15 @@ export function compare(streams: readonly Stream[], expected: Texts, copy: Copy)
   return streams.flatMap(({ name, kind, columns }): Difference[] => {
     const copied = copy.get(name)
     if (copied === undefined) return OPTIONAL.includes(kind) ? [] : [structure(name, 'The table is missing.')]
-    const names = columns.map((column) => ({ column, copied: copied.names.get(plain(column.name)) }))
-    const lacking = names.filter(({ copied }) => copied === undefined).map(({ column }) => column.name)
+    const nameOf = (column: Column) => copied.columns.get(plain(column.name))?.name
+    const lacking = columns.filter((column) => nameOf(column) === undefined)
     if (lacking.length > 0 && copied.rows.length > 0)
-      return lacking.map((column) => structure(name, `The column ${column} is missing.`))
+      return lacking.map((column) => structure(name, `The column ${column.name} is missing.`))
 
     const counts = new Map<string, number>()
     for (const text of expected.get(name) ?? []) counts.set(text, (counts.get(text) ?? 0) + 1)
-    const fields = new Map(names.map(({ column, copied = '' }) => [column, copied]))
     for (const row of copied.rows) {
-      const text = textOf(columns, (column) => row[fields.get(column) ?? ''])
+      const text = textOf(columns, (column) => row[nameOf(column) ?? ''])
       counts.set(text, (counts.get(text) ?? 0) - 1)
     }
     return [...counts].flatMap(([text, times]) => {

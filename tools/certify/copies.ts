@@ -8,10 +8,8 @@ import type { Row } from './service.ts'
 /** A table of a copy: its rows, and the type of each column. */
 export type CopiedTable = {
   readonly rows: readonly Row[]
-  /** The name of each column by its name in lower case without underscores. */
-  readonly names: ReadonlyMap<string, string>
-  /** The type of each column that has one, by its name. */
-  readonly types: ReadonlyMap<string, string>
+  /** The columns by their names in lower case without underscores. One of nulls in JSON has no type. */
+  readonly columns: ReadonlyMap<string, { readonly name: string; readonly type: string | undefined }>
 }
 
 export type Copy = ReadonlyMap<string, CopiedTable>
@@ -27,6 +25,9 @@ export function copyReader({ copy, schema, folder }: Where): CopyReader {
   if (kind === 'jsonl') return readJsonLines(resolve(folder, path))
   return readPostgres(copy, schema ?? 'public')
 }
+
+/** Singer's loaders stamp the rows that are deleted. */
+export const isLive = (row: Row): boolean => (row._sdc_deleted_at ?? null) === null
 
 /** Parses where a copy is. Throws `UsageError` for other places than those of `copyReader`. */
 export function parseCopy(copy: string): { kind: string; path: string } {

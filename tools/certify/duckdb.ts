@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { access } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { environment } from '../../test/support/environment.ts'
@@ -10,11 +10,7 @@ import { readBySql } from './sql.ts'
 export const readDuckdb =
   (file: string, schema: string): CopyReader =>
   async (tables) => {
-    const exists = await access(file).then(
-      () => true,
-      () => false,
-    )
-    if (!exists) return new Map()
+    if (!existsSync(file)) return new Map()
     const program = join(await environment('duckdb'), 'duckdb')
     const query = async (sql: string) => {
       const statements = `set timezone = 'UTC'; ${sql}`

@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { plain } from './compare.ts'
-import type { CopiedTable, CopyReader } from './copies.ts'
+import { type CopiedTable, type CopyReader, isLive } from './copies.ts'
 import type { Row } from './service.ts'
-import { isLive } from './sql.ts'
 
 /** Returns what reads `<table>.jsonl` of a folder, a row each line. */
 export const readJsonLines =
@@ -19,16 +18,11 @@ export const readJsonLines =
       const values = new Map<string, unknown>()
       for (const row of rows)
         for (const [name, value] of Object.entries(row)) values.set(name, value ?? values.get(name))
-      const members = [...values]
-      const typed = members.filter(([, value]) => (value ?? null) !== null)
-      found.push([
-        table,
-        {
-          rows,
-          names: new Map(members.map(([name]) => [plain(name), name])),
-          types: new Map(typed.map(([name, value]) => [plain(name), `json ${typeof value}`])),
-        },
-      ])
+      const columns = [...values].map(([name, value]) => {
+        const type = value === undefined ? undefined : `json ${typeof value}`
+        return [plain(name), { name, type }] as const
+      })
+      found.push([table, { rows, columns: new Map(columns) }])
     }
     return new Map(found)
   }

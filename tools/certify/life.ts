@@ -18,7 +18,7 @@ export type Step = {
 }
 
 /** Twice what a run without changes costs: `/brands`, and `/changes` of two brands. */
-export const MOST_REQUESTS = 6
+const MOST_REQUESTS = 6
 
 const later: Fault = { status: 429, retryAfter: 1 }
 const away: Fault = { status: 503, retryAfter: 1 }

@@ -6,6 +6,7 @@ import { refreshAll } from '../../drizzle/db/refresh.ts'
 import { startEmulator } from '../../emulator/start.ts'
 import { mintApiKey } from '../../lib/api-key.ts'
 import { BASE } from '../../lib/app.ts'
+import { pull, type Query } from '../../test/support/copy.ts'
 import { addBrands } from './brands.ts'
 import { daysBefore, START } from './days.ts'
 import { addOrganization } from './organization.ts'
@@ -30,29 +31,21 @@ export async function startService() {
     await emulator.close()
   }
 
-  async function get(path: string, query: Readonly<Record<string, string>>) {
-    const response = await fetch(`${emulator.url}${BASE}/${path}?${new URLSearchParams(query)}`, {
+  async function get(path: string, query: Query) {
+    const url = new URL(BASE + path, emulator.url)
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value ?? '')
+    const response = await fetch(url, {
       // A rate budget of its own for each request.
       headers: { 'X-API-Key': ownKey, 'User-Agent': randomUUID() },
     })
-    if (!response.ok) throw new Error(`/${path}: ${response.status} ${await response.text()}`)
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
     return response.json()
-  }
-
-  async function pull(path: string, query: Readonly<Record<string, string>>) {
-    const rows: Row[] = []
-    for (let cursor = {}; ; ) {
-      const { data, pagination, meta } = await get(path, { ...query, ...cursor })
-      rows.push(...data)
-      if (!pagination?.hasMore) return { rows, fromDate: String(meta?.fromDate).slice(0, 10) }
-      cursor = { cursor: pagination.nextCursor }
-    }
   }
 
   /** Returns all rows that the service serves, and the first day that the plan reaches. */
   async function read(): Promise<{ tables: Tables; fromDate: string }> {
     const tables = new Map<string, Row[]>()
-    const { rows: brands } = await pull('brands', {})
+    const { data: brands } = await get('/brands', {})
     let fromDate = ''
     for (const { name, endpoint, kind } of STREAMS) {
       if (kind === 'listing') {
@@ -62,7 +55,7 @@ export async function startService() {
       const found: Row[] = []
       for (const { id } of brands) {
         const window = { brandId: String(id), fromDate: startDate, toDate: '9999-12-31' }
-        const { rows, fromDate: first } = await pull(endpoint, window)
+        const { rows, first } = await pull(get, `/${endpoint}`, window)
         found.push(...rows.map((row) => ({ brand_id: id, ...row })))
         fromDate = first
       }

@@ -1,11 +1,11 @@
+import pg from 'pg'
 import { plain } from './compare.ts'
-import type { Copy } from './copies.ts'
+import { type Copy, isLive } from './copies.ts'
 import type { Row } from './service.ts'
 
 type Query = (sql: string) => Promise<readonly Row[]>
 
-const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
-const identifier = (text: string): string => `"${text.replaceAll('"', '""')}"`
+const { escapeLiteral, escapeIdentifier } = pg
 
 /** Reads tables or views of a schema by SQL. `toJson` is the database's function that makes a row JSON. */
 export async function readBySql(
@@ -18,33 +18,27 @@ export async function readBySql(
 ): Promise<Copy> {
   const columns = await query(
     `select table_name, column_name, data_type from information_schema.columns
-     where table_schema = ${literal(schema)} and table_name in (${tables.map(literal)})`,
+     where table_schema = ${escapeLiteral(schema)} and table_name in (${tables.map(escapeLiteral)})`,
   )
-  const found = [...new Set(columns.map(({ table_name }) => String(table_name)))]
-  const selections = found.map(
+  const found = Map.groupBy(columns, ({ table_name }) => String(table_name))
+  const selections = [...found.keys()].map(
     (name) =>
-      `select ${literal(name)} as name, ${toJson}(t) as row from ${identifier(schema)}.${identifier(name)} as t`,
+      `select ${escapeLiteral(name)} as name, ${toJson}(t) as row from ${escapeIdentifier(schema)}.${escapeIdentifier(name)} as t`,
   )
-  const rows = found.length === 0 ? [] : await query(selections.join(' union all '))
+  const rows = found.size === 0 ? [] : await query(selections.join(' union all '))
+  const rowsOf = Map.groupBy(rows, ({ name }) => name)
   return new Map(
-    found.map((table) => {
-      const own = columns.filter(({ table_name }) => table_name === table)
-      return [
-        table,
-        {
-          rows: rows
-            .filter(({ name }) => name === table)
-            .map(({ row }): Row => Object(row))
-            .filter(isLive),
-          names: new Map(own.map(({ column_name }) => [plain(String(column_name)), String(column_name)])),
-          types: new Map(
-            own.map(({ column_name, data_type }) => [plain(String(column_name)), String(data_type)]),
-          ),
-        },
-      ]
-    }),
+    [...found].map(([table, own]) => [
+      table,
+      {
+        rows: (rowsOf.get(table) ?? []).map(({ row }): Row => Object(row)).filter(isLive),
+        columns: new Map(
+          own.map(({ column_name, data_type }) => {
+            const name = String(column_name)
+            return [plain(name), { name, type: String(data_type) }]
+          }),
+        ),
+      },
+    ]),
   )
 }
-
-/** Singer's loaders stamp the rows that are deleted. */
-export const isLive = (row: Row): boolean => (row._sdc_deleted_at ?? null) === null

@@ -39,16 +39,13 @@ export async function startSubject(
   { command, copy, schema, folder, report = () => {} }: Options,
   service: Service,
 ) {
-  const own = folder === undefined ? await mkdtemp(join(tmpdir(), 'certify-')) : undefined
-  const cwd = folder ?? own ?? ''
+  const cwd = folder ?? (await mkdtemp(join(tmpdir(), 'certify-')))
   await mkdir(cwd, { recursive: true })
   const readCopy = copyReader({ copy, schema, folder: cwd })
   const proxy = await startProxy(service.url)
   const verdicts: Verdict[] = []
   const judge = (promise: string, broken: readonly string[]) =>
     verdicts.push({ promise, kept: broken.length === 0, detail: broken.join('\n') })
-  const agents = new Set<string>()
-  const early = new Set<string>()
   const failed: string[] = []
   let known: readonly Difference[] = []
   let copied: Copy = new Map()
@@ -72,8 +69,6 @@ export async function startSubject(
         )
       }
       report(`${promise} ${traffic.requests} requests, ${seconds} s, exit code ${ended.code}`)
-      for (const agent of traffic.agents) agents.add(agent)
-      for (const request of traffic.early) early.add(request)
       if (stops === undefined && ended.code !== 0) {
         failed.push(`Exit code ${ended.code} here: ${promise}`)
         report(tail(ended))
@@ -91,14 +86,14 @@ export async function startSubject(
     /** Returns what the runs have shown. */
     verdicts: (): Verdict[] => {
       judge('Every run that can succeed ends with exit code 0.', failed)
-      judge('No request is sent again before Retry-After allows it.', [...early].slice(0, SHOWN))
-      judge('The User-Agent is its own, and the same for all requests.', wrongUserAgents(agents))
+      judge('No request is sent again before Retry-After allows it.', [...proxy.early].slice(0, SHOWN))
+      judge('The User-Agent is its own, and the same for all requests.', wrongUserAgents(proxy.agents))
       judge('Columns have the types of the fields.', unexpectedTypes(STREAMS, copied))
       return verdicts
     },
     close: async () => {
       await proxy.close()
-      if (own !== undefined) await rm(own, { recursive: true, force: true })
+      if (folder === undefined) await rm(cwd, { recursive: true, force: true })
     },
   }
 }

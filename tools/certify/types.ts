@@ -17,9 +17,9 @@ const EXPECTED: Readonly<Record<ColumnType, RegExp>> = {
 /** Returns the columns whose type is not what is expected, such as a date in a text. */
 export const unexpectedTypes = (streams: readonly Stream[], copy: Copy): string[] =>
   streams.flatMap(({ name, columns }) => {
-    const types = copy.get(name)?.types
+    const copied = copy.get(name)?.columns
     return columns.flatMap((column) => {
-      const type = types?.get(plain(column.name))
+      const type = copied?.get(plain(column.name))?.type
       return type === undefined || EXPECTED[column.type].test(type)
         ? []
         : [`${name}.${column.name} is ${type}`]
