@@ -51,9 +51,10 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--dataset", required=True, help="schema of the tables")
     parser.add_argument("--database", help="file of the DuckDB database, or another destination's connection string")
     parser.add_argument("--verify", action="store_true", help="compare days with their listing; exit 1 if any differs")
+    arguments = parser.parse_args()
     if not os.environ.get("EXPORT_API_KEY"):
         parser.error("Set the environment variable EXPORT_API_KEY to an export key.")
-    return parser.parse_args()
+    return arguments
 
 
 def main() -> None:

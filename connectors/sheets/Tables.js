@@ -16,8 +16,7 @@ function openTables() {
   const missing = STREAMS.filter(({ name }) => !present.some(({ title }) => title === name))
   // Before a sheet is created: a run that ends in between would leave it empty.
   if (missing.length > 0) forgetTokens()
-  for (const stream of missing) createSheet(stream)
-  const sheets = missing.length > 0 ? readSheets() : present
+  const sheets = [...present, ...missing.map(createSheet)]
   return Object.fromEntries(
     STREAMS.map((stream) => [
       stream.endpoint,
@@ -42,8 +41,10 @@ function openTable(stream, { sheetId }) {
   /** Appends rows and removes others, all or nothing. */
   const replace = (isReplaced, rows) => {
     keys ??= readKeys()
-    const ranges = rangesOf(keys.map(isReplaced))
-    const kept = keys.filter((key) => !isReplaced(key))
+    const marks = keys.map(isReplaced)
+    const ranges = rangesOf(marks)
+    if (ranges.length === 0 && rows.length === 0) return
+    const kept = keys.filter((_, index) => !marks[index])
     const cells = (rows.length + kept.length - keys.length) * stream.columns.length
     requireRoom(cells)
     const requests = []
@@ -58,7 +59,6 @@ function openTable(stream, { sheetId }) {
     // From the last range on: the earlier ones keep their places.
     for (const { startIndex, endIndex } of ranges.reverse())
       requests.push({ deleteDimension: { range: { sheetId, dimension: 'ROWS', startIndex, endIndex } } })
-    if (ranges.length === 0 && rows.length === 0) return
     update(requests)
     usedCells += cells
     const [first, second] = stream.columns
@@ -89,6 +89,7 @@ function rangesOf(marks) {
   return ranges
 }
 
+/** Creates the sheet of a stream. Returns its title and its identifier. */
 function createSheet({ name, columns }) {
   requireRoom(2 * columns.length)
   usedCells += 2 * columns.length
@@ -100,6 +101,7 @@ function createSheet({ name, columns }) {
     { addSheet: { properties: { sheetId, title: name, gridProperties } } },
     { appendCells: { sheetId, rows: [{ values }], fields: 'userEnteredValue' } },
   ])
+  return { title: name, sheetId }
 }
 
 /** Throws when the spreadsheet has no room for more cells. */

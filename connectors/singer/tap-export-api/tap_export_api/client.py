@@ -41,11 +41,11 @@ class ExportStream(RESTStream):
     def backoff_max_tries(self) -> int:
         return 60
 
-    def pages(self, path: str, **params: str | None) -> Iterator[dict]:
+    def pages(self, **params: str | None) -> Iterator[dict]:
         """Yields the JSON of each page. Raises `FatalAPIError` with the service's message for 4xx but 429."""
         send = self.request_decorator(self._request)
         while True:
-            request = self.build_prepared_request("GET", f"{self.url_base}{path}", params=params)
+            request = self.build_prepared_request("GET", f"{self.url_base}{self.path}", params=params)
             page = send(request, None).json(parse_float=Decimal)
             yield page
             params["cursor"] = page.get("pagination", {}).get("nextCursor")

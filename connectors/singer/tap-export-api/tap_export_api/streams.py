@@ -90,7 +90,7 @@ class BrandsStream(DefinedStream):
 
     def get_records(self, context: Row | None) -> Iterator[Row]:
         state = self.get_context_state(context)
-        rows = {row["id"]: self.record(row) for page in self.pages(self.path) for row in page["data"]}
+        rows = {row["id"]: self.record(row) for page in self.pages() for row in page["data"]}
         ids = self.config.get("brand_ids") or list(rows)
         for brand_id in ids:
             if brand_id not in rows:
@@ -154,7 +154,7 @@ class ChangesStream(BrandStream):
 
     def _list(self, brand_id: str, since: str | None) -> Listing:
         rows: list[Row] = []
-        for page in self.pages(self.path, brandId=brand_id, fromDate=self.config["start_date"], since=since):
+        for page in self.pages(brandId=brand_id, fromDate=self.config["start_date"], since=since):
             rows += page["data"]
         token = max((row["changed_at"] for row in rows), default=None)
         return Listing(rows, page["meta"]["fromDate"][:10], token)
@@ -208,7 +208,7 @@ class MetricStream(BrandStream):
         counts: Counter[str] = Counter()
         day_rows: list[Row] = []
         window = {"brandId": context["brand_id"], "fromDate": first, "toDate": last}
-        for page in self.pages(self.path, **window):
+        for page in self.pages(**window):
             start = page["meta"]["fromDate"][:10]
             if day_rows and day_rows[0]["date"] < start:
                 # The plan was lowered between two pages: the rest of this day does not follow.

@@ -50,7 +50,3 @@ class TapExportApi(Tap):
         changes_stream = ChangesStream(self, changes)
         metrics = [MetricStream(self, definition, changes_stream) for definition in of_kind["metric"]]
         return [BrandsStream(self, brands), changes_stream, *metrics]
-
-
-if __name__ == "__main__":
-    TapExportApi.cli()

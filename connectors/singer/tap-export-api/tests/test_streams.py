@@ -9,7 +9,7 @@ CONFIG = {"base_url": "http://service.example", "api_key": "key", "start_date": 
 
 
 def brands_of(brand_ids):
-    """Returns the stream of some brands of a key that reads a and b, and its records."""
+    """Returns the records of the stream of brands, for a key that reads a and b."""
     stream = TapExportApi(config={**CONFIG, "brand_ids": brand_ids}).streams["brands"]
     fields = [column["field"] for column in stream.columns]
     page = {"data": [{**dict.fromkeys(fields, "text"), "id": brand_id} for brand_id in "ab"]}
