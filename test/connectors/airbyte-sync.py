@@ -112,21 +112,20 @@ def create(db, stream):
 
 def load(db, stream, rows):
     """Inserts rows; of rows with the same key the one with the greatest cursor stays, and of these the last one."""
-    name = stream["stream"]["name"]
-    key = ", ".join(path[0] for path in stream["primary_key"])
-    columns = columns_of(stream)
+    name, columns = stream["stream"]["name"], columns_of(stream)
+    key = [path[0] for path in stream["primary_key"]]
+    in_order = sorted(rows, key=lambda row: row["changed_at"]) if stream["cursor_field"] else rows
+    newest = {tuple(row[column] for column in key): row for row in in_order}
     file = Path(f"{name}.jsonl")
-    file.write_text("".join(json.dumps({**row, "_order": order}) + "\n" for order, row in enumerate(rows)))
+    file.write_text("".join(json.dumps(row) + "\n" for row in newest.values()))
     if not stream["cursor_field"]:
         db.execute(f"delete from main.{name}")
-    stored = [*columns, "_airbyte_extracted_at"]
-    newest = "changed_at desc, _order desc" if stream["cursor_field"] else "_order desc"
+    updated = [column for column in [*columns, "_airbyte_extracted_at"] if column not in key]
     newer = f"where excluded.changed_at >= {name}.changed_at" if stream["cursor_field"] else ""
     db.execute(
-        f"insert into main.{name} select distinct on ({key}) {', '.join(columns)}, now() "
-        f"from read_json('{file}', format = 'newline_delimited', columns = {({**columns, '_order': 'BIGINT'})}) "
-        f"order by {newest} on conflict ({key}) "
-        f"do update set {', '.join(f'{c} = excluded.{c}' for c in stored if c not in key.split(', '))} {newer}"
+        f"insert into main.{name} select {', '.join(columns)}, now() "
+        f"from read_json('{file}', format = 'newline_delimited', columns = {columns}) "
+        f"on conflict ({', '.join(key)}) do update set {', '.join(f'{c} = excluded.{c}' for c in updated)} {newer}"
     )
 
 

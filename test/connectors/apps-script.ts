@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { MessageChannel, Worker } from 'node:worker_threads'
+import { onTestFinished } from 'vitest'
 
 /** A cell: a number, also for a date, a text or a boolean; null when it is empty. */
 type Cell = string | number | boolean | null
@@ -33,16 +34,9 @@ export type Script = {
   readonly world: () => Promise<World>
   /** Status codes that the script received. */
   readonly statuses: number[]
-  readonly stop: () => Promise<unknown>
 }
 
-export type Sent = { readonly url: string; readonly headers: Readonly<Record<string, string>> }
-
-export type Answered = {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly text: string
-}
+type Sent = { readonly url: string; readonly headers: Readonly<Record<string, string>> }
 
 export type Options = {
   /** A folder of `connectors/`. */
@@ -77,6 +71,10 @@ export function startAppsScript({
     workerData: { path, prompts, otherCells, isLocked, requestMs, signal, requests: port2 },
     transferList: [port2],
   })
+  onTestFinished(async () => {
+    requests.close()
+    await worker.terminate()
+  })
   const statuses: number[] = []
   // Apps Script sends this, whatever a script sets. Each project has an id of its own.
   const agent = `Mozilla/5.0 (compatible; Google-Apps-Script; beanserver; +https://script.google.com; id: ${randomUUID()})`
@@ -100,14 +98,10 @@ export function startAppsScript({
     call: (name, ...args) => send({ name, args }),
     world: () => send({}),
     statuses,
-    stop: async () => {
-      requests.close()
-      await worker.terminate()
-    },
   }
 }
 
-async function answer({ url, headers }: Sent, beforeRequest: Options['beforeRequest']): Promise<Answered> {
+async function answer({ url, headers }: Sent, beforeRequest: Options['beforeRequest']) {
   await beforeRequest?.({ url, headers })
   const response = await fetch(url, { headers })
   return {

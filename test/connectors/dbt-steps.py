@@ -1,4 +1,4 @@
-"""Runs the steps that stdin lists as JSON, in one process: SQL over a DuckDB file, and dbt commands.
+"""Runs steps in one process: SQL over a DuckDB file, and dbt commands. Stdin has the file and the steps as JSON.
 
 Prints the result of each as JSON: rows, or the status of each node.
 """
@@ -30,8 +30,9 @@ def run_dbt(command):
     ]
 
 
-steps = json.load(sys.stdin)
+task = json.load(sys.stdin)
 results = [
-    run_dbt(step["dbt"]) if "dbt" in step else run_sql(step["file"], step["sql"]) for step in steps
+    run_dbt(step["dbt"]) if "dbt" in step else run_sql(task["file"], step["sql"])
+    for step in task["steps"]
 ]
 json.dump(results, sys.stdout, default=str)

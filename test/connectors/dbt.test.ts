@@ -1,8 +1,7 @@
-import { execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { json, text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import pg from 'pg'
@@ -12,15 +11,18 @@ import { readStreams } from '../../connectors/definition/streams.ts'
 import { environment } from '../support/environment.ts'
 import type { Tenant } from '../support/tenant.ts'
 import { database } from '../support/world.ts'
-import { brandWithAnswers, COUNTED_FIGURES, countFigure, DAYS, type Figures } from './answers.ts'
+import { brandWithAnswers, COUNTED_FIGURES, countFigure, DAYS } from './answers.ts'
 import { copiesOfDlt, exportsOf, importOf } from './copies.ts'
+import { dltCommand, dltEnvironment } from './dlt.ts'
+import { dbtEnvironment } from './exact-models.ts'
 import { type Server, startPostgres } from './postgres.ts'
+import { runPython } from './python.ts'
 
 // Builds connectors/dbt over copies of one brand that dlt and imitations of two loaders made, and compares its figures with counts of the raw rows.
 
 const db = database()
 const streams = readStreams()
-const pathOf = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+const DBT_PACKAGE = fileURLToPath(new URL('../../connectors/dbt', import.meta.url))
 
 /** What a step returns: rows of SQL, or nodes of dbt. */
 type Result = readonly Readonly<Record<string, string | number | boolean | null>>[]
@@ -68,46 +70,18 @@ afterAll(async () => {
 /** Loads the copy `dlt`. */
 async function loadWithDlt(): Promise<void> {
   const python = join(await environment('dlt'), 'python')
-  const options = {
-    'base-url': inject('serviceUrl'),
-    'start-date': DAYS.first,
-    destination: 'duckdb',
-    dataset: 'dlt',
-    database: join(folder, 'copy.duckdb'),
-  }
-  await promisify(execFile)(
-    python,
-    ['export_api_pipeline.py', ...Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])],
-    {
-      cwd: pathOf('../../connectors/dlt'),
-      env: {
-        PATH: process.env.PATH,
-        DLT_DATA_DIR: join(folder, 'dlt'),
-        RUNTIME__DLTHUB_TELEMETRY: 'false',
-        EXPORT_API_KEY: its.key,
-      },
-    },
-  )
+  const file = join(folder, 'copy.duckdb')
+  const command = dltCommand({ url: inject('serviceUrl'), start: DAYS.first, dataset: 'dlt', file })
+  await promisify(execFile)(python, command, { cwd: folder, env: dltEnvironment(folder, its.key) })
 }
 
 /** Runs steps in one Python process. Returns the result of each. */
 async function run(steps: readonly Step[]): Promise<Result[]> {
-  const file = join(folder, 'copy.duckdb')
-  const python = spawn(join(await environment('dbt'), 'python'), [pathOf('dbt-steps.py')], {
-    cwd: pathOf('../../connectors/dbt'),
-    env: {
-      PATH: process.env.PATH,
-      HOME: folder,
-      DBT_PROFILES_DIR: folder,
-      DBT_TARGET_PATH: join(folder, 'target'),
-      DBT_LOG_PATH: folder,
-      DBT_SEND_ANONYMOUS_USAGE_STATS: 'false',
-    },
-  })
-  const errors = text(python.stderr)
-  python.stdin.end(JSON.stringify(steps.map((step) => ('sql' in step ? { ...step, file } : step))))
-  return json(python.stdout).catch(async () => {
-    throw new Error(await errors)
+  return runPython({
+    engine: 'dbt',
+    file: 'dbt-steps.py',
+    input: { file: join(folder, 'copy.duckdb'), steps },
+    options: { cwd: DBT_PACKAGE, env: dbtEnvironment(folder) },
   }) as Promise<Result[]>
 }
 
@@ -214,20 +188,16 @@ test('the package runs on PostgreSQL', async () => {
   }
 })
 
-/** Returns the figures of a model as the raw rows have them, apart from the last digits. */
-async function counted(name: string, monthly: boolean): Promise<Figures> {
-  const figures = await countFigure(db, { name, brandId: its.brandId, monthly, ...(!monthly && WINDOW) })
-  return Object.fromEntries(
-    Object.entries(figures).map(([of, rate]) => [of, rate === null ? null : expect.closeTo(rate, 9)]),
-  )
-}
+/** Returns the figures of a model as the raw rows have them. */
+const counted = (name: string, monthly: boolean) =>
+  countFigure(db, { name, brandId: its.brandId, monthly, ...(!monthly && WINDOW) })
 
 /** Rows that one of two exact models lacks. */
 const differences = (name: string, loader: string): string =>
   `(from of_dlt.exact_${name} except all from of_${loader}.exact_${name}) union all
    (from of_${loader}.exact_${name} except all from of_dlt.exact_${name})`
 
-const toFigures = (rows: Result, rate: string, by: readonly string[]): Figures =>
+const toFigures = (rows: Result, rate: string, by: readonly string[]) =>
   Object.fromEntries(
     rows.map((row) => {
       const month = row.month === undefined ? [] : [String(row.month).slice(0, 7)]

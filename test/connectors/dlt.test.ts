@@ -10,16 +10,19 @@ import pg from 'pg'
 import { afterAll, beforeAll, type ExpectStatic, inject, test } from 'vitest'
 import { readStreams } from '../../connectors/definition/streams.ts'
 import { certify } from '../../tools/certify/certify.ts'
+import { daysBefore } from '../../tools/certify/days.ts'
 import { pull, type Row } from '../support/call.ts'
+import { daysAgo } from '../support/clock.ts'
+import { sorted } from '../support/copy-check.ts'
 import { environment } from '../support/environment.ts'
 import { startFaltering } from '../support/faltering.ts'
 import { type Scene, scene } from '../support/scene.ts'
 import { database, refresh } from '../support/world.ts'
+import { dltCommand, dltEnvironment } from './dlt.ts'
 import { startPostgres } from './postgres.ts'
 
 const CONNECTOR = fileURLToPath(new URL('../../connectors/dlt/', import.meta.url))
 const START = '2026-10-01'
-const DAY = 86_400_000
 const AGENT = 'export-api-dlt/1.0.0'
 const streams = readStreams()
 const metrics = streams.filter(({ kind }) => kind === 'metric')
@@ -46,14 +49,10 @@ const run = promisify(execFile)
 
 let its: Scene
 
-/** The environment of a program of dlt, whose working folder is in `folder`. */
 const env = (key: string) => ({
-  PATH: process.env.PATH,
-  DLT_DATA_DIR: join(folder, 'dlt'),
-  RUNTIME__DLTHUB_TELEMETRY: 'false',
+  ...dltEnvironment(folder, key),
   PYTHONPATH: CONNECTOR,
   PYTHONUNBUFFERED: '1',
-  EXPORT_API_KEY: key,
 })
 
 type Outcome = { readonly code: number | null; readonly stdout: string; readonly stderr: string }
@@ -63,12 +62,8 @@ async function sync(
   { url, args = [] }: { url: string; args?: string[] },
   watch: (child: ChildProcess, line: string) => void = () => {},
 ): Promise<Outcome> {
-  const options = ['--destination', 'duckdb', '--dataset', 'export_api', '--database', file('copy.duckdb')]
-  const command = [join(CONNECTOR, 'export_api_pipeline.py'), '--base-url', url, '--start-date', START]
-  const child = spawn(join(bin, 'python'), [...command, ...options, ...args], {
-    cwd: folder,
-    env: env(its.key),
-  })
+  const command = dltCommand({ url, start: START, dataset: 'export_api', file: file('copy.duckdb') })
+  const child = spawn(join(bin, 'python'), [...command, ...args], { cwd: folder, env: env(its.key) })
   let [stdout, stderr] = ['', '']
   child.stderr.on('data', (data) => {
     stderr += data
@@ -90,9 +85,6 @@ async function query(sql: string): Promise<Row[]> {
   return stdout.trim() === '' ? [] : JSON.parse(stdout)
 }
 
-const sorted = (rows: readonly Row[]): string[] =>
-  rows.map((row) => JSON.stringify(Object.entries(row).sort())).sort()
-
 /** Expects that each table of the copy has the service's rows. */
 async function expectExact(expect: ExpectStatic): Promise<void> {
   for (const { name: table, endpoint, columns } of metrics) {
@@ -107,10 +99,8 @@ async function expectExact(expect: ExpectStatic): Promise<void> {
 beforeAll(async () => {
   its = await scene(db)
   const competitor = await its.rival('Rival')
-  const first = Date.parse(START) - DAY
-  const days = Array.from({ length: 50 }, (_, number) => new Date(first + number * DAY).toISOString())
-  for (const day of days)
-    await its.say(day, {
+  for (let number = 0; number < 50; number++)
+    await its.say(`${daysBefore(START, 1 - number)}T00:00:00Z`, {
       mentions: ['Acme', 'Rival'],
       citations: [{ url: 'https://site.example/', domain: null }],
       phrases: [{ polarity: 'positive', confidence: '0.1001' }],
@@ -228,16 +218,15 @@ test(
       return Object.fromEntries(await Promise.all(days))
     }
 
-    const recent = new Date(Date.now() - 10 * DAY).toISOString()
-    const today = recent.slice(0, 10)
+    const recent = daysAgo(10)
     const cites = (...urls: readonly string[]) => ({
       citations: urls.map((url) => ({ url: `https://${url}/` })),
     })
     await say('2025-11-03T12:00:00Z', cites('a', 'b'))
     const emptied = await say('2025-11-04T12:00:00Z', cites('a'))
     await say('2025-11-05T12:00:00Z', cites('a'))
-    await say(recent, cites('a'))
-    const all = ['2025-11-03 2', '2025-11-04 1', '2025-11-05 1', `${today} 1`]
+    await say(`${recent}T12:00:00Z`, cites('a'))
+    const all = ['2025-11-03 2', '2025-11-04 1', '2025-11-05 1', `${recent} 1`]
     expect(await load('citations')).toEqual({ citations: all })
     expect(await load('changes', 'citations', 'citation_share')).toEqual({
       citations: all,
@@ -258,8 +247,8 @@ test(
     expect(await load('citations')).toEqual({ citations: all.toSpliced(1, 1) })
     await db.query(`update subscriptions set plan = 'pro' where organization_id = $1`, [org.id])
     await say('2025-11-03T12:00:00Z', cites('c'))
-    await say(recent, cites('c'))
-    const lowered = ['2025-11-03 2', '2025-11-05 1', `${today} 2`]
+    await say(`${recent}T12:00:00Z`, cites('c'))
+    const lowered = ['2025-11-03 2', '2025-11-05 1', `${recent} 2`]
     expect(await load('citations')).toEqual({ citations: lowered })
     await db.query(`update subscriptions set plan = 'enterprise' where organization_id = $1`, [org.id])
     const whole = ['2025-11-03 3', ...lowered.slice(1)]

@@ -11,6 +11,16 @@ import { environment } from '../support/environment.ts'
 const PACKAGE = fileURLToPath(new URL('../../connectors/dbt/', import.meta.url))
 const METRICS = readStreams().filter(({ kind }) => kind === 'metric')
 
+/** The environment of dbt, which reads its profiles from a folder and writes into it. */
+export const dbtEnvironment = (folder: string) => ({
+  PATH: process.env.PATH,
+  HOME: folder,
+  DBT_PROFILES_DIR: folder,
+  DBT_TARGET_PATH: join(folder, 'target'),
+  DBT_LOG_PATH: folder,
+  DBT_SEND_ANONYMOUS_USAGE_STATS: 'false',
+})
+
 type Loaded = {
   readonly loader: 'airbyte' | 'singer'
   /** A DuckDB file, and the schema of its tables. */
@@ -30,17 +40,7 @@ export async function readExactModels({ loader, file, schema, folder }: Loaded) 
   await promisify(execFile)(
     join(await environment('dbt'), 'dbt'),
     ['build', '--quiet', '--select', 'path:models/exact', '--vars', vars],
-    {
-      cwd: PACKAGE,
-      env: {
-        PATH: process.env.PATH,
-        HOME: own,
-        DBT_PROFILES_DIR: own,
-        DBT_TARGET_PATH: join(own, 'target'),
-        DBT_LOG_PATH: own,
-        DBT_SEND_ANONYMOUS_USAGE_STATS: 'false',
-      },
-    },
+    { cwd: PACKAGE, env: dbtEnvironment(own) },
   ).catch((error) => {
     throw new Error(error.stdout)
   })

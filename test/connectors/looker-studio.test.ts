@@ -1,10 +1,10 @@
-import { afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
+import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { readStreams } from '../../connectors/definition/streams.ts'
 import { call, pull, type Row } from '../support/call.ts'
-import { fillDaily } from '../support/daily.ts'
 import { type Tenant, tenant } from '../support/tenant.ts'
 import { database } from '../support/world.ts'
 import { type Script, startAppsScript } from './apps-script.ts'
+import { fillMetrics } from './fill-metrics.ts'
 
 // Runs connectors/looker-studio in Node, over a stand-in for DataStudioApp and the real service.
 
@@ -12,21 +12,11 @@ const db = database()
 const STREAMS = readStreams().filter(({ kind }) => kind !== 'changes')
 
 let its: Tenant
-let script: Script | undefined
 
 beforeAll(async () => {
   its = await tenant(db)
-  const days = { brandId: its.brandId, first: '2026-10-01', days: 5 }
-  for (const { endpoint, kind, key } of STREAMS)
-    if (kind === 'metric')
-      await fillDaily(db, {
-        ...days,
-        name: endpoint,
-        rows: endpoint === 'citations' ? 2300 : key.length > 2 ? 30 : 5,
-      })
+  await fillMetrics(db, its.brandId)
 })
-
-afterEach(() => script?.stop())
 
 const credentials = (key: string) => ({ pathKey: { path: `${inject('serviceUrl')}/`, key } })
 
@@ -38,7 +28,6 @@ async function signIn(key = its.key): Promise<Script> {
 
 type Field = {
   readonly name: string
-  readonly dataType: string
   readonly semantics: { readonly conceptType: string; readonly semanticType: string }
   readonly defaultAggregationType?: string
   readonly formula?: string
@@ -168,10 +157,7 @@ describe('connectors/looker-studio', () => {
   })
 })
 
-function startScript(): Script {
-  script = startAppsScript({ folder: 'looker-studio' })
-  return script
-}
+const startScript = () => startAppsScript({ folder: 'looker-studio' })
 
 /** A value as Looker Studio reads it. */
 function written(type: string, value: unknown): unknown {

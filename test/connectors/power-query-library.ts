@@ -6,16 +6,10 @@ import { isFunction, lazy, RecordValue, raise, record, type Thunk, type Value } 
 export class Table {
   readonly columns: readonly string[]
   readonly rows: readonly RecordValue[]
-  readonly types: ReadonlyMap<string, string>
   readonly key: readonly string[]
-  constructor(
-    columns: readonly string[],
-    rows: readonly RecordValue[],
-    { types = new Map(), key = [] }: { types?: ReadonlyMap<string, string>; key?: readonly string[] } = {},
-  ) {
+  constructor(columns: readonly string[], rows: readonly RecordValue[], key: readonly string[] = []) {
     this.columns = columns
     this.rows = rows
-    this.types = types
     this.key = key
   }
 }
@@ -46,10 +40,10 @@ const fail = (what: string): never => {
 const asList = (value: Value): Thunk[] => (Array.isArray(value) ? value : fail('this as a list'))
 const asRecord = (value: Value): RecordValue =>
   value instanceof RecordValue ? value : fail('this as a record')
-const asTable = (value: Value): Table => (value instanceof Table ? value : fail('this as a table'))
+export const asTable = (value: Value): Table => (value instanceof Table ? value : fail('this as a table'))
 const asResponse = (value: Value): Response =>
   value instanceof Response ? value : fail('this as a response')
-const invoke = async (value: Value, ...values: Value[]): Promise<Value> =>
+export const invoke = async (value: Value, ...values: Value[]): Promise<Value> =>
   isFunction(value) ? value(...values) : fail('this as a function')
 const itemsOf = (value: Value): Promise<Value[]> => Promise.all(asList(value).map((item) => item()))
 const toList = (values: readonly Value[]): Thunk[] => values.map((value) => async () => value)
@@ -166,9 +160,9 @@ export const libraryOf = ({ key, send, wait }: Network): Readonly<Record<string,
   'List.Contains': async (list: Value, value: Value) => (await itemsOf(list)).includes(value),
   'List.Last': async (list: Value) => asList(list).at(-1)?.() ?? null,
   'List.Combine': async (lists: Value) => (await itemsOf(lists)).flatMap(asList),
-  'List.Generate': async (initial: Value, isLast: Value, next: Value, select: Value) => {
+  'List.Generate': async (initial: Value, goesOn: Value, next: Value, select: Value) => {
     const items: Thunk[] = []
-    for (let state = await invoke(initial); await invoke(isLast, state); state = await invoke(next, state)) {
+    for (let state = await invoke(initial); await invoke(goesOn, state); state = await invoke(next, state)) {
       const current = state
       items.push(lazy(() => invoke(select, current)))
     }
@@ -213,14 +207,14 @@ export const libraryOf = ({ key, send, wait }: Network): Readonly<Record<string,
           ]),
         ),
     )
-    return new Table(table.columns, rows, { types })
+    return new Table(table.columns, rows)
   },
   'Table.AddKey': async (value: Value, columns: Value) => {
     const table = asTable(value)
     const key = (await itemsOf(columns)).map(String)
     for (const name of key)
       if (!table.columns.includes(name)) return raise('Expression.Error', `No column ${name}`)
-    return new Table(table.columns, table.rows, { types: table.types, key })
+    return new Table(table.columns, table.rows, key)
   },
   'Table.AddColumn': (value: Value, name: Value, generate: Value) => {
     const table = asTable(value)

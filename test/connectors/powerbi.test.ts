@@ -4,11 +4,11 @@ import { TaskUtils } from '@microsoft/powerquery-parser'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { readStreams } from '../../connectors/definition/streams.ts'
 import { call, pull } from '../support/call.ts'
-import { fillDaily } from '../support/daily.ts'
 import { type Tenant, tenant } from '../support/tenant.ts'
 import { database } from '../support/world.ts'
-import { isFunction, readSection } from './power-query.ts'
-import { fieldsOf, libraryOf, type Network, Table } from './power-query-library.ts'
+import { fillMetrics } from './fill-metrics.ts'
+import { readSection } from './power-query.ts'
+import { asTable, fieldsOf, invoke, libraryOf, type Network, type Table } from './power-query-library.ts'
 
 // No engine runs connectors/powerbi outside Windows and Microsoft's cloud. Microsoft's packages parse and format it. A
 // small interpreter runs it over the real service.
@@ -24,10 +24,7 @@ let its: Tenant
 
 beforeAll(async () => {
   its = await tenant(db)
-  for (const { endpoint, key } of METRICS) {
-    const rows = endpoint === 'citations' ? 2300 : key.length > 2 ? 30 : 5
-    await fillDaily(db, { name: endpoint, brandId: its.brandId, rows, first: '2026-10-01', days: 5 })
-  }
+  await fillMetrics(db, its.brandId)
 })
 
 const RANGE = [new Date('2026-10-02T00:00:00Z'), new Date('2026-10-05T00:00:00Z')]
@@ -45,19 +42,13 @@ async function open({
     ...network,
   })
   const contents = await (await readSection(source, library)).get('ExportApi.Contents')?.()
-  if (!isFunction(contents)) throw new Error('ExportApi.Contents is no function.')
-  return tableOf(await contents(inject('serviceUrl'), ...range))
-}
-
-const tableOf = (value: unknown): Table => {
-  if (!(value instanceof Table)) throw new Error('The value is no table.')
-  return value
+  return asTable(await invoke(contents, inject('serviceUrl'), ...range))
 }
 
 /** Opens the entry of a navigation table. */
 async function enter(table: Table, key: string): Promise<Table> {
   for (const row of table.rows)
-    if ((await row.get('Key')?.()) === key) return tableOf(await row.get('Data')?.())
+    if ((await row.get('Key')?.()) === key) return asTable(await row.get('Data')?.())
   throw new Error(`The navigation table has no ${key}.`)
 }
 

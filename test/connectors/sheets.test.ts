@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
+import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { readStreams } from '../../connectors/definition/streams.ts'
 import type { Intercept } from '../../emulator/workers/outbound.ts'
 import { call, pull, type Row } from '../support/call.ts'
@@ -8,6 +8,7 @@ import { startOwnService } from '../support/own-service.ts'
 import { type Tenant, tenant } from '../support/tenant.ts'
 import { database } from '../support/world.ts'
 import { type Options, type Script, startAppsScript, type World } from './apps-script.ts'
+import { fillMetrics } from './fill-metrics.ts'
 
 // Runs connectors/sheets in Node, over stand-ins for Google's services and the real service.
 
@@ -24,21 +25,13 @@ beforeAll(async () => {
   await fill(its)
 })
 
-afterEach(() => script?.stop())
-
 async function fill({ brandId }: Tenant): Promise<void> {
-  for (const { endpoint, key } of METRICS) {
-    const days = key.length > 2 ? 5 : 30
-    await fillDaily(db, {
-      name: endpoint,
-      brandId,
-      rows: endpoint === 'citations' ? 2300 : 30,
-      first: '2026-10-01',
-      days,
-    })
-    await db.query('select daily.relist($1, $2)', [endpoint.replaceAll('-', '_'), brandId])
-  }
+  await fillMetrics(db, brandId)
+  await relist(brandId)
 }
+
+const relist = (brandId: string) =>
+  db.query('select daily.relist(metric, $1) from daily.row_schemas', [brandId])
 
 /** Starts the project in a new spreadsheet, and sets it up. */
 async function setUp({
@@ -103,7 +96,15 @@ describe('connectors/sheets', () => {
     const { call: run, world } = await setUp({ key: own.key })
     await run('syncAll')
     const before = await world()
-    for (const [metric, day, change] of [
+    const change = async (metric: string, day: number, statement: string) => {
+      const date = `2026-10-0${day}`
+      const values = [own.brandId, date]
+      const { rowCount } = await db.query(`${statement} where brand_id = $1 and date = $2`, values)
+      expect(rowCount).toBeGreaterThan(0)
+      const listed = [metric, ...values]
+      await db.query('select daily.list_changes($1, array[$2::uuid], array[$3::date])', listed)
+    }
+    for (const [metric, day, statement] of [
       ['visibility', 2, 'update daily.visibility set visible_count = 7'],
       ['citations', 3, `update daily.citations set url = '=HYPERLINK("https://a.example")' || citations`],
       ['sentiment', 4, 'delete from daily.sentiment'],
@@ -113,32 +114,15 @@ describe('connectors/sheets', () => {
       ['citation_share', 3, 'delete from daily.citation_share'],
       ['citation_share', 4, 'delete from daily.citation_share'],
       ['citation_share', 5, 'delete from daily.citation_share'],
-    ] as const) {
-      const date = `2026-10-0${day}`
-      const { rowCount } = await db.query(`${change} where brand_id = $1 and date = $2`, [own.brandId, date])
-      expect(rowCount).toBeGreaterThan(0)
-      await db.query('select daily.list_changes($1, array[$2::uuid], array[$3::date])', [
-        metric,
-        own.brandId,
-        date,
-      ])
-    }
+    ] as const)
+      await change(metric, day, statement)
     await run('syncAll')
     const after = await world()
     await expectExact(after, own)
     expect(after).not.toEqual(before)
     // The rows of these days are in several places now.
-    for (const date of ['2026-10-01', '2026-10-02', '2026-10-03']) {
-      await db.query('update daily.visibility set visible_count = 8 where brand_id = $1 and date = $2', [
-        own.brandId,
-        date,
-      ])
-      await db.query('select daily.list_changes($1, array[$2::uuid], array[$3::date])', [
-        'visibility',
-        own.brandId,
-        date,
-      ])
-    }
+    for (const day of [1, 2, 3])
+      await change('visibility', day, 'update daily.visibility set visible_count = 8')
     await run('syncAll')
     await expectExact(await world(), own)
     // Nothing is listed: one request for the brands, and one for the changes.
@@ -264,11 +248,11 @@ describe('connectors/sheets', () => {
 
   test('loads the older days when the plan reaches further back before an interrupted run goes on', async () => {
     const own = await tenant(db, { plan: 'pro' })
-    for (const { endpoint: name } of METRICS) {
+    for (const { name } of METRICS) {
       await fillDaily(db, { name, brandId: own.brandId, rows: 3, days: 3, first: '2026-02-01' })
       await fillDaily(db, { name, brandId: own.brandId, rows: 3, days: 3, first: daysAgo(5), from: 4 })
-      await db.query('select daily.relist($1, $2)', [name.replaceAll('-', '_'), own.brandId])
     }
+    await relist(own.brandId)
     const { call: run, world } = await setUp({ key: own.key, start: '2026-01-01', requestMs: 59_000 })
     await run('syncAll')
     const { sheets, triggers } = await world()

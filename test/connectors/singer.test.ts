@@ -10,7 +10,7 @@ import { certify } from '../../tools/certify/certify.ts'
 import { pull, type Row } from '../support/call.ts'
 import { environment } from '../support/environment.ts'
 import { scene } from '../support/scene.ts'
-import { database, refresh } from '../support/world.ts'
+import { database, place, refresh } from '../support/world.ts'
 import { readExactModels, readMetrics } from './exact-models.ts'
 import { startPostgres } from './postgres.ts'
 
@@ -79,10 +79,10 @@ function held(records: readonly Row[]): Row[] {
     .map(({ day_row, ...row }) => row)
 }
 
-/** A brand with an answer of two models, and with one of everything, on each of some days. */
+/** A brand with two answers on each day: one with citations, phrases and judgements, and one of another model. */
 async function brandWith(days: readonly string[]) {
   const { say, rival, ...brand } = await scene(db)
-  const other = await scene(db)
+  const { model: otherModel } = await place(db)
   const competitor = await rival('Globex')
   for (const day of days) {
     await say(`${day}T10:00:00Z`, {
@@ -93,10 +93,10 @@ async function brandWith(days: readonly string[]) {
         { competitor, recommended: false },
       ],
     })
-    await say(`${day}T11:00:00Z`, { model: other.model, citations: [{ url: 'https://c.example/' }] })
+    await say(`${day}T11:00:00Z`, { model: otherModel, citations: [{ url: 'https://c.example/' }] })
   }
   await refresh(db)
-  return { ...brand, otherModel: other.model }
+  return { ...brand, otherModel }
 }
 
 test('the tests of the Singer SDK pass', async () => {

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { startEmbeddedPostgres } from '../../emulator/postgres/embedded.ts'
 import { pull, type Row } from '../support/call.ts'
 import { readCodeBlocks } from '../support/code-blocks.ts'
-import { METRICS } from '../support/copy-check.ts'
+import { METRICS, sorted } from '../support/copy-check.ts'
 import { type Fault, startFaltering } from '../support/faltering.ts'
 import { hasAll } from '../support/programs.ts'
 import { type Scene, scene } from '../support/scene.ts'
@@ -160,9 +160,6 @@ const inDuckdb: Query = async (sql) => {
   if (status !== 0) throw new Error(stderr)
   return stdout.startsWith('[{') ? JSON.parse(stdout) : []
 }
-
-const sorted = (rows: readonly Row[]): string[] =>
-  rows.map((row) => JSON.stringify(Object.entries(row).sort())).sort()
 
 const served = async (endpoint: string, brandId: string): Promise<string[]> =>
   sorted(

@@ -37,5 +37,6 @@ export async function inexact(db: pg.Pool | pg.ClientBase, { brandId, days }: Co
   return found
 }
 
-const sorted = (rows: readonly Row[]): string[] =>
+/** Returns rows as sorted texts, whatever the order of their members. */
+export const sorted = (rows: readonly Row[]): string[] =>
   rows.map((row) => JSON.stringify(Object.entries(row).sort())).sort()

@@ -109,8 +109,6 @@ function fieldsOf(fields: Field[]) {
     return builder(field, setters, {
       setType: (type) => {
         field.semantics.semanticType = type
-        field.dataType =
-          type === 'NUMBER' || type === 'PERCENT' ? 'NUMBER' : type === 'BOOLEAN' ? 'BOOLEAN' : 'STRING'
       },
     })
   }
