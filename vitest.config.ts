@@ -7,6 +7,8 @@ const overServers = {
   globalSetup: ['test/support/service.ts'],
   testTimeout: 60_000,
   hookTimeout: 120_000,
+  // The default of one second fails on a busy machine.
+  expect: { poll: { timeout: 30_000 } },
 }
 
 export default defineConfig({

@@ -100,7 +100,7 @@ describe.skipIf(!inject('realPostgres'))('a refresh (skipped without a server: s
       child.kill('SIGKILL')
       expect((await gone)[1]).toBe('SIGKILL')
       // The server finishes the statement of the killed client.
-      await expect.poll(victims, { timeout: 10_000 }).toBe(0)
+      await expect.poll(victims).toBe(0)
       await refresh()
       expect(await differences(db)).toEqual([])
     }

@@ -266,7 +266,7 @@ describe.runIf(inject('realPostgres'))('a connection', () => {
     await expect.poll(isRunning).toBe(1)
     leave.abort()
     await asked
-    await expect.poll(isRunning, { timeout: 10_000 }).toBe(0)
+    await expect.poll(isRunning).toBe(0)
   })
 })
 

@@ -22,7 +22,7 @@ describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
     const paths = () =>
       requests.map((request) => new URL(request.url()).pathname.replace(/[0-9a-f]{16}/, '…')).sort()
     await expect
-      .poll(paths, { timeout: 15_000 })
+      .poll(paths)
       .toEqual(['', '/….css', '/….js', '/….svg'].map((name) => `/api/export/v1/docs${name}`))
 
     expect(await useKey(key)).toMatch(/^This key can read /)

@@ -173,7 +173,7 @@ async function attempt(roll: Dice): Promise<{ name: string; isLater: boolean; ou
 /** What the Worker's log says of the end of a client's file. */
 async function loggedOutcome({ id }: FileClient): Promise<string> {
   const isEnd = (line: string) => line.includes('"event":"file"') && line.includes(id)
-  await expect.poll(() => log.some(isEnd), { timeout: 30_000 }).toBe(true)
+  await expect.poll(() => log.some(isEnd)).toBe(true)
   return JSON.parse(log.find(isEnd) ?? '').outcome
 }
 

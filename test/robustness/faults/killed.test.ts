@@ -39,7 +39,7 @@ const isUp = async () => {
     () => false,
   )
 }
-const start = () => expect.poll(isUp, { timeout: 30_000, interval: 100 }).toBe(true)
+const start = () => expect.poll(isUp, { interval: 100 }).toBe(true)
 
 test.skipIf(binaries === undefined)(
   'a PostgreSQL that is killed gives 503 with Retry-After, and then whole pages again',
@@ -67,7 +67,7 @@ test.skipIf(binaries === undefined)(
     const next = (status: number) => {
       const from = answers.length
       const isAnswered = () => answers.slice(from).some((answer) => answer.status === status)
-      return expect.poll(isAnswered, { timeout: 30_000 }).toBe(true)
+      return expect.poll(isAnswered).toBe(true)
     }
     for (let kills = 0; kills < 3; kills += 1) {
       await next(200)

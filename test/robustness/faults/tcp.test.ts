@@ -26,7 +26,7 @@ afterAll(async () => {
 
 const isWhole = async () => (await round()).every(({ outcome }) => outcome === 'whole')
 const isCounted = async () => (await round()).every(({ counted }) => counted)
-const back = { timeout: 30_000, interval: 200 }
+const back = { interval: 200 }
 
 describe('Postgres', () => {
   test.each<NetworkFault>(['refuses', 'cuts', 'stalls', 'corrupts'])('that %s', async (fault) => {
@@ -73,7 +73,7 @@ describe.skipIf(!redisUrl)('Redis', () => {
     // Replies share a connection: what is cut after one reply may still have brought it.
     const uncounted = all.filter(({ counted }) => !counted).length
     expect(uncounted).toBeGreaterThan(0)
-    await expect.poll(lost, { timeout: 10_000 }).toBe(uncounted)
+    await expect.poll(lost).toBe(uncounted)
     redis?.turn('fine')
     await expect.poll(isCounted, back).toBe(true)
   })

@@ -18,7 +18,7 @@ test.each(FAULTS.upstash.map((fault) => ({ ...fault, fault })))('Upstash that $n
   for (const { stage, outcome } of all) expect(outcome, stage.name).toBe('whole')
   const uncounted = all.filter(({ counted }) => !counted).length
   if (!harmless) expect(uncounted).toBe(stages().length)
-  await expect.poll(lost, { timeout: 10_000 }).toBe(uncounted)
+  await expect.poll(lost).toBe(uncounted)
   expectNoSecretsLogged(service.log(), stages())
 })
 
@@ -26,5 +26,5 @@ test('Upstash that falls silent, at any point of its answer', async () => {
   service.clearLog()
   const all = await waves('upstash', SILENCES)
   expect(all.filter(({ outcome, counted }) => outcome === 'unavailable' || counted)).toEqual([])
-  await expect.poll(lost, { timeout: 10_000 }).toBe(all.length)
+  await expect.poll(lost).toBe(all.length)
 })

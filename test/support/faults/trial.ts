@@ -45,7 +45,7 @@ export function trial(servers?: () => Promise<Servers>): Trial {
       const met = service.trips(struck) + asking
       service.strike((asked) => (asked === struck ? fault : undefined))
       rounds.push(round())
-      await expect.poll(() => service.trips(struck), { timeout: 7_000 }).toBe(met)
+      await expect.poll(() => service.trips(struck)).toBe(met)
     }
     return (await Promise.all(rounds)).flat()
   }
