@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import type { StdinOptions } from 'esbuild'
 import document from '../functions/openapi.json' with { type: 'json' }
 import type { SiteFile } from '../lib/site.ts'
+import { bundleAsset, NOTICE } from './bundle-asset.ts'
 import { javascript, toCode } from './formula.ts'
 import { llmsTxt } from './markdown/llms.ts'
 import { markdown } from './markdown/page.ts'
@@ -31,8 +31,8 @@ export async function llms(): Promise<Files> {
 export async function files(): Promise<Files> {
   const reference = readReference(document)
   const [script, style, icon, sync, specification] = await Promise.all([
-    build({ contents: entryPoint(reference), resolveDir: SITE, loader: 'ts' }),
-    readFile(`${SITE}style.css`, 'utf8').then((contents) => build({ contents, loader: 'css' })),
+    bundleAsset({ contents: entryPoint(reference), resolveDir: SITE, loader: 'ts' }),
+    readFile(`${SITE}style.css`, 'utf8').then((contents) => bundleAsset({ contents, loader: 'css' })),
     readFile(`${SITE}icon.svg`, 'utf8'),
     readFile(`${SITE}../docs/sync.md`, 'utf8'),
     readFile(`${SITE}../docs/specification.md`, 'utf8'),
@@ -79,26 +79,8 @@ function entryPoint({ endpoints }: Reference): string {
     parameters: endpoint.parameters.map((parameter) => ({ ...parameter, description: '', example: '' })),
   }))
   return `
-/*! d3-array and d3-time: Copyright Mike Bostock, ISC License */
-import { sum } from './browser/evaluate-formula.ts'
+${NOTICE}
+import { sum } from './browser/formula-sums.ts'
 import { main } from './browser/main.ts'
 main(${JSON.stringify(withoutProse)}, { ${formulas.join(', ')} })`
-}
-
-async function build(stdin: StdinOptions): Promise<string> {
-  // Imported here because commands that only list the Workers do not need esbuild.
-  const { build } = await import('esbuild')
-  const { outputFiles } = await build({
-    stdin,
-    write: false,
-    bundle: true,
-    minify: true,
-    format: 'esm',
-    target: 'es2022',
-    legalComments: 'inline',
-    logLevel: 'silent',
-  })
-  const [file] = outputFiles
-  if (file === undefined) throw new Error('esbuild returned no file')
-  return file.text
 }

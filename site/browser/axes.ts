@@ -4,8 +4,8 @@ import { createSvgElement } from './elements.ts'
 
 const HEIGHT = 240
 const MARGIN = { top: 10, right: 30, bottom: 26, left: 48 }
-/** Width of the label of a day, with the space around it. */
-const LABEL = 84
+/** Width of the label of a day, with the space around it: as a rule, and at least. */
+const LABEL = { usual: 84, least: 60 }
 
 /** Where days and percentages are in a plot, in pixels. */
 export type Axes = {
@@ -38,16 +38,19 @@ export function axes({ days, highest, width }: Extent): Axes {
     createSvgElement('line', { class: 'grid', x1: MARGIN.left, x2: right, y1: y(value), y2: y(value) }),
     createSvgElement('text', { x: MARGIN.left - 8, y: y(value) + 4, 'text-anchor': 'end' }, [`${value} %`]),
   ])
-  const columns = labels(days, (right - MARGIN.left) / LABEL).map(({ day, label }) =>
+  const columns = labels(days, right - MARGIN.left).map(({ day, label }) =>
     createSvgElement('text', { x: x(day), y: HEIGHT - 6, 'text-anchor': 'middle' }, [label]),
   )
   return { height: HEIGHT, top, bottom, x, y, dayAt, elements: [...rows, ...columns] }
 }
 
-/** Chooses the days to label, about as many as `count`. */
-function labels(days: readonly string[], count: number): { day: number; label: string }[] {
+/** Chooses the days to label, as many as fit a width. */
+function labels(days: readonly string[], width: number): { day: number; label: string }[] {
   const [first = '', last = ''] = [days[0], days.at(-1)]
-  const chosen = utcTicks(new Date(first), new Date(last), count).filter((date) => date.getUTCHours() === 0)
+  const dates = utcTicks(new Date(first), new Date(last), width / LABEL.usual)
+  const midnights = dates.filter((date) => date.getUTCHours() === 0)
+  const step = Math.ceil(midnights.length / (width / LABEL.least))
+  const chosen = midnights.filter((_, index) => index % step === 0)
   const areMonths = chosen.length > 1 && chosen.every((date) => date.getUTCDate() === 1)
   const format = new Intl.DateTimeFormat('en', {
     timeZone: 'UTC',

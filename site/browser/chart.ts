@@ -7,8 +7,8 @@ import { disclosure, scrollable } from './regions.ts'
 
 type Chart = DailyLines & {
   readonly title: string
-  /** Whether the first line is of all rows. */
-  readonly total: boolean
+  /** Names it among the charts of the page. The title by default. */
+  readonly label?: string
   /** What a reader should know about the days. */
   readonly note: string
 }
@@ -27,7 +27,7 @@ const KEYS: Readonly<Record<string, (day: number | undefined, last: number) => n
 }
 
 /** Renders a line chart. Its plot is a slider that selects a day, with the pointer or the keyboard. */
-export function chart({ title, total, note, days, lines }: Chart): Node {
+export function chart({ title, label = title, note, days, lead, lines }: Chart): Node {
   const [first = '', last = ''] = [days[0], days.at(-1)]
   const caption = createElement('figcaption', {}, [
     createElement('strong', {}, [`${title} by day`]),
@@ -37,14 +37,14 @@ export function chart({ title, total, note, days, lines }: Chart): Node {
   ])
   if (days.length === 0) return createElement('figure', { class: 'chart' }, [caption])
 
-  const classes = lineClasses(lines, total)
+  const classes = lineClasses(lines, lead)
   const heading = createElement('p')
   const legend = createElement('dl')
   const holder = createElement('div', {
     class: 'plot',
     role: 'slider',
     tabindex: '0',
-    'aria-label': `${title} by day. Arrow keys select a day.`,
+    'aria-label': `${label} by day. Arrow keys select a day.`,
     'aria-valuemin': '0',
     'aria-valuemax': String(days.length - 1),
   })
@@ -85,7 +85,7 @@ export function chart({ title, total, note, days, lines }: Chart): Node {
   }).observe(holder)
 
   select(undefined)
-  const numbers = disclosure('Numbers of the chart', () => table(title, { days, lines }))
+  const numbers = disclosure('Numbers of the chart', () => table(label, { days, lines }))
   return createElement('figure', { class: 'chart' }, [
     caption,
     createElement('div', { class: 'results' }, [heading, legend]),
@@ -95,7 +95,7 @@ export function chart({ title, total, note, days, lines }: Chart): Node {
 }
 
 /** Renders the numbers of a chart, in percent. */
-function table(title: string, { days, lines }: DailyLines): Node {
+function table(label: string, { days, lines }: Pick<DailyLines, 'days' | 'lines'>): Node {
   const head = ['Day', ...lines.map(({ name }) => name)].map((name) =>
     createElement('th', { scope: 'col' }, [name]),
   )
@@ -104,7 +104,7 @@ function table(title: string, { days, lines }: DailyLines): Node {
       createElement('th', { scope: 'row' }, [name]),
       ...values.map((value) => createElement('td', { class: 'number' }, [percent(value)])),
     ])
-  return createElement('div', scrollable(`Numbers of the chart: ${title}`), [
+  return createElement('div', scrollable(`Numbers of the chart: ${label}`), [
     createElement('table', {}, [
       createElement('thead', {}, [createElement('tr', {}, head)]),
       createElement('tbody', {}, [

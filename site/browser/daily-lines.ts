@@ -1,6 +1,5 @@
-import { utcDay } from 'd3-time'
-import type { Formula } from '../../lib/operation.ts'
-import { type CompiledFormula, evaluateFormula, type Row } from './evaluate-formula.ts'
+import { sum } from 'd3-array'
+import type { FormulaSums } from './formula-sums.ts'
 
 /** A line of a chart. Figures and values are percentages; null where the formula has no value. */
 export type Line = {
@@ -12,38 +11,25 @@ export type Line = {
 }
 
 /** The lines of a chart over all days from the first to the last that has rows. */
-export type DailyLines = { readonly days: readonly string[]; readonly lines: readonly Line[] }
-
-type Metric = {
-  readonly rows: readonly Row[]
-  readonly formula: Formula
-  readonly compiled: CompiledFormula
-  /** Name of the line of all rows. */
-  readonly name: string
+export type DailyLines = {
+  readonly days: readonly string[]
+  /** Whether the first line stands apart from the others, which are in the order of their figures. */
+  readonly lead: boolean
+  readonly lines: readonly Line[]
 }
 
-/** Applies a formula to the rows of each day. The lines of a field's values are in the order of their figures. */
-export function dailyLines({ rows, formula: { per, breakdown }, compiled, name }: Metric): DailyLines {
-  const rowsByDay = Map.groupBy(rows, ({ date }) => String(date))
-  const days = everyDay([...rowsByDay.keys()])
-  const linesOf = (field: string | undefined): Line[] => {
-    const daily = days.map((day) => evaluateFormula(compiled, rowsByDay.get(day) ?? [], field))
-    return [...evaluateFormula(compiled, rows, field)]
-      .map(([group, figure]) => ({
-        name: field === undefined ? name : group,
-        figure,
-        values: daily.map((values) => values.get(group) ?? null),
-      }))
-      .sort((left, right) => (right.figure ?? -1) - (left.figure ?? -1))
-  }
-  return { days, lines: [...linesOf(per), ...(breakdown === undefined ? [] : linesOf(breakdown))] }
+/** Divides the sums of each line. */
+export function dailyLines({ days, lead, lines }: FormulaSums): DailyLines {
+  const divided = lines.map(
+    ({ name, part, whole }): Line => ({
+      name,
+      figure: percentage(sum(part), sum(whole)),
+      values: days.map((_, day) => percentage(part[day] ?? 0, whole[day] ?? 0)),
+    }),
+  )
+  const first = lead ? 1 : 0
+  const others = divided.slice(first).sort((left, right) => (right.figure ?? -1) - (left.figure ?? -1))
+  return { days, lead, lines: [...divided.slice(0, first), ...others] }
 }
 
-/** Returns the days from the first to the last of these, which are in ascending order. */
-function everyDay(days: readonly string[]): string[] {
-  const [first, last] = [days[0], days.at(-1)]
-  if (first === undefined || last === undefined) return []
-  return utcDay
-    .range(new Date(first), utcDay.offset(new Date(last), 1))
-    .map((day) => day.toISOString().slice(0, 10))
-}
+const percentage = (part: number, whole: number): number | null => (whole === 0 ? null : (part / whole) * 100)

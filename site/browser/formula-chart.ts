@@ -1,7 +1,7 @@
 import type { Endpoint } from '../reference.ts'
 import { chart } from './chart.ts'
 import { dailyLines } from './daily-lines.ts'
-import type { CompiledFormula } from './evaluate-formula.ts'
+import { type CompiledFormula, formulaSums } from './formula-sums.ts'
 import { completeDays, type LoadedRows } from './loaded-rows.ts'
 
 type Metric = {
@@ -14,8 +14,9 @@ type Metric = {
 export function formulaChart({ endpoint, compiled, loaded }: Metric): Node[] {
   const { summary, formula } = endpoint
   if (formula === undefined || compiled === undefined || loaded.rows.length === 0) return []
-  const lines = dailyLines({ rows: completeDays(loaded), formula, compiled, name: summary })
+  const sums = formulaSums({ formula, compiled, name: summary })
+  for (const row of completeDays(loaded)) sums.add(row)
   const note =
     loaded.next === null ? '' : `Rows of ${loaded.rows.at(-1)?.date} can continue on the next page.`
-  return [chart({ ...lines, title: summary, total: formula.breakdown !== undefined, note })]
+  return [chart({ ...dailyLines(sums.result()), title: summary, note })]
 }

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../reference.ts'
 import { find } from './elements.ts'
-import type { Row } from './evaluate-formula.ts'
+import type { Row } from './formula-sums.ts'
 import { sendRequest } from './request.ts'
 import { errorOf, NO_RESPONSE, rowsOf, SENDING } from './response-view.ts'
 

@@ -6,9 +6,9 @@ const NAMED = 5
 /** The class of lines that are muted. */
 export const OTHER = 'line-other'
 
-/** Returns the class of each line: its colour. `total` tells whether the first line is of all rows, which is extra. */
-export const lineClasses = (lines: readonly Line[], total: boolean): string[] =>
+/** Returns the class of each line: its colour. `lead` tells whether the first line stands apart. */
+export const lineClasses = (lines: readonly Line[], lead: boolean): string[] =>
   lines.map((_, index) => {
-    const number = total ? index : index + 1
+    const number = lead ? index : index + 1
     return number > NAMED ? OTHER : `line-${number}`
   })

@@ -18,7 +18,7 @@ export type Plot = {
   readonly mark: (position: Position | undefined) => void
 }
 
-type Drawing = DailyLines & {
+type Drawing = Pick<DailyLines, 'days' | 'lines'> & {
   /** Class of each line: its colour. */
   readonly classes: readonly string[]
   /** In pixels. */

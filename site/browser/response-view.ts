@@ -1,6 +1,6 @@
 import type { Endpoint } from '../reference.ts'
 import { createElement } from './elements.ts'
-import type { Row } from './evaluate-formula.ts'
+import type { Row } from './formula-sums.ts'
 import { showCode } from './highlight.ts'
 import { indentJson, isRow, parseObject } from './json.ts'
 import { disclosure, scrollable } from './regions.ts'

@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { figuresOf } from '../../connectors/definition/formulas.ts'
 import { readStreams } from '../../connectors/definition/streams.ts'
-import { evaluateFormula } from '../../site/browser/evaluate-formula.ts'
+import { compileFormula } from '../../site/compile-formula.ts'
 import { call, pull } from '../support/call.ts'
-import { compileFormula } from '../support/compile-formula.ts'
+import { chartLines, figuresOf as lineFigures } from '../support/chart-lines.ts'
 import { fillDaily } from '../support/daily.ts'
 import { type Tenant, tenant } from '../support/tenant.ts'
 import { database } from '../support/world.ts'
@@ -134,10 +134,13 @@ describe('connectors/grafana', () => {
     const figure = (of: typeof served) =>
       formula === null
         ? new Map([['', of.reduce((sum, row) => sum + Number(row[totals[0] ?? '']), 0)]])
-        : evaluateFormula(
-            compileFormula(formula),
-            of.map((row) => ({ ...row, per: nameOf(row) })),
-            'per',
+        : lineFigures(
+            chartLines({
+              rows: of.map((row) => ({ ...row, per: nameOf(row) })),
+              formula: { per: 'per' },
+              compiled: compileFormula(formula),
+              name: '',
+            }),
           )
     const scale = formula === null ? 1 : 100
     const shown = (panel: Panel, name: string, date?: string) => {

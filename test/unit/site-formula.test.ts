@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { type CompiledFormula, evaluateFormula } from '../../site/browser/evaluate-formula.ts'
 import { indentJson } from '../../site/browser/json.ts'
+import { compileFormula } from '../../site/compile-formula.ts'
 import { summedFields } from '../../site/formula.ts'
-import { compileFormula } from '../support/compile-formula.ts'
+import { chartLines, figuresOf } from '../support/chart-lines.ts'
 import { reference } from '../support/reference.ts'
 
 const formulas = reference.endpoints.flatMap(({ id, formula, fields }) =>
@@ -31,11 +31,14 @@ test.each(formulas)('the formula of $id sums fields of its rows', ({
   for (const field of [per, breakdown]) if (field !== undefined) expect(names).toContain(field)
 })
 
-/** Compiles a formula like the page's script. */
-const compile = (id: string): CompiledFormula => {
+/** Returns the figures of rows of a day, by the names of their lines. */
+function evaluate(id: string, rows: readonly object[]) {
   const formula = formulas.find((each) => each.id === id)?.formula
   if (formula === undefined) throw new Error(`${id} has no formula`)
-  return compileFormula(formula)
+  const dated = rows.map((row) => ({ date: '2026-03-01', ...row }))
+  return figuresOf(
+    chartLines({ rows: dated, formula: { per: formula.per }, compiled: compileFormula(formula), name: '' }),
+  )
 }
 
 describe('evaluating a formula', () => {
@@ -44,12 +47,12 @@ describe('evaluating a formula', () => {
       { visible_count: 1, total_prompts: 1, visibility_rate: 100 },
       { visible_count: 0, total_prompts: 3, visibility_rate: 0 },
     ]
-    expect(evaluateFormula(compile('visibility'), rows, undefined)).toEqual(new Map([['', 25]]))
+    expect(evaluate('visibility', rows)).toEqual(new Map([['', 25]]))
   })
 
   test('accepts numbers as text', () => {
     const rows = [{ positive_weight: '1.5000', negative_weight: '0.5000' }]
-    expect(evaluateFormula(compile('sentiment'), rows, undefined)).toEqual(new Map([['', 75]]))
+    expect(evaluate('sentiment', rows)).toEqual(new Map([['', 75]]))
   })
 
   test('recovers the recommending answers of each day, per entity', () => {
@@ -58,7 +61,7 @@ describe('evaluating a formula', () => {
       { entity_name: 'Them', recommended_rate: 0, judged_answers: 3 },
       { entity_name: 'Us', recommended_rate: 100, judged_answers: 1 },
     ]
-    expect(evaluateFormula(compile('recommended-rate'), rows, 'entity_name')).toEqual(
+    expect(evaluate('recommended-rate', rows)).toEqual(
       new Map([
         ['Us', 50],
         ['Them', 0],
@@ -68,7 +71,7 @@ describe('evaluating a formula', () => {
 
   test('returns null when the divisor is 0', () => {
     const rows = [{ positive_weight: 0, negative_weight: 0, neutral_mentions: 4 }]
-    expect(evaluateFormula(compile('sentiment'), rows, undefined)).toEqual(new Map([['', null]]))
+    expect(evaluate('sentiment', rows)).toEqual(new Map([['', null]]))
   })
 })
 
