@@ -10,6 +10,7 @@ import { lookml } from './lookml.ts'
 import { powerbi } from './powerbi.ts'
 import { python } from './python.ts'
 import { readStreams, type Stream } from './streams.ts'
+import { typescript } from './typescript.ts'
 
 /** Generated text of a connector: a file, or a named block in a file that is otherwise written by hand. */
 export type Generated = {
@@ -20,7 +21,9 @@ export type Generated = {
   readonly block?: string
 }
 
-const WRITERS: readonly ((streams: readonly Stream[]) => readonly Generated[])[] = [
+const WRITERS: readonly ((
+  streams: readonly Stream[],
+) => readonly Generated[] | Promise<readonly Generated[]>)[] = [
   airbyte,
   appsScript,
   cube,
@@ -31,6 +34,7 @@ const WRITERS: readonly ((streams: readonly Stream[]) => readonly Generated[])[]
   lookml,
   powerbi,
   python,
+  typescript,
 ]
 
 const urlOf = (path: string): URL => new URL(`../${path}`, import.meta.url)
@@ -49,7 +53,8 @@ export function withBlock(content: string, block: string, text: string): string 
 export async function generate(): Promise<Map<string, string>> {
   const streams = readStreams()
   const files = new Map<string, string>()
-  for (const { path, text, block } of WRITERS.flatMap((writer) => writer(streams))) {
+  const generated = await Promise.all(WRITERS.map((writer) => writer(streams)))
+  for (const { path, text, block } of generated.flat()) {
     if (block === undefined) files.set(path, text)
     else files.set(path, withBlock(files.get(path) ?? (await readFile(urlOf(path), 'utf8')), block, text))
   }

@@ -1,0 +1,96 @@
+import type { ClientOptions } from './options.ts'
+import { type Abortable, type Endpoint, endpoint } from './pages.ts'
+import { createSend } from './send.ts'
+import type {
+  Brand,
+  ChangeRow,
+  // <generated rows>
+  CitationRow,
+  CitationShareRow,
+  CompetitorRow,
+  RecommendedRateRow,
+  SentimentRow,
+  VisibilityRow,
+  // </generated rows>
+} from './types.gen.ts'
+
+/** Days are `YYYY-MM-DD`, in UTC. */
+export type MetricWindow = {
+  readonly brandId: string
+  /** Default: 30 days before today. */
+  readonly fromDate?: string | undefined
+  /** Default: today. */
+  readonly toDate?: string | undefined
+}
+
+export type ChangesWindow = {
+  readonly brandId: string
+  /** A `changedAt` as received: only later changes are listed. Default: all. */
+  readonly since?: string | undefined
+  /** Bounds of the listed days. Default: as far as the plan reaches. */
+  readonly fromDate?: string | undefined
+  readonly toDate?: string | undefined
+}
+
+/** A day whose rows changed. `totals` sums the fields that add up. Compare `changedAt` as text, never with a clock. */
+export type ChangedDay = {
+  readonly endpoint: string
+  readonly date: string
+  readonly rows: number
+  readonly totals: Readonly<Record<string, number>>
+  readonly changedAt: string
+}
+
+/** A row of any metric. */
+export type MetricRow = Readonly<Record<string, string | number | boolean | null>>
+
+type Metric<Row> = Endpoint<Row, MetricWindow>
+
+/**
+ * A client of the Export API. Waits on 429 and 503 as `Retry-After` says, and repeats broken requests; then throws an
+ * `ExportApiError` of its status. Rates and weights are numbers; `decimalText` returns the service's text of one.
+ */
+export class ExportApi {
+  // <generated metrics>
+  /** Returns how many answers mention the brand. */
+  readonly visibility: Metric<VisibilityRow>
+  /** Returns how many answers mention each active competitor, measured like the brand's own visibility. */
+  readonly competitors: Metric<CompetitorRow>
+  /** Returns the URLs that answers cite. */
+  readonly citations: Metric<CitationRow>
+  /** Returns how many answers cite each URL, and in how many of them the citation is owned. */
+  readonly citationShare: Metric<CitationShareRow>
+  /** Returns the sentiment of the phrases about the brand, across all models and markets. */
+  readonly sentiment: Metric<SentimentRow>
+  /** Returns how often answers recommend the brand and its active competitors. */
+  readonly recommendedRate: Metric<RecommendedRateRow>
+  // </generated metrics>
+  /** Returns the metric with the `endpoint` of a changed day. */
+  readonly metric: (endpoint: string) => Metric<MetricRow>
+  /** Days whose rows changed, by `changedAt`. */
+  readonly changedDays: Endpoint<ChangedDay, ChangesWindow>
+  /** Returns the brands that the key can read. */
+  readonly brands: (options?: Abortable) => Promise<readonly Brand[]>
+
+  constructor(options: ClientOptions) {
+    const send = createSend(options)
+    const metric = <Row>(name: string): Metric<Row> => endpoint(send, `/${name}`, (row: Row) => row)
+    // <generated requests>
+    this.visibility = metric('visibility')
+    this.competitors = metric('competitors')
+    this.citations = metric('citations')
+    this.citationShare = metric('citation-share')
+    this.sentiment = metric('sentiment')
+    this.recommendedRate = metric('recommended-rate')
+    // </generated requests>
+    this.metric = metric
+    this.changedDays = endpoint(send, '/changes', ({ changed_at, ...day }: ChangeRow) => ({
+      ...day,
+      changedAt: changed_at,
+    }))
+    this.brands = async ({ signal } = {}) => {
+      const { body } = await send<{ data: readonly Brand[] }>('/brands', {}, signal)
+      return body.data
+    }
+  }
+}

@@ -1,0 +1,31 @@
+export {
+  type ChangedDay,
+  type ChangesWindow,
+  ExportApi,
+  type MetricRow,
+  type MetricWindow,
+} from './client.ts'
+export { decimalText } from './decimal.ts'
+export {
+  BadRequestError,
+  ConnectionError,
+  ExportApiError,
+  ForbiddenError,
+  NotFoundError,
+  RateLimitError,
+  ServerError,
+  UnauthorizedError,
+} from './errors.ts'
+export type { ClientOptions, Retry } from './options.ts'
+export type { Endpoint, Page } from './pages.ts'
+export type {
+  Brand,
+  // <generated rows>
+  CitationRow,
+  CitationShareRow,
+  CompetitorRow,
+  RecommendedRateRow,
+  SentimentRow,
+  VisibilityRow,
+  // </generated rows>
+} from './types.gen.ts'

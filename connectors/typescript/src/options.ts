@@ -1,0 +1,56 @@
+import type { ExportApiError } from './errors.ts'
+
+const BASE = '/api/export/v1'
+
+/** A wait before the next attempt, and the error that caused it. */
+export type Retry = { readonly waitMs: number; readonly error: ExportApiError }
+
+export type ClientOptions = {
+  /** Root of the host, such as `https://api.example.com`. */
+  readonly baseUrl: string
+  /** An export key, `svc_live_…`. */
+  readonly apiKey: string
+  /** Programs behind one address that send the same User-Agent share a rate limit. Browsers send their own. */
+  readonly userAgent?: string | undefined
+  /** How long a request is retried, in milliseconds. Default: 5 minutes. */
+  readonly retryMs?: number | undefined
+  /** Receives each wait. */
+  readonly onRetry?: ((retry: Retry) => void) | undefined
+  /** Replaces the global `fetch`. */
+  readonly fetch?: typeof fetch | undefined
+}
+
+export type Settings = {
+  /** Address of the API, to which paths are appended. */
+  readonly base: string
+  readonly headers: Headers
+  readonly retryMs: number
+  readonly onRetry: (retry: Retry) => void
+  readonly fetch: typeof fetch
+}
+
+/** Returns what the options say, with defaults. Throws `TypeError` for wrong ones, without their values. */
+export function readOptions(options: ClientOptions): Settings {
+  const { userAgent = 'export-api-typescript/1.0.0', retryMs = 300_000, onRetry = () => {} } = options
+  const apiKey = (options.apiKey ?? '').trim()
+  if (!/^[!-~]+$/.test(apiKey))
+    throw new TypeError('The apiKey is missing, or has characters that no key has.')
+  if (!(retryMs >= 0)) throw new TypeError('The retryMs must be a number of milliseconds, 0 or more.')
+  return {
+    base: rootOf(options.baseUrl ?? '') + BASE,
+    headers: new Headers({ 'X-API-Key': apiKey, 'User-Agent': userAgent }),
+    retryMs,
+    onRetry,
+    fetch: options.fetch ?? ((...request) => fetch(...request)),
+  }
+}
+
+/** Returns the root of the host. Accepts what people paste: a slash at the end, or the API's base. */
+function rootOf(baseUrl: string): string {
+  const root = baseUrl
+    .trim()
+    .replace(/\/+$/, '')
+    .replace(new RegExp(`${BASE}$`), '')
+  if (/^https?:\/\/[^?#@]+$/.test(root) && URL.canParse(root)) return root
+  throw new TypeError('The baseUrl must look like https://api.example.com.')
+}

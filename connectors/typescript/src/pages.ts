@@ -1,0 +1,60 @@
+import type { Query, Send } from './send.ts'
+import type { Meta, Pagination } from './types.gen.ts'
+
+export type Abortable = {
+  /** Stops requests and waits. The iteration then throws the signal's reason. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Up to 1000 rows of a window. */
+export type Page<Row> = {
+  readonly rows: readonly Row[]
+  readonly meta: Meta
+  /** All days through this date are up to date now (`X-Data-Settled-Through`); null while none is. */
+  readonly settledThrough: string | null
+  /** `X-Request-Id`. Quote it when you report a problem. */
+  readonly requestId: string | null
+  readonly hasMore: boolean
+}
+
+/** Requests a window page by page, as the consumer asks for rows. Yields no part of a page that is not complete. */
+export type Endpoint<Row, Window> = {
+  (window: Window & Abortable): AsyncGenerator<Row, void, undefined>
+  /** Yields whole pages, with what the service says about each. */
+  readonly pages: (window: Window & Abortable) => AsyncGenerator<Page<Row>, void, undefined>
+}
+
+type Body<Row> = {
+  readonly data: readonly Row[]
+  readonly pagination: Pagination
+  readonly meta: Meta
+}
+
+/** Returns an endpoint that follows cursors. `toRow` converts each row of the service. */
+export function endpoint<Sent, Row, Window extends Query>(
+  send: Send,
+  path: string,
+  toRow: (sent: Sent) => Row,
+): Endpoint<Row, Window> {
+  async function* pages({
+    signal,
+    ...window
+  }: Window & Abortable): AsyncGenerator<Page<Row>, void, undefined> {
+    let cursor: string | null | undefined
+    do {
+      const { headers, body } = await send<Body<Sent>>(path, { ...window, cursor }, signal)
+      cursor = body.pagination.nextCursor
+      yield {
+        rows: body.data.map(toRow),
+        meta: body.meta,
+        settledThrough: headers.get('X-Data-Settled-Through'),
+        requestId: headers.get('X-Request-Id'),
+        hasMore: body.pagination.hasMore,
+      }
+    } while (cursor !== null)
+  }
+  async function* rows(window: Window & Abortable): AsyncGenerator<Row, void, undefined> {
+    for await (const page of pages(window)) yield* page.rows
+  }
+  return Object.assign(rows, { pages })
+}

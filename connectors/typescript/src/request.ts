@@ -1,0 +1,69 @@
+import { ConnectionError, ExportApiError, errorOf } from './errors.ts'
+
+const TIMEOUT_MS = 60_000
+
+/** A complete response with status 200. */
+export type JsonResponse<Body> = { readonly headers: Headers; readonly body: Body }
+
+type Attempt = {
+  readonly url: URL
+  readonly headers: Headers
+  readonly signal: AbortSignal | undefined
+  readonly fetch: typeof fetch
+}
+
+/** Sends a GET request once. Throws `ExportApiError` for anything but a complete response with rows. */
+export async function request<Body>({ url, fetch, signal, headers }: Attempt): Promise<JsonResponse<Body>> {
+  const { origin } = url
+  const timeout = AbortSignal.timeout(TIMEOUT_MS)
+  const incomplete = (cause: unknown) => {
+    throw new ConnectionError(`No complete response from ${origin}: ${reasonOf(cause)}.`, { cause })
+  }
+  const response = await fetch(url, {
+    headers,
+    // Another host must not get the key.
+    redirect: 'manual',
+    signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+  }).catch(incomplete)
+  const text = await response.text().catch(incomplete)
+  const body = parse<Body>(text)
+  const { ok, status } = response
+  const details = {
+    status: status || undefined,
+    requestId: response.headers.get('X-Request-Id') ?? undefined,
+    retryAfterMs: retryAfterMs(response.headers),
+  }
+  if (!ok) throw errorOf(typeof body?.error === 'string' ? body.error : describe(origin, status), details)
+  if (Array.isArray(body?.data)) return { headers: response.headers, body }
+  const isJson = response.headers.get('Content-Type')?.startsWith('application/json')
+  // Not every fetch notices that a body is cut short.
+  if (isJson && body === undefined) return incomplete(new SyntaxError('the body is no JSON'))
+  throw new ExportApiError(`${origin} did not return rows. Check baseUrl.`, details)
+}
+
+/** Returns the JSON of a text, undefined when it is none. */
+function parse<Body>(
+  text: string,
+): (Body & { readonly data?: unknown; readonly error?: unknown }) | undefined {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Describes a status. Browsers hide that of a redirect. */
+const describe = (origin: string, status: number): string =>
+  status < 400 ? `${origin} redirects. Check baseUrl.` : `${origin} returned ${status}.`
+
+function retryAfterMs(headers: Headers): number | undefined {
+  const seconds = headers.get('Retry-After')
+  return seconds !== null && /^\d+$/.test(seconds) ? Number(seconds) * 1000 : undefined
+}
+
+/** Returns what has failed below `fetch`, which only says that it has. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const [inner = error.cause] = error instanceof AggregateError ? error.errors : []
+  return inner === undefined ? error.message || error.name : reasonOf(inner)
+}
