@@ -2,7 +2,6 @@ import { Command, InvalidArgumentError } from 'commander'
 import { UsageError } from '../drizzle/db/connect.ts'
 import { loadDevVars } from './dev-vars.ts'
 import { run } from './run.ts'
-import { originOf } from './smoke/client.ts'
 import { runSmoke, waitFor } from './smoke/smoke.ts'
 
 const seconds = (text: string): number => {
@@ -31,7 +30,10 @@ await run(async () => {
       'The key is missing. Set EXPORT_API_KEY, or pass --without-key for the checks that need none.',
     )
   }
-  const service = { url: originOf(url), key }
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
+    throw new UsageError('The URL of the service must look like https://api.example.com.')
+  }
+  const service = { url: new URL(url).origin, key }
   await waitFor(service, options.wait)
   await runSmoke(service)
 })

@@ -1,10 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as z from 'zod/mini'
+import {
+  ConnectionError,
+  ExportApiError,
+  type Page,
+  UnauthorizedError,
+} from '../../connectors/typescript/src/index.ts'
 import { UsageError } from '../../drizzle/db/connect.ts'
 import { BASE } from '../../lib/app.ts'
 import { type OpenApiDocument, responseValidator } from '../../lib/openapi/response-validator.ts'
-import { expectBody, expectStatus, get, getText, type Service } from './client.ts'
+import { createClient, get, getJson, type Service } from './client.ts'
 
 /** The outcome of one check; `failure` is a sentence. */
 type Finding = { readonly name: string; readonly result: string; readonly failure?: string }
@@ -30,12 +36,6 @@ const Document = z.looseObject({
 })
 
 const Health = z.object({ status: z.literal('ok'), counter: z.string() })
-const Brands = z.object({ data: z.array(z.object({ id: z.string() })) })
-const Page = z.object({
-  data: z.array(z.unknown()),
-  pagination: z.object({ nextCursor: z.nullable(z.string()) }),
-  meta: z.unknown(),
-})
 
 /** Tests a service and prints a table. Throws `UsageError` with a line for each failure. */
 export async function runSmoke(service: Service): Promise<void> {
@@ -57,82 +57,61 @@ export async function runSmoke(service: Service): Promise<void> {
 export async function* smoke({ url, key }: Service): AsyncGenerator<Finding> {
   let document: (z.infer<typeof Document> & OpenApiDocument) | undefined
   yield await check('openapi.json', async () => {
-    const response = await get(url, '/openapi.json')
-    expectStatus(response, 200)
-    document = expectBody(Document, response)
+    document = await getJson({ url }, '/openapi.json', Document)
     return `${Object.keys(document.paths).length} paths`
   })
   yield await check('healthz', async () => {
-    const response = await get(url, '/healthz')
-    expectStatus(response, 200)
-    const { counter } = expectBody(Health, response)
+    const { counter } = await getJson({ url }, '/healthz', Health)
     return counter === 'ok' ? 'ok' : 'ok; Redis is down, requests are not limited'
   })
   if (document === undefined) return
 
   const conforms = responseValidator(document)
-  const read = async (path: string, key: string, query?: Record<string, string>) => {
-    const response = await get(url, path, key, query)
-    const { status, headers, body } = response
-    conforms({ path: BASE + path, status: String(status), headers, body })
-    return response
-  }
-  const endpoints = Object.entries(document.paths).map(([path, { get }]) => ({
-    path: path.slice(BASE.length),
-    paged: get.parameters.some(({ $ref }) => $ref.endsWith('/brandId')),
-  }))
-  const listing = endpoints.find(({ paged }) => !paged)?.path ?? '/brands'
-
   yield await check('a wrong key', async () => {
-    expectStatus(await read(listing, `svc_live_${randomBytes(32).toString('hex')}`), 401)
-    return 'rejected'
+    const wrong = createClient({ url, key: `svc_live_${randomBytes(32).toString('hex')}` }, conforms)
+    const error = await wrong.brands().catch((error: unknown) => error)
+    if (error instanceof UnauthorizedError) return 'rejected'
+    throw error instanceof Error ? error : new Error('Expected 401, got 200.')
   })
   if (key === undefined) return
 
+  const api = createClient({ url, key }, conforms)
   let brandId: string | undefined
-  yield await check(listing.slice(1), async () => {
-    const response = await read(listing, key)
-    expectStatus(response, 200)
-    const { data } = expectBody(Brands, response)
-    brandId = data[0]?.id
-    return data.length === 0 ? 'none; metrics are not checked' : rows(data.length)
+  yield await check('brands', async () => {
+    const brands = await api.brands()
+    brandId = brands[0]?.id
+    return brands.length === 0 ? 'none; metrics are not checked' : rows(brands.length)
   })
   if (brandId === undefined) return
-  const query = { brandId, fromDate: EARLIEST }
-  const page = async (path: string, more: Record<string, string> = {}) => {
-    const response = await read(path, key, { ...query, ...more })
-    expectStatus(response, 200)
-    return expectBody(Page, response)
-  }
-  for (const { path } of endpoints.filter(({ paged }) => paged)) {
-    yield await check(path.slice(1), async () => {
-      const first = await page(path)
-      const cursor = first.pagination.nextCursor
-      if (cursor === null) return rows(first.data.length)
-      const second = await page(path, { cursor })
-      const seen = new Set(first.data.map((row) => JSON.stringify(row)))
-      if (second.data.some((row) => seen.has(JSON.stringify(row)))) {
+  const window = { brandId, fromDate: EARLIEST }
+  const endpoints = Object.entries(document.paths)
+    .filter(([, { get }]) => get.parameters.some(({ $ref }) => $ref.endsWith('/brandId')))
+    .map(([path]) => path.slice(`${BASE}/`.length))
+  for (const endpoint of endpoints) {
+    yield await check(endpoint, async () => {
+      const { pages } = endpoint === 'changes' ? api.changedDays : api.metric(endpoint)
+      const [first, second] = await take(2, pages(window))
+      if (first === undefined || second === undefined) return rows(first?.rows.length ?? 0)
+      const seen = new Set(first.rows.map((row) => JSON.stringify(row)))
+      if (second.rows.some((row) => seen.has(JSON.stringify(row)))) {
         throw new Error('The second page repeats a row.')
       }
       if (JSON.stringify(second.meta) !== JSON.stringify(first.meta)) {
         throw new Error('The second page has a different window.')
       }
-      return `${rows(first.data.length)}, then ${second.data.length}`
+      return `${rows(first.rows.length)}, then ${second.rows.length}`
     })
   }
-  const path = endpoints.find(({ paged }) => paged)?.path ?? ''
+  const [endpoint = ''] = endpoints
   yield await check('a file', async () => {
     // The default window: a file of all rows could take minutes.
-    const { brandId } = query
-    const response = await read(path, key, { brandId })
-    expectStatus(response, 200)
-    const { data, pagination } = expectBody(Page, response)
-    const { status, text } = await getText(url, path, key, { brandId, format: 'ndjson' })
-    if (status !== 200) throw new Error(`Expected 200, got ${status}.`)
-    const lines = text.split('\n').slice(0, -1)
-    const compared = pagination.nextCursor === null ? lines : lines.slice(0, data.length)
+    const { brandId } = window
+    const [page] = await take(1, api.metric(endpoint).pages({ brandId }))
+    const file = await get({ url, key }, `/${endpoint}?brandId=${brandId}&format=ndjson`)
+    const lines = (await file.text()).split('\n').slice(0, -1)
+    const compared = page?.hasMore ? lines.slice(0, page.rows.length) : lines
     // The texts differ: JavaScript drops the zeros of 33.3000.
-    if (JSON.stringify(compared.map((line) => JSON.parse(line))) !== JSON.stringify(data)) {
+    if (JSON.stringify(compared.map((line) => JSON.parse(line))) !== JSON.stringify(page?.rows)) {
       throw new Error('The file differs from the first page.')
     }
     return rows(lines.length)
@@ -142,18 +121,31 @@ export async function* smoke({ url, key }: Service): AsyncGenerator<Finding> {
 /** Waits until the health check succeeds, at most so many seconds. The smoke test then reports what is wrong. */
 export async function waitFor({ url }: Service, seconds: number): Promise<void> {
   for (let left = seconds; left > 0; left -= 1) {
-    const response = await get(url, '/healthz').catch(() => undefined)
-    if (response?.status === 200) return
+    const response = await get({ url }, '/healthz').catch(() => undefined)
+    if (response !== undefined) return
     await sleep(1_000)
   }
+}
+
+/** Returns the first pages, at most so many. */
+async function take(most: number, pages: AsyncIterable<Page<object>>): Promise<Page<object>[]> {
+  const taken: Page<object>[] = []
+  for await (const page of pages) if (taken.push(page) === most) break
+  return taken
 }
 
 async function check(name: string, run: () => Promise<string>): Promise<Finding> {
   try {
     return { name, result: await run() }
   } catch (error) {
-    return { name, result: 'FAILED', failure: error instanceof Error ? error.message : String(error) }
+    return { name, result: 'FAILED', failure: describe(error) }
   }
+}
+
+function describe(error: unknown): string {
+  if (error instanceof ConnectionError) return describe(error.cause)
+  if (error instanceof ExportApiError) return `Expected 200, got ${error.status}: ${error.message}`
+  return error instanceof Error ? error.message : String(error)
 }
 
 const rows = (count: number): string => (count === 1 ? '1 row' : `${count} rows`)

@@ -27,10 +27,10 @@ beforeAll(async () => {
   await fillDaily(db, { name: 'sentiment', brandId: its.brandId, rows: 3, first: '2026-09-01', days: 3 })
   vi.stubGlobal('fetch', (url: URL | string, init?: RequestInit) => {
     const { pathname, search } = new URL(url)
+    const headers = new Headers(init?.headers)
     // A rate budget of its own for each test.
-    return (
-      fault(pathname + search) ?? fetch(url, { ...init, headers: { ...init?.headers, 'User-Agent': client } })
-    )
+    headers.set('User-Agent', client)
+    return fault(pathname + search) ?? fetch(url, { ...init, headers })
   })
 })
 
