@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto'
+import { createReadStream, existsSync } from 'node:fs'
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+
+const UNFINISHED = '.unfinished'
+
+/** Returns the paths of all Parquet files. */
+export async function parquetFiles(folder: string): Promise<string[]> {
+  const paths = await readdir(folder, { recursive: true })
+  return paths.filter((path) => path.endsWith('.parquet')).map((path) => join(folder, path))
+}
+
+/** Replaces a file by the one that `write` writes to a path next to it; deletes it when `write` returns false. */
+export async function replaceFile(path: string, write: (path: string) => Promise<boolean>): Promise<void> {
+  // Spark, Athena and pyarrow do not read files whose names begin with a dot.
+  const unfinished = join(dirname(path), `.${basename(path)}${UNFINISHED}`)
+  await mkdir(dirname(path), { recursive: true })
+  if (await write(unfinished)) {
+    await rename(unfinished, path)
+  } else {
+    await rm(unfinished)
+    await rm(path, { force: true })
+  }
+  // Windows opens no directories.
+  if (process.platform !== 'win32') await flushToDisk(dirname(path), 'r')
+}
+
+/** Returns when the content of a file would survive a power failure. For a directory, the flag is `r`. */
+export async function flushToDisk(path: string, flag = 'r+'): Promise<void> {
+  const handle = await open(path, flag)
+  await handle.sync().finally(() => handle.close())
+}
+
+/** Removes what a killed sync left. */
+export async function removeUnfinished(folder: string): Promise<void> {
+  for (const path of await readdir(folder, { recursive: true })) {
+    if (path.endsWith(UNFINISHED)) await rm(join(folder, path))
+  }
+}
+
+/** Returns the SHA-256 of a file, in hexadecimal digits; undefined when there is no such file. */
+export async function sha256(path: string): Promise<string | undefined> {
+  if (!existsSync(path)) return undefined
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(path), hash)
+  return hash.digest('hex')
+}

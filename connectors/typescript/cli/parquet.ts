@@ -1,0 +1,112 @@
+import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects, type SchemaElement } from 'hyparquet'
+import { fileWriter, ParquetWriter } from 'hyparquet-writer'
+import type { Column, ColumnType } from './streams.ts'
+
+const DAY_MS = 86_400_000
+/** Bounds of a row group, which is in memory as a whole. */
+const GROUP_ROWS = 20_000
+const GROUP_CHARACTERS = 8_000_000
+
+/** A row by its columns: days are `YYYY-MM-DD`, integers are numbers. */
+export type Row = Readonly<Record<string, unknown>>
+
+type Codec = {
+  readonly element: Partial<SchemaElement>
+  readonly encode?: (value: never) => unknown
+  readonly decode?: (cell: never) => unknown
+}
+
+const TEXT: Codec = {
+  element: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
+}
+
+const CODECS: Readonly<Record<ColumnType, Codec>> = {
+  uuid: TEXT,
+  text: TEXT,
+  date: {
+    element: { type: 'INT32', converted_type: 'DATE', logical_type: { type: 'DATE' } },
+    encode: (day: string) => Date.parse(day) / DAY_MS,
+    decode: (date: Date) => date.toISOString().slice(0, 10),
+  },
+  integer: {
+    element: { type: 'INT64' },
+    encode: (value: number) => BigInt(value),
+    decode: (cell: bigint) => Number(cell),
+  },
+  number: { element: { type: 'DOUBLE' } },
+  boolean: { element: { type: 'BOOLEAN' } },
+  timestamp: {
+    element: {
+      type: 'INT64',
+      converted_type: 'TIMESTAMP_MILLIS',
+      logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
+    },
+    encode: (text: string) => new Date(text),
+    decode: (time: Date) => time.toISOString(),
+  },
+}
+
+/** Creates or overwrites a file, and returns the number of its rows. */
+export async function writeParquet(
+  path: string,
+  columns: readonly Column[],
+  rows: AsyncIterable<Row> | Iterable<Row>,
+): Promise<number> {
+  const writer = new ParquetWriter({ writer: fileWriter(path), schema: schemaOf(columns) })
+  const texts = columns.filter(({ type }) => type === 'text').map(({ name }) => name)
+  let group: Row[] = []
+  let characters = 0
+  let count = 0
+  const flush = () => {
+    if (group.length === 0) return
+    const columnData = columns.map(({ name, type }) => ({
+      name,
+      data: group.map((row) => convert(row[name], CODECS[type].encode)),
+    }))
+    writer.write({ columnData, rowGroupSize: group.length })
+    count += group.length
+    group = []
+    characters = 0
+  }
+  for await (const row of rows) {
+    group.push(row)
+    for (const name of texts) characters += String(row[name]).length
+    if (group.length === GROUP_ROWS || characters > GROUP_CHARACTERS) flush()
+  }
+  flush()
+  writer.finish()
+  return count
+}
+
+const schemaOf = (columns: readonly Column[]): SchemaElement[] => [
+  { name: 'schema', num_children: columns.length },
+  ...columns.map(
+    ({ name, type }): SchemaElement => ({
+      name,
+      ...CODECS[type].element,
+      // A file that was written before the column existed has no values.
+      repetition_type: 'OPTIONAL',
+    }),
+  ),
+]
+
+/** Reads columns of the rows of a file, one row group at a time. */
+export async function* readParquet(path: string, columns: readonly Column[]): AsyncGenerator<Row> {
+  const file = await asyncBufferFromFile(path)
+  const metadata = await parquetMetadataAsync(file)
+  const names = metadata.schema
+    .map(({ name }) => name)
+    .filter((name) => columns.some((column) => column.name === name))
+  let rowStart = 0
+  for (const { num_rows } of metadata.row_groups) {
+    const rowEnd = rowStart + Number(num_rows)
+    for (const row of await parquetReadObjects({ file, metadata, columns: names, rowStart, rowEnd })) {
+      for (const { name, type } of columns) row[name] = convert(row[name], CODECS[type].decode)
+      yield row
+    }
+    rowStart = rowEnd
+  }
+}
+
+const convert = (value: unknown, codec: Codec['encode']): unknown =>
+  value === null || value === undefined || codec === undefined ? (value ?? null) : codec(value as never)

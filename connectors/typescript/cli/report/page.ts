@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto'
+import type { Assets } from './assets.ts'
+import type { BrandReport } from './report-data.ts'
+
+/** Writes the page: one file, which its policy forbids to load or send anything. */
+export function page(brands: readonly BrandReport[], { script, style }: Assets): string {
+  const policy = [
+    "default-src 'none'",
+    `script-src ${hashOf(script)}`,
+    `style-src ${hashOf(style)}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "trusted-types 'none'",
+    "require-trusted-types-for 'script'",
+  ]
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy.join('; ')}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>AI visibility</title>
+<style>${style}</style>
+</head>
+<body>
+<a class="skip" href="#main">Skip to content</a>
+<header>
+  <h1>AI visibility</h1>
+  <label>Period <select id="period"></select></label>
+</header>
+<div class="frame">
+<nav aria-label="Brands"><ul></ul></nav>
+<main id="main" tabindex="-1"><noscript><p class="note">The charts require JavaScript.</p></noscript></main>
+</div>
+<script type="application/json" id="data">${toJson(brands)}</script>
+<script type="module">${script}</script>
+</body>
+</html>
+`
+}
+
+/** Writes JSON without the characters that could end its element. */
+const toJson = (value: unknown): string => JSON.stringify(value).replaceAll('<', '\\u003c')
+
+const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`

@@ -1,0 +1,25 @@
+import { sum } from 'd3-array'
+import type { Stream } from '../streams.ts'
+import { type Files, readMetric } from './read-files.ts'
+import type { CitedDomain, CitedDomains } from './report-data.ts'
+
+const TOP = 10
+const NEEDED = ['domain', 'citations']
+
+/** Adds up the citations of each domain. */
+export async function readDomains(files: Files, stream: Stream): Promise<CitedDomains> {
+  const domains = new Map<string | null, number>()
+  const columns = stream.columns.filter(({ name }) => NEEDED.includes(name))
+  for await (const { domain, citations } of readMetric(files, { ...stream, columns })) {
+    const name = domain === null ? null : String(domain)
+    domains.set(name, Number(citations) + (domains.get(name) ?? 0))
+  }
+  const top = [...domains]
+    .map(([domain, citations]) => ({ domain, citations }))
+    .sort(byCitations)
+    .slice(0, TOP)
+  return { title: stream.title, citations: sum(domains.values()), top }
+}
+
+const byCitations = (left: CitedDomain, right: CitedDomain): number =>
+  right.citations - left.citations || ((left.domain ?? '') < (right.domain ?? '') ? -1 : 1)

@@ -1,0 +1,35 @@
+import { type FormulaSums, formulaSums } from '../../../../site/browser/formula-sums.ts'
+import { compileFormula } from '../../../../site/compile-formula.ts'
+import { summedFields } from '../../../../site/formula.ts'
+import type { Formula, Stream } from '../streams.ts'
+import { type Files, readMetric } from './read-files.ts'
+import type { MetricReport } from './report-data.ts'
+
+type Metric = Stream & { readonly formula: Formula }
+
+/** Adds up the formula of a metric over its files. The line of the brand comes before those of its competitors. */
+export async function readFormula(files: Files, stream: Metric, brandName: unknown): Promise<MetricReport> {
+  const { title, formula, columns } = stream
+  const { part, whole, per, breakdown } = formula
+  const sums = formulaSums({ formula, compiled: compileFormula(formula), name: title })
+  const names = ['date', per, breakdown, ...summedFields(part), ...summedFields(whole)]
+  const needed = columns.filter(({ name }) => names.includes(name))
+  for await (const row of readMetric(files, { ...stream, columns: needed })) sums.add(row)
+  const hasBrand = columns.some(({ name }) => name === 'is_brand')
+  const result = hasBrand ? withLead(sums.result(), brandName) : sums.result()
+  return { title, about: aboutOf(stream), sums: result }
+}
+
+/** Moves the line with this name to the front, where it stands apart. */
+function withLead(sums: FormulaSums, name: unknown): FormulaSums {
+  const lead = sums.lines.filter((line) => line.name === name)
+  if (lead.length === 0) return sums
+  return { ...sums, lead: true, lines: [...lead, ...sums.lines.filter((line) => !lead.includes(line))] }
+}
+
+/** Returns what a metric measures: the first sentence of its description, without its verb. */
+function aboutOf({ description }: Pick<Stream, 'description'>): string {
+  const [sentence = ''] = /^.*?\.(?=\s|$)/s.exec(description) ?? []
+  const what = sentence.replaceAll('\n', ' ').replace(/^Returns /, '')
+  return what.slice(0, 1).toUpperCase() + what.slice(1)
+}

@@ -1,0 +1,46 @@
+import { brandsPath } from '../brands.ts'
+import type { Row } from '../parquet.ts'
+import { readCopy, storedBrands } from '../state.ts'
+import { BRANDS, METRICS } from '../streams.ts'
+import { UsageError } from '../usage-error.ts'
+import { readDomains } from './read-domains.ts'
+import { readFile } from './read-files.ts'
+import { readFormula } from './read-metric.ts'
+import type { BrandReport, MetricReport } from './report-data.ts'
+
+const CITED = METRICS.find(({ endpoint }) => endpoint === 'citations')
+
+/** Reads what the report shows of the brands of a folder. Throws `UsageError` when it has no copy. */
+export async function readReport(folder: string): Promise<BrandReport[]> {
+  const brandIds = await storedBrands(folder)
+  if (brandIds.length === 0) throw new UsageError(`${folder} has no copy. Run sync first.`)
+  const listed = new Map<string, Row>()
+  for await (const row of readFile(folder, brandsPath(folder), BRANDS.columns))
+    listed.set(String(row.id), row)
+  const reports: BrandReport[] = []
+  for (const brandId of brandIds) reports.push(await readBrand(folder, brandId, listed.get(brandId)))
+  return reports.sort((left, right) => left.name.localeCompare(right.name, 'en'))
+}
+
+async function readBrand(folder: string, brandId: string, brand: Row | undefined): Promise<BrandReport> {
+  const { state } = await readCopy({ folder, brandId })
+  const files = { folder, brandId, files: state.files }
+  const metrics: MetricReport[] = []
+  for (const { formula, ...stream } of METRICS) {
+    if (formula === null) continue
+    metrics.push(await readFormula(files, { ...stream, formula }, brand?.name))
+  }
+  if (CITED === undefined) throw new Error('streams.json has no citations')
+  const days = metrics.flatMap(({ sums }) => sums.days).sort()
+  const [first, last] = [days[0], days.at(-1)]
+  return {
+    id: brandId,
+    // A brand that the key no longer reads is not listed.
+    name: String(brand?.display_name ?? brandId),
+    url: String(brand?.url ?? ''),
+    days: first === undefined || last === undefined ? null : { first, last },
+    through: state.token,
+    metrics,
+    cited: await readDomains(files, CITED),
+  }
+}

@@ -1,0 +1,16 @@
+import { stat, writeFile } from 'node:fs/promises'
+import { replaceFile } from '../folder.ts'
+import { assets } from './assets.ts'
+import { page } from './page.ts'
+import { readReport } from './read-report.ts'
+
+/** Writes the charts of a folder into one HTML file, and returns what it contains. */
+export async function writeReport(folder: string, out: string): Promise<{ brands: number; bytes: number }> {
+  const brands = await readReport(folder)
+  const html = page(brands, await assets())
+  await replaceFile(out, async (unfinished) => {
+    await writeFile(unfinished, html)
+    return true
+  })
+  return { brands: brands.length, bytes: (await stat(out)).size }
+}

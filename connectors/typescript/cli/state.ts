@@ -1,0 +1,92 @@
+import { existsSync } from 'node:fs'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { flushToDisk, replaceFile, sha256 } from './folder.ts'
+import { UsageError } from './usage-error.ts'
+
+/** What a month's file contains: days from `from` on, with all changes through `through`. */
+export type MonthState = { readonly sha256: string; readonly from: string; readonly through: string }
+
+/** Where the copy of a brand stands. */
+export type BrandState = {
+  /** The greatest `changed_at` whose changes all files contain. Null lists every day again. */
+  token: string | null
+  /** The first day that the plan reached when the token was stored. */
+  fromDate: string
+  /** By `<endpoint>/<YYYY-MM>`. */
+  readonly files: Record<string, MonthState>
+  /** The file that is being replaced, and what it will contain; null when it will be deleted. */
+  next?: { readonly file: string; readonly content: MonthState | null }
+}
+
+/** The files of a brand in a folder. */
+export type BrandCopy = { readonly folder: string; readonly brandId: string; readonly state: BrandState }
+
+type Brand = Omit<BrandCopy, 'state'>
+
+/** Path of a month's file, from its name in the state. */
+export function monthPath({ folder, brandId }: Brand, file: string): string {
+  const [endpoint, month] = file.split('/')
+  return join(folder, `endpoint=${endpoint}`, `brand=${brandId}`, `month=${month}.parquet`)
+}
+
+const stateFolder = (folder: string): string => join(folder, '_state')
+
+const statePath = ({ folder, brandId }: Brand): string => join(stateFolder(folder), `${brandId}.json`)
+
+/** Returns where the copy of a brand stands, also when a sync was killed. Throws `UsageError` for a damaged state. */
+export async function readCopy(brand: Brand): Promise<BrandCopy> {
+  const path = statePath(brand)
+  if (!existsSync(path)) return { ...brand, state: { token: null, fromDate: '', files: {} } }
+  const copy = { ...brand, state: parse(await readFile(path, 'utf8'), path) }
+  const { next } = copy.state
+  if (next !== undefined) {
+    const isReplaced = (await sha256(monthPath(brand, next.file))) === next.content?.sha256
+    if (isReplaced) setContent(copy.state, next)
+    delete copy.state.next
+  }
+  return copy
+}
+
+function parse(text: string, path: string): BrandState {
+  try {
+    const state = JSON.parse(text)
+    if (typeof state.fromDate !== 'string' || typeof state.files !== 'object') throw new TypeError(text)
+    return state
+  } catch (cause) {
+    throw new UsageError(`${path} is damaged. Restore it from a backup, or sync to a new folder.`, { cause })
+  }
+}
+
+/** Stores what a file will contain, before it is replaced. */
+export async function storeNext(copy: BrandCopy, next: NonNullable<BrandState['next']>): Promise<void> {
+  copy.state.next = next
+  await writeState(copy)
+}
+
+/** Stores that the file has been replaced. */
+export async function storeReplaced(copy: BrandCopy): Promise<void> {
+  const { next } = copy.state
+  if (next !== undefined) setContent(copy.state, next)
+  delete copy.state.next
+  await writeState(copy)
+}
+
+function setContent({ files }: BrandState, { file, content }: NonNullable<BrandState['next']>): void {
+  if (content === null) delete files[file]
+  else files[file] = content
+}
+
+export const writeState = ({ state, ...brand }: BrandCopy): Promise<void> =>
+  replaceFile(statePath(brand), async (path) => {
+    await writeFile(path, `${JSON.stringify(state, null, 1)}\n`)
+    await flushToDisk(path)
+    return true
+  })
+
+/** Returns the brands that the folder has files of. */
+export async function storedBrands(folder: string): Promise<string[]> {
+  if (!existsSync(stateFolder(folder))) return []
+  const files = await readdir(stateFolder(folder))
+  return files.filter((file) => file.endsWith('.json')).map((file) => basename(file, '.json'))
+}

@@ -1,0 +1,40 @@
+import definition from './streams.json' with { type: 'json' }
+
+export type ColumnType = 'uuid' | 'text' | 'date' | 'integer' | 'number' | 'boolean' | 'timestamp'
+
+/** A column of a Parquet file, and the field of the service's row that fills it. */
+export type Column = {
+  readonly name: string
+  readonly field: string
+  readonly type: ColumnType
+  readonly nullable: boolean
+}
+
+/** An endpoint whose rows become files. */
+export type Stream = {
+  readonly endpoint: string
+  readonly title: string
+  readonly description: string
+  readonly columns: readonly Column[]
+  readonly formula: Formula | null
+}
+
+/** A rate of a window: part / whole × 100, over all rows or for each value of a column. */
+export type Formula = {
+  readonly part: string
+  readonly whole: string
+  readonly per?: string | undefined
+  readonly breakdown?: string | undefined
+}
+
+const streamsOf = (kind: string): Stream[] =>
+  definition
+    .filter((stream) => stream.kind === kind)
+    .map((stream) => ({ ...stream, columns: stream.columns as Column[] }))
+
+/** The metrics, whose rows have a `date`. */
+export const METRICS: readonly Stream[] = streamsOf('metric')
+
+const [brands] = streamsOf('listing')
+if (brands === undefined) throw new Error('streams.json has no brands')
+export const BRANDS: Stream = brands

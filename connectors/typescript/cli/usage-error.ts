@@ -1,0 +1,4 @@
+/** An error whose message tells the user what to do. */
+export class UsageError extends Error {
+  override name = 'UsageError'
+}

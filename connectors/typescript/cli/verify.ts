@@ -1,0 +1,119 @@
+import { existsSync } from 'node:fs'
+import type { ExportApi } from '../src/index.ts'
+import { brandsPath, hasBrands } from './brands.ts'
+import { addRow, type DaySums, describeDifferences } from './day-sums.ts'
+import { monthOf } from './days.ts'
+import { parquetFiles, sha256 } from './folder.ts'
+import { type Listing, listDays } from './listing.ts'
+import { readParquet } from './parquet.ts'
+import type { Progress } from './progress.ts'
+import { type BrandCopy, type MonthState, monthPath, readCopy, storedBrands } from './state.ts'
+import { METRICS } from './streams.ts'
+import { UsageError } from './usage-error.ts'
+
+/** What differs from the service, or from what sync wrote. */
+type Difference = { readonly path: string; readonly date?: string; readonly message: string }
+
+type Verification = { readonly api: ExportApi; readonly folder: string; readonly progress: Progress }
+
+/** Compares a folder with the service, file by file and day by day. Throws `UsageError` when it has no copy. */
+export async function* verify(verification: Verification): AsyncGenerator<Difference> {
+  const { api, folder, progress } = verification
+  const brandIds = await storedBrands(folder)
+  if (brandIds.length === 0) throw new UsageError(`${folder} has no copy. Run sync first.`)
+  const brands = await api.brands()
+  const listing = brandsPath(folder)
+  if (!(await hasBrands(listing, brands))) yield { path: listing, message: 'The brands differ.' }
+  for (const { id, name } of brands) {
+    if (brandIds.includes(id)) continue
+    progress.notice('brand_missing', `The folder does not have ${name}.`, { brand: id })
+  }
+  const known = new Set([listing])
+  for (const brandId of brandIds) {
+    const copy = await readCopy({ folder, brandId })
+    for (const file of Object.keys(copy.state.files)) known.add(monthPath(copy, file))
+    yield* verifyBrand(verification, copy, { isReadable: brands.some(({ id }) => id === brandId) })
+  }
+  for (const path of await parquetFiles(folder)) {
+    if (!known.has(path)) yield { path, message: 'Sync did not write this file.' }
+  }
+}
+
+/** Sums by `<endpoint>/<date>`. */
+type Sums = Map<string, DaySums>
+
+async function* verifyBrand(
+  { api, progress }: Verification,
+  copy: BrandCopy,
+  { isReadable }: { readonly isReadable: boolean },
+): AsyncGenerator<Difference> {
+  const { brandId, state } = copy
+  const window = { brandId, fromDate: state.fromDate || undefined }
+  // Before the files are read: what changes meanwhile is not in the listing.
+  const listing = isReadable ? await listDays(api, window, { ...state, token: null }) : undefined
+  for (const { rows } of listing?.days ?? []) progress.expect(rows)
+  const stored: Sums = new Map()
+  for (const [file, content] of Object.entries(state.files)) {
+    const path = monthPath(copy, file)
+    const { problem, rows } = await addFile(stored, { path, file, brandId, content })
+    progress.receive(rows)
+    if (problem !== undefined) yield { path, message: problem }
+  }
+  if (listing !== undefined) yield* differentDays(stored, copy, listing)
+}
+
+/** Compares the sums of each day with those that the service lists. */
+function* differentDays(stored: Sums, copy: BrandCopy, { days, fromDate }: Listing): Generator<Difference> {
+  const pathOf = (endpoint: string, date: string) => monthPath(copy, `${endpoint}/${monthOf(date)}`)
+  for (const { endpoint, date, rows, totals, changedAt } of days) {
+    const columns = METRICS.find((metric) => metric.endpoint === endpoint)?.columns
+    // Later versions of the service can have more endpoints, and more fields.
+    if (columns === undefined) continue
+    const isColumn = ([field]: readonly [string, number]) => columns.some(({ name }) => name === field)
+    const known = Object.fromEntries(Object.entries(totals).filter(isColumn))
+    const day = `${endpoint}/${date}`
+    const differences = describeDifferences(stored.get(day), { rows, totals: known })
+    stored.delete(day)
+    if (differences === '') continue
+    const cause = changedAt > (copy.state.token ?? '') ? ' It changed after the sync.' : ''
+    yield { path: pathOf(endpoint, date), date, message: `${endpoint} ${date}: ${differences}.${cause}` }
+  }
+  for (const [day, { rows }] of stored) {
+    const [endpoint = '', date = ''] = day.split('/')
+    if (date < fromDate) continue
+    const message = `${endpoint} ${date}: rows ${rows} instead of 0.`
+    yield { path: pathOf(endpoint, date), date, message }
+  }
+}
+
+type MonthFile = {
+  readonly path: string
+  readonly file: string
+  readonly brandId: string
+  readonly content: MonthState
+}
+
+/** Adds the rows of a file to the sums of their days. Returns what is wrong with the file, if anything. */
+async function addFile(
+  stored: Sums,
+  { path, file, brandId, content }: MonthFile,
+): Promise<{ rows: number; problem?: string }> {
+  if (!existsSync(path)) return { rows: 0, problem: 'The file is missing.' }
+  const isIntact = (await sha256(path)) === content.sha256
+  const [endpoint, month] = file.split('/')
+  const columns = METRICS.find((metric) => metric.endpoint === endpoint)?.columns ?? []
+  let rows = 0
+  let hasForeign = false
+  try {
+    for await (const row of readParquet(path, columns)) {
+      const date = String(row.date)
+      if (row.brand_id !== brandId || monthOf(date) !== month) hasForeign = true
+      else stored.set(`${endpoint}/${date}`, addRow(stored.get(`${endpoint}/${date}`), row))
+      rows += 1
+    }
+  } catch (error) {
+    return { rows, problem: `The file cannot be read. ${error instanceof Error ? error.message : error}.` }
+  }
+  if (hasForeign) return { rows, problem: 'The file has rows of another brand or month.' }
+  return isIntact ? { rows } : { rows, problem: 'The file is not the one that sync wrote.' }
+}
