@@ -1,75 +1,50 @@
+import { camelCase } from '../camel-case.ts'
 import { javascript, toCode } from '../formula.ts'
-import { type Endpoint, type Field, isPaged, listsChanges } from '../reference.ts'
+import { type Endpoint, isPaged, listsChanges } from '../reference.ts'
 import { parametersOf, type SampleRequest, storingComment, tableOf, USER_AGENT } from './request.ts'
 import { insertInto, sqliteColumns, sqliteDefinitions, wrapped } from './sqlite.ts'
 
-/** Writes a program for Node 22.18 or later, Deno and Bun that needs no library. */
+/** Writes a program for Node 22.18 or later, Deno and Bun that uses the TypeScript client. */
 export function typescript(request: SampleRequest): string {
   const { origin, endpoint } = request
-  const paged = isPaged(endpoint)
-  const entries = parametersOf(request).map(([name, value]) => `  ${name}: ${text(value)},`)
+  const types = isPaged(endpoint) ? `, type Page, type ${rowType(endpoint)}` : ''
   return `// Requires Node 22.18, Deno 2.2 or Bun 1.4, or later.
+// In the repository, run npm pack -w connectors/typescript. Copy the file here:
+// npm install ./export-api-client-1.0.0.tgz
 // Save as pull.mts, then run: node pull.mts
 import { DatabaseSync } from 'node:sqlite'
+import { ExportApi${types} } from 'export-api-client'
 
-const ADDRESS = ${text(origin + endpoint.path)}
-const HEADERS = {
-  'X-API-Key': process.env.EXPORT_API_KEY ?? '', // svc_live_…
+const api = new ExportApi({
+  baseUrl: ${text(origin)},
+  apiKey: process.env.EXPORT_API_KEY ?? '', // svc_live_…
   // ${USER_AGENT.comment}
-  'User-Agent': '${USER_AGENT.value}',
-}${paged ? `\nconst WINDOW = {\n${entries.join('\n')}\n}` : ''}
-
-${types(endpoint)}
-
-/** Returns one response. Retries dropped connections, 429 and 503. */
-async function get(parameters: Record<string, string>): Promise<Body> {
-  const address = \`\${ADDRESS}?\${new URLSearchParams(parameters)}\`
-  let problem: unknown
-  for (let attempt = 1; attempt <= 10; attempt += 1) {
-    let seconds = attempt
-    try {
-      const signal = AbortSignal.timeout(60_000)
-      const response = await fetch(address, { headers: HEADERS, signal })
-      if (response.ok) return (await response.json()) as Body
-      problem = new Error(\`\${response.status}: \${await response.text()}\`)
-      if (response.status !== 429 && response.status !== 503) break
-      seconds = Number(response.headers.get('Retry-After') ?? attempt)
-    } catch (error) {
-      problem = error
-    }
-    await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
-  }
-  throw problem
-}
-
-${paged ? PAGES : 'const { data: rows } = await get({})'}
+  userAgent: '${USER_AGENT.value}',
+})
+${isPaged(endpoint) ? pull(request) : 'const rows = await api.brands()'}
 
 ${store(endpoint)}
 console.log(rows.length, 'rows')
 ${printResult(request)}`.trimEnd()
 }
 
-const PAGES = `// Follow nextCursor until hasMore is false.
-let page = await get(WINDOW)
-const { data: rows, meta } = page
-while (page.pagination.hasMore) {
-  page = await get({ ...WINDOW, cursor: page.pagination.nextCursor })
-  rows.push(...page.data)
-}`
-
-const PAGE_TYPES = `
-  pagination: { hasMore: true; nextCursor: string } | { hasMore: false }
-  meta: { brandId: string; fromDate: string; toDate: string }`
-
-function types(endpoint: Endpoint): string {
-  const { rowName, fields } = endpoint
-  return `type ${rowName} = {
-${fields.map((field) => `  ${field.name}: ${typeOf(field)}`).join('\n')}
+function pull(request: SampleRequest): string {
+  const { endpoint } = request
+  const method = listsChanges(endpoint) ? 'changedDays' : camelCase(endpoint.id)
+  const entries = parametersOf(request).map(([name, value]) => `  ${name}: ${text(value)},`)
+  return `const WINDOW = {
+${entries.join('\n')}
 }
-type Body = {
-  data: ${rowName}[]${isPaged(endpoint) ? PAGE_TYPES : ''}
-}`
+
+// Follows nextCursor. Retries dropped connections, 429 and 503.
+const pages: Page<${rowType(endpoint)}>[] = []
+for await (const page of api.${method}.pages(WINDOW)) pages.push(page)
+const rows = pages.flatMap((page) => page.rows)
+const [{ meta }] = pages`
 }
+
+/** The client's name of a row. */
+const rowType = (endpoint: Endpoint): string => (listsChanges(endpoint) ? 'ChangedDay' : endpoint.rowName)
 
 /** Values that SQLite does not store, converted. */
 const VALUES: Readonly<Record<string, (value: string) => string>> = {
@@ -80,7 +55,10 @@ const VALUES: Readonly<Record<string, (value: string) => string>> = {
 function store(endpoint: Endpoint): string {
   const table = tableOf(endpoint)
   const paged = isPaged(endpoint)
-  const values = endpoint.fields.map(({ name, type }) => VALUES[type]?.(`row.${name}`) ?? `row.${name}`)
+  const values = endpoint.fields.map(({ name, type }) => {
+    const value = `row.${listsChanges(endpoint) ? camelCase(name) : name}`
+    return VALUES[type]?.(value) ?? value
+  })
   const remove = paged
     ? `
 db.prepare(
@@ -106,15 +84,6 @@ ${wrapped([...(paged ? ['brandId'] : []), ...values], '    ')},
 }
 db.exec('COMMIT')`
 }
-
-const TYPES: Readonly<Record<string, string>> = {
-  integer: 'number',
-  number: 'number',
-  boolean: 'boolean',
-  object: 'Record<string, number>',
-}
-
-const typeOf = ({ type, nullable }: Field): string => (TYPES[type] ?? 'string') + (nullable ? ' | null' : '')
 
 function printResult({ endpoint: { formula, rowName, summary } }: SampleRequest): string {
   if (formula === undefined) return ''

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -26,6 +26,7 @@ let its: Tenant
 let proxy: Faltering
 
 beforeAll(async () => {
+  await installClient()
   its = await tenant(db)
   proxy = await startFaltering(inject('serviceUrl'))
 })
@@ -88,6 +89,16 @@ type Run = {
   readonly id: string
   readonly query?: Record<string, string>
   readonly key?: string
+}
+
+/** Builds the TypeScript client where the samples find it. */
+async function installClient(): Promise<void> {
+  const client = join(ROOT, 'connectors/typescript')
+  const installed = join(folder, 'node_modules/export-api-client')
+  await mkdir(installed, { recursive: true })
+  await copyFile(join(client, 'package.json'), join(installed, 'package.json'))
+  const tsc = join(client, 'node_modules/.bin/tsc')
+  await run(tsc, ['--project', client, '--outDir', join(installed, 'dist')])
 }
 
 /** Runs a sample in a folder. Throws an error with what the sample printed when it fails. */
