@@ -1,19 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
-import type { ClientBase } from 'pg'
-import { type Emulator, startEmulator } from '../../../emulator/start.ts'
-import type { Intercept } from '../../../emulator/workers/outbound.ts'
+import type { Emulator } from '../../../emulator/start.ts'
 import { BASE } from '../../../lib/app.ts'
 import type { FileFormat } from '../../../lib/file-format.ts'
 import { PAGE_SIZE } from '../../../lib/page.ts'
-import { BUDGET } from '../../../lib/rate-limit.ts'
 import { heaps, peakHeap } from '../../soak/heap.ts'
+import { type BrandYear, withBrandYear } from '../brand-year.ts'
 import { backendsOf, cpuOf, cpuUsed, workerdOf } from '../cpu.ts'
-import { inDatabase } from '../database.ts'
 import { connect } from '../http.ts'
-import { FIRST_DAY, fillMillion } from '../million.ts'
+import { FIRST_DAY } from '../million.ts'
 import { figure, type Section, type Table } from '../section.ts'
-import { addTenant } from '../tenant.ts'
 import { alternate, timed } from '../timing.ts'
 import { LAST_DAY } from '../volume.ts'
 import { download, ENCODINGS, pull, type Year } from '../year.ts'
@@ -32,61 +27,24 @@ const DISTANCES = [
 
 /** What a year as one file costs, compared with its JSON pages. */
 export const section: Section = (setting) =>
-  inDatabase(setting.serverUrl, async (client, databaseUrl) => {
-    setting.report('a million daily rows')
-    const tenant = await addTenant(client)
-    const brandId = await fillMillion(client, tenant, setting.sized)
-    await listDays(client, brandId)
-    const servers = startCounting()
-    const emulator = await startEmulator({
-      databaseUrl,
-      host: '127.0.0.1',
-      port: 0,
-      inspectorPort: 0,
-      crons: false,
-      intercept: servers.intercept,
-    })
+  withBrandYear(setting, async ({ client, key, brandId, emulator, state }) => {
     const pool = connect(emulator.url, 1)
     try {
       const year: Year = {
         client: pool,
         path: `${BASE}${PATH}?brandId=${brandId}&fromDate=${FIRST_DAY}&toDate=${LAST_DAY}`,
-        headers: { 'X-API-Key': tenant.key, 'User-Agent': randomUUID() },
+        headers: { 'X-API-Key': key, 'User-Agent': randomUUID() },
       }
       setting.report('the same rows')
       const rows = await compareRows(year)
       return [
-        await compareCosts(year, { ...setting, client, servers, rows }),
+        await compareCosts(year, { ...setting, client, state, rows }),
         await measureHeap(year, { ...setting, emulator }),
       ]
     } finally {
       await pool.close()
-      await emulator.close()
     }
   })
-
-/** Lists the days of a brand's rows as refreshes do. A file takes the number of its rows from there. */
-const listDays = (client: ClientBase, brandId: string) =>
-  client.query(
-    `select daily.list_changes('citation_share', array_agg($1::uuid), array_agg(day::date))
-     from generate_series($2::date, $3::date, interval '1 day') as day`,
-    [brandId, FIRST_DAY, LAST_DAY],
-  )
-
-/** Servers at some distance. The budget always has requests left; `consumed` counts those that Workers take. */
-function startCounting() {
-  const state = { neon: 0, upstash: 0, consumed: 0 }
-  const intercept: Intercept = async (service, request) => {
-    const ms = state[service]
-    if (ms > 0) await delay(ms)
-    if (service === 'neon') return undefined
-    // The last argument of the limiter's script.
-    state.consumed += Number((await request.json()).at(-1))
-    const refill = Date.now() + BUDGET.refill.seconds * 1000
-    return Response.json({ result: [BUDGET.requests - 1, refill, BUDGET.requests] })
-  }
-  return { state, intercept }
-}
 
 /** Throws unless the files have the rows of the pages, in NDJSON byte for byte. Returns their number. */
 async function compareRows(year: Year): Promise<number> {
@@ -113,19 +71,14 @@ async function compareRows(year: Year): Promise<number> {
   return rows
 }
 
-type Comparison = {
-  readonly client: ClientBase
-  readonly servers: ReturnType<typeof startCounting>
+type Comparison = Pick<BrandYear, 'client' | 'state'> & {
   readonly rows: number
   readonly report: (progress: string) => void
 }
 
 type Cost = { readonly ms: number; readonly cpu: number; readonly consumed: number }
 
-async function compareCosts(
-  year: Year,
-  { client, servers: { state }, rows, report }: Comparison,
-): Promise<Table> {
+async function compareCosts(year: Year, { client, state, rows, report }: Comparison): Promise<Table> {
   const cpu = async () => cpuOf([...workerdOf(process.pid), ...(await backendsOf(client))])
   const cost = (work: () => Promise<void>) => async (): Promise<Cost> => {
     const before = { cpu: await cpu(), consumed: state.consumed }

@@ -1,0 +1,133 @@
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { bundleCommand } from '../../../connectors/typescript/build.ts'
+import { PAGE_SIZE } from '../../../lib/page.ts'
+import { type BrandYear, listDays, withBrandYear } from '../brand-year.ts'
+import { type Finished, runNode } from '../child.ts'
+import { FIRST_DAY } from '../million.ts'
+import type { Section, Table } from '../section.ts'
+import { alternateTimes } from '../timing.ts'
+import { LAST_DAY } from '../volume.ts'
+
+const PLAIN_FETCH = fileURLToPath(new URL('../plain-fetch.ts', import.meta.url))
+const ROUNDS = 3
+const MOST_MIB = 200
+/** In a month of 31 days. */
+const CHANGED_DAY = '2026-10-15'
+
+/** What the sync command costs: requests, memory and written files. */
+export const section: Section = (setting) =>
+  withBrandYear(setting, async (year) => {
+    const work = await mkdtemp(join(tmpdir(), 'bench-sync-'))
+    const command = join(work, 'export-api.mjs')
+    const copy = { command, folder: join(work, 'copy'), report: setting.report }
+    try {
+      await mkdir(copy.folder)
+      await bundleCommand(command)
+      return [await measureRuns(year, copy), await compareTimes(year, copy)]
+    } finally {
+      await rm(work, { recursive: true })
+    }
+  })
+
+type Copy = {
+  readonly command: string
+  readonly folder: string
+  readonly report: (progress: string) => void
+}
+
+async function measureRuns(year: BrandYear, copy: Copy): Promise<Table> {
+  const { command, folder, report } = copy
+  const rows: (string | number)[][] = []
+  const measure = async (
+    name: string,
+    leastRequests: (rows: number) => number,
+    run: () => Promise<Finished>,
+  ) => {
+    report(name)
+    const consumed = year.state.consumed
+    const before = await filesOf(folder)
+    const { lines, peakMib } = await run()
+    const { rows: count } = JSON.parse(lines.at(-1) ?? '')
+    const after = [...(await filesOf(folder))]
+    const written = after.filter(([path, { mtimeMs }]) => mtimeMs !== before.get(path)?.mtimeMs)
+    const mib = written.reduce((sum, [, { size }]) => sum + size, 0) / 1024 ** 2
+    rows.push([
+      name,
+      count,
+      year.state.consumed - consumed,
+      leastRequests(count),
+      written.length,
+      mib,
+      peakMib,
+    ])
+  }
+  const pages = (rows: number) => Math.ceil(rows / PAGE_SIZE)
+  const syncFolder = () => sync(year, copy)
+  await measure('first sync', (rows) => 3 + pages(rows), syncFolder)
+  await measure('sync, nothing changed', () => 2, syncFolder)
+  await changeDay(year)
+  await measure('sync, one day changed', (rows) => 3 + pages(rows), syncFolder)
+  await measure(
+    'verify',
+    () => 2,
+    () => runNode(command, ['verify', folder], environmentOf(year)),
+  )
+  return {
+    title: 'A brand-year as a folder of Parquet files',
+    columns: ['', 'rows', 'requests', 'least', 'files written', 'MiB written', 'peak memory, MiB'],
+    rows,
+    note: `The least: the pages of ${PAGE_SIZE} rows, a listing of the brands and one of the changes, which is repeated after rows were fetched. Verify counts the rows that it reads from the files. Peak memory of the process; goal: below ${MOST_MIB}.`,
+  }
+}
+
+/** Changes the rows of a day, and lists it as a refresh does. */
+async function changeDay({ client, brandId }: BrandYear): Promise<void> {
+  await client.query(
+    'update daily.citation_share set citations = citations + 1 where brand_id = $1 and date = $2',
+    [brandId, CHANGED_DAY],
+  )
+  await listDays(client, { brandId, first: CHANGED_DAY, last: CHANGED_DAY })
+}
+
+async function compareTimes(year: BrandYear, copy: Copy): Promise<Table> {
+  copy.report(`${ROUNDS} rounds of fetches`)
+  const ms = await alternateTimes(
+    {
+      sync: async () => {
+        await rm(copy.folder, { recursive: true })
+        return (await sync(year, copy)).ms
+      },
+      plain: async () => {
+        const window = [year.brandId, FIRST_DAY, LAST_DAY]
+        return (await runNode(PLAIN_FETCH, window, environmentOf(year))).ms
+      },
+    },
+    ROUNDS,
+  )
+  return {
+    title: 'Time of a first sync',
+    columns: ['', 'relative to the client fetching the same pages'],
+    rows: [['first sync', ms('sync') / ms('plain')]],
+    note: `Medians of ${ROUNDS} alternating rounds, no distance, with a budget that always has requests left. The client drops the rows.`,
+  }
+}
+
+const sync = (year: BrandYear, { command, folder }: Copy): Promise<Finished> =>
+  runNode(command, ['sync', '--out', folder, '--brand', year.brandId], environmentOf(year))
+
+const environmentOf = ({ emulator, key }: BrandYear) => ({
+  EXPORT_API_URL: emulator.url,
+  EXPORT_API_KEY: key,
+})
+
+async function filesOf(folder: string): Promise<Map<string, { size: number; mtimeMs: number }>> {
+  const files = new Map<string, { size: number; mtimeMs: number }>()
+  for (const path of await readdir(folder, { recursive: true })) {
+    const file = await stat(join(folder, path))
+    if (file.isFile()) files.set(path, file)
+  }
+  return files
+}
