@@ -17,6 +17,7 @@ Open ${url}/api/export/v1/docs in a browser, or run
     -H 'X-API-Key: ${key}'
 A CSV file of all rows: curl -OJ '${url}/api/export/v1/citation-share?brandId=${DEMO.brandId}&format=csv' \\
     -H 'X-API-Key: ${key}'
+Parquet files of all rows: EXPORT_API_URL=${url} EXPORT_API_KEY=${key} npm run sync -- --out copy
 Sources for dlt, Airbyte, Singer and others are in connectors/. They need ${url} and a key.
 
 Database  ${databaseUrl}
