@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import document from '../functions/openapi.json' with { type: 'json' }
 import type { SiteFile } from '../lib/site.ts'
 import { bundleAsset, NOTICE } from './bundle-asset.ts'
-import { javascript, toCode } from './formula.ts'
+import { toFunctionCode } from './formula.ts'
 import { llmsTxt } from './markdown/llms.ts'
 import { markdown } from './markdown/page.ts'
 import { page } from './page.ts'
@@ -65,9 +65,7 @@ export async function files(): Promise<Files> {
 function entryPoint({ endpoints }: Reference): string {
   const formulas = endpoints.flatMap(({ id, formula }) => {
     if (formula === undefined) return []
-    const [part, whole] = [formula.part, formula.whole].map(
-      (side) => `(rows) => ${toCode(side, javascript('rows'))}`,
-    )
+    const [part, whole] = [formula.part, formula.whole].map(toFunctionCode)
     return [`${JSON.stringify(id)}: { part: ${part}, whole: ${whole} }`]
   })
   // The page already contains the descriptions and examples.

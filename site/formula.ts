@@ -33,6 +33,9 @@ export const javascript = (rows: string): Notation => ({
   round: (value) => `Math.round(${value})`,
 })
 
+/** Writes a side of a formula as a JavaScript function of rows. The code needs the function `sum` as well. */
+export const toFunctionCode = (side: string): string => `(rows) => ${toCode(side, javascript('rows'))}`
+
 /** The notation of SQL. */
 export const sql: Notation = {
   sum: (term) => `sum(${term})`,

@@ -1,5 +1,6 @@
 import document from '../../functions/openapi.json' with { type: 'json' }
 import { camelCase } from '../../site/camel-case.ts'
+import { firstSentence } from '../../site/first-sentence.ts'
 import { isPaged, listsChanges, readReference } from '../../site/reference.ts'
 import { rowTypes } from '../typescript/row-types.ts'
 import type { Generated } from './generated.ts'
@@ -13,7 +14,7 @@ export async function typescript(streams: readonly Stream[]): Promise<Generated[
       name: camelCase(id),
       id,
       rowName,
-      summary: /^.*?\.(?=\s|$)/s.exec(description)?.[0].replaceAll('\n', ' '),
+      summary: firstSentence(description),
     }))
   const client = 'typescript/src/client.ts'
   const rows = metrics

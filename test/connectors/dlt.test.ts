@@ -16,7 +16,7 @@ import { daysAgo } from '../support/clock.ts'
 import { sorted } from '../support/copy-check.ts'
 import { environment } from '../support/environment.ts'
 import { startFaltering } from '../support/faltering.ts'
-import { type Scene, scene } from '../support/scene.ts'
+import { answeredDays, type Scene, scene } from '../support/scene.ts'
 import { database, refresh } from '../support/world.ts'
 import { dltCommand, dltEnvironment } from './dlt.ts'
 import { startPostgres } from './postgres.ts'
@@ -97,19 +97,7 @@ async function expectExact(expect: ExpectStatic): Promise<void> {
 }
 
 beforeAll(async () => {
-  its = await scene(db)
-  const competitor = await its.rival('Rival')
-  for (let number = 0; number < 50; number++)
-    await its.say(`${daysBefore(START, 1 - number)}T00:00:00Z`, {
-      mentions: ['Acme', 'Rival'],
-      citations: [{ url: 'https://site.example/', domain: null }],
-      phrases: [{ polarity: 'positive', confidence: '0.1001' }],
-      judged: [
-        { competitor: null, recommended: true },
-        { competitor, recommended: false },
-      ],
-    })
-  await refresh(db)
+  its = await answeredDays(db, { first: daysBefore(START, 1), days: 50 })
 })
 
 afterAll(() => rm(folder, { recursive: true, force: true }))

@@ -5,11 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, inject, test } from 'vitest'
 import { readStreams } from '../../connectors/definition/streams.ts'
+import { addDays } from '../../connectors/typescript/cli/days.ts'
 import { certify } from '../../tools/certify/certify.ts'
 import { pull } from '../support/call.ts'
 import { dice } from '../support/dice.ts'
 import { startProxyWith } from '../support/proxy.ts'
-import { type Scene, scene } from '../support/scene.ts'
+import { answeredDays } from '../support/scene.ts'
 import { brand, database, refresh } from '../support/world.ts'
 import { duckdb, expectExact, exportApi, METRICS, start } from './parquet-copy.ts'
 
@@ -21,34 +22,14 @@ const folder = await mkdtemp(join(tmpdir(), 'sync-'))
 
 afterAll(() => rm(folder, { recursive: true }))
 
-/** The day that many days after 2026-09-20. */
-const dayAfter = (days: number): string => new Date(Date.UTC(2026, 8, 20 + days)).toISOString()
-
-/** A scene with an answer on each day from 2026-09-20 for some days. */
-async function answered(days: number): Promise<Scene> {
-  const its = await scene(db)
-  const competitor = await its.rival('Rival')
-  for (let day = 0; day < days; day += 1) {
-    await its.say(dayAfter(day), {
-      mentions: ['Acme', 'Rival'],
-      citations: [{ url: 'https://site.example/', domain: null }],
-      phrases: [{ polarity: 'positive', confidence: '0.1001' }],
-      judged: [
-        { competitor: null, recommended: true },
-        { competitor, recommended: false },
-      ],
-    })
-  }
-  await refresh(db)
-  return its
-}
+const FIRST = '2026-09-20'
 
 test(
   'a copy that was killed 50 times under restatements equals the service',
   CONCURRENT,
   async ({ expect, onTestFinished }) => {
     const { below, pick } = dice(20_261_123)
-    const its = await answered(60)
+    const its = await answeredDays(db, { first: FIRST, days: 60 })
     const copy = join(folder, 'killed')
     let child: ChildProcess | undefined
     let requests = 0
@@ -61,7 +42,7 @@ test(
     onTestFinished(close)
     let killed = 0
     for (let round = 0; killed < 50 && round < 200; round += 1) {
-      const day = dayAfter(below(60))
+      const day = `${addDays(FIRST, below(60))}T00:00:00Z`
       const restate = pick([
         () => its.say(day, { mentions: ['Acme'], citations: [{ url: `https://site.example/${round}` }] }),
         () => db.query('delete from answers where prompt_id = $1 and answered_at = $2', [its.prompt, day]),
@@ -114,7 +95,7 @@ test(
   'sends a request for each page and listing, and restores a file that was deleted',
   CONCURRENT,
   async ({ expect, onTestFinished }) => {
-    const its = await answered(45)
+    const its = await answeredDays(db, { first: FIRST, days: 45 })
     const citations = Array.from({ length: 1500 }, (_, index) => ({ url: `https://site.example/${index}` }))
     await its.say('2026-10-05T00:00:00Z', { mentions: ['Acme'], citations })
     await brand(db, its.org, { name: 'Empty' })

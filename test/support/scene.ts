@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
+import { addDays } from '../../connectors/typescript/cli/days.ts'
 import { type Answer, call, pull, type Row } from './call.ts'
 import {
   answer,
@@ -60,6 +61,28 @@ export async function scene(db: pg.Pool, values: Values = {}): Promise<Scene> {
       return pull(path, query(fromDate, toDate))
     },
   }
+}
+
+/** Sets up a scene with an answer at the start of each of some days, which gives every metric rows. */
+export async function answeredDays(
+  db: pg.Pool,
+  { first, days }: { first: string; days: number },
+): Promise<Scene> {
+  const its = await scene(db)
+  const competitor = await its.rival('Rival')
+  for (let day = 0; day < days; day += 1) {
+    await its.say(`${addDays(first, day)}T00:00:00Z`, {
+      mentions: ['Acme', 'Rival'],
+      citations: [{ url: 'https://site.example/', domain: null }],
+      phrases: [{ polarity: 'positive', confidence: '0.1001' }],
+      judged: [
+        { competitor: null, recommended: true },
+        { competitor, recommended: false },
+      ],
+    })
+  }
+  await refresh(db)
+  return its
 }
 
 /** The rows of an answer's `data` as the text in which they were sent. */

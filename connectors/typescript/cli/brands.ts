@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Brand } from '../src/index.ts'
-import { flushToDisk, replaceFile, sha256 } from './folder.ts'
+import { replaceFile, sha256 } from './folder.ts'
 import { type Row, writeParquet } from './parquet.ts'
 import { BRANDS } from './streams.ts'
 import { UsageError } from './usage-error.ts'
@@ -25,7 +25,6 @@ export function selectBrands(
 export const writeBrands = (path: string, brands: readonly Brand[]): Promise<void> =>
   replaceFile(path, async (unfinished) => {
     await writeParquet(unfinished, BRANDS.columns, brands.map(toRow))
-    await flushToDisk(unfinished)
     return true
   })
 

@@ -4,21 +4,28 @@ import type { Row } from './parquet.ts'
 const UNITS = 10_000
 
 /** The number of rows of a day, and the sums of its numbers, in units of 0.0001. */
-export type DaySums = { readonly rows: number; readonly totals: Readonly<Record<string, number>> }
+type DaySums = { rows: number; readonly totals: Record<string, number> }
+
+/** The sums of days, by `<endpoint>/<date>`. */
+export type SumsByDay = Map<string, DaySums>
 
 const NONE: DaySums = { rows: 0, totals: {} }
 
-/** Returns the sums with those of one more row. */
-export function addRow({ rows, totals }: DaySums = NONE, row: Row): DaySums {
-  const sums = { ...totals }
+/** Adds a row to the sums of its day. */
+export function addRow(sums: SumsByDay, day: string, row: Row): void {
+  const own = sums.get(day) ?? { rows: 0, totals: {} }
+  own.rows += 1
   for (const [field, value] of Object.entries(row)) {
-    if (typeof value === 'number') sums[field] = (sums[field] ?? 0) + Math.round(value * UNITS)
+    if (typeof value === 'number') own.totals[field] = (own.totals[field] ?? 0) + Math.round(value * UNITS)
   }
-  return { rows: rows + 1, totals: sums }
+  sums.set(day, own)
 }
 
-/** Describes how sums differ from those that the service lists, such as `2 rows instead of 3`; empty when they are equal. */
-export function describeDifferences({ rows, totals }: DaySums = NONE, listed: DaySums): string {
+/** Describes how sums differ from those that the service lists, such as `rows 2 instead of 3`; empty when they are equal. */
+export function describeDifferences(
+  { rows, totals }: Readonly<DaySums> = NONE,
+  listed: Readonly<DaySums>,
+): string {
   const fields = Object.entries(listed.totals).map(([field, expected]) => ({
     field,
     actual: (totals[field] ?? 0) / UNITS,

@@ -1,4 +1,4 @@
-const DAY_MS = 86_400_000
+export const DAY_MS = 86_400_000
 
 /** Days from the first to the last, both included and `YYYY-MM-DD`. */
 export type Window = { readonly from: string; readonly to: string }

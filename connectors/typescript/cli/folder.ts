@@ -18,6 +18,7 @@ export async function replaceFile(path: string, write: (path: string) => Promise
   const unfinished = join(dirname(path), `.${basename(path)}${UNFINISHED}`)
   await mkdir(dirname(path), { recursive: true })
   if (await write(unfinished)) {
+    await flushToDisk(unfinished)
     await rename(unfinished, path)
   } else {
     await rm(unfinished)

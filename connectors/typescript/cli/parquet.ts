@@ -1,8 +1,8 @@
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects, type SchemaElement } from 'hyparquet'
 import { fileWriter, ParquetWriter } from 'hyparquet-writer'
+import { DAY_MS } from './days.ts'
 import type { Column, ColumnType } from './streams.ts'
 
-const DAY_MS = 86_400_000
 /** Bounds of a row group, which is in memory as a whole. */
 const GROUP_ROWS = 20_000
 const GROUP_CHARACTERS = 8_000_000

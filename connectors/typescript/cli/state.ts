@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { flushToDisk, replaceFile, sha256 } from './folder.ts'
+import { replaceFile, sha256 } from './folder.ts'
 import { UsageError } from './usage-error.ts'
 
 /** What a month's file contains: days from `from` on, with all changes through `through`. */
@@ -80,9 +80,15 @@ function setContent({ files }: BrandState, { file, content }: NonNullable<BrandS
 export const writeState = ({ state, ...brand }: BrandCopy): Promise<void> =>
   replaceFile(statePath(brand), async (path) => {
     await writeFile(path, `${JSON.stringify(state, null, 1)}\n`)
-    await flushToDisk(path)
     return true
   })
+
+/** Returns the brands that the folder has files of. Throws `UsageError` when there are none. */
+export async function requireBrands(folder: string): Promise<string[]> {
+  const brandIds = await storedBrands(folder)
+  if (brandIds.length > 0) return brandIds
+  throw new UsageError(`${folder} has no copy. Run sync first.`)
+}
 
 /** Returns the brands that the folder has files of. */
 export async function storedBrands(folder: string): Promise<string[]> {

@@ -1,15 +1,14 @@
 import { existsSync } from 'node:fs'
 import type { ExportApi } from '../src/index.ts'
 import { brandsPath, hasBrands } from './brands.ts'
-import { addRow, type DaySums, describeDifferences } from './day-sums.ts'
+import { addRow, describeDifferences, type SumsByDay } from './day-sums.ts'
 import { monthOf } from './days.ts'
 import { parquetFiles, sha256 } from './folder.ts'
 import { type Listing, listDays } from './listing.ts'
 import { readParquet } from './parquet.ts'
 import type { Progress } from './progress.ts'
-import { type BrandCopy, type MonthState, monthPath, readCopy, storedBrands } from './state.ts'
+import { type BrandCopy, type MonthState, monthPath, readCopy, requireBrands } from './state.ts'
 import { METRICS } from './streams.ts'
-import { UsageError } from './usage-error.ts'
 
 /** What differs from the service, or from what sync wrote. */
 type Difference = { readonly path: string; readonly date?: string; readonly message: string }
@@ -19,8 +18,7 @@ type Verification = { readonly api: ExportApi; readonly folder: string; readonly
 /** Compares a folder with the service, file by file and day by day. Throws `UsageError` when it has no copy. */
 export async function* verify(verification: Verification): AsyncGenerator<Difference> {
   const { api, folder, progress } = verification
-  const brandIds = await storedBrands(folder)
-  if (brandIds.length === 0) throw new UsageError(`${folder} has no copy. Run sync first.`)
+  const brandIds = await requireBrands(folder)
   const brands = await api.brands()
   const listing = brandsPath(folder)
   if (!(await hasBrands(listing, brands))) yield { path: listing, message: 'The brands differ.' }
@@ -39,9 +37,6 @@ export async function* verify(verification: Verification): AsyncGenerator<Differ
   }
 }
 
-/** Sums by `<endpoint>/<date>`. */
-type Sums = Map<string, DaySums>
-
 async function* verifyBrand(
   { api, progress }: Verification,
   copy: BrandCopy,
@@ -52,7 +47,7 @@ async function* verifyBrand(
   // Before the files are read: what changes meanwhile is not in the listing.
   const listing = isReadable ? await listDays(api, window, { ...state, token: null }) : undefined
   for (const { rows } of listing?.days ?? []) progress.expect(rows)
-  const stored: Sums = new Map()
+  const stored: SumsByDay = new Map()
   for (const [file, content] of Object.entries(state.files)) {
     const path = monthPath(copy, file)
     const { problem, rows } = await addFile(stored, { path, file, brandId, content })
@@ -63,7 +58,11 @@ async function* verifyBrand(
 }
 
 /** Compares the sums of each day with those that the service lists. */
-function* differentDays(stored: Sums, copy: BrandCopy, { days, fromDate }: Listing): Generator<Difference> {
+function* differentDays(
+  stored: SumsByDay,
+  copy: BrandCopy,
+  { days, fromDate }: Listing,
+): Generator<Difference> {
   const pathOf = (endpoint: string, date: string) => monthPath(copy, `${endpoint}/${monthOf(date)}`)
   for (const { endpoint, date, rows, totals, changedAt } of days) {
     const columns = METRICS.find((metric) => metric.endpoint === endpoint)?.columns
@@ -95,7 +94,7 @@ type MonthFile = {
 
 /** Adds the rows of a file to the sums of their days. Returns what is wrong with the file, if anything. */
 async function addFile(
-  stored: Sums,
+  stored: SumsByDay,
   { path, file, brandId, content }: MonthFile,
 ): Promise<{ rows: number; problem?: string }> {
   if (!existsSync(path)) return { rows: 0, problem: 'The file is missing.' }
@@ -108,7 +107,7 @@ async function addFile(
     for await (const row of readParquet(path, columns)) {
       const date = String(row.date)
       if (row.brand_id !== brandId || monthOf(date) !== month) hasForeign = true
-      else stored.set(`${endpoint}/${date}`, addRow(stored.get(`${endpoint}/${date}`), row))
+      else addRow(stored, `${endpoint}/${date}`, row)
       rows += 1
     }
   } catch (error) {

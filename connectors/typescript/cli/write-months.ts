@@ -1,5 +1,5 @@
 import { monthOf } from './days.ts'
-import { flushToDisk, replaceFile, sha256 } from './folder.ts'
+import { replaceFile, sha256 } from './folder.ts'
 import type { FetchWindow, Listing } from './listing.ts'
 import { mergeMonth, type Part, type SortedRows, sortedRows } from './month.ts'
 import { type Row, readParquet, writeParquet } from './parquet.ts'
@@ -47,7 +47,6 @@ async function writeMonth(
   let rows = 0
   await replaceFile(path, async (unfinished) => {
     rows = await writeParquet(unfinished, columns, mergeMonth(old, parts))
-    await flushToDisk(unfinished)
     const hash = await sha256(unfinished)
     const content =
       rows === 0 || hash === undefined

@@ -1,5 +1,6 @@
 import { type FormulaSums, formulaSums } from '../../../../site/browser/formula-sums.ts'
 import { compileFormula } from '../../../../site/compile-formula.ts'
+import { firstSentence } from '../../../../site/first-sentence.ts'
 import { summedFields } from '../../../../site/formula.ts'
 import type { Formula, Stream } from '../streams.ts'
 import { type Files, readMetric } from './read-files.ts'
@@ -29,7 +30,6 @@ function withLead(sums: FormulaSums, name: unknown): FormulaSums {
 
 /** Returns what a metric measures: the first sentence of its description, without its verb. */
 function aboutOf({ description }: Pick<Stream, 'description'>): string {
-  const [sentence = ''] = /^.*?\.(?=\s|$)/s.exec(description) ?? []
-  const what = sentence.replaceAll('\n', ' ').replace(/^Returns /, '')
+  const what = firstSentence(description).replace(/^Returns /, '')
   return what.slice(0, 1).toUpperCase() + what.slice(1)
 }

@@ -1,8 +1,7 @@
 import { brandsPath } from '../brands.ts'
 import type { Row } from '../parquet.ts'
-import { readCopy, storedBrands } from '../state.ts'
+import { readCopy, requireBrands } from '../state.ts'
 import { BRANDS, METRICS } from '../streams.ts'
-import { UsageError } from '../usage-error.ts'
 import { readDomains } from './read-domains.ts'
 import { readFile } from './read-files.ts'
 import { readFormula } from './read-metric.ts'
@@ -12,8 +11,7 @@ const CITED = METRICS.find(({ endpoint }) => endpoint === 'citations')
 
 /** Reads what the report shows of the brands of a folder. Throws `UsageError` when it has no copy. */
 export async function readReport(folder: string): Promise<BrandReport[]> {
-  const brandIds = await storedBrands(folder)
-  if (brandIds.length === 0) throw new UsageError(`${folder} has no copy. Run sync first.`)
+  const brandIds = await requireBrands(folder)
   const listed = new Map<string, Row>()
   for await (const row of readFile(folder, brandsPath(folder), BRANDS.columns))
     listed.set(String(row.id), row)
