@@ -2,35 +2,34 @@ import { SingleBar } from 'cli-progress'
 import { Command } from 'commander'
 import type { Client } from 'pg'
 import { analyzeLoaded } from '../drizzle/db/analyze.ts'
-import { UsageError, withDatabase } from '../drizzle/db/connect.ts'
-import { enqueueAll, enqueueRollingWindow, refreshAll, UntrackedTablesError } from '../drizzle/db/refresh.ts'
+import { UsageError, withClient, withDatabase } from '../drizzle/db/connect.ts'
+import { logAll, refreshAll, UntrackedTablesError } from '../drizzle/db/refresh.ts'
 import { relistAll } from '../drizzle/db/relist.ts'
+import { whole } from './options.ts'
 import { run } from './run.ts'
 
-const { all, relist } = new Command('refresh')
-  .description('Recomputes the days in the refresh queue and the rolling window.')
+const { all, relist, lanes } = new Command('refresh')
+  .description('Recomputes the days that changed, or the days of the rolling window.')
   .option('--all', 'recompute every day')
   .option('--relist', 'list every day as changed, also those without rows (after a restored backup)')
+  .option('--lanes <number>', 'brands to compute side by side', whole, 2)
   .parse()
-  .opts<{ all?: boolean; relist?: boolean }>()
+  .opts<{ all?: boolean; relist?: boolean; lanes: number }>()
 
 await run(() =>
   withDatabase(async (client) => {
-    if (all) await enqueueAll(client)
-    const rollingWindow = await enqueueRollingWindow(client).catch((error) => {
-      if (!(error instanceof UntrackedTablesError)) throw error
-      throw new UsageError(`${error.message}. See docs/existing-database.md.`)
-    })
+    if (all) await logAll(client)
     await analyzeLoaded(client)
     if (relist) await relistWithBar(client)
-    const processed = await refreshWithBar(client)
-    console.log(
-      processed === 0 ? 'Everything is up to date.' : `Up to date. Processed ${processed} queue entries.`,
+    const processed = await withLanes([client], refreshWithBar)
+    console.log(processed === 0 ? 'Everything is up to date.' : `Up to date. Recomputed ${processed} days.`)
+    const { rows } = await client.query<{ days: number; before: string }>(
+      'select days, (first_day - 1)::text as before from daily.rolling_window',
     )
-    if (rollingWindow === undefined || all) return
-    const { days, watermark } = rollingWindow
+    const [window] = rows
+    if (window === undefined || all) return
     console.log(
-      `Recomputed the most recent ${days} days. For changes through ${watermark}, run npm run refresh -- --all.`,
+      `Recomputed the most recent ${window.days} days. For changes through ${window.before}, run npm run refresh -- --all.`,
     )
   }),
 )
@@ -52,27 +51,43 @@ async function relistWithBar(client: Client): Promise<void> {
   console.log(`Listed every day of ${brands === 1 ? '1 brand' : `${brands} brands`} as changed.`)
 }
 
-/** Refreshes until the queue is empty, with a progress bar on a terminal. Returns the number of processed entries. */
-async function refreshWithBar(client: Client): Promise<number> {
+/** Runs work on a connection for each lane. */
+async function withLanes<Result>(
+  clients: readonly Client[],
+  work: (clients: readonly Client[]) => Promise<Result>,
+): Promise<Result> {
+  if (clients.length >= lanes) return work(clients)
+  return withClient(process.env.DATABASE_URL ?? '', (client) => withLanes([...clients, client], work))
+}
+
+/** Refreshes until no day can be computed, with a progress bar on a terminal. Returns the number of computed days. */
+async function refreshWithBar(clients: readonly Client[]): Promise<number> {
   const bar = createBar()
   let processed = 0
-  bar?.start(await queueLength(client), 0)
+  const onStep = async (days: number): Promise<void> => {
+    processed += days
+    if (bar === null) return
+    bar.setTotal(processed + (await queueLength(clients)))
+    bar.update(processed)
+  }
+  bar?.start(0, 0)
   try {
-    await refreshAll(client, async (entries) => {
-      processed += entries
-      // An entry without a date expands to many, so the total grows.
-      bar?.setTotal(processed + (await queueLength(client)))
-      bar?.update(processed)
-    })
+    const { untracked } = await refreshAll(clients, { onStep })
+    if (untracked !== null) {
+      console.error(
+        `No triggers track changes of the partitions ${untracked}. See docs/existing-database.md.`,
+      )
+    }
+  } catch (error) {
+    if (!(error instanceof UntrackedTablesError)) throw error
+    throw new UsageError(`${error.message}. See docs/existing-database.md.`)
   } finally {
     bar?.stop()
   }
   return processed
 }
 
-async function queueLength(client: Client): Promise<number> {
-  const { rows } = await client.query<{ entries: number }>(
-    'select count(*)::int as entries from daily.refresh_queue',
-  )
-  return rows[0]?.entries ?? 0
+async function queueLength([client]: readonly Client[]): Promise<number> {
+  const found = await client?.query<{ days: number }>('select count(*)::int as days from daily.refresh_queue')
+  return found?.rows[0]?.days ?? 0
 }

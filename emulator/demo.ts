@@ -14,7 +14,7 @@ export async function startDemo(): Promise<string> {
   await withClient(url, async (client) => {
     await migrateToLatest(client)
     await withoutForeignKeys(client, () => seedDemo(client, new Date().toISOString().slice(0, 10)))
-    await refreshAll(client, undefined, MAX_DAYS)
+    await refreshAll(client, { maxDays: MAX_DAYS })
   })
   return url
 }

@@ -12,6 +12,8 @@ export type Env = {
   readonly CURSOR_SECRET_PREVIOUS: string | undefined
   /** Name of the session cookie. */
   readonly SESSION_COOKIE: string
+  /** How many lanes the scheduled refresh has. */
+  readonly REFRESH_LANES: number
 }
 
 // Patterns instead of zod schemas: the OpenAPI Worker then bundles no validation library.
@@ -22,6 +24,8 @@ export const FORMS: Readonly<Record<keyof Env, RegExp>> = {
   CURSOR_SECRET: /./,
   CURSOR_SECRET_PREVIOUS: /./,
   SESSION_COOKIE: /^[^\s;=,]+$/,
+  // A Worker has at most six connections at once.
+  REFRESH_LANES: /^[1-6]$/,
 }
 
 /** Thrown for missing or malformed bindings. Its message names them and holds no value. */
@@ -44,6 +48,7 @@ export const parseEnv = memoize((bindings: object): Env => {
     CURSOR_SECRET: read('CURSOR_SECRET'),
     CURSOR_SECRET_PREVIOUS: given.CURSOR_SECRET_PREVIOUS ? read('CURSOR_SECRET_PREVIOUS') : undefined,
     SESSION_COOKIE: given.SESSION_COOKIE ? read('SESSION_COOKIE') : 'session',
+    REFRESH_LANES: given.REFRESH_LANES ? Number(read('REFRESH_LANES')) : 2,
   }
   if (wrong.length === 0) return env
   throw new EnvironmentError(`Invalid settings: ${wrong.join(', ')}`)

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { App, RequestContext, Result } from './app.ts'
-import { run, toCount } from './db.ts'
+import { AS_OF_ALL, instant } from './as-of.ts'
+import { run } from './db.ts'
 import { endpoint } from './endpoint.ts'
 import { toQuery } from './prepared-statement.ts'
 
@@ -10,24 +11,21 @@ import { toQuery } from './prepared-statement.ts'
  */
 const TIMEOUT = { databaseMs: 4000, counterMs: 800 }
 
-// A clock may step back: an age is never negative.
-const query = toQuery(sql`
-  select greatest(0, floor(extract(epoch from clock_timestamp() - added_at)))::bigint::text as age
-  from daily.refresh_queue order by added_at limit 1`)
+const query = toQuery(sql`select ${instant(AS_OF_ALL)} as as_of`)
 
 /**
- * Builds the health check: 200 while the database answers, else 503. Reports an unavailable counter and the age of the
- * oldest change that waits for the refresh; neither is a failure.
+ * Builds the health check: 200 while the database answers, else 503. Reports an unavailable counter and the time before
+ * which every change is in the responses of all brands (null before the first refresh); neither is a failure.
  */
 export function health({ path }: { path: string }): App {
   async function handler(context: RequestContext): Promise<Result> {
     const { env, log, budget } = context.var
-    const oldest = await run({ env, log }, query, {}, TIMEOUT.databaseMs)
+    const row = await run({ env, log }, query, {}, TIMEOUT.databaseMs)
     return {
       body: JSON.stringify({
         status: 'ok',
         counter: budget === null ? 'away' : 'ok',
-        refreshQueueAgeSeconds: oldest === null ? null : toCount(oldest.age),
+        dataAsOf: row?.as_of ?? null,
       }),
       headers: { 'Cache-Control': 'no-store' },
       cacheable: false,

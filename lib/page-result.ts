@@ -16,7 +16,7 @@ export async function pageResult(
   page: Page,
   { path, parameters }: { readonly path: string; readonly parameters: Parameters },
 ): Promise<Result> {
-  const { window, plan, brandId, watermark, next } = page
+  const { window, plan, brandId, asOf, next } = page
   const nextCursor =
     next && (await signCursor({ window, plan, after: next }, bindingOf(parameters, path), secretsOf(env)))
   const pagination = { pageSize: PAGE_SIZE, hasMore: nextCursor !== null, nextCursor }
@@ -24,7 +24,7 @@ export async function pageResult(
   return {
     body: `{"data":[${writeJson(page, BETWEEN_ROWS)}],"pagination":${JSON.stringify(pagination)},"meta":${JSON.stringify(meta)}}`,
     headers: {
-      ...settledThrough(watermark),
+      ...dataAsOf(asOf),
       ...(nextCursor !== null && {
         Link: `<${addressOf(new URL(req.url), { ...parameters, cursor: nextCursor })}>; rel="next"`,
       }),
@@ -34,9 +34,9 @@ export async function pageResult(
   }
 }
 
-/** Returns the header with the last day through which all days are up to date; none without such a day. */
-export const settledThrough = (watermark: string | null): Record<string, string> =>
-  watermark === null ? {} : { 'X-Data-Settled-Through': watermark }
+/** Returns the header with the time before which every commit is in the rows; none before the first refresh. */
+export const dataAsOf = (asOf: string | null): Record<string, string> =>
+  asOf === null ? {} : { 'X-Data-As-Of': asOf }
 
 /** Returns the address of a page. It repeats known parameters only: others may be long or secret. */
 function addressOf({ origin, pathname }: URL, parameters: Parameters): string {

@@ -1,6 +1,7 @@
 import { getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import { dailyChanges } from '../drizzle/daily/changes.ts'
+import { asOf, instant } from './as-of.ts'
 import { aggregateColumns, fieldNames, firstCells, mostBytes, ROW_BYTES, type RowSchema } from './row.ts'
 import { activeKey, canRead } from './scope.ts'
 import { dayOfWindow, windows } from './window-by-plan.ts'
@@ -56,8 +57,6 @@ export function pageStatement({ table, row, key, since }: PagedRows, { from, siz
   const bytes = sql.raw(String(size.bytes))
   const order = ['brand_id', ...key].map((name) => sql`${columnOf(table, name)}`)
   const selected = new Set([...fieldNames(row), ...key])
-  // The changes are of all metrics.
-  const metric = since === undefined ? sql.raw(`'${getTableName(table)}', `) : sql``
   const rows = sql`
         select ${list([...selected].map((name) => sql`${columnOf(table, name)}`))}
         from ${table}
@@ -87,7 +86,7 @@ export function pageStatement({ table, row, key, since }: PagedRows, { from, siz
     )
     select
       key_id::text, organization_id::text, plan, brand_id::text,
-      daily.watermark(${metric}brand_id, first, least(last, ${sql.placeholder('today')}::date))::text as watermark,
+      ${instant(asOf(sql`reading.brand_id`))} as as_of,
       sent.found::text, (least(sent.found, ${limit}) < page.found)::text as has_more,
       ${list([...firstCells(row), ...last, ...totals])}
     from reading

@@ -60,7 +60,7 @@ export function pageStatements(rows: PagedRows): PageStatements {
   const columns = [
     ...ACCESS_COLUMNS,
     'brand_id',
-    'watermark',
+    'as_of',
     'found',
     'has_more',
     ...columnNames(row),

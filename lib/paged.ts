@@ -10,7 +10,7 @@ import { type FileFormat, isFile } from './file-format.ts'
 import type { DocumentedWorker } from './operation.ts'
 import { pageStatements } from './page.ts'
 import { readPageRequest } from './page-request.ts'
-import { pageResult, settledThrough } from './page-result.ts'
+import { dataAsOf, pageResult } from './page-result.ts'
 import { parameterNames } from './parameters.ts'
 import type { Plan } from './plans.ts'
 import { type PageQuery, pageReader } from './read-page.ts'
@@ -67,7 +67,7 @@ export function paged<Shape extends z.core.$ZodShape, Rows extends PgTable>({
   async function file(context: RequestContext, query: PageQuery, format: FileFormat): Promise<Result> {
     const { env, clock, log } = context.var
     const first = await read({ env, log }, statements.firstOfFile, query)
-    const { plan, window, brandId, watermark, next, total } = first
+    const { plan, window, brandId, asOf, next, total } = first
     if (total !== null && total > MOST_ROWS) throw parameterError(PARAMETER_ERRORS.tooManyRows)
     const result = fileResult(context, {
       format,
@@ -87,7 +87,7 @@ export function paged<Shape extends z.core.$ZodShape, Rows extends PgTable>({
         },
       },
     })
-    return { ...result, headers: { ...result.headers, ...settledThrough(watermark) } }
+    return { ...result, headers: { ...result.headers, ...dataAsOf(asOf) } }
   }
 
   return {

@@ -7,7 +7,7 @@ import { lastOf, type PagedRows } from './page-statement.ts'
 import type { Plan } from './plans.ts'
 import type { RequestLog } from './request-log.ts'
 import { columnReader } from './row.ts'
-import { dayOf, type Window } from './window.ts'
+import type { Window } from './window.ts'
 import { windowByPlan } from './window-by-plan.ts'
 import type { RowSet } from './write-rows.ts'
 
@@ -18,8 +18,8 @@ export type Page = RowSet & {
   readonly brandId: string
   /** The window under the plan. */
   readonly window: Window
-  /** Last day of the window through which all days are up to date; null when there is none. */
-  readonly watermark: string | null
+  /** Time before which every commit is in the rows; null before the first refresh. */
+  readonly asOf: string | null
   /** Key of the last row when others follow. */
   readonly next: readonly string[] | null
   /** Rows of the window, where a file's first statement finds more than it returns. */
@@ -45,14 +45,14 @@ export function resultReader({ row: schema, key }: Pick<PagedRows, 'row' | 'key'
   const readColumns = columnReader(schema)
   return (result: Row | null, size: number, log: RequestLog): Omit<Page, 'window'> => {
     const plan = authorize(result, log)
-    const { brand_id, watermark, found, has_more, total } = result ?? {}
+    const { brand_id, as_of, found, has_more, total } = result ?? {}
     if (brand_id == null) throw httpError('brand')
     try {
       const count = toCount(found)
       return {
         plan,
         brandId: brand_id,
-        watermark: watermark ?? null,
+        asOf: as_of ?? null,
         columns: readColumns(result ?? {}, count),
         rows: Math.min(count, size),
         next: toFlag(has_more) ? key.map((name) => required(result?.[lastOf(name)])) : null,
@@ -75,7 +75,6 @@ export function pageReader(rows: Pick<PagedRows, 'row' | 'key'>) {
     const result = await runPrepared(context, statement, {
       key_hash,
       now: now.toISOString(),
-      today: dayOf(now),
       brand_id: brandId,
       window_by_plan: windowByPlan(windowOf),
       since: since ?? '',

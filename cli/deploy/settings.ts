@@ -41,6 +41,7 @@ export const SETTINGS = {
     optional: true,
   },
   SESSION_COOKIE: { description: 'the name of a cookie', form: FORMS.SESSION_COOKIE, optional: true },
+  REFRESH_LANES: { description: 'a number from 1 to 6', form: FORMS.REFRESH_LANES, optional: true },
 } as const satisfies Record<string, Setting>
 
 type Name = keyof typeof SETTINGS
@@ -70,6 +71,7 @@ export function readSettings(environment: Environment): { settings: Settings; er
     CURSOR_SECRET: read('CURSOR_SECRET'),
     CURSOR_SECRET_PREVIOUS: read('CURSOR_SECRET_PREVIOUS'),
     SESSION_COOKIE: read('SESSION_COOKIE'),
+    REFRESH_LANES: read('REFRESH_LANES'),
   }
   return { settings, errors: [...errors, ...conflicts(settings)] }
 }
@@ -108,7 +110,7 @@ function conflicts(settings: Settings): string[] {
  */
 export function secretsFor(settings: Settings, worker: WorkerConfig): Record<string, string> | undefined {
   if (!worker.hasSecrets) return undefined
-  const { CURSOR_SECRET, CURSOR_SECRET_PREVIOUS, SESSION_COOKIE } = settings
+  const { CURSOR_SECRET, CURSOR_SECRET_PREVIOUS, SESSION_COOKIE, REFRESH_LANES } = settings
   return {
     DATABASE_URL: worker.crons.length > 0 ? settings.REFRESH_DATABASE_URL : settings.DATABASE_URL,
     UPSTASH_REDIS_REST_URL: settings.UPSTASH_REDIS_REST_URL,
@@ -116,6 +118,7 @@ export function secretsFor(settings: Settings, worker: WorkerConfig): Record<str
     CURSOR_SECRET,
     CURSOR_SECRET_PREVIOUS: CURSOR_SECRET_PREVIOUS || CURSOR_SECRET,
     SESSION_COOKIE: SESSION_COOKIE || 'session',
+    REFRESH_LANES: REFRESH_LANES || '2',
   }
 }
 

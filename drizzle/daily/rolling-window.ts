@@ -1,22 +1,20 @@
 import { sql } from 'drizzle-orm'
-import { bigint, boolean, check, date, integer, timestamp } from 'drizzle-orm/pg-core'
+import { boolean, check, date, integer, timestamp } from 'drizzle-orm/pg-core'
 import { daily } from './schema.ts'
 
 /**
- * At most one row. With a row, each refresh computes the last `days` days again, today included, and all later ones.
- * Without one, triggers track every change.
+ * At most one row. With a row, each pass recomputes the last `days` days, today included, and all later ones. Without
+ * one, triggers track every change.
  */
 export const rollingWindow = daily.table(
   'rolling_window',
   {
     single: boolean().primaryKey().default(true),
     days: integer().notNull(),
-    /** The last day that no refresh computes again; `-infinity` before the first refresh. */
-    watermark: date().notNull().default('-infinity'),
-    /** When the days were last enqueued. */
-    enqueued_at: timestamp({ withTimezone: true }),
-    /** Not used: the functions of 1.0.0 need it after a rollback. */
-    last_entry: bigint({ mode: 'number' }),
+    /** The first day of the last pass; `-infinity` before the first pass, which recomputes every day. */
+    first_day: date().notNull().default('-infinity'),
+    /** When the last pass started. */
+    started_at: timestamp({ withTimezone: true }).notNull().default(sql`'-infinity'`),
   },
   (table) => [
     check('rolling_window_single', sql`${table.single}`),

@@ -18,12 +18,11 @@ const MIGRATIONS = journal.entries.map(({ tag }) => `migrations/${tag}.sql`)
 const AFTER = [
   'settings',
   'sources',
-  'queue',
   'triggers',
+  'resolve',
   'changes',
   'refresh',
   'rolling-window',
-  'watermark',
   'roles',
 ].map((topic) => `sql/${topic}.sql`)
 
@@ -62,8 +61,10 @@ export async function migrate(
   await client.query('begin')
   try {
     await client.query('select pg_advisory_xact_lock($1)', [LOCK])
-    // A refresh under way holds this lock and waits for tables that the migrations would lock before it.
-    await client.query(`select pg_advisory_xact_lock(hashtext('daily.refresh'))`)
+    // A refresh under way holds these locks and waits for tables that the migrations would lock before it.
+    for (const lock of ['daily.refresh', 'daily.resolve']) {
+      await client.query('select pg_advisory_xact_lock(hashtext($1))', [lock])
+    }
     await applyFiles(client, schema)
     await updateRowSchemas(client, rowSchemas)
     await installPreparedStatements(client, statements)
@@ -109,7 +110,7 @@ async function applyFiles(client: Client, schema = 'public'): Promise<void> {
 async function trackChanges(client: Client, home: string): Promise<void> {
   await client.query(
     home === 'public'
-      ? 'select daily.create_triggers(base, source) from daily.source_tables()'
+      ? 'select daily.install_triggers(base, source) from daily.source_tables()'
       : 'insert into daily.rolling_window (days) values (7)',
   )
 }

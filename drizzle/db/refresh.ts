@@ -1,12 +1,98 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientBase } from 'pg'
 import { sqlState } from './sql-state.ts'
 
-/** How long one transaction computes, as a Postgres interval. It ends the statement that it has begun. */
+/** How long one call computes, as a Postgres interval. The way to the database then hardly counts. */
 const BUDGET = '2 s'
 
 /** The most days of one metric that one statement computes. */
-const MAX_DAYS = 31
+const MAX_DAYS = 30
+
+/** Milliseconds to wait while other refreshes compute all brands that wait. */
+const PAUSE_MS = 500
+
+type Row = Readonly<Record<string, string | null>>
+
+/** Runs a statement with text parameters and returns its only row, whose cells are text. */
+export type RunStatement = (sql: string, params: readonly (string | null)[]) => Promise<Row | null>
+
+/** A day that could not be computed. Its `message` can quote data. */
+export type Failure = {
+  readonly metric: string
+  readonly brand_id: string
+  readonly date: string
+  readonly code: string
+  readonly message: string
+}
+
+export type RefreshOptions = {
+  /** The connections of the lanes, which compute different brands side by side. */
+  readonly lanes: readonly RunStatement[]
+  /** Whether to retry failed days at once, and to start a pass of the rolling window while the last one is unfinished. */
+  readonly restart: boolean
+  readonly maxDays?: number
+  /** Whether the run is over, before its next call. */
+  readonly isOver?: () => boolean
+  /** Called with the number of days that each call computed. */
+  readonly onStep?: (processed: number) => void | Promise<void>
+  readonly onFailure?: (failure: Failure) => void
+}
+
+/** The names of partitions that no trigger tracks; null means none. */
+type Start = { readonly untracked: string | null }
+
+/**
+ * Resolves the log of changes and recomputes the days in the queue, until none can be computed now or the run is over.
+ * A call that fails is repeated with a day at a time. When that fails, its lane ends, and the run rejects after the others.
+ */
+export async function refresh({
+  lanes,
+  restart,
+  maxDays = MAX_DAYS,
+  ...options
+}: RefreshOptions): Promise<Start> {
+  const [first] = lanes
+  if (first === undefined) throw new TypeError('A refresh needs a lane')
+  // Starts at a random brand: a brand whose days take too long then does not end every run before the others.
+  const start = await first(
+    `select started.untracked, (select brand_id::text from daily.queued_brands order by random() limit 1) as after
+     from daily.start_refresh($1::boolean) as started`,
+    [String(restart)],
+  )
+  const runs = lanes.map((run) => refreshLane(run, start?.after ?? null, maxDays, options))
+  for (const outcome of await Promise.allSettled(runs))
+    if (outcome.status === 'rejected') throw outcome.reason
+  return { untracked: start?.untracked ?? null }
+}
+
+async function refreshLane(
+  run: RunStatement,
+  first: string | null,
+  maxDays: number,
+  { isOver, onStep, onFailure }: Pick<RefreshOptions, 'isOver' | 'onStep' | 'onFailure'>,
+): Promise<void> {
+  let after = first
+  let days = maxDays
+  while (!isOver?.()) {
+    const step = await run(
+      `select brand_id::text, processed::text, done::text, failure::text
+       from daily.refresh($1::uuid, $2::interval, $3::integer)`,
+      [after, BUDGET, String(days)],
+    ).catch((error) => {
+      if (days === 1) throw error
+      // So many days may take too long.
+      days = 1
+    })
+    if (!step) continue
+    if (step.done === 'true') return
+    after = step.brand_id ?? null
+    if (step.failure) onFailure?.(JSON.parse(step.failure))
+    const processed = Number(step.processed)
+    if (processed > 0) await onStep?.(processed)
+    if (step.processed === null) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+    // What changed meanwhile must not wait for the rest of the queue.
+    else await run('select daily.resolve(false)::text as added', [])
+  }
+}
 
 /**
  * Thrown when no trigger tracks the changes of some tables and there is no rolling window; the message names the
@@ -16,69 +102,34 @@ export class UntrackedTablesError extends Error {}
 
 const NOT_IN_PREREQUISITE_STATE = '55000'
 
-/** Enqueues every day of every brand and metric. */
-export async function enqueueAll(client: ClientBase): Promise<void> {
-  await client.query('insert into daily.refresh_queue (metric) select distinct metric from daily.sources')
-}
-
-/** How many days each refresh recomputes, and the last day before them (`YYYY-MM-DD`). */
-export type RollingWindow = { readonly days: number; readonly watermark: string }
+/** Runs statements on a connection. */
+const runOn =
+  (client: ClientBase): RunStatement =>
+  async (sql, params) =>
+    (await client.query(sql, [...params])).rows[0] ?? null
 
 /**
- * Enqueues the days of the rolling window. Returns undefined where triggers track changes instead. Throws
- * {@link UntrackedTablesError} where neither is set up.
- */
-export async function enqueueRollingWindow(client: ClientBase): Promise<RollingWindow | undefined> {
-  await client.query('select daily.enqueue_rolling_window(true)').catch((error) => {
-    throw sqlState(error) === NOT_IN_PREREQUISITE_STATE ? new UntrackedTablesError(error.message) : error
-  })
-  const { rows } = await client.query<RollingWindow>('select days, watermark::text from daily.rolling_window')
-  return rows[0]
-}
-
-type Failure = {
-  readonly metric: string
-  readonly brand_id: string
-  readonly date: string
-  readonly message: string
-}
-
-/** What `daily.refresh` returns. */
-type Progress = {
-  readonly brand_id: string | null
-  readonly processed: number | null
-  readonly done: boolean
-  readonly failure: Failure | null
-}
-
-const progressOf = async (client: ClientBase, values: unknown[]): Promise<Progress[]> =>
-  (await client.query('select * from daily.refresh($1, $2, $3, $4)', values)).rows
-
-/**
- * Recomputes every day in the queue, one short transaction after another. Calls `onStep` with the number of entries
- * that each processed. Throws at the end when a day could not be computed.
+ * Brings the stored rows up to date, with a lane for each connection. Throws at the end when a day could not be computed,
+ * and {@link UntrackedTablesError} where nothing tracks changes.
  */
 export async function refreshAll(
-  client: ClientBase,
-  onStep: (processed: number) => void | Promise<void> = () => {},
-  maxDays = MAX_DAYS,
-): Promise<void> {
-  await client.query('select daily.enqueue_rechecks()')
-  const { rows: starts } = await client.query<{ since: string }>('select clock_timestamp()::text as since')
-  let after: string | null = null
-  let failed: Failure | null = null
-  for (let done = false; !done; ) {
-    const values = [after, starts[0]?.since, BUDGET, maxDays]
-    const [progress] = await progressOf(client, values)
-    if (progress === undefined) return
-    if (progress.processed === null) await sleep(200)
-    else if (progress.processed > 0) await onStep(progress.processed)
-    after = progress.brand_id
-    failed = progress.failure ?? failed
-    done = progress.done
+  clients: ClientBase | readonly ClientBase[],
+  options: Pick<RefreshOptions, 'onStep' | 'maxDays'> = {},
+): Promise<Start> {
+  let failed: Failure | undefined
+  const lanes = [clients].flat().map(runOn)
+  const onFailure = (failure: Failure) => {
+    failed = failure
   }
-  if (failed !== null) {
-    const { metric, date, brand_id, message } = failed
-    throw new Error(`${metric} of ${date} of brand ${brand_id} cannot be computed: ${message}`)
-  }
+  const start = await refresh({ ...options, lanes, restart: true, onFailure }).catch((error) => {
+    throw sqlState(error) === NOT_IN_PREREQUISITE_STATE ? new UntrackedTablesError(error.message) : error
+  })
+  if (failed === undefined) return start
+  const { metric, date, brand_id, message } = failed
+  throw new Error(`${metric} of ${date} of brand ${brand_id} cannot be computed: ${message}`)
+}
+
+/** Logs a change of all rows, so that the next refresh recomputes every day. */
+export async function logAll(client: ClientBase): Promise<void> {
+  await client.query('insert into daily.change_log (source) select distinct source from daily.sources')
 }

@@ -14,7 +14,7 @@ export type Extent = {
 export type Difference = {
   readonly metric: string
   readonly kind: 'missing' | 'wrong' | 'listing'
-  /** Whether its day is in the queue, so the next refresh computes it. */
+  /** Whether its day is in the queue, or may be in the log, so that the next refresh computes it. */
   readonly waiting: boolean
   readonly row: Readonly<Record<string, unknown>>
 }
@@ -58,9 +58,8 @@ async function compareRows(client: ClientBase, part: Part, columns: string): Pro
        union all
        select 'wrong', * from (select * from stored except select * from fresh) as wrong)
      select $4 as metric, kind, to_jsonb(differing) - 'kind' as row, exists (
-       select from daily.waiting
-       where metric = $4 and (brand_id = $1 or brand_id is null) and (waiting.date = differing.date or waiting.date is null)
-     ) as waiting
+       select from daily.refresh_queue where metric = $4 and brand_id = $1 and refresh_queue.date = differing.date
+     ) or exists (select from daily.change_log) as waiting
      from differing order by date, kind`,
     [brandId, from, to, metric],
   )

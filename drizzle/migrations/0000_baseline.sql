@@ -50,7 +50,9 @@ CREATE TABLE "brands" (
 	"aliases" text[] DEFAULT '{}' NOT NULL,
 	"active" boolean DEFAULT true NOT NULL,
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
-	CONSTRAINT "brands_name" CHECK (octet_length("brands"."name") <= 2000)
+	CONSTRAINT "brands_name" CHECK (octet_length("brands"."name") <= 2000),
+	CONSTRAINT "brands_created_at" CHECK ("brands"."created_at" >= '0001-01-01T00:00:00Z' and "brands"."created_at" < '10000-01-01T00:00:00Z'),
+	CONSTRAINT "brands_aliases" CHECK (coalesce(array_ndims("brands"."aliases"), 1) = 1)
 );
 --> statement-breakpoint
 CREATE TABLE "citations" (
@@ -71,7 +73,8 @@ CREATE TABLE "competitors" (
 	"active" boolean DEFAULT true NOT NULL,
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "competitors_brand_id_name_unique" UNIQUE("brand_id","name"),
-	CONSTRAINT "competitors_name" CHECK (octet_length("competitors"."name") <= 2000)
+	CONSTRAINT "competitors_name" CHECK (octet_length("competitors"."name") <= 2000),
+	CONSTRAINT "competitors_aliases" CHECK (coalesce(array_ndims("competitors"."aliases"), 1) = 1)
 );
 --> statement-breakpoint
 CREATE TABLE "markets" (
@@ -148,6 +151,32 @@ CREATE TABLE "daily"."applied_sql" (
 	"applied_at" timestamp with time zone DEFAULT now() NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "daily"."change_log" (
+	"source" text NOT NULL,
+	"brand_id" uuid,
+	"prompt_id" uuid,
+	"answer_id" uuid,
+	"model_id" text,
+	"market_id" uuid,
+	"day" date
+);
+--> statement-breakpoint
+CREATE TABLE "daily"."changes_clock" (
+	"single" boolean PRIMARY KEY DEFAULT true NOT NULL,
+	"last" timestamp with time zone NOT NULL,
+	CONSTRAINT "changes_clock_single" CHECK ("daily"."changes_clock"."single")
+);
+--> statement-breakpoint
+CREATE TABLE "daily"."changes" (
+	"brand_id" uuid NOT NULL,
+	"endpoint" text COLLATE "C" NOT NULL,
+	"date" date NOT NULL,
+	"rows" integer NOT NULL,
+	"totals" json NOT NULL,
+	"changed_at" text COLLATE "C" NOT NULL,
+	CONSTRAINT "changes_endpoint_date_brand_id_pk" PRIMARY KEY("endpoint","date","brand_id")
+);
+--> statement-breakpoint
 CREATE TABLE "daily"."citation_share" (
 	"brand_id" uuid NOT NULL,
 	"date" date NOT NULL,
@@ -181,11 +210,16 @@ CREATE TABLE "daily"."competitors" (
 	CONSTRAINT "competitors_brand_id_date_competitor_name_pk" PRIMARY KEY("brand_id","date","competitor_name")
 );
 --> statement-breakpoint
-CREATE TABLE "daily"."deleted_answers" (
-	"answer_id" uuid NOT NULL,
-	"date" date NOT NULL,
-	"transaction_id" "xid8" NOT NULL,
-	CONSTRAINT "deleted_answers_answer_id_date_pk" PRIMARY KEY("answer_id","date")
+CREATE TABLE "daily"."progress" (
+	"single" boolean PRIMARY KEY DEFAULT true NOT NULL,
+	"as_of" timestamp with time zone DEFAULT '-infinity' NOT NULL,
+	"batch" bigint DEFAULT 0 NOT NULL,
+	CONSTRAINT "progress_single" CHECK ("daily"."progress"."single")
+);
+--> statement-breakpoint
+CREATE TABLE "daily"."queued_brands" (
+	"brand_id" uuid PRIMARY KEY NOT NULL,
+	"as_of" timestamp with time zone NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "daily"."recommended_rate" (
@@ -200,23 +234,32 @@ CREATE TABLE "daily"."recommended_rate" (
 );
 --> statement-breakpoint
 CREATE TABLE "daily"."refresh_queue" (
-	"id" bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "daily"."refresh_queue_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
+	"brand_id" uuid NOT NULL,
 	"metric" text NOT NULL,
-	"brand_id" uuid,
-	"date" date,
-	"prompt_id" uuid,
-	"model_id" text,
-	"market_id" uuid
+	"date" date NOT NULL,
+	"added_at" timestamp with time zone NOT NULL,
+	"batch" bigint NOT NULL,
+	"attempts" integer DEFAULT 0 NOT NULL,
+	"retry_at" timestamp with time zone,
+	"last_error" text,
+	CONSTRAINT "refresh_queue_brand_id_metric_date_pk" PRIMARY KEY("brand_id","metric","date")
 );
 --> statement-breakpoint
 CREATE TABLE "daily"."rolling_window" (
 	"single" boolean PRIMARY KEY DEFAULT true NOT NULL,
 	"days" integer NOT NULL,
-	"watermark" date DEFAULT '-infinity' NOT NULL,
-	"enqueued_at" timestamp with time zone,
-	"last_entry" bigint,
+	"first_day" date DEFAULT '-infinity' NOT NULL,
+	"started_at" timestamp with time zone DEFAULT '-infinity' NOT NULL,
 	CONSTRAINT "rolling_window_single" CHECK ("daily"."rolling_window"."single"),
 	CONSTRAINT "rolling_window_days" CHECK ("daily"."rolling_window"."days" between 1 and 36500)
+);
+--> statement-breakpoint
+CREATE TABLE "daily"."row_schemas" (
+	"metric" text PRIMARY KEY NOT NULL,
+	"endpoint" text COLLATE "C" NOT NULL,
+	"fields" text[] NOT NULL,
+	"totals" text NOT NULL,
+	"listed" boolean DEFAULT false NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "daily"."sentiment" (
@@ -229,13 +272,6 @@ CREATE TABLE "daily"."sentiment" (
 	"negative_weight" numeric(18, 4) NOT NULL,
 	"sentiment_score" numeric(7, 4),
 	CONSTRAINT "sentiment_brand_id_date_pk" PRIMARY KEY("brand_id","date")
-);
---> statement-breakpoint
-CREATE TABLE "daily"."sources" (
-	"source" text NOT NULL,
-	"metric" text NOT NULL,
-	"dated_by" text NOT NULL,
-	CONSTRAINT "sources_source_metric_pk" PRIMARY KEY("source","metric")
 );
 --> statement-breakpoint
 CREATE TABLE "daily"."visibility" (
@@ -275,9 +311,7 @@ CREATE INDEX "citations_day_index" ON "citations" USING btree ((("recorded_at" a
 CREATE INDEX "prompts_brand_id_index" ON "prompts" USING btree ("brand_id");--> statement-breakpoint
 CREATE INDEX "recommendations_competitor_id_index" ON "recommendations" USING btree ("competitor_id");--> statement-breakpoint
 CREATE INDEX "sentiment_phrases_answer_id_index" ON "sentiment_phrases" USING btree ("answer_id");--> statement-breakpoint
-CREATE INDEX "refresh_queue_refresh_index" ON "daily"."refresh_queue" USING btree ("date","metric","brand_id");--> statement-breakpoint
-CREATE INDEX "refresh_queue_watermark_index" ON "daily"."refresh_queue" USING btree ("metric","brand_id","date");--> statement-breakpoint
-CREATE INDEX "refresh_queue_expand_index" ON "daily"."refresh_queue" USING btree ("id") WHERE "daily"."refresh_queue"."date" is null or "daily"."refresh_queue"."brand_id" is null;--> statement-breakpoint
+CREATE UNIQUE INDEX "changes_listing_index" ON "daily"."changes" USING btree ("brand_id","changed_at","endpoint","date");--> statement-breakpoint
 CREATE VIEW "export_source"."answer_mentions" AS (select "answer_id", "name" from "answer_mentions");--> statement-breakpoint
 CREATE VIEW "export_source"."answers" AS (select "id", "prompt_id", "model_id", "market_id", "answered_at", "error" from "answers");--> statement-breakpoint
 CREATE VIEW "export_source"."api_keys" AS (select "id", "organization_id", "created_by", "scope", "label", "key_hash", "last_four", "brand_ids", "expires_at", "revoked_at", "created_at" from "api_keys");--> statement-breakpoint
@@ -307,7 +341,7 @@ CREATE VIEW "metrics"."counted_answers" AS (
 CREATE VIEW "metrics"."brand_names" AS (
     select brands.id as brand_id, array_agg(metrics.fold(known.name)) as names
     from export_source.brands
-    cross join unnest(array[brands.name, brands.display_name] || brands.aliases) as known(name)
+    cross join unnest(array[brands.name, brands.display_name] || array(select unnest(brands.aliases))) as known(name)
     group by brands.id
   );--> statement-breakpoint
 CREATE VIEW "metrics"."competitor_names" AS (
@@ -317,7 +351,7 @@ CREATE VIEW "metrics"."competitor_names" AS (
       competitors.name,
       array_agg(metrics.fold(known.name)) as names
     from export_source.competitors
-    cross join unnest(array[competitors.name] || competitors.aliases) as known(name)
+    cross join unnest(array[competitors.name] || array(select unnest(competitors.aliases))) as known(name)
     where competitors.active
     group by competitors.id, competitors.brand_id, competitors.name
   );--> statement-breakpoint
@@ -331,7 +365,10 @@ CREATE VIEW "metrics"."brand_listing" AS (
       url,
       site_url as "siteUrl",
       industry,
-      to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt"
+      to_char(
+        least(greatest(created_at, '0001-01-01T00:00:00Z'), '9999-12-31T23:59:59.999Z') at time zone 'UTC',
+        'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+      ) as "createdAt"
     from export_source.brands
   );--> statement-breakpoint
 CREATE VIEW "metrics"."citation_share" AS (
@@ -394,6 +431,7 @@ CREATE VIEW "metrics"."recommended_rate" AS (
     left join export_source.competitors
       on competitors.id = judged.competitor_id
       and competitors.brand_id = counted.brand_id
+      and competitors.active
     where counted.date >= date '2026-09-22'
       and (judged.competitor_id is null or competitors.id is not null)
     group by counted.brand_id, counted.date, judged.competitor_id, competitors.name, brands.name

@@ -17,16 +17,23 @@ begin
 end
 $function$;
 
--- Lists some days of one metric as changed now. The clock's row is locked until the transaction ends, so a later stamp is
--- of a later commit; and it never goes back, as the system's clock may.
-create or replace function daily.list_changes(of_metric text, brand_ids uuid[], dates date[]) returns void
+-- Lists days as changed now, each once, given as three arrays of one length. The clock's row is locked until the transaction
+-- ends, so a later stamp is of a later commit; and it never goes back, as the system's clock may. Call it last, since other
+-- refreshes wait from then on.
+create or replace function daily.list_changes(metrics text[], brand_ids uuid[], dates date[]) returns void
 language plpgsql set search_path = '' as $function$
 begin
-  with summary as materialized (
-    select * from daily.summarize(of_metric, brand_ids, dates)
+  with day as (
+    select metric, array_agg(brand_id) as brand_ids, array_agg(date) as dates
+    from unnest(metrics, brand_ids, dates) as day (metric, brand_id, date)
+    group by metric
+  ), summary as materialized (
+    select endpoint, summary.*
+    from day join daily.row_schemas using (metric)
+    cross join lateral daily.summarize(metric, day.brand_ids, day.dates) as summary
   ), stamp as (
     insert into daily.changes_clock (last)
-    select clock_timestamp() where exists (select from summary)
+    select clock_timestamp() from (select count(*) as days from summary) as summary where days > 0
     on conflict (single) do update set last = greatest(clock_timestamp(), changes_clock.last + interval '1 microsecond')
     returning to_char(last at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as changed_at
   )
@@ -34,8 +41,7 @@ begin
   select summary.brand_id, endpoint, summary.date, summary.rows, summary.totals, stamp.changed_at
   from summary
   cross join stamp
-  join daily.row_schemas on metric = of_metric
-  order by summary.brand_id, summary.date
+  order by summary.brand_id, endpoint, summary.date
   on conflict (brand_id, endpoint, date) do update
   set rows = excluded.rows, totals = excluded.totals, changed_at = excluded.changed_at;
 end
@@ -48,7 +54,7 @@ language plpgsql set search_path = '' as $function$
 begin
   perform pg_advisory_xact_lock(hashtext('daily.refresh'));
   execute format(
-    'select daily.list_changes(%1$L, array_agg($1), array_agg(date))
+    'select daily.list_changes(array_agg(%1$L::text), array_agg($1), array_agg(date))
      from (
        select date from daily.%1$I where brand_id = $1
        union

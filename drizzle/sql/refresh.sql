@@ -1,3 +1,6 @@
+-- Recomputes the days of daily.refresh_queue. Calls run side by side: each locks the brands whose days it computes, and
+-- passes over brands that another call has locked.
+
 -- Returns the brands that have stored rows of a metric, with one index probe each.
 create or replace function daily.brands_of(of_metric text) returns setof uuid
 language plpgsql stable set search_path = '' as $function$
@@ -14,96 +17,11 @@ begin
 end
 $function$;
 
--- Replaces entries of all brands by entries of each brand that can have such rows.
-create or replace function daily.expand_brands() returns void
-language plpgsql set search_path = '' as $function$
-declare
-  entries daily.refresh_queue[];
-  of_metric text;
-begin
-  with taken as (
-    delete from daily.refresh_queue where brand_id is null returning *
-  )
-  select array_agg(taken) into entries from taken;
-
-  for of_metric in select metric from unnest(entries) intersect select metric from daily.sources loop
-    execute format(
-      'with known as (
-         select brand_id from daily.brands_of(%1$L) as brand_id
-         union
-         select brand_id from export_source.prompts
-       )
-       insert into daily.refresh_queue (metric, brand_id, date, model_id, market_id, added_at)
-       select %1$L, known.brand_id, entry.date, entry.model_id, entry.market_id, min(entry.added_at)
-       from known join unnest($1) as entry on entry.date is null or exists (
-         select from daily.%1$I where %1$I.brand_id = known.brand_id and %1$I.date = entry.date)
-       where entry.metric = %1$L
-       group by known.brand_id, entry.date, entry.model_id, entry.market_id',
-      of_metric)
-    using entries;
-  end loop;
-end
-$function$;
-
--- Replaces the entries of a brand without a date by one entry per day. It runs after the transactions that added them,
--- so it sees what other transactions committed meanwhile.
-create or replace function daily.expand(of_brand uuid) returns void
-language plpgsql set search_path = '' as $function$
-declare
-  entries record;
-begin
-  for entries in
-    with taken as (
-      delete from daily.refresh_queue where brand_id = of_brand and date is null returning *
-    )
-    select
-      metric,
-      metric in (select sources.metric from daily.sources where dated_by = 'recorded_at') as recorded,
-      bool_or(num_nonnulls(prompt_id, model_id, market_id) = 0) as whole,
-      array_agg(prompt_id) as prompts,
-      array_agg(model_id) as models,
-      array_agg(market_id) as markets,
-      min(added_at) as added_at
-    from taken
-    where metric in (select sources.metric from daily.sources)
-    group by metric
-  loop
-    -- Days whose last answer is gone are only in the stored rows. No window can ask for a day outside of the calendar,
-    -- which an application's tables may hold.
-    execute format(
-      $insert$
-      insert into daily.refresh_queue (metric, brand_id, date, added_at)
-      select %1$L, $1, date, $7
-      from (
-        select (answers.answered_at at time zone 'UTC')::date as date
-        from export_source.prompts
-        join export_source.answers on answers.prompt_id = prompts.id
-        where not $2 and (prompts.id = any ($4) or $3 and prompts.brand_id = $1)
-        union
-        select (citations.recorded_at at time zone 'UTC')::date
-        from export_source.prompts
-        join export_source.answers on answers.prompt_id = prompts.id
-        join export_source.citations on citations.answer_id = answers.id
-        where $2 and (prompts.id = any ($4) or $3 and prompts.brand_id = $1)
-        union
-        select date from daily.%1$I where $3 and brand_id = $1
-        union
-        select date from daily.visibility where brand_id = $1 and (model_id = any ($5) or market_id = any ($6))
-      ) as day
-      where date between '0001-01-01' and '9999-12-31'
-      $insert$,
-      entries.metric)
-    using
-      of_brand, entries.recorded, entries.whole, entries.prompts, entries.models, entries.markets, entries.added_at;
-  end loop;
-end
-$function$;
-
--- Makes the stored rows of one metric equal its view, for some brands and days. Writes only rows that differ, and lists
--- their days as changed.
--- The columns are the table's, the key is its primary key. The settings are for data in memory or on flash: with
--- Postgres's defaults the planner reads all citations of a large brand to find a day.
-create or replace function daily.recompute(of_metric text, of_brands uuid[], of_dates date[]) returns void
+-- Makes the stored rows of one metric equal its view, for some brands and days. Writes only rows that differ, and returns
+-- their days. The columns are the table's, the key is its primary key. The settings are for data in memory or on flash:
+-- with Postgres's defaults the planner reads all citations of a large brand to find a day.
+create or replace function daily.recompute(of_metric text, of_brands uuid[], of_dates date[])
+returns table (brand_id uuid, date date)
 language plpgsql
 set search_path = '' set random_page_cost = 1.1 set jit = off set work_mem = '32MB'
 as $function$
@@ -113,8 +31,6 @@ declare
   same_key text;
   cols text;
   sets text;
-  changed_brands uuid[];
-  changed_dates date[];
 begin
   select
     string_agg(quote_ident(attname), ', ' order by attnum),
@@ -133,7 +49,7 @@ begin
 
   -- EXCEPT leaves out equal rows, which the upsert would lock one by one; a join would depend on the planner's
   -- estimates. Rows are inserted in the order of the key, in which pages read them.
-  execute format(
+  return query execute format(
     'with fresh as materialized (
        select %2$s from metrics.%1$I where brand_id = any ($1) and date = any ($2)
      ), stored as materialized (
@@ -150,155 +66,168 @@ begin
        on conflict (%3$s) do update set %5$s
        returning brand_id, date
      )
-     select array_agg(brand_id), array_agg(date)
-     from (select brand_id, date from deleted union select brand_id, date from written) as changed',
+     select brand_id, date from deleted union select brand_id, date from written',
     of_metric, cols, keys, same_key, sets)
-  into changed_brands, changed_dates
   using of_brands, of_dates;
-  if changed_dates is not null then
-    perform daily.list_changes(of_metric, changed_brands, changed_dates);
-  end if;
 end
 $function$;
 
--- Takes the entries of some days of one metric from the queue and recomputes the days; if that fails, day by day.
--- Returns the number of entries it processed, and the last failure: its metric, brand_id, date, code and message. The
--- entries of a day that cannot be computed stay in the queue.
-create or replace function daily.process(
-  of_metric text, of_brands uuid[], of_dates date[], out processed integer, out failure jsonb
-)
-language plpgsql set search_path = '' as $function$
-declare
-  day record;
-  attempt record;
+-- The entries of the queue whose days can be computed now.
+create or replace view daily.due as
+  select * from daily.refresh_queue where coalesce(retry_at <= clock_timestamp(), true);
+
+-- Locks the brands of a turn and returns them in order: those after `after` with days to compute. Takes an eighth of the
+-- waiting brands, so that calls that run side by side find some, and at most `max_brands`.
+create or replace function daily.lock_brands(after uuid, max_brands integer) returns uuid[]
+language sql set search_path = '' as $function$
+  select array(
+    select brand_id
+    from daily.queued_brands
+    where (after is null or brand_id > after) and exists (select from daily.due where due.brand_id = queued_brands.brand_id)
+    order by brand_id
+    limit (
+      select greatest(1, least(max_brands, count(*) / 8))
+      from (select from daily.queued_brands limit 8 * max_brands) as waiting)
+    for update skip locked)
+$function$;
+
+-- Returns what to compute in a turn of some brands, one row per statement: of each brand and metric the `max_days` days
+-- that have waited longest. Brands that wait for the same days share a statement, up to `max_days` days in all. A day that
+-- could not be computed has one of its own.
+create or replace function daily.plan_turn(of_brands uuid[], max_days integer)
+returns table (metric text, brands uuid[], dates date[], batch bigint, as_of timestamptz)
+language sql stable set search_path = '' as $function$
+  with entry as (
+    select brand_id, metric, date, added_at, case when attempts > 0 then date end as alone,
+      row_number() over (partition by brand_id, metric, attempts > 0 order by added_at, date) as place
+    from daily.due where brand_id = any (of_brands)
+  ), share as (
+    select brand_id, metric, alone, array_agg(date order by date) as dates, min(added_at) as added_at
+    from entry where place <= max_days
+    group by brand_id, metric, alone
+  ), numbered as (
+    select *, case
+      when alone is null then
+        (row_number() over (partition by metric, alone, dates order by brand_id) - 1) / greatest(1, max_days / cardinality(dates))
+      else row_number() over (partition by metric, alone order by brand_id)
+    end as number
+    from share
+  )
+  select metric, array_agg(brand_id order by brand_id) as brands, dates, progress.batch, progress.as_of
+  from numbered cross join daily.progress
+  group by metric, alone, dates, number, progress.batch, progress.as_of
+  order by (array_agg(brand_id order by brand_id))[1], min(added_at), metric
+$function$;
+
+-- Computes one statement of a turn. Returns the days that changed, or the error that undid it.
+create or replace function daily.attempt(metric text, brands uuid[], dates date[]) returns jsonb
+language plpgsql set search_path = '' set lock_timeout = '2s' as $function$
 begin
-  delete from daily.refresh_queue
-  where brand_id = any (of_brands) and metric = of_metric and date = any (of_dates);
-  get diagnostics processed = row_count;
-  -- A statement of its own, so a later snapshot: it sees every change whose entry was taken.
-  perform daily.recompute(of_metric, of_brands, of_dates);
+  return jsonb_build_object('changed', (
+    select coalesce(jsonb_agg(day), '[]') from daily.recompute(metric, brands, dates) as day));
 exception
-  -- The next run retries these.
-  when lock_not_available or deadlock_detected or serialization_failure then
+  -- The next call retries these.
+  when deadlock_detected or serialization_failure then
     raise;
   when others then
-    processed := 0;
-    if cardinality(of_brands) = 1 and cardinality(of_dates) = 1 then
-      failure := jsonb_build_object(
-        'metric', of_metric, 'brand_id', of_brands[1], 'date', of_dates[1], 'code', sqlstate, 'message', sqlerrm);
-      update daily.refresh_queue set failed_at = clock_timestamp()
-      where brand_id = of_brands[1] and metric = of_metric and date = of_dates[1];
-      return;
-    end if;
-    for day in select brand_id, date from unnest(of_brands) as brand_id cross join unnest(of_dates) as date loop
-      select * into attempt from daily.process(of_metric, array[day.brand_id], array[day.date]);
-      processed := processed + attempt.processed;
-      failure := coalesce(attempt.failure, failure);
-    end loop;
+    return jsonb_build_object('code', sqlstate, 'message', sqlerrm);
 end
 $function$;
 
--- Gives a brand its turn: for each metric, recomputes the `max_days` days that have waited longest, until `deadline`.
--- Brands that wait for the same days are computed with it, up to `max_days` days in all. A day that failed before
--- `since` is computed alone, and one that failed later not at all.
-create or replace function daily.serve(
-  of_brand uuid, since timestamptz, deadline timestamptz, max_days integer, out processed integer, out failure jsonb
-)
+-- The days of the statements that a call computed. `delayed` are those that failed alone, or because a table was locked.
+create or replace function daily.attempted(statements jsonb[])
+returns table (metric text, brand_id uuid, date date, batch bigint, as_of timestamptz, code text, message text, delayed boolean)
+language sql immutable set search_path = '' as $function$
+  select metric, brand_id, date, batch, as_of, code, message,
+    code is not null and (cardinality(brands) * cardinality(dates) = 1 or code = '55P03')
+  from unnest(statements) as statement
+  cross join jsonb_to_record(statement) as computed (
+    metric text, brands uuid[], dates date[], batch bigint, as_of timestamptz, code text, message text)
+  cross join unnest(brands) as brand_id
+  cross join unnest(dates) as date
+$function$;
+
+-- Ends a call: removes the computed days from the queue, records errors, and lists the days that changed. A day that a later
+-- batch of the log named stays in the queue, since it may have been computed without that change. Locks days in the order
+-- of their key and then brands, as daily.resolve does. Lists the changes last (daily.list_changes).
+create or replace function daily.finish(statements jsonb[]) returns void
 language plpgsql set search_path = '' as $function$
-declare
-  batch record;
-  attempt record;
 begin
-  processed := 0;
-  perform daily.expand(of_brand);
-  for batch in
-    with waiting as (
-      select metric, date, min(added_at) as added_at, bool_or(failed_at is not null) as failed
-      from daily.refresh_queue
-      where brand_id = of_brand
-      group by metric, date
-      having bool_or(coalesce(failed_at < since, true))
-    ), ranked as (
-      select *, row_number() over (partition by metric, failed order by added_at, date) as place from waiting
-    ), due as (
-      select metric, failed, array_agg(date order by date) as dates, min(added_at) as added_at
-      from ranked
-      where place <= case when failed then 1 else max_days end
-      group by metric, failed
-    ), following as (
-      select brand_id, metric, date from daily.refresh_queue
-      where brand_id > of_brand and failed_at is null
-      order by brand_id limit 5000
-    ), peers as (
-      select brand_id, metric, array_agg(distinct date order by date) as dates from following group by brand_id, metric
-    )
-    select metric, dates, array[of_brand] || array(
-      select peers.brand_id from peers
-      where not due.failed and peers.metric = due.metric and peers.dates = due.dates
-      limit max_days / cardinality(due.dates) - 1) as brands
-    from due
-    order by added_at
-  loop
-    select * into attempt from daily.process(batch.metric, batch.brands, batch.dates);
-    processed := processed + attempt.processed;
-    failure := coalesce(attempt.failure, failure);
-    exit when clock_timestamp() >= deadline;
-  end loop;
+  perform from daily.refresh_queue as entry join daily.attempted(statements) using (brand_id, metric, date)
+  order by entry.brand_id, entry.metric, entry.date for update of entry;
+
+  -- A locked table says nothing about the day, so the next attempt need not be alone.
+  merge into daily.refresh_queue as entry
+  using daily.attempted(statements) as day
+  on entry.brand_id = day.brand_id and entry.metric = day.metric and entry.date = day.date
+  when matched and code is null and entry.batch <= day.batch then
+    delete
+  when matched and code is null then
+    update set added_at = day.as_of
+  when matched and entry.batch <= day.batch then
+    update set
+      attempts = attempts + (code <> '55P03')::integer,
+      retry_at = case when delayed then clock_timestamp() + least(interval '1 minute' * 2 ^ attempts, interval '1 hour') end,
+      last_error = message;
+
+  update daily.queued_brands
+  set as_of = coalesce(
+    (select min(added_at) from daily.refresh_queue where refresh_queue.brand_id = queued_brands.brand_id), day.as_of)
+  from (select brand_id, min(as_of) as as_of from daily.attempted(statements) group by brand_id) as day
+  where queued_brands.brand_id = day.brand_id;
+
+  perform daily.list_changes(array_agg(statement ->> 'metric'), array_agg(brand_id), array_agg(date))
+  from unnest(statements) as statement
+  cross join jsonb_to_recordset(statement -> 'changed') as day (brand_id uuid, date date);
 end
 $function$;
 
--- Recomputes the days in the queue until none is left or `budget` is over. Serves the brands in turn, from the first one
--- after `after`, so that none waits for another's backlog. A day that failed after `since`, the start of the run, is not
--- tried again. Run it in a transaction of its own: readers see a day before it or after it. Plans are not kept: one for
--- an empty queue would read all of a long one. Returns
---   brand_id   the brand that was served last, for the next call
---   processed  the number of entries that were processed; null when another refresh is running
---   done       whether no day is left, or only days that failed
---   failure    the last failure of daily.process
---   oldest_s   the age of the oldest entry that is left, in seconds
+-- Recomputes days of the queue for about the time of `budget`, of each brand once: those after `after`, in the order of
+-- their ids. So no brand waits for another's backlog. Run it in a transaction of its own: readers see a day before it or
+-- after it. Returns
+--   brand_id   where the next call continues; null means at the first brand
+--   processed  how many days were computed; null when others compute all brands that wait, or migrate or relist
+--   done       whether no day can be computed now
+--   failure    the last day that could not be computed: its metric, brand_id, date, code and message
 create or replace function daily.refresh(
-  after uuid, since timestamptz, budget interval, max_days integer,
-  out brand_id uuid, out processed integer, out done boolean, out failure jsonb, out oldest_s double precision
+  after uuid, budget interval, max_days integer,
+  out brand_id uuid, out processed integer, out done boolean, out failure jsonb
 )
 language plpgsql security definer set search_path = '' set plan_cache_mode = force_custom_plan as $function$
 declare
   deadline timestamptz := clock_timestamp() + budget;
-  following uuid;
-  turn record;
+  brands uuid[];
+  statement record;
+  statements jsonb[] := '{}';
 begin
-  brand_id := after;
+  perform daily.require_read_committed();
   done := false;
-  -- Side by side, the stored rows could end as the refresh with the older snapshot has them.
-  if pg_try_advisory_xact_lock(hashtext('daily.refresh')) then
-    processed := 0;
-    perform daily.expand_brands();
-    loop
-      select queue.brand_id into following
-      from daily.refresh_queue as queue
-      where queue.brand_id > refresh.brand_id and coalesce(failed_at < since, true)
-      order by queue.brand_id limit 1;
-      if following is null then
-        select queue.brand_id into following
-        from daily.refresh_queue as queue
-        where queue.brand_id is not null and coalesce(failed_at < since, true)
-        order by queue.brand_id limit 1;
-      end if;
-      done := following is null;
-      exit when done;
-      brand_id := following;
-      select * into turn from daily.serve(following, since, deadline, max_days);
-      processed := processed + turn.processed;
-      failure := coalesce(turn.failure, failure);
-      exit when clock_timestamp() >= deadline;
+  if not pg_try_advisory_xact_lock_shared(hashtext('daily.refresh')) then return; end if;
+  brand_id := after;
+  <<turns>>
+  loop
+    brands := daily.lock_brands(brand_id, max_days);
+    exit when brands = '{}';
+    for statement in select * from daily.plan_turn(brands, max_days) loop
+      statements := array_append(statements,
+        to_jsonb(statement) || daily.attempt(statement.metric, statement.brands, statement.dates));
+      brand_id := statement.brands[1];
+      exit turns when clock_timestamp() >= deadline;
     end loop;
-  end if;
-  oldest_s := (select extract(epoch from clock_timestamp() - min(added_at)) from daily.refresh_queue);
-end
-$function$;
+    brand_id := brands[cardinality(brands)];
+  end loop;
+  if brands = '{}' then brand_id := null; end if;
 
--- One turn, for Workers of the previous release, which end their run at 0.
-create or replace function daily.refresh(max_brands integer, max_days integer) returns integer
-language sql security definer set search_path = '' as $function$
-  select case when done or processed is null then 0 else greatest(processed, 1) end
-  from daily.refresh(gen_random_uuid(), now() - interval '1 minute', interval '0', max_days)
+  if statements <> '{}' then
+    select count(*) filter (where code is null) into processed from daily.attempted(statements);
+    select to_jsonb(day) into failure from daily.attempted(statements) as day where delayed limit 1;
+    perform daily.finish(statements);
+  elsif after is null then
+    done := not exists (select from daily.queued_brands where exists (
+      select from daily.due where due.brand_id = queued_brands.brand_id));
+    if done then processed := 0; end if;
+  else
+    processed := 0;
+  end if;
+end
 $function$;

@@ -36,19 +36,13 @@ begin
     execute format('grant select on daily.%I to export_api_reader', name);
   end loop;
   grant select on daily.changes to export_api_reader;
-  grant select on daily.waiting to export_api_reader;
-  grant select (added_at) on daily.refresh_queue to export_api_reader;
-  grant select on daily.rolling_window to export_api_reader, export_api_refresher;
-  grant select (metric) on daily.row_schemas to export_api_reader;
-  grant execute on function daily.watermark(text, uuid, date, date) to export_api_reader;
-  grant execute on function daily.watermark(uuid, date, date) to export_api_reader;
+  grant select on daily.progress, daily.queued_brands to export_api_reader, export_api_refresher;
 
-  grant execute on function daily.refresh(uuid, timestamptz, interval, integer) to export_api_refresher;
-  grant execute on function daily.refresh(integer, integer) to export_api_refresher;
-  grant execute on function daily.enqueue_rolling_window(boolean, date) to export_api_refresher;
-  grant execute on function daily.enqueue_rechecks() to export_api_refresher;
-  grant select, insert (metric) on daily.refresh_queue to export_api_refresher;
-  grant select on daily.sources to export_api_refresher;
+  grant execute on function
+    daily.start_refresh(boolean, date), daily.resolve(boolean), daily.refresh(uuid, interval, integer)
+    to export_api_refresher;
+  grant select on daily.refresh_queue, daily.rolling_window, daily.sources to export_api_refresher;
+  grant insert (source) on daily.change_log to export_api_refresher;
 
   grant select (id, organization_id) on export_source.brands to export_api_keys;
   grant select, insert, update (revoked_at) on export_source.api_keys to export_api_keys;

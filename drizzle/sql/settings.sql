@@ -7,3 +7,17 @@ exception when insufficient_privilege then
   raise notice 'random_page_cost stays as it is: only the owner of the database can set it to 1.1';
 end
 $$;
+
+-- Where a publication includes all tables, Postgres refuses to delete rows that it cannot identify. The log has no key,
+-- since an index would cost its writers more.
+do $$
+begin
+  if (select relreplident from pg_catalog.pg_class where oid = 'daily.change_log'::regclass) <> 'f' then
+    alter table daily.change_log replica identity full;
+  end if;
+end
+$$;
+
+-- These tables are mostly dead rows, which a share of the live ones does not reflect.
+alter table daily.change_log set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
+alter table daily.refresh_queue set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);

@@ -80,7 +80,7 @@ describe('visibility', () => {
       await client.query('commit')
       await client.query('begin')
       await client.query(`set local time zone 'Pacific/Kiritimati'`)
-      await client.query(`select daily.refresh(null, clock_timestamp(), '1 min', 1000)`)
+      await client.query(`select daily.refresh(null, '1 min', 1000) from daily.resolve()`)
       await client.query('commit')
     } finally {
       client.release()

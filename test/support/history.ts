@@ -18,7 +18,7 @@ const READ = 'read'
 /** Deletes all rows and empties the queue. */
 export const CLEARANCE = `
   truncate ${['organizations', 'models', 'markets'].map(tableOf)} cascade;
-  truncate daily.refresh_queue, daily.rechecks, daily.visibility, daily.competitors, daily.citations, daily.citation_share,
+  truncate daily.change_log, daily.refresh_queue, daily.queued_brands, daily.visibility, daily.competitors, daily.citations, daily.citation_share,
     daily.sentiment, daily.recommended_rate, daily.changes`
 
 /** Rows to begin with, so that most steps find something. */

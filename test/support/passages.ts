@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { enqueueAll } from '../../drizzle/db/refresh.ts'
+import { logAll } from '../../drizzle/db/refresh.ts'
 import { settles } from './locks.ts'
 import { brand } from './raw-changes.ts'
 
@@ -36,7 +36,7 @@ export const PASSAGES: Readonly<Record<string, (actors: Actors, a: number, b: nu
       const victim = await connect?.()
       if (victim) await killWaiting(first, victim)
     },
-    recomputeAll: ({ first }) => enqueueAll(first),
+    recomputeAll: ({ first }) => logAll(first),
     relist: ({ first }, a, b) =>
       first.query(
         `select daily.relist(metric, ${brand(a)}, (now() at time zone 'UTC')::date - 2)
@@ -57,11 +57,11 @@ export const PASSAGES: Readonly<Record<string, (actors: Actors, a: number, b: nu
 
 /** Gives one brand its turn. */
 const refreshSome = (client: pg.Client, a: number, b: number) =>
-  client.query(`select daily.refresh(${brand(a)}, clock_timestamp(), '0 s', ${1 + (b % 3)})`)
+  client.query(`select daily.refresh(${brand(a)}, '0 s', ${1 + (b % 3)})`)
 
-/** Computes every day of the queue, unless another refresh is running. */
+/** Resolves the log and computes every day of the queue, unless other refreshes do. */
 const refreshOnce = (client: pg.Client) =>
-  client.query(`select daily.refresh(null, clock_timestamp(), '1 min', 31) from daily.enqueue_rechecks()`)
+  client.query(`select daily.refresh(null, '1 min', 31) from daily.resolve()`)
 
 /** Ends the session of a refresh that has changed days, when it is about to list them. */
 async function killWaiting(client: pg.Client, victim: pg.Client): Promise<void> {

@@ -22,5 +22,7 @@ export async function differences(db: pg.Pool | pg.ClientBase): Promise<unknown[
     found.push(...rows)
   }
   if (metrics.length < 6) throw new Error(`Only ${metrics.length} metrics have both a view and a daily table`)
-  return [...found, ...(await db.query('select * from daily.refresh_queue')).rows]
+  const left = await db.query('select to_jsonb(entry) as left from daily.refresh_queue as entry')
+  const logged = await db.query('select to_jsonb(entry) as left from daily.change_log as entry')
+  return [...found, ...left.rows, ...logged.rows]
 }

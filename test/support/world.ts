@@ -52,7 +52,7 @@ export async function refreshIn(db: pg.Pool, zone: string): Promise<void> {
   try {
     await client.query('begin')
     await client.query(`set local time zone '${zone}'`)
-    await client.query(`select daily.refresh(null, clock_timestamp(), '1 min', 1000)`)
+    await client.query(`select daily.refresh(null, '1 min', 1000) from daily.resolve()`)
     await client.query('commit')
   } finally {
     client.release()

@@ -8,6 +8,7 @@ const WHOLE: Env = {
   CURSOR_SECRET: 'secret-of-cursors',
   CURSOR_SECRET_PREVIOUS: undefined,
   SESSION_COOKIE: 'session',
+  REFRESH_LANES: 2,
 }
 
 test('takes what is whole, and fills in what may be left out', () => {

@@ -138,7 +138,7 @@ async function addData(client: pg.Client): Promise<BrandKey[]> {
     }
   }
   await client.query('analyze')
-  await refreshAll(client, undefined, 400)
+  await refreshAll(client, { maxDays: 400 })
   await client.query('vacuum analyze')
   return keys
 }

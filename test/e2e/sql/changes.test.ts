@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, inject, test } from 'vitest'
 import { findWorkers } from '../../../bundle/find-workers.ts'
 import { migrateSchema, toRowSchemas } from '../../../bundle/migrate-to-latest.ts'
-import { enqueueAll, refreshAll } from '../../../drizzle/db/refresh.ts'
+import { logAll, refreshAll } from '../../../drizzle/db/refresh.ts'
 import { relistAll, relistChangedSchemas } from '../../../drizzle/db/relist.ts'
 import { type RowSchema, updateRowSchemas } from '../../../drizzle/db/row-schemas.ts'
 import { clearOfMidnight, daysAgo } from '../../support/clock.ts'
@@ -91,7 +91,7 @@ describe('the listing of changes', () => {
     const { brandId, said } = await sample()
     const before = await lastStamp()
     const client = await db.connect()
-    await enqueueAll(client)
+    await logAll(client)
     await refreshAll(client)
     client.release()
     expect(await listed(brandId, before)).toEqual([])

@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg'
-import { enqueueAll, refreshAll } from '../../../drizzle/db/refresh.ts'
+import { logAll, refreshAll } from '../../../drizzle/db/refresh.ts'
 import { metricsOf } from '../../../drizzle/db/verify.ts'
 import { inDatabase } from '../database.ts'
 import { figure, type Section } from '../section.ts'
@@ -27,7 +27,7 @@ export const section: Section = ({ serverUrl, sized, report }) =>
     const all = await alternateTimes(
       {
         rebuild: () => rebuild(client, metrics),
-        equal: () => refreshed(client, () => enqueueAll(client)),
+        equal: () => refreshed(client, () => logAll(client)),
       },
       ROUNDS.rebuild,
     )

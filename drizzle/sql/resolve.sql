@@ -1,0 +1,189 @@
+-- Which days of which brands a change affects. Triggers (triggers.sql) append the keys of changed rows to daily.change_log.
+-- daily.resolve empties it and adds the affected days to daily.refresh_queue.
+
+insert into daily.progress default values on conflict do nothing;
+
+-- Throws 40001 where the snapshot of the transaction may be older than the locks that it takes.
+create or replace function daily.require_read_committed() returns void
+language plpgsql as $function$
+begin
+  if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
+    raise exception 'This function must run in read committed' using errcode = 'serialization_failure';
+  end if;
+end
+$function$;
+
+-- Takes all entries of the log and adds the days that they affect to the queue. Returns how many days it added; unless
+-- `wait`, null while another call is running.
+--
+-- A row takes part in a day of a brand through its prompt, its answer and, where the citation gives the date, its
+-- citation. A commit that changes one of these rows changes the days to which the row was connected just before and just
+-- after it. Each link of such a connection is in the tables now, or was changed by a later commit and is in this batch or
+-- a later one. Take the lowest row of the connection that this batch has. The rows below it are as they were: read the
+-- tables. The rows above it are as they were or in the batch: read both. A link that only a later batch has is in the
+-- tables of this snapshot.
+--
+-- This holds because one statement, so one snapshot, takes all entries that it sees and reads the tables. It must not
+-- limit the batch, nor run in a transaction with an old snapshot.
+--
+-- Postgres knows nothing about the size of a log. OFFSET 0 makes it look up rows one by one; without nested loops, it joins
+-- the entries of the log by hashing. A custom plan avoids a plan of an empty log.
+create or replace function daily.resolve(wait boolean default true) returns integer
+language plpgsql security definer
+set search_path = '' set plan_cache_mode = force_custom_plan
+set enable_nestloop = off set jit = off set random_page_cost = 1.1 set work_mem = '64MB'
+as $function$
+declare
+  started timestamptz;
+  previous daily.progress;
+  added integer;
+begin
+  perform daily.require_read_committed();
+  if not wait then
+    if not pg_try_advisory_xact_lock(hashtext('daily.resolve')) then return null; end if;
+  end if;
+  perform pg_advisory_xact_lock(hashtext('daily.resolve'));
+  -- An application may hold a lock on a table for long, for example to truncate it.
+  set local lock_timeout = '5s';
+  -- Without triggers, the log is complete as of the last pass only.
+  started := coalesce((select started_at from daily.rolling_window), clock_timestamp());
+  select * into previous from daily.progress;
+
+  with batch as materialized (
+    delete from daily.change_log returning *
+  ), reads as materialized (
+    select * from daily.sources
+  ), by_recording as materialized (
+    select distinct source from reads where dated_by = 'recorded_at'
+  ),
+
+  -- Down to the changed rows: prompts of changed brands and competitors.
+  prompt_seed as materialized (
+    select source, prompt_id from batch where source = 'prompts'
+    union
+    select changed.source, prompt.id
+    from (select distinct source, brand_id from batch where source in ('brands', 'competitors')) as changed
+    cross join lateral (select id from export_source.prompts where prompts.brand_id = changed.brand_id offset 0) as prompt
+  ),
+  -- Up from mentions, citations, phrases and recommendations: their answers.
+  part as materialized (
+    select distinct source, answer_id, day from batch where source <> 'answers' and answer_id is not null
+  ), answer as (
+    select answer_id, prompt_id, day from batch where source = 'answers'
+    union
+    select part.answer_id, seen.prompt_id, seen.day
+    from (select distinct answer_id from part) as part
+    cross join lateral (
+      select prompt_id, (answered_at at time zone 'UTC')::date as day
+      from export_source.answers where answers.id = part.answer_id offset 0
+    ) as seen
+  ), answer_seed as materialized (
+    select source, answer_id, prompt_id, day from batch where source = 'answers'
+    union
+    select part.source, answer_id, answer.prompt_id, answer.day from part join answer using (answer_id)
+    union
+    select changed.source, answers.id, answers.prompt_id, (answered_at at time zone 'UTC')::date
+    from (select distinct source, model_id, market_id from batch where source in ('models', 'markets')) as changed
+    join export_source.answers on answers.model_id = changed.model_id or answers.market_id = changed.market_id
+    where exists (select from batch where source in ('models', 'markets'))
+  ),
+
+  -- The days of these prompts and answers.
+  affected (source, dated_by, prompt_id, date) as materialized (
+    select source, 'answered_at', prompt_id, day from answer_seed
+    union
+    select seed.source, 'answered_at', seed.prompt_id, answered.day
+    from prompt_seed as seed cross join lateral (
+      select distinct (answered_at at time zone 'UTC')::date as day
+      from export_source.answers where answers.prompt_id = seed.prompt_id offset 0
+    ) as answered
+    union
+    select 'citations', 'recorded_at', answer.prompt_id, part.day
+    from part join answer using (answer_id) where part.source = 'citations'
+    union
+    select seed.source, 'recorded_at', seed.prompt_id, cited.day
+    from (
+      select source, answer_id, prompt_id from answer_seed where source <> 'citations'
+      union all
+      select seed.source, asked.id, seed.prompt_id
+      from (select * from prompt_seed where source in (select source from by_recording)) as seed
+      cross join lateral (select id from export_source.answers where answers.prompt_id = seed.prompt_id offset 0) as asked
+    ) as seed cross join lateral (
+      select distinct (recorded_at at time zone 'UTC')::date as day
+      from export_source.citations where citations.answer_id = seed.answer_id offset 0
+    ) as cited
+    where seed.source in (select source from by_recording)
+  ),
+  -- Up from the prompts: their brands.
+  prompt_brand as (
+    select prompt_id, brand_id from batch where source = 'prompts'
+    union
+    select affected.prompt_id, seen.brand_id
+    from (select distinct prompt_id from affected) as affected cross join lateral (
+      select brand_id from export_source.prompts where prompts.id = affected.prompt_id offset 0
+    ) as seen
+  ),
+
+  -- Entries without ids are for all days of all brands: those with stored rows, those that a refresh may be computing,
+  -- and those of the tables.
+  whole as materialized (
+    select metric, dated_by, min(coalesce(day, '-infinity')) as first
+    from batch join reads using (source)
+    where num_nonnulls(brand_id, prompt_id, answer_id, model_id, market_id) = 0
+    group by metric, dated_by
+  ), whole_day as (
+    select metric, brand_id, date
+    from whole join daily.row_schemas using (metric) join daily.changes using (endpoint) where rows > 0 and date >= first
+    union
+    select metric, brand_id, date from whole join daily.refresh_queue using (metric) where date >= first
+    union
+    select metric, brand_id, date
+    from (
+      select distinct brand_id, (answered_at at time zone 'UTC')::date as date
+      from export_source.answers join export_source.prompts on prompts.id = prompt_id
+      where exists (select from whole where dated_by = 'answered_at')
+    ) as answered
+    join whole on dated_by = 'answered_at' and date >= first
+    union
+    select metric, brand_id, date
+    from (
+      select distinct brand_id, (recorded_at at time zone 'UTC')::date as date
+      from export_source.citations
+      join export_source.answers on answers.id = answer_id
+      join export_source.prompts on prompts.id = prompt_id
+      where exists (select from whole where dated_by = 'recorded_at')
+    ) as recorded
+    join whole on dated_by = 'recorded_at' and date >= first
+  ),
+
+  -- No window can ask for a day outside of the calendar, which an application's tables may hold. Like a refresh
+  -- (daily.finish), this locks days in the order of their key and then brands, so neither can block the other forever.
+  queued as (
+    insert into daily.refresh_queue (brand_id, metric, date, added_at, batch)
+    select brand_id, metric, date, previous.as_of, previous.batch + 1
+    from (
+      select metric, brand_id, date from affected join reads using (source, dated_by) join prompt_brand using (prompt_id)
+      union
+      select metric, brand_id, date from whole_day
+    ) as day
+    where brand_id is not null and date between '0001-01-01' and '9999-12-31'
+    order by brand_id, metric, date
+    on conflict (brand_id, metric, date) do update
+    set batch = excluded.batch, attempts = 0, retry_at = null, last_error = null
+    returning brand_id
+  ), listed as (
+    insert into daily.queued_brands (brand_id, as_of)
+    select distinct brand_id, previous.as_of from queued order by brand_id
+    on conflict do nothing
+  )
+  select count(*) into added from queued;
+
+  update daily.progress set as_of = started, batch = previous.batch + 1;
+  -- Only here are entries added, so none can be added to a brand that has none now.
+  delete from daily.queued_brands where brand_id in (
+    select brand_id from daily.queued_brands as queued
+    where (select date from daily.refresh_queue as entry where entry.brand_id = queued.brand_id limit 1) is null
+    for update skip locked);
+  return added;
+end
+$function$;
