@@ -1,6 +1,6 @@
 -- Starts a run of the refresh: checks that triggers track all tables, or starts a pass over the rolling window where there
 -- is one, and resolves the log. Days that passed without a refresh are part of the next pass. Unless `restart`, no pass
--- starts while days of the last one wait, for at most an hour: a day that cannot be computed must not stop all passes.
+-- starts while days of the last one wait, for at most an hour: a day that takes too long must not stop all passes.
 -- `restart` also retries days that failed, at once. Returns the number of days that it added to the queue, and the names of
 -- partitions without triggers.
 create or replace function daily.start_refresh(
@@ -27,7 +27,8 @@ begin
           hint = 'Install them with `select daily.install_triggers(table, source)`, or recompute the most recent 7 '
             'days on each refresh with `insert into daily.rolling_window (days) values (7)`.';
     end if;
-  elsif restart or settings.started_at < now() - interval '1 hour' or not exists (select from daily.queued_brands) then
+  elsif restart or settings.started_at < now() - interval '1 hour'
+    or not exists (select from daily.refresh_queue where retry_at is null) then
     update daily.rolling_window set first_day = today - days + 1, started_at = clock_timestamp();
     insert into daily.change_log (source, day)
     select distinct source, nullif(least(settings.first_day, today - settings.days + 1), '-infinity') from daily.sources;

@@ -38,10 +38,10 @@ export const HEADERS: Record<string, Json> = {
     'attachment; filename="visibility_0195a1c0-0000-7000-8000-000000000001_2026-10-01_2026-10-31.csv"',
   ),
   Link: text('URL of the next page, with `rel="next"`. Absent on the last page.'),
-  'X-Data-Settled-Through': {
+  'X-Data-As-Of': {
     description:
-      'All days of the window through this date are up to date now. For `/changes`, this holds for the days of all metrics. Late data and edits can still change them later. Absent when the first day of the window waits to be recomputed.',
-    schema: { type: 'string', format: 'date' },
+      "Every change of the brand's data that was committed before this time is in the response. On a file, this holds for its first 1000 rows and was true when it began. Absent only before the first refresh.",
+    schema: { type: 'string', format: 'date-time' },
   },
 }
 

@@ -15,7 +15,7 @@ const LISTING = {
   statuses: ['304', '400', '401', '403', '429', '503'],
 }
 const PAGED = {
-  headers: [...LISTING.headers, 'Link', 'X-Data-Settled-Through'],
+  headers: [...LISTING.headers, 'Link', 'X-Data-As-Of'],
   statuses: [...LISTING.statuses, '404'].sort(),
 }
 

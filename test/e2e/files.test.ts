@@ -142,7 +142,7 @@ describe('a file', () => {
       expect(headers.get('Content-Disposition')).toBe(
         `attachment; filename="citations_${its.brandId}_2010-01-01_2030-12-31.csv"`,
       )
-      expect(headers.get('X-Data-Settled-Through')).toMatch(/^\d{4}-\d\d-\d\d$/)
+      expect(headers.get('X-Data-As-Of')).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
       expect(headers.get('RateLimit')).toMatch(/r=99;/)
       expect(headers.get('ETag')).toBeNull()
     }

@@ -77,17 +77,3 @@ test('/healthz returns 200 without a key, and reports Redis as away', async () =
     expect(response.headers.get('Cache-Control')).toBe('no-store')
   }
 })
-
-test('/healthz reports the age of the oldest entry of the refresh queue', async () => {
-  const age = async () => (await (await send('/healthz')).json()).refreshQueueAgeSeconds
-  await db.query('delete from daily.refresh_queue')
-  expect(await age()).toBeNull()
-  await db.query(
-    `insert into daily.refresh_queue (metric, added_at) values
-     ('sentiment', now() - interval '1 day'), ('sentiment', now() + interval '1 hour')`,
-  )
-  expect(await age()).toBeGreaterThanOrEqual(86_400)
-  await db.query('delete from daily.refresh_queue where added_at < now()')
-  expect(await age()).toBe(0)
-  await db.query('delete from daily.refresh_queue')
-})

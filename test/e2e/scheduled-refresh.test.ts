@@ -4,7 +4,7 @@ import { isolatedPool } from '../support/isolated.ts'
 import { startOwnService } from '../support/own-service.ts'
 import { answer, brand, organization, place, prompt } from '../support/world.ts'
 
-/** A call of daily.refresh: the brand after which it begins, its most days, and how many entries it processed. */
+/** A call of daily.refresh: the brand after which it begins, its most days, and how many days it computed. */
 type Step = { readonly after: string | null; readonly days: string; readonly processed: string }
 
 // Apart from the other tests, whose refreshes would leave nothing to compute.
@@ -18,11 +18,9 @@ const isRefresh = (query: string): boolean => query.includes('daily.refresh(')
 const watch: Intercept = async (_, request, genuine) => {
   const { query, params } = await request.clone().json()
   const response = await genuine()
-  const {
-    rows: [[, processed]],
-  } = await response.clone().json()
-  if (isRefresh(query)) steps.push({ after: params[0], days: params.at(-1), processed })
-  else begun.push(query)
+  const { rows } = await response.clone().json()
+  if (isRefresh(query)) steps.push({ after: params[0], days: params.at(-1), processed: rows[0][1] })
+  else if (query.includes('daily.start_refresh(')) begun.push(query)
   return response
 }
 let intercept: Intercept = watch
@@ -49,20 +47,20 @@ async function sevenDays(): Promise<string> {
   return id
 }
 
-test('a run processes the whole queue and logs the number of entries', async () => {
+test('a run recomputes all days that changed, with two lanes, and logs their number', async () => {
   await sevenDays()
   await service.runCron('refresh')
   expect((await db.query('select from daily.visibility')).rowCount).toBe(7)
   expect((await db.query('select from daily.refresh_queue')).rowCount).toBe(0)
-  expect(begun).toEqual([expect.stringContaining('daily.enqueue_rolling_window(false)')])
-  const entries = steps.reduce((sum, step) => sum + Number(step.processed), 0)
-  expect(entries).toBeGreaterThan(7)
-  await expect.poll(() => log).toEqual([JSON.stringify({ event: 'refreshed', entries })])
+  expect(begun).toHaveLength(1)
+  const days = steps.reduce((sum, step) => sum + Number(step.processed), 0)
+  expect(days).toBeGreaterThan(7)
+  await expect.poll(() => log).toEqual([JSON.stringify({ event: 'refreshed', days })])
 })
 
-test('a run over an empty queue asks once and logs nothing', async () => {
+test('a run without changes asks once per lane and logs nothing', async () => {
   await service.runCron('refresh')
-  expect(steps).toMatchObject([{ processed: '0' }])
+  expect(steps).toMatchObject([{ processed: '0' }, { processed: '0' }])
   expect(log).toEqual([])
 })
 
@@ -73,13 +71,13 @@ test('a call goes on after the brand that the call before served last, also when
     const sent = await request.clone().json()
     if (!isRefresh(sent.query) || calls++ > 0) return watch(asked, request, genuine)
     const { fields } = await (await genuine()).json()
-    return Response.json({ fields, rows: [[id, '0', 'false', null, '1']], rowCount: 1, command: 'SELECT' })
+    return Response.json({ fields, rows: [[id, '0', 'false', null]], rowCount: 1, command: 'SELECT' })
   }
   await service.runCron('refresh')
-  expect(steps).toMatchObject([{ after: id, days: '30' }])
+  expect(steps).toContainEqual(expect.objectContaining({ after: id, days: '30' }))
 })
 
-test('a call that failed is repeated with a day at a time, once', async () => {
+test('a call that failed is repeated with a day at a time, once; other lanes go on', async () => {
   let failing = 1
   intercept = async (asked, request, genuine) => {
     const { query } = await request.clone().json()
@@ -89,28 +87,36 @@ test('a call that failed is repeated with a day at a time, once', async () => {
   }
   await sevenDays()
   await service.runCron('refresh')
-  expect(steps[0]).toMatchObject({ days: '1' })
+  expect(steps).toContainEqual(expect.objectContaining({ days: '1' }))
   expect((await db.query('select from daily.refresh_queue')).rowCount).toBe(0)
 
-  failing = 2
+  failing = 3
+  await sevenDays()
   await expect(service.runCron('refresh')).rejects.toThrow()
+  expect((await db.query('select from daily.refresh_queue')).rowCount).toBe(0)
 })
 
-test('a run logs a day that cannot be computed, without its data, and how long the oldest entry waits', async () => {
+test('a run logs a day that cannot be computed, without its data, and how far data lags behind', async () => {
   const id = await sevenDays()
-  await db.query(`
-    alter table daily.visibility add constraint failing check (brand_id <> '${id}' or date <> '2026-10-04');
-    update daily.refresh_queue set added_at = added_at - interval '1 hour'`)
   await service.runCron('refresh')
-  await db.query('alter table daily.visibility drop constraint failing')
+  log = []
+  await db.query(`
+    alter table daily.visibility add constraint failing check (brand_id <> '${id}' or date <> '2026-10-04') not valid;
+    update daily.progress set as_of = now() - interval '1 hour';
+    update answers set error = 'withdrawn' where answered_at < '2026-10-04T06:00:00Z';
+    update answer_mentions set name = 'Globex'`)
+  await service.runCron('refresh')
   await expect.poll(() => log.length).toBe(3)
   const events = log.map((line) => JSON.parse(line))
   expect(events).toEqual([
-    { event: 'refreshed', entries: expect.any(Number) },
     { event: 'day_failed', metric: 'visibility', brand_id: id, date: '2026-10-04', code: '23514' },
-    { event: 'refresh_behind', oldest_s: expect.any(Number) },
+    { event: 'refreshed', days: expect.any(Number) },
+    { event: 'refresh_behind', lag_s: expect.any(Number), remedy: 'npm run refresh' },
   ])
-  expect(events[2].oldest_s).toBeGreaterThanOrEqual(3600)
+  expect(events[2].lag_s).toBeGreaterThanOrEqual(3600)
+  await db.query(
+    'alter table daily.visibility drop constraint failing; update daily.refresh_queue set retry_at = null',
+  )
   await service.runCron('refresh')
 })
 
@@ -121,7 +127,8 @@ test('a run fails and logs the cause when the database fails', async () => {
     return Response.json({ message: 'secret detail', code: '57P03' }, { status: 400 })
   }
   await expect(service.runCron('refresh')).rejects.toThrow()
-  expect(asked).toBe(1)
+  // The second request asks how far the data lags behind.
+  expect(asked).toBe(2)
   await expect.poll(() => log.join('\n')).toContain('"event":"database_error"')
   expect(log.join('\n')).toContain('"code":"57P03"')
   expect(log.join('\n')).not.toMatch(/secret detail|refreshed/)

@@ -28,7 +28,7 @@ const FIELDS = new Set([
   'server-timing',
   'transfer-encoding',
   'vary',
-  'x-data-settled-through',
+  'x-data-as-of',
   'x-request-id',
 ])
 

@@ -20,7 +20,7 @@ function found(hasMore: boolean) {
     organization_id: 'organization',
     plan: 'pro',
     brand_id: ID,
-    watermark: null,
+    as_of: null,
     found: '1',
     has_more: String(hasMore),
     ...Object.fromEntries(cells),

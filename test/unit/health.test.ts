@@ -8,7 +8,7 @@ const lines = loggedLines()
 
 type Counter = Parameters<typeof counterAnswers>[0]
 
-const EMPTY = neonRows([], { columns: ['age'] })
+const EMPTY = neonRows([], { columns: ['as_of'] })
 
 async function check(counter: Counter, database: NeonAnswer = EMPTY) {
   counterAnswers(counter)
@@ -20,7 +20,7 @@ async function check(counter: Counter, database: NeonAnswer = EMPTY) {
 test('asks each service once and returns 200 with the budget, without ETag', async () => {
   const { response } = await check(counted(1))
   expect(response.status).toBe(200)
-  expect(await response.json()).toEqual({ status: 'ok', counter: 'ok', refreshQueueAgeSeconds: null })
+  expect(await response.json()).toEqual({ status: 'ok', counter: 'ok', dataAsOf: null })
   expect(response.headers.get('Cache-Control')).toBe('no-store')
   expect(response.headers.get('RateLimit')).toMatch(/^"default";r=99;/)
   expect(response.headers.get('ETag')).toBeNull()
@@ -32,10 +32,11 @@ test('returns 429 without asking the database when no requests are left', async 
   expect([response.status, requests]).toEqual([429, []])
 })
 
-test('stays 200 and reports how long the oldest change waits', async () => {
-  const { response } = await check(counted(1), neonRows([['86400']], { columns: ['age'] }))
+test('reports the time before which every change is served', async () => {
+  const asOf = '2026-10-30T04:31:07.123Z'
+  const { response } = await check(counted(1), neonRows([[asOf]], { columns: ['as_of'] }))
   expect(response.status).toBe(200)
-  expect(await response.json()).toEqual({ status: 'ok', counter: 'ok', refreshQueueAgeSeconds: 86_400 })
+  expect(await response.json()).toEqual({ status: 'ok', counter: 'ok', dataAsOf: asOf })
 })
 
 test('waits longer than the 3 s that Neon tries to reach a compute', async () => {

@@ -21,7 +21,7 @@ const PAGE = {
   organization_id: 'organization',
   plan: 'pro',
   brand_id: 'brand',
-  watermark: '2026-10-02',
+  as_of: '2026-10-02T04:31:07.123Z',
   found: '2',
   has_more: 'true',
   cells_date: '2026-10-01,2026-10-02',
@@ -45,7 +45,7 @@ test('a page that others follow has the key of its last row', () => {
   expect(read(PAGE)).toEqual({
     plan: 'pro',
     brandId: 'brand',
-    watermark: '2026-10-02',
+    asOf: '2026-10-02T04:31:07.123Z',
     columns: [
       { name: 'date', isQuoted: true, isPlain: true, cells: ['2026-10-01', '2026-10-02'] },
       { name: 'model_id', isQuoted: true, isPlain: true, cells: ['a', 'b'] },
@@ -67,7 +67,7 @@ test.each([
 test.each([
   [401, null],
   [403, { ...PAGE, plan: null }],
-  [404, { ...EMPTY, brand_id: null, watermark: null }],
+  [404, { ...EMPTY, brand_id: null, as_of: null }],
 ])('returns %i before it reads the page of %j', (status, result) => {
   expect(statusOf(() => read(result))).toBe(status)
 })
@@ -124,7 +124,7 @@ test('the total of a file is the number of rows of the window', () => {
   expect(statusOf(() => read({ ...PAGE, total: 'many' }))).toBe(503)
 })
 
-test('since bounds its column, and the watermark is that of all metrics', () => {
+test('since bounds its column', () => {
   const { first, next } = pageStatements({
     path: '/changes',
     table: dailyChanges,
@@ -136,7 +136,6 @@ test('since bounds its column, and the watermark is that of all metrics', () => 
     /where \(brand_id, "changed_at"\) > \(reading\.brand_id, \$\d+\) and date >= reading\.first/,
   )
   expect(next.sql).toMatch(/where \(brand_id, "changed_at", "date"\) > \(reading\.brand_id, \$\d+::text/)
-  for (const { sql } of [first, next]) expect(sql).toContain('daily.watermark(brand_id, first,')
 })
 
 test('building a statement fails for a key that is not a column of the table', () => {

@@ -115,7 +115,7 @@ describe('consume', () => {
 describe('the middleware', () => {
   const SERVED: Result = {
     body: '{}',
-    headers: { Link: '</next>; rel="next"', 'X-Data-Settled-Through': '2026-10-01' },
+    headers: { Link: '</next>; rel="next"', 'X-Data-As-Of': '2026-10-01T04:31:07.123Z' },
     rows: 7,
     cacheable: true,
   }

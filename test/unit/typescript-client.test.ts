@@ -44,18 +44,18 @@ describe('a metric', () => {
   })
 
   test('yields pages with what the service says about them', async () => {
-    const headers = { 'X-Data-Settled-Through': '2026-10-30', 'X-Request-Id': 'request-1' }
+    const headers = { 'X-Data-As-Of': '2026-10-30T04:31:07.123Z', 'X-Request-Id': 'request-1' }
     const { api } = fakeApi([page([row('2026-10-01')], 'cFirst', headers), page([])])
     const received = await toArray(api.metric('visibility').pages(WINDOW))
     expect(received).toEqual([
       {
         rows: [row('2026-10-01')],
         meta: META,
-        settledThrough: '2026-10-30',
+        asOf: '2026-10-30T04:31:07.123Z',
         requestId: 'request-1',
         hasMore: true,
       },
-      { rows: [], meta: META, settledThrough: null, requestId: null, hasMore: false },
+      { rows: [], meta: META, asOf: null, requestId: null, hasMore: false },
     ])
   })
 })

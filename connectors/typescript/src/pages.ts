@@ -10,8 +10,8 @@ export type Abortable = {
 export type Page<Row> = {
   readonly rows: readonly Row[]
   readonly meta: Meta
-  /** All days through this date are up to date now (`X-Data-Settled-Through`); null while none is. */
-  readonly settledThrough: string | null
+  /** Every change that was committed before this time is in the rows (`X-Data-As-Of`); null before the first refresh. */
+  readonly asOf: string | null
   /** `X-Request-Id`. Quote it when you report a problem. */
   readonly requestId: string | null
   readonly hasMore: boolean
@@ -47,7 +47,7 @@ export function endpoint<Sent, Row, Window extends Query>(
       yield {
         rows: body.data.map(toRow),
         meta: body.meta,
-        settledThrough: headers.get('X-Data-Settled-Through'),
+        asOf: headers.get('X-Data-As-Of'),
         requestId: headers.get('X-Request-Id'),
         hasMore: body.pagination.hasMore,
       }

@@ -14,12 +14,12 @@ for (const day of ['01', '02']) await answer(db, { ...said, at: `2026-10-${day}T
 
 const run = (command: string, ...args: string[]) => runCommand(`${command}.ts`, args, { DATABASE_URL: url })
 
-test('refresh processes the queue, and verify compares every row', async () => {
+test('refresh recomputes the days that changed, and verify compares every row', async () => {
   expect(await run('verify')).toMatchObject({
     code: 0,
     stdout: expect.stringContaining('in the refresh queue'),
   })
-  expect((await run('refresh')).stdout).toMatch(/^Up to date\. Processed \d+ queue entries\.\n$/)
+  expect((await run('refresh')).stdout).toMatch(/^Up to date\. Recomputed \d+ days\.\n$/)
   expect(await run('verify')).toMatchObject({ code: 0, stdout: 'All rows match.\n' })
   expect((await db.query('select from daily.visibility')).rowCount).toBe(2)
 })

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'
+import { logAll } from '../../../drizzle/db/refresh.ts'
 import { call } from '../../support/call.ts'
 import { clearOfMidnight, daysAgo } from '../../support/clock.ts'
 import { runCommand } from '../../support/command.ts'
@@ -7,7 +8,7 @@ import { isolatedPool } from '../../support/isolated.ts'
 import { startOwnService } from '../../support/own-service.ts'
 import { prepareMapped } from '../../support/schema.ts'
 import { tenant } from '../../support/tenant.ts'
-import { answer, place, prompt, refresh } from '../../support/world.ts'
+import { answer, place, prompt } from '../../support/world.ts'
 
 // Another application's tables without triggers: each refresh computes the last days again.
 const { db, url } = await isolatedPool(prepareMapped)
@@ -18,17 +19,22 @@ const said = { ...(await place(db)), prompt: await prompt(db, its.brandId) }
 
 const say = (day: string) => answer(db, { ...said, at: `${day}T09:00:00Z` })
 
-const setWindow = async (days: number, watermark = '-infinity') => {
-  await db.query('truncate daily.refresh_queue, daily.rolling_window')
-  await db.query('insert into daily.rolling_window (days, watermark) values ($1, $2)', [days, watermark])
+const setWindow = async (days: number, firstDay = '-infinity') => {
+  await db.query('truncate daily.refresh_queue, daily.queued_brands, daily.rolling_window')
+  await db.query('insert into daily.rolling_window (days, first_day) values ($1, $2)', [days, firstDay])
 }
 
-/** A refresh as it runs on a day. */
-async function refreshOn(day: string, all = false): Promise<void> {
-  if (all)
-    await db.query('insert into daily.refresh_queue (metric) select distinct metric from daily.sources')
-  await db.query('select daily.enqueue_rolling_window(true, $1)', [day])
-  await refresh(db)
+/** A pass as it runs on a day. */
+async function refreshOn(day: string): Promise<void> {
+  await db.query('select daily.start_refresh(true, $1)', [day])
+  const failures = []
+  for (let done = false; !done; ) {
+    const { rows } = await db.query(`select * from daily.refresh(null, '1 min', 30)`)
+    done = rows[0].done
+    if (rows[0].failure) failures.push(rows[0].failure)
+  }
+  const [failure] = failures
+  if (failure) throw new Error(`${failure.metric} of ${failure.date}`)
 }
 
 /** The stored days of visibility, each with its answers. */
@@ -39,32 +45,28 @@ async function stored(): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(({ day, answers }) => [day, answers]))
 }
 
-async function upToDate(fromDate: string, toDate: string): Promise<string | null> {
+async function asOf(): Promise<string | null> {
   const { key, brandId } = its
-  const page = await call('/visibility', {
-    service: service.url,
-    key,
-    query: { brandId, fromDate, toDate },
-  })
+  const page = await call('/visibility', { service: service.url, key, query: { brandId } })
   expect(page.status).toBe(200)
-  return page.headers.get('X-Data-Settled-Through')
+  return page.headers.get('X-Data-As-Of')
 }
 
-test('the first refresh computes every day; before it no day is up to date', async () => {
+test('the first pass computes every day', async () => {
   await setWindow(3)
   await say('2026-01-05')
   await say('2026-10-01')
   await say('2026-10-08')
-  expect(await upToDate('2026-10-01', '2026-10-05')).toBeNull()
+  expect(await asOf()).toBeNull()
   await refreshOn('2026-10-10')
   expect(await stored()).toEqual({ '2026-01-05': 1, '2026-10-01': 1, '2026-10-08': 1 })
 })
 
-// Of three days that end with the 10th the first is the 8th.
-test('then days are up to date through the day before the last three', async () => {
-  expect(await upToDate('2026-10-01', '2026-10-05')).toBe('2026-10-05')
-  expect(await upToDate('2026-10-01', '2026-10-31')).toBe('2026-10-07')
-  expect(await upToDate('2026-10-08', '2026-10-31')).toBeNull()
+test('data is as of the last pass, whatever else resolves the log', async () => {
+  const passed = await asOf()
+  expect(passed).not.toBeNull()
+  await db.query('select daily.resolve()')
+  expect(await asOf()).toBe(passed)
 })
 
 test('rows of the last three days and later days are computed', async () => {
@@ -94,9 +96,9 @@ test('an edit of an earlier day takes a refresh of all days', async () => {
   await db.query(`update answers set error = 'withdrawn' where answered_at < '2026-02-01'`)
   await refreshOn('2026-10-10')
   expect(await stored()).toEqual({ '2026-01-05': 1, '2026-10-01': 1, '2026-10-08': 2 })
-  await refreshOn('2026-10-10', true)
+  await logAll(db)
+  await refreshOn('2026-10-10')
   expect(await stored()).toEqual({ '2026-10-01': 2, '2026-10-07': 1, '2026-10-08': 2 })
-  expect(await upToDate('2026-10-01', '2026-10-31')).toBe('2026-10-07')
 })
 
 // The last refresh was of the 10th and left the 8th open; of three days that end with the 20th the first is the 18th.
@@ -113,66 +115,57 @@ test('days that passed without a refresh are computed by the next', async () => 
     '2026-10-12': 1,
     '2026-10-19': 1,
   })
-  expect(await upToDate('2026-10-01', '2026-10-31')).toBe('2026-10-17')
 })
 
-test('a day that cannot be computed is not up to date, nor is any later day', async () => {
+test('a day that cannot be computed delays no other', async () => {
   await db.query('alter table daily.visibility add constraint stuck check (total_prompts <> 2) not valid')
   try {
     await say('2026-10-19')
     await say('2026-10-22')
     await expect(refreshOn('2026-10-23')).rejects.toThrow('visibility of 2026-10-19')
     expect(await stored()).toMatchObject({ '2026-10-19': 1, '2026-10-22': 1 })
-    expect(await upToDate('2026-10-01', '2026-10-31')).toBe('2026-10-18')
   } finally {
     await db.query('alter table daily.visibility drop constraint stuck')
   }
   await refreshOn('2026-10-23')
   expect(await stored()).toMatchObject({ '2026-10-19': 2 })
-  expect(await upToDate('2026-10-01', '2026-10-31')).toBe('2026-10-20')
 })
 
-test('more days reach further back at once, and fewer days are up to date', async () => {
+test('more days reach further back at once', async () => {
   await say('2026-10-18')
   await db.query('update daily.rolling_window set days = 10')
   await refreshOn('2026-10-23')
   expect(await stored()).toMatchObject({ '2026-10-18': 1 })
-  expect(await upToDate('2026-10-01', '2026-10-31')).toBe('2026-10-13')
 })
 
-test('an unfinished refresh is not restarted for an hour', async () => {
-  const enqueue = async (restart: boolean) =>
-    (await db.query(`select daily.enqueue_rolling_window($1, '2026-10-23') as entries`, [restart])).rows[0]
-      .entries
+test('no pass starts for an hour while days of the last one wait', async () => {
+  const start = async () =>
+    (await db.query(`select added from daily.start_refresh(false, '2026-10-23')`)).rows[0].added
   await refreshOn('2026-10-23')
-  expect(await enqueue(false)).toBeGreaterThan(0)
-  await db.query(`delete from daily.refresh_queue where date = '2026-10-22'`)
-  expect(await enqueue(false)).toBe(0)
-  await db.query(`update daily.rolling_window set enqueued_at = enqueued_at - interval '61 minutes'`)
-  // The deleted day alone is new; the others are in the queue still.
-  expect(await enqueue(false)).toBe(5)
+  expect(await start()).toBeGreaterThan(0)
+  expect(await start()).toBe(0)
+  await db.query(`update daily.rolling_window set started_at = started_at - interval '61 minutes'`)
+  expect(await start()).toBeGreaterThan(0)
   await refreshOn('2026-10-23')
 })
 
 test('the scheduled Worker computes the last days', async () => {
   await clearOfMidnight(30_000)
-  await setWindow(3, daysAgo(4))
+  await setWindow(3, daysAgo(3))
   for (const age of [0, 2, 4]) await say(daysAgo(age))
   await service.runCron('refresh')
   const days = await stored()
   expect([days[daysAgo(0)], days[daysAgo(2)], days[daysAgo(4)]]).toEqual([1, 1, undefined])
-  expect(await upToDate('2026-10-01', daysAgo(0))).toBe(daysAgo(3))
 })
 
 test('the command computes the last days, and prints them', async () => {
   await clearOfMidnight(30_000)
-  await setWindow(3, daysAgo(4))
+  await setWindow(3, daysAgo(3))
   for (const age of [0, 2, 4]) await say(daysAgo(age))
   const { stdout } = await runCommand('refresh.ts', [], { DATABASE_URL: url })
-  expect(stdout).toMatch(/^Up to date\. Processed \d+ queue entries\.\nRecomputed the most recent 3 days\./)
+  expect(stdout).toMatch(/^Up to date\. Recomputed \d+ days\.\nRecomputed the most recent 3 days\./)
   expect(stdout).toContain(`through ${daysAgo(3)}`)
   expect(await stored()).toMatchObject({ [daysAgo(0)]: 2, [daysAgo(2)]: 2 })
-  expect(await upToDate('2026-10-01', daysAgo(0))).toBe(daysAgo(3))
 })
 
 // Our own tables have checks against such instants; an application's may not.

@@ -69,7 +69,8 @@ describe('the stored rows equal the views', () => {
     await sample(db)
     const ids = { answers: its.answer, prompts: its.said.prompt, brands: its.brand }
     await db.query(`delete from ${table} where id = $1`, [ids[table]])
-    const { rows } = await db.query('select distinct brand_id from daily.refresh_queue')
+    await db.query('select daily.resolve()')
+    const { rows } = await db.query('select brand_id from daily.queued_brands')
     expect(rows).toEqual([{ brand_id: its.brand }])
     await refresh(db)
     expect(await differences(db)).toEqual([])

@@ -38,8 +38,8 @@ async function relations(): Promise<{ name: string; kind: string }[]> {
 /** The relations of which a role may read every column. */
 const READS: Readonly<Record<Role, RegExp>> = {
   export_api_reader:
-    /^(metrics\.brand_listing|export_source\.(memberships|subscriptions)|daily\.(?!changes_clock|row_schemas|refresh_queue|rechecks|sources|deleted_answers|applied_sql).*)$/,
-  export_api_refresher: /^daily\.(refresh_queue|sources|rolling_window)$/,
+    /^(metrics\.brand_listing|export_source\.(memberships|subscriptions)|daily\.(?!changes_clock|change_log|row_schemas|refresh_queue|rolling_window|due|sources|applied_sql).*)$/,
+  export_api_refresher: /^daily\.(progress|queued_brands|refresh_queue|sources|rolling_window)$/,
   export_api_keys: /^export_source\.(api_keys|memberships|subscriptions)$/,
 }
 
@@ -72,7 +72,6 @@ describe.each(ROLES)('%s', (role) => {
   })
 
   test('executes only its own functions', async () => {
-    // Without calling them: with null arguments, `daily.refresh` never ends while the queue has entries.
     const { rows } = await db.query<{ name: string; allowed: boolean }>(
       `select proname as name, has_function_privilege($1, oid, 'execute') as allowed
        from pg_proc where pronamespace = 'daily'::regnamespace and prorettype <> 'trigger'::regtype order by proname`,
@@ -80,8 +79,8 @@ describe.each(ROLES)('%s', (role) => {
     )
     expect(rows.length).toBeGreaterThan(6)
     const own = {
-      export_api_reader: /^watermark$/,
-      export_api_refresher: /^(refresh|enqueue_rolling_window|enqueue_rechecks)$/,
+      export_api_reader: /^none$/,
+      export_api_refresher: /^(refresh|start_refresh|resolve)$/,
       export_api_keys: /^none$/,
     }
     expect(rows.filter(({ allowed }) => allowed)).toEqual(rows.filter(({ name }) => own[role].test(name)))
@@ -124,20 +123,18 @@ test('the key manager revokes keys and changes nothing else of them', async () =
   expect(await alter(`scope = 'export'`)).toBe(DENIED)
 })
 
-test('the refresher enqueues and refreshes, and writes no stored row itself', async () => {
+test('the refresher logs and refreshes, and writes no stored row itself', async () => {
   expect(
-    await attempt('export_api_refresher', `insert into daily.refresh_queue (metric) values ('visibility')`),
+    await attempt('export_api_refresher', `insert into daily.change_log (source) values ('answers')`),
   ).toBeNull()
-  expect(
-    await attempt('export_api_refresher', `select daily.refresh(null, clock_timestamp(), '0 s', 1)`),
-  ).toBeNull()
+  expect(await attempt('export_api_refresher', `select daily.refresh(null, '0 s', 1)`)).toBeNull()
   expect(await attempt('export_api_refresher', `insert into daily.sentiment (brand_id) values (null)`)).toBe(
     DENIED,
   )
   expect(
     await attempt(
       'export_api_refresher',
-      `insert into daily.refresh_queue (metric, brand_id) values ('visibility', null)`,
+      `insert into daily.change_log (source, brand_id) values ('brands', null)`,
     ),
   ).toBe(DENIED)
 })

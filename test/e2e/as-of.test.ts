@@ -1,0 +1,85 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { call } from '../support/call.ts'
+import { isolatedPool } from '../support/isolated.ts'
+import { startOwnService } from '../support/own-service.ts'
+import { type Tenant, tenant } from '../support/tenant.ts'
+import { answer, type Place, place, prompt, refresh } from '../support/world.ts'
+
+// Apart from the other tests, whose refreshes would process the changes of these tests.
+const { db, url: databaseUrl } = await isolatedPool()
+const service = await startOwnService({ databaseUrl })
+afterAll(() => service.close())
+
+async function asOf({ key, brandId }: Tenant, path = '/visibility'): Promise<string | null> {
+  const page = await call(path, { service: service.url, key, query: { brandId } })
+  expect(page.status).toBe(200)
+  return page.headers.get('X-Data-As-Of')
+}
+
+const dataAsOf = async (): Promise<string | null> =>
+  (await (await fetch(`${service.url}/api/export/v1/healthz`)).json()).dataAsOf
+
+/** The database's clock, in the form of the header. */
+async function clock(): Promise<string> {
+  const { rows } = await db.query('select clock_timestamp() as now')
+  return rows[0].now.toISOString()
+}
+
+async function said(its: Tenant): Promise<Place & { prompt: string; at: string }> {
+  return { ...(await place(db)), prompt: await prompt(db, its.brandId), at: '2026-10-01T09:00:00Z' }
+}
+
+describe('X-Data-As-Of', () => {
+  test('is absent before the first refresh, and in the health check null', async () => {
+    const its = await tenant(db)
+    expect([await asOf(its), await asOf(its, '/changes'), await dataAsOf()]).toEqual([null, null, null])
+    await refresh(db)
+    for (const path of ['/visibility', '/changes'])
+      expect(await asOf(its, path)).toMatch(/^\d{4}-.*\.\d{3}Z$/)
+  })
+
+  test('lies between the commits that are served and those that are not', async () => {
+    const its = await tenant(db)
+    const answered = await said(its)
+    const before = await clock()
+    await refresh(db)
+    const first = await asOf(its)
+    expect((first ?? '') >= before).toBe(true)
+    await answer(db, answered)
+    const committed = await clock()
+    expect(await asOf(its)).toBe(first)
+    await db.query('select daily.resolve()')
+    expect(await asOf(its)).toBe(first)
+    await refresh(db)
+    const next = await asOf(its)
+    expect((next ?? '') >= committed && (next ?? '') <= (await clock())).toBe(true)
+  })
+
+  test('is not held back by what waits for another brand, as the health check is', async () => {
+    const [waiting, current] = [await tenant(db), await tenant(db)]
+    await refresh(db)
+    await answer(db, await said(waiting))
+    const committed = await clock()
+    await db.query('select daily.resolve()')
+    expect(((await asOf(current)) ?? '') >= committed).toBe(true)
+    expect(((await asOf(waiting)) ?? '') < committed).toBe(true)
+    expect(await dataAsOf()).toBe(await asOf(waiting))
+    await refresh(db)
+  })
+
+  test('is held back by a day that cannot be computed, for its brand', async () => {
+    const its = await tenant(db)
+    await refresh(db)
+    const before = await asOf(its)
+    await db.query(`alter table daily.visibility add constraint failing check (brand_id <> '${its.brandId}')`)
+    try {
+      await answer(db, await said(its))
+      for (let n = 0; n < 2; n += 1) await expect(refresh(db)).rejects.toThrow(its.brandId)
+      expect(await asOf(its)).toBe(before)
+    } finally {
+      await db.query('alter table daily.visibility drop constraint failing')
+    }
+    await refresh(db)
+    expect(((await asOf(its)) ?? '') > (before ?? '')).toBe(true)
+  })
+})
