@@ -21,15 +21,21 @@ values
   ('markets', 'id as market_id, name', 'market_id')
 $function$;
 
--- Returns a query of the tracked columns of some rows of the table under a source, seen through the source's view.
+-- The table under a source.
+create or replace function daily.table_under(of_source text) returns pg_catalog.pg_class
+language sql stable set search_path = '' as $function$
+  select pg_class from daily.source_tables() as tables join pg_catalog.pg_class on oid = base
+  where tables.source = of_source and not is_partition
+$function$;
+
+-- Returns a query of the tracked columns of some rows of the table under a source, seen through the source's view. Run it
+-- with the schema of that table as search_path: the query then names the table alone, so a WITH can stand in for it.
 create or replace function daily.seen_through(of_source text, of_rows text) returns text
 language plpgsql set search_path = '' as $function$
 declare
-  base pg_catalog.pg_class := pg_class from daily.source_tables() as tables join pg_catalog.pg_class on oid = base
-    where tables.source = of_source and not is_partition;
+  base pg_catalog.pg_class := daily.table_under(of_source);
   query text;
 begin
-  -- With this search_path the query names the table without its schema, so a WITH can stand in for it.
   perform set_config('search_path', base.relnamespace::regnamespace::text, true);
   query := rtrim(pg_catalog.pg_get_viewdef(format('export_source.%I', of_source)::regclass), ';');
   perform set_config('search_path', '', true);
@@ -49,30 +55,30 @@ language sql stable set search_path = '' as $function$
 $function$;
 
 -- Creates the functions of a source's triggers, or replaces them. They run as their owner: a role that writes rows needs
--- no rights on the log. Their search_path is for types and functions that the view's query names without a schema. An
--- update logs the rows by which old and new differ. ALL, because a view without a key may have equal rows.
+-- no rights on the log. An update logs the rows by which old and new differ. ALL, because a view without a key may have
+-- equal rows.
 create or replace function daily.create_trigger_functions(of_source text) returns void
 language plpgsql set search_path = '' as $function$
 declare
   new_rows text := daily.seen_through(of_source, 'new_rows');
   old_rows text := daily.seen_through(of_source, 'old_rows');
+  differing text := format('(%1$s except all %2$s) union all (%2$s except all %1$s)', old_rows, new_rows);
   event text;
-  changed text;
+  statement text;
 begin
-  for event, changed in
+  for event, statement in
     values
-      ('insert', new_rows),
-      ('delete', old_rows),
-      ('update', format('(%1$s except all %2$s) union all (%2$s except all %1$s)', old_rows, new_rows))
+      ('insert', daily.log_statement(of_source, new_rows)),
+      ('delete', daily.log_statement(of_source, old_rows)),
+      ('update', daily.log_statement(of_source, differing)),
+      ('truncate', format('insert into daily.change_log (source) values (%L)', of_source))
   loop
     execute format(
       'create or replace function daily.%1$I() returns trigger
        language plpgsql security definer set search_path = %2$s, pg_temp as %3$L;
        revoke execute on function daily.%1$I() from public',
-      format('log_%s_%s', of_source, event),
-      (select relnamespace::regnamespace from daily.source_tables() as tables join pg_catalog.pg_class on oid = base
-       where tables.source = of_source and not is_partition),
-      format('begin %s; return null; end', daily.log_statement(of_source, changed)));
+      format('log_%s_%s', of_source, event), (daily.table_under(of_source)).relnamespace::regnamespace,
+      format('begin %s; return null; end', statement));
   end loop;
 end
 $function$;
@@ -84,7 +90,6 @@ language plpgsql set search_path = '' as $function$
 declare
   event text;
   transition text;
-  name text;
 begin
   for event, transition in
     values
@@ -93,28 +98,17 @@ begin
       ('update', 'referencing old table as old_rows new table as new_rows'),
       ('truncate', '')
   loop
-    name := format('log_%s_%s', of_source, event);
     execute format(
-      'create or replace trigger %1$I after %2$s on %3$s %4$s for each statement execute function daily.%5$s;
+      'create or replace trigger %1$I after %2$s on %3$s %4$s for each statement execute function daily.%1$I();
        alter table %3$s enable always trigger %1$I',
-      name, event, of_table, transition,
-      case event when 'truncate' then format('log_truncate(%L)', of_source) else quote_ident(name) || '()' end);
+      format('log_%s_%s', of_source, event), event, of_table, transition);
   end loop;
 end
 $function$;
 
-create or replace function daily.log_truncate() returns trigger
-language plpgsql security definer set search_path = '' as $function$
-begin
-  insert into daily.change_log (source) values (tg_argv[0]);
-  return null;
-end
-$function$;
-
 -- Tracks the changes of a table under a source, and of its partitions, from now on, and logs all rows, to cover earlier
--- changes. For an application's tables; call it again after you change the view. The triggers run the view's query over
--- changed rows, so a row of the view must come from one row of the table: views that group rows or join tables are
--- rejected.
+-- changes. Call it again after you change the view. A row of the view must come from one row of the table: views that group
+-- rows or join tables are rejected.
 create or replace function daily.install_triggers(of_table regclass, of_source text) returns void
 language plpgsql set search_path = '' as $function$
 declare
@@ -159,6 +153,7 @@ create or replace function daily.log_partition(of_table regclass, of_source text
 language plpgsql set search_path = '' as $function$
 begin
   perform daily.create_triggers(of_table, of_source);
+  perform set_config('search_path', (daily.table_under(of_source)).relnamespace::regnamespace::text, true);
   execute daily.log_statement(of_source, daily.seen_through(of_source, of_table::text));
 end
 $function$;
