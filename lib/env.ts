@@ -13,7 +13,7 @@ export type Env = {
   /** Name of the session cookie. */
   readonly SESSION_COOKIE: string
   /** How many lanes the scheduled refresh has. */
-  readonly REFRESH_LANES: number
+  readonly REFRESH_LANES: string
 }
 
 // Patterns instead of zod schemas: the OpenAPI Worker then bundles no validation library.
@@ -48,7 +48,7 @@ export const parseEnv = memoize((bindings: object): Env => {
     CURSOR_SECRET: read('CURSOR_SECRET'),
     CURSOR_SECRET_PREVIOUS: given.CURSOR_SECRET_PREVIOUS ? read('CURSOR_SECRET_PREVIOUS') : undefined,
     SESSION_COOKIE: given.SESSION_COOKIE ? read('SESSION_COOKIE') : 'session',
-    REFRESH_LANES: given.REFRESH_LANES ? Number(read('REFRESH_LANES')) : 2,
+    REFRESH_LANES: given.REFRESH_LANES ? read('REFRESH_LANES') : '2',
   }
   if (wrong.length === 0) return env
   throw new EnvironmentError(`Invalid settings: ${wrong.join(', ')}`)

@@ -27,7 +27,7 @@ export function refresher(): { scheduled: (event: unknown, bindings: object) => 
       let days = 0
       try {
         const { untracked } = await refresh({
-          lanes: Array(env.REFRESH_LANES).fill(lane),
+          lanes: Array(Number(env.REFRESH_LANES)).fill(lane),
           restart: false,
           isOver: () => Date.now() > end,
           onStep: (processed) => {

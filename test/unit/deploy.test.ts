@@ -31,6 +31,7 @@ test.for([
   ['CURSOR_SECRET', 'short'],
   ['CURSOR_SECRET_PREVIOUS', 'short'],
   ['SESSION_COOKIE', 'two words'],
+  ['REFRESH_LANES', 'many'],
 ])('%s=%s is one sentence that names the setting and not the value', ([name = '', value = '']) => {
   const { errors } = readSettings({ ...ENVIRONMENT, [name]: value })
   expect(errors).toEqual([expect.stringMatching(new RegExp(`^${name} .*\\.$`))])
@@ -70,6 +71,7 @@ test('each Worker gets its own secrets, the reference none', () => {
     CURSOR_SECRET: ENVIRONMENT.CURSOR_SECRET,
     CURSOR_SECRET_PREVIOUS: ENVIRONMENT.CURSOR_SECRET,
     SESSION_COOKIE: 'session',
+    REFRESH_LANES: '2',
   }
   for (const worker of workersOf(file)) {
     const DATABASE_URL = ENVIRONMENT[worker.name === 'refresh' ? 'REFRESH_DATABASE_URL' : 'DATABASE_URL']

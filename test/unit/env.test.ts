@@ -8,13 +8,15 @@ const WHOLE: Env = {
   CURSOR_SECRET: 'secret-of-cursors',
   CURSOR_SECRET_PREVIOUS: undefined,
   SESSION_COOKIE: 'session',
-  REFRESH_LANES: 2,
+  REFRESH_LANES: '2',
 }
 
 test('takes what is whole, and fills in what may be left out', () => {
-  const { CURSOR_SECRET_PREVIOUS: _, SESSION_COOKIE: __, ...needed } = WHOLE
+  const { CURSOR_SECRET_PREVIOUS: _, SESSION_COOKIE: __, REFRESH_LANES: ___, ...needed } = WHOLE
   expect(parseEnv(needed)).toEqual(WHOLE)
-  expect(parseEnv({ ...needed, CURSOR_SECRET_PREVIOUS: '', SESSION_COOKIE: '' })).toEqual(WHOLE)
+  expect(parseEnv({ ...needed, CURSOR_SECRET_PREVIOUS: '', SESSION_COOKIE: '', REFRESH_LANES: '' })).toEqual(
+    WHOLE,
+  )
 })
 
 test('reports every missing and malformed setting at once', () => {
@@ -28,6 +30,7 @@ test.for([
   ['UPSTASH_REDIS_REST_URL', 'http://localhost:8079'],
   ['CURSOR_SECRET_PREVIOUS', 'a secret before'],
   ['SESSION_COOKIE', 'sid'],
+  ['REFRESH_LANES', '6'],
 ])('%s may be %s', ([name = '', value]) => {
   expect(parseEnv({ ...WHOLE, [name]: value })).toEqual({ ...WHOLE, [name]: value })
 })
@@ -45,6 +48,8 @@ test.for<[string, unknown]>([
   ['SESSION_COOKIE', 'two secret'],
   ['SESSION_COOKIE', '=secret'],
   ['SESSION_COOKIE', 'secret;'],
+  ['REFRESH_LANES', '0'],
+  ['REFRESH_LANES', '7'],
 ])('%s that is malformed (%j) is named, its value is not', ([name, value]) => {
   const read = () => parseEnv({ ...WHOLE, [name]: value })
   expect(read).toThrow(EnvironmentError)
