@@ -4,7 +4,7 @@ import type { ClientBase } from 'pg'
 export async function relistChangedSchemas(client: ClientBase): Promise<void> {
   const { rows: schemas } = await client.query<{ metric: string; brands: string[] }>(
     `select metric, array(
-       select daily.brands_of(metric) union select brand_id from daily.changes where changes.endpoint = row_schemas.endpoint
+       select distinct brand_id from daily.changes where changes.endpoint = row_schemas.endpoint
      ) as brands
      from daily.row_schemas where not listed`,
   )
@@ -27,8 +27,6 @@ export async function relistAll(
   const { rows: brands } = await client.query<{ id: string; first: string }>(`
     with known as (
       select id from export_source.brands
-      union
-      select brand_id from daily.row_schemas cross join lateral daily.brands_of(metric) as brand_id
       union
       select brand_id from daily.changes
     )

@@ -1,22 +1,6 @@
 -- Recomputes the days of daily.refresh_queue. Calls run side by side: each locks the brands whose days it computes, and
 -- passes over brands that another call has locked.
 
--- Returns the brands that have stored rows of a metric, with one index probe each.
-create or replace function daily.brands_of(of_metric text) returns setof uuid
-language plpgsql stable set search_path = '' as $function$
-begin
-  return query execute format(
-    'with recursive stored (brand_id) as (
-       (select brand_id from daily.%1$I order by brand_id limit 1)
-       union all
-       select (select brand_id from daily.%1$I where brand_id > stored.brand_id order by brand_id limit 1)
-       from stored where stored.brand_id is not null
-     )
-     select brand_id from stored where brand_id is not null',
-    of_metric);
-end
-$function$;
-
 -- Makes the stored rows of one metric equal its view, for some brands and days. Writes only rows that differ, and returns
 -- their days. The columns are the table's, the key is its primary key. The settings are for data in memory or on flash:
 -- with Postgres's defaults the planner reads all citations of a large brand to find a day.
@@ -28,24 +12,14 @@ as $function$
 declare
   stored regclass := format('daily.%I', of_metric)::regclass;
   keys text;
-  same_key text;
   cols text;
-  sets text;
 begin
   select
     string_agg(quote_ident(attname), ', ' order by attnum),
-    string_agg(format('%1$I = excluded.%1$I', attname), ', ' order by attnum)
-  into cols, sets
-  from pg_catalog.pg_attribute
+    string_agg(quote_ident(attname), ', ' order by attnum) filter (where attnum = any (indkey))
+  into cols, keys
+  from pg_catalog.pg_attribute join pg_catalog.pg_index on indrelid = attrelid and indisprimary
   where attrelid = stored and attnum > 0 and not attisdropped;
-
-  select
-    string_agg(quote_ident(attname), ', ' order by attnum),
-    string_agg(format('removed.%1$I = existing.%1$I', attname), ' and ')
-  into keys, same_key
-  from pg_catalog.pg_index
-  join pg_catalog.pg_attribute on attrelid = indrelid and attnum = any (indkey)
-  where indrelid = stored and indisprimary;
 
   -- EXCEPT leaves out equal rows, which the upsert would lock one by one; a join would depend on the planner's
   -- estimates. Rows are inserted in the order of the key, in which pages read them.
@@ -55,19 +29,18 @@ begin
      ), stored as materialized (
        select %2$s from daily.%1$I where brand_id = any ($1) and date = any ($2)
      ), deleted as (
-       delete from daily.%1$I as existing
-       using (select %3$s from stored except select %3$s from fresh) as removed
-       where existing.brand_id = any ($1) and existing.date = any ($2) and %4$s
-       returning existing.brand_id, existing.date
+       delete from daily.%1$I where brand_id = any ($1) and date = any ($2)
+         and (%3$s) in (select %3$s from stored except select %3$s from fresh)
+       returning brand_id, date
      ), written as (
        insert into daily.%1$I (%2$s)
        select %2$s from (select %2$s from fresh except select %2$s from stored) as differing
        order by %3$s
-       on conflict (%3$s) do update set %5$s
+       on conflict (%3$s) do update set (%2$s) = row (excluded.*)
        returning brand_id, date
      )
      select brand_id, date from deleted union select brand_id, date from written',
-    of_metric, cols, keys, same_key, sets)
+    of_metric, cols, keys)
   using of_brands, of_dates;
 end
 $function$;

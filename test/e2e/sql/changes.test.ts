@@ -243,14 +243,16 @@ describe('every day is listed again', () => {
 })
 
 // A deployment lists them when its Workers are live: before, clients would fetch the rows of the previous ones.
-test('rows that are stored already are listed in a step after the migration', () =>
+test('days of metrics with other fields than before are listed in a step after the migration', () =>
   withClient(url, async (client) => {
     const { brandId } = await sample()
-    const changes = await listed(brandId)
-    await db.query('truncate daily.changes, daily.row_schemas')
+    const first = async () =>
+      (await db.query('select min(changed_at) as first from daily.changes where brand_id = $1', [brandId]))
+        .rows[0].first
+    const before = await first()
+    await db.query(`update daily.row_schemas set fields = '{}'`)
     await migrateSchema(client)
-    expect(await listed(brandId)).toEqual([])
+    expect(await first()).toBe(before)
     await relistChangedSchemas(client)
-    const sorted = (rows: readonly Listed[]) => rows.map((row) => JSON.stringify(row)).sort()
-    expect(sorted(await listed(brandId))).toEqual(sorted(changes))
+    expect((await first()) > before).toBe(true)
   }))
