@@ -44,6 +44,8 @@ export async function withClient<Result>(
     throw new UsageError(`Cannot connect with ${variable}: ${reasonOf(error)}.`)
   })
   try {
+    // Drizzle reads times in this format only, and a database may have another.
+    await client.query('set datestyle = iso')
     return await work(client)
   } finally {
     await client.end().catch(() => {})

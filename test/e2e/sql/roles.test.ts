@@ -105,13 +105,17 @@ test('the reader reads the columns of a key that authorization compares', async 
   expect(await attempt('export_api_reader', 'select name from export_source.brands')).toBe(DENIED)
 })
 
-test('the reader’s transactions are read-only and have a timeout', async () => {
+test('the reader’s transactions are read-only, have a timeout and write dates as ISO 8601', async () => {
   const { rows } = await db.query<{ settings: string[] }>(
     `select setconfig as settings from pg_db_role_setting
      where setrole = 'export_api_reader'::regrole
        and setdatabase = (select oid from pg_database where datname = current_database())`,
   )
-  expect(rows[0]?.settings.sort()).toEqual(['default_transaction_read_only=on', 'statement_timeout=8s'])
+  expect(rows[0]?.settings.sort()).toEqual([
+    'DateStyle=iso',
+    'default_transaction_read_only=on',
+    'statement_timeout=8s',
+  ])
 })
 
 test('the key manager revokes keys and changes nothing else of them', async () => {

@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+import { expect, inject, test } from 'vitest'
+import type { Emulator } from '../../../emulator/start.ts'
+import { runCommand } from '../../support/command.ts'
+import { fillDaily } from '../../support/daily.ts'
+import { withClient } from '../../support/database.ts'
+import { findEndpoints } from '../../support/endpoints.ts'
+import { isolatedDatabase } from '../../support/isolated.ts'
+import { startOwnService } from '../../support/own-service.ts'
+import { answeredDays, type Scene } from '../../support/scene.ts'
+import { exportKey, refresh } from '../../support/world.ts'
+
+/** Settings that could change texts, the meaning of SQL, or plans, with values that are not the defaults. */
+const SETTINGS: Readonly<Record<string, string>> = {
+  datestyle: 'SQL, DMY',
+  intervalstyle: 'sql_standard',
+  timezone: 'Asia/Kolkata',
+  extra_float_digits: '-15',
+  bytea_output: 'escape',
+  xmloption: 'document',
+  lc_messages: 'C',
+  lc_monetary: 'C',
+  lc_numeric: 'C',
+  lc_time: 'C',
+  array_nulls: 'off',
+  backslash_quote: 'off',
+  escape_string_warning: 'off',
+  standard_conforming_strings: 'off',
+  quote_all_identifiers: 'on',
+  transform_null_equals: 'on',
+  search_path: 'pg_temp',
+  row_security: 'off',
+  client_min_messages: 'debug1',
+  default_transaction_deferrable: 'on',
+  default_transaction_isolation: 'serializable',
+  session_replication_role: 'replica',
+  synchronous_commit: 'off',
+  lock_timeout: '30s',
+  statement_timeout: '60s',
+  plan_cache_mode: 'force_generic_plan',
+  constraint_exclusion: 'on',
+  enable_bitmapscan: 'off',
+  enable_hashagg: 'off',
+  enable_hashjoin: 'off',
+  enable_indexonlyscan: 'off',
+  enable_indexscan: 'off',
+  enable_material: 'off',
+  enable_mergejoin: 'off',
+  enable_nestloop: 'off',
+  enable_sort: 'off',
+  from_collapse_limit: '1',
+  join_collapse_limit: '1',
+  geqo_threshold: '2',
+  work_mem: '64kB',
+  // Compiling plans that cost as much as those above takes seconds.
+  jit: 'off',
+  // Before PostgreSQL 16, and since.
+  force_parallel_mode: 'on',
+  debug_parallel_query: 'on',
+  max_parallel_workers_per_gather: '4',
+  min_parallel_table_scan_size: '0',
+  parallel_setup_cost: '0',
+  parallel_tuple_cost: '0',
+}
+
+const WINDOW = { fromDate: '2026-10-01', toDate: '2026-11-20' }
+
+const endpoints = await findEndpoints()
+
+/** Applies the settings that this version of Postgres has to new connections. */
+const applySettings = (client: pg.Client): Promise<unknown> =>
+  client.query(`do $$
+    declare setting record;
+    begin
+      for setting in
+        select key, value from json_each_text('${JSON.stringify(SETTINGS)}') join pg_settings on lower(name) = key
+      loop
+        execute format('alter database %I set %I = %L', current_database(), setting.key, setting.value);
+      end loop;
+    end $$`)
+
+/** Runs work with a service of its own, whose connections are new. */
+async function withService<Result>(
+  databaseUrl: string,
+  work: (service: Emulator) => Promise<Result>,
+): Promise<Result> {
+  const service = await startOwnService({ databaseUrl })
+  try {
+    return await work(service)
+  } finally {
+    await service.close()
+  }
+}
+
+/** The responses of every endpoint: all pages, by their cursors, and both files. */
+const responses = (databaseUrl: string, { key, brandId }: Scene): Promise<string[]> =>
+  withService(databaseUrl, async ({ url }) => {
+    const received: string[] = []
+    const get = async (path: string, query: Readonly<Record<string, string>>) => {
+      const search = new URLSearchParams(path === '/brands' ? query : { brandId, ...WINDOW, ...query })
+      const headers = { 'User-Agent': randomUUID(), 'X-API-Key': key }
+      const response = await fetch(`${url}/api/export/v1${path}?${search}`, { headers })
+      const text = await response.text()
+      const settled = response.headers.get('X-Data-Settled-Through')
+      received.push(`${path}?${search} ${response.status} ${settled} ${text}`)
+      return text
+    }
+    for (const { path } of endpoints) {
+      for (const format of ['csv', 'ndjson']) await get(path, { format })
+      let page = JSON.parse(await get(path, {}))
+      while (page.pagination?.nextCursor) {
+        page = JSON.parse(await get(path, { cursor: page.pagination.nextCursor }))
+      }
+    }
+    return received
+  })
+
+/** Sets up a brand with more than a page of citations and of changes. */
+async function pagedScene(db: pg.Pool): Promise<Scene> {
+  const its = await answeredDays(db, { first: '2026-10-01', days: 3 })
+  const urls = Array.from({ length: 1001 }, (_, number) => `https://site.example/${number}"\\\u007f`)
+  await its.say('2026-10-04T23:59:59Z', { citations: urls.map((url) => ({ url })) })
+  await fillDaily(db, { name: 'changes', brandId: its.brandId, rows: 1001, first: '2026-10-05', days: 20 })
+  await exportKey(db, its.org, { expires_at: '2027-02-01T12:00:00Z' })
+  return its
+}
+
+// A database's settings apply to new sessions, and the embedded server has one.
+test.runIf(inject('realPostgres'))(
+  'settings of the database change no response, no row and no listed key',
+  async () => {
+    const { url, drop } = await isolatedDatabase()
+    const database = new URL(url).pathname.slice(1)
+    // Connections that stay open keep the application's search path.
+    const db = new pg.Pool({ connectionString: url, idleTimeoutMillis: 0 })
+    const run = (command: string, ...args: string[]) =>
+      runCommand(`${command}.ts`, args, { DATABASE_URL: url })
+    try {
+      const its = await pagedScene(db)
+      const listKeys = () => run('keys', 'list', '--org', its.org.id, '--user', its.org.owner)
+      await refresh(db)
+      const keys = await listKeys()
+      expect(keys.stdout).toContain('expires 2027-02-01T12:00:00.000Z')
+      const expected = await responses(url, its)
+      expect(expected.filter((response) => response.includes('&cursor='))).toHaveLength(3)
+
+      await withClient(url, applySettings)
+      expect(await listKeys()).toEqual(keys)
+      expect((await run('refresh', '--all')).code).toBe(0)
+      // The functions do not depend on the role's settings.
+      await db.query(`alter role export_api_reader in database ${database} reset datestyle`)
+      expect(await responses(url, its)).toEqual(expected)
+      // Without the functions, Workers send the text of their statements.
+      await db.query('select daily.grant_roles(); drop schema statements cascade')
+      expect(await responses(url, its)).toEqual(expected)
+
+      await its.say('2026-10-05T00:00:00Z', { mentions: ['Acme'] })
+      await withService(url, (service) => service.runCron('refresh'))
+      expect((await run('verify')).stdout).toBe('All rows match.\n')
+    } finally {
+      await db.end()
+      await drop()
+    }
+  },
+  120_000,
+)
