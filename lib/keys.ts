@@ -20,7 +20,10 @@ export type Database = PgDatabase<PgQueryResultHKT>
 /** The user who acts, and the organization. */
 export type Actor = { readonly organizationId: string; readonly userId: string }
 
-/** What a new key may do. It reads every brand when `brandIds` is null and never expires when `expiresAt` is null. */
+/**
+ * What a new key may do. It reads every brand when `brandIds` is null and never expires when `expiresAt` is null. Brands
+ * that are repeated, also in another case, are stored once.
+ */
 export type KeyRequest = {
   readonly label: string
   readonly brandIds: readonly string[] | null
@@ -54,6 +57,7 @@ export async function createKey(
   request: KeyRequest,
   now: Date,
 ): Promise<KeyListing & { readonly key: string }> {
+  const brandIds = request.brandIds && [...new Set(request.brandIds.map((id) => id.toLowerCase()))]
   // Read committed, whatever the default is: a transaction that waited for the lock must see the other one's key.
   return db.transaction(
     async (tx) => {
@@ -62,7 +66,7 @@ export async function createKey(
       await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${organization}, 0))`)
       await requireRole(tx, actor)
       await requireAllowance(tx, actor, now)
-      await requireBrands(tx, actor, request.brandIds)
+      await requireBrands(tx, actor, brandIds)
       if (request.label.trim() === '') throw new KeyRequestError('The label is empty. Give the key a label.')
       if (request.expiresAt !== null && request.expiresAt <= now) {
         throw new KeyRequestError('The expiry is not in the future. Choose a later time.')
@@ -78,7 +82,7 @@ export async function createKey(
           label: request.label,
           key_hash: await sha256Bytes(key),
           last_four: key.slice(-4),
-          brand_ids: request.brandIds === null ? null : [...request.brandIds],
+          brand_ids: brandIds,
           expires_at: request.expiresAt,
           created_at: now,
         })
@@ -151,17 +155,14 @@ async function requireAllowance(db: Database, actor: Actor, now: Date): Promise<
   }
 }
 
-async function requireBrands(
-  db: Database,
-  { organizationId }: Actor,
-  ids: readonly string[] | null,
-): Promise<void> {
+/** Throws unless the brands, each named once, are the organization's. */
+async function requireBrands(db: Database, { organizationId }: Actor, ids: string[] | null): Promise<void> {
   if (ids === null || ids.length === 0) return
   const own = await db
     .select({ id: brands.id })
     .from(brands)
-    .where(and(eq(brands.organization_id, organizationId), inArray(brands.id, [...ids])))
-  if (own.length < new Set(ids.map((id) => id.toLowerCase())).size) {
+    .where(and(eq(brands.organization_id, organizationId), inArray(brands.id, ids)))
+  if (own.length < ids.length) {
     throw new KeyRequestError("A listed brand is not the organization's. List only its own brands.")
   }
 }

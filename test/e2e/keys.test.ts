@@ -112,10 +112,11 @@ describe('creating a key', () => {
     expect(await countKeys(org)).toBe(1)
   })
 
-  test('takes a brand of the organization in either case and named twice', async () => {
+  test('takes a brand of the organization in either case and named twice, and stores it once', async () => {
     const { org, brandId } = await tenant(db)
     const other = await brand(db, org)
-    const { key } = await create(org, { brandIds: [brandId.toUpperCase(), brandId] })
+    const { key, ...made } = await create(org, { brandIds: [brandId.toUpperCase(), brandId, brandId] })
+    expect(made.brandIds).toEqual([brandId])
     const statuses = [brandId, other].map(
       async (id) => (await call('/sentiment', { key, query: { brandId: id } })).status,
     )
