@@ -102,12 +102,18 @@ function act({ org, user }: Common, work: (db: Database, actor: Actor) => Promis
 }
 
 function print(value: unknown): void {
-  console.log(JSON.stringify(value))
+  console.log(escapeControls(JSON.stringify(value)))
+}
+
+/** Escapes what a terminal interprets, in the form of JSON, whose own writer leaves some of it. */
+function escapeControls(text: string): string {
+  const escaped = (control: string) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return text.replace(/[\p{Cc}\p{Bidi_Control}]/gu, escaped)
 }
 
 function line({ id, state, lastFour, label, brandIds, expiresAt }: KeyListing): string {
   const brands =
     brandIds === null ? 'all brands' : `${brandIds.length} brand${brandIds.length === 1 ? '' : 's'}`
   const expiry = expiresAt === null ? 'no expiry' : `expires ${expiresAt.toISOString()}`
-  return `${id}  ${state.padEnd(7)}  …${lastFour}  ${brands}, ${expiry}  ${label}`
+  return `${id}  ${state.padEnd(7)}  …${lastFour}  ${brands}, ${expiry}  ${escapeControls(label)}`
 }

@@ -70,6 +70,16 @@ test('create --json limits a key to brands and to a time; list prints no key and
   }
 })
 
+test('list prints no character of a label that a terminal interprets', async () => {
+  const label = 'Ünïcode \u001b[2J\n\u007f\u009b31m\u202e'
+  const { org } = await tenant(db, { key: { label } })
+  const { stdout } = await keys(['list', ...as(org)])
+  expect(stdout).toMatch(/ {2}Ünïcode \\u001b\[2J\\u000a\\u007f\\u009b31m\\u202e\n$/)
+  const json = await keys(['list', ...as(org), '--json'])
+  expect(json.stdout).toMatch(/\\u001b\[2J\\n\\u007f\\u009b31m\\u202e/)
+  expect(JSON.parse(json.stdout)).toMatchObject([{ label }])
+})
+
 const stranger = as({ id: randomUUID(), owner: randomUUID() })
 const NO_DATABASE = 'postgres://secret:word@127.0.0.1:1/none'
 
