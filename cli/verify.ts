@@ -24,12 +24,13 @@ const options = new Command('verify')
   .parse()
   .opts<{ brand?: string; from?: string; to?: string }>()
 
-await run(() =>
-  withDatabase(async (client) => {
+await run(async () => {
+  const { brand: brandId, from, to } = options
+  if (from && to && from > to) throw new UsageError('--from is after --to. Give the earlier day as --from.')
+  await withDatabase(async (client) => {
     let wrong = 0
     let waiting = 0
     let listings = 0
-    const { brand: brandId, from, to } = options
     for await (const found of verify(client, { brandId, from, to })) {
       if (found.kind === 'listing') listings += 1
       else if (found.waiting) waiting += 1
@@ -47,5 +48,5 @@ await run(() =>
     ].filter((sentence) => sentence !== false)
     if (advice.length > 0) throw new UsageError(advice.join('\n'))
     console.log(waiting > 0 ? 'All other rows match.' : 'All rows match.')
-  }),
-)
+  })
+})

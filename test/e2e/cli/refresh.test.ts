@@ -69,6 +69,13 @@ test('tables that were just loaded are analyzed before the refresh', () =>
     ).toBeGreaterThan(0)
   }))
 
-test('an invalid option exits with 1', async () => {
-  expect(await run('verify', '--from', 'yesterday')).toMatchObject({ code: 1, stdout: '' })
+test.each([
+  ['no date', ['--from', 'yesterday'], /Use a date/],
+  ['days in the wrong order', ['--from', '2026-11-02', '--to', '2026-11-01'], /^--from is after --to\./],
+])('verify exits with 1 for %s', async (_, args, message) => {
+  expect(await run('verify', ...args)).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(message),
+  })
 })
