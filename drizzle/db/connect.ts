@@ -44,8 +44,8 @@ export async function withClient<Result>(
     throw new UsageError(`Cannot connect with ${variable}: ${reasonOf(error)}.`)
   })
   try {
-    // Drizzle reads times in this format only, and a database may have another.
-    await client.query('set datestyle = iso')
+    // A database may have other defaults. Drizzle reads times in this format only, and refreshes refuse old snapshots.
+    await client.query(`set datestyle = iso; set default_transaction_isolation = 'read committed'`)
     return await work(client)
   } finally {
     await client.end().catch(() => {})

@@ -54,6 +54,8 @@ begin
     execute format('alter role export_api_keys in database %I set statement_timeout = %L', current_database(), '10s');
     foreach name in array array['export_api_reader', 'export_api_refresher', 'export_api_keys'] loop
       execute format('alter role %I in database %I set datestyle = iso', name, current_database());
+      execute format(
+        'alter role %I in database %I set default_transaction_isolation = %L', name, current_database(), 'read committed');
     end loop;
   exception when insufficient_privilege then
     raise notice 'The roles have no settings. Run `select daily.grant_roles()` as the role that created them.';

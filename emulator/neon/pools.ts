@@ -111,7 +111,10 @@ function throwUnlessRefused(error: unknown): undefined {
 function addressOf(databaseUrl: string, { database }: Account, settings: string[]): string {
   const url = new URL(databaseUrl)
   url.pathname = `/${encodeURIComponent(database)}`
-  const all = [url.searchParams.get('options') ?? '', ...settings.map((each) => `-c ${each}`)]
+  const all = [
+    url.searchParams.get('options') ?? '',
+    ...settings.map((each) => `-c ${each.replaceAll(' ', '\\ ')}`),
+  ]
   if (all.join('') !== '') url.searchParams.set('options', all.join(' '))
   return url.href
 }

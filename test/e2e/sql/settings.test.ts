@@ -102,8 +102,9 @@ const responses = (databaseUrl: string, { key, brandId }: Scene): Promise<string
       const headers = { 'User-Agent': randomUUID(), 'X-API-Key': key }
       const response = await fetch(`${url}/api/export/v1${path}?${search}`, { headers })
       const text = await response.text()
-      const settled = response.headers.get('X-Data-Settled-Through')
-      received.push(`${path}?${search} ${response.status} ${settled} ${text}`)
+      // The time itself is another after each refresh.
+      const asOf = response.headers.get('X-Data-As-Of')?.replace(/\d/g, '0')
+      received.push(`${path}?${search} ${response.status} ${asOf} ${text}`)
       return text
     }
     for (const { path } of endpoints) {
