@@ -131,5 +131,5 @@ export async function refreshAll(
 
 /** Logs a change of all rows, so that the next refresh recomputes every day. */
 export async function logAll(client: Pick<ClientBase, 'query'>): Promise<void> {
-  await client.query('insert into daily.change_log (source) select distinct source from daily.sources')
+  await client.query(`insert into daily.change_log (source) values ('prompts')`)
 }

@@ -65,56 +65,58 @@ language sql set search_path = '' as $function$
 $function$;
 
 -- Returns what to compute in a turn of some brands, one row per statement: of each brand and metric the `max_days` days
--- that have waited longest. Brands that wait for the same days share a statement, up to `max_days` days in all. A day that
--- could not be computed has one of its own.
+-- that have waited longest. Brands that wait for the same days share a statement, up to `max_days` days in all.
 create or replace function daily.plan_turn(of_brands uuid[], max_days integer)
 returns table (metric text, brands uuid[], dates date[], batch bigint, as_of timestamptz)
 language sql stable set search_path = '' as $function$
   with entry as (
-    select brand_id, metric, date, added_at, case when attempts > 0 then date end as alone,
-      row_number() over (partition by brand_id, metric, attempts > 0 order by added_at, date) as place
+    select *, row_number() over (partition by brand_id, metric order by added_at, date) as place
     from daily.due where brand_id = any (of_brands)
   ), share as (
-    select brand_id, metric, alone, array_agg(date order by date) as dates, min(added_at) as added_at
-    from entry where place <= max_days
-    group by brand_id, metric, alone
+    select brand_id, metric, array_agg(date order by date) as dates, min(added_at) as added_at
+    from entry where place <= max_days group by brand_id, metric
   ), numbered as (
-    select *, case
-      when alone is null then
-        (row_number() over (partition by metric, alone, dates order by brand_id) - 1) / greatest(1, max_days / cardinality(dates))
-      else row_number() over (partition by metric, alone order by brand_id)
-    end as number
+    select *, (row_number() over (partition by metric, dates order by brand_id) - 1)
+      / greatest(1, max_days / cardinality(dates)) as number
     from share
   )
   select metric, array_agg(brand_id order by brand_id) as brands, dates, progress.batch, progress.as_of
   from numbered cross join daily.progress
-  group by metric, alone, dates, number, progress.batch, progress.as_of
+  group by metric, dates, number, progress.batch, progress.as_of
   order by (array_agg(brand_id order by brand_id))[1], min(added_at), metric
 $function$;
 
--- Computes one statement of a turn. Returns the days that changed, or the error that undid it.
-create or replace function daily.attempt(metric text, brands uuid[], dates date[]) returns jsonb
+-- Computes a statement of plan_turn; if that fails, day by day. Returns one object per attempt: metric, brands, dates, and
+-- the days that `changed`, or `code` and `message` of the error that undid it.
+create or replace function daily.attempt(metric text, brands uuid[], dates date[]) returns setof jsonb
 language plpgsql set search_path = '' set lock_timeout = '2s' as $function$
+declare
+  attempt jsonb := jsonb_build_object('metric', metric, 'brands', brands, 'dates', dates);
 begin
-  return jsonb_build_object('changed', (
+  return next attempt || jsonb_build_object('changed', (
     select coalesce(jsonb_agg(day), '[]') from daily.recompute(metric, brands, dates) as day));
 exception
   -- The next call retries these.
   when deadlock_detected or serialization_failure then
     raise;
   when others then
-    return jsonb_build_object('code', sqlstate, 'message', sqlerrm);
+    -- A locked table says nothing about a day.
+    if cardinality(brands) * cardinality(dates) = 1 or sqlstate = '55P03' then
+      return next attempt || jsonb_build_object('code', sqlstate, 'message', sqlerrm);
+    else
+      return query
+        select daily.attempt(metric, array[brand_id], array[date]) from unnest(brands) as brand_id, unnest(dates) as date;
+    end if;
 end
 $function$;
 
--- The days of the statements that a call computed. `delayed` are those that failed alone, or because a table was locked.
-create or replace function daily.attempted(statements jsonb[])
-returns table (metric text, brand_id uuid, date date, batch bigint, as_of timestamptz, code text, message text, delayed boolean)
+-- The days of the attempts of a call, with what plan_turn said of their statement.
+create or replace function daily.attempted(outcomes jsonb[])
+returns table (metric text, brand_id uuid, date date, batch bigint, as_of timestamptz, code text, message text)
 language sql immutable set search_path = '' as $function$
-  select metric, brand_id, date, batch, as_of, code, message,
-    code is not null and (cardinality(brands) * cardinality(dates) = 1 or code = '55P03')
-  from unnest(statements) as statement
-  cross join jsonb_to_record(statement) as computed (
+  select metric, brand_id, date, batch, as_of, code, message
+  from unnest(outcomes) as outcome
+  cross join jsonb_to_record(outcome) as computed (
     metric text, brands uuid[], dates date[], batch bigint, as_of timestamptz, code text, message text)
   cross join unnest(brands) as brand_id
   cross join unnest(dates) as date
@@ -123,15 +125,14 @@ $function$;
 -- Ends a call: removes the computed days from the queue, records errors, and lists the days that changed. A day that a later
 -- batch of the log named stays in the queue, since it may have been computed without that change. Locks days in the order
 -- of their key and then brands, as daily.resolve does. Lists the changes last (daily.list_changes).
-create or replace function daily.finish(statements jsonb[]) returns void
+create or replace function daily.finish(outcomes jsonb[]) returns void
 language plpgsql set search_path = '' as $function$
 begin
-  perform from daily.refresh_queue as entry join daily.attempted(statements) using (brand_id, metric, date)
+  perform from daily.refresh_queue as entry join daily.attempted(outcomes) using (brand_id, metric, date)
   order by entry.brand_id, entry.metric, entry.date for update of entry;
 
-  -- A locked table says nothing about the day, so the next attempt need not be alone.
   merge into daily.refresh_queue as entry
-  using daily.attempted(statements) as day
+  using daily.attempted(outcomes) as day
   on entry.brand_id = day.brand_id and entry.metric = day.metric and entry.date = day.date
   when matched and code is null and entry.batch <= day.batch then
     delete
@@ -139,19 +140,19 @@ begin
     update set added_at = day.as_of
   when matched and entry.batch <= day.batch then
     update set
-      attempts = attempts + (code <> '55P03')::integer,
-      retry_at = case when delayed then clock_timestamp() + least(interval '1 minute' * 2 ^ attempts, interval '1 hour') end,
+      attempts = attempts + 1,
+      retry_at = clock_timestamp() + least(interval '1 minute' * 2 ^ attempts, interval '1 hour'),
       last_error = message;
 
   update daily.queued_brands
   set as_of = coalesce(
     (select min(added_at) from daily.refresh_queue where refresh_queue.brand_id = queued_brands.brand_id), day.as_of)
-  from (select brand_id, min(as_of) as as_of from daily.attempted(statements) group by brand_id) as day
+  from (select brand_id, min(as_of) as as_of from daily.attempted(outcomes) group by brand_id) as day
   where queued_brands.brand_id = day.brand_id;
 
-  perform daily.list_changes(array_agg(statement ->> 'metric'), array_agg(brand_id), array_agg(date))
-  from unnest(statements) as statement
-  cross join jsonb_to_recordset(statement -> 'changed') as day (brand_id uuid, date date);
+  perform daily.list_changes(array_agg(outcome ->> 'metric'), array_agg(brand_id), array_agg(date))
+  from unnest(outcomes) as outcome
+  cross join jsonb_to_recordset(outcome -> 'changed') as day (brand_id uuid, date date);
 end
 $function$;
 
@@ -161,7 +162,7 @@ $function$;
 --   brand_id   where the next call continues; null means at the first brand
 --   processed  how many days were computed; null when others compute all brands that wait, or migrate or relist
 --   done       whether no day can be computed now
---   failure    the last day that could not be computed: its metric, brand_id, date, code and message
+--   failure    a day that could not be computed: its metric, brand_id, date, code and message
 create or replace function daily.refresh(
   after uuid, budget interval, max_days integer,
   out brand_id uuid, out processed integer, out done boolean, out failure jsonb
@@ -171,7 +172,7 @@ declare
   deadline timestamptz := clock_timestamp() + budget;
   brands uuid[];
   statement record;
-  statements jsonb[] := '{}';
+  outcomes jsonb[] := '{}';
 begin
   perform daily.require_read_committed();
   done := false;
@@ -182,8 +183,9 @@ begin
     brands := daily.lock_brands(brand_id, max_days);
     exit when brands = '{}';
     for statement in select * from daily.plan_turn(brands, max_days) loop
-      statements := array_append(statements,
-        to_jsonb(statement) || daily.attempt(statement.metric, statement.brands, statement.dates));
+      outcomes := outcomes || array(
+        select to_jsonb(statement) || outcome
+        from daily.attempt(statement.metric, statement.brands, statement.dates) as outcome);
       brand_id := statement.brands[1];
       exit turns when clock_timestamp() >= deadline;
     end loop;
@@ -191,16 +193,14 @@ begin
   end loop;
   if brands = '{}' then brand_id := null; end if;
 
-  if statements <> '{}' then
-    select count(*) filter (where code is null) into processed from daily.attempted(statements);
-    select to_jsonb(day) into failure from daily.attempted(statements) as day where delayed limit 1;
-    perform daily.finish(statements);
-  elsif after is null then
-    done := not exists (select from daily.queued_brands where exists (
-      select from daily.due where due.brand_id = queued_brands.brand_id));
-    if done then processed := 0; end if;
+  if outcomes <> '{}' then
+    select count(*) filter (where code is null), (array_agg(to_jsonb(day)) filter (where code is not null))[1]
+    into processed, failure from daily.attempted(outcomes) as day;
+    perform daily.finish(outcomes);
   else
-    processed := 0;
+    done := after is null and not exists (
+      select from daily.queued_brands join daily.due using (brand_id));
+    if done or after is not null then processed := 0; end if;
   end if;
 end
 $function$;

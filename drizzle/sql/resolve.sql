@@ -56,14 +56,22 @@ begin
   ), by_recording as materialized (
     select distinct source from reads where dated_by = 'recorded_at'
   ),
+  -- Entries without ids are for all days from `first` on, of all brands. Every metric reads the prompts.
+  whole as materialized (
+    select min(coalesce(day, '-infinity')) as first from batch
+    where num_nonnulls(brand_id, prompt_id, answer_id, model_id, market_id) = 0
+    having count(*) > 0
+  ),
 
-  -- Down to the changed rows: prompts of changed brands and competitors.
-  prompt_seed as materialized (
-    select source, prompt_id from batch where source = 'prompts'
+  -- Down from brands and competitors: their prompts.
+  prompt_seed (source, prompt_id, first) as materialized (
+    select source, prompt_id, date '-infinity' from batch where source = 'prompts' and prompt_id is not null
     union
-    select changed.source, prompt.id
+    select changed.source, prompt.id, '-infinity'
     from (select distinct source, brand_id from batch where source in ('brands', 'competitors')) as changed
     cross join lateral (select id from export_source.prompts where prompts.brand_id = changed.brand_id offset 0) as prompt
+    union
+    select 'prompts', id, first from whole cross join export_source.prompts
   ),
   -- Up from mentions, citations, phrases and recommendations: their answers.
   part as materialized (
@@ -72,8 +80,7 @@ begin
     select answer_id, prompt_id, day from batch where source = 'answers'
     union
     select part.answer_id, seen.prompt_id, seen.day
-    from (select distinct answer_id from part) as part
-    cross join lateral (
+    from (select distinct answer_id from part) as part cross join lateral (
       select prompt_id, (answered_at at time zone 'UTC')::date as day
       from export_source.answers where answers.id = part.answer_id offset 0
     ) as seen
@@ -94,8 +101,8 @@ begin
     union
     select seed.source, 'answered_at', seed.prompt_id, answered.day
     from prompt_seed as seed cross join lateral (
-      select distinct (answered_at at time zone 'UTC')::date as day
-      from export_source.answers where answers.prompt_id = seed.prompt_id offset 0
+      select distinct (answered_at at time zone 'UTC')::date as day from export_source.answers
+      where answers.prompt_id = seed.prompt_id and (answered_at at time zone 'UTC')::date >= seed.first offset 0
     ) as answered
     union
     select 'citations', 'recorded_at', answer.prompt_id, part.day
@@ -103,14 +110,14 @@ begin
     union
     select seed.source, 'recorded_at', seed.prompt_id, cited.day
     from (
-      select source, answer_id, prompt_id from answer_seed where source <> 'citations'
+      select source, answer_id, prompt_id, date '-infinity' as first from answer_seed where source <> 'citations'
       union all
-      select seed.source, asked.id, seed.prompt_id
+      select seed.source, asked.id, seed.prompt_id, seed.first
       from (select * from prompt_seed where source in (select source from by_recording)) as seed
       cross join lateral (select id from export_source.answers where answers.prompt_id = seed.prompt_id offset 0) as asked
     ) as seed cross join lateral (
-      select distinct (recorded_at at time zone 'UTC')::date as day
-      from export_source.citations where citations.answer_id = seed.answer_id offset 0
+      select distinct (recorded_at at time zone 'UTC')::date as day from export_source.citations
+      where citations.answer_id = seed.answer_id and (recorded_at at time zone 'UTC')::date >= seed.first offset 0
     ) as cited
     where seed.source in (select source from by_recording)
   ),
@@ -122,38 +129,13 @@ begin
     from (select distinct prompt_id from affected) as affected cross join lateral (
       select brand_id from export_source.prompts where prompts.id = affected.prompt_id offset 0
     ) as seen
-  ),
-
-  -- Entries without ids are for all days of all brands: those with stored rows, those that a refresh may be computing,
-  -- and those of the tables.
-  whole as materialized (
-    select metric, dated_by, min(coalesce(day, '-infinity')) as first
-    from batch join reads using (source)
-    where num_nonnulls(brand_id, prompt_id, answer_id, model_id, market_id) = 0
-    group by metric, dated_by
-  ), whole_day as (
-    select metric, brand_id, date
-    from whole join daily.row_schemas using (metric) join daily.changes using (endpoint) where rows > 0 and date >= first
+  ), day as (
+    select metric, brand_id, date from affected join reads using (source, dated_by) join prompt_brand using (prompt_id)
+    -- Days whose rows are gone, and days that a refresh may be computing.
     union
-    select metric, brand_id, date from whole join daily.refresh_queue using (metric) where date >= first
+    select metric, brand_id, date from whole join daily.changes on rows > 0 and date >= first join daily.row_schemas using (endpoint)
     union
-    select metric, brand_id, date
-    from (
-      select distinct brand_id, (answered_at at time zone 'UTC')::date as date
-      from export_source.answers join export_source.prompts on prompts.id = prompt_id
-      where exists (select from whole where dated_by = 'answered_at')
-    ) as answered
-    join whole on dated_by = 'answered_at' and date >= first
-    union
-    select metric, brand_id, date
-    from (
-      select distinct brand_id, (recorded_at at time zone 'UTC')::date as date
-      from export_source.citations
-      join export_source.answers on answers.id = answer_id
-      join export_source.prompts on prompts.id = prompt_id
-      where exists (select from whole where dated_by = 'recorded_at')
-    ) as recorded
-    join whole on dated_by = 'recorded_at' and date >= first
+    select metric, brand_id, date from whole join daily.refresh_queue on date >= first
   ),
 
   -- No window can ask for a day outside of the calendar, which an application's tables may hold. Like a refresh
@@ -161,11 +143,7 @@ begin
   queued as (
     insert into daily.refresh_queue (brand_id, metric, date, added_at, batch)
     select brand_id, metric, date, previous.as_of, previous.batch + 1
-    from (
-      select metric, brand_id, date from affected join reads using (source, dated_by) join prompt_brand using (prompt_id)
-      union
-      select metric, brand_id, date from whole_day
-    ) as day
+    from day
     where brand_id is not null and date between '0001-01-01' and '9999-12-31'
     order by brand_id, metric, date
     on conflict (brand_id, metric, date) do update

@@ -30,8 +30,7 @@ begin
   elsif restart or settings.started_at < now() - interval '1 hour'
     or not exists (select from daily.refresh_queue where retry_at is null) then
     update daily.rolling_window set first_day = today - days + 1, started_at = clock_timestamp();
-    insert into daily.change_log (source, day)
-    select distinct source, nullif(least(settings.first_day, today - settings.days + 1), '-infinity') from daily.sources;
+    insert into daily.change_log (source, day) values ('prompts', least(settings.first_day, today - settings.days + 1));
   end if;
   added := daily.resolve();
 end

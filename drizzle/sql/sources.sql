@@ -1,56 +1,46 @@
 -- A source is a view of export_source that a metric reads.
 
--- Which views of export_source each metric reads, and which time dates its rows: a metric that reads
--- citations.recorded_at is dated by it, others by the answer. Postgres knows the columns that a view reads.
+-- The relations that each view reads, and the numbers of the columns.
+create or replace view daily.reads as
+  select ev_class::regclass as view, refobjid::regclass as relation, refobjsubid as attnum
+  from pg_catalog.pg_rewrite
+  join pg_catalog.pg_depend
+    on classid = 'pg_catalog.pg_rewrite'::regclass and objid = pg_rewrite.oid
+    and refclassid = 'pg_catalog.pg_class'::regclass and refobjid <> ev_class;
+
+-- Which sources each metric reads, and which time dates its rows: citations.recorded_at where the metric reads it.
 create or replace view daily.sources as
-  with recursive reads (metric, relation) as (
-    select view.relname::text, view.oid
-    from pg_catalog.pg_class as view
-    join pg_catalog.pg_class as stored on stored.relname = view.relname and stored.relkind = 'r'
+  with recursive reached (metric, relation, attnum) as (
+    select view.relname::text, view.oid::regclass, 0
+    from pg_catalog.pg_class as view join pg_catalog.pg_class as stored using (relname)
     where view.relnamespace = 'metrics'::regnamespace and stored.relnamespace = 'daily'::regnamespace
     union
-    select reads.metric, pg_depend.refobjid
-    from reads
-    join pg_catalog.pg_class on pg_class.oid = relation and relnamespace = 'metrics'::regnamespace
-    join pg_catalog.pg_rewrite on ev_class = relation
-    join pg_catalog.pg_depend
-      on classid = 'pg_catalog.pg_rewrite'::regclass and objid = pg_rewrite.oid
-      and refclassid = 'pg_catalog.pg_class'::regclass
-  ), dated_by_citation (metric) as (
-    select reads.metric
-    from reads
-    join pg_catalog.pg_rewrite on ev_class = relation
-    join pg_catalog.pg_depend on classid = 'pg_catalog.pg_rewrite'::regclass and objid = pg_rewrite.oid
-    join pg_catalog.pg_attribute on attrelid = refobjid and attnum = refobjsubid
-    where refobjid = 'export_source.citations'::regclass and attname = 'recorded_at'
+    select metric, reads.relation, reads.attnum
+    from reached join pg_catalog.pg_class on oid = reached.relation and relnamespace = 'metrics'::regnamespace
+    join daily.reads on reads.view = reached.relation
+  ), recording (relation, attnum) as (
+    select attrelid, attnum from pg_catalog.pg_attribute
+    where attrelid = 'export_source.citations'::regclass and attname = 'recorded_at'
   )
-  select
-    metric, relname::text as source,
-    case when metric in (select metric from dated_by_citation) then 'recorded_at' else 'answered_at' end as dated_by
-  from reads
-  join pg_catalog.pg_class on pg_class.oid = relation
+  select distinct metric, relname::text as source,
+    case when metric in (select metric from reached join recording using (relation, attnum)) then 'recorded_at'
+      else 'answered_at' end as dated_by
+  from reached join pg_catalog.pg_class on oid = relation
   where relnamespace = 'export_source'::regnamespace;
 
 -- The tables under the sources and their partitions. Follows views that read views.
 create or replace function daily.source_tables() returns table (source text, base regclass, is_partition boolean)
 language sql stable set search_path = '' as $function$
-  with recursive reads as (
-    select relname::text as source, pg_class.oid as relation, relkind
-    from pg_catalog.pg_class
-    where relnamespace = 'export_source'::regnamespace and relname in (select sources.source from daily.sources)
+  with recursive reached (source, relation) as (
+    select distinct sources.source, format('export_source.%I', sources.source)::regclass from daily.sources
     union
-    select reads.source, pg_class.oid, pg_class.relkind
-    from reads
-    join pg_catalog.pg_rewrite on ev_class = relation
-    join pg_catalog.pg_depend
-      on classid = 'pg_catalog.pg_rewrite'::regclass and objid = pg_rewrite.oid
-      and refclassid = 'pg_catalog.pg_class'::regclass and refobjid <> relation
-    join pg_catalog.pg_class on pg_class.oid = refobjid
-    where reads.relkind = 'v'
+    select reached.source, reads.relation from reached join daily.reads on reads.view = reached.relation
   )
-  select source, relation::regclass, false from reads where relkind <> 'v'
-  union
-  select source, relid, true from reads cross join pg_partition_tree(relation) where relkind = 'p' and level > 0
+  select reached.source, relid, level > 0
+  from reached join pg_catalog.pg_class on oid = relation and relkind <> 'v'
+  cross join lateral (
+    select relid, level from pg_partition_tree(relation) union select relation, 0
+  ) as tree
 $function$;
 
 -- Those without enabled triggers.

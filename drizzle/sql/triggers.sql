@@ -120,13 +120,7 @@ begin
       using hint = 'The second argument is the name of a view of export_source, such as answers.';
   end if;
   -- One statement may delete rows of two joined tables, and neither trigger would find the rows of the other.
-  if array[of_table] is distinct from array(
-    select distinct refobjid::regclass from pg_catalog.pg_rewrite
-    join pg_catalog.pg_depend
-      on classid = 'pg_catalog.pg_rewrite'::regclass and objid = pg_rewrite.oid
-      and refclassid = 'pg_catalog.pg_class'::regclass and refobjid <> source_view
-    where ev_class = source_view
-  ) then
+  if array[of_table] is distinct from array(select distinct relation from daily.reads where reads.view = source_view) then
     raise exception '% does not read % alone', source_view, of_table
       using hint = 'Triggers need a view that selects from one table. Use daily.rolling_window for other views.';
   end if;

@@ -160,9 +160,8 @@ describe('the refresh', () => {
         waits.push(...rows)
         await db.query('update daily.refresh_queue set retry_at = now()')
       }
-      // The first attempt, together with the other day, does not count as one.
-      expect(waits.map(({ minutes }) => minutes)).toEqual([2, 4, 8, 16, 32, 60, 60, 60, 60])
-      expect(waits.map(({ attempts }) => attempts)).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10])
+      expect(waits.map(({ minutes }) => minutes)).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60])
+      expect(waits.map(({ attempts }) => attempts)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
     })
     await db.query(`update daily.refresh_queue set retry_at = 'infinity'`)
     expect(await turn(null)).toMatchObject({ done: true, processed: 0 })

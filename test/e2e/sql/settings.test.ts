@@ -40,14 +40,10 @@ const SETTINGS: Readonly<Record<string, string>> = {
   statement_timeout: '60s',
   plan_cache_mode: 'force_generic_plan',
   constraint_exclusion: 'on',
+  // With joins and index scans off as well, plans say nothing about real ones.
   enable_bitmapscan: 'off',
   enable_hashagg: 'off',
   enable_hashjoin: 'off',
-  enable_indexonlyscan: 'off',
-  enable_indexscan: 'off',
-  enable_material: 'off',
-  enable_mergejoin: 'off',
-  enable_nestloop: 'off',
   enable_sort: 'off',
   from_collapse_limit: '1',
   join_collapse_limit: '1',
@@ -148,7 +144,7 @@ test.runIf(inject('realPostgres'))(
 
       await withClient(url, applySettings)
       expect(await listKeys()).toEqual(keys)
-      expect((await run('refresh', '--all')).code).toBe(0)
+      expect(await run('refresh', '--all')).toMatchObject({ code: 0 })
       // The functions do not depend on the role's settings.
       await db.query(`alter role export_api_reader in database ${database} reset datestyle`)
       expect(await responses(url, its)).toEqual(expected)
