@@ -66,7 +66,7 @@ function pythonCopy(): Copy {
       const proxy = await startFaltering(inject('serviceUrl'), faults)
       faults = []
       const { PATH, HOME } = process.env
-      const env = { PATH, HOME, EXPORT_API_KEY: its.key, EXPORT_API_URL: `${proxy.url}/api/export/v1` }
+      const env = { PATH, HOME, EXPORT_API_KEY: its.key, EXPORT_API_URL: proxy.url }
       return run('python3', ['sync.py'], { cwd: folder, env })
         .then(
           () => '',
