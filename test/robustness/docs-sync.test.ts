@@ -5,15 +5,16 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
 import { startEmbeddedPostgres } from '../../emulator/postgres/embedded.ts'
-import { pull, type Row } from '../support/call.ts'
+import { call, pull, type Row } from '../support/call.ts'
 import { readCodeBlocks } from '../support/code-blocks.ts'
 import { METRICS, sorted } from '../support/copy-check.ts'
 import { type Fault, startFaltering } from '../support/faltering.ts'
 import { hasAll } from '../support/programs.ts'
+import { startProxyWith } from '../support/proxy.ts'
 import { type Scene, scene } from '../support/scene.ts'
-import { brand, database, prompt, refresh } from '../support/world.ts'
+import { brand, database, place, prompt, refresh } from '../support/world.ts'
 
 // Runs the Python program and the SQL statements of docs/sync.md as they stand there.
 
@@ -25,7 +26,15 @@ const postgres = await startEmbeddedPostgres()
 const client = new pg.Client({ connectionString: postgres.url })
 await client.connect()
 
+let beforeSecondPage = async (): Promise<unknown> => undefined
+/** The service, which runs `beforeSecondPage` before each later page of a metric. */
+const service = await startProxyWith(inject('serviceUrl'), async ({ url = '' }) => {
+  if (url.includes('cursor=') && !url.includes('/changes')) await beforeSecondPage()
+  return null
+})
+
 afterAll(async () => {
+  await service.close()
   await client.end()
   await postgres.close()
   await rm(folder, { recursive: true, force: true })
@@ -63,7 +72,7 @@ function pythonCopy(): Copy {
     endpoints: ENDPOINTS,
     sync: async () => {
       await writeFile(join(folder, 'sync.py'), program)
-      const proxy = await startFaltering(inject('serviceUrl'), faults)
+      const proxy = await startFaltering(service.url, faults)
       faults = []
       const { PATH, HOME } = process.env
       const env = { PATH, HOME, EXPORT_API_KEY: its.key, EXPORT_API_URL: proxy.url }
@@ -95,6 +104,19 @@ const literals = (values: readonly unknown[]): string =>
     .map((value) => `'${value.replaceAll("'", "''")}'`)
     .join(', ')
 
+/** Rows of all pages, and the day of `meta.fromDate` of the last page, which is the latest of all. */
+type Pages = { readonly rows: readonly Row[]; readonly fromDate: string }
+
+async function readPages(path: string, query: Readonly<Record<string, string | undefined>>): Promise<Pages> {
+  const rows: Row[] = []
+  for (let cursor: string | undefined; ; ) {
+    const page = await call(path, { service: service.url, key: its.key, query: { ...query, cursor } })
+    rows.push(...page.data)
+    cursor = page.pagination.nextCursor ?? undefined
+    if (cursor === undefined) return { rows, fromDate: String(page.meta.fromDate).slice(0, 10) }
+  }
+}
+
 /** Does what the page leaves to a loader: sends the requests and inserts the pages. */
 async function sqlCopy(query: Query): Promise<Copy> {
   const [tables = '', tokens = '', join = '', replace = '', proof = ''] = blocks('SQL', 'sql')
@@ -105,25 +127,38 @@ async function sqlCopy(query: Query): Promise<Copy> {
     if (tuples.length > 0) await query(`insert into ${table} values ${tuples.join(',\n')}`)
   }
 
+  /** The first day that the plan reached when the token of a brand was stored. */
+  const reached = new Map<string, string>()
+
+  async function list(brandId: string, since?: string): Promise<Pages> {
+    const listing = await readPages('/changes', { brandId, since })
+    const isFurther = listing.fromDate < (reached.get(brandId) ?? '')
+    return since !== undefined && isFurther ? list(brandId) : listing
+  }
+
+  /** Returns whether another round is needed. */
   async function round(): Promise<boolean> {
     const since = new Map((await query(tokens)).map((row) => [row.brand_id, String(row.since)]))
-    let listed = 0
-    for (const brandId of brandIds) {
-      const changes = await pull('/changes', { key: its.key, query: { brandId, since: since.get(brandId) } })
-      await land('new_changes', brandId, changes)
-      listed += changes.length
-    }
-    if (listed === 0) return false
+    const listings = new Map<string, Pages>()
+    for (const brandId of brandIds) listings.set(brandId, await list(brandId, since.get(brandId)))
+    if ([...listings.values()].every(({ rows }) => rows.length === 0)) return false
+    for (const [brandId, { rows }] of listings) await land('new_changes', brandId, rows)
     await query(join)
     const windows =
       await query(`select brand_id, cast(from_date as text) as first, cast(to_date as text) as last
       from windows where endpoint = 'visibility'`)
     for (const { brand_id, first, last } of windows) {
       const brandId = String(brand_id)
-      const query = { brandId, fromDate: String(first), toDate: String(last) }
-      await land('new_visibility', brandId, await pull('/visibility', { key: its.key, query }))
+      const window = { fromDate: String(first), toDate: String(last) }
+      const { rows, fromDate } = await readPages('/visibility', { brandId, ...window })
+      if (fromDate > window.fromDate) {
+        await query('delete from new_changes; delete from windows; delete from new_visibility')
+        return true
+      }
+      await land('new_visibility', brandId, rows)
     }
     await query(replace)
+    for (const [brandId, { rows, fromDate }] of listings) if (rows.length > 0) reached.set(brandId, fromDate)
     return true
   }
 
@@ -186,6 +221,9 @@ async function expectExact(): Promise<void> {
   }
 }
 
+const setPlan = (plan: string) =>
+  db.query('update subscriptions set plan = $2 where organization_id = $1', [its.org.id, plan])
+
 beforeAll(async () => {
   its = await scene(db)
   const second = await brand(db, its.org, { name: 'Second' })
@@ -242,6 +280,27 @@ test('the programs of docs/sync.md keep an exact copy', async () => {
   await expectExact()
 })
 
+test('a plan that is lowered between two pages of a fetch, and raised later, costs no day', async () => {
+  // More rows of days that the lower plan does not reach than a page has.
+  for (const { model, market } of [await place(db), await place(db)])
+    await db.query(
+      `insert into answers (id, prompt_id, model_id, market_id, answered_at)
+       select gen_random_uuid(), prompt_id, $2, $3, answered_at from answers
+       where prompt_id = $1 and answered_at < '2024-06-01' and model_id = $4`,
+      [its.prompt, model, market, its.model],
+    )
+  await refresh(db)
+  for (const [name, { sync }] of Object.entries(copies)) {
+    const lower = vi.fn(() => setPlan('pro'))
+    beforeSecondPage = lower
+    expect([name, await sync()]).toEqual([name, ''])
+    expect(lower).toHaveBeenCalled()
+    beforeSecondPage = async () => undefined
+    await setPlan('enterprise')
+  }
+  await expectExact()
+})
+
 test('the proof of docs/sync.md finds a day that differs', async () => {
   for (const [name, { spoil, sync }] of Object.entries(copies)) {
     await spoil()
@@ -258,7 +317,7 @@ test.runIf(hasAll('python3'))(
     await python.sync()
     const before = await python.rows('visibility', its.brandId)
 
-    await db.query(`update subscriptions set plan = 'pro' where organization_id = $1`, [its.org.id])
+    await setPlan('pro')
     const recent = new Date(Date.now() - 10 * 86_400_000).toISOString()
     await its.say('2023-02-01T23:00:00Z')
     await its.say(recent)
@@ -269,7 +328,7 @@ test.runIf(hasAll('python3'))(
     expect(after.filter(isNew)).toHaveLength(1)
     expect(sorted(after.filter((row) => !isNew(row)))).toEqual(sorted(before))
 
-    await db.query(`update subscriptions set plan = 'enterprise' where organization_id = $1`, [its.org.id])
+    await setPlan('enterprise')
     expect(await python.sync()).toBe('')
     expect(sorted(await python.rows('visibility', its.brandId))).toEqual(
       await served('visibility', its.brandId),
