@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { readStreams } from '../../connectors/definition/streams.ts'
@@ -11,6 +12,7 @@ import { runLoader } from '../../tools/certify/command.ts'
 import { compare, textsOf } from '../../tools/certify/compare.ts'
 import { copyReader } from '../../tools/certify/copies.ts'
 import { unexpectedTypes } from '../../tools/certify/types.ts'
+import { readCodeBlocks } from '../support/code-blocks.ts'
 import { withClient } from '../support/database.ts'
 import { environment } from '../support/environment.ts'
 import { type Mistake, referenceLoader } from './reference-loader.ts'
@@ -29,6 +31,9 @@ const STOPPED = 'A run that a 404 stops ends with an exit code other than 0.'
 const RESUMED = 'The run after that loads what it did not.'
 const SHRUNK = 'A plan that shrinks leaves the days that it does not reach as they are.'
 const GROWN = 'A plan that reaches further back again completes the copy.'
+const MOVED =
+  'A plan that shrinks between two pages of a fetch leaves the days that it does not reach as they are.'
+const GROWN_LATER = 'A plan that reaches further back after that completes the copy.'
 const REVOKED =
   "A revoked key ends the run: exit code other than 0, the service's message, the copy as it was."
 const RETRY = 'No request is sent again before Retry-After allows it.'
@@ -38,24 +43,28 @@ const AGENT = 'The User-Agent is its own, and the same for all requests.'
 const BROKEN: readonly (readonly [readonly Mistake[], readonly string[]])[] = [
   [[], []],
   // The plan that reaches further back makes the loader start again.
-  [['loads the first page only'], [FIRST, GROWN]],
+  [['loads the first page only'], [FIRST, GROWN, MOVED, GROWN_LATER]],
   [
     ['loads everything each time', 'never deletes'],
     [UNCHANGED, WHOLE, RENAME, EMPTY],
   ],
-  [['loads once'], [WHOLE, RENAME, EMPTY, BUDGET, OUTAGE, STOPPED, RESUMED, SHRUNK, GROWN]],
+  [
+    ['loads once'],
+    [WHOLE, RENAME, EMPTY, BUDGET, OUTAGE, STOPPED, RESUMED, SHRUNK, GROWN, MOVED, GROWN_LATER],
+  ],
   [
     ['stores the token first', 'has no User-Agent of its own'],
-    [RESUMED, AGENT],
+    [RESUMED, MOVED, GROWN_LATER, AGENT],
   ],
   [
     ['deletes what the plan does not reach', 'retries at once'],
-    [SHRUNK, RETRY],
+    [SHRUNK, MOVED, GROWN_LATER, RETRY],
   ],
   [
     ['ignores a plan that reaches further back', 'hides errors'],
-    [STOPPED, GROWN, REVOKED],
+    [STOPPED, GROWN, GROWN_LATER, REVOKED],
   ],
+  [['ignores a window that moves'], [MOVED, GROWN_LATER]],
 ]
 
 test('finds the promises that a mistake breaks, and no others', { timeout: 300_000 }, async () => {
@@ -68,6 +77,32 @@ test('finds the promises that a mistake breaks, and no others', { timeout: 300_0
     verdicts.flatMap(({ promise, kept }) => (kept ? [] : [promise])),
   ])
   expect(found).toEqual(BROKEN)
+})
+
+test('the program of docs/sync.md keeps every promise', { timeout: 300_000 }, async () => {
+  const [program = ''] = (await readCodeBlocks('sync.md'))('Python', 'python')
+  const own = join(folder, 'docs')
+  await mkdir(own)
+  await writeFile(join(own, 'sync.py'), program)
+  const verdicts = await certify({
+    command: async (environment) => {
+      const ended = await runLoader('python3 sync.py', environment, own)
+      const store = new DatabaseSync(join(own, 'export.db'))
+      const rowsOf = store.prepare('SELECT brand_id, row FROM metric_rows WHERE endpoint = ?')
+      for (const { name, endpoint } of readStreams().filter(({ kind }) => kind === 'metric')) {
+        const lines = rowsOf
+          .all(endpoint)
+          .map(({ brand_id, row }) => JSON.stringify({ brand_id, ...JSON.parse(String(row)) }))
+        await writeFile(join(own, `${name}.jsonl`), lines.join('\n'))
+      }
+      store.close()
+      return ended
+    },
+    copy: 'jsonl:.',
+    folder: own,
+  })
+  expect(verdicts.filter(({ kept }) => !kept)).toEqual([])
+  expect(verdicts.length).toBeGreaterThan(10)
 })
 
 test('names the place of a copy that it cannot read', async () => {

@@ -14,6 +14,7 @@ export type Mistake =
   | 'stores the token first'
   | 'deletes what the plan does not reach'
   | 'ignores a plan that reaches further back'
+  | 'ignores a window that moves'
   | 'retries at once'
   | 'hides errors'
   | 'has no User-Agent of its own'
@@ -79,6 +80,31 @@ export function referenceLoader(folder: string, mistakes: readonly Mistake[]): L
     }
   }
 
+  /** Replaces the listed days. Returns false when the plan no longer reaches one of them. */
+  async function replaceDays(environment: Environment, brandId: string, rows: readonly Row[]) {
+    const deletesMore = makes('deletes what the plan does not reach')
+    for (const stream of METRICS) {
+      const listed = rows.filter(({ endpoint }) => endpoint === stream.endpoint)
+      const days = listed.map(({ date }) => String(date)).sort()
+      // From the first to the last listed day: those in between are replaced as well.
+      const [first, toDate] = [days[0], days.at(-1)]
+      if (first === undefined || toDate === undefined) continue
+      const fromDate = deletesMore ? environment.EXPORT_API_START_DATE : first
+      const fetched = await pull(environment, stream.endpoint, { brandId, fromDate, toDate })
+      if (fetched.fromDate > fromDate && !deletesMore && !makes('ignores a window that moves')) return false
+      const table = tables.get(stream.name) ?? new Map<string, Row>()
+      for (const [id, { brand_id, date }] of table) {
+        const isReplaced = brand_id === brandId && String(date) >= fromDate && String(date) <= toDate
+        if (isReplaced && !makes('never deletes')) table.delete(id)
+      }
+      store(
+        stream,
+        fetched.rows.map((row) => ({ ...row, brand_id: brandId })),
+      )
+    }
+    return true
+  }
+
   async function sync(environment: Environment, brandId: string): Promise<void> {
     const start = environment.EXPORT_API_START_DATE
     for (;;) {
@@ -96,29 +122,7 @@ export function referenceLoader(folder: string, mistakes: readonly Mistake[]): L
       if (last === undefined || (stored && makes('loads once'))) return
       const state = { token: String(last.changed_at), fromDate }
       if (makes('stores the token first')) tokens.set(brandId, state)
-      for (const stream of METRICS) {
-        const listed = rows.filter(({ endpoint }) => endpoint === stream.endpoint)
-        const days = listed.map(({ date }) => String(date)).sort()
-        // From the first to the last listed day: those in between are replaced as well.
-        const [first, toDate] = [days[0], days.at(-1)]
-        if (first === undefined || toDate === undefined) continue
-        const window = {
-          brandId,
-          fromDate: makes('deletes what the plan does not reach') ? start : first,
-          toDate,
-        }
-        const fetched = await pull(environment, stream.endpoint, window)
-        const from = makes('deletes what the plan does not reach') ? start : fetched.fromDate
-        const table = tables.get(stream.name) ?? new Map<string, Row>()
-        for (const [id, { brand_id, date }] of table) {
-          const isReplaced = brand_id === brandId && String(date) >= from && String(date) <= toDate
-          if (isReplaced && !makes('never deletes')) table.delete(id)
-        }
-        store(
-          stream,
-          fetched.rows.map((row) => ({ ...row, brand_id: brandId })),
-        )
-      }
+      if (!(await replaceDays(environment, brandId, rows))) continue
       tokens.set(brandId, state)
       if (makes('loads everything each time')) return
     }

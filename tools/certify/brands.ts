@@ -7,7 +7,7 @@ import { PLACES } from './organization.ts'
 type Rows = readonly Readonly<Record<string, unknown>>[]
 
 /** More rows of one day than a page of `/citation-share` and `/citations` holds. */
-const URLS_OF_A_PAGE = 1040
+export const URLS_OF_A_PAGE = 1040
 const DAY_OF_PAGES = 20
 
 // Texts that loaders get wrong: quotes, separators, line ends, other scripts, empty, and what looks like another type.

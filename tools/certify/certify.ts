@@ -1,8 +1,8 @@
 import { readStreams } from '../../connectors/definition/streams.ts'
 import { carryOver, type Texts, textsOf } from './compare.ts'
 import { parseCopy } from './copies.ts'
-import { life } from './life.ts'
-import { startService, type Tables } from './service.ts'
+import { life, type Step } from './life.ts'
+import { type Service, startService, type Tables } from './service.ts'
 import { type Options, type Subject, startSubject, type Verdict } from './subject.ts'
 
 const STREAMS = readStreams()
@@ -26,7 +26,7 @@ export async function certifyAll(loaders: readonly Options[]): Promise<readonly 
     let expected: Tables = new Map()
     for (const step of life(service.today)) {
       if (step.sql !== undefined) await service.change(step.sql)
-      const broken = await Promise.all(subjects.map((subject) => subject.run(step)))
+      const broken = await runAll(subjects, service, step)
       let texts: Texts | undefined
       if (step.isCompared !== false) {
         const { tables, fromDate } = await service.read()
@@ -40,4 +40,21 @@ export async function certifyAll(loaders: readonly Options[]): Promise<readonly 
     for (const subject of subjects) await subject.close()
     await service.close()
   }
+}
+
+/** Runs the loaders side by side, or one by one when a run changes the service. Returns what each broke. */
+async function runAll(subjects: readonly Subject[], service: Service, step: Step): Promise<string[][]> {
+  const { betweenPages } = step
+  if (betweenPages === undefined) return Promise.all(subjects.map((subject) => subject.run(step)))
+  const broken: string[][] = []
+  for (const subject of subjects) {
+    await service.change(betweenPages.undo)
+    let changed: Promise<void> | undefined
+    const change = () => {
+      changed ??= service.change(betweenPages.sql)
+      return changed
+    }
+    broken.push(await subject.run(step, change))
+  }
+  return broken
 }

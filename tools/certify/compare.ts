@@ -9,9 +9,6 @@ export type Difference = { readonly table: string; readonly kind: 'row' | 'struc
 /** The rows of each table, each as a text that equals that of a copied row with the same values. */
 export type Texts = ReadonlyMap<string, readonly string[]>
 
-/** A copy need not have the listing of changes. */
-const OPTIONAL: readonly Stream['kind'][] = ['changes']
-
 /** Returns the service's rows as texts. */
 export const textsOf = (streams: readonly Stream[], tables: Tables): Texts =>
   new Map(
@@ -25,7 +22,7 @@ export const textsOf = (streams: readonly Stream[], tables: Tables): Texts =>
 export function compare(streams: readonly Stream[], expected: Texts, copy: Copy): Difference[] {
   return streams.flatMap(({ name, kind, columns }): Difference[] => {
     const copied = copy.get(name)
-    if (copied === undefined) return OPTIONAL.includes(kind) ? [] : [structure(name, 'The table is missing.')]
+    if (copied === undefined) return kind === 'metric' ? [structure(name, 'The table is missing.')] : []
     const nameOf = (column: Column) => copied.columns.get(plain(column.name))?.name
     const lacking = columns.filter((column) => nameOf(column) === undefined)
     if (lacking.length > 0 && copied.rows.length > 0)

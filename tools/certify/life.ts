@@ -1,4 +1,6 @@
 import { ERRORS } from '../../lib/errors.ts'
+import type { Plan } from '../../lib/plans.ts'
+import { URLS_OF_A_PAGE } from './brands.ts'
 import { daysBefore } from './days.ts'
 import { fixedId } from './fixed-id.ts'
 import type { Fault } from './proxy.ts'
@@ -9,6 +11,11 @@ export type Step = {
   /** Statements that change the service's data. */
   readonly sql?: string
   readonly faults?: readonly Fault[]
+  /**
+   * Statements that run before the service sends the second page of a metric, which may end the run, and those that
+   * undo them for the next loader.
+   */
+  readonly betweenPages?: { readonly sql: string; readonly undo: string }
   /** The most requests that the run may send. */
   readonly most?: number
   /** A text in the output of a run that has to end with an exit code other than 0. */
@@ -24,7 +31,8 @@ const later: Fault = { status: 429, retryAfter: 1 }
 const away: Fault = { status: 503, retryAfter: 1 }
 const gone: Fault = { status: ERRORS.brand[0], error: ERRORS.brand[1], only: 'metrics' }
 
-const organization = `organization_id = '${fixedId('organization')}'`
+const setPlan = (plan: Plan): string =>
+  `update subscriptions set plan = '${plan}' where organization_id = '${fixedId('organization')}'`
 
 /** Returns the steps of a service's life, in their order. */
 export function life(today: string): readonly Step[] {
@@ -95,11 +103,23 @@ export function life(today: string): readonly Step[] {
     { promise: 'The run after that loads what it did not.' },
     {
       promise: 'A plan that shrinks leaves the days that it does not reach as they are.',
-      sql: `update subscriptions set plan = 'pro' where ${organization}; ${answer(86)} ${answer(95)}`,
+      sql: `${setPlan('pro')}; ${answer(86)} ${answer(95)}`,
     },
     {
       promise: 'A plan that reaches further back again completes the copy.',
-      sql: `update subscriptions set plan = 'enterprise' where ${organization}`,
+      sql: setPlan('enterprise'),
+    },
+    {
+      promise:
+        'A plan that shrinks between two pages of a fetch leaves the days that it does not reach as they are.',
+      sql: `${answer(10)} insert into citations (answer_id, url, owned, recorded_at)
+        select id, 'https://late.example/' || number, false, answered_at
+        from answers, generate_series(1, ${URLS_OF_A_PAGE}) as number ${ofDay(97)}`,
+      betweenPages: { sql: setPlan('pro'), undo: setPlan('enterprise') },
+    },
+    {
+      promise: 'A plan that reaches further back after that completes the copy.',
+      sql: setPlan('enterprise'),
     },
     {
       promise:
