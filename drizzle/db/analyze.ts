@@ -23,5 +23,5 @@ async function analyze(client: ClientBase, condition: string): Promise<void> {
      join pg_stat_user_tables on relid = base
      where ${condition}`,
   )
-  if (rows.length > 0) await client.query(`analyze ${rows.map(({ base }) => base).join(', ')}`)
+  if (rows.length > 0) await client.query(`analyze (skip_locked) ${rows.map(({ base }) => base).join(', ')}`)
 }

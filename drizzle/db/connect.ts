@@ -10,6 +10,8 @@ const TIMEOUT_MS = 4_000
 /** SQLSTATEs of a missing table, function or schema. */
 const NOT_MIGRATED = new Set(['42P01', '42883', '3F000'])
 
+const LOCK_NOT_AVAILABLE = '55P03'
+
 /**
  * Runs work on a connection to `DATABASE_URL`. Throws {@link UsageError} when it is missing, malformed or
  * unreachable.
@@ -23,8 +25,11 @@ export async function withDatabase<Result>(work: (client: pg.Client) => Promise<
   try {
     return await withClient(url, work)
   } catch (error) {
-    if (!NOT_MIGRATED.has(sqlState(error))) throw error
-    throw new UsageError('The database does not have the current schema. Run `npm run migrate`.')
+    if (NOT_MIGRATED.has(sqlState(error))) {
+      throw new UsageError('The database does not have the current schema. Run `npm run migrate`.')
+    }
+    if (sqlState(error) !== LOCK_NOT_AVAILABLE) throw error
+    throw new UsageError('Another transaction holds a lock on a table. Try again when it has ended.')
   }
 }
 
