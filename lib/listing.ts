@@ -14,7 +14,7 @@ import { parseFormat } from './parameters.ts'
 import { prepareStatement } from './prepared-statement.ts'
 import type { RequestLog } from './request-log.ts'
 import { aggregateColumns, columnNames, columnReader, fieldNames } from './row.ts'
-import { activeKey, canRead } from './scope.ts'
+import { activeKey, canReadEach } from './scope.ts'
 import type { StoredOperation } from './stored-row.ts'
 import { type RowSet, writeJson } from './write-rows.ts'
 
@@ -40,7 +40,7 @@ export function listing<Shape extends z.core.$ZodShape, Rows extends PgView>({
       from (
         select ${list(fieldNames(row).map(columnOfBrand))}
         from ${rows} as brand
-        where ${canRead}
+        where ${canReadEach}
         order by ${list(order.map(columnOfBrand))}
       ) as page
     ) as page`,

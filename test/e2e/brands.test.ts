@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { call } from '../support/call.ts'
-import { brand, database, exportKey, organization } from '../support/world.ts'
+import { brand, database, exportKey, manyBrands, organization } from '../support/world.ts'
 
 const db = database()
 
@@ -81,12 +81,15 @@ test('sorts by name in code point order, then by id', async () => {
 test('lists more brands than a page has rows, in one response', async () => {
   const org = await organization(db)
   const { key } = await exportKey(db, org)
-  await db.query(
-    `insert into brands (organization_id, name, display_name, url, site_url)
-     select $1, number, number, number, number from generate_series(1, 1100) as number`,
-    [org.id],
-  )
+  await manyBrands(db, org, 1100)
   const { data, text } = await call('/brands', { key })
   expect(new Set(data.map(({ id }) => id)).size).toBe(1100)
   expect(Object.keys(JSON.parse(text))).toEqual(['data'])
+})
+
+test('lists a brand once that the list of the key names twice', async () => {
+  const org = await organization(db)
+  const id = await brand(db, org)
+  const { key } = await exportKey(db, org, { brand_ids: [id, id] })
+  expect((await call('/brands', { key })).data).toHaveLength(1)
 })

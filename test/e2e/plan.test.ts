@@ -6,7 +6,7 @@ import { callOf } from '../../lib/prepared-statement.ts'
 import { fillDaily, hasManyRowsADay } from '../support/daily.ts'
 import { startOwnService } from '../support/own-service.ts'
 import { type Tenant, tenant } from '../support/tenant.ts'
-import { database } from '../support/world.ts'
+import { database, manyBrands } from '../support/world.ts'
 
 type Node = Readonly<Record<string, unknown>> & { readonly Plans?: readonly Node[] }
 
@@ -58,6 +58,23 @@ test.each(paged)('/%s reads a page as a range of its index, on the first page an
         { 'Node Type': 'Index Scan', 'Actual Rows': 1001, 'Actual Loops': 1 },
       ])
       expect(reads.filter((node) => node.Filter !== undefined && node['Actual Rows'] !== 0)).toEqual([])
+    }
+})
+
+test('/brands looks each brand up in a hash of the list of the key', async () => {
+  const { org, key, keyId } = await tenant(db)
+  await manyBrands(db, org, 2000)
+  await db.query('update api_keys set brand_ids = array(select id from brands) where id = $1', [keyId])
+  await (await fetch(`${service.url}/api/export/v1/brands`, { headers: { 'X-API-Key': key } })).text()
+  const asked = await Promise.all(reading.splice(0))
+  expect(asked).toHaveLength(1)
+  for (const { query, params } of asked)
+    for (const mode of PLANS) {
+      const nodes = flatten(await plan({ statement: texts.get(query) ?? '', params, mode }))
+      const filters = nodes.flatMap(({ Filter }) => (Filter === undefined ? [] : [String(Filter)]))
+      const reads = filters.filter((filter) => filter.includes('brand_ids'))
+      expect(reads.length).toBeGreaterThan(0)
+      for (const filter of reads) expect(filter).toContain('hashed SubPlan')
     }
 })
 

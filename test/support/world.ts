@@ -111,6 +111,14 @@ export async function brand(db: pg.Pool, { id }: Organization, values: Values = 
   return row.id
 }
 
+/** Brands of an organization that are named 0 to 6 in turn, so that many have the same name. */
+export const manyBrands = (db: pg.Pool, { id }: Organization, brands: number) =>
+  db.query(
+    `insert into brands (organization_id, name, display_name, url, site_url)
+     select $1, number % 7, number, number, number from generate_series(1, $2::int) as number`,
+    [id, brands],
+  )
+
 export type Place = { readonly model: string; readonly market: string }
 
 /** A model and a market of a test's own. */
