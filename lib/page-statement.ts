@@ -2,8 +2,9 @@ import { getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import { dailyChanges } from '../drizzle/daily/changes.ts'
 import { asOf, instant } from './as-of.ts'
-import { aggregateColumns, fieldNames, firstCells, mostBytes, ROW_BYTES, type RowSchema } from './row.ts'
+import { fieldNames, type RowSchema } from './row.ts'
 import { activeKey, canRead } from './scope.ts'
+import { list, type Size, sizedRows } from './sized-rows.ts'
 import { dayOfWindow, windows } from './window-by-plan.ts'
 
 /** The rows of an endpoint. */
@@ -19,14 +20,8 @@ export type PagedRows = {
   readonly since?: string | undefined
 }
 
-/** The most rows that a statement returns, and the most bytes that these have as JSON. */
-export type Size = { readonly rows: number; readonly bytes: number }
-
 /** A text that sorts after every time. */
 const AFTER_TIMES = sql.raw(`'A'`)
-
-/** Column of a result that holds a key column of the page's last row. */
-export const lastOf = (name: string): string => `last_${name}`
 
 /** The condition on a statement's first row, its size, and an expression of how many rows the window has. */
 export type Part = { readonly from: SQL; readonly size: Size; readonly total?: SQL }
@@ -49,31 +44,17 @@ export const totalOf = ({ path, table, since }: PagedRows, from: SQL): SQL =>
 
 /**
  * SQL of a statement that checks access, brand and window and reads rows. Bounds and order are of the whole key, the
- * brand included: so Postgres reads just these rows, in index order. It reads one row more than it returns, and counts
- * bytes only when the rows could be too large.
+ * brand included: so Postgres reads just these rows, in index order.
  */
 export function pageStatement({ table, row, key, since }: PagedRows, { from, size, total }: Part): SQL {
-  const limit = sql.raw(String(size.rows))
-  const bytes = sql.raw(String(size.bytes))
   const order = ['brand_id', ...key].map((name) => sql`${columnOf(table, name)}`)
   const selected = new Set([...fieldNames(row), ...key])
   const rows = sql`
         select ${list([...selected].map((name) => sql`${columnOf(table, name)}`))}
         from ${table}
         where ${from} and ${through(since)}
-        order by ${list(order)}
-        limit ${limit} + 1`
-  const keys = key.map(
-    (name) => sql`array_agg(page.${sql.identifier(name)}) as ${sql.identifier(lastOf(name))}`,
-  )
-  const last = key.map((name) => {
-    const column = sql.identifier(lastOf(name))
-    return sql`page.${column}[least(sent.found, ${limit})]::text as ${column}`
-  })
-  const totals =
-    total === undefined
-      ? []
-      : [sql`case when least(sent.found, ${limit}) < page.found then ${total} end::text as total`]
+        order by ${list(order)}`
+  const { columns, joins } = sizedRows({ row, key, rows, size, total })
   return sql`
     with access as (${activeKey}),
     reading as materialized (
@@ -87,32 +68,9 @@ export function pageStatement({ table, row, key, since }: PagedRows, { from, siz
     select
       key_id::text, organization_id::text, plan, brand_id::text,
       ${instant(asOf(sql`reading.brand_id`))} as as_of,
-      sent.found::text, (least(sent.found, ${limit}) < page.found)::text as has_more,
-      ${list([...firstCells(row), ...last, ...totals])}
-    from reading
-    cross join lateral (
-      select ${list([sql`count(*) as found`, ...aggregateColumns(row, key), ...keys])}
-      from (${rows}
-      ) as page
-    ) as page
-    cross join lateral (
-      select case when ${mostBytes(row)} <= ${bytes} then page.found else coalesce((
-        select greatest(number - 1, 1)
-        from (
-          select row_number() over so_far as number, sum(${ROW_BYTES}) over so_far as bytes
-          from (${rows}
-          ) as page
-          window so_far as (rows unbounded preceding)
-        ) as page
-        where bytes > ${bytes}
-        limit 1
-      ), page.found) end as found
-      offset 0
-    ) as sent`
+      ${columns}
+    from reading ${joins}`
 }
-
-/** SQL of a list of expressions. */
-export const list = (parts: SQL[]): SQL => sql.join(parts, sql`, `)
 
 export function columnOf(table: PgTable, name: string): PgColumn {
   const column = getTableColumns(table)[name]

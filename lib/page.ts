@@ -1,17 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { ACCESS_COLUMNS } from './access.ts'
-import {
-  columnOf,
-  lastOf,
-  list,
-  type PagedRows,
-  type Part,
-  pageStatement,
-  type Size,
-  totalOf,
-} from './page-statement.ts'
+import { columnOf, type PagedRows, type Part, pageStatement, totalOf } from './page-statement.ts'
 import { type PreparedStatement, prepareStatement } from './prepared-statement.ts'
-import { columnNames } from './row.ts'
+import { keyAfter, list, type Size, sizedColumns } from './sized-rows.ts'
 
 /** Rows of a full page. */
 export const PAGE_SIZE = 1000
@@ -22,6 +13,7 @@ export const PAGE_SIZE = 1000
  */
 export const PAGE_BYTES = 4_000_000
 
+/** What a page reads, and a file at first. */
 const PAGE: Size = { rows: PAGE_SIZE, bytes: PAGE_BYTES }
 
 /**
@@ -46,26 +38,13 @@ export type PageStatements = {
 /**
  * Builds the statements of an endpoint. Each checks access, brand and window and reads rows in one round trip; it
  * returns no row without an active key, else one row. Placeholders: those of `activeKey`, `brand_id`,
- * `window_by_plan`, `today`, `since` where there is one, and `after_0` … with the key of the last row before.
+ * `window_by_plan`, `since` where there is one, and `after_0` … with the key of the last row before.
  */
 export function pageStatements(rows: PagedRows): PageStatements {
-  const { table, row, since } = rows
-  const after = list(
-    rows.key.map(
-      (name, index) =>
-        sql`${sql.placeholder(`after_${index}`)}::${sql.raw(columnOf(table, name).getSQLType())}`,
-    ),
-  )
+  const { table, since } = rows
+  const after = keyAfter(rows.key.map((name) => columnOf(table, name)))
   const key = list(rows.key.map((name) => sql`${sql.identifier(name)}`))
-  const columns = [
-    ...ACCESS_COLUMNS,
-    'brand_id',
-    'as_of',
-    'found',
-    'has_more',
-    ...columnNames(row),
-    ...rows.key.map(lastOf),
-  ]
+  const columns = [...ACCESS_COLUMNS, 'brand_id', 'as_of', ...sizedColumns(rows)]
   const first =
     since === undefined
       ? sql`(brand_id, date) >= (reading.brand_id, reading.first)`

@@ -1,18 +1,16 @@
 import { authorize } from './access.ts'
-import { databaseError, type Row, required, runPrepared, toCount, toFlag } from './db.ts'
+import { type Row, runPrepared } from './db.ts'
 import type { Env } from './env.ts'
 import { httpError } from './errors.ts'
 import type { PageStatement } from './page.ts'
-import { lastOf, type PagedRows } from './page-statement.ts'
 import type { Plan } from './plans.ts'
 import type { RequestLog } from './request-log.ts'
-import { columnReader } from './row.ts'
+import { type KeyedRow, type SizedRowSet, sizedRowsReader, valuesOfKey } from './sized-rows.ts'
 import type { Window } from './window.ts'
 import { windowByPlan } from './window-by-plan.ts'
-import type { RowSet } from './write-rows.ts'
 
 /** What a statement found. */
-export type Page = RowSet & {
+export type Page = SizedRowSet & {
   readonly plan: Plan
   /** The brand in its canonical form. */
   readonly brandId: string
@@ -20,10 +18,6 @@ export type Page = RowSet & {
   readonly window: Window
   /** Time before which every commit is in the rows; null before the first refresh. */
   readonly asOf: string | null
-  /** Key of the last row when others follow. */
-  readonly next: readonly string[] | null
-  /** Rows of the window, where a file's first statement finds more than it returns. */
-  readonly total: number | null
 }
 
 /** What a statement is asked for. */
@@ -41,31 +35,18 @@ export type PageQuery = {
  * Returns a function that reads the result of a statement, which returns at most `size` rows. It throws 401 and 403 as
  * {@link authorize} does, 404 when the key does not read the brand, and 503 for an incomplete result.
  */
-export function resultReader({ row: schema, key }: Pick<PagedRows, 'row' | 'key'>) {
-  const readColumns = columnReader(schema)
+export function resultReader(rows: KeyedRow) {
+  const readRows = sizedRowsReader(rows)
   return (result: Row | null, size: number, log: RequestLog): Omit<Page, 'window'> => {
     const plan = authorize(result, log)
-    const { brand_id, as_of, found, has_more, total } = result ?? {}
+    const { brand_id, as_of } = result ?? {}
     if (brand_id == null) throw httpError('brand')
-    try {
-      const count = toCount(found)
-      return {
-        plan,
-        brandId: brand_id,
-        asOf: as_of ?? null,
-        columns: readColumns(result ?? {}, count),
-        rows: Math.min(count, size),
-        next: toFlag(has_more) ? key.map((name) => required(result?.[lastOf(name)])) : null,
-        total: total == null ? null : toCount(total),
-      }
-    } catch (error) {
-      throw databaseError(error, log)
-    }
+    return { plan, brandId: brand_id, asOf: as_of ?? null, ...readRows(result ?? {}, size, log) }
   }
 }
 
 /** Returns a function that runs a statement of `pageStatements` and reads its result; throws as {@link resultReader} does. */
-export function pageReader(rows: Pick<PagedRows, 'row' | 'key'>) {
+export function pageReader(rows: KeyedRow) {
   const readResult = resultReader(rows)
   return async (
     context: { readonly env: Env; readonly log: RequestLog },
@@ -78,7 +59,7 @@ export function pageReader(rows: Pick<PagedRows, 'row' | 'key'>) {
       brand_id: brandId,
       window_by_plan: windowByPlan(windowOf),
       since: since ?? '',
-      ...Object.fromEntries(after.map((value, index) => [`after_${index}`, value])),
+      ...valuesOfKey(after),
     })
     const page = readResult(result, statement.size, context.log)
     return { ...page, window: windowOf(page.plan) }
