@@ -14,7 +14,7 @@ export const PAGE_SIZE = 1000
 export const PAGE_BYTES = 4_000_000
 
 /** What a page reads, and a file at first. */
-const PAGE: Size = { rows: PAGE_SIZE, bytes: PAGE_BYTES }
+export const PAGE: Size = { rows: PAGE_SIZE, bytes: PAGE_BYTES }
 
 /**
  * What a file reads at a time: more than a page, for fewer round trips (`npm run bench -- files`). Two files of the

@@ -10,7 +10,7 @@ import { findEndpoints } from '../support/endpoints.ts'
 import { expectError } from '../support/expect-error.ts'
 import { startOwnService } from '../support/own-service.ts'
 import { type Tenant, tenant } from '../support/tenant.ts'
-import { database } from '../support/world.ts'
+import { database, manyBrands } from '../support/world.ts'
 
 const db = database()
 const endpoints = await findEndpoints()
@@ -93,6 +93,24 @@ function beforeRequest(to: 'neon' | 'upstash', number: number, work: () => unkno
   return requests
 }
 
+/** A client whose bucket has some requests, and receives more in some milliseconds. */
+async function client(tokens: number, refillMs: number) {
+  const headers = { Authorization: randomUUID() }
+  const bucket = `export-api:${await sha256(`authorization ${headers.Authorization}`)}`
+  await service.redis([
+    'HSET',
+    bucket,
+    'refilledAt',
+    String(Date.now() + refillMs - 12_000),
+    'tokens',
+    String(tokens),
+  ])
+  return {
+    headers,
+    left: async () => Object.values(await service.redis(['HGET', bucket, 'tokens'])).map(Number),
+  }
+}
+
 const fileLine = () => lines.find(({ event }) => event === 'file')
 
 describe.each(paged)('a file of $path', ({ name, path, row }) => {
@@ -110,6 +128,46 @@ describe.each(paged)('a file of $path', ({ name, path, row }) => {
     expect(header).toBe(fieldNames(row).join(','))
     expect(records.pop()).toBe('')
     expect(records).toHaveLength(2500)
+  })
+})
+
+describe('a file of /brands', () => {
+  test('has the rows of the JSON response in parts, byte for byte as NDJSON', async () => {
+    const its = await tenant(db)
+    await manyBrands(db, its.org, 6001)
+    await db.query(
+      'update api_keys set brand_ids = (select array_agg(id) from brands where organization_id = $2) where id = $1',
+      [its.keyId, its.org.id],
+    )
+    const { data, text } = await call('/brands', its)
+    expect(data).toHaveLength(6002)
+    const reads = beforeRequest('neon', 0, () => undefined)
+    const ndjson = await (await get('/brands', its)).text()
+    expect(`{"data":[${ndjson.trimEnd().replaceAll('\n', ',')}]}`).toBe(text)
+    expect(reads.count).toBe(3)
+
+    const csv = await (await get('/brands', its, { format: 'csv' })).text()
+    const [header, ...records] = csv.trimEnd().split('\r\n')
+    expect(header).toBe(Object.keys(data[0] ?? {}).join(','))
+    expect(records).toEqual(data.map((row) => Object.values(row).join(',')))
+  })
+
+  test('begins before it waits for a refill', async () => {
+    const its = await tenant(db)
+    await manyBrands(db, its.org, 1000)
+    const { headers } = await client(6, 3000)
+    const order: string[] = []
+    intercept = (to) => {
+      order.push(to)
+      return undefined
+    }
+    const chunks = []
+    for await (const chunk of (await get('/brands', its, { headers })).body ?? []) {
+      if (chunks.length === 0) order.push('first bytes')
+      chunks.push(chunk)
+    }
+    expect(Buffer.concat(chunks).toString().split('\n')).toHaveLength(1002)
+    expect(order.slice(2)).toEqual(['first bytes', 'upstash', 'neon'])
   })
 })
 
@@ -255,24 +313,6 @@ describe('the budget of a file', () => {
   const consumed = async (path: string, its: Tenant): Promise<number> =>
     (await consumption(path, its)).reduce((sum, requests) => sum + requests)
 
-  /** A client whose bucket has some requests, and receives more in some milliseconds. */
-  async function client(tokens: number, refillMs: number) {
-    const headers = { Authorization: randomUUID() }
-    const bucket = `export-api:${await sha256(`authorization ${headers.Authorization}`)}`
-    await service.redis([
-      'HSET',
-      bucket,
-      'refilledAt',
-      String(Date.now() + refillMs - 12_000),
-      'tokens',
-      String(tokens),
-    ])
-    return {
-      headers,
-      left: async () => Object.values(await service.redis(['HGET', bucket, 'tokens'])).map(Number),
-    }
-  }
-
   test.each([
     [0, 1],
     [1000, 1],
@@ -285,30 +325,22 @@ describe('the budget of a file', () => {
   })
 
   test.each([
-    ['/citations', 'citations'],
-    ['/changes', 'changes'],
-  ])('of %s is consumed before the rows are read', async (path, name) => {
+    'citations',
+    'changes',
+    'brands',
+  ])('of /%s is consumed before the rows are read', async (name) => {
     const its = await tenant(db)
-    await fillDaily(db, { name, brandId: its.brandId, rows: 8500, first: '2015-01-01', days: 10 })
-    if (name !== 'changes') await list(its)
+    if (name === 'brands') await manyBrands(db, its.org, 8499)
+    else await fillDaily(db, { name, brandId: its.brandId, rows: 8500, first: '2015-01-01', days: 10 })
+    if (name === 'citations') await list(its)
     const order: string[] = []
     intercept = async (to, request) => {
       const body: unknown = await request.clone().json()
       order.push(to === 'neon' ? 'read' : `consume ${Array.isArray(body) ? body.at(-1) : ''}`)
       return undefined
     }
-    expect((await (await get(path, its)).text()).split('\n')).toHaveLength(8501)
+    expect((await (await get(`/${name}`, its)).text()).split('\n')).toHaveLength(8501)
     expect(order.slice(2)).toEqual(['consume 5', 'read', 'consume 3', 'read'])
-  })
-
-  test('of brands is one request for each started thousand', async () => {
-    const its = await tenant(db)
-    await db.query(
-      `insert into brands (organization_id, name, display_name, url, site_url)
-       select $1, 'Brand ' || n, 'A brand', 'a.example', 'https://a.example' from generate_series(1, 1000) as n`,
-      [its.org.id],
-    )
-    expect(await consumed('/brands', its)).toBe(2)
   })
 
   test('leaves 5 requests to the client, waits for a refill and goes on', async () => {
@@ -335,16 +367,19 @@ describe('the budget of a file', () => {
 describe('a file whose rows cannot be read to the end', () => {
   const broken = () => new Response('', { status: 500 })
 
-  test.each(['identity', 'gzip'])('breaks the transfer, encoded as %s', async (encoding) => {
+  test.each([
+    ['/citations', 'identity'],
+    ['/citations', 'gzip'],
+    ['/brands', 'identity'],
+  ])('breaks the transfer of %s, encoded as %s', async (path, encoding) => {
     const its = await cited(1500)
+    await manyBrands(db, its.org, 1000)
     const revoke = () => db.query('update api_keys set revoked_at = now() where id = $1', [its.keyId])
     beforeRequest('neon', 2, revoke)
-    const response = await get('/citations', its, { headers: { 'Accept-Encoding': encoding } })
+    const response = await get(path, its, { headers: { 'Accept-Encoding': encoding } })
     expect(response.status).toBe(200)
     await expect(response.text()).rejects.toThrow('terminated')
-    await expect
-      .poll(fileLine)
-      .toMatchObject({ endpoint: '/citations', outcome: 'failed', status: 401, rows: 1000 })
+    await expect.poll(fileLine).toMatchObject({ endpoint: path, outcome: 'failed', status: 401, rows: 1000 })
   })
 
   test('breaks when the key expires', async () => {

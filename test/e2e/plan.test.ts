@@ -65,9 +65,14 @@ test('/brands looks each brand up in a hash of the list of the key', async () =>
   const { org, key, keyId } = await tenant(db)
   await manyBrands(db, org, 2000)
   await db.query('update api_keys set brand_ids = array(select id from brands) where id = $1', [keyId])
-  await (await fetch(`${service.url}/api/export/v1/brands`, { headers: { 'X-API-Key': key } })).text()
+  for (const query of ['', '?format=csv']) {
+    const response = await fetch(`${service.url}/api/export/v1/brands${query}`, {
+      headers: { 'X-API-Key': key },
+    })
+    await response.text()
+  }
   const asked = await Promise.all(reading.splice(0))
-  expect(asked).toHaveLength(1)
+  expect(asked).toHaveLength(3)
   for (const { query, params } of asked)
     for (const mode of PLANS) {
       const nodes = flatten(await plan({ statement: texts.get(query) ?? '', params, mode }))

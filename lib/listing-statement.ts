@@ -1,0 +1,66 @@
+import { getViewSelectedFields, is, type SQL, sql } from 'drizzle-orm'
+import { PgColumn, type PgView } from 'drizzle-orm/pg-core'
+import { ACCESS_COLUMNS } from './access.ts'
+import { FILE_PART, PAGE, type PageStatement } from './page.ts'
+import { prepareStatement } from './prepared-statement.ts'
+import { aggregateColumns, columnNames, fieldNames } from './row.ts'
+import { activeKey, canReadEach } from './scope.ts'
+import { type KeyedRow, keyAfter, list, type Size, sizedColumns, sizedRows } from './sized-rows.ts'
+
+/** Brands under the row's field names, with `organization_id` and `active`. The key is of fields of the row. */
+type Brands = KeyedRow & { readonly view: PgView }
+
+type ListingStatements = {
+  /** Reads all brands. */
+  readonly all: PageStatement
+  /** Reads the first brands, with the column `total` when there are more. */
+  readonly firstOfFile: PageStatement
+  /** Reads up to {@link FILE_PART} after a key. */
+  readonly nextOfFile: PageStatement
+}
+
+/**
+ * Builds the statements of a listing. Each checks access and reads the brands of the key in one round trip; it returns
+ * no row without an active key, else one row. Placeholders: those of `activeKey`, and of `keyAfter`.
+ */
+export function listingStatements({ view, row, key }: Brands): ListingStatements {
+  const read = sql`from ${view} as brand where ${canReadEach}`
+  const order = list(key.map(columnOfBrand))
+  const after = keyAfter(key.map((name) => columnOf(view, name)))
+  const fields = list(fieldNames(row).map(columnOfBrand))
+  const allBrands = sql`select ${fields} ${read} order by ${order}`
+  const brandsAfter = sql`select ${fields} ${read} and (${order}) > (${after}) order by ${order}`
+
+  const statement = (columns: SQL, joins: SQL) => sql`
+    with access as materialized (${activeKey})
+    select key_id::text, organization_id::text, plan, ${columns}
+    from access ${joins}`
+  const part = (size: Size, brands: SQL, total?: SQL): PageStatement => {
+    const { columns, joins } = sizedRows({ row, key, rows: brands, size, total })
+    const names = [...sizedColumns({ row, key }), ...(total === undefined ? [] : ['total'])]
+    return { ...prepareStatement(statement(columns, joins), [...ACCESS_COLUMNS, ...names]), size: size.rows }
+  }
+
+  const all = sql`
+    cross join lateral (
+      select ${list([sql`count(*)::text as found`, sql`'false' as has_more`, ...aggregateColumns(row)])}
+      from (${allBrands}) as page
+    ) as page`
+  const names = ['found', 'has_more', ...columnNames(row)]
+  return {
+    all: {
+      ...prepareStatement(statement(sql`page.*`, all), [...ACCESS_COLUMNS, ...names]),
+      size: Number.POSITIVE_INFINITY,
+    },
+    firstOfFile: part(PAGE, allBrands, sql`(select count(*) ${read})`),
+    nextOfFile: part(FILE_PART, brandsAfter),
+  }
+}
+
+const columnOfBrand = (name: string): SQL => sql`brand.${sql.identifier(name)}`
+
+function columnOf(view: PgView, name: string): PgColumn {
+  const column = getViewSelectedFields(view)[name]
+  if (!is(column, PgColumn)) throw new Error(`No column ${name} in the view`)
+  return column
+}
