@@ -124,6 +124,13 @@ test('the total of a file is the number of rows of the window', () => {
   expect(statusOf(() => read({ ...PAGE, total: 'many' }))).toBe(503)
 })
 
+// Their dead rows stay as long as the oldest snapshot.
+test('a page reads neither the log of changes nor the refresh queue', () => {
+  for (const { sql } of Object.values(pageStatements(VISIBILITY))) {
+    expect(sql).not.toMatch(/change_log|refresh_queue/)
+  }
+})
+
 test('since bounds its column', () => {
   const { first, next } = pageStatements({
     path: '/changes',

@@ -1,6 +1,7 @@
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, inject, test } from 'vitest'
 import { CLEARANCE } from '../../support/history.ts'
 import { isolatedPool } from '../../support/isolated.ts'
+import { tableOf } from '../../support/schema.ts'
 import { differences } from '../../support/verify.ts'
 import { brand, insert, organization, place, prompt, refresh } from '../../support/world.ts'
 
@@ -169,5 +170,21 @@ describe('the refresh', () => {
     await resolve()
     while (!(await turn(null, everything)).done);
     expect(await differences(db)).toEqual([])
+  })
+
+  test.runIf(inject('realPostgres'))('goes on with other metrics while a raw table is locked', async () => {
+    const id = await brandWith({ days: [10] })
+    await resolve()
+    const other = await db.connect()
+    try {
+      await other.query(`begin; truncate ${tableOf('sentiment_phrases')}`)
+      expect(await turn(null, everything)).toMatchObject({ failure: { metric: 'sentiment', code: '55P03' } })
+      expect(await storedDays(id)).toEqual(['2026-09-10'])
+      const { rows } = await db.query('select metric, retry_at > now() as delayed from daily.refresh_queue')
+      expect(rows).toEqual([{ metric: 'sentiment', delayed: true }])
+    } finally {
+      await other.query('rollback')
+      other.release()
+    }
   })
 })
