@@ -49,21 +49,6 @@ $function$;
 create or replace view daily.due as
   select * from daily.refresh_queue where coalesce(retry_at <= clock_timestamp(), true);
 
--- Locks the brands of a turn and returns them in order: those after `after` with days to compute. Takes an eighth of the
--- waiting brands, so that calls that run side by side find some, and at most `max_brands`.
-create or replace function daily.lock_brands(after uuid, max_brands integer) returns uuid[]
-language sql set search_path = '' as $function$
-  select array(
-    select brand_id
-    from daily.queued_brands
-    where (after is null or brand_id > after) and exists (select from daily.due where due.brand_id = queued_brands.brand_id)
-    order by brand_id
-    limit (
-      select greatest(1, least(max_brands, count(*) / 8))
-      from (select from daily.queued_brands limit 8 * max_brands) as waiting)
-    for update skip locked)
-$function$;
-
 -- Returns what to compute in a turn of some brands, one row per statement: of each brand and metric the `max_days` days
 -- that have waited longest. Brands that wait for the same days share a statement, up to `max_days` days in all.
 create or replace function daily.plan_turn(of_brands uuid[], max_days integer)
@@ -134,15 +119,12 @@ begin
   merge into daily.refresh_queue as entry
   using daily.attempted(outcomes) as day
   on entry.brand_id = day.brand_id and entry.metric = day.metric and entry.date = day.date
-  when matched and code is null and entry.batch <= day.batch then
-    delete
-  when matched and code is null then
-    update set added_at = day.as_of
-  when matched and entry.batch <= day.batch then
-    update set
-      attempts = attempts + 1,
-      retry_at = clock_timestamp() + least(interval '1 minute' * 2 ^ attempts, interval '1 hour'),
-      last_error = message;
+  when matched and code is null and entry.batch <= day.batch then delete
+  when matched and code is null then update set added_at = day.as_of
+  when matched and entry.batch <= day.batch then update set
+    attempts = attempts + 1,
+    retry_at = clock_timestamp() + least(interval '1 minute' * 2 ^ attempts, interval '1 hour'),
+    last_error = message;
 
   update daily.queued_brands
   set as_of = coalesce(
@@ -174,13 +156,22 @@ declare
   statement record;
   outcomes jsonb[] := '{}';
 begin
-  perform daily.require_read_committed();
+  if current_setting('transaction_isolation') not like 'read %' then
+    raise serialization_failure using message = 'Run daily.refresh in read committed';
+  end if;
   done := false;
   if not pg_try_advisory_xact_lock_shared(hashtext('daily.refresh')) then return; end if;
   brand_id := after;
   <<turns>>
   loop
-    brands := daily.lock_brands(brand_id, max_days);
+    -- An eighth of the waiting brands, so that calls that run side by side find some.
+    brands := array(
+      select queued.brand_id from daily.queued_brands as queued
+      where (refresh.brand_id is null or queued.brand_id > refresh.brand_id)
+        and exists (select from daily.due where due.brand_id = queued.brand_id)
+      order by queued.brand_id
+      limit (select greatest(1, count(*) / 8) from (select from daily.queued_brands limit 8 * max_days) as waiting)
+      for update skip locked);
     exit when brands = '{}';
     for statement in select * from daily.plan_turn(brands, max_days) loop
       outcomes := outcomes || array(
@@ -198,8 +189,7 @@ begin
     into processed, failure from daily.attempted(outcomes) as day;
     perform daily.finish(outcomes);
   else
-    done := after is null and not exists (
-      select from daily.queued_brands join daily.due using (brand_id));
+    done := after is null and not exists (select from daily.queued_brands join daily.due using (brand_id));
     if done or after is not null then processed := 0; end if;
   end if;
 end

@@ -1,17 +1,6 @@
 -- Which days of which brands a change affects. Triggers (triggers.sql) append the keys of changed rows to daily.change_log.
 -- daily.resolve empties it and adds the affected days to daily.refresh_queue.
-
 insert into daily.progress default values on conflict do nothing;
-
--- Throws 40001 where the snapshot of the transaction may be older than the locks that it takes.
-create or replace function daily.require_read_committed() returns void
-language plpgsql as $function$
-begin
-  if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
-    raise exception 'This function must run in read committed' using errcode = 'serialization_failure';
-  end if;
-end
-$function$;
 
 -- Takes all entries of the log and adds the days that they affect to the queue. Returns how many days it added; unless
 -- `wait`, null while another call is running.
@@ -38,29 +27,27 @@ declare
   previous daily.progress;
   added integer;
 begin
-  perform daily.require_read_committed();
-  if not wait then
-    if not pg_try_advisory_xact_lock(hashtext('daily.resolve')) then return null; end if;
+  if current_setting('transaction_isolation') not like 'read %' then
+    raise serialization_failure using message = 'Run daily.resolve in read committed';
   end if;
-  perform pg_advisory_xact_lock(hashtext('daily.resolve'));
+  if wait then
+    perform pg_advisory_xact_lock(hashtext('daily.resolve'));
+  elsif not pg_try_advisory_xact_lock(hashtext('daily.resolve')) then
+    return null;
+  end if;
   -- An application may hold a lock on a table for long, for example to truncate it.
   set local lock_timeout = '5s';
   -- Without triggers, the log is complete as of the last pass only.
   started := coalesce((select started_at from daily.rolling_window), clock_timestamp());
   select * into previous from daily.progress;
 
-  with batch as materialized (
-    delete from daily.change_log returning *
-  ), reads as materialized (
-    select * from daily.sources
-  ), by_recording as materialized (
-    select distinct source from reads where dated_by = 'recorded_at'
-  ),
+  with batch as materialized (delete from daily.change_log returning *),
+  reads as materialized (select * from daily.sources),
+  by_recording as materialized (select distinct source from reads where dated_by = 'recorded_at'),
   -- Entries without ids are for all days from `first` on, of all brands. Every metric reads the prompts.
   whole as materialized (
-    select min(coalesce(day, '-infinity')) as first from batch
-    where num_nonnulls(brand_id, prompt_id, answer_id, model_id, market_id) = 0
-    having count(*) > 0
+    select min(coalesce(day, '-infinity')) as first
+    from batch where num_nonnulls(brand_id, prompt_id, answer_id, model_id, market_id) = 0 having count(*) > 0
   ),
 
   -- Down from brands and competitors: their prompts.

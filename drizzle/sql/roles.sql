@@ -5,6 +5,7 @@ create or replace function daily.grant_roles() returns void
 language plpgsql as $function$
 declare
   name text;
+  setting text;
 begin
   foreach name in array array['export_api_reader', 'export_api_refresher', 'export_api_keys'] loop
     begin
@@ -48,14 +49,17 @@ begin
   grant select, insert, update (revoked_at) on export_source.api_keys to export_api_keys;
 
   begin
-    execute format(
-      'alter role export_api_reader in database %I set default_transaction_read_only = on', current_database());
-    execute format('alter role export_api_reader in database %I set statement_timeout = %L', current_database(), '8s');
-    execute format('alter role export_api_keys in database %I set statement_timeout = %L', current_database(), '10s');
-    foreach name in array array['export_api_reader', 'export_api_refresher', 'export_api_keys'] loop
-      execute format('alter role %I in database %I set datestyle = iso', name, current_database());
-      execute format(
-        'alter role %I in database %I set default_transaction_isolation = %L', name, current_database(), 'read committed');
+    for name, setting in
+      values
+        ('export_api_reader', 'default_transaction_read_only = on'),
+        ('export_api_reader', $$statement_timeout = '8s'$$),
+        ('export_api_reader', 'datestyle = iso'),
+        ('export_api_refresher', 'datestyle = iso'),
+        ('export_api_refresher', $$default_transaction_isolation = 'read committed'$$),
+        ('export_api_keys', 'datestyle = iso'),
+        ('export_api_keys', $$statement_timeout = '10s'$$)
+    loop
+      execute format('alter role %I in database %I set %s', name, current_database(), setting);
     end loop;
   exception when insufficient_privilege then
     raise notice 'The roles have no settings. Run `select daily.grant_roles()` as the role that created them.';

@@ -1,22 +1,18 @@
 -- Pages of 1000 rows are read by index, from memory or flash. With Postgres's default, which is for spinning disks,
 -- the planner sorts a brand with tens of thousands of rows for each page instead.
-do $$
-begin
+do $$ begin
   execute format('alter database %I set random_page_cost = 1.1', current_database());
 exception when insufficient_privilege then
   raise notice 'random_page_cost stays as it is: only the owner of the database can set it to 1.1';
-end
-$$;
+end $$;
 
 -- Where a publication includes all tables, Postgres refuses to delete rows that it cannot identify. The log has no key,
 -- since an index would cost its writers more.
-do $$
-begin
+do $$ begin
   if (select relreplident from pg_catalog.pg_class where oid = 'daily.change_log'::regclass) <> 'f' then
     alter table daily.change_log replica identity full;
   end if;
-end
-$$;
+end $$;
 
 -- These tables are mostly dead rows, which a share of the live ones does not reflect.
 alter table daily.change_log set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);

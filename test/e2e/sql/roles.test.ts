@@ -113,7 +113,6 @@ test('the reader’s transactions are read-only, have a timeout and write dates 
   )
   expect(rows[0]?.settings.sort()).toEqual([
     'DateStyle=iso',
-    'default_transaction_isolation=read committed',
     'default_transaction_read_only=on',
     'statement_timeout=8s',
   ])
