@@ -193,6 +193,7 @@ describe('a file', () => {
 
   test('has its headers, also for HEAD', async () => {
     const its = await cited(3)
+    await db.query('select daily.resolve()')
     for (const method of ['GET', 'HEAD']) {
       const { status, headers } = await get('/citations', its, { format: 'csv', method })
       expect(status).toBe(200)
