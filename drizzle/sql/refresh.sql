@@ -114,7 +114,7 @@ create or replace function daily.finish(outcomes jsonb[]) returns void
 language plpgsql set search_path = '' as $function$
 begin
   perform from daily.refresh_queue as entry join daily.attempted(outcomes) using (brand_id, metric, date)
-  order by entry.brand_id, entry.metric, entry.date for update of entry;
+  order by entry.brand_id, entry.metric collate "C", entry.date for update of entry;
 
   merge into daily.refresh_queue as entry
   using daily.attempted(outcomes) as day

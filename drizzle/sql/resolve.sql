@@ -132,7 +132,7 @@ begin
     select brand_id, metric, date, previous.as_of, previous.batch + 1
     from day
     where brand_id is not null and date between '0001-01-01' and '9999-12-31'
-    order by brand_id, metric, date
+    order by brand_id, metric collate "C", date
     on conflict (brand_id, metric, date) do update
     set batch = excluded.batch, attempts = 0, retry_at = null, last_error = null
     returning brand_id

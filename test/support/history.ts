@@ -22,7 +22,7 @@ export const CLEARANCE = `
     daily.sentiment, daily.recommended_rate, daily.changes`
 
 /** Rows to begin with, so that most steps find something. */
-const BEGINNING = `
+export const BEGINNING = `
   insert into organizations (id, name) values (${id(9, 0)}, 'An organization');
   insert into models (id, provider) values ('model-0', 'A provider'), ('model-1', 'A provider');
   insert into markets (id, name) values (${id(5, 0)}, 'A market'), (${id(5, 1)}, 'A market');
