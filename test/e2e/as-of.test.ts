@@ -32,6 +32,7 @@ async function said(its: Tenant): Promise<Place & { prompt: string; at: string }
 describe('X-Data-As-Of', () => {
   test('is absent before the first refresh, and in the health check null', async () => {
     const its = await tenant(db)
+    await db.query('update daily.progress set as_of = default')
     expect([await asOf(its), await asOf(its, '/changes'), await dataAsOf()]).toEqual([null, null, null])
     await refresh(db)
     for (const path of ['/visibility', '/changes'])
