@@ -102,7 +102,7 @@ describe('connectors/sheets', () => {
       const { rowCount } = await db.query(`${statement} where brand_id = $1 and date = $2`, values)
       expect(rowCount).toBeGreaterThan(0)
       const listed = [metric, ...values]
-      await db.query('select daily.list_changes($1, array[$2::uuid], array[$3::date])', listed)
+      await db.query('select daily.list_changes(array[$1], array[$2::uuid], array[$3::date])', listed)
     }
     for (const [metric, day, statement] of [
       ['visibility', 2, 'update daily.visibility set visible_count = 7'],
