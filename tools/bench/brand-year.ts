@@ -50,7 +50,7 @@ type Days = { readonly brandId: string; readonly first: string; readonly last: s
 /** Lists days of a brand's rows as refreshes do. A file takes the number of its rows from there. */
 export const listDays = (client: ClientBase, { brandId, first, last }: Days) =>
   client.query(
-    `select daily.list_changes('citation_share', array_agg($1::uuid), array_agg(day::date))
+    `select daily.list_changes(array_agg('citation_share'::text), array_agg($1::uuid), array_agg(day::date))
      from generate_series($2::date, $3::date, interval '1 day') as day`,
     [brandId, first, last],
   )

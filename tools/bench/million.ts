@@ -33,7 +33,6 @@ export async function fillMillion(
      order by date, brand_id, url_hash`,
     [brandIds, Math.round(sized(ROWS_PER_DAY.large)), Math.round(sized(ROWS_PER_DAY.others) / (BRANDS - 1))],
   )
-  await client.query('truncate daily.refresh_queue')
   await client.query('vacuum analyze')
   return brandIds[0] ?? ''
 }

@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg'
+import { addBrand, type Tenant } from './tenant.ts'
 
 /** The last day of the data. It is fixed, so that two runs measure the same rows. */
 export const LAST_DAY = '2026-11-20'
@@ -81,16 +82,20 @@ export async function fillCitations(client: ClientBase, volume: Volume): Promise
   )
 }
 
-/** Runs work while the triggers of the tables are disabled. */
-export async function withoutTriggers<Result>(
+/** Adds brands that are alike, and returns their ids. */
+export async function addBrands(
   client: ClientBase,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  for (const table of TABLES) await client.query(`alter table ${table} disable trigger user`)
-  try {
-    return await work()
-  } finally {
-    for (const table of TABLES) await client.query(`alter table ${table} enable trigger user`)
-    await client.query('select daily.create_triggers(base, source) from daily.untracked_tables()')
+  {
+    organizationId,
+    count,
+    ...volume
+  }: Omit<Volume, 'brandId'> & Pick<Tenant, 'organizationId'> & { count: number },
+): Promise<string[]> {
+  const ids: string[] = []
+  for (let n = 0; n < count; n += 1) {
+    const brandId = await addBrand(client, organizationId)
+    await fill(client, { ...volume, brandId })
+    ids.push(brandId)
   }
+  return ids
 }

@@ -1,18 +1,14 @@
-import { fillPlaceholders } from 'drizzle-orm'
 import type { ClientBase } from 'pg'
 import { metricsOf } from '../../../drizzle/db/verify.ts'
 import changes from '../../../functions/changes.ts'
 import citationShare from '../../../functions/citation-share.ts'
-import { sha256 } from '../../../lib/hash.ts'
-import type { DocumentedWorker } from '../../../lib/operation.ts'
 import { PAGE_SIZE } from '../../../lib/page.ts'
-import { callOf } from '../../../lib/prepared-statement.ts'
-import { windowByPlan } from '../../../lib/window-by-plan.ts'
 import { inDatabase } from '../database.ts'
+import { firstPage } from '../first-page.ts'
 import { fillMillion, rowBytes } from '../million.ts'
 import { figure, type Section } from '../section.ts'
 import { addTenant } from '../tenant.ts'
-import { alternateTimes, timed } from '../timing.ts'
+import { alternateTimes } from '../timing.ts'
 import { LAST_DAY } from '../volume.ts'
 
 const DAYS = 3 * 365
@@ -26,13 +22,11 @@ export const section: Section = ({ serverUrl, sized, report }) =>
     const brandId = await fillMillion(client, tenant, sized)
     report('three years of changes')
     const metrics = await metricsOf(client)
-    for (const metric of metrics) {
-      await client.query(
-        `select daily.list_changes($1, array_agg($2::uuid), array_agg(date '${LAST_DAY}' - ago))
-         from generate_series(0, ${DAYS - 1}) as ago`,
-        [metric, brandId],
-      )
-    }
+    await client.query(
+      `select daily.list_changes(array_agg(metric), array_agg($2::uuid), array_agg(date '${LAST_DAY}' - ago))
+       from unnest($1::text[]) as metric, generate_series(0, ${DAYS - 1}) as ago`,
+      [metrics, brandId],
+    )
     const dailyBrandId = await listDayByDay(client, metrics, brandId)
     await client.query('vacuum analyze')
     const { rows } = await client.query<{ listed: number; last: string }>(
@@ -40,14 +34,14 @@ export const section: Section = ({ serverUrl, sized, report }) =>
       [brandId],
     )
     const { listed = 0, last = '' } = rows[0] ?? {}
-    const values = { key_hash: await sha256(tenant.key), brand_id: brandId }
     report(`${ROUNDS} rounds`)
+    const page = firstPage(client, tenant.key)
     const time = await alternateTimes(
       {
-        metric: await firstPage(client, citationShare, values),
-        full: await firstPage(client, changes, { ...values, since: '' }),
-        daily: await firstPage(client, changes, { ...values, brand_id: dailyBrandId, since: '' }),
-        empty: await firstPage(client, changes, { ...values, since: last }),
+        metric: await page(citationShare, brandId),
+        full: await page(changes, brandId),
+        daily: await page(changes, dailyBrandId),
+        empty: await page(changes, brandId, last),
       },
       ROUNDS,
     )
@@ -83,29 +77,10 @@ async function listDayByDay(
   const [{ ids } = { ids: [] }] = rows
   for (let ago = DAYS - 1; ago >= 0; ago -= 1) {
     await client.query(
-      `select daily.list_changes(metric, $1::uuid[], array(select date '${LAST_DAY}' - $2::int from unnest($1::uuid[])))
-       from unnest($3::text[]) as metric`,
+      `select daily.list_changes(array_agg(metric), array_agg(id), array_agg(date '${LAST_DAY}' - $2::int))
+       from unnest($3::text[]) as metric, unnest($1::uuid[]) as id`,
       [ids, ago, metrics],
     )
   }
   return ids[0] ?? ''
-}
-
-/** Returns a function that times the statement of a Worker's first page, over a window that has all rows. */
-async function firstPage(
-  client: ClientBase,
-  { statements: [first] }: DocumentedWorker,
-  values: Readonly<Record<string, string>>,
-): Promise<() => Promise<number>> {
-  if (first === undefined) throw new TypeError('The Worker has no statement')
-  const { sql: text, params } = await callOf(first)
-  const window = { first: '0001-01-01', last: '9999-12-31', end: '' }
-  const all = {
-    ...values,
-    now: new Date().toISOString(),
-    today: LAST_DAY,
-    window_by_plan: windowByPlan(() => window),
-  }
-  const query = { text, values: fillPlaceholders(params, all), rowMode: 'array' as const }
-  return () => timed(() => client.query(query))
 }

@@ -5,7 +5,7 @@ import { walk } from '../pages.ts'
 import { figure, type Section, type Setting } from '../section.ts'
 import { addBrand, addTenant } from '../tenant.ts'
 import { alternateTimes, timed } from '../timing.ts'
-import { fillCitations, withoutTriggers } from '../volume.ts'
+import { fillCitations } from '../volume.ts'
 import { type Service, startService } from '../workerd.ts'
 
 const DAYS = 90
@@ -40,11 +40,8 @@ async function withSizes(
 async function prepare(client: Client, databaseUrl: string, answers: number): Promise<Sized> {
   const { organizationId, key } = await addTenant(client)
   const brandId = await addBrand(client, organizationId)
-  await withoutTriggers(client, () =>
-    fillCitations(client, { brandId, answers, days: DAYS, citations: [2, 3] }),
-  )
+  await fillCitations(client, { brandId, answers, days: DAYS, citations: [2, 3] })
   await client.query('vacuum analyze')
-  await client.query(`insert into daily.refresh_queue (metric) values ('citation_share')`)
   await refreshAll(client)
   await client.query('vacuum analyze')
   const service = await startService(databaseUrl, undefined)

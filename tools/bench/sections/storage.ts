@@ -3,8 +3,8 @@ import { metricsOf } from '../../../drizzle/db/verify.ts'
 import { inDatabase } from '../database.ts'
 import { rowBytes } from '../million.ts'
 import { figure, type Section } from '../section.ts'
-import { addBrand, addTenant } from '../tenant.ts'
-import { fill, withoutTriggers } from '../volume.ts'
+import { addTenant } from '../tenant.ts'
+import { addBrands } from '../volume.ts'
 
 const BRANDS = 40
 const DAYS = 90
@@ -15,18 +15,12 @@ export const section: Section = ({ serverUrl, sized, report }) =>
     const answers = sized(200_000)
     report(`${figure(answers)} answers of ${BRANDS} brands`)
     const { organizationId } = await addTenant(client)
-    await withoutTriggers(client, async () => {
-      for (let brand = 0; brand < BRANDS; brand += 1) {
-        const brandId = await addBrand(client, organizationId)
-        await fill(client, { brandId, answers: answers / BRANDS, days: DAYS, citations: [2, 3] })
-      }
-    })
+    const volume = { answers: answers / BRANDS, days: DAYS, citations: [2, 3] } as const
+    await addBrands(client, { organizationId, count: BRANDS, ...volume })
     await client.query('vacuum analyze')
-    const metrics = await metricsOf(client)
-    await client.query('insert into daily.refresh_queue (metric) select unnest($1::text[])', [metrics])
     await refreshAll(client)
     const rows = []
-    for (const metric of metrics) {
+    for (const metric of await metricsOf(client)) {
       const { rows: count, table, index } = await rowBytes(client, metric)
       const bytes = [table, index, table + index].map(Math.round)
       rows.push([metric, count, (count / answers).toPrecision(2), ...bytes])
