@@ -10,11 +10,7 @@ import { LAST_DAY } from './volume.ts'
 /** Builds functions that time the statement of a Worker's first page, over a window that has all rows. */
 export const firstPage =
   (client: ClientBase, key: string) =>
-  async (
-    { statements: [first] }: DocumentedWorker,
-    brandId: string,
-    since = '',
-  ): Promise<() => Promise<number>> => {
+  async ({ statements: [first] }: DocumentedWorker, brandId: string, since = '') => {
     if (first === undefined) throw new TypeError('The Worker has no statement')
     const { sql: text, params } = await callOf(first)
     const window = { first: '0001-01-01', last: '9999-12-31', end: '' }

@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg'
-import { addBrand, type Tenant } from './tenant.ts'
+import { addBrand } from './tenant.ts'
 
 /** The last day of the data. It is fixed, so that two runs measure the same rows. */
 export const LAST_DAY = '2026-11-20'
@@ -82,19 +82,14 @@ export async function fillCitations(client: ClientBase, volume: Volume): Promise
   )
 }
 
-/** Adds brands that are alike, and returns their ids. */
-export async function addBrands(
-  client: ClientBase,
-  {
-    organizationId,
-    count,
-    ...volume
-  }: Omit<Volume, 'brandId'> & Pick<Tenant, 'organizationId'> & { count: number },
-): Promise<string[]> {
+type Brands = Pick<Volume, 'answers' | 'days'> & { readonly organizationId: string; readonly count: number }
+
+/** Adds brands, each with so many answers, and returns their ids. */
+export async function addBrands(client: ClientBase, { organizationId, count, ...volume }: Brands) {
   const ids: string[] = []
-  for (let n = 0; n < count; n += 1) {
+  while (ids.length < count) {
     const brandId = await addBrand(client, organizationId)
-    await fill(client, { ...volume, brandId })
+    await fill(client, { brandId, ...volume, citations: [2, 3] })
     ids.push(brandId)
   }
   return ids

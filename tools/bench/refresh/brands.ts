@@ -11,7 +11,7 @@ import { inDatabase } from '../database.ts'
 import { firstPage } from '../first-page.ts'
 import { figure, type Setting, type Table } from '../section.ts'
 import { addTenant } from '../tenant.ts'
-import { alternateTimes, timed } from '../timing.ts'
+import { alternateTimes, type Timers, timed } from '../timing.ts'
 import { addBrands } from '../volume.ts'
 
 const BRANDS = 400
@@ -27,32 +27,30 @@ export const brands = ({ serverUrl, sized, report }: Setting): Promise<Table[]> 
     withClient(url, async (second) => {
       report(`${BRANDS} brands of ${DAYS} days`)
       const { organizationId, key } = await addTenant(client)
-      const volume = { answers: sized(1200), days: DAYS, citations: [2, 3] } as const
+      const volume = { answers: sized(1200), days: DAYS }
       const [brandId = ''] = await addBrands(client, { organizationId, count: BRANDS, ...volume })
       await client.query('vacuum analyze')
-      const page = firstPage(client, key)
+      const timer = firstPage(client, key)
       const pages = {
-        '/citation-share': await page(citationShare, brandId),
-        '/changes': await page(changes, brandId),
-        '/healthz': () => timed(() => client.query(HEALTH)),
+        'a page of `/citation-share`': await timer(citationShare, brandId),
+        '`/changes`': await timer(changes, brandId),
+        '`/healthz`': () => timed(() => client.query(HEALTH)),
       }
       report('one lane and two')
-      const table = await lanes(client, second)
+      const speed = await lanes(client, second)
       report(`${REFRESHES} refreshes next to a snapshot`)
-      return [table, await snapshot(client, second, pages)]
+      return [speed, await snapshot(client, second, pages)]
     }),
   )
 
 async function lanes(client: ClientBase, second: ClientBase): Promise<Table> {
   const stored = [...(await metricsOf(client)), 'changes'].map((table) => `daily.${table}`)
-  const waiting = 'select count(*)::int as days from daily.refresh_queue'
   let days = 0
   const recompute = async (lanes: readonly ClientBase[]) => {
     await client.query(`truncate ${stored}`)
     await logAll(client)
-    await client.query('select daily.resolve(); checkpoint')
-    const { rows } = await client.query<{ days: number }>(waiting)
-    days = rows[0]?.days ?? 0
+    days = (await client.query('select daily.resolve() as days')).rows[0].days
+    await client.query('checkpoint')
     return timed(() => refreshAll(lanes))
   }
   const ms = await alternateTimes(
@@ -70,19 +68,17 @@ async function lanes(client: ClientBase, second: ClientBase): Promise<Table> {
   }
 }
 
-type Pages = Readonly<Record<string, () => Promise<number>>>
-
 /** Compares pages after full refreshes without a snapshot and next to one, each relative to a statement without tables. */
-async function snapshot(client: ClientBase, second: ClientBase, pages: Pages): Promise<Table> {
+async function snapshot(client: ClientBase, second: ClientBase, pages: Timers): Promise<Table> {
   const constant = () => timed(() => client.query('select count(*) from generate_series(1, 20000)'))
   const refreshes = async () => {
     for (let n = 0; n < REFRESHES; n += 1) {
       await logAll(client)
       await refreshAll(client)
     }
+    await client.query('vacuum analyze')
     return alternateTimes({ ...pages, constant }, ROUNDS.pages)
   }
-  await client.query('vacuum analyze')
   const without = await refreshes()
   await second.query('begin isolation level repeatable read; select from daily.progress')
   const next = await refreshes()

@@ -1,4 +1,3 @@
-import type { ClientBase } from 'pg'
 import { logAll, refreshAll } from '../../../drizzle/db/refresh.ts'
 import { metricsOf } from '../../../drizzle/db/verify.ts'
 import { inDatabase } from '../database.ts'
@@ -33,12 +32,7 @@ export const day = ({ serverUrl, sized, report }: Setting): Promise<Table> =>
       ROUNDS.rebuild,
     )
     report('one day')
-    let turn = 0
-    const addToDay = () => {
-      // Another day of October each time, so that no day is still in a cache.
-      turn += 7
-      return addAnswer(client, brandId, `2026-10-${10 + (turn % 20)}`)
-    }
+    const addToDay = () => client.query(ADD_ANSWER, [brandId])
     const { rows } = await client.query(`select pg_get_functiondef('daily.list_changes'::regproc) as listing`)
     const one = await alternateTimes(
       {
@@ -76,15 +70,14 @@ const NO_LISTING = `create or replace function daily.list_changes(metrics text[]
   returns void language sql as ''`
 
 /** Adds an answer to a day, with citations of that day's URLs. */
-async function addAnswer(client: ClientBase, brandId: string, day: string): Promise<void> {
-  await client.query(
-    `with answer as (
-       insert into answers (prompt_id, model_id, market_id, answered_at)
-       select prompts.id, 'model-0', md5('market0')::uuid, $2::date::timestamp at time zone 'UTC' + interval '12 hours'
-       from prompts where brand_id = $1 limit 1 returning id, answered_at)
-     insert into citations (answer_id, url, domain, owned, recorded_at)
-     select answer.id, url, domain, is_owned, answered_at
-     from daily.citation_share, answer where brand_id = $1 and date = $2 limit 10`,
-    [brandId, day],
+const ADD_ANSWER = `
+  with day as materialized (
+    select date '2026-10-01' + floor(31 * random())::int as date
+  ), answer as (
+    insert into answers (prompt_id, model_id, market_id, answered_at)
+    select prompts.id, 'model-0', md5('market0')::uuid, date::timestamp at time zone 'UTC' + interval '12 hours'
+    from prompts cross join day where brand_id = $1 limit 1 returning id, answered_at
   )
-}
+  insert into citations (answer_id, url, domain, owned, recorded_at)
+  select answer.id, url, domain, is_owned, answered_at
+  from answer cross join day join daily.citation_share using (date) where brand_id = $1 limit 10`

@@ -13,9 +13,8 @@ const LATENCY_MS = 20
 
 const BRANDS = 41
 
-/** Answers a second, one step after the other until a late row takes longer than the goal. */
+/** Answers a second, one step after the other. */
 const RATES = [50, 100, 200, 400, 800, 1600]
-
 const MINUTES = { first: 5, next: 2 }
 
 const GOAL_S = 60
@@ -26,19 +25,13 @@ const PROBE_MS = 13_000
 const QUIET_BRANDS = 3000
 
 /** How long a change takes to be served: under steady writing, and when many brands change at once. */
-export const section: Section = async ({ serverUrl, sized, report }) => [
-  await underLoad(serverUrl, sized, report),
-  await manyBrands(serverUrl, report),
-]
+export const section: Section = async (setting) => [await underLoad(setting), await manyBrands(setting)]
 
-type Report = (progress: string) => void
-
-const underLoad = (serverUrl: string, sized: Setting['sized'], report: Report): Promise<Table> =>
+const underLoad = ({ serverUrl, sized, report }: Setting): Promise<Table> =>
   inDatabase(serverUrl, async (client, url) => {
     report(`${BRANDS} brands of 60 days`)
     const { organizationId } = await addTenant(client)
-    const volume = { answers: 600, days: 60, citations: [2, 3] } as const
-    const brands = await addBrands(client, { organizationId, count: BRANDS, ...volume })
+    const brands = await addBrands(client, { organizationId, count: BRANDS, answers: 600, days: 60 })
     await client.query('analyze')
     await refreshAll(client)
     await client.query('vacuum analyze')
@@ -49,52 +42,31 @@ const underLoad = (serverUrl: string, sized: Setting['sized'], report: Report): 
       for (const [n, rate] of RATES.entries()) {
         const minutes = sized(n === 0 ? MINUTES.first : MINUTES.next)
         report(`${rate} answers a second for ${figure(minutes)} minutes`)
-        const { written, late, renamed } = await step(db, brands, {
-          rate,
-          end: Date.now() + minutes * 60_000,
-        })
-        rows.push([
-          rate,
-          Math.round(written / minutes / 60),
-          late.length,
-          ...[late, renamed].flatMap((seconds) => [median(seconds), Math.max(...seconds)].map(Math.round)),
-        ])
-        if (median(late) > GOAL_S) break
+        const end = Date.now() + minutes * 60_000
+        const writing = writeAnswers(db, brands, rate, end)
+        const late: Promise<number>[] = []
+        const renamed: Promise<number>[] = []
+        while (Date.now() < end) {
+          late.push(servedLate(db, brands[39] ?? ''))
+          renamed.push(servedRename(db, brands[40] ?? ''))
+          await sleep(PROBE_MS)
+        }
+        const times = [await Promise.all(late), await Promise.all(renamed)]
+        const written = Math.round((await writing) / minutes / 60)
+        rows.push([written, ...times.flatMap((each) => [median(each), Math.max(...each)]).map(Math.round)])
+        if (times.some((each) => median(each) > GOAL_S)) break
       }
       await db.end()
       return {
         title: `Seconds until a change is served, while answers are written to ${BRANDS} brands`,
-        columns: [
-          'answers a second',
-          'written',
-          'times',
-          'late citation of last month, median',
-          'longest',
-          'renamed brand, 60 days, median',
-          'longest',
-        ],
+        columns: ['answers a second', 'late citation, median', 'longest', 'renamed brand, median', 'longest'],
         rows,
-        note: `Goal: ${GOAL_S} for the medians at ${RATES[0]} a second. Steps of ${figure(sized(MINUTES.first))} and ${figure(sized(MINUTES.next))} minutes, until a late citation takes longer. The database is ${LATENCY_MS} ms away, and the scheduled Worker runs every minute, with two lanes.`,
+        note: `Goal: medians of ${GOAL_S} at ${RATES[0]}. Steps of ${figure(sized(MINUTES.first))} and ${figure(sized(MINUTES.next))} minutes, until a median is longer. The citation is of last month, the brand has 60 days. The database is ${LATENCY_MS} ms away, and the scheduled Worker runs every minute, with two lanes.`,
       }
     })
   })
 
-type Load = { readonly rate: number; readonly end: number }
-
-/** Writes at a steady rate, and changes rows whose arrival is timed. */
-async function step(db: pg.Pool, brands: readonly string[], load: Load) {
-  const writing = writeAnswers(db, brands, load)
-  const late: Promise<number>[] = []
-  const renamed: Promise<number>[] = []
-  while (Date.now() < load.end) {
-    late.push(servedLate(db, brands[39] ?? ''))
-    renamed.push(servedRename(db, brands[40] ?? ''))
-    await sleep(PROBE_MS)
-  }
-  return { late: await Promise.all(late), renamed: await Promise.all(renamed), written: await writing }
-}
-
-const manyBrands = (serverUrl: string, report: Report): Promise<Table> =>
+const manyBrands = ({ serverUrl, report }: Setting): Promise<Table> =>
   inDatabase(serverUrl, async (client, url) => {
     report(`${figure(QUIET_BRANDS)} brands with a new answer each`)
     const { organizationId } = await addTenant(client)
@@ -150,7 +122,12 @@ async function withService<Result>(
 }
 
 /** Writes answers at a steady rate, with one statement per table, until `end`. Returns their number. */
-async function writeAnswers(db: pg.Pool, brands: readonly string[], { rate, end }: Load): Promise<number> {
+async function writeAnswers(
+  db: pg.Pool,
+  brands: readonly string[],
+  rate: number,
+  end: number,
+): Promise<number> {
   const start = Date.now()
   const writing: Promise<void>[] = []
   let written = 0

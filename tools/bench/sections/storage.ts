@@ -15,8 +15,7 @@ export const section: Section = ({ serverUrl, sized, report }) =>
     const answers = sized(200_000)
     report(`${figure(answers)} answers of ${BRANDS} brands`)
     const { organizationId } = await addTenant(client)
-    const volume = { answers: answers / BRANDS, days: DAYS, citations: [2, 3] } as const
-    await addBrands(client, { organizationId, count: BRANDS, ...volume })
+    await addBrands(client, { organizationId, count: BRANDS, answers: answers / BRANDS, days: DAYS })
     await client.query('vacuum analyze')
     await refreshAll(client)
     const rows = []
