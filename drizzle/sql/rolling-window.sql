@@ -11,7 +11,9 @@ declare
   settings daily.rolling_window;
   tables text;
 begin
-  if restart then
+  if restart and exists (select from daily.refresh_queue where retry_at is not null) then
+    -- Waits for calls of daily.refresh, which lock days in another order than this update.
+    perform pg_advisory_xact_lock(hashtext('daily.refresh'));
     update daily.refresh_queue set retry_at = null where retry_at is not null;
   end if;
   select * into settings from daily.rolling_window for update;

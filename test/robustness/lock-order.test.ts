@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
 import { withClient } from '../support/database.ts'
-import { BEGINNING } from '../support/history.ts'
+import { BEGINNING, CLEARANCE } from '../support/history.ts'
 import { settles } from '../support/locks.ts'
 import { prepare } from '../support/schema.ts'
 
@@ -12,14 +12,25 @@ describe.runIf(inject('realPostgres'))(
     const server = new URL(process.env.DATABASE_URL ?? 'postgres://localhost')
     const database = `export_api_test_${randomBytes(6).toString('hex')}`
     const clients: pg.Client[] = []
+    let other: pg.Client
 
-    async function connect(): Promise<{ client: pg.Client; pid: number }> {
+    async function connect(): Promise<pg.Client> {
       const client = new pg.Client({ connectionString: new URL(`/${database}`, server).href })
       clients.push(client)
       await client.connect()
-      const { rows } = await client.query('select pg_backend_pid() as pid')
-      return { client, pid: rows[0].pid }
+      return client
     }
+
+    /** Sends a statement that then ends, or waits for a lock. */
+    async function send(sql: string): Promise<{ readonly work: Promise<unknown>; readonly waits: boolean }> {
+      const client = await connect()
+      const { rows } = await client.query('select pg_backend_pid() as pid')
+      const work = client.query(sql)
+      return { work, waits: !(await settles(other, work, rows[0].pid)) }
+    }
+
+    const lockDays = (metric: string) =>
+      other.query(`begin; select from daily.refresh_queue where metric = '${metric}' for update`)
 
     beforeAll(async () => {
       await withClient(server.href, (client) =>
@@ -27,9 +38,13 @@ describe.runIf(inject('realPostgres'))(
           `create database ${database} template template0 locale_provider icu icu_locale 'en-u-ka-shifted'`,
         ),
       )
-      const { client } = await connect()
-      await prepare(client)
-      await client.query(BEGINNING)
+      other = await connect()
+      await prepare(other)
+    })
+
+    beforeEach(async () => {
+      await other.query(`rollback; ${CLEARANCE}; ${BEGINNING}`)
+      await other.query('select daily.resolve()')
     })
 
     afterAll(async () => {
@@ -38,20 +53,27 @@ describe.runIf(inject('realPostgres'))(
     })
 
     test('daily.resolve and daily.refresh lock the days of two metrics in the same order', async () => {
-      const [other, resolver, refresher] = [await connect(), await connect(), await connect()]
-      const { rows: order } = await other.client.query(`select 'citations' < 'citation_share' as shifted`)
-      expect(order).toEqual([{ shifted: true }])
+      const { rows } = await other.query(`select 'citations' < 'citation_share' as shifted`)
+      expect(rows).toEqual([{ shifted: true }])
+      await lockDays('citation_share')
+      const resolve = await send('update citations set owned = not owned; select daily.resolve()')
+      const refresh = await send(`select daily.refresh(null, '1 min', 30)`)
+      expect([resolve.waits, refresh.waits]).toEqual([true, true])
+      await other.query('commit')
+      await expect(Promise.all([resolve.work, refresh.work])).resolves.toHaveLength(2)
+    })
 
-      await other.client.query('select daily.resolve()')
-      await other.client.query('begin')
-      await other.client.query(`select from daily.refresh_queue where metric = 'citation_share' for update`)
-      await resolver.client.query('update citations set owned = not owned')
-      const resolved = resolver.client.query('select daily.resolve()')
-      expect(await settles(other.client, resolved, resolver.pid)).toBe(false)
-      const refreshed = refresher.client.query(`select daily.refresh(null, '1 min', 30)`)
-      expect(await settles(other.client, refreshed, refresher.pid)).toBe(false)
-      await other.client.query('commit')
-      await expect(Promise.all([resolved, refreshed])).resolves.toHaveLength(2)
+    test('a run that retries failed days does not cross a refresh that computes them', async () => {
+      for (const metric of ['visibility', 'citations'])
+        await other.query(
+          `update daily.refresh_queue set attempts = 1, retry_at = now() where metric = '${metric}'`,
+        )
+      await lockDays('visibility')
+      const start = await send('select daily.start_refresh(true)')
+      const refresh = await send(`select daily.refresh(null, '1 min', 30)`)
+      expect(start.waits).toBe(true)
+      await other.query('commit')
+      await expect(Promise.all([start.work, refresh.work])).resolves.toHaveLength(2)
     })
   },
 )
