@@ -141,12 +141,13 @@ begin
 end
 $function$;
 
--- Tracks the changes of a partition, and logs its rows as changed. Statements that attach, detach or drop a partition fire
--- no trigger: call this in the same transaction, after the first and before the others.
+-- Tracks the changes of a partition and of its own partitions, and logs its rows as changed. Statements that attach, detach
+-- or drop a partition fire no trigger: call this in the same transaction, after the first and before the others.
 create or replace function daily.log_partition(of_table regclass, of_source text) returns void
 language plpgsql set search_path = '' as $function$
 begin
-  perform daily.create_triggers(of_table, of_source);
+  perform daily.create_triggers(base, of_source)
+  from (select of_table union select relid from pg_partition_tree(of_table)) as partition (base);
   perform set_config('search_path', (daily.table_under(of_source)).relnamespace::regnamespace::text, true);
   execute daily.log_statement(of_source, daily.seen_through(of_source, of_table::text));
 end

@@ -15,9 +15,15 @@ export type Step = { readonly kind: string; readonly aside: boolean; readonly n:
 /** A kind of step: the copy of a brand is brought up to date. */
 const READ = 'read'
 
+/** Tables that refer to others. Without foreign keys, truncating those does not truncate these. */
+const REFERRING = [
+  ...['brands', 'competitors', 'prompts', 'answers'],
+  ...['answer_mentions', 'citations', 'sentiment_phrases', 'recommendations'],
+]
+
 /** Deletes all rows and empties the queue. */
 export const CLEARANCE = `
-  truncate ${['organizations', 'models', 'markets'].map(tableOf)} cascade;
+  truncate ${['organizations', 'models', 'markets', ...REFERRING].map(tableOf)} cascade;
   truncate daily.change_log, daily.refresh_queue, daily.queued_brands, daily.visibility, daily.competitors, daily.citations, daily.citation_share,
     daily.sentiment, daily.recommended_rate, daily.changes`
 

@@ -8,20 +8,20 @@ const quoted = (text: string): string => `'${text}'`
 const oneOf = (list: readonly string[], n: number): string => quoted(list[n % list.length] ?? '')
 export const id = (space: number, n: number): string => quoted(uuid(space, n))
 export const brand = (n: number) => id(1, n % 2)
-const prompt = (n: number) => id(2, n % 4)
-const answer = (n: number) => id(3, n % 6)
+export const prompt = (n: number) => id(2, n % 4)
+export const answer = (n: number) => id(3, n % 6)
 const competitor = (n: number) => id(4, n % 4)
-const market = (n: number) => id(5, n % 2)
+export const market = (n: number) => id(5, n % 2)
 const citation = (n: number) => id(6, n)
 const phrase = (n: number) => id(7, n)
-const model = (n: number) => quoted(`model-${n % 2}`)
+export const model = (n: number) => quoted(`model-${n % 2}`)
 const name = (n: number) => oneOf(['Acme', 'Globex', 'ACME ', 'Initech'], n)
 const polarity = (n: number) => oneOf(['positive', 'neutral', 'negative'], n)
 const day = (n: number) => `2026-09-${20 + (n % 4)}`
 const instant = (n: number) => quoted(`${day(n)}T${['00:00:00Z', '11:30:00Z', '23:59:59.999Z'][n % 3]}`)
 const exists = (table: string, key: string) => `exists (select from ${table} where id = ${key})`
 
-type Change = (a: number, b: number, c: number, d: number) => string
+export type Change = (a: number, b: number, c: number, d: number) => string
 
 /** What may happen to raw rows. Rows that do not exist are passed over. */
 export const CHANGES: Readonly<Record<string, Change>> = {
@@ -121,4 +121,43 @@ export const CHANGES: Readonly<Record<string, Change>> = {
     const tables = ['answer_mentions', 'citations', 'sentiment_phrases', 'recommendations', 'answers']
     return `truncate ${tableOf(tables[a % tables.length] ?? '')} cascade`
   },
+}
+
+/** What may also happen where foreign keys are not checked, or only at the end: rows without the rows that they refer to. */
+export const UNCHECKED_CHANGES: Readonly<Record<string, Change>> = {
+  addAnswerFirst: (a, b, c, d) =>
+    `insert into answers (id, prompt_id, model_id, market_id, answered_at)
+     values (${answer(a)}, ${prompt(b)}, ${model(c)}, ${market(d)}, ${instant(a + b)}) on conflict do nothing`,
+  addCitationFirst: (a, b, c) =>
+    `insert into citations (id, answer_id, url, owned, recorded_at)
+     values (${citation(a)}, ${answer(b)}, 'https://site.example/${c % 2}', true, ${instant(c)}) on conflict do nothing`,
+  addMentionFirst: (a, b) =>
+    `insert into answer_mentions (answer_id, name) values (${answer(a)}, ${name(b)}) on conflict do nothing`,
+  addPromptFirst: (a, b) =>
+    `insert into prompts (id, brand_id, text) values (${prompt(a)}, ${brand(b)}, 'Which?') on conflict do nothing`,
+  addAllFromBelow: (a, b, c, d) =>
+    [
+      UNCHECKED_CHANGES.addCitationFirst?.(d, a, c, d),
+      UNCHECKED_CHANGES.addMentionFirst?.(a, d, c, d),
+      UNCHECKED_CHANGES.addAnswerFirst?.(a, b, c, d),
+      UNCHECKED_CHANGES.addPromptFirst?.(b, c, c, d),
+      CHANGES.bringBrandBack?.(c, b, c, d),
+    ].join(';'),
+  dropModel: (a) => `delete from models where id = ${model(a)}`,
+  bringModelBack: (a, b) =>
+    `insert into models (id, provider) values (${model(a)}, ${name(b)}) on conflict do nothing`,
+  dropMarket: (a) => `delete from markets where id = ${market(a)}`,
+  bringMarketBack: (a, b) =>
+    `insert into markets (id, name) values (${market(a)}, ${name(b)}) on conflict do nothing`,
+  renumberAnswer: (a, b) =>
+    `update answers set id = ${answer(b)} where id = ${answer(a)} and not ${exists('answers', answer(b))}`,
+  renumberPrompt: (a, b) =>
+    `update prompts set id = ${prompt(b)} where id = ${prompt(a)} and not ${exists('prompts', prompt(b))}`,
+  // Writes all phrases, of which some are equal, and moves one.
+  movePhrase: (a, b) =>
+    `update sentiment_phrases set answer_id = case when id = ${phrase(a)} then ${answer(b)} else answer_id end`,
+  dropAnswerWithParts: (a) =>
+    `with cited as (delete from citations where answer_id = ${answer(a)}),
+       mentioned as (delete from answer_mentions where answer_id = ${answer(a)})
+     delete from answers where id = ${answer(a)}`,
 }

@@ -1,0 +1,100 @@
+import type pg from 'pg'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { deferForeignKeys, dropForeignKeys } from '../../support/foreign-keys.ts'
+import { CLEARANCE } from '../../support/history.ts'
+import { isolatedPool } from '../../support/isolated.ts'
+import { brand, id } from '../../support/raw-changes.ts'
+import { prepare } from '../../support/schema.ts'
+import { differences } from '../../support/verify.ts'
+import { refresh } from '../../support/world.ts'
+
+const [ORGANIZATION, PROMPT, ANSWER, COMPETITOR, MARKET] = [id(9, 0), id(2, 0), id(3, 0), id(4, 0), id(5, 0)]
+const BRAND = brand(0)
+
+/** One row of each table, each before the rows that it refers to. */
+const ROWS: Readonly<Record<string, string>> = {
+  recommendations: `(answer_id, recommended) values (${ANSWER}, true)`,
+  sentiment_phrases: `(answer_id, polarity, confidence) values (${ANSWER}, 'positive', 0.5)`,
+  citations: `(answer_id, url, owned, recorded_at) values (${ANSWER}, 'https://site.example/', true, '2026-10-03T09:00:00Z')`,
+  answer_mentions: `(answer_id, name) values (${ANSWER}, 'Acme')`,
+  answers: `(id, prompt_id, model_id, market_id, answered_at) values (${ANSWER}, ${PROMPT}, 'a-model', ${MARKET}, '2026-10-01T09:00:00Z')`,
+  models: `(id, provider) values ('a-model', 'A provider')`,
+  markets: `(id, name) values (${MARKET}, 'A market')`,
+  prompts: `(id, brand_id, text) values (${PROMPT}, ${BRAND}, 'Which?')`,
+  competitors: `(id, brand_id, name) values (${COMPETITOR}, ${BRAND}, 'Globex')`,
+  brands: `(id, organization_id, name, display_name, url, site_url) values (${BRAND}, ${ORGANIZATION}, 'Acme', 'Acme', '', '')`,
+}
+const TABLES = Object.keys(ROWS)
+
+const insert = (table: string): string => `insert into ${table} ${ROWS[table]}`
+
+const BEGINNING = `${CLEARANCE};
+  insert into organizations (id, name) values (${ORGANIZATION}, 'An organization')`
+
+/** The metrics, which all have rows when the rows above exist. */
+const METRICS = ['citation_share', 'citations', 'competitors', 'recommended_rate', 'sentiment', 'visibility']
+
+/** Brings the stored rows up to date and returns those of each metric that has any. They must equal the views. */
+async function refreshedRows(db: pg.Pool): Promise<Readonly<Record<string, unknown>>> {
+  await refresh(db)
+  expect(await differences(db)).toEqual([])
+  const { rows } = await db.query<{ metric: string; rows: unknown }>(
+    METRICS.map(
+      (metric) =>
+        `select '${metric}' as metric, jsonb_agg(to_jsonb(its)) as rows from daily.${metric} as its having count(*) > 0`,
+    ).join(' union all '),
+  )
+  return Object.fromEntries(rows.map(({ metric, rows }) => [metric, rows]))
+}
+
+describe('with foreign keys that are checked at the end of a transaction', async () => {
+  const { db } = await isolatedPool(async (client) => {
+    await prepare(client)
+    await deferForeignKeys(client)
+  })
+  beforeEach(() => db.query(BEGINNING))
+
+  test('rows that are inserted before those that they refer to are in the stored rows', async () => {
+    await db.query(`begin; ${TABLES.map(insert).join(';')}; commit`)
+    expect(Object.keys(await refreshedRows(db)).sort()).toEqual(METRICS)
+  })
+
+  test('rows that are deleted after those that they refer to leave the stored rows', async () => {
+    await db.query(`begin; ${TABLES.map(insert).join(';')}; commit`)
+    await refresh(db)
+    await db.query('begin; delete from models; delete from markets; delete from answers; commit')
+    expect(await refreshedRows(db)).toEqual({})
+  })
+
+  test('a session that checks no foreign keys loads rows, and a plain one later those that they refer to', async () => {
+    const client = await db.connect()
+    await client.query('set session_replication_role = replica')
+    for (const table of TABLES.slice(0, 5)) await client.query(insert(table))
+    await client.query('reset session_replication_role')
+    client.release()
+    expect(await refreshedRows(db)).toEqual({})
+    for (const table of TABLES.slice(5).reverse()) await db.query(insert(table))
+    expect(Object.keys(await refreshedRows(db)).sort()).toEqual(METRICS)
+  })
+})
+
+describe('without foreign keys', async () => {
+  const { db } = await isolatedPool(async (client) => {
+    await prepare(client)
+    await dropForeignKeys(client)
+  })
+  beforeEach(() => db.query(BEGINNING))
+
+  test.for(TABLES)('the row of %s can come last, be deleted alone, and come back', async (table) => {
+    for (const other of TABLES) if (other !== table) await db.query(insert(other))
+    const without = await refreshedRows(db)
+    await db.query(insert(table))
+    const complete = await refreshedRows(db)
+    expect(Object.keys(complete).sort()).toEqual(METRICS)
+    expect(complete).not.toEqual(without)
+    await db.query(`delete from ${table}`)
+    expect(await refreshedRows(db)).toEqual(without)
+    await db.query(insert(table))
+    expect(await refreshedRows(db)).toEqual(complete)
+  })
+})

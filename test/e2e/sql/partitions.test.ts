@@ -1,0 +1,118 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { refreshAll } from '../../../drizzle/db/refresh.ts'
+import { BEGINNING, CLEARANCE } from '../../support/history.ts'
+import { isolatedPool } from '../../support/isolated.ts'
+import {
+  ANSWERS,
+  addEarly,
+  attachEarly,
+  detachEarly,
+  dropEarly,
+  EARLY,
+  partition,
+  partitionOf,
+  RESTORE_PARTITIONS,
+} from '../../support/partitions.ts'
+import { id } from '../../support/raw-changes.ts'
+import { prepare, tableOf } from '../../support/schema.ts'
+import { differences } from '../../support/verify.ts'
+
+const { db } = await isolatedPool(async (client) => {
+  await prepare(client)
+  await partition(client, ANSWERS)
+})
+
+/** An answer of a day in September, as the columns of {@link ANSWERS}. */
+const answer = (n: number, day: number, model = 'model-0'): string =>
+  `(id, prompt_id, model_id, market_id, answered_at)
+   values (${id(3, n)}, ${id(2, 0)}, '${model}', ${id(5, 0)}, '2026-09-${day}T12:00:00Z')`
+
+const EARLY_DAY = 10
+const LATE_DAY = 22
+
+beforeEach(async () => {
+  await db.query(`${RESTORE_PARTITIONS}; ${CLEARANCE}; ${BEGINNING}`)
+  await db.query(`insert into answers_early ${answer(20, EARLY_DAY)}`)
+  await refreshed()
+})
+
+/** Brings the stored rows up to date, which must then equal the views. Returns the days with rows, and untracked tables. */
+async function refreshed() {
+  const client = await db.connect()
+  const { untracked } = await refreshAll(client).finally(() => client.release())
+  expect(await differences(db)).toEqual([])
+  const { rows } = await db.query<{ day: number }>(
+    'select distinct extract(day from date)::integer as day from daily.visibility order by day',
+  )
+  return { days: rows.map(({ day }) => day), untracked }
+}
+
+const storedDays = async (): Promise<number[]> => (await refreshed()).days
+
+describe('the stored rows equal the views after', () => {
+  test.for([
+    ['an insert into the table', `insert into answers ${answer(21, 11)}`],
+    [
+      'an insert into several partitions',
+      `insert into answers select * from answers; insert into answers ${answer(21, 11)}`,
+    ],
+    ['an insert into a partition', `insert into answers_early ${answer(21, 11)}`],
+    ['an insert into a partition of a partition', `insert into answers_late_zero ${answer(21, LATE_DAY)}`],
+    ['an update of the table', `update answers set error = 'late'`],
+    ['an update of a partition', `update answers_early set error = 'late'`],
+    [
+      'an update that moves a row to another partition',
+      `update answers set answered_at = '2026-09-${LATE_DAY}T12:00:00Z'`,
+    ],
+    ['an update that moves a row within a partition', `update answers_late set model_id = 'model-1'`],
+    ['a delete from the table', 'delete from answers'],
+    ['a delete from a partition', 'delete from answers_late'],
+    ['a delete from a partition of a partition', 'delete from answers_late_other'],
+    ['truncate of the table', `truncate ${tableOf('answers')}`],
+    ['truncate of a partition', `truncate ${partitionOf(ANSWERS, 'early')}`],
+    ['truncate of a partition of a partition', `truncate ${partitionOf(ANSWERS, 'late_zero')}`],
+  ] as const)('%s', async ([, sql]) => {
+    const { rows: before } = await db.query('select * from metrics.visibility order by date, model_id')
+    await db.query(sql)
+    const { rows: after } = await db.query('select * from metrics.visibility order by date, model_id')
+    expect(after).not.toEqual(before)
+    await refreshed()
+  })
+})
+
+test('a partition that is detached, dropped or attached takes its rows along', async () => {
+  expect(await storedDays()).toContain(EARLY_DAY)
+  await db.query(`begin; ${detachEarly(ANSWERS)}; commit`)
+  expect(await storedDays()).not.toContain(EARLY_DAY)
+  await db.query(`begin; ${attachEarly(ANSWERS)}; commit`)
+  expect(await storedDays()).toContain(EARLY_DAY)
+  await db.query(`begin; ${dropEarly(ANSWERS)}; commit`)
+  expect(await storedDays()).not.toContain(EARLY_DAY)
+  await db.query(`begin; ${addEarly(ANSWERS, `insert into answers_early ${answer(21, 11)}`)}; commit`)
+  expect(await storedDays()).toContain(11)
+  await db.query(`insert into answers_early ${answer(22, 12)}`)
+  expect(await storedDays()).toEqual(expect.arrayContaining([11, 12]))
+})
+
+test('a partition without triggers is named until daily.log_partition tracks it', async () => {
+  const early = partitionOf(ANSWERS, 'early')
+  await db.query(`begin; ${dropEarly(ANSWERS)}; commit`)
+  await db.query(`
+    create table ${early} partition of ${tableOf('answers')}
+      ${EARLY} partition by list (${ANSWERS.list});
+    create table ${early}_zero partition of ${early} for values in ('model-0')`)
+  const { rows } = await db.query(
+    'select source, base::text, is_partition from daily.untracked_tables() order by base::text',
+  )
+  expect(rows).toEqual([
+    { source: 'answers', base: early, is_partition: true },
+    { source: 'answers', base: `${early}_zero`, is_partition: true },
+  ])
+  expect((await refreshed()).untracked).toMatch(/answers_early, .*answers_early_zero$/)
+  await db.query('select daily.log_partition($1::text::regclass, $2)', [early, 'answers'])
+  expect((await db.query('select from daily.untracked_tables()')).rowCount).toBe(0)
+  await db.query(`insert into answers ${answer(21, 11)}`)
+  expect(await refreshed()).toMatchObject({ days: expect.arrayContaining([11]), untracked: null })
+  await db.query(`delete from ${early}_zero`)
+  expect(await storedDays()).not.toContain(11)
+})
