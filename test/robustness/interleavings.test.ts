@@ -3,7 +3,7 @@ import { scaledTimeout, tries } from '../support/effort.ts'
 import { deferForeignKeys, dropForeignKeys } from '../support/foreign-keys.ts'
 import { type Ground, openInterleavings } from '../support/interleaving.ts'
 import { isolatedDatabase } from '../support/isolated.ts'
-import { ANSWERS, PARTITION_CHANGES, partition, RESTORE_PARTITIONS } from '../support/partitions.ts'
+import { PARTITION_CHANGES, partitionAnswers, RESTORE_PARTITIONS } from '../support/partitions.ts'
 import { UNCHECKED_CHANGES } from '../support/raw-changes.ts'
 import { prepare } from '../support/schema.ts'
 
@@ -37,7 +37,7 @@ const SCENARIOS: readonly Scenario[] = [
     make: async (client) => {
       await prepare(client)
       await dropForeignKeys(client)
-      await partition(client, ANSWERS)
+      await partitionAnswers(client)
     },
     restore: RESTORE_PARTITIONS,
     changes: { ...UNCHECKED_CHANGES, ...PARTITION_CHANGES },

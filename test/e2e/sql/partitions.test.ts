@@ -3,13 +3,13 @@ import { refreshAll } from '../../../drizzle/db/refresh.ts'
 import { BEGINNING, CLEARANCE } from '../../support/history.ts'
 import { isolatedPool } from '../../support/isolated.ts'
 import {
-  ANSWERS,
+  ATTACH_EARLY,
   addEarly,
-  attachEarly,
-  detachEarly,
-  dropEarly,
-  EARLY,
-  partition,
+  DETACH_EARLY,
+  DROP_EARLY,
+  EARLY_BOUNDS,
+  LIST,
+  partitionAnswers,
   partitionOf,
   RESTORE_PARTITIONS,
 } from '../../support/partitions.ts'
@@ -19,10 +19,10 @@ import { differences } from '../../support/verify.ts'
 
 const { db } = await isolatedPool(async (client) => {
   await prepare(client)
-  await partition(client, ANSWERS)
+  await partitionAnswers(client)
 })
 
-/** An answer of a day in September, as the columns of {@link ANSWERS}. */
+/** The columns and values of an answer on a day of September. */
 const answer = (n: number, day: number, model = 'model-0'): string =>
   `(id, prompt_id, model_id, market_id, answered_at)
    values (${id(3, n)}, ${id(2, 0)}, '${model}', ${id(5, 0)}, '2026-09-${day}T12:00:00Z')`
@@ -69,8 +69,8 @@ describe('the stored rows equal the views after', () => {
     ['a delete from a partition', 'delete from answers_late'],
     ['a delete from a partition of a partition', 'delete from answers_late_other'],
     ['truncate of the table', `truncate ${tableOf('answers')}`],
-    ['truncate of a partition', `truncate ${partitionOf(ANSWERS, 'early')}`],
-    ['truncate of a partition of a partition', `truncate ${partitionOf(ANSWERS, 'late_zero')}`],
+    ['truncate of a partition', `truncate ${partitionOf('early')}`],
+    ['truncate of a partition of a partition', `truncate ${partitionOf('late_zero')}`],
   ] as const)('%s', async ([, sql]) => {
     const { rows: before } = await db.query('select * from metrics.visibility order by date, model_id')
     await db.query(sql)
@@ -82,24 +82,24 @@ describe('the stored rows equal the views after', () => {
 
 test('a partition that is detached, dropped or attached takes its rows along', async () => {
   expect(await storedDays()).toContain(EARLY_DAY)
-  await db.query(`begin; ${detachEarly(ANSWERS)}; commit`)
+  await db.query(`begin; ${DETACH_EARLY}; commit`)
   expect(await storedDays()).not.toContain(EARLY_DAY)
-  await db.query(`begin; ${attachEarly(ANSWERS)}; commit`)
+  await db.query(`begin; ${ATTACH_EARLY}; commit`)
   expect(await storedDays()).toContain(EARLY_DAY)
-  await db.query(`begin; ${dropEarly(ANSWERS)}; commit`)
+  await db.query(`begin; ${DROP_EARLY}; commit`)
   expect(await storedDays()).not.toContain(EARLY_DAY)
-  await db.query(`begin; ${addEarly(ANSWERS, `insert into answers_early ${answer(21, 11)}`)}; commit`)
+  await db.query(`begin; ${addEarly(`insert into answers_early ${answer(21, 11)}`)}; commit`)
   expect(await storedDays()).toContain(11)
   await db.query(`insert into answers_early ${answer(22, 12)}`)
   expect(await storedDays()).toEqual(expect.arrayContaining([11, 12]))
 })
 
 test('a partition without triggers is named until daily.log_partition tracks it', async () => {
-  const early = partitionOf(ANSWERS, 'early')
-  await db.query(`begin; ${dropEarly(ANSWERS)}; commit`)
+  const early = partitionOf('early')
+  await db.query(`begin; ${DROP_EARLY}; commit`)
   await db.query(`
     create table ${early} partition of ${tableOf('answers')}
-      ${EARLY} partition by list (${ANSWERS.list});
+      ${EARLY_BOUNDS} partition by list (${LIST});
     create table ${early}_zero partition of ${early} for values in ('model-0')`)
   const { rows } = await db.query(
     'select source, base::text, is_partition from daily.untracked_tables() order by base::text',
