@@ -3,7 +3,7 @@
 -- Returns the number of stored rows of some days of one metric, and the sums of their fields that add up.
 create or replace function daily.summarize(of_metric text, brand_ids uuid[], dates date[])
 returns table (brand_id uuid, date date, rows integer, totals json)
-language plpgsql stable set search_path = '' as $function$
+language plpgsql stable set search_path = pg_catalog, pg_temp as $function$
 begin
   return query execute (
     select format(
@@ -21,7 +21,7 @@ $function$;
 -- ends, so a later stamp is of a later commit; and it never goes back, as the system's clock may. Call it last, since other
 -- refreshes wait from then on.
 create or replace function daily.list_changes(metrics text[], brand_ids uuid[], dates date[]) returns void
-language plpgsql set search_path = '' as $function$
+language plpgsql set search_path = pg_catalog, pg_temp as $function$
 begin
   with day as (
     select metric, array_agg(brand_id) as brand_ids, array_agg(date) as dates
@@ -50,7 +50,7 @@ $function$;
 -- Lists every day of a brand and metric as changed now: days with rows, days that have emptied, and all days from `first`
 -- through today, if given. Refreshes wait meanwhile.
 create or replace function daily.relist(of_metric text, of_brand uuid, first date default null) returns void
-language plpgsql set search_path = '' as $function$
+language plpgsql set search_path = pg_catalog, pg_temp as $function$
 begin
   perform pg_advisory_xact_lock(hashtext('daily.refresh'));
   execute format(

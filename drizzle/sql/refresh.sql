@@ -7,7 +7,7 @@
 create or replace function daily.recompute(of_metric text, of_brands uuid[], of_dates date[])
 returns table (brand_id uuid, date date)
 language plpgsql
-set search_path = '' set random_page_cost = 1.1 set jit = off set work_mem = '32MB'
+set search_path = pg_catalog, pg_temp set random_page_cost = 1.1 set jit = off set work_mem = '32MB'
 as $function$
 declare
   stored regclass := format('daily.%I', of_metric)::regclass;
@@ -53,7 +53,7 @@ create or replace view daily.due as
 -- that have waited longest. Brands that wait for the same days share a statement, up to `max_days` days in all.
 create or replace function daily.plan_turn(of_brands uuid[], max_days integer)
 returns table (metric text, brands uuid[], dates date[], batch bigint, as_of timestamptz)
-language sql stable set search_path = '' as $function$
+language sql stable set search_path = pg_catalog, pg_temp as $function$
   with entry as (
     select *, row_number() over (partition by brand_id, metric order by added_at, date) as place
     from daily.due where brand_id = any (of_brands)
@@ -74,7 +74,7 @@ $function$;
 -- Computes a statement of plan_turn; if that fails, day by day. Returns one object per attempt: metric, brands, dates, and
 -- the days that `changed`, or `code` and `message` of the error that undid it.
 create or replace function daily.attempt(metric text, brands uuid[], dates date[]) returns setof jsonb
-language plpgsql set search_path = '' set lock_timeout = '2s' as $function$
+language plpgsql set search_path = pg_catalog, pg_temp set lock_timeout = '2s' as $function$
 declare
   attempt jsonb := jsonb_build_object('metric', metric, 'brands', brands, 'dates', dates);
 begin
@@ -98,7 +98,7 @@ $function$;
 -- The days of the attempts of a call, with what plan_turn said of their statement.
 create or replace function daily.attempted(outcomes jsonb[])
 returns table (metric text, brand_id uuid, date date, batch bigint, as_of timestamptz, code text, message text)
-language sql immutable set search_path = '' as $function$
+language sql immutable set search_path = pg_catalog, pg_temp as $function$
   select metric, brand_id, date, batch, as_of, code, message
   from unnest(outcomes) as outcome
   cross join jsonb_to_record(outcome) as computed (
@@ -111,7 +111,7 @@ $function$;
 -- batch of the log named stays in the queue, since it may have been computed without that change. Locks days in the order
 -- of their key and then brands, as daily.resolve does. Lists the changes last (daily.list_changes).
 create or replace function daily.finish(outcomes jsonb[]) returns void
-language plpgsql set search_path = '' as $function$
+language plpgsql set search_path = pg_catalog, pg_temp as $function$
 begin
   perform from daily.refresh_queue as entry join daily.attempted(outcomes) using (brand_id, metric, date)
   order by entry.brand_id, entry.metric collate "C", entry.date for update of entry;
@@ -123,7 +123,7 @@ begin
   when matched and code is null then update set added_at = day.as_of
   when matched and entry.batch <= day.batch then update set
     attempts = attempts + 1,
-    retry_at = clock_timestamp() + least(interval '1 minute' * 2 ^ attempts, interval '1 hour'),
+    retry_at = clock_timestamp() + least(interval '1 minute' * 2 ^ least(attempts, 6), interval '1 hour'),
     last_error = message;
 
   update daily.queued_brands
@@ -149,7 +149,7 @@ create or replace function daily.refresh(
   after uuid, budget interval, max_days integer,
   out brand_id uuid, out processed integer, out done boolean, out failure jsonb
 )
-language plpgsql security definer set search_path = '' set plan_cache_mode = force_custom_plan as $function$
+language plpgsql security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $function$
 declare
   deadline timestamptz := clock_timestamp() + budget;
   brands uuid[];

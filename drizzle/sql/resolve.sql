@@ -19,7 +19,7 @@ insert into daily.progress default values on conflict do nothing;
 -- the entries of the log by hashing. A custom plan avoids a plan of an empty log.
 create or replace function daily.resolve(wait boolean default true) returns integer
 language plpgsql security definer
-set search_path = '' set plan_cache_mode = force_custom_plan
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
 set enable_nestloop = off set jit = off set random_page_cost = 1.1 set work_mem = '64MB'
 as $function$
 declare
@@ -38,8 +38,8 @@ begin
   -- An application may hold a lock on a table for long, for example to truncate it.
   set local lock_timeout = '5s';
   -- Without triggers, the log is complete as of the last pass only.
-  started := coalesce((select started_at from daily.rolling_window), clock_timestamp());
   select * into previous from daily.progress;
+  started := coalesce((select greatest(started_at, previous.as_of) from daily.rolling_window), clock_timestamp());
 
   with batch as materialized (delete from daily.change_log returning *),
   reads as materialized (select * from daily.sources),
@@ -97,16 +97,22 @@ begin
     union
     select seed.source, 'recorded_at', seed.prompt_id, cited.day
     from (
-      select source, answer_id, prompt_id, date '-infinity' as first from answer_seed where source <> 'citations'
+      select source, answer_id, prompt_id from answer_seed where source <> 'citations'
       union all
-      select seed.source, asked.id, seed.prompt_id, seed.first
-      from (select * from prompt_seed where source in (select source from by_recording)) as seed
+      select seed.source, asked.id, seed.prompt_id
+      from (select * from prompt_seed where first = '-infinity' and source in (select source from by_recording)) as seed
       cross join lateral (select id from export_source.answers where answers.prompt_id = seed.prompt_id offset 0) as asked
     ) as seed cross join lateral (
-      select distinct (recorded_at at time zone 'UTC')::date as day from export_source.citations
-      where citations.answer_id = seed.answer_id and (recorded_at at time zone 'UTC')::date >= seed.first offset 0
+      select distinct (recorded_at at time zone 'UTC')::date as day
+      from export_source.citations where citations.answer_id = seed.answer_id offset 0
     ) as cited
     where seed.source in (select source from by_recording)
+    -- Of a rolling window: few of the citations.
+    union
+    select 'prompts', 'recorded_at', answers.prompt_id, (recorded_at at time zone 'UTC')::date
+    from export_source.citations join export_source.answers on answers.id = answer_id
+    where (recorded_at at time zone 'UTC')::date >= (select first from whole)
+      and exists (select from whole where first > '-infinity')
   ),
   -- Up from the prompts: their brands.
   prompt_brand as (

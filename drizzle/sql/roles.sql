@@ -7,6 +7,7 @@ declare
   name text;
   setting text;
 begin
+  revoke execute on all functions in schema daily from public;
   foreach name in array array['export_api_reader', 'export_api_refresher', 'export_api_keys'] loop
     begin
       if not exists (select from pg_catalog.pg_roles where rolname = name) then
@@ -20,8 +21,6 @@ begin
         return;
     end;
   end loop;
-
-  revoke execute on all functions in schema daily from public;
 
   grant usage on schema export_source to export_api_reader, export_api_keys;
   grant usage on schema metrics to export_api_reader;

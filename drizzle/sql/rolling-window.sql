@@ -6,14 +6,16 @@
 create or replace function daily.start_refresh(
   restart boolean, today date default (now() at time zone 'UTC')::date, out added integer, out untracked text
 )
-language plpgsql security definer set search_path = '' as $function$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $function$
 declare
   settings daily.rolling_window;
   tables text;
 begin
-  if restart and exists (select from daily.refresh_queue where retry_at is not null) then
-    -- Waits for calls of daily.refresh, which lock days in another order than this update.
-    perform pg_advisory_xact_lock(hashtext('daily.refresh'));
+  -- Migrations take these locks, too: before they lock what this reads, and in this order. The first one waits for calls of
+  -- daily.refresh, which lock days in another order than the update.
+  if restart then perform pg_advisory_xact_lock(hashtext('daily.refresh')); end if;
+  perform pg_advisory_xact_lock(hashtext('daily.resolve'));
+  if restart then
     update daily.refresh_queue set retry_at = null where retry_at is not null;
   end if;
   select * into settings from daily.rolling_window for update;

@@ -6,7 +6,8 @@ create or replace view daily.reads as
   from pg_catalog.pg_rewrite
   join pg_catalog.pg_depend
     on classid = 'pg_catalog.pg_rewrite'::regclass and objid = pg_rewrite.oid
-    and refclassid = 'pg_catalog.pg_class'::regclass and refobjid <> ev_class;
+    and refclassid = 'pg_catalog.pg_class'::regclass and refobjid <> ev_class
+  where ev_type = '1';
 
 -- Which sources each metric reads, and which time dates its rows: citations.recorded_at where the metric reads it.
 create or replace view daily.sources as
@@ -30,7 +31,7 @@ create or replace view daily.sources as
 
 -- The tables under the sources and their partitions. Follows views that read views.
 create or replace function daily.source_tables() returns table (source text, base regclass, is_partition boolean)
-language sql stable set search_path = '' as $function$
+language sql stable set search_path = pg_catalog, pg_temp as $function$
   with recursive reached (source, relation) as (
     select distinct sources.source, format('export_source.%I', sources.source)::regclass from daily.sources
     union
@@ -43,12 +44,13 @@ language sql stable set search_path = '' as $function$
   ) as tree
 $function$;
 
--- Those without enabled triggers.
+-- Those without all four triggers, enabled always.
 create or replace function daily.untracked_tables() returns table (source text, base regclass, is_partition boolean)
-language sql stable set search_path = '' as $function$
+language sql stable set search_path = pg_catalog, pg_temp as $function$
   select tables.*
   from daily.source_tables() as tables
-  where not exists (
-    select from pg_catalog.pg_trigger
-    where tgrelid = tables.base and tgname = format('log_%s_update', tables.source) and tgenabled = 'A')
+  where 4 > (
+    select count(*) from pg_catalog.pg_trigger
+    where tgrelid = tables.base and tgname ~ format('^log_%s_(insert|update|delete|truncate)$', tables.source)
+      and tgenabled = 'A')
 $function$;

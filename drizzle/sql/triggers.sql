@@ -6,7 +6,7 @@
 
 -- For each source, the columns that can change a stored row, and which of them the log keeps.
 create or replace function daily.tracked_columns() returns table (source text, relevant text, logged text)
-language sql immutable set search_path = '' as $function$
+language sql immutable set search_path = pg_catalog, pg_temp as $function$
 values
   ('answers', 'id as answer_id, prompt_id, (answered_at at time zone ''UTC'')::date as day, model_id, market_id, error is null',
     'answer_id, prompt_id, day'),
@@ -23,7 +23,7 @@ $function$;
 
 -- The table under a source.
 create or replace function daily.table_under(of_source text) returns pg_catalog.pg_class
-language sql stable set search_path = '' as $function$
+language sql stable set search_path = pg_catalog, pg_temp as $function$
   select pg_class from daily.source_tables() as tables join pg_catalog.pg_class on oid = base
   where tables.source = of_source and not is_partition
 $function$;
@@ -31,14 +31,14 @@ $function$;
 -- Returns a query of the tracked columns of some rows of the table under a source, seen through the source's view. Run it
 -- with the schema of that table as search_path: the query then names the table alone, so a WITH can stand in for it.
 create or replace function daily.seen_through(of_source text, of_rows text) returns text
-language plpgsql set search_path = '' as $function$
+language plpgsql set search_path = pg_catalog, pg_temp as $function$
 declare
   base pg_catalog.pg_class := daily.table_under(of_source);
   query text;
 begin
   perform set_config('search_path', base.relnamespace::regnamespace::text, true);
   query := rtrim(pg_catalog.pg_get_viewdef(format('export_source.%I', of_source)::regclass), ';');
-  perform set_config('search_path', '', true);
+  perform set_config('search_path', 'pg_catalog, pg_temp', true);
   return (
     select format('select %s from (with %I as (select * from %s) %s) as seen', relevant, base.relname, of_rows, query)
     from daily.tracked_columns() where source = of_source);
@@ -47,7 +47,7 @@ $function$;
 
 -- Returns a statement that logs the rows of a query of the tracked columns.
 create or replace function daily.log_statement(of_source text, query text) returns text
-language sql stable set search_path = '' as $function$
+language sql stable set search_path = pg_catalog, pg_temp as $function$
   select format(
     'insert into daily.change_log (source, %1$s) select distinct %2$L, %1$s from (%3$s) as changed where %4$s is not null',
     logged, of_source, query, split_part(logged, ',', 1))
@@ -58,7 +58,7 @@ $function$;
 -- no rights on the log. An update logs the rows by which old and new differ. ALL, because a view without a key may have
 -- equal rows.
 create or replace function daily.create_trigger_functions(of_source text) returns void
-language plpgsql set search_path = '' as $function$
+language plpgsql set search_path = pg_catalog, pg_temp as $function$
 declare
   new_rows text := daily.seen_through(of_source, 'new_rows');
   old_rows text := daily.seen_through(of_source, 'old_rows');
@@ -86,7 +86,7 @@ $function$;
 -- Creates the triggers of a source on a table. They also fire where a session has disabled triggers
 -- (session_replication_role).
 create or replace function daily.create_triggers(of_table regclass, of_source text) returns void
-language plpgsql set search_path = '' as $function$
+language plpgsql set search_path = pg_catalog, pg_temp as $function$
 declare
   event text;
   transition text;
@@ -110,7 +110,7 @@ $function$;
 -- changes. Call it again after you change the view. A row of the view must come from one row of the table: views that group
 -- rows or join tables are rejected.
 create or replace function daily.install_triggers(of_table regclass, of_source text) returns void
-language plpgsql set search_path = '' as $function$
+language plpgsql set search_path = pg_catalog, pg_temp as $function$
 declare
   source_view regclass := to_regclass(format('export_source.%I', of_source));
   previous record;
@@ -144,7 +144,7 @@ $function$;
 -- Tracks the changes of a partition and of its own partitions, and logs its rows as changed. Statements that attach, detach
 -- or drop a partition fire no trigger: call this in the same transaction, after the first and before the others.
 create or replace function daily.log_partition(of_table regclass, of_source text) returns void
-language plpgsql set search_path = '' as $function$
+language plpgsql set search_path = pg_catalog, pg_temp as $function$
 begin
   perform daily.create_triggers(base, of_source)
   from (select of_table union select relid from pg_partition_tree(of_table)) as partition (base);

@@ -105,6 +105,14 @@ test('the reader reads the columns of a key that authorization compares', async 
   expect(await attempt('export_api_reader', 'select name from export_source.brands')).toBe(DENIED)
 })
 
+test('no function that runs as its owner looks for names in temporary schemas first', async () => {
+  const { rows } = await db.query(
+    `select proname from pg_proc where pronamespace = 'daily'::regnamespace and prosecdef
+       and not coalesce(proconfig::text ~ 'search_path=[^"]*, pg_temp"', false)`,
+  )
+  expect(rows).toEqual([])
+})
+
 test('the reader’s transactions are read-only, have a timeout and write dates as ISO 8601', async () => {
   const { rows } = await db.query<{ settings: string[] }>(
     `select setconfig as settings from pg_db_role_setting
