@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
+import { refreshAll } from '../../drizzle/db/refresh.ts'
 import { withClient } from '../support/database.ts'
 import { BEGINNING, CLEARANCE } from '../support/history.ts'
 import { settles } from '../support/locks.ts'
 import { prepare } from '../support/schema.ts'
+import { differences } from '../support/verify.ts'
 
 describe.runIf(inject('realPostgres'))(
   'in a database whose order of texts ignores punctuation (skipped without DATABASE_URL)',
@@ -61,6 +63,18 @@ describe.runIf(inject('realPostgres'))(
       expect([resolve.waits, refresh.waits]).toEqual([true, true])
       await other.query('commit')
       await expect(Promise.all([resolve.work, refresh.work])).resolves.toHaveLength(2)
+    })
+
+    test('a day that changes while a call computes it is computed again', async () => {
+      await lockDays('citations')
+      const refresh = await send(`select daily.refresh(null, '1 min', 30)`)
+      expect(refresh.waits).toBe(true)
+      const change = await send(`update answer_mentions set name = 'Initech'; select daily.resolve()`)
+      expect(change.waits).toBe(false)
+      await other.query('commit')
+      await refresh.work
+      await refreshAll(other)
+      expect(await differences(other)).toEqual([])
     })
 
     test('a run that retries failed days does not cross a refresh that computes them', async () => {
