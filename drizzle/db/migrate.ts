@@ -106,11 +106,14 @@ async function applyFiles(client: Client, schema = 'public'): Promise<void> {
   }
 }
 
-/** Next to an application the triggers wait until its tables are mapped, and each refresh recomputes the most recent days. */
+/**
+ * Tracks the new tables, which have no rows to log. Next to an application the triggers wait until its tables are mapped,
+ * and each refresh recomputes the most recent days.
+ */
 async function trackChanges(client: Client, home: string): Promise<void> {
   await client.query(
     home === 'public'
-      ? 'select daily.install_triggers(base, source) from daily.source_tables()'
+      ? `select daily.create_trigger_functions(source), daily.create_triggers(base, source) from daily.source_tables()`
       : 'insert into daily.rolling_window (days) values (7)',
   )
 }
