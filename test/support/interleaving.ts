@@ -1,5 +1,3 @@
-// DEBUG
-import { appendFileSync } from 'node:fs'
 import pg from 'pg'
 import { refreshAll } from '../../drizzle/db/refresh.ts'
 import { metricsOf, verify } from '../../drizzle/db/verify.ts'
@@ -9,10 +7,6 @@ import { BEGINNING, CLEARANCE } from './history.ts'
 import { settles } from './locks.ts'
 import { CHANGES, type Change, uuid } from './raw-changes.ts'
 import { differences } from './verify.ts'
-
-const stat = (...what: unknown[]) =>
-  process.env.STATS && appendFileSync('/tmp/w/hd/.scratch/stats.txt', `${what.join(' ').slice(0, 110)}\n`)
-// DEBUG END
 
 /** A database, and what may happen in it. */
 export type Ground = {
@@ -153,7 +147,6 @@ export async function openInterleavings(ground: Ground) {
     async function giveUp(session: Session, error: unknown): Promise<void> {
       const code = error instanceof pg.DatabaseError ? (error.code ?? '') : String(error)
       trace.push(`${session.name} failed: ${code}`)
-      stat(session.role, code, error) // DEBUG
       const exclusive = trace.some((line) => TAKES_EXCLUSIVE_LOCK.test(line))
       const expected =
         session.role === 'writer'
