@@ -3,11 +3,11 @@ import { defineConfig } from 'drizzle-kit'
 export default defineConfig({
   dialect: 'postgresql',
   schema: [
-    './drizzle/{tables,source}/*.ts',
+    './drizzle/{tables,source,refresh}/*.ts',
     // Views are created in the order of these files: the views that other views read come first.
-    './drizzle/views/counted-answers.ts',
-    './drizzle/views/names.ts',
-    './drizzle/{views,daily}/*.ts',
+    './drizzle/metrics/counted-answers.ts',
+    './drizzle/metrics/names.ts',
+    './drizzle/metrics/*.ts',
   ],
   out: './drizzle/migrations',
 })

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { brandListing } from '../drizzle/views/brand-listing.ts'
+import { brandRows } from '../drizzle/metrics/brands.ts'
 import { listing } from '../lib/listing.ts'
 import { instant, nullable, text, uuid } from '../lib/schemas.ts'
 
@@ -20,6 +20,6 @@ export default listing({
     'Returns all active brands that the key can read. The response has no pages. Its fields are camelCase; those of the metrics are snake_case.',
   row: Brand,
   primaryKey: ['id'],
-  rows: brandListing,
+  rows: brandRows,
   order: ['name', 'id'],
 })

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { dailyChanges } from '../drizzle/daily/changes.ts'
+import { dailyChanges } from '../drizzle/refresh/changes.ts'
 import { paged } from '../lib/paged.ts'
 import { count, day, numbers, pathSegment, preciseInstant } from '../lib/schemas.ts'
 import { EVERY_DAY } from '../lib/window.ts'

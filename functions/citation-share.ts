@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { dailyCitationShare } from '../drizzle/daily/citation-share.ts'
+import { dailyCitationShare } from '../drizzle/metrics/citation-share.ts'
 import { paged } from '../lib/paged.ts'
 import { count, day, flag, nullable, text } from '../lib/schemas.ts'
 

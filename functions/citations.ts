@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { dailyCitations } from '../drizzle/daily/citations.ts'
+import { dailyCitations } from '../drizzle/metrics/citations.ts'
 import { paged } from '../lib/paged.ts'
 import { count, day, flag, nullable, text } from '../lib/schemas.ts'
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { dailyCompetitors } from '../drizzle/daily/competitors.ts'
+import { dailyCompetitors } from '../drizzle/metrics/competitors.ts'
 import { paged } from '../lib/paged.ts'
 import { count, day, rate, text } from '../lib/schemas.ts'
 

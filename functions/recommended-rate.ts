@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { dailyRecommendedRate } from '../drizzle/daily/recommended-rate.ts'
+import { dailyRecommendedRate } from '../drizzle/metrics/recommended-rate.ts'
 import { paged } from '../lib/paged.ts'
 import { count, day, flag, rate, text } from '../lib/schemas.ts'
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { dailySentiment } from '../drizzle/daily/sentiment.ts'
+import { dailySentiment } from '../drizzle/metrics/sentiment.ts'
 import { paged } from '../lib/paged.ts'
 import { count, day, nullable, rate, weight } from '../lib/schemas.ts'
 

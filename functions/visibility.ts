@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { dailyVisibility } from '../drizzle/daily/visibility.ts'
+import { dailyVisibility } from '../drizzle/metrics/visibility.ts'
 import { paged } from '../lib/paged.ts'
 import { count, day, rate, text, uuid } from '../lib/schemas.ts'
 

@@ -1,6 +1,6 @@
 import { getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
-import { dailyChanges } from '../drizzle/daily/changes.ts'
+import { dailyChanges } from '../drizzle/refresh/changes.ts'
 import { asOf, instant } from './as-of.ts'
 import { fieldNames, type RowSchema } from './row.ts'
 import { activeKey, canRead } from './scope.ts'

@@ -6,6 +6,80 @@ CREATE SCHEMA "daily";
 --> statement-breakpoint
 CREATE SCHEMA IF NOT EXISTS "metrics";
 --> statement-breakpoint
+CREATE TABLE "daily"."applied_sql" (
+	"name" text PRIMARY KEY NOT NULL,
+	"sha256" text NOT NULL,
+	"schema" text NOT NULL,
+	"applied_at" timestamp with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "daily"."change_log" (
+	"source" text NOT NULL,
+	"brand_id" uuid,
+	"prompt_id" uuid,
+	"answer_id" uuid,
+	"model_id" text,
+	"market_id" uuid,
+	"day" date
+);
+--> statement-breakpoint
+CREATE TABLE "daily"."changes_clock" (
+	"single" boolean PRIMARY KEY DEFAULT true NOT NULL,
+	"last" timestamp with time zone NOT NULL,
+	CONSTRAINT "changes_clock_single" CHECK ("daily"."changes_clock"."single")
+);
+--> statement-breakpoint
+CREATE TABLE "daily"."changes" (
+	"brand_id" uuid NOT NULL,
+	"endpoint" text COLLATE "C" NOT NULL,
+	"date" date NOT NULL,
+	"rows" integer NOT NULL,
+	"totals" json NOT NULL,
+	"changed_at" text COLLATE "C" NOT NULL,
+	CONSTRAINT "changes_endpoint_date_brand_id_pk" PRIMARY KEY("endpoint","date","brand_id")
+);
+--> statement-breakpoint
+CREATE TABLE "daily"."progress" (
+	"single" boolean PRIMARY KEY DEFAULT true NOT NULL,
+	"as_of" timestamp with time zone DEFAULT '-infinity' NOT NULL,
+	"batch" bigint DEFAULT 0 NOT NULL,
+	CONSTRAINT "progress_single" CHECK ("daily"."progress"."single")
+);
+--> statement-breakpoint
+CREATE TABLE "daily"."queued_brands" (
+	"brand_id" uuid PRIMARY KEY NOT NULL,
+	"as_of" timestamp with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "daily"."refresh_queue" (
+	"brand_id" uuid NOT NULL,
+	"metric" text NOT NULL,
+	"date" date NOT NULL,
+	"added_at" timestamp with time zone NOT NULL,
+	"batch" bigint NOT NULL,
+	"attempts" integer DEFAULT 0 NOT NULL,
+	"retry_at" timestamp with time zone,
+	"last_error" text,
+	CONSTRAINT "refresh_queue_brand_id_metric_date_pk" PRIMARY KEY("brand_id","metric","date")
+);
+--> statement-breakpoint
+CREATE TABLE "daily"."rolling_window" (
+	"single" boolean PRIMARY KEY DEFAULT true NOT NULL,
+	"days" integer NOT NULL,
+	"first_day" date DEFAULT '-infinity' NOT NULL,
+	"started_at" timestamp with time zone DEFAULT '-infinity' NOT NULL,
+	CONSTRAINT "rolling_window_single" CHECK ("daily"."rolling_window"."single"),
+	CONSTRAINT "rolling_window_days" CHECK ("daily"."rolling_window"."days" between 1 and 36500)
+);
+--> statement-breakpoint
+CREATE TABLE "daily"."row_schemas" (
+	"metric" text PRIMARY KEY NOT NULL,
+	"endpoint" text COLLATE "C" NOT NULL,
+	"fields" text[] NOT NULL,
+	"totals" text NOT NULL,
+	"listed" boolean DEFAULT false NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "answer_mentions" (
 	"answer_id" uuid NOT NULL,
 	"name" text NOT NULL,
@@ -144,39 +218,6 @@ CREATE TABLE "users" (
 	CONSTRAINT "users_email_unique" UNIQUE("email")
 );
 --> statement-breakpoint
-CREATE TABLE "daily"."applied_sql" (
-	"name" text PRIMARY KEY NOT NULL,
-	"sha256" text NOT NULL,
-	"schema" text NOT NULL,
-	"applied_at" timestamp with time zone DEFAULT now() NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "daily"."change_log" (
-	"source" text NOT NULL,
-	"brand_id" uuid,
-	"prompt_id" uuid,
-	"answer_id" uuid,
-	"model_id" text,
-	"market_id" uuid,
-	"day" date
-);
---> statement-breakpoint
-CREATE TABLE "daily"."changes_clock" (
-	"single" boolean PRIMARY KEY DEFAULT true NOT NULL,
-	"last" timestamp with time zone NOT NULL,
-	CONSTRAINT "changes_clock_single" CHECK ("daily"."changes_clock"."single")
-);
---> statement-breakpoint
-CREATE TABLE "daily"."changes" (
-	"brand_id" uuid NOT NULL,
-	"endpoint" text COLLATE "C" NOT NULL,
-	"date" date NOT NULL,
-	"rows" integer NOT NULL,
-	"totals" json NOT NULL,
-	"changed_at" text COLLATE "C" NOT NULL,
-	CONSTRAINT "changes_endpoint_date_brand_id_pk" PRIMARY KEY("endpoint","date","brand_id")
-);
---> statement-breakpoint
 CREATE TABLE "daily"."citation_share" (
 	"brand_id" uuid NOT NULL,
 	"date" date NOT NULL,
@@ -210,18 +251,6 @@ CREATE TABLE "daily"."competitors" (
 	CONSTRAINT "competitors_brand_id_date_competitor_name_pk" PRIMARY KEY("brand_id","date","competitor_name")
 );
 --> statement-breakpoint
-CREATE TABLE "daily"."progress" (
-	"single" boolean PRIMARY KEY DEFAULT true NOT NULL,
-	"as_of" timestamp with time zone DEFAULT '-infinity' NOT NULL,
-	"batch" bigint DEFAULT 0 NOT NULL,
-	CONSTRAINT "progress_single" CHECK ("daily"."progress"."single")
-);
---> statement-breakpoint
-CREATE TABLE "daily"."queued_brands" (
-	"brand_id" uuid PRIMARY KEY NOT NULL,
-	"as_of" timestamp with time zone NOT NULL
-);
---> statement-breakpoint
 CREATE TABLE "daily"."recommended_rate" (
 	"brand_id" uuid NOT NULL,
 	"date" date NOT NULL,
@@ -231,35 +260,6 @@ CREATE TABLE "daily"."recommended_rate" (
 	"recommended_rate" numeric(7, 4) NOT NULL,
 	"judged_answers" integer NOT NULL,
 	CONSTRAINT "recommended_rate_brand_id_date_is_competitor_entity_name_pk" PRIMARY KEY("brand_id","date","is_competitor","entity_name")
-);
---> statement-breakpoint
-CREATE TABLE "daily"."refresh_queue" (
-	"brand_id" uuid NOT NULL,
-	"metric" text NOT NULL,
-	"date" date NOT NULL,
-	"added_at" timestamp with time zone NOT NULL,
-	"batch" bigint NOT NULL,
-	"attempts" integer DEFAULT 0 NOT NULL,
-	"retry_at" timestamp with time zone,
-	"last_error" text,
-	CONSTRAINT "refresh_queue_brand_id_metric_date_pk" PRIMARY KEY("brand_id","metric","date")
-);
---> statement-breakpoint
-CREATE TABLE "daily"."rolling_window" (
-	"single" boolean PRIMARY KEY DEFAULT true NOT NULL,
-	"days" integer NOT NULL,
-	"first_day" date DEFAULT '-infinity' NOT NULL,
-	"started_at" timestamp with time zone DEFAULT '-infinity' NOT NULL,
-	CONSTRAINT "rolling_window_single" CHECK ("daily"."rolling_window"."single"),
-	CONSTRAINT "rolling_window_days" CHECK ("daily"."rolling_window"."days" between 1 and 36500)
-);
---> statement-breakpoint
-CREATE TABLE "daily"."row_schemas" (
-	"metric" text PRIMARY KEY NOT NULL,
-	"endpoint" text COLLATE "C" NOT NULL,
-	"fields" text[] NOT NULL,
-	"totals" text NOT NULL,
-	"listed" boolean DEFAULT false NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "daily"."sentiment" (
@@ -303,6 +303,7 @@ ALTER TABLE "recommendations" ADD CONSTRAINT "recommendations_answer_id_answers_
 ALTER TABLE "recommendations" ADD CONSTRAINT "recommendations_competitor_id_competitors_id_fk" FOREIGN KEY ("competitor_id") REFERENCES "public"."competitors"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "sentiment_phrases" ADD CONSTRAINT "sentiment_phrases_answer_id_answers_id_fk" FOREIGN KEY ("answer_id") REFERENCES "public"."answers"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "subscriptions" ADD CONSTRAINT "subscriptions_organization_id_organizations_id_fk" FOREIGN KEY ("organization_id") REFERENCES "public"."organizations"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+CREATE UNIQUE INDEX "changes_listing_index" ON "daily"."changes" USING btree ("brand_id","changed_at","endpoint","date");--> statement-breakpoint
 CREATE INDEX "answers_prompt_id_day_index" ON "answers" USING btree ("prompt_id",(("answered_at" at time zone 'UTC')::date));--> statement-breakpoint
 CREATE INDEX "api_keys_organization_id_index" ON "api_keys" USING btree ("organization_id");--> statement-breakpoint
 CREATE INDEX "brands_listing_index" ON "brands" USING btree ("organization_id","name" collate "C","id");--> statement-breakpoint
@@ -311,7 +312,6 @@ CREATE INDEX "citations_day_index" ON "citations" USING btree ((("recorded_at" a
 CREATE INDEX "prompts_brand_id_index" ON "prompts" USING btree ("brand_id");--> statement-breakpoint
 CREATE INDEX "recommendations_competitor_id_index" ON "recommendations" USING btree ("competitor_id");--> statement-breakpoint
 CREATE INDEX "sentiment_phrases_answer_id_index" ON "sentiment_phrases" USING btree ("answer_id");--> statement-breakpoint
-CREATE UNIQUE INDEX "changes_listing_index" ON "daily"."changes" USING btree ("brand_id","changed_at","endpoint","date");--> statement-breakpoint
 CREATE VIEW "export_source"."answer_mentions" AS (select "answer_id", "name" from "answer_mentions");--> statement-breakpoint
 CREATE VIEW "export_source"."answers" AS (select "id", "prompt_id", "model_id", "market_id", "answered_at", "error" from "answers");--> statement-breakpoint
 CREATE VIEW "export_source"."api_keys" AS (select "id", "organization_id", "created_by", "scope", "label", "key_hash", "last_four", "brand_ids", "expires_at", "revoked_at", "created_at" from "api_keys");--> statement-breakpoint
@@ -339,23 +339,23 @@ CREATE VIEW "metrics"."counted_answers" AS (
       and prompts.counts_in_metrics
   );--> statement-breakpoint
 CREATE VIEW "metrics"."brand_names" AS (
-    select brands.id as brand_id, array_agg(metrics.fold(known.name)) as names
+    select brands.id as brand_id, folded.names
     from export_source.brands
-    cross join unnest(array[brands.name, brands.display_name] || array(select unnest(brands.aliases))) as known(name)
-    group by brands.id
+    cross join lateral (
+      select array_agg(metrics.fold(known.name)) as names
+      from unnest(array[brands.name, brands.display_name] || array(select unnest(brands.aliases))) as known(name)
+    ) as folded
   );--> statement-breakpoint
 CREATE VIEW "metrics"."competitor_names" AS (
-    select
-      competitors.id as competitor_id,
-      competitors.brand_id,
-      competitors.name,
-      array_agg(metrics.fold(known.name)) as names
+    select competitors.id as competitor_id, competitors.brand_id, competitors.name, folded.names
     from export_source.competitors
-    cross join unnest(array[competitors.name] || array(select unnest(competitors.aliases))) as known(name)
+    cross join lateral (
+      select array_agg(metrics.fold(known.name)) as names
+      from unnest(array[competitors.name] || array(select unnest(competitors.aliases))) as known(name)
+    ) as folded
     where competitors.active
-    group by competitors.id, competitors.brand_id, competitors.name
   );--> statement-breakpoint
-CREATE VIEW "metrics"."brand_listing" AS (
+CREATE VIEW "metrics"."brands" AS (
     select
       id,
       organization_id,

@@ -31,7 +31,7 @@ begin
   grant select (organization_id, user_id, role) on export_source.memberships to export_api_reader, export_api_keys;
   grant select (organization_id, plan, status) on export_source.subscriptions to export_api_reader, export_api_keys;
   grant select (id, organization_id, active) on export_source.brands to export_api_reader;
-  grant select on metrics.brand_listing to export_api_reader;
+  grant select on metrics.brands to export_api_reader;
   for name in select distinct metric from daily.sources loop
     execute format('grant select on daily.%I to export_api_reader', name);
   end loop;

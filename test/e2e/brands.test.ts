@@ -44,7 +44,7 @@ test('returns createdAt in UTC whatever the time zone of the connection', async 
   try {
     await client.query('begin')
     await client.query(`set local time zone 'Pacific/Kiritimati'`)
-    const { rows } = await client.query('select "createdAt" from metrics.brand_listing where id = $1', [id])
+    const { rows } = await client.query('select "createdAt" from metrics.brands where id = $1', [id])
     expect(rows).toEqual([{ createdAt: '2026-01-31T23:59:59.120Z' }])
     await client.query('rollback')
   } finally {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod/mini'
-import { dailySentiment } from '../../drizzle/daily/sentiment.ts'
+import { dailySentiment } from '../../drizzle/metrics/sentiment.ts'
 import { BINDINGS } from '../../emulator/workers/bindings.ts'
 import { openapi } from '../../lib/openapi/document.ts'
 import { paged } from '../../lib/paged.ts'

@@ -45,8 +45,8 @@ function mutantsOf(query: string): { query: string; change: string }[] {
 }
 
 const wanted = process.argv.slice(2)
-const files = readdirSync(new URL('../../drizzle/views', import.meta.url))
-const modules = await Promise.all(files.map((file) => import(`../../drizzle/views/${file}`)))
+const files = readdirSync(new URL('../../drizzle/metrics', import.meta.url))
+const modules = await Promise.all(files.map((file) => import(`../../drizzle/metrics/${file}`)))
 const views = modules
   .flatMap((module) => Object.values(module).filter((each) => is(each, PgView)))
   .map((view) => {

@@ -1,5 +1,5 @@
 import { text, timestamp } from 'drizzle-orm/pg-core'
-import { daily } from './schema.ts'
+import { daily } from '../metrics/schema.ts'
 
 /**
  * The files of `drizzle/migrations` and `drizzle/sql` that this database has, as `drizzle/db/migrate.ts` applied

@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm'
-import { boolean, date, integer, uuid } from 'drizzle-orm/pg-core'
+import { boolean, date, integer, primaryKey, uuid } from 'drizzle-orm/pg-core'
 import { textC } from '../text-c.ts'
-import { metrics } from './schema.ts'
+import { daily, metrics } from './schema.ts'
 import { urlHash } from './url-hash.ts'
 
-export const citationShareColumns = () => ({
+const citationShareColumns = () => ({
   brand_id: uuid().notNull(),
   date: date().notNull(),
   url_hash: uuid().notNull(),
@@ -30,3 +30,8 @@ export const citationShare = metrics.view('citation_share', citationShareColumns
     join metrics.counted_answers as counted on counted.answer_id = cited.answer_id
     group by counted.brand_id, counted.date, cited.url
   `)
+
+/** The stored form of `metrics.citation_share`, keyed in the order in which pages are served. */
+export const dailyCitationShare = daily.table('citation_share', citationShareColumns(), (table) => [
+  primaryKey({ columns: [table.brand_id, table.date, table.url_hash] }),
+])

@@ -1,6 +1,6 @@
 import { boolean, text } from 'drizzle-orm/pg-core'
+import { daily } from '../metrics/schema.ts'
 import { textC } from '../text-c.ts'
-import { daily } from './schema.ts'
 
 /**
  * The rows of each metric, as `functions/` declares them. When `npm run migrate` finds other fields or totals, it lists

@@ -7,8 +7,8 @@ import { metrics } from './schema.ts'
  * Brands under their wire names (docs/specification.md). An application's table may hold `infinity` or a year that no
  * client can parse: the nearest time from year 1 to 9999 stands for it.
  */
-export const brandListing = metrics
-  .view('brand_listing', {
+export const brandRows = metrics
+  .view('brands', {
     id: uuid().notNull(),
     organization_id: uuid().notNull(),
     active: boolean().notNull(),

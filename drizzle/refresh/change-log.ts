@@ -1,5 +1,5 @@
 import { date, text, uuid } from 'drizzle-orm/pg-core'
-import { daily } from './schema.ts'
+import { daily } from '../metrics/schema.ts'
 
 /**
  * The keys of raw rows that changed, as they were and as they are. Triggers append to it, and `daily.resolve` empties it.

@@ -1,5 +1,5 @@
 import { bigint, date, integer, primaryKey, text, timestamp, uuid } from 'drizzle-orm/pg-core'
-import { daily } from './schema.ts'
+import { daily } from '../metrics/schema.ts'
 
 /** The days that the refresh has to recompute. Only `daily.resolve` adds entries, and only `daily.refresh` removes them. */
 export const refreshQueue = daily.table(

@@ -1,6 +1,6 @@
 import { date, integer, json, primaryKey, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { daily } from '../metrics/schema.ts'
 import { textC } from '../text-c.ts'
-import { daily } from './schema.ts'
 
 /**
  * When the stored rows of a brand, endpoint and day last changed, and what they add up to. A day that has emptied keeps

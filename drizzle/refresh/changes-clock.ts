@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { boolean, check, timestamp } from 'drizzle-orm/pg-core'
-import { daily } from './schema.ts'
+import { daily } from '../metrics/schema.ts'
 
 /**
  * The last stamp of daily.changes, in at most one row. A transaction that takes a stamp locks the row until it commits,

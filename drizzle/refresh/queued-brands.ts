@@ -1,5 +1,5 @@
 import { timestamp, uuid } from 'drizzle-orm/pg-core'
-import { daily } from './schema.ts'
+import { daily } from '../metrics/schema.ts'
 
 /**
  * The brands with entries in the queue. A refresh locks a brand's row while it computes the brand's days. Pages read this

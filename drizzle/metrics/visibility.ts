@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
-import { date, integer, numeric, uuid } from 'drizzle-orm/pg-core'
+import { date, integer, numeric, primaryKey, uuid } from 'drizzle-orm/pg-core'
 import { textC } from '../text-c.ts'
-import { metrics } from './schema.ts'
+import { daily, metrics } from './schema.ts'
 
-export const visibilityColumns = () => ({
+const visibilityColumns = () => ({
   brand_id: uuid().notNull(),
   date: date().notNull(),
   model_id: textC().notNull(),
@@ -38,3 +38,8 @@ export const visibility = metrics.view('visibility', visibilityColumns()).as(sql
     ) as mentioned
     group by counted.brand_id, counted.date, counted.model_id, models.provider, counted.market_id, markets.name
   `)
+
+/** The stored form of `metrics.visibility`, keyed in the order in which pages are served. */
+export const dailyVisibility = daily.table('visibility', visibilityColumns(), (table) => [
+  primaryKey({ columns: [table.brand_id, table.date, table.model_id, table.market_id] }),
+])

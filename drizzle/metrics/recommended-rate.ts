@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm'
-import { boolean, date, integer, numeric, uuid } from 'drizzle-orm/pg-core'
+import { boolean, date, integer, numeric, primaryKey, uuid } from 'drizzle-orm/pg-core'
 import { textC } from '../text-c.ts'
-import { metrics } from './schema.ts'
+import { daily, metrics } from './schema.ts'
 
 /** `is_competitor` is for the order alone: the brand's row comes before its competitors'. */
-export const recommendedRateColumns = () => ({
+const recommendedRateColumns = () => ({
   brand_id: uuid().notNull(),
   date: date().notNull(),
   is_competitor: boolean().notNull(),
@@ -35,3 +35,8 @@ export const recommendedRate = metrics.view('recommended_rate', recommendedRateC
       and (judged.competitor_id is null or competitors.id is not null)
     group by counted.brand_id, counted.date, judged.competitor_id, competitors.name, brands.name
   `)
+
+/** The stored form of `metrics.recommended_rate`, keyed in the order in which pages are served. */
+export const dailyRecommendedRate = daily.table('recommended_rate', recommendedRateColumns(), (table) => [
+  primaryKey({ columns: [table.brand_id, table.date, table.is_competitor, table.entity_name] }),
+])

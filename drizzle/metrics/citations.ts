@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm'
-import { boolean, date, integer, uuid } from 'drizzle-orm/pg-core'
+import { boolean, date, integer, primaryKey, uuid } from 'drizzle-orm/pg-core'
 import { textC } from '../text-c.ts'
-import { metrics } from './schema.ts'
+import { daily, metrics } from './schema.ts'
 import { urlHash } from './url-hash.ts'
 
-export const citationsColumns = () => ({
+const citationsColumns = () => ({
   brand_id: uuid().notNull(),
   date: date().notNull(),
   url_hash: uuid().notNull(),
@@ -28,3 +28,8 @@ export const citations = metrics.view('citations', citationsColumns()).as(sql`
     join metrics.counted_answers as counted on counted.answer_id = cited.answer_id
     group by counted.brand_id, (cited.recorded_at at time zone 'UTC')::date, cited.url
   `)
+
+/** The stored form of `metrics.citations`, keyed in the order in which pages are served. */
+export const dailyCitations = daily.table('citations', citationsColumns(), (table) => [
+  primaryKey({ columns: [table.brand_id, table.date, table.url_hash] }),
+])

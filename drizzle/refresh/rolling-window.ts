@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { boolean, check, date, integer, timestamp } from 'drizzle-orm/pg-core'
-import { daily } from './schema.ts'
+import { daily } from '../metrics/schema.ts'
 
 /**
  * At most one row. With a row, each pass recomputes the last `days` days, today included, and all later ones. Without

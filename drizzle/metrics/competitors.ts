@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
-import { date, integer, numeric, uuid } from 'drizzle-orm/pg-core'
+import { date, integer, numeric, primaryKey, uuid } from 'drizzle-orm/pg-core'
 import { textC } from '../text-c.ts'
-import { metrics } from './schema.ts'
+import { daily, metrics } from './schema.ts'
 
-export const competitorsColumns = () => ({
+const competitorsColumns = () => ({
   brand_id: uuid().notNull(),
   date: date().notNull(),
   competitor_name: textC().notNull(),
@@ -31,3 +31,8 @@ export const competitors = metrics.view('competitors', competitorsColumns()).as(
     ) as mentioned
     group by counted.brand_id, counted.date, competitor.name
   `)
+
+/** The stored form of `metrics.competitors`, keyed in the order in which pages are served. */
+export const dailyCompetitors = daily.table('competitors', competitorsColumns(), (table) => [
+  primaryKey({ columns: [table.brand_id, table.date, table.competitor_name] }),
+])

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
-import { date, integer, numeric, uuid } from 'drizzle-orm/pg-core'
-import { metrics } from './schema.ts'
+import { date, integer, numeric, primaryKey, uuid } from 'drizzle-orm/pg-core'
+import { daily, metrics } from './schema.ts'
 
-export const sentimentColumns = () => ({
+const sentimentColumns = () => ({
   brand_id: uuid().notNull(),
   date: date().notNull(),
   positive_mentions: integer().notNull(),
@@ -38,3 +38,8 @@ export const sentiment = metrics.view('sentiment', sentimentColumns()).as(sql`
       group by counted.brand_id, counted.date
     ) as daily
   `)
+
+/** The stored form of `metrics.sentiment`, keyed in the order in which pages are served. */
+export const dailySentiment = daily.table('sentiment', sentimentColumns(), (table) => [
+  primaryKey({ columns: [table.brand_id, table.date] }),
+])

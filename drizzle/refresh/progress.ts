@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { bigint, boolean, check, timestamp } from 'drizzle-orm/pg-core'
-import { daily } from './schema.ts'
+import { daily } from '../metrics/schema.ts'
 
 /** The last run of `daily.resolve`, in one row. */
 export const progress = daily.table(
