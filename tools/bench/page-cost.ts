@@ -7,7 +7,6 @@ import type { Page, RunningService } from './pages.ts'
 export type PageCost = {
   readonly worker: number
   readonly postgres: number
-  readonly redis: number
   readonly commands: number
 }
 
@@ -20,18 +19,17 @@ export async function pageCost(
   run: Run,
 ): Promise<PageCost> {
   const read = async () => {
-    const { pids, commands } = await readRedis(data.redisUrl)
+    const commands = await redisCommands(data.redisUrl)
     const worker = cpuOf([service.pid])
-    return { worker, postgres: cpuOf(await backendsOf(client)), redis: cpuOf(pids), commands }
+    return { worker, postgres: cpuOf(await backendsOf(client)), commands }
   }
   const before = await read()
   const { length: pages } = await load({ url: service.url, ...page.request(), body: page.body, ...run })
   const after = await read()
-  const perPage = (key: 'worker' | 'postgres' | 'redis') => cpuUsed(before[key], after[key]) / pages
+  const perPage = (key: 'worker' | 'postgres') => cpuUsed(before[key], after[key]) / pages
   return {
     worker: perPage('worker'),
     postgres: perPage('postgres'),
-    redis: perPage('redis'),
     commands: Math.round((10 * (after.commands - before.commands)) / pages) / 10,
   }
 }
@@ -39,15 +37,14 @@ export async function pageCost(
 /** Commands of a connection, which Upstash does not charge for. */
 const FREE = new Set(['info', 'client', 'select', 'hello', 'ping', 'config'])
 
-/** Returns the process of a Redis server, and the commands that it has run, those of scripts included. */
-async function readRedis(url: string | undefined): Promise<{ pids: number[]; commands: number }> {
-  if (url === undefined) return { pids: [], commands: 0 }
+/** Returns how many commands a Redis server has run, those of scripts included. */
+async function redisCommands(url: string | undefined): Promise<number> {
+  if (url === undefined) return 0
   const redis = new Redis(url)
   try {
-    const pid = Number(/^process_id:(\d+)/m.exec(await redis.info('server'))?.[1])
     const stats = (await redis.info('commandstats')).matchAll(/^cmdstat_([^:|]+).*:calls=(\d+)/gm)
     const counts = [...stats].filter(([, name = '']) => !FREE.has(name)).map(([, , calls]) => Number(calls))
-    return { pids: [pid], commands: counts.reduce((sum, calls) => sum + calls, 0) }
+    return counts.reduce((sum, calls) => sum + calls, 0)
   } finally {
     redis.disconnect()
   }
