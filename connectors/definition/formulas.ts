@@ -1,6 +1,6 @@
 import type { Formula } from '../../lib/operation.ts'
-import { type Notation, sql, summedFields, toCode } from '../../site/formula.ts'
-import type { Column, Stream } from './streams.ts'
+import { type Notation, summedFields, toCode } from '../../site/formula.ts'
+import type { Stream } from './streams.ts'
 
 /** A figure of a window: what a stream's formula computes. */
 export type Figure = {
@@ -43,41 +43,9 @@ export function figureOf(stream: Stream): Figure | undefined {
 export const figuresOf = (streams: readonly Stream[]): Figure[] =>
   streams.flatMap((stream) => figureOf(stream) ?? [])
 
-/** Returns the columns to group by in a tool with measures. Sums and rates are measures there. */
-export const dimensionsOf = ({ columns, totals }: Stream): Column[] =>
-  columns.filter((column) => column.type !== 'number' && !totals.includes(column.name))
-
 /** Translates a formula into a quotient of SQL: a percentage, null when the divisor is 0. */
 export function toSql({ part, whole }: Formula, notation: Notation): string {
   const dividend = toCode(part, notation)
   const divisor = toCode(whole, notation)
   return `100.0 * ${/ [+-] /.test(part) ? `(${dividend})` : dividend} / nullif(${divisor}, 0)`
-}
-
-/** A sum that a formula names: the total of a column, or of an expression over columns. */
-export type Sum = { readonly name: string; readonly term: string }
-
-/**
- * Returns the sums that a stream's columns and its formula need as measures, for tools that divide measures. The sum of
- * an expression is named after the figure and its side of the formula.
- */
-export function sumsOf(stream: Stream, figure: Figure | undefined): Sum[] {
-  const sums = stream.totals.map((name) => ({ name, term: name }))
-  if (figure === undefined) return sums
-  const { formula, name } = figure
-  for (const side of ['part', 'whole'] as const)
-    toCode(formula[side], {
-      ...sql,
-      sum: (term) => {
-        if (!stream.totals.includes(term)) sums.push({ name: `${name}_${side}`, term })
-        return term
-      },
-    })
-  return sums
-}
-
-/** Translates a formula into a quotient of measures, of which `refer` writes one. */
-export function toQuotient(sums: readonly Sum[], formula: Formula, refer: (name: string) => string): string {
-  const sum = (term: string) => refer(sums.find((each) => each.term === term)?.name ?? term)
-  return toSql(formula, { ...sql, sum })
 }

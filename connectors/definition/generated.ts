@@ -1,12 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { airbyte } from './airbyte.ts'
 import { appsScript } from './apps-script.ts'
-import { cube } from './cube.ts'
 import { dax } from './dax.ts'
 import { dbt } from './dbt.ts'
 import { duckdb } from './duckdb.ts'
-import { grafana } from './grafana.ts'
-import { lookml } from './lookml.ts'
 import { powerbi } from './powerbi.ts'
 import { python } from './python.ts'
 import { readStreams, type Stream } from './streams.ts'
@@ -26,12 +23,9 @@ const WRITERS: readonly ((
 ) => readonly Generated[] | Promise<readonly Generated[]>)[] = [
   airbyte,
   appsScript,
-  cube,
   dax,
   dbt,
   duckdb,
-  grafana,
-  lookml,
   powerbi,
   python,
   typescript,

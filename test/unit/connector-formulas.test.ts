@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest'
-import { cube } from '../../connectors/definition/cube.ts'
 import { dax } from '../../connectors/definition/dax.ts'
 import { dbt } from '../../connectors/definition/dbt.ts'
 import { figuresOf, toSql } from '../../connectors/definition/formulas.ts'
-import { lookml } from '../../connectors/definition/lookml.ts'
 import { readStreams } from '../../connectors/definition/streams.ts'
 import { sql } from '../../site/formula.ts'
 
@@ -31,15 +29,6 @@ test.each([
     dbt,
     'cast(100.0 * sum(round(recommended_rate * judged_answers / 100)) / nullif(sum(judged_answers), 0) as double precision)',
   ],
-  [
-    'LookML',
-    lookml,
-    `type: sum
-    sql: round(\${TABLE}.recommended_rate * \${TABLE}.judged_answers / 100) ;;`,
-  ],
-  ['LookML', lookml, `100.0 * \${recommended_rate_part} / nullif(`],
-  ['LookML', lookml, 'required_fields: [is_brand, entity_name]'],
-  ['Cube', cube, '"100.0 * {recommended_rate_part} / nullif({judged_answers}, 0)"'],
   [
     'DAX',
     dax,

@@ -1,48 +1,38 @@
-import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { monthPath, readCopy, storeNext } from '../../connectors/typescript/cli/state.ts'
+import { fetchWindows } from '../../connectors/typescript/cli/listing.ts'
+import { monthPath, readCopy, writeState } from '../../connectors/typescript/cli/state.ts'
+import { listChanges, openCopy } from '../../connectors/typescript/cli/sync-brand.ts'
+import { fakeApi, META, page } from '../support/fake-api.ts'
 
 const root = await mkdtemp(join(tmpdir(), 'sync-state-'))
 afterAll(() => rm(root, { recursive: true }))
 
 const FILE = 'visibility/2026-10'
-const content = (text: string, through: string) => ({
-  sha256: createHash('sha256').update(text).digest('hex'),
-  from: '2026-01-01',
-  through,
-})
-const OLD = content('old', '1')
-const NEW = content('new', '2')
+const change = { endpoint: 'visibility', totals: {}, changed_at: '2' }
 
-/** Sync is killed while it replaces or deletes the old file: what is on disk, what it stored, and what the file contains. */
-const KILLED = [
-  ['before the rename', { onDisk: 'old', next: NEW, found: OLD }],
-  ['after the rename', { onDisk: 'new', next: NEW, found: NEW }],
-  ['before it deletes the file', { onDisk: 'old', next: null, found: OLD }],
-  ['after it has deleted the file', { onDisk: undefined, next: null, found: undefined }],
-] as const
-
-test.for(KILLED)('knows what a file contains when sync is killed %s', async ([
-  name,
-  { onDisk, next, found },
-]) => {
-  const brand = { folder: join(root, name), brandId: 'b' }
+/** What is in the place of the month's file, whose hash the state does not have. */
+test.for([
+  ['replaced the file', 'new', 2],
+  ['deleted the file', undefined, 0],
+] as const)('fetches a month again when sync was killed after it %s', async ([name, onDisk, rows]) => {
+  const brand = { folder: join(root, name), brandId: META.brandId }
+  const files = { [FILE]: { sha256: 'of the old file', from: META.fromDate, through: '1' } }
+  await writeState({ ...brand, state: { token: '1', fromDate: META.fromDate, files } })
   const path = monthPath(brand, FILE)
   await mkdir(dirname(path), { recursive: true })
   if (onDisk !== undefined) await writeFile(path, onDisk)
-  await storeNext(
-    { ...brand, state: { token: '1', fromDate: '2026-01-01', files: { [FILE]: OLD } } },
-    { file: FILE, content: next },
+  const days = [{ ...change, date: '2026-10-02', rows }]
+  const whole = [{ ...change, date: '2026-10-01', rows, changed_at: '1' }, ...days]
+  const { api, requests } = fakeApi(onDisk === undefined ? [page(whole)] : [page(days), page(whole)])
+  const copy = await openCopy(brand, brand.brandId)
+  const listing = await listChanges({ api, fromDate: undefined }, copy)
+  expect(requests.at(-1)?.url.searchParams.get('since')).toBe(null)
+  expect(fetchWindows('visibility', listing, copy.state)).toMatchObject(
+    onDisk === undefined ? [] : [{ from: '2026-10-01', to: '2026-10-02', rows: 4 }],
   )
-  const { state } = await readCopy(brand)
-  expect(state).toEqual({
-    token: '1',
-    fromDate: '2026-01-01',
-    files: found === undefined ? {} : { [FILE]: found },
-  })
 })
 
 test('names a state that is damaged', async () => {
