@@ -10,9 +10,11 @@ export const Schema = z.object({
 
 const Reference = z.object({ $ref: z.string() })
 
+const Terms = z.array(z.union([z.string(), z.object({ rate: z.string(), of: z.string() })]))
+
 const Formula = z.object({
-  part: z.string(),
-  whole: z.string(),
+  part: Terms,
+  whole: Terms,
   per: z.exactOptional(z.string()),
   breakdown: z.exactOptional(z.string()),
 })

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import type { Term } from '../../lib/operation.ts'
 import { toCode } from '../../site/formula.ts'
 import { figureOf } from './formulas.ts'
 import type { Generated } from './generated.ts'
@@ -64,7 +65,7 @@ const toField = ({ name, field, type, description }: Column, totals: readonly st
 })
 
 /** Returns a side of a formula in the language of calculated fields, where `$` marks a field. */
-const toExpression = (side: string): string =>
+const toExpression = (side: readonly Term[]): string =>
   toCode(side, {
     sum: (term) => `SUM(${term})`,
     field: (name) => `$${name}`,

@@ -1,5 +1,5 @@
 import type { Formula } from '../../lib/operation.ts'
-import { type Notation, summedFields, toCode } from '../../site/formula.ts'
+import { fieldsOf, type Notation, toCode } from '../../site/formula.ts'
 import type { Stream } from './streams.ts'
 
 /** A figure of a window: what a stream's formula computes. */
@@ -28,7 +28,7 @@ export function figureOf(stream: Stream): Figure | undefined {
   const rate = columns.find((column) => column.type === 'number' && !totals.includes(column.name))
   const per =
     formula.per === undefined ? [] : key.filter((column) => column !== 'brand_id' && column !== 'date')
-  const summed = [formula.part, formula.whole].flatMap(summedFields)
+  const summed = [formula.part, formula.whole].flatMap(fieldsOf)
   return {
     name: rate?.name ?? name,
     description: describe(title, per),
@@ -47,5 +47,5 @@ export const figuresOf = (streams: readonly Stream[]): Figure[] =>
 export function toSql({ part, whole }: Formula, notation: Notation): string {
   const dividend = toCode(part, notation)
   const divisor = toCode(whole, notation)
-  return `100.0 * ${/ [+-] /.test(part) ? `(${dividend})` : dividend} / nullif(${divisor}, 0)`
+  return `100.0 * ${part.length > 1 ? `(${dividend})` : dividend} / nullif(${divisor}, 0)`
 }

@@ -1,18 +1,7 @@
 import { utcDay } from 'd3-time'
+import type { Formula, Term } from '../../lib/operation.ts'
 
 export type Row = Readonly<Record<string, unknown>>
-
-type NumericRow = Readonly<Record<string, number>>
-
-/** The two sides of a formula, compiled to functions of rows. */
-export type CompiledFormula = {
-  readonly part: (rows: readonly NumericRow[]) => number
-  readonly whole: (rows: readonly NumericRow[]) => number
-}
-
-/** Sums a term over rows; compiled formulas call it. */
-export const sum = (rows: readonly NumericRow[], term: (row: NumericRow) => number): number =>
-  rows.reduce((total, row) => total + term(row), 0)
 
 /** The two sides of a formula over the rows of a line, on each day. */
 export type LineSums = {
@@ -30,22 +19,24 @@ export type FormulaSums = {
 }
 
 export type Metric = {
-  readonly formula: { readonly per?: string | undefined; readonly breakdown?: string | undefined }
-  readonly compiled: CompiledFormula
+  readonly formula: Pick<Formula, 'part' | 'whole'> & {
+    readonly per?: string | undefined
+    readonly breakdown?: string | undefined
+  }
   /** Name of the line of all rows. */
   readonly name: string
 }
 
 /** Adds up the sides of a formula, which are sums, row by row. Rows are in ascending order of their dates. */
-export function formulaSums({ formula: { per, breakdown }, compiled, name }: Metric) {
+export function formulaSums({ formula, name }: Metric) {
+  const { per, breakdown } = formula
   const fields = breakdown === undefined ? [per] : [per, breakdown]
   const groups = fields.map((field) => ({ field, lines: new Map<string, SumsByDay>() }))
   const dates = new Set<string>()
   return {
     add(row: Row): void {
       const date = String(row.date)
-      const numeric = [toNumbers(row)]
-      const [part, whole] = [compiled.part(numeric), compiled.whole(numeric)]
+      const [part, whole] = [rowValue(formula.part, row), rowValue(formula.whole, row)]
       dates.add(date)
       for (const { field, lines } of groups) {
         const line = field === undefined ? name : String(row[field])
@@ -72,8 +63,12 @@ export function formulaSums({ formula: { per, breakdown }, compiled, name }: Met
 type Sums = { readonly part: number; readonly whole: number }
 type SumsByDay = Map<string, Sums>
 
-const toNumbers = (row: Row): NumericRow =>
-  Object.fromEntries(Object.entries(row).map(([field, value]) => [field, Number(value)]))
+/** Returns the value of a side of a formula for one row. */
+const rowValue = (side: readonly Term[], row: Row): number =>
+  side.reduce<number>((sum, term) => {
+    if (typeof term === 'string') return sum + Number(row[term])
+    return sum + Math.round((Number(row[term.rate]) * Number(row[term.of])) / 100)
+  }, 0)
 
 /** Returns the days from the first to the last of these, which are in ascending order. */
 function everyDay(days: readonly string[]): string[] {

@@ -1,3 +1,4 @@
+import { toText } from '../formula.ts'
 import type { Endpoint, Field } from '../reference.ts'
 import { block, code, prose, table } from './syntax.ts'
 
@@ -35,8 +36,8 @@ function facts({ parameters, primaryKey, formula, statuses }: Endpoint): string 
 }
 
 function rate({ part, whole, per }: NonNullable<Endpoint['formula']>): string {
-  const divisor = whole.includes(' + ') ? `(${whole})` : whole
-  return `${code(`${part} / ${divisor} × 100`)}${per === undefined ? '' : `, per ${code(per)}`}`
+  const divisor = whole.length > 1 ? `(${toText(whole)})` : toText(whole)
+  return `${code(`${toText(part)} / ${divisor} × 100`)}${per === undefined ? '' : `, per ${code(per)}`}`
 }
 
 /** Names the type of a field. */

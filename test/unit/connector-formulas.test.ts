@@ -18,7 +18,7 @@ test('a figure has the name of its daily rate, and is grouped by what identifies
 })
 
 test('a formula divides whole sides', () => {
-  const formula = { part: 'sum(a) + sum(b)', whole: 'sum(c) + sum(round(d × e / 100))' }
+  const formula = { part: ['a', 'b'], whole: ['c', { rate: 'd', of: 'e' }] }
   expect(toSql(formula, sql)).toBe('100.0 * (sum(a) + sum(b)) / nullif(sum(c) + sum(round(d * e / 100)), 0)')
 })
 
