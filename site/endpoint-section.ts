@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
-import { toText } from './formula.ts'
+import { toText } from '../reference/formula.ts'
+import { type Endpoint, fileParameter, isPaged, type Parameter } from '../reference/reference.ts'
 import { breakable, type Html, prose } from './prose.ts'
-import { type Endpoint, fileParameter, isPaged, type Parameter } from './reference.ts'
 import { SAMPLES } from './samples.ts'
 
 /** Renders the section of an endpoint. */

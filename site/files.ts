@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import { bundleAsset, NOTICE } from '../charts/bundle-asset.ts'
 import document from '../functions/openapi.json' with { type: 'json' }
 import type { SiteFile } from '../lib/site.ts'
-import { bundleAsset, NOTICE } from './bundle-asset.ts'
+import { type Reference, readReference } from '../reference/reference.ts'
 import { llmsTxt } from './markdown/llms.ts'
 import { markdown } from './markdown/page.ts'
 import { page } from './page.ts'
-import { type Reference, readReference } from './reference.ts'
 
 /** The files of a site by their path below the site's. */
 type Files = Record<string, SiteFile>

@@ -1,7 +1,7 @@
-import type { Endpoint } from '../reference.ts'
-import { chart } from './chart.ts'
-import { dailyLines } from './daily-lines.ts'
-import { formulaSums } from './formula-sums.ts'
+import { chart } from '../../charts/chart.ts'
+import { dailyLines } from '../../charts/daily-lines.ts'
+import { formulaSums } from '../../charts/formula-sums.ts'
+import type { Endpoint } from '../../reference/reference.ts'
 import { completeDays, type LoadedRows } from './loaded-rows.ts'
 
 /** Renders the chart of an endpoint's formula over the loaded rows. Returns nothing without a formula or rows. */

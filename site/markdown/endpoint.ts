@@ -1,5 +1,5 @@
-import { toText } from '../formula.ts'
-import type { Endpoint, Field } from '../reference.ts'
+import { toText } from '../../reference/formula.ts'
+import type { Endpoint, Field } from '../../reference/reference.ts'
 import { block, code, prose, table } from './syntax.ts'
 
 /** Writes the section of an endpoint. */

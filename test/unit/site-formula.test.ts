@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { fieldsOf } from '../../reference/formula.ts'
 import { indentJson } from '../../site/browser/json.ts'
-import { fieldsOf } from '../../site/formula.ts'
 import { chartLines, figuresOf } from '../support/chart-lines.ts'
 import { reference } from '../support/reference.ts'
 

@@ -3,7 +3,7 @@ import { marked, type Token, type Tokens } from 'marked'
 import { describe, expect, test } from 'vitest'
 import document from '../../functions/openapi.json' with { type: 'json' }
 import { PLANS } from '../../lib/plans.ts'
-import { toText } from '../../site/formula.ts'
+import { toText } from '../../reference/formula.ts'
 import { endpointSection } from '../../site/markdown/endpoint.ts'
 import { llmsTxt } from '../../site/markdown/llms.ts'
 import { markdown } from '../../site/markdown/page.ts'

@@ -6,8 +6,8 @@ import document from '../../../functions/openapi.json' with { type: 'json' }
 import { PLANS } from '../../../lib/plans.ts'
 import { BUDGET } from '../../../lib/rate-limit.ts'
 import { EXAMPLE_ORIGIN } from '../../../lib/site.ts'
+import { toText } from '../../../reference/formula.ts'
 import { files } from '../../../site/files.ts'
-import { toText } from '../../../site/formula.ts'
 import { call } from '../../support/call.ts'
 import { reference } from '../../support/reference.ts'
 
