@@ -22,7 +22,7 @@ export default defineConfig({
       {
         test: {
           name: 'connectors',
-          include: ['test/connectors/**/*.test.ts'],
+          include: ['connectors/**/*.test.ts', 'test/connectors/**/*.test.ts'],
           ...overServers,
           // Includes the installation of an engine.
           testTimeout: 600_000,

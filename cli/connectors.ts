@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { generate, outdated, writeGenerated } from '../connectors/definition/generated.ts'
+import { generate, outdated, writeGenerated } from '../connectors/generate/generated.ts'
 import { UsageError } from '../drizzle/db/connect.ts'
 import { run } from './run.ts'
 

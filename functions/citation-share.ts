@@ -20,6 +20,6 @@ and date of the answer. Citation Share of a period: \`sum(owned_citations) / sum
   row: CitationShareRow,
   primaryKey: ['date', 'url'],
   rows: dailyCitationShare,
-  formula: { part: 'sum(owned_citations)', whole: 'sum(citations)' },
+  formula: { part: ['owned_citations'], whole: ['citations'] },
   key: ['date', 'url_hash'],
 })

@@ -23,8 +23,8 @@ row. Rate of a period, per competitor: \`sum(competitor_visible_responses) / sum
   primaryKey: ['date', 'competitor_name'],
   rows: dailyCompetitors,
   formula: {
-    part: 'sum(competitor_visible_responses)',
-    whole: 'sum(total_responses)',
+    part: ['competitor_visible_responses'],
+    whole: ['total_responses'],
     per: 'competitor_name',
   },
   key: ['date', 'competitor_name'],

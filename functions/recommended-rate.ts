@@ -22,8 +22,8 @@ Data starts on 2026-09-22. The number of answers that recommend the entity is
   primaryKey: ['date', 'is_brand', 'entity_name'],
   rows: dailyRecommendedRate,
   formula: {
-    part: 'sum(round(recommended_rate × judged_answers / 100))',
-    whole: 'sum(judged_answers)',
+    part: [{ rate: 'recommended_rate', of: 'judged_answers' }],
+    whole: ['judged_answers'],
     per: 'entity_name',
   },
   key: ['date', 'is_competitor', 'entity_name'],

@@ -24,6 +24,6 @@ undefined when both sums are 0.`,
   row: SentimentRow,
   primaryKey: ['date'],
   rows: dailySentiment,
-  formula: { part: 'sum(positive_weight)', whole: 'sum(positive_weight) + sum(negative_weight)' },
+  formula: { part: ['positive_weight'], whole: ['positive_weight', 'negative_weight'] },
   key: ['date'],
 })

@@ -22,6 +22,6 @@ Rate of a period: \`sum(visible_count) / sum(total_prompts) × 100\`.`,
   row: VisibilityRow,
   primaryKey: ['date', 'model_id', 'market_id'],
   rows: dailyVisibility,
-  formula: { part: 'sum(visible_count)', whole: 'sum(total_prompts)', breakdown: 'model_id' },
+  formula: { part: ['visible_count'], whole: ['total_prompts'], breakdown: 'model_id' },
   key: ['date', 'model_id', 'market_id'],
 })

@@ -2,10 +2,16 @@ import type { Deprecation } from './deprecation.ts'
 import type { PreparedStatement } from './prepared-statement.ts'
 import type { RowSchema } from './row.ts'
 
-/** How to compute a window's figure from sums over its rows: part / whole × 100, undefined when `whole` is 0. */
+/** A field of a row, or the count that a rate in percent stands for: round(rate × of / 100). */
+export type Term = string | { readonly rate: string; readonly of: string }
+
+/**
+ * How to compute a window's figure: part / whole × 100, undefined when `whole` is 0. Each side adds up the sums of its
+ * terms over the window's rows.
+ */
 export type Formula = {
-  readonly part: string
-  readonly whole: string
+  readonly part: readonly Term[]
+  readonly whole: readonly Term[]
   /** Field whose values have a figure each. */
   readonly per?: string
   /** Field whose values have a figure each, next to the figure of all rows. */

@@ -1,6 +1,7 @@
 import { html } from 'hono/html'
+import { toText } from '../reference/formula.ts'
+import { type Endpoint, fileParameter, isPaged, type Parameter } from '../reference/reference.ts'
 import { breakable, type Html, prose } from './prose.ts'
-import { type Endpoint, fileParameter, isPaged, type Parameter } from './reference.ts'
 import { SAMPLES } from './samples.ts'
 
 /** Renders the section of an endpoint. */
@@ -16,8 +17,8 @@ export function endpointSection(endpoint: Endpoint, ids: ReadonlySet<string>): H
       ${
         formula &&
         html`<figure class="formula" aria-label="Formula">
-        <div><code>${formula.part}</code></div>
-        <div class="over"><code>${formula.whole}</code></div>
+        <div><code>${toText(formula.part)}</code></div>
+        <div class="over"><code>${toText(formula.whole)}</code></div>
         <div class="times">× 100</div>
         ${formula.per && html`<figcaption>per <code>${formula.per}</code></figcaption>`}
         ${formula.breakdown && html`<figcaption>of all rows, or per <code>${formula.breakdown}</code></figcaption>`}

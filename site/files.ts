@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import { bundleAsset, NOTICE } from '../charts/bundle-asset.ts'
 import document from '../functions/openapi.json' with { type: 'json' }
 import type { SiteFile } from '../lib/site.ts'
-import { bundleAsset, NOTICE } from './bundle-asset.ts'
-import { toFunctionCode } from './formula.ts'
+import { type Reference, readReference } from '../reference/reference.ts'
 import { llmsTxt } from './markdown/llms.ts'
 import { markdown } from './markdown/page.ts'
 import { page } from './page.ts'
-import { type Reference, readReference } from './reference.ts'
 
 /** The files of a site by their path below the site's. */
 type Files = Record<string, SiteFile>
@@ -61,13 +60,8 @@ export async function files(): Promise<Files> {
   }
 }
 
-/** Returns the source of the page's script: the endpoints, and their formulas compiled to functions. */
+/** Returns the source of the page's script. */
 function entryPoint({ endpoints }: Reference): string {
-  const formulas = endpoints.flatMap(({ id, formula }) => {
-    if (formula === undefined) return []
-    const [part, whole] = [formula.part, formula.whole].map(toFunctionCode)
-    return [`${JSON.stringify(id)}: { part: ${part}, whole: ${whole} }`]
-  })
   // The page already contains the descriptions and examples.
   const withoutProse = endpoints.map((endpoint) => ({
     ...endpoint,
@@ -78,7 +72,6 @@ function entryPoint({ endpoints }: Reference): string {
   }))
   return `
 ${NOTICE}
-import { sum } from './browser/formula-sums.ts'
 import { main } from './browser/main.ts'
-main(${JSON.stringify(withoutProse)}, { ${formulas.join(', ')} })`
+main(${JSON.stringify(withoutProse)})`
 }

@@ -1,8 +1,8 @@
 import { html } from 'hono/html'
+import type { Reference } from '../reference/reference.ts'
 import { endpointSection } from './endpoint-section.ts'
 import { limits } from './limits.ts'
 import { type Html, prose } from './prose.ts'
-import type { Reference } from './reference.ts'
 
 type Page = {
   readonly reference: Reference

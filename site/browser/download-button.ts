@@ -1,5 +1,5 @@
+import { find } from '../../charts/elements.ts'
 import { amount, downloadCsv } from './download.ts'
-import { find } from './elements.ts'
 import type { ApiRequest } from './request.ts'
 
 /** Makes the button of a form download its rows as CSV. While it does, the same button cancels. */

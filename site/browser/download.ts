@@ -1,5 +1,5 @@
+import { createElement } from '../../charts/elements.ts'
 import { rowCounter } from './csv.ts'
-import { createElement } from './elements.ts'
 import { type ApiRequest, fetchResponse } from './request.ts'
 import { errorOf } from './response-view.ts'
 

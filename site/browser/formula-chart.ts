@@ -1,20 +1,13 @@
-import type { Endpoint } from '../reference.ts'
-import { chart } from './chart.ts'
-import { dailyLines } from './daily-lines.ts'
-import { type CompiledFormula, formulaSums } from './formula-sums.ts'
+import { chart } from '../../charts/chart.ts'
+import { dailyLines } from '../../charts/daily-lines.ts'
+import { formulaSums } from '../../charts/formula-sums.ts'
+import type { Endpoint } from '../../reference/reference.ts'
 import { completeDays, type LoadedRows } from './loaded-rows.ts'
 
-type Metric = {
-  readonly endpoint: Endpoint
-  readonly compiled: CompiledFormula | undefined
-  readonly loaded: LoadedRows
-}
-
 /** Renders the chart of an endpoint's formula over the loaded rows. Returns nothing without a formula or rows. */
-export function formulaChart({ endpoint, compiled, loaded }: Metric): Node[] {
-  const { summary, formula } = endpoint
-  if (formula === undefined || compiled === undefined || loaded.rows.length === 0) return []
-  const sums = formulaSums({ formula, compiled, name: summary })
+export function formulaChart({ summary, formula }: Endpoint, loaded: LoadedRows): Node[] {
+  if (formula === undefined || loaded.rows.length === 0) return []
+  const sums = formulaSums({ formula, name: summary })
   for (const row of completeDays(loaded)) sums.add(row)
   const note =
     loaded.next === null ? '' : `Rows of ${loaded.rows.at(-1)?.date} can continue on the next page.`

@@ -4,7 +4,7 @@ import py from '@speed-highlight/core/languages/py.js'
 import sql from '@speed-highlight/core/languages/sql.js'
 import ts from '@speed-highlight/core/languages/ts.js'
 import { tokenizeWith } from '@speed-highlight/core/tokenize'
-import { createElement } from './elements.ts'
+import { createElement } from '../../charts/elements.ts'
 
 const GRAMMARS = { curl: bash, json, python: py, sql, typescript: ts }
 

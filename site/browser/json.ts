@@ -1,4 +1,4 @@
-import type { Row } from './formula-sums.ts'
+import type { Row } from '../../charts/formula-sums.ts'
 
 /** A token of JSON: a string, a punctuation mark, or a number or literal. */
 const TOKEN = /"(?:[^"\\]|\\.)*"|[[\]{},:]|[^[\]{},:"\s]+/g

@@ -1,6 +1,6 @@
-import type { Endpoint } from '../reference.ts'
-import { find } from './elements.ts'
-import type { Row } from './formula-sums.ts'
+import { find } from '../../charts/elements.ts'
+import type { Row } from '../../charts/formula-sums.ts'
+import type { Endpoint } from '../../reference/reference.ts'
 import { sendRequest } from './request.ts'
 import { errorOf, NO_RESPONSE, rowsOf, SENDING } from './response-view.ts'
 

@@ -1,9 +1,9 @@
-import { type Endpoint, isPaged } from '../reference.ts'
+import { createElement, find, findAll } from '../../charts/elements.ts'
+import type { Row } from '../../charts/formula-sums.ts'
+import { type Endpoint, isPaged } from '../../reference/reference.ts'
 import type { SampleRequest } from '../samples/request.ts'
 import { enableDownload } from './download-button.ts'
-import { createElement, find, findAll } from './elements.ts'
 import { formulaChart } from './formula-chart.ts'
-import type { CompiledFormula, Row } from './formula-sums.ts'
 import { showCode } from './highlight.ts'
 import { enableKeyForm } from './key-form.ts'
 import { addPage, type LoadedRows } from './loaded-rows.ts'
@@ -12,10 +12,7 @@ import { details, NO_RESPONSE, nextCursorOf, rowsOf, SENDING, summary } from './
 import { showSamples } from './sample-tabs.ts'
 
 /** Makes the page interactive: code samples, request forms, and the key, which stays in its input. */
-export function main(
-  endpoints: readonly Endpoint[],
-  formulas: Readonly<Record<string, CompiledFormula>>,
-): void {
+export function main(endpoints: readonly Endpoint[]): void {
   const forms = findAll(HTMLFormElement, 'form.try')
   const listing = endpoints.find((endpoint) => !isPaged(endpoint))
   if (listing === undefined) throw new Error('No endpoint lists the brands')
@@ -80,7 +77,7 @@ export function main(
       const page = { rows: rowsOf(response), next: nextCursorOf(response) }
       const rows = addPage(loaded.get(endpoint.id), query.cursor ?? '', page)
       loaded.set(endpoint.id, rows)
-      charts.push(...formulaChart({ endpoint, compiled: formulas[endpoint.id], loaded: rows }))
+      charts.push(...formulaChart(endpoint, rows))
     }
     detailsElement.replaceChildren(...charts, ...details(response, endpoint))
     offerNextPage(form, response)

@@ -1,4 +1,5 @@
-import type { Endpoint, Field } from '../reference.ts'
+import { toText } from '../../reference/formula.ts'
+import type { Endpoint, Field } from '../../reference/reference.ts'
 import { block, code, prose, table } from './syntax.ts'
 
 /** Writes the section of an endpoint. */
@@ -35,8 +36,8 @@ function facts({ parameters, primaryKey, formula, statuses }: Endpoint): string 
 }
 
 function rate({ part, whole, per }: NonNullable<Endpoint['formula']>): string {
-  const divisor = whole.includes(' + ') ? `(${whole})` : whole
-  return `${code(`${part} / ${divisor} × 100`)}${per === undefined ? '' : `, per ${code(per)}`}`
+  const divisor = whole.length > 1 ? `(${toText(whole)})` : toText(whole)
+  return `${code(`${toText(part)} / ${divisor} × 100`)}${per === undefined ? '' : `, per ${code(per)}`}`
 }
 
 /** Names the type of a field. */

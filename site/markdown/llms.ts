@@ -1,6 +1,6 @@
 import { BASE } from '../../lib/app.ts'
 import { EXAMPLE_ORIGIN } from '../../lib/site.ts'
-import type { Reference } from '../reference.ts'
+import type { Reference } from '../../reference/reference.ts'
 import { prose } from './syntax.ts'
 
 const URL = EXAMPLE_ORIGIN + BASE

@@ -1,7 +1,7 @@
 import { BASE } from '../../lib/app.ts'
 import { EXAMPLE_ORIGIN } from '../../lib/site.ts'
+import type { Endpoint, Reference } from '../../reference/reference.ts'
 import { LIMITS, PLAN_LIMITS } from '../limits.ts'
-import type { Endpoint, Reference } from '../reference.ts'
 import { addressOf, USER_AGENT } from '../samples/request.ts'
 import { compact, endpointSection, typeName } from './endpoint.ts'
 import { sections } from './sections.ts'

@@ -1,4 +1,4 @@
-import { type Endpoint, isPaged, listsChanges } from '../reference.ts'
+import { type Endpoint, isPaged, listsChanges } from '../../reference/reference.ts'
 import { addressOf, type SampleRequest, storingComment, tableOf, USER_AGENT } from './request.ts'
 
 /** Writes a shell script for curl and jq that replaces the pulled days in a file of the brand. */

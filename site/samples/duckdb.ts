@@ -1,5 +1,5 @@
-import { sql, toCode } from '../formula.ts'
-import { type Endpoint, isPaged, listsChanges } from '../reference.ts'
+import { sql, toCode } from '../../reference/formula.ts'
+import { type Endpoint, isPaged, listsChanges } from '../../reference/reference.ts'
 import { addressOf, type SampleRequest, storingComment, tableOf, USER_AGENT } from './request.ts'
 
 /** Writes a script for the DuckDB command line that replaces the pulled days in a table. */

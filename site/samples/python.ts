@@ -1,5 +1,5 @@
-import { type Notation, toCode } from '../formula.ts'
-import { type Endpoint, isPaged, listsChanges } from '../reference.ts'
+import { type Notation, toCode } from '../../reference/formula.ts'
+import { type Endpoint, isPaged, listsChanges } from '../../reference/reference.ts'
 import { parametersOf, type SampleRequest, storingComment, tableOf, USER_AGENT } from './request.ts'
 import { insertInto, sqliteColumns, sqliteDefinitions, wrapped } from './sqlite.ts'
 

@@ -1,4 +1,4 @@
-import { type Endpoint, isPaged, listsChanges } from '../reference.ts'
+import { type Endpoint, isPaged, listsChanges } from '../../reference/reference.ts'
 
 /** The request that a code sample sends. */
 export type SampleRequest = {

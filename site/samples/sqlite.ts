@@ -1,4 +1,4 @@
-import { type Endpoint, isPaged, listsChanges } from '../reference.ts'
+import { type Endpoint, isPaged, listsChanges } from '../../reference/reference.ts'
 import { tableOf } from './request.ts'
 
 const TYPES: Readonly<Record<string, string>> = { integer: 'INTEGER', number: 'REAL', boolean: 'INTEGER' }

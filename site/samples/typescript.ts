@@ -1,6 +1,6 @@
-import { camelCase } from '../camel-case.ts'
-import { javascript, toCode } from '../formula.ts'
-import { type Endpoint, isPaged, listsChanges } from '../reference.ts'
+import { camelCase } from '../../reference/camel-case.ts'
+import { javascript, toCode } from '../../reference/formula.ts'
+import { type Endpoint, isPaged, listsChanges } from '../../reference/reference.ts'
 import { parametersOf, type SampleRequest, storingComment, tableOf, USER_AGENT } from './request.ts'
 import { insertInto, sqliteColumns, sqliteDefinitions, wrapped } from './sqlite.ts'
 

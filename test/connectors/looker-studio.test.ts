@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest'
-import { readStreams } from '../../connectors/definition/streams.ts'
+import { fillMetrics } from '../../connectors/test-support/fill-metrics.ts'
+import { readStreams } from '../../reference/streams.ts'
 import { call, pull, type Row } from '../support/call.ts'
 import { type Tenant, tenant } from '../support/tenant.ts'
 import { database } from '../support/world.ts'
 import { type Script, startAppsScript } from './apps-script.ts'
-import { fillMetrics } from './fill-metrics.ts'
 
 // Runs connectors/looker-studio in Node, over a stand-in for DataStudioApp and the real service.
 

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest'
-import { readStreams } from '../../connectors/definition/streams.ts'
+import { fillMetrics } from '../../connectors/test-support/fill-metrics.ts'
 import type { Intercept } from '../../emulator/workers/outbound.ts'
+import { readStreams } from '../../reference/streams.ts'
 import { call, pull, type Row } from '../support/call.ts'
 import { daysAgo } from '../support/clock.ts'
 import { fillDaily } from '../support/daily.ts'
@@ -8,7 +9,6 @@ import { startOwnService } from '../support/own-service.ts'
 import { type Tenant, tenant } from '../support/tenant.ts'
 import { database } from '../support/world.ts'
 import { type Options, type Script, startAppsScript, type World } from './apps-script.ts'
-import { fillMetrics } from './fill-metrics.ts'
 
 // Runs connectors/sheets in Node, over stand-ins for Google's services and the real service.
 

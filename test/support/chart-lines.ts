@@ -1,5 +1,5 @@
-import { type DailyLines, dailyLines } from '../../site/browser/daily-lines.ts'
-import { formulaSums, type Metric, type Row } from '../../site/browser/formula-sums.ts'
+import { type DailyLines, dailyLines } from '../../charts/daily-lines.ts'
+import { formulaSums, type Metric, type Row } from '../../charts/formula-sums.ts'
 
 /** Returns the lines of the chart of a formula over rows. */
 export function chartLines({ rows, ...metric }: Metric & { readonly rows: readonly Row[] }): DailyLines {

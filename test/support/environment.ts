@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 const CACHE = fileURLToPath(new URL('../../.cache/python/', import.meta.url))
-const REQUIREMENTS = fileURLToPath(new URL('../connectors/requirements/', import.meta.url))
+const REQUIREMENTS = fileURLToPath(new URL('../../connectors/requirements/', import.meta.url))
 /** Installs packages in a fifth of pip's time. */
 const UV = 'uv==0.13.9'
 

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
-import { addDays } from '../../connectors/typescript/cli/days.ts'
 import { type Answer, call, pull, type Row } from './call.ts'
 import {
   answer,
@@ -15,6 +14,10 @@ import {
   type Said,
   type Values,
 } from './world.ts'
+
+/** Returns the day that many days later. */
+export const addDays = (day: string, days: number): string =>
+  new Date(Date.parse(day) + days * 86_400_000).toISOString().slice(0, 10)
 
 /** A brand in an organization of its own, with what it takes to give it answers and to read it. */
 export type Scene = {

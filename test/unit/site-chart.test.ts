@@ -1,12 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { sum } from '../../site/browser/formula-sums.ts'
 import { addPage, completeDays } from '../../site/browser/loaded-rows.ts'
 import { chartLines } from '../support/chart-lines.ts'
 
-const compiled = {
-  part: (rows: readonly Readonly<Record<string, number>>[]) => sum(rows, ({ hits = 0 }) => hits),
-  whole: (rows: readonly Readonly<Record<string, number>>[]) => sum(rows, ({ all = 0 }) => all),
-}
+const formula = { part: ['hits'], whole: ['all'] }
+
 describe('the lines of a chart', () => {
   test('apply the formula to the rows of each day', () => {
     const rows = [
@@ -14,7 +11,7 @@ describe('the lines of a chart', () => {
       { date: '2026-02-27', hits: 0, all: 3 },
       { date: '2026-02-28', hits: 1, all: 2 },
     ]
-    expect(chartLines({ rows, formula: {}, compiled, name: 'Rate' })).toEqual({
+    expect(chartLines({ rows, formula, name: 'Rate' })).toEqual({
       days: ['2026-02-27', '2026-02-28'],
       lead: false,
       lines: [{ name: 'Rate', figure: (2 / 6) * 100, values: [25, 50] }],
@@ -27,7 +24,7 @@ describe('the lines of a chart', () => {
       { date: '2026-03-01', hits: 0, all: 0 },
       { date: '2026-03-02', hits: 0, all: 1 },
     ]
-    const { days, lines } = chartLines({ rows, formula: {}, compiled, name: 'Rate' })
+    const { days, lines } = chartLines({ rows, formula, name: 'Rate' })
     expect(days).toEqual(['2026-02-27', '2026-02-28', '2026-03-01', '2026-03-02'])
     expect(lines[0]?.values).toEqual([100, null, null, 0])
   })
@@ -40,7 +37,7 @@ describe('the lines of a chart', () => {
   ]
 
   test('are one for each value of the field per, in the order of their figures', () => {
-    const { lines } = chartLines({ rows: mixed, formula: { per: 'who' }, compiled, name: 'Rate' })
+    const { lines } = chartLines({ rows: mixed, formula: { ...formula, per: 'who' }, name: 'Rate' })
     expect(lines).toEqual([
       { name: 'high', figure: 87.5, values: [75, 100] },
       { name: 'low', figure: 25, values: [25, null] },
@@ -51,8 +48,7 @@ describe('the lines of a chart', () => {
   test('are the whole, then one for each value of the field breakdown', () => {
     const { lines } = chartLines({
       rows: mixed,
-      formula: { breakdown: 'who' },
-      compiled,
+      formula: { ...formula, breakdown: 'who' },
       name: 'Rate',
     })
     expect(lines.map(({ name }) => name)).toEqual(['Rate', 'high', 'low', 'none'])
@@ -60,7 +56,7 @@ describe('the lines of a chart', () => {
   })
 
   test('are none without rows', () => {
-    expect(chartLines({ rows: [], formula: {}, compiled, name: 'Rate' }).lines).toEqual([])
+    expect(chartLines({ rows: [], formula, name: 'Rate' }).lines).toEqual([])
   })
 })
 

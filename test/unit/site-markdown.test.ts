@@ -3,6 +3,7 @@ import { marked, type Token, type Tokens } from 'marked'
 import { describe, expect, test } from 'vitest'
 import document from '../../functions/openapi.json' with { type: 'json' }
 import { PLANS } from '../../lib/plans.ts'
+import { toText } from '../../reference/formula.ts'
 import { endpointSection } from '../../site/markdown/endpoint.ts'
 import { llmsTxt } from '../../site/markdown/llms.ts'
 import { markdown } from '../../site/markdown/page.ts'
@@ -80,7 +81,7 @@ test.each(reference.endpoints)('describes /$id', ({
   expect(facts).toContain(`Statuses: ${statuses.join(', ')}`)
   expect(facts).toContain(`Primary key (x-primary-key): ${primaryKey.join(', ')}`)
   for (const { name } of parameters) expect(facts[0]).toContain(name)
-  for (const side of [formula?.part, formula?.whole]) expect(facts.at(-1)).toContain(side ?? '')
+  for (const side of [formula?.part, formula?.whole]) expect(facts.at(-1)).toContain(toText(side ?? []))
   expect(rowsOf(tokens)).toEqual(
     fields.map(({ name, type, nullable, additive, description }) => [
       name,

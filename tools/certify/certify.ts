@@ -1,4 +1,4 @@
-import { readStreams } from '../../connectors/definition/streams.ts'
+import { readStreams } from '../../reference/streams.ts'
 import { carryOver, type Texts, textsOf } from './compare.ts'
 import { parseCopy } from './copies.ts'
 import { life, type Step } from './life.ts'

@@ -1,4 +1,4 @@
-import type { ColumnType } from '../../connectors/definition/streams.ts'
+import type { ColumnType } from '../../reference/streams.ts'
 
 /** Returns a value in the one form in which values of a column are compared, whatever type they are stored in. */
 export function comparable(type: ColumnType, value: unknown): unknown {

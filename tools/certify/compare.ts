@@ -1,4 +1,4 @@
-import type { Column, Stream } from '../../connectors/definition/streams.ts'
+import type { Column, Stream } from '../../reference/streams.ts'
 import { comparable } from './comparable.ts'
 import type { Copy } from './copies.ts'
 import type { Row, Tables } from './service.ts'

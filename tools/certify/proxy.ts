@@ -1,5 +1,5 @@
-import { readStreams } from '../../connectors/definition/streams.ts'
 import { BASE } from '../../lib/app.ts'
+import { readStreams } from '../../reference/streams.ts'
 import { type ProxyFault, startProxyWith } from '../../test/support/proxy.ts'
 
 /** A fault of a request, or null. `only: 'metrics'` passes on all but metrics. */

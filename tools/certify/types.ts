@@ -1,4 +1,4 @@
-import type { ColumnType, Stream } from '../../connectors/definition/streams.ts'
+import type { ColumnType, Stream } from '../../reference/streams.ts'
 import { plain } from './compare.ts'
 import type { Copy } from './copies.ts'
 

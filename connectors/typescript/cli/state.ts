@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { replaceFile, sha256 } from './folder.ts'
+import { replaceFile } from './folder.ts'
 import { UsageError } from './usage-error.ts'
 
 /** What a month's file contains: days from `from` on, with all changes through `through`. */
@@ -15,8 +15,6 @@ export type BrandState = {
   fromDate: string
   /** By `<endpoint>/<YYYY-MM>`. */
   readonly files: Record<string, MonthState>
-  /** The file that is being replaced, and what it will contain; null when it will be deleted. */
-  next?: { readonly file: string; readonly content: MonthState | null }
 }
 
 /** The files of a brand in a folder. */
@@ -34,18 +32,11 @@ const stateFolder = (folder: string): string => join(folder, '_state')
 
 const statePath = ({ folder, brandId }: Brand): string => join(stateFolder(folder), `${brandId}.json`)
 
-/** Returns where the copy of a brand stands, also when a sync was killed. Throws `UsageError` for a damaged state. */
+/** Returns where the copy of a brand stands. Throws `UsageError` for a damaged state. */
 export async function readCopy(brand: Brand): Promise<BrandCopy> {
   const path = statePath(brand)
   if (!existsSync(path)) return { ...brand, state: { token: null, fromDate: '', files: {} } }
-  const copy = { ...brand, state: parse(await readFile(path, 'utf8'), path) }
-  const { next } = copy.state
-  if (next !== undefined) {
-    const isReplaced = (await sha256(monthPath(brand, next.file))) === next.content?.sha256
-    if (isReplaced) setContent(copy.state, next)
-    delete copy.state.next
-  }
-  return copy
+  return { ...brand, state: parse(await readFile(path, 'utf8'), path) }
 }
 
 function parse(text: string, path: string): BrandState {
@@ -58,25 +49,7 @@ function parse(text: string, path: string): BrandState {
   }
 }
 
-/** Stores what a file will contain, before it is replaced. */
-export async function storeNext(copy: BrandCopy, next: NonNullable<BrandState['next']>): Promise<void> {
-  copy.state.next = next
-  await writeState(copy)
-}
-
-/** Stores that the file has been replaced. */
-export async function storeReplaced(copy: BrandCopy): Promise<void> {
-  const { next } = copy.state
-  if (next !== undefined) setContent(copy.state, next)
-  delete copy.state.next
-  await writeState(copy)
-}
-
-function setContent({ files }: BrandState, { file, content }: NonNullable<BrandState['next']>): void {
-  if (content === null) delete files[file]
-  else files[file] = content
-}
-
+/** Stores where the copy of a brand stands. */
 export const writeState = ({ state, ...brand }: BrandCopy): Promise<void> =>
   replaceFile(statePath(brand), async (path) => {
     await writeFile(path, `${JSON.stringify(state, null, 1)}\n`)

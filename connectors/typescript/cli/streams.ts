@@ -19,10 +19,12 @@ export type Stream = {
   readonly formula: Formula | null
 }
 
+type Term = string | { readonly rate: string; readonly of: string }
+
 /** A rate of a window: part / whole × 100, over all rows or for each value of a column. */
 export type Formula = {
-  readonly part: string
-  readonly whole: string
+  readonly part: readonly Term[]
+  readonly whole: readonly Term[]
   readonly per?: string | undefined
   readonly breakdown?: string | undefined
 }

@@ -3,7 +3,7 @@ import { replaceFile, sha256 } from './folder.ts'
 import type { FetchWindow, Listing } from './listing.ts'
 import { mergeMonth, type Part, type SortedRows, sortedRows } from './month.ts'
 import { type Row, readParquet, writeParquet } from './parquet.ts'
-import { type BrandCopy, monthPath, storeNext, storeReplaced } from './state.ts'
+import { type BrandCopy, monthPath, writeState } from './state.ts'
 import type { Stream } from './streams.ts'
 import type { Sync } from './sync.ts'
 
@@ -45,17 +45,16 @@ async function writeMonth(
   const path = monthPath(copy, file)
   const old = sortedRows(state.files[file] === undefined ? none() : readParquet(path, columns))
   let rows = 0
+  let hash: string | undefined
   await replaceFile(path, async (unfinished) => {
     rows = await writeParquet(unfinished, columns, mergeMonth(old, parts))
-    const hash = await sha256(unfinished)
-    const content =
-      rows === 0 || hash === undefined
-        ? null
-        : { sha256: hash, from: listing.fromDate, through: listing.token ?? '' }
-    await storeNext(copy, { file, content })
+    hash = await sha256(unfinished)
     return rows > 0
   })
-  await storeReplaced(copy)
+  // After a kill before the state is written, the next sync finds another hash and fetches the month again.
+  if (rows === 0 || hash === undefined) delete state.files[file]
+  else state.files[file] = { sha256: hash, from: listing.fromDate, through: listing.token ?? '' }
+  await writeState(copy)
   progress.log('file', { brand: brandId, endpoint, month, rows })
 }
 

@@ -6,6 +6,7 @@ import document from '../../../functions/openapi.json' with { type: 'json' }
 import { PLANS } from '../../../lib/plans.ts'
 import { BUDGET } from '../../../lib/rate-limit.ts'
 import { EXAMPLE_ORIGIN } from '../../../lib/site.ts'
+import { toText } from '../../../reference/formula.ts'
 import { files } from '../../../site/files.ts'
 import { call } from '../../support/call.ts'
 import { reference } from '../../support/reference.ts'
@@ -114,7 +115,7 @@ test('describes every endpoint, field, formula, parameter, status, header and li
     for (const part of [path, summary, description]) expectText(part)
     for (const part of [...fields, ...parameters])
       for (const each of [part.name, part.description]) expectText(each)
-    for (const side of [formula?.part, formula?.whole]) if (side !== undefined) expectText(side)
+    for (const side of [formula?.part, formula?.whole]) if (side !== undefined) expectText(toText(side))
   }
   for (const { status, description, message = '' } of reference.responses)
     for (const part of [status, description, message]) expectText(part)

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { bundleAsset, NOTICE } from '../../../../site/bundle-asset.ts'
+import { bundleAsset, NOTICE } from '../../../../charts/bundle-asset.ts'
 
 /** What the report's page contains besides its data. */
 export type Assets = { readonly script: string; readonly style: string }

@@ -1,7 +1,6 @@
-import { type FormulaSums, formulaSums } from '../../../../site/browser/formula-sums.ts'
-import { compileFormula } from '../../../../site/compile-formula.ts'
-import { firstSentence } from '../../../../site/first-sentence.ts'
-import { summedFields } from '../../../../site/formula.ts'
+import { type FormulaSums, formulaSums } from '../../../../charts/formula-sums.ts'
+import { firstSentence } from '../../../../reference/first-sentence.ts'
+import { fieldsOf } from '../../../../reference/formula.ts'
 import type { Formula, Stream } from '../streams.ts'
 import { type Files, readMetric } from './read-files.ts'
 import type { MetricReport } from './report-data.ts'
@@ -12,8 +11,8 @@ type Metric = Stream & { readonly formula: Formula }
 export async function readFormula(files: Files, stream: Metric, brandName: unknown): Promise<MetricReport> {
   const { title, formula, columns } = stream
   const { part, whole, per, breakdown } = formula
-  const sums = formulaSums({ formula, compiled: compileFormula(formula), name: title })
-  const names = ['date', per, breakdown, ...summedFields(part), ...summedFields(whole)]
+  const sums = formulaSums({ formula, name: title })
+  const names = ['date', per, breakdown, ...fieldsOf(part), ...fieldsOf(whole)]
   const needed = columns.filter(({ name }) => names.includes(name))
   for await (const row of readMetric(files, { ...stream, columns: needed })) sums.add(row)
   const hasBrand = columns.some(({ name }) => name === 'is_brand')

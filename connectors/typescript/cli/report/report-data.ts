@@ -1,4 +1,4 @@
-import type { FormulaSums } from '../../../../site/browser/formula-sums.ts'
+import type { FormulaSums } from '../../../../charts/formula-sums.ts'
 
 /** What the report shows of a metric that has a formula. */
 export type MetricReport = {

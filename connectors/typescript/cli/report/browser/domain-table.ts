@@ -1,5 +1,5 @@
-import { createElement } from '../../../../../site/browser/elements.ts'
-import { percent } from '../../../../../site/browser/legend.ts'
+import { createElement } from '../../../../../charts/elements.ts'
+import { percent } from '../../../../../charts/legend.ts'
 import type { CitedDomains } from '../report-data.ts'
 
 const integer = new Intl.NumberFormat('en')

@@ -1,4 +1,4 @@
-import { createElement, find } from '../../../../../site/browser/elements.ts'
+import { createElement, find } from '../../../../../charts/elements.ts'
 import type { BrandReport } from '../report-data.ts'
 import { brandSection, sectionId } from './brand-section.ts'
 

@@ -1,4 +1,4 @@
-import type { FormulaSums } from '../../../../../site/browser/formula-sums.ts'
+import type { FormulaSums } from '../../../../../charts/formula-sums.ts'
 
 /** Returns the sums of the days from this one on. */
 export function sumsFrom(sums: FormulaSums, firstDay: string): FormulaSums {

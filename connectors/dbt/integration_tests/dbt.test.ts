@@ -1,0 +1,207 @@
+import { execFile } from 'node:child_process'
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
+import { readStreams } from '../../../reference/streams.ts'
+import { environment } from '../../../test/support/environment.ts'
+import type { Tenant } from '../../../test/support/tenant.ts'
+import { database } from '../../../test/support/world.ts'
+import { dltCommand, dltEnvironment } from '../../dlt/tests/dlt.ts'
+import { figuresOf } from '../../generate/formulas.ts'
+import { brandWithAnswers, COUNTED_FIGURES, countFigure, DAYS } from '../../test-support/answers.ts'
+import { copiesOfDlt, exportsOf, importOf } from '../../test-support/copies.ts'
+import { dbtEnvironment } from '../../test-support/exact-models.ts'
+import { type Server, startPostgres } from '../../test-support/postgres.ts'
+import { runPython } from './python.ts'
+
+// Builds connectors/dbt over copies of one brand that dlt and imitations of two loaders made, and compares its figures with counts of the raw rows.
+
+const db = database()
+const streams = readStreams()
+const DBT_PACKAGE = fileURLToPath(new URL('..', import.meta.url))
+
+/** What a step returns: rows of SQL, or nodes of dbt. */
+type Result = readonly Readonly<Record<string, string | number | boolean | null>>[]
+type Step = { readonly sql: string } | { readonly dbt: readonly string[] }
+
+const LOADERS = ['dlt', 'airbyte', 'singer'] as const
+const WINDOW = { from: '2026-10-05', to: '2026-11-03' }
+
+let its: Tenant
+let folder: string
+let postgres: Server
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'dbt-'))
+  // The user of PostgreSQL passes through it.
+  await chmod(folder, 0o755)
+  postgres = await startPostgres(folder)
+  its = await brandWithAnswers(db)
+  await loadWithDlt()
+  const copies = [copiesOfDlt(), exportsOf(folder, 'airbyte'), exportsOf(folder, 'singer')]
+  await run([{ sql: copies.join(';\n') }])
+  const duckdb = { type: 'duckdb', path: join(folder, 'copy.duckdb'), threads: 1 }
+  const server = {
+    type: 'postgres',
+    host: postgres.home,
+    user: 'postgres',
+    password: '',
+    port: 5432,
+    threads: 1,
+  }
+  const outputs = Object.fromEntries(
+    [...LOADERS, 'damaged'].flatMap((name) => [
+      [name, { ...duckdb, schema: `of_${name}` }],
+      [`${name}_postgres`, { ...server, dbname: 'postgres', schema: `of_${name}` }],
+    ]),
+  )
+  await writeFile(join(folder, 'profiles.yml'), JSON.stringify({ export_api: { target: 'dlt', outputs } }))
+})
+
+afterAll(async () => {
+  await postgres.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** Loads the copy `dlt`. */
+async function loadWithDlt(): Promise<void> {
+  const python = join(await environment('dlt'), 'python')
+  const file = join(folder, 'copy.duckdb')
+  const command = dltCommand({ url: inject('serviceUrl'), start: DAYS.first, dataset: 'dlt', file })
+  await promisify(execFile)(python, command, { cwd: folder, env: dltEnvironment(folder, its.key) })
+}
+
+/** Runs steps in one Python process. Returns the result of each. */
+async function run(steps: readonly Step[]): Promise<Result[]> {
+  return runPython({
+    engine: 'dbt',
+    file: new URL('dbt-steps.py', import.meta.url),
+    input: { file: join(folder, 'copy.duckdb'), steps },
+    options: { cwd: DBT_PACKAGE, env: dbtEnvironment(folder) },
+  }) as Promise<Result[]>
+}
+
+const build = (target: string, ...options: string[]): Step => {
+  const [loader] = target.split('_')
+  const vars = {
+    export_api_loader: loader === 'damaged' ? 'dlt' : loader,
+    export_api_schema: loader,
+    export_api_from_date: WINDOW.from,
+    export_api_to_date: WINDOW.to,
+  }
+  return { dbt: ['build', '--quiet', '--target', target, '--vars', JSON.stringify(vars), ...options] }
+}
+
+const ONLY_EXACT = ['--select', 'path:models/exact']
+
+/** The nodes that did not succeed, and how many rows they returned. */
+const problems = (nodes: Result | undefined) =>
+  nodes
+    ?.filter(({ status }) => status !== 'success' && status !== 'pass')
+    .map(({ name, failures }) => ({ name: String(name).split('_exact')[0], failures }))
+
+/** The figures of the package, by the names of their models without `monthly_` and `window_`. */
+const FIGURES = figuresOf(streams).flatMap(({ name, stream, per, formula: { breakdown } }) => [
+  { model: stream.name, rate: name, by: per },
+  ...(breakdown === undefined
+    ? []
+    : [{ model: `${stream.name}_by_${breakdown}`, rate: name, by: [...per, breakdown] }]),
+])
+
+test('the exact models are equal whatever loaded the copy, and the figures equal counts of the raw rows', async () => {
+  expect(FIGURES.map(({ model }) => model)).toEqual(COUNTED_FIGURES)
+  const [ofDlt = [], ofAirbyte = [], ofSinger = [], ...rest] = await run([
+    build('dlt'),
+    build('airbyte', ...ONLY_EXACT),
+    build('singer', ...ONLY_EXACT),
+    ...streams.flatMap(({ name }) => [
+      { sql: `select count(*) as rows from of_dlt.exact_${name}` },
+      ...LOADERS.slice(1).map((loader) => ({ sql: differences(name, loader) })),
+    ]),
+    ...FIGURES.flatMap(({ model }) => [
+      { sql: `from of_dlt.monthly_${model}` },
+      { sql: `from of_dlt.window_${model}` },
+    ]),
+  ])
+  for (const nodes of [ofDlt, ofAirbyte, ofSinger]) expect(problems(nodes)).toEqual([])
+  expect(ofDlt.length).toBeGreaterThan(ofAirbyte.length)
+  const results = rest[Symbol.iterator]()
+  const next = () => results.next().value ?? []
+  for (const { name } of streams) {
+    expect(next(), name).not.toEqual([{ rows: 0 }])
+    expect(next(), `${name} of Airbyte`).toEqual([])
+    expect(next(), `${name} of Singer`).toEqual([])
+  }
+  for (const { model, rate, by } of FIGURES) {
+    expect(toFigures(next(), rate, by), model).toEqual(await counted(model, true))
+    expect(toFigures(next(), rate, by), model).toEqual(await counted(model, false))
+  }
+})
+
+test('the proof names the days on which a copy is not exact', async () => {
+  const [, built] = await run([
+    {
+      sql: `create schema damaged;
+        ${streams.map(({ name }) => `create table damaged.${name} as from dlt.${name};`).join('\n')}
+        update damaged.visibility set visible_count = visible_count + 1 where date = '2026-10-07';
+        delete from damaged.sentiment where date = '2026-10-08';
+        insert into damaged.citations select * replace (date '2026-12-24' as date) from damaged.citations limit 1;
+        insert into damaged.competitors from damaged.competitors where date = '2026-10-09'`,
+    },
+    build('damaged', ...ONLY_EXACT),
+  ])
+  expect(problems(built)).toEqual([
+    { name: 'equals_changes', failures: 1 },
+    { name: 'equals_changes', failures: 1 },
+    { name: 'key_is_unique', failures: 3 },
+    { name: 'equals_changes', failures: 1 },
+    { name: 'equals_changes', failures: 1 },
+  ])
+})
+
+test('the package runs on PostgreSQL', async () => {
+  const server = new pg.Client({ host: postgres.home, user: 'postgres', database: 'postgres' })
+  await server.connect()
+  onTestFinished(() => server.end())
+  for (const loader of ['airbyte', 'singer']) {
+    await server.query(`create schema ${loader}`)
+    for (const stream of streams) {
+      const rows = await readFile(join(folder, `${loader}.${stream.name}.json`), 'utf8')
+      await server.query(importOf(stream, loader), [rows])
+    }
+  }
+  const [ofAirbyte, ofSinger] = await run([
+    build('airbyte_postgres'),
+    build('singer_postgres', ...ONLY_EXACT),
+  ])
+  expect(problems(ofAirbyte)).toEqual([])
+  expect(problems(ofSinger)).toEqual([])
+  for (const { model, rate, by } of FIGURES) {
+    const { rows } = await server.query(
+      `select *, to_char(month, 'YYYY-MM-DD') as month from of_airbyte.monthly_${model}`,
+    )
+    expect(toFigures(rows, rate, by), model).toEqual(await counted(model, true))
+  }
+})
+
+/** Returns the figures of a model as the raw rows have them. */
+const counted = (name: string, monthly: boolean) =>
+  countFigure(db, { name, brandId: its.brandId, monthly, ...(!monthly && WINDOW) })
+
+/** Rows that one of two exact models lacks. */
+const differences = (name: string, loader: string): string =>
+  `(from of_dlt.exact_${name} except all from of_${loader}.exact_${name}) union all
+   (from of_${loader}.exact_${name} except all from of_dlt.exact_${name})`
+
+const toFigures = (rows: Result, rate: string, by: readonly string[]) =>
+  Object.fromEntries(
+    rows.map((row) => {
+      const month = row.month === undefined ? [] : [String(row.month).slice(0, 7)]
+      const value = row[rate]
+      return [[...month, ...by.map((column) => row[column])].join(' '), value == null ? null : Number(value)]
+    }),
+  )

@@ -1,0 +1,147 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { readStreams, type Stream } from '../../../reference/streams.ts'
+import { call, pull, type Row } from '../../../test/support/call.ts'
+import { readCodeBlocks } from '../../../test/support/code-blocks.ts'
+import { duckdbSetup } from '../../../test/support/duckdb.ts'
+import { environment } from '../../../test/support/environment.ts'
+import type { Tenant } from '../../../test/support/tenant.ts'
+import { brand, database } from '../../../test/support/world.ts'
+import { figuresOf } from '../../generate/formulas.ts'
+import { brandWithAnswers, countFigure, DAYS } from '../../test-support/answers.ts'
+
+// Runs connectors/duckdb in DuckDB's command line.
+
+const db = database()
+const streams = readStreams()
+const [code = ''] = (await readCodeBlocks('../connectors/duckdb/README.md'))('Run', 'sql')
+const CONNECTOR = fileURLToPath(new URL('../', import.meta.url))
+
+let its: Tenant
+/** A brand without answers. */
+let other: string
+let folder: string
+let setup: string
+
+beforeAll(async () => {
+  process.env.PATH = `${await environment('duckdb')}:${process.env.PATH}`
+  folder = await mkdtemp(join(tmpdir(), 'duckdb-'))
+  setup = duckdbSetup(folder)
+  its = await brandWithAnswers(db)
+  other = await brand(db, its.org, { name: 'Other' })
+})
+
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+/** Runs statements after those of the README that set address and key. Returns the lines that they print. */
+async function duckdb(statements: string, key = its.key): Promise<string[]> {
+  const { PATH } = process.env
+  const [first = ''] = code.split('\n\n')
+  const script = join(folder, 'script.sql')
+  await writeFile(script, `${first.replace('https://api.example.com', inject('serviceUrl'))}\n${statements}`)
+  const { stdout } = await promisify(execFile)(
+    'duckdb',
+    ['-bail', '-list', '-noheader', '-cmd', setup, join(folder, 'export.duckdb'), '-f', script],
+    { cwd: CONNECTOR, env: { PATH, HOME: folder, EXPORT_API_KEY: key } },
+  )
+  return stdout.split('\n').filter((line) => line !== '' && !/^(true|Success)/.test(line))
+}
+
+const TYPES = {
+  uuid: 'UUID',
+  date: 'DATE',
+  text: 'VARCHAR',
+  integer: 'BIGINT',
+  number: 'DECIMAL(18,4)',
+  boolean: 'BOOLEAN',
+  timestamp: 'TIMESTAMP',
+  json: 'JSON',
+} as const
+
+const brands = () => `['${its.brandId}', '${other}']`
+
+const callOf = ({ name, kind }: Stream): string =>
+  `export_api_${name}(${{ listing: '', metric: `${brands()}, '${DAYS.first}', '${DAYS.last}'`, changes: brands() }[kind]})`
+
+/** Returns the rows of a stream as the JSON pages have them, under the names of its columns. */
+async function served({ endpoint, kind, columns }: Stream): Promise<Row[]> {
+  const { key, brandId } = its
+  const window = kind === 'metric' && { fromDate: DAYS.first, toDate: DAYS.last }
+  const rows =
+    kind === 'listing'
+      ? (await call(`/${endpoint}`, { key })).data
+      : await pull(`/${endpoint}`, { key, query: { brandId, ...window } })
+  return rows.map((row) =>
+    Object.fromEntries(
+      columns.map(({ name, field }) => [name, name === 'brand_id' ? brandId : (row[field] ?? null)]),
+    ),
+  )
+}
+
+test.for(streams)('export_api_$name returns every row with its types', async (stream) => {
+  const times = stream.columns.filter(({ type }) => type === 'timestamp')
+  const format = stream.kind === 'listing' ? '%Y-%m-%dT%H:%M:%S.%gZ' : '%Y-%m-%dT%H:%M:%S.%fZ'
+  const asSent = times.map(({ name }) => `strftime(${name}, '${format}') as ${name}`)
+  const [types = '', ...rows] = await duckdb(`
+    create table loaded as from ${callOf(stream)};
+    select to_json(list([column_name, data_type] order by column_index)) from duckdb_columns() where table_name = 'loaded';
+    select to_json(row) from (select *${asSent.length > 0 ? ` replace (${asSent})` : ''} from loaded) as row;
+    drop table loaded;
+  `)
+  expect(JSON.parse(types)).toEqual(stream.columns.map(({ name, type }) => [name, TYPES[type]]))
+  const sorted = (all: readonly unknown[]) => all.map((row) => JSON.stringify(row)).sort()
+  expect(rows.length).toBeGreaterThan(0)
+  expect(sorted(rows.map((row) => JSON.parse(row)))).toEqual(sorted(await served(stream)))
+})
+
+test('the formulas of a window are equal to counts of the raw rows', async () => {
+  const figures = figuresOf(streams)
+  const lines = await duckdb(
+    figures
+      .map(
+        ({ name, stream, per, columns }) =>
+          `select json_group_object(label, rate) from (
+             select concat_ws(' ', ${per.join() || 'null'}) as label, ${name}(${columns}) as rate
+             from ${callOf(stream)} group by label
+           );`,
+      )
+      .join('\n'),
+  )
+  expect(lines).toHaveLength(figures.length)
+  for (const [index, { name, stream }] of figures.entries()) {
+    const counted = await countFigure(db, { name: stream.name, brandId: its.brandId, monthly: false })
+    expect(Object.values(counted), name).not.toContain(null)
+    expect(JSON.parse(lines[index] ?? ''), name).toEqual(counted)
+  }
+})
+
+test('the example of the README runs, and nothing is listed after the last change', async () => {
+  const [, ...rest] = code.split('\n\n')
+  const lines = await duckdb(`
+    ${rest.join('\n\n')}
+    set variable since = (select max(changed_at) from export_api_changes(${brands()}));
+    select 'later', count(*) from export_api_changes(${brands()}, since := getvariable('since'));
+    set timezone = 'Asia/Kolkata';
+    set variable zoned = timezone('UTC', getvariable('since') - interval 1 microsecond);
+    select 'zoned', count(*) > 0, typeof(getvariable('zoned')) from export_api_changes(${brands()}, since := getvariable('zoned'));
+    select 'all', count(*) > 0 from export_api_changes(${brands()}, since := getvariable('since') - interval 1 day);
+  `)
+  expect(lines).toEqual([
+    expect.stringMatching(`^${its.brandId}\\|\\d`),
+    'later|0',
+    'zoned|true|TIMESTAMP WITH TIME ZONE',
+    'all|true',
+  ])
+})
+
+test('a wrong key fails with the sentence of the service, and leaves no table', async () => {
+  const wrong = `${its.key.slice(0, -4)}0000`
+  const load = `set http_retries = 0; create table wrong as from ${callOf(streams[1] ?? expect.fail())};`
+  await expect(duckdb(load, wrong)).rejects.toThrow(/HTTP 401[\s\S]*API key/)
+  expect(await duckdb(`select count(*) from duckdb_tables() where table_name = 'wrong';`)).toEqual(['0'])
+})

@@ -1,0 +1,70 @@
+import { BASE } from '../../lib/app.ts'
+import { sql } from '../../reference/formula.ts'
+import type { ColumnType, Stream } from '../../reference/streams.ts'
+import { figuresOf, toSql } from './formulas.ts'
+import type { Generated } from './generated.ts'
+
+// Rates and weights have four decimals.
+const TYPES: Readonly<Record<ColumnType, string>> = {
+  uuid: 'uuid',
+  date: 'date',
+  text: 'varchar',
+  integer: 'bigint',
+  number: 'decimal(18, 4)',
+  boolean: 'boolean',
+  timestamp: 'timestamp',
+  json: 'json',
+}
+
+/** Writes DuckDB's macros: one for each stream, and one for each window formula. */
+export const duckdb = (streams: readonly Stream[]): Generated[] => [
+  {
+    path: 'duckdb/export_api.sql',
+    block: 'macros',
+    text: [
+      ...streams.map(readMacro),
+      ...figuresOf(streams).map(
+        ({ name, description, columns, formula }) => `-- ${description}
+create or replace macro ${name}(${columns.join(', ')}) as
+  ${toSql(formula, sql)};
+`,
+      ),
+    ].join('\n'),
+  },
+]
+
+const PARAMETERS: Readonly<Record<Stream['kind'], readonly string[]>> = {
+  listing: [],
+  metric: ['from_date', 'to_date'],
+  changes: ['since'],
+}
+
+function readMacro({ name, endpoint, kind, title, columns }: Stream): string {
+  const optional = PARAMETERS[kind]
+  const isListing = kind === 'listing'
+  const parameters = [...(isListing ? [] : ['brand_ids']), ...optional.map((each) => `${each} := null`)]
+  const values = ['from_date', 'to_date', 'since'].map((each) => (optional.includes(each) ? each : 'null'))
+  const source = isListing
+    ? `concat(rtrim(getvariable('export_api_url'), '/'), '${BASE}/${endpoint}?format=ndjson')`
+    : `export_api_files('${endpoint}', brand_ids, ${values.join(', ')})`
+  const fields = columns
+    .filter((column) => column.name !== 'brand_id')
+    .map((column) => `"${column.field}": '${TYPES[column.type]}'`)
+  const selected = columns.map((column) => {
+    if (column.name === 'brand_id')
+      return `cast(regexp_extract(filename, 'brandId=([^&]*)', 1) as uuid) as brand_id`
+    return column.name === column.field ? column.name : `"${column.field}" as ${column.name}`
+  })
+  return `-- ${title}.
+create or replace macro export_api_${name}(${parameters.join(', ')}) as table
+select
+  ${selected.join(',\n  ')}
+from read_json(
+  ${source},
+  format = 'newline_delimited',
+  columns = {
+    ${fields.join(',\n    ')}
+  }
+);
+`
+}

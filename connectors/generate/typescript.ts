@@ -1,0 +1,42 @@
+import document from '../../functions/openapi.json' with { type: 'json' }
+import { camelCase } from '../../reference/camel-case.ts'
+import { firstSentence } from '../../reference/first-sentence.ts'
+import { isPaged, listsChanges, readReference } from '../../reference/reference.ts'
+import type { Stream } from '../../reference/streams.ts'
+import { rowTypes } from '../typescript/row-types.ts'
+import type { Generated } from './generated.ts'
+
+/** Writes the client's types and metrics, and the streams that its command writes as Parquet. */
+export async function typescript(streams: readonly Stream[]): Promise<Generated[]> {
+  const metrics = readReference(document)
+    .endpoints.filter((endpoint) => isPaged(endpoint) && !listsChanges(endpoint))
+    .map(({ id, rowName, description }) => ({
+      name: camelCase(id),
+      id,
+      rowName,
+      summary: firstSentence(description),
+    }))
+  const client = 'typescript/src/client.ts'
+  const rows = metrics
+    .map(({ rowName }) => `  ${rowName},`)
+    .sort()
+    .join('\n')
+  return [
+    { path: 'typescript/src/types.gen.ts', text: await rowTypes() },
+    { path: 'typescript/src/index.ts', block: 'rows', text: rows },
+    { path: client, block: 'rows', text: rows },
+    {
+      path: client,
+      block: 'metrics',
+      text: metrics
+        .map(({ name, rowName, summary }) => `  /** ${summary} */\n  readonly ${name}: Metric<${rowName}>`)
+        .join('\n'),
+    },
+    {
+      path: client,
+      block: 'requests',
+      text: metrics.map(({ name, id }) => `    this.${name} = metric('${id}')`).join('\n'),
+    },
+    { path: 'typescript/cli/streams.json', text: `${JSON.stringify(streams, null, 2)}\n` },
+  ]
+}

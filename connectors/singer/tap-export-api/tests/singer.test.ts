@@ -1,0 +1,170 @@
+import { execFile } from 'node:child_process'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { beforeAll, expect, inject, onTestFinished, test } from 'vitest'
+import { readStreams } from '../../../../reference/streams.ts'
+import { pull, type Row } from '../../../../test/support/call.ts'
+import { environment } from '../../../../test/support/environment.ts'
+import { scene } from '../../../../test/support/scene.ts'
+import { database, place, refresh } from '../../../../test/support/world.ts'
+import { certify } from '../../../../tools/certify/certify.ts'
+import { readExactModels, readMetrics } from '../../../test-support/exact-models.ts'
+import { startPostgres } from '../../../test-support/postgres.ts'
+
+const PACKAGE = fileURLToPath(new URL('..', import.meta.url))
+const SYNC = fileURLToPath(new URL('singer-sync.sh', import.meta.url))
+const METRICS = readStreams().filter(({ kind }) => kind === 'metric')
+
+const db = database()
+
+type State = {
+  readonly bookmarks: Readonly<
+    Record<string, { readonly partitions?: readonly { readonly round?: { readonly windows: unknown[] } }[] }>
+  >
+}
+type Message =
+  | { readonly type: 'RECORD'; readonly stream: string; readonly record: Row }
+  | { readonly type: 'STATE'; readonly value: State }
+  | { readonly type: 'SCHEMA' }
+
+let bin: string
+beforeAll(async () => {
+  bin = await environment('singer')
+})
+
+async function run(program: string, args: readonly string[], key: string): Promise<string> {
+  const env = {
+    PATH: process.env.PATH,
+    TAP_EXPORT_API_BASE_URL: inject('serviceUrl'),
+    TAP_EXPORT_API_API_KEY: key,
+    TAP_EXPORT_API_START_DATE: '2026-01-01',
+  }
+  const options = { cwd: PACKAGE, env, maxBuffer: Number.POSITIVE_INFINITY }
+  const { stdout } = await promisify(execFile)(join(bin, program), args, options).catch((error) => {
+    throw new Error(`${program} failed:\n${error.stdout.slice(-4000)}${error.stderr.slice(-4000)}`)
+  })
+  return stdout
+}
+
+/** Runs the tap from a state and returns its messages. */
+async function tap(key: string, state: State | undefined): Promise<Message[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'singer-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const file = join(folder, 'state.json')
+  await writeFile(file, JSON.stringify(state ?? {}))
+  const output = await run('tap-export-api', ['--config=ENV', '--state', file], key)
+  return output
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+}
+
+const recordsOf = (messages: readonly Message[], stream: string): Row[] =>
+  messages.flatMap((message) =>
+    message.type === 'RECORD' && message.stream === stream ? [message.record] : [],
+  )
+
+const statesOf = (messages: readonly Message[]): State[] =>
+  messages.flatMap((message) => (message.type === 'STATE' ? [message.value] : []))
+
+/** What a target holds after records: the last one of each day and position, unless it is deleted. */
+function held(records: readonly Row[]): Row[] {
+  const rows = new Map(records.map((record) => [`${record.date} ${record.day_row}`, record]))
+  return [...rows.values()]
+    .filter((row) => row._sdc_deleted_at === undefined)
+    .sort((a, b) => `${a.date}`.localeCompare(`${b.date}`) || Number(a.day_row) - Number(b.day_row))
+    .map(({ day_row, ...row }) => row)
+}
+
+/** A brand with two answers on each day: one with citations, phrases and judgements, and one of another model. */
+async function brandWith(days: readonly string[]) {
+  const { say, rival, ...brand } = await scene(db)
+  const { model: otherModel } = await place(db)
+  const competitor = await rival('Globex')
+  for (const day of days) {
+    await say(`${day}T10:00:00Z`, {
+      citations: [{ url: 'https://a.example/' }, { url: 'https://b.example/' }],
+      phrases: [{ polarity: 'positive', confidence: '0.5' }],
+      judged: [
+        { competitor: null, recommended: true },
+        { competitor, recommended: false },
+      ],
+    })
+    await say(`${day}T11:00:00Z`, { model: otherModel, citations: [{ url: 'https://c.example/' }] })
+  }
+  await refresh(db)
+  return { ...brand, otherModel }
+}
+
+test('the tests of the Singer SDK pass', async () => {
+  const { key } = await brandWith(['2026-10-01'])
+  const output = await run('python', ['-m', 'pytest', '-q', '-p', 'no:cacheprovider', 'tests'], key)
+  expect(output).toMatch(/\d+ passed/)
+  expect(output).not.toMatch(/failed|skipped/)
+})
+
+test('a run that was interrupted goes on, also when days have fewer rows meanwhile', async () => {
+  const { key, brandId, prompt, otherModel } = await brandWith(['2026-09-29', '2026-09-30', '2026-10-02'])
+  const first = await tap(key, undefined)
+  const interrupted = statesOf(first).find(
+    ({ bookmarks }) => bookmarks.citation_share?.partitions?.[0]?.round?.windows.length === 1,
+  )
+  // A day that the interrupted run has sent, and one that it has not.
+  await db.query(
+    `delete from answers where prompt_id = $1 and model_id = $2
+     and answered_at in ('2026-09-30T11:00:00Z', '2026-10-02T11:00:00Z')`,
+    [prompt, otherModel],
+  )
+  await refresh(db)
+  const second = await tap(key, interrupted)
+
+  // The target may have loaded more than it has stored the state of.
+  for (const { name, endpoint } of METRICS) {
+    const query = { brandId, fromDate: '2026-01-01', toDate: '2026-12-31' }
+    const rows = await pull(`/${endpoint}`, { key, query })
+    const loaded = [...recordsOf(first, name), ...recordsOf(second, name)]
+    expect(held(loaded), name).toEqual(rows.map((row) => ({ brand_id: brandId, ...row })))
+  }
+  const sentAgain = recordsOf(second, 'citation_share').map(({ date }) => date)
+  expect(sentAgain).toContain('2026-10-02')
+  expect(sentAgain).not.toContain('2026-09-29')
+
+  await db.query('update brands set active = false where id = $1', [brandId])
+  const third = await tap(key, statesOf(second).at(-1))
+  expect(third.filter(({ type }) => type === 'RECORD')).toMatchObject([
+    { stream: 'brands', record: { id: brandId, _sdc_deleted_at: expect.any(String) } },
+  ])
+})
+
+test('target-postgres and target-duckdb keep the copy exact', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'singer-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  // The user of PostgreSQL passes through it.
+  await chmod(folder, 0o755)
+  const { home, stop } = await startPostgres(folder)
+  onTestFinished(async () => void (await stop()))
+
+  const schema = 'export_api'
+  const file = join(folder, 'copy.duckdb')
+  const targets = {
+    'target-postgres': { sqlalchemy_url: `postgresql+psycopg://postgres@/postgres?host=${home}` },
+    'target-duckdb': { path: file, hard_delete: true, flush_all_streams: true },
+  }
+  const command = [SYNC, join(bin, 'tap-export-api')]
+  for (const [name, settings] of Object.entries(targets)) {
+    const config = join(folder, `${name}.json`)
+    await writeFile(config, JSON.stringify({ ...settings, default_target_schema: schema }))
+    command.push(join(await environment(name), name), config)
+  }
+  const copy = `postgres://postgres@/postgres?host=${home}`
+  const verdicts = await certify({ command: command.join(' '), copy, schema })
+  expect(verdicts.filter(({ kept }) => !kept)).toEqual([])
+
+  const inPostgres = await readMetrics({ copy, schema, folder })
+  expect(inPostgres.visibility).not.toEqual([])
+  expect(await readMetrics({ copy: `duckdb:${file}`, schema, folder })).toEqual(inPostgres)
+  expect(await readExactModels({ loader: 'singer', file, schema, folder })).toEqual(inPostgres)
+})

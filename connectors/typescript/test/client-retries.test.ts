@@ -1,0 +1,143 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { ConnectionError, RateLimitError, type Retry, ServerError } from '../src/index.ts'
+import {
+  cut,
+  dropped,
+  type FakeRequest,
+  failure,
+  fakeApi,
+  hanging,
+  page,
+  toArray,
+  WINDOW,
+} from './fake-api.ts'
+
+beforeAll(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  vi.setTimerTickMode('nextTimerAsync')
+})
+afterAll(() => vi.useRealTimers())
+
+const delay = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** Seconds between requests. */
+const gaps = (requests: readonly FakeRequest[]) =>
+  requests.slice(1).map(({ atMs }, index) => (atMs - (requests[index]?.atMs ?? 0)) / 1000)
+
+const PASSING = { dropped, cut, 429: failure(429, 2), 502: failure(502), 503: failure(503) }
+
+test('failures that pass cost no row and no page', async () => {
+  const passing = fc.array(fc.constantFrom(...Object.values(PASSING)), { maxLength: 5 })
+  const someRows = fc.array(fc.integer(), { maxLength: 3 })
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(passing, someRows), { minLength: 1, maxLength: 4 }), async (plan) => {
+      const answers = plan.flatMap(([failures, rows], index) => [
+        ...failures,
+        page(rows, index === plan.length - 1 ? null : `c${index}`),
+      ])
+      const { api, requests } = fakeApi(answers)
+      expect(await toArray(api.metric('visibility')(WINDOW))).toEqual(plan.flatMap(([, rows]) => rows))
+      expect(requests).toHaveLength(answers.length)
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('a request waits as long as the service says, else twice as long as before', async () => {
+  const failures = [dropped, failure(503, 7), cut, failure(500), failure(429, 0), failure(502)]
+  const retries: Retry[] = []
+  const { api, requests } = fakeApi([...failures, page([])], { onRetry: (retry) => retries.push(retry) })
+  await api.brands()
+  expect(gaps(requests)).toEqual([1, 7, 4, 8, 1, 32])
+  expect(retries.map(({ waitMs, error }) => [waitMs, error.message])).toEqual([
+    [1000, 'No complete response from https://service.example: connect ECONNREFUSED 127.0.0.1:1.'],
+    [7000, 'Message of 503.'],
+    [4000, 'No complete response from https://service.example: the body is no JSON.'],
+    [8000, 'Message of 500.'],
+    [1000, 'Message of 429.'],
+    [32_000, 'Message of 502.'],
+  ])
+})
+
+test('a failure that lasts is thrown after five minutes', async () => {
+  const { api, requests } = fakeApi(Array(20).fill(dropped))
+  await expect(api.brands()).rejects.toBeInstanceOf(ConnectionError)
+  expect(gaps(requests)).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60])
+})
+
+test('a 500 is retried once', async () => {
+  const { api, requests } = fakeApi([failure(503), failure(500), failure(503), failure(500)])
+  await expect(api.brands()).rejects.toBeInstanceOf(ServerError)
+  expect(requests).toHaveLength(4)
+})
+
+test('a Retry-After that is too long is an error at once', async () => {
+  const { api, requests } = fakeApi([failure(429, 31)], { retryMs: 30_000 })
+  const error = await api.brands().catch((error) => error)
+  expect(error).toBeInstanceOf(RateLimitError)
+  expect(error).toMatchObject({ status: 429, retryAfterMs: 31_000, message: 'Message of 429.' })
+  expect(requests).toHaveLength(1)
+})
+
+test('a 429 holds back all requests, a 503 only its own', async () => {
+  const { api, requests } = fakeApi([
+    failure(429, 30),
+    page([]),
+    page([]),
+    failure(503, 30),
+    page([]),
+    page([]),
+  ])
+  const two = () => Promise.all([api.brands(), delay(10_000).then(() => api.brands())])
+  await two()
+  await two()
+  expect(gaps(requests)).toEqual([30, 0, 0, 10, 20])
+})
+
+test('an abort ends a request', async () => {
+  const { api } = fakeApi([hanging], { retryMs: 0 })
+  const controller = new AbortController()
+  const brands = api.brands({ signal: controller.signal })
+  controller.abort(new Error('Enough'))
+  await expect(brands).rejects.toBe(controller.signal.reason)
+})
+
+test.each(
+  Object.entries(PASSING),
+)('an abort ends the wait after a failure that passes: %s', async (_, answer) => {
+  const { api, requests } = fakeApi([answer])
+  const controller = new AbortController()
+  const reason = new Error('Enough')
+  setTimeout(() => controller.abort(reason), 500)
+  const start = performance.now()
+  await expect(api.brands({ signal: controller.signal })).rejects.toBe(reason)
+  expect(performance.now() - start).toBe(500)
+  expect(requests).toHaveLength(1)
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+test('an abort ends the wait that another request began, and prevents later requests', async () => {
+  const { api, requests } = fakeApi([failure(429, 30), page([])])
+  const first = api.brands()
+  await delay(10)
+  const controller = new AbortController()
+  const reason = new Error('Enough')
+  setTimeout(() => controller.abort(reason), 500)
+  await expect(api.brands(controller)).rejects.toBe(reason)
+  expect(performance.now()).toBe((requests[0]?.atMs ?? 0) + 510)
+  await first
+  await expect(api.brands(controller)).rejects.toBe(reason)
+  expect(requests).toHaveLength(2)
+})
+
+test('an abort between two pages sends no request', async () => {
+  const { api, requests } = fakeApi([page([1], 'cFirst')])
+  const controller = new AbortController()
+  const rows = api.metric('visibility')({ ...WINDOW, signal: controller.signal })
+  expect(await rows.next()).toEqual({ done: false, value: 1 })
+  controller.abort()
+  await expect(rows.next()).rejects.toBe(controller.signal.reason)
+  expect(await rows.next()).toEqual({ done: true, value: undefined })
+  expect(requests).toHaveLength(1)
+})

@@ -1,0 +1,175 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  BadRequestError,
+  decimalText,
+  ExportApiError,
+  ForbiddenError,
+  NotFoundError,
+  UnauthorizedError,
+} from '../src/index.ts'
+import { type Answer, failure, fakeApi, META, page, toArray, WINDOW } from './fake-api.ts'
+
+const row = (date: string) => ({ date, visible_count: 1 })
+
+describe('a metric', () => {
+  const pages = [
+    page([row('2026-10-01'), row('2026-10-02')], 'cFirst'),
+    page([], 'cSecond'),
+    page([row('2026-10-03')]),
+  ]
+
+  test('yields the rows of all pages, and requests each page when it is needed', async () => {
+    const { api, requests } = fakeApi(pages)
+    const counts: [date: string, requests: number][] = []
+    for await (const { date } of api.visibility(WINDOW)) counts.push([date, requests.length])
+    expect(counts).toEqual([
+      ['2026-10-01', 1],
+      ['2026-10-02', 1],
+      ['2026-10-03', 3],
+    ])
+    expect(requests.map(({ url }) => url.pathname)).toEqual(Array(3).fill('/api/export/v1/visibility'))
+    expect(requests.map(({ url }) => Object.fromEntries(url.searchParams))).toEqual([
+      WINDOW,
+      { ...WINDOW, cursor: 'cFirst' },
+      { ...WINDOW, cursor: 'cSecond' },
+    ])
+  })
+
+  test('sends no further request when the consumer stops', async () => {
+    const { api, requests } = fakeApi(pages)
+    for await (const { date } of api.visibility(WINDOW)) if (date === '2026-10-02') break
+    for await (const { hasMore } of api.visibility.pages(WINDOW)) if (hasMore) break
+    expect(requests).toHaveLength(2)
+  })
+
+  test('yields pages with what the service says about them', async () => {
+    const headers = { 'X-Data-As-Of': '2026-10-30T04:31:07.123Z', 'X-Request-Id': 'request-1' }
+    const { api } = fakeApi([page([row('2026-10-01')], 'cFirst', headers), page([])])
+    const received = await toArray(api.metric('visibility').pages(WINDOW))
+    expect(received).toEqual([
+      {
+        rows: [row('2026-10-01')],
+        meta: META,
+        asOf: '2026-10-30T04:31:07.123Z',
+        requestId: 'request-1',
+        hasMore: true,
+      },
+      { rows: [], meta: META, asOf: null, requestId: null, hasMore: false },
+    ])
+  })
+})
+
+test('changed days have a changedAt', async () => {
+  const day = { endpoint: 'visibility', date: '2026-10-01', rows: 2, totals: { visible_count: 3 } }
+  const { api, requests } = fakeApi([page([{ ...day, changed_at: '2026-10-31T10:00:00.000001Z' }])])
+  const since = '2026-10-30T10:00:00.000001Z'
+  const days = await toArray(api.changedDays({ ...WINDOW, since }))
+  expect(days).toEqual([{ ...day, changedAt: '2026-10-31T10:00:00.000001Z' }])
+  expect(requests[0]?.url.searchParams.get('since')).toBe(since)
+})
+
+test('brands are an array', async () => {
+  const { api, requests } = fakeApi([() => Response.json({ data: [{ id: WINDOW.brandId }] })])
+  expect(await api.brands()).toEqual([{ id: WINDOW.brandId }])
+  expect(String(requests[0]?.url)).toBe('https://service.example/api/export/v1/brands')
+})
+
+test.each([
+  'https://service.example/',
+  ' https://service.example/api/export/v1/\n',
+])('the address %j is the service', async (baseUrl) => {
+  const { api, requests } = fakeApi([page([])], { baseUrl })
+  await api.brands()
+  expect(String(requests[0]?.url)).toBe('https://service.example/api/export/v1/brands')
+})
+
+test('requests carry the key and a User-Agent', async () => {
+  const { requests, api } = fakeApi([page([])], { apiKey: ' svc_live_2\n' })
+  const named = fakeApi([page([])], { userAgent: 'my-warehouse/1.0' })
+  await Promise.all([api.brands(), named.api.brands()])
+  expect(
+    [requests, named.requests].map(([sent]) => Object.fromEntries(new Headers(sent?.init.headers))),
+  ).toEqual([
+    { 'user-agent': 'export-api-typescript/1.0.0', 'x-api-key': 'svc_live_2' },
+    { 'user-agent': 'my-warehouse/1.0', 'x-api-key': 'svc_live_1' },
+  ])
+})
+
+test.each([
+  { baseUrl: '' },
+  { baseUrl: 'service.example' },
+  { baseUrl: 'https://me:hidden@service.example' },
+  { baseUrl: 'https://service.example?hidden' },
+  { apiKey: ' ' },
+  { apiKey: 'hidden…' },
+  { apiKey: 'hid\nden' },
+  { retryMs: Number.NaN },
+  { retryMs: -1 },
+])('the options %j are a TypeError that does not repeat them', (options) => {
+  const { name, message } = thrownBy(() => fakeApi([], options))
+  expect(name).toBe('TypeError')
+  expect(message).toMatch(new RegExp(`^The ${Object.keys(options)} `))
+  expect(message).not.toContain('hid')
+})
+
+test.each<[status: number, Class: typeof ExportApiError]>([
+  [400, BadRequestError],
+  [401, UnauthorizedError],
+  [403, ForbiddenError],
+  [404, NotFoundError],
+  [405, ExportApiError],
+])('a %d is an error of its own, after one request', async (status, Class) => {
+  const { api, requests } = fakeApi([failure(status)])
+  const error = await api.brands().catch((error) => error)
+  expect(error).toBeInstanceOf(Class)
+  expect(error).toMatchObject({
+    name: Class.name,
+    status,
+    requestId: 'request-1',
+    message: `Message of ${status}.`,
+  })
+  expect(requests).toHaveLength(1)
+})
+
+test.each<[response: string, message: string, status: number | undefined, Answer]>([
+  ['redirect', 'redirects', 301, () => Response.redirect('https://other.example/', 301)],
+  ['redirect in a browser', 'redirects', undefined, () => Response.error()],
+  ['page of a website', 'did not return rows', 200, () => new Response('<!doctype html>')],
+  ['JSON of another service', 'did not return rows', 200, () => Response.json({ status: 'ok' })],
+])('a %s is an error that asks to check the address', async (_, what, status, answer) => {
+  const { api, requests } = fakeApi([answer])
+  const message = `https://service.example ${what}. Check baseUrl.`
+  await expect(api.brands()).rejects.toMatchObject({ name: 'ExportApiError', message, status })
+  // Nothing follows a redirect with the key.
+  expect(requests.map(({ init }) => init.redirect)).toEqual(['manual'])
+})
+
+const decimals = (bound: number) => fc.bigInt({ min: 0n, max: BigInt(bound) * 10_000n - 1n })
+const toText = (units: bigint) => `${units / 10_000n}.${String(units % 10_000n).padStart(4, '0')}`
+
+test('decimalText returns the text of every decimal with four digits below 10^11', () => {
+  fc.assert(
+    fc.property(decimals(1e11), (units) => {
+      expect(decimalText(JSON.parse(toText(units)))).toBe(toText(units))
+    }),
+  )
+})
+
+test('decimalText returns the text of a sum of 1000 decimals below 100,000', () => {
+  fc.assert(
+    fc.property(fc.array(decimals(1e5), { minLength: 1, maxLength: 1000 }), (all) => {
+      const sum = all.reduce((total, units) => total + Number(toText(units)), 0)
+      expect(decimalText(sum)).toBe(toText(all.reduce((total, units) => total + units, 0n)))
+    }),
+  )
+})
+
+function thrownBy(action: () => unknown): Error {
+  try {
+    action()
+  } catch (error) {
+    if (error instanceof Error) return error
+  }
+  throw new Error('Nothing was thrown')
+}

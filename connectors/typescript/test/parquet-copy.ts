@@ -1,0 +1,68 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { promisify } from 'node:util'
+import type pg from 'pg'
+import { afterAll, type ExpectStatic, inject } from 'vitest'
+import { readStreams } from '../../../reference/streams.ts'
+import type { Row } from '../../../test/support/call.ts'
+import { sorted } from '../../../test/support/copy-check.ts'
+import { environment } from '../../../test/support/environment.ts'
+import { bundleCommand } from '../build.ts'
+
+// Starts in a third of the time that the sources take.
+const programs = await mkdtemp(join(tmpdir(), 'export-api-command-'))
+const COMMAND = join(programs, 'export-api.mjs')
+await bundleCommand(COMMAND)
+afterAll(() => rm(programs, { recursive: true }))
+
+export const METRICS = readStreams().filter(({ kind }) => kind === 'metric')
+
+/** A key, and where the service is when it is not that of the whole run. */
+export type Access = { readonly key: string; readonly url?: string }
+
+/** Starts the command. */
+export const start = ({ key, url = inject('serviceUrl') }: Access, args: readonly string[]) =>
+  spawn(process.execPath, [COMMAND, ...args], {
+    env: { EXPORT_API_URL: url, EXPORT_API_KEY: key },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+
+/** A line that the command logs. */
+type Line = { readonly event: string; readonly message?: string; readonly [field: string]: unknown }
+
+/** Runs the command to its end. */
+export async function exportApi(access: Access, ...args: readonly string[]) {
+  const child = start(access, args)
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+  const lines = stdout.split('\n').slice(0, -1)
+  return { code: child.exitCode, stderr, log: lines.map((line): Line => JSON.parse(line)) }
+}
+
+/** Runs statements of DuckDB, and returns the rows of the last one. */
+export async function duckdb(sql: string, file = ':memory:'): Promise<Row[]> {
+  const program = join(await environment('duckdb'), 'duckdb')
+  const { stdout } = await promisify(execFile)(program, ['-json', file, `set timezone = 'UTC'; ${sql}`], {
+    maxBuffer: Number.POSITIVE_INFINITY,
+  })
+  return stdout.trim() === '' ? [] : JSON.parse(stdout)
+}
+
+type Copied = { readonly db: pg.Pool; readonly copy: string; readonly brandId: string }
+
+/** Expects that DuckDB reads the same rows of a brand from a copy as the views have. */
+export async function expectExact(expect: ExpectStatic, { db, copy, brandId }: Copied): Promise<void> {
+  for (const { name, endpoint, columns } of METRICS) {
+    const { rows } = await db.query<{ row: Row }>(
+      `select to_jsonb(defined) - 'brand_id' as row
+       from (select ${columns.map((column) => `"${column.name}"`)} from metrics.${name} where brand_id = $1) as defined`,
+      [brandId],
+    )
+    const files = `${copy}/endpoint=${endpoint}/brand=${brandId}/*.parquet`
+    const copied = await duckdb(`select * exclude (brand_id, endpoint, brand) from '${files}'`)
+    expect([endpoint, sorted(copied)]).toEqual([endpoint, sorted(rows.map(({ row }) => row))])
+  }
+}

@@ -1,0 +1,180 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import type { Page } from 'playwright-core'
+import { afterAll, expect, test } from 'vitest'
+import { hasBrowser, startBrowser } from '../../../test/support/browser.ts'
+import { PHONE } from '../../../test/support/reference-page.ts'
+import { brandsPath } from '../cli/brands.ts'
+import { replaceFile } from '../cli/folder.ts'
+import { type Row, writeParquet } from '../cli/parquet.ts'
+import { monthPath, writeState } from '../cli/state.ts'
+import { BRANDS, type Column, METRICS } from '../cli/streams.ts'
+
+const COMMAND = fileURLToPath(new URL('../cli/export-api.ts', import.meta.url))
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+const BRAND = 'e1d541ac-9bd5-39f4-b2f2-a1d0dbb73990'
+const HOSTILE = '</script><img src=x onerror=alert(1)>'
+
+/** The rows of each month, without the columns that the report does not read. */
+const FILES: Readonly<Record<string, readonly Row[]>> = {
+  'visibility/2026-10': [
+    { date: '2026-10-01', model_id: 'a', total_prompts: 4, visible_count: 1 },
+    { date: '2026-10-01', model_id: 'b', total_prompts: 4, visible_count: 3 },
+    { date: '2026-10-03', model_id: 'a', total_prompts: 2, visible_count: 2 },
+  ],
+  'visibility/2026-11': [{ date: '2026-11-01', model_id: 'a', total_prompts: 10, visible_count: 1 }],
+  'competitors/2026-10': [
+    { date: '2026-10-01', competitor_name: 'Low', total_responses: 8, competitor_visible_responses: 1 },
+    { date: '2026-10-01', competitor_name: HOSTILE, total_responses: 8, competitor_visible_responses: 4 },
+  ],
+  'citations/2026-10': [
+    { date: '2026-10-01', domain: null, citations: 1 },
+    { date: '2026-10-01', domain: HOSTILE, citations: 1 },
+    { date: '2026-10-02', domain: HOSTILE, citations: 1 },
+    { date: '2026-10-02', domain: HOSTILE, citations: 1 },
+  ],
+  'citation-share/2026-10': [
+    { date: '2026-10-01', citations: 1, owned_citations: 1 },
+    { date: '2026-10-01', citations: 7, owned_citations: 0 },
+  ],
+  'sentiment/2026-10': [{ date: '2026-10-01', positive_weight: 1.5, negative_weight: 0.5 }],
+  'recommended-rate/2026-10': [
+    { date: '2026-10-01', entity_name: 'Acme', recommended_rate: 33.3333, judged_answers: 3 },
+    { date: '2026-10-01', entity_name: 'Rival', recommended_rate: 100, judged_answers: 3 },
+    { date: '2026-10-02', entity_name: 'Acme', recommended_rate: 100, judged_answers: 1 },
+  ],
+}
+
+const root = await mkdtemp(join(tmpdir(), 'report-'))
+afterAll(() => rm(root, { recursive: true }))
+
+const BLANK = { text: '', uuid: '', integer: 0, number: 0, boolean: false, date: '', timestamp: '' }
+
+const writeRows = (path: string, columns: readonly Column[], rows: readonly Row[]) => {
+  const blank = Object.fromEntries(columns.map(({ name, type }) => [name, BLANK[type]]))
+  return replaceFile(path, async (unfinished) => {
+    await writeParquet(
+      unfinished,
+      columns,
+      rows.map((row) => ({ ...blank, ...row })),
+    )
+    return true
+  })
+}
+
+/** Writes a copy of a brand, as sync does. */
+async function writeCopy(name: string): Promise<string> {
+  const brand = { folder: join(root, name), brandId: BRAND }
+  const names = { id: BRAND, name: 'Acme', display_name: HOSTILE, url: 'acme.example' }
+  await writeRows(brandsPath(brand.folder), BRANDS.columns, [{ ...names, created_at: '2026-01-01' }])
+  for (const [file, rows] of Object.entries(FILES)) {
+    const stream = METRICS.find(({ endpoint }) => file.startsWith(`${endpoint}/`))
+    await writeRows(monthPath(brand, file), stream?.columns ?? [], rows)
+  }
+  const month = { sha256: '', from: '2026-10-01', through: '' }
+  const files = Object.fromEntries(Object.keys(FILES).map((file) => [file, month]))
+  const state = { token: '2026-11-02T10:31:44.123456Z', fromDate: '2026-10-01', files }
+  await writeState({ ...brand, state })
+  return brand.folder
+}
+
+/** Runs the command. Returns its exit code and what it printed as an error. */
+const report = (...args: string[]): Promise<{ code: number | string; stderr: string }> =>
+  new Promise((resolve) => {
+    execFile(process.execPath, [COMMAND, 'report', ...args], (error, _, stderr) =>
+      resolve({ code: error === null ? 0 : (error.code ?? 1), stderr }),
+    )
+  })
+
+const texts = (page: Page, selector: string) => page.locator(selector).allTextContents()
+
+test.skipIf(!hasBrowser)('the report shows the figures of a copy, and loads nothing', async () => {
+  const folder = await writeCopy('shown')
+  expect(await report(folder)).toMatchObject({ code: 0 })
+  const browser = await startBrowser()
+  try {
+    const context = await browser.newContext({ ...PHONE, offline: true, colorScheme: 'dark' })
+    const page = await context.newPage()
+    const requests: string[] = []
+    const messages: string[] = []
+    page.on('request', (request) => requests.push(request.url()))
+    page.on('console', (message) => messages.push(message.text()))
+    page.on('pageerror', ({ message }) => messages.push(message))
+    const address = pathToFileURL(join(folder, 'report.html')).href
+    await page.goto(address)
+
+    expect(await texts(page, 'h2')).toEqual([HOSTILE])
+    expect(await texts(page, '.lead span')).toEqual([
+      'acme.example',
+      '2026-10-01 to 2026-11-01',
+      'Contains all changes through 2026-11-02 10:31 UTC',
+    ])
+    expect(await texts(page, '.figures div')).toEqual([
+      'Visibility35.00 %',
+      'Citation Share12.50 %',
+      'Sentiment75.00 %',
+      'Recommended rate50.00 %',
+    ])
+    expect(await texts(page, '.chart dl')).toEqual([
+      'Visibility35.00 %b75.00 %a25.00 %',
+      `${HOSTILE}50.00 %Low12.50 %`,
+      'Citation Share12.50 %',
+      'Sentiment75.00 %',
+      'Acme50.00 %Rival100.00 %',
+    ])
+    expect(await texts(page, 'main > section table td, main > section table tbody th')).toEqual([
+      HOSTILE,
+      '3',
+      '75.00 %',
+      'unknown',
+      '1',
+      '25.00 %',
+    ])
+
+    const slider = page.getByRole('slider').first()
+    await slider.press('Home')
+    expect(await slider.getAttribute('aria-valuetext')).toBe(
+      '2026-10-01: Visibility 50.00 %, b 75.00 %, a 25.00 %',
+    )
+    await page.getByText('Numbers of the chart').first().click()
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await page.emulateMedia({ colorScheme })
+      await page.evaluate(await readFile(AXE, 'utf8'))
+      expect(await page.evaluate('axe.run().then(({ violations }) => violations)')).toEqual([])
+    }
+
+    // From 2026-10-03: the sentiment and others have no rows.
+    await page.getByLabel('Period').selectOption('Last 30 days')
+    expect(await texts(page, '.chart dl')).toEqual(['Visibility25.00 %a25.00 %bno value'])
+    for (const width of [320, 390, 1280]) {
+      await page.setViewportSize({ width, height: 844 })
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
+    }
+    expect(await page.locator('img').count()).toBe(0)
+    expect(requests).toEqual([address])
+    expect(messages).toEqual([])
+  } finally {
+    await browser.close()
+  }
+})
+
+test('a folder without a copy and a missing file are errors, and leave no report', async () => {
+  const folder = await writeCopy('broken')
+  const path = monthPath({ folder, brandId: BRAND }, 'sentiment/2026-10')
+  await rm(path)
+  const out = join(root, 'out')
+  expect(await report(folder, '--out', join(out, 'report.html'))).toEqual({
+    code: 1,
+    stderr: `${path} cannot be read. Run export-api verify ${folder}.\n`,
+  })
+  expect(await report(out)).toEqual({
+    code: 1,
+    stderr: `${out} has no copy. Run sync first.\n`,
+  })
+  expect(existsSync(out)).toBe(false)
+})

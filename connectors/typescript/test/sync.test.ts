@@ -1,0 +1,145 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, inject, test } from 'vitest'
+import { readStreams } from '../../../reference/streams.ts'
+import { pull } from '../../../test/support/call.ts'
+import { dice } from '../../../test/support/dice.ts'
+import { startProxyWith } from '../../../test/support/proxy.ts'
+import { answeredDays } from '../../../test/support/scene.ts'
+import { brand, database, refresh } from '../../../test/support/world.ts'
+import { certify } from '../../../tools/certify/certify.ts'
+import { addDays } from '../cli/days.ts'
+import { duckdb, expectExact, exportApi, METRICS, start } from './parquet-copy.ts'
+
+// They mostly wait.
+const CONCURRENT = { concurrent: true }
+
+const db = database()
+const folder = await mkdtemp(join(tmpdir(), 'sync-'))
+
+afterAll(() => rm(folder, { recursive: true }))
+
+const FIRST = '2026-09-20'
+
+test(
+  'a copy that was killed 50 times under restatements equals the service',
+  CONCURRENT,
+  async ({ expect, onTestFinished }) => {
+    const { below, pick } = dice(20_261_123)
+    const its = await answeredDays(db, { first: FIRST, days: 60 })
+    const copy = join(folder, 'killed')
+    let child: ChildProcess | undefined
+    let requests = 0
+    // Kills the command soon after one of its requests.
+    const { url, close } = await startProxyWith(inject('serviceUrl'), () => {
+      requests -= 1
+      if (requests === 0) setTimeout(() => child?.kill('SIGKILL'), below(60))
+      return null
+    })
+    onTestFinished(close)
+    let killed = 0
+    for (let round = 0; killed < 50 && round < 200; round += 1) {
+      const day = `${addDays(FIRST, below(60))}T00:00:00Z`
+      const restate = pick([
+        () => its.say(day, { mentions: ['Acme'], citations: [{ url: `https://site.example/${round}` }] }),
+        () => db.query('delete from answers where prompt_id = $1 and answered_at = $2', [its.prompt, day]),
+        () =>
+          db.query(
+            `delete from answers where prompt_id = $1 and answered_at >= '2026-10-01' and answered_at < '2026-11-01'`,
+            [its.prompt],
+          ),
+        () =>
+          db.query('update competitors set name = $2 where brand_id = $1', [its.brandId, `Rival ${round}`]),
+      ])
+      await restate()
+      await refresh(db)
+      requests = 1 + below(9)
+      child = start({ ...its, url }, ['sync', '--out', copy])
+      const [, signal] = await once(child, 'close')
+      if (signal === 'SIGKILL') killed += 1
+    }
+    expect(killed).toBe(50)
+    expect(await exportApi({ ...its, url }, 'sync', '--out', copy)).toMatchObject({ code: 0 })
+    await expectExact(expect, { db, copy, ...its })
+    expect(await exportApi({ ...its, url }, 'verify', copy)).toMatchObject({ code: 0 })
+    const files = await readdir(copy, { recursive: true })
+    expect(files.filter((path) => path.endsWith('.unfinished'))).toEqual([])
+  },
+)
+
+test('keeps every promise of certify', CONCURRENT, async ({ expect }) => {
+  const copy = join(folder, 'certified')
+  const views = join(folder, 'views.duckdb')
+  const verdicts = await certify({
+    command: async ({ EXPORT_API_URL: url, EXPORT_API_KEY: key, EXPORT_API_START_DATE: from }) => {
+      const { code, stderr } = await exportApi({ key, url }, 'sync', '--out', copy, '--from', from)
+      const statements = readStreams()
+        .filter(({ kind }) => kind !== 'changes')
+        .map(
+          ({ name, endpoint }) =>
+            `create or replace view ${name} as from '${copy}/endpoint=${endpoint}/**/*.parquet'`,
+        )
+      await duckdb(statements.join(';'), views)
+      return { code: code ?? -1, output: stderr }
+    },
+    copy: `duckdb:${views}`,
+  })
+  expect(verdicts.filter(({ kept }) => !kept)).toEqual([])
+  expect(verdicts.length).toBeGreaterThan(10)
+})
+
+test(
+  'sends a request for each page and listing, and restores a file that was deleted',
+  CONCURRENT,
+  async ({ expect, onTestFinished }) => {
+    const its = await answeredDays(db, { first: FIRST, days: 45 })
+    const citations = Array.from({ length: 1500 }, (_, index) => ({ url: `https://site.example/${index}` }))
+    await its.say('2026-10-05T00:00:00Z', { mentions: ['Acme'], citations })
+    await brand(db, its.org, { name: 'Empty' })
+    await refresh(db)
+    const asked: string[] = []
+    const { url, close } = await startProxyWith(inject('serviceUrl'), (request) => {
+      asked.push(new URL(request.url ?? '', 'http://host').pathname.replace('/api/export/v1', ''))
+      return null
+    })
+    onTestFinished(close)
+    const copy = join(folder, 'counted')
+    const sync = async (...args: string[]) => {
+      asked.length = 0
+      const { code, log } = await exportApi({ ...its, url }, 'sync', '--out', copy, ...args)
+      return { code, last: log.at(-1), asked: [...asked].sort() }
+    }
+    const served = await Promise.all(
+      METRICS.map(async ({ endpoint }) => {
+        const query = { brandId: its.brandId, fromDate: '2026-01-01' }
+        return { path: `/${endpoint}`, rows: (await pull(`/${endpoint}`, { key: its.key, query })).length }
+      }),
+    )
+    const pages = served.flatMap(({ path, rows }) => Array<string>(Math.ceil(rows / 1000)).fill(path))
+    // One listing of the brand has rows. The last one of each brand is empty.
+    const listings = ['/brands', '/changes', '/changes', '/changes']
+    expect(await sync('--dry-run')).toMatchObject({
+      code: 0,
+      last: { event: 'dry_run', rows: served.reduce((sum, { rows }) => sum + rows, 0) },
+      asked: ['/brands', '/changes', '/changes'],
+    })
+    expect(await readdir(folder)).not.toContain('counted')
+    expect(await sync()).toEqual({
+      code: 0,
+      last: {
+        event: 'done',
+        message: expect.any(String),
+        requests: pages.length + listings.length,
+        rows: served.reduce((sum, { rows }) => sum + rows, 0),
+      },
+      asked: [...listings, ...pages].sort(),
+    })
+    expect(await sync()).toMatchObject({ last: { rows: 0 }, asked: ['/brands', '/changes', '/changes'] })
+    await rm(join(copy, 'endpoint=visibility', `brand=${its.brandId}`, 'month=2026-10.parquet'))
+    expect(await sync()).toMatchObject({ code: 0, asked: [...listings, '/visibility'] })
+    await expectExact(expect, { db, copy, ...its })
+  },
+)
