@@ -1,6 +1,5 @@
 import {
   type App,
-  addHeaders,
   BASE,
   createApp,
   type Middleware,
@@ -18,17 +17,15 @@ export type Endpoint = {
   readonly path: string
   /** How a request consumes the rate budget. */
   readonly budget?: RateLimit
-  /** Headers of every response at this path, errors included. */
-  readonly headers?: Readonly<Record<string, string>>
   /** Runs the remaining checks and returns the result; throws `HttpError`. */
   readonly handler: (context: RequestContext) => Promise<Result>
 }
 
 /** Returns the app of one endpoint: GET and HEAD at its path, 405 for other methods, 404 elsewhere. */
-export function endpoint({ path, budget, headers = {}, handler }: Endpoint): App {
+export function endpoint({ path, budget, handler }: Endpoint): App {
   const app = createApp()
   const route = BASE + path
-  app.use(route, nameEndpoint(path), addHeaders(headers))
+  app.use(route, nameEndpoint(path))
   app.get(route, prepareContext, rateLimit(budget))
   app.get(route, async (context) => send(context, await handler(context).catch(throwError)))
   app.all(route, methodNotAllowed)

@@ -3,7 +3,6 @@ import type * as z from 'zod/mini'
 import { authorize, hashApiKey, requireValid } from './access.ts'
 import type { RequestContext, Result } from './app.ts'
 import { runPrepared } from './db.ts'
-import { deprecationHeaders } from './deprecation.ts'
 import { endpoint } from './endpoint.ts'
 import { fileResult } from './file.ts'
 import { isFile } from './file-format.ts'
@@ -56,7 +55,7 @@ export function listing<Shape extends z.core.$ZodShape, Rows extends PgView>({
   }
 
   return {
-    fetch: endpoint({ path, headers: deprecationHeaders(operation.deprecated), handler }).fetch,
+    fetch: endpoint({ path, handler }).fetch,
     operation: { ...operation, kind: 'listing' },
     statements: Object.values(statements),
   }

@@ -1,4 +1,3 @@
-import type { Deprecation } from './deprecation.ts'
 import type { PreparedStatement } from './prepared-statement.ts'
 import type { RowSchema } from './row.ts'
 
@@ -27,7 +26,6 @@ export type Operation = {
   readonly row: RowSchema
   /** Fields that identify a row among those of its brand. */
   readonly primaryKey: readonly string[]
-  readonly deprecated?: Deprecation
   /** A listing has no pages and no window; a metric and the changes have pages of a brand's rows. */
   readonly kind: 'listing' | 'metric' | 'changes'
   readonly formula?: Formula

@@ -2,7 +2,6 @@ import type { PgTable } from 'drizzle-orm/pg-core'
 import type * as z from 'zod/mini'
 import { hashApiKey, requireValid } from './access.ts'
 import type { RequestContext, Result } from './app.ts'
-import { deprecationHeaders } from './deprecation.ts'
 import { endpoint } from './endpoint.ts'
 import { httpError, PARAMETER_ERRORS, parameterError } from './errors.ts'
 import { fileResult } from './file.ts'
@@ -91,7 +90,7 @@ export function paged<Shape extends z.core.$ZodShape, Rows extends PgTable>({
   }
 
   return {
-    fetch: endpoint({ path, headers: deprecationHeaders(operation.deprecated), handler }).fetch,
+    fetch: endpoint({ path, handler }).fetch,
     operation: { ...operation, kind },
     statements: Object.values(statements),
   }

@@ -45,14 +45,6 @@ export const HEADERS: Record<string, Json> = {
   },
 }
 
-/** The headers of a deprecated endpoint, on every response. */
-export const DEPRECATION_HEADERS: Record<string, Json> = {
-  Deprecation: text(
-    'Time since which this endpoint is deprecated: `@` and a Unix time in seconds (RFC 9745).',
-  ),
-  Sunset: text('Time after which this endpoint may be removed (RFC 8594).'),
-}
-
 /** Names of the headers on every response that counts against the rate limit. */
 export const COMMON_HEADERS = ['X-Request-Id', 'Server-Timing', 'RateLimit-Policy', 'RateLimit']
 

@@ -2,7 +2,7 @@ import { FILE_WRITERS } from '../file-format.ts'
 import type { Operation } from '../operation.ts'
 import { PAGE_SIZE } from '../page.ts'
 import { parameterNames } from '../parameters.ts'
-import { COMMON_HEADERS, DEPRECATION_HEADERS, headerReferences } from './headers.ts'
+import { COMMON_HEADERS, headerReferences } from './headers.ts'
 import type { Json } from './json-schema.ts'
 import { linksOf, operationId } from './links.ts'
 import { responseReferences } from './responses.ts'
@@ -32,7 +32,7 @@ type Context = { readonly paged: readonly NamedOperation[]; readonly example: Js
 
 /** Returns the operation object of an endpoint. */
 export function describeOperation(operation: NamedOperation, { paged, example }: Context): Json {
-  const { summary, description, kind, formula, deprecated } = operation
+  const { summary, description, kind, formula } = operation
   const { headers, statuses } = kind === 'listing' ? LISTING : PAGED
   return {
     operationId: operationId(operation),
@@ -40,12 +40,11 @@ export function describeOperation(operation: NamedOperation, { paged, example }:
     summary,
     description,
     ...(formula && { 'x-formula': formula }),
-    ...(deprecated && { deprecated: true }),
     parameters: parameterNames(kind).map((name) => ({ $ref: `#/components/parameters/${name}` })),
     responses: {
       200: {
         description: kind === 'listing' ? 'All rows.' : 'One page of rows, or all rows as a file.',
-        headers: { ...headerReferences(headers), ...(deprecated && DEPRECATION_HEADERS) },
+        headers: headerReferences(headers),
         content: {
           'application/json': { schema: bodySchema(operation), ...(example !== undefined && { example }) },
           ...FILES,

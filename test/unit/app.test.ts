@@ -36,19 +36,10 @@ describe('a result', () => {
     expect(headers.get('ETag')).toBeNull()
   })
 
-  test('may replace these headers, and shares Link with the headers of the endpoint', async () => {
-    const { headers } = await respond({
-      headers: { Link: '</old>; rel="deprecation"' },
-      handler: async () => ({
-        ...RESULT,
-        headers: { 'Cache-Control': 'public', Link: '</next>; rel="next"' },
-      }),
-    })
+  test('may replace these headers', async () => {
+    const handler = async () => ({ ...RESULT, headers: { 'Cache-Control': 'public' } })
+    const { headers } = await respond({ handler })
     expect(headers.get('Cache-Control')).toBe('public')
-    expect(headers.get('Link')?.split(', ').sort()).toEqual([
-      '</next>; rel="next"',
-      '</old>; rel="deprecation"',
-    ])
   })
 
   test('has an ETag when it is cacheable, and is 304 without a body when the client has it', async () => {
@@ -119,12 +110,8 @@ describe('X-Request-Id', () => {
 describe('routing', () => {
   test.each(['/x/', '/X', '/%78', '/x%2F', '/xx', '//x', '/x/y', '/'])('returns 404 for %s', async (path) => {
     for (const method of ['GET', 'HEAD', 'POST']) {
-      const { status, headers } = await respond({
-        url: SERVICE + path,
-        method,
-        headers: { Deprecation: '@1' },
-      })
-      expect([status, headers.get('Allow'), headers.get('Deprecation')]).toEqual([404, null, null])
+      const { status, headers } = await respond({ url: SERVICE + path, method })
+      expect([status, headers.get('Allow')]).toEqual([404, null])
     }
     expect(lines[0]).toMatchObject({ event: 'request', endpoint: null, status: 404 })
   })
@@ -152,9 +139,8 @@ describe('routing', () => {
 })
 
 describe('an error', () => {
-  test('of the catalogue is sent with its headers and those of the endpoint, and is not logged', async () => {
+  test('of the catalogue is sent with its headers, and is not logged', async () => {
     const response = await respond({
-      headers: { Deprecation: '@1' },
       handler: () => Promise.reject(httpError('database', { 'Retry-After': '5' })),
     })
     expect(response.status).toBe(503)
@@ -162,7 +148,6 @@ describe('an error', () => {
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-type': 'application/json',
       'cache-control': 'no-store',
-      deprecation: '@1',
       'retry-after': '5',
     })
     expect(lines).toMatchObject([{ event: 'request', status: 503, rows: null }])

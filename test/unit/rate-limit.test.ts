@@ -124,7 +124,7 @@ describe('the middleware', () => {
     handler: Handler,
     { client = newClient(), budget = {} }: { client?: string; budget?: RateLimit } = {},
   ) =>
-    endpoint({ path: '/x', budget, headers: { Deprecation: '@1' }, handler }).fetch(
+    endpoint({ path: '/x', budget, handler }).fetch(
       new Request('http://localhost/api/export/v1/x', { headers: { Authorization: client } }),
       bindings(),
     )
@@ -185,7 +185,6 @@ describe('the middleware', () => {
     expect([...headers.keys()].filter((name) => !name.startsWith('x-request-id'))).toEqual([
       'cache-control',
       'content-type',
-      'deprecation',
       'ratelimit',
       'ratelimit-policy',
       'retry-after',
