@@ -13,11 +13,12 @@ const overServers = {
 
 export default defineConfig({
   test: {
-    maxWorkers: 2,
+    maxWorkers: '100%',
     ...(!isRun && { project: ['unit'] }),
     projects: [
       { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: 20_000 } },
       { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], ...overServers } },
+      { test: { name: 'embedded', include: ['test/embedded/**/*.test.ts'], ...overServers } },
       { test: { name: 'robustness', include: ['test/robustness/**/*.test.ts'], ...overServers } },
       {
         test: {

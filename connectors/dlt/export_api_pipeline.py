@@ -4,12 +4,10 @@ import argparse
 import os
 import sys
 from collections import Counter
-from typing import Optional
 
 import dlt
 from dlt.pipeline.exceptions import PipelineStepFailed
 from dlt.sources.helpers.requests import HTTPError
-
 from export_api import export_api_source
 from export_api.verify import days_that_differ
 
@@ -36,7 +34,7 @@ def sync(pipeline: dlt.Pipeline, base_url: str, api_key: str, start_date: str) -
             print(f"{table}: {count} rows")
 
 
-def http_error(error: Optional[BaseException]) -> Optional[HTTPError]:
+def http_error(error: BaseException | None) -> HTTPError | None:
     """Returns the HTTP error that caused an error."""
     while error is not None and not isinstance(error, HTTPError):
         error = error.__cause__

@@ -1,8 +1,9 @@
 """Keeps an exact copy of the Export API's metrics."""
 
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any
 
 import dlt
 from dlt.sources import DltResource
@@ -10,7 +11,7 @@ from dlt.sources import DltResource
 from .client import check, make_client
 from .windows import join_days, split_windows
 
-STREAMS: List[Dict[str, Any]] = json.loads(Path(__file__).with_name("streams.json").read_text())
+STREAMS: list[dict[str, Any]] = json.loads(Path(__file__).with_name("streams.json").read_text())
 METRICS = [stream for stream in STREAMS if stream["kind"] == "metric"]
 
 DATA_TYPES = {
@@ -33,8 +34,8 @@ def export_api_source(
     base_url: str = dlt.config.value,
     api_key: str = dlt.secrets.value,
     start_date: str = dlt.config.value,
-    brand_ids: Optional[Sequence[str]] = None,
-    max_days: Optional[int] = None,
+    brand_ids: Sequence[str] | None = None,
+    max_days: int | None = None,
 ) -> Iterator[DltResource]:
     """Loads the days that changed since the previous run, all days the first time, and replaces them whole.
 
@@ -78,7 +79,7 @@ def export_api_source(
         for brand in page:
             yield {"brand_id": brand["id"], "changes": list_changes(brand["id"])}
 
-    def list_days(brand_id: str, **since: str) -> Tuple[Dict[Tuple[str, str], Any], str]:
+    def list_days(brand_id: str, **since: str) -> tuple[dict[tuple[str, str], Any], str]:
         """Returns the changes by endpoint and day, and the first day that the service applied."""
         # A day that changes meanwhile is listed again: the later listing counts.
         changes = {}
@@ -86,7 +87,7 @@ def export_api_source(
             changes.update(((change["endpoint"], change["date"]), change) for change in page)
         return changes, start_of(page)
 
-    def list_changes(brand_id: str) -> Dict[Tuple[str, str], Any]:
+    def list_changes(brand_id: str) -> dict[tuple[str, str], Any]:
         brand = brand_state(brand_id)
         selected = dlt.current.source().selected_resources
         if max_days is not None and any(s["name"] in selected and s["endpoint"] in brand["left"] for s in METRICS):
@@ -117,7 +118,7 @@ def export_api_source(
             listed = {**listed, **list_days(brand_id, **brand.pop("unlisted"))[0]}
         yield [{"brand_id": brand_id, **change} for change in listed.values()]
 
-    def rows(listing: Any, stream: Dict[str, Any]) -> Iterator[Any]:
+    def rows(listing: Any, stream: dict[str, Any]) -> Iterator[Any]:
         yield from create_table(stream["name"])
         brand_id, brand = listing["brand_id"], brand_state(listing["brand_id"])
         left = split_windows(brand["left"].get(stream["endpoint"], []))
@@ -148,7 +149,7 @@ def export_api_source(
         )(stream)
 
 
-def brand_state(brand_id: str) -> Dict[str, Any]:
+def brand_state(brand_id: str) -> dict[str, Any]:
     """Returns what is stored of a brand, together with the rows of each load.
 
     `since` is the greatest `changed_at` that was listed, `from_date` the first day that is known to be exact, and
@@ -169,7 +170,7 @@ def start_of(page: Any) -> str:
     return page.response.json()["meta"]["fromDate"][:10]
 
 
-def table_hints(stream: Dict[str, Any]) -> Dict[str, Any]:
+def table_hints(stream: dict[str, Any]) -> dict[str, Any]:
     """Returns the name, columns, types and primary key of a stream's table."""
     columns = {
         column["name"]: {
@@ -183,7 +184,7 @@ def table_hints(stream: Dict[str, Any]) -> Dict[str, Any]:
     return {"name": stream["name"], "columns": columns, "primary_key": stream["key"]}
 
 
-def replace_days(stream: Dict[str, Any]) -> Dict[str, Any]:
+def replace_days(stream: dict[str, Any]) -> dict[str, Any]:
     """Returns the write disposition that deletes each day in the staging table, and inserts its rows.
 
     A day without rows has one row there, without a number: it deletes the day and is not inserted.
@@ -197,7 +198,7 @@ def replace_days(stream: Dict[str, Any]) -> Dict[str, Any]:
     }
 
 
-def empty_day(stream: Dict[str, Any], brand_id: str, day: str) -> Dict[str, Any]:
+def empty_day(stream: dict[str, Any], brand_id: str, day: str) -> dict[str, Any]:
     """Returns the row that stands for a day without rows."""
     key = {column["name"]: EMPTY.get(column["type"]) for column in stream["columns"] if column["name"] in stream["key"]}
     return {**key, "brand_id": brand_id, "date": day}

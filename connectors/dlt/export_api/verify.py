@@ -1,7 +1,7 @@
 """Compares a copy with the listing of its days."""
 
 import json
-from typing import Dict, Iterator, List, Optional, Tuple
+from collections.abc import Iterator
 
 import dlt
 from dlt.destinations.sql_client import SqlClientBase
@@ -9,12 +9,12 @@ from dlt.destinations.sql_client import SqlClientBase
 from . import METRICS
 
 # An endpoint, a brand and a date.
-Day = Tuple[str, str, str]
+Day = tuple[str, str, str]
 # The number of rows of a day, and its totals by column.
-Content = Tuple[int, Dict[str, float]]
+Content = tuple[int, dict[str, float]]
 
 
-def days_that_differ(pipeline: dlt.Pipeline) -> List[str]:
+def days_that_differ(pipeline: dlt.Pipeline) -> list[str]:
     """Returns a line for each day whose rows or totals are not those in the table `changes`.
 
     Leaves out days that the plan did not reach at the last listing.
@@ -31,14 +31,14 @@ def days_that_differ(pipeline: dlt.Pipeline) -> List[str]:
     return lines
 
 
-def listed_days(client: SqlClientBase) -> Iterator[Tuple[Day, Content]]:
+def listed_days(client: SqlClientBase) -> Iterator[tuple[Day, Content]]:
     table = client.make_qualified_table_name("changes")
     query = f"SELECT endpoint, brand_id, date, rows, totals FROM {table}"
     for endpoint, brand_id, date, rows, totals in client.execute_sql(query):
         yield (endpoint, brand_id, str(date)), (rows, json.loads(totals) if isinstance(totals, str) else totals)
 
 
-def copied_days(client: SqlClientBase) -> Iterator[Tuple[Day, Content]]:
+def copied_days(client: SqlClientBase) -> Iterator[tuple[Day, Content]]:
     for stream in METRICS:
         table = client.make_qualified_table_name(stream["name"])
         sums = ", ".join(f"SUM({name})" for name in stream["totals"])
@@ -47,7 +47,7 @@ def copied_days(client: SqlClientBase) -> Iterator[Tuple[Day, Content]]:
             yield (stream["endpoint"], brand_id, str(date)), (rows, dict(zip(stream["totals"], totals)))
 
 
-def describe(content: Optional[Content]) -> str:
+def describe(content: Content | None) -> str:
     """Returns the content of a day as text. Totals have at most four decimals."""
     rows, totals = content or (0, {})
     sums = [f"{name} {float(total):.4f}" for name, total in sorted(totals.items()) if total]

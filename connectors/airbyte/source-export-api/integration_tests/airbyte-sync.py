@@ -14,8 +14,9 @@ from collections import defaultdict
 from multiprocessing import get_context
 from pathlib import Path
 
-import duckdb
 from airbyte_cdk.cli.source_declarative_manifest import run
+
+import duckdb
 
 MANIFEST = ["--manifest-path", sys.argv[1], "--config", "config.json"]
 TYPES = {

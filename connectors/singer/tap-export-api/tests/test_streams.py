@@ -2,7 +2,6 @@
 
 import pytest
 from singer_sdk.exceptions import ConfigurationError
-
 from tap_export_api.tap import TapExportApi
 
 CONFIG = {"base_url": "http://service.example", "api_key": "key", "start_date": "2026-01-01"}

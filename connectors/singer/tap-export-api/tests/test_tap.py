@@ -3,7 +3,6 @@
 import os
 
 from singer_sdk.testing import get_tap_test_class
-
 from tap_export_api.tap import TapExportApi
 
 CONFIG = {

@@ -8,7 +8,7 @@ import { tenant } from '../support/tenant.ts'
 import { database } from '../support/world.ts'
 
 // The examples are responses of the demo data: .ci/run captures them again and compares. Programs that check the document
-// and the service against it: test/robustness/openapi.test.ts.
+// and the service against it: test/embedded/openapi-programs.test.ts.
 
 const db = database()
 
