@@ -23,7 +23,7 @@ export default defineConfig({
       {
         test: {
           name: 'connectors',
-          include: ['connectors/**/*.test.ts', 'test/connectors/**/*.test.ts'],
+          include: ['connectors/**/*.test.ts', 'tools/**/*.test.ts'],
           ...overServers,
           // Includes the installation of an engine.
           testTimeout: 600_000,

@@ -1,9 +1,9 @@
-import { disclosure, scrollable } from '../site/browser/regions.ts'
 import type { DailyLines } from './daily-lines.ts'
 import { createElement } from './elements.ts'
 import { legendEntries, legendItems, percent } from './legend.ts'
 import { lineClasses } from './line-classes.ts'
 import { drawPlot, type Plot, type Position } from './plot.ts'
+import { disclosure, scrollable } from './regions.ts'
 
 type Chart = DailyLines & {
   readonly title: string

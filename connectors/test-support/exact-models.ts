@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { readStreams } from '../../reference/streams.ts'
-import { environment } from '../../test/support/environment.ts'
 import { comparable } from '../../tools/certify/comparable.ts'
 import { copyReader, type Where } from '../../tools/certify/copies.ts'
+import { environment } from '../../tools/certify/python-environment.ts'
 
 const PACKAGE = fileURLToPath(new URL('../dbt/', import.meta.url))
 const METRICS = readStreams().filter(({ kind }) => kind === 'metric')

@@ -1,9 +1,9 @@
 import { createElement } from '../../charts/elements.ts'
 import type { Row } from '../../charts/formula-sums.ts'
+import { disclosure, scrollable } from '../../charts/regions.ts'
 import type { Endpoint } from '../../reference/reference.ts'
 import { showCode } from './highlight.ts'
 import { indentJson, isRow, parseObject } from './json.ts'
-import { disclosure, scrollable } from './regions.ts'
 import type { ApiResponse } from './request.ts'
 
 /** Rows in the table: more are slow on a phone, and the JSON contains them all. */

@@ -8,7 +8,7 @@ import { UNCHECKED_CHANGES } from '../support/raw-changes.ts'
 import { prepare } from '../support/schema.ts'
 
 const SEED = Number(process.env.HOSTILE_SEED ?? 20_261_125)
-const RUNS = tries(12)
+const RUNS = tries(30)
 
 type Scenario = Omit<Ground, 'url'> & { readonly name: string; readonly make: typeof prepare }
 
@@ -51,7 +51,7 @@ describe.runIf(inject('realPostgres'))(
     test.for(
       SCENARIOS,
     )(`${RUNS} random interleavings leave every day computed and as_of true, with $name (HOSTILE_SEED=${SEED})`, {
-      timeout: scaledTimeout(120_000),
+      timeout: scaledTimeout(240_000),
     }, async ({ make, ...ground }) => {
       const { url, drop } = await isolatedDatabase(make)
       const { play, close } = await openInterleavings({ url, ...ground })

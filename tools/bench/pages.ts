@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { ClientBase } from 'pg'
 import { BASE } from '../../lib/app.ts'
-import { claimRedis } from '../../test/support/redis.ts'
 import { inDatabase } from './database.ts'
 import { connect, fetchBody, type HttpRequest } from './http.ts'
 import { FIRST_DAY, fillMillion } from './million.ts'
@@ -42,7 +41,7 @@ export function withService<Result>(
   work: (running: RunningService) => Promise<Result>,
 ): Promise<Result> {
   return inDatabase(serverUrl, async (client, databaseUrl) => {
-    const redis = process.env.REDIS_URL ? await claimRedis(process.env.REDIS_URL) : undefined
+    const redisUrl = process.env.REDIS_URL
     let service: Service | undefined
     try {
       report('a million daily rows')
@@ -51,9 +50,9 @@ export function withService<Result>(
       // A parallel worker's CPU time would disappear with its process.
       await client.query(`do $$ begin
         execute format('alter database %I set max_parallel_workers_per_gather = 0', current_database()); end $$`)
-      const data = { databaseUrl, redisUrl: redis?.url, brandId, key: tenant.key }
+      const data = { databaseUrl, redisUrl, brandId, key: tenant.key }
       const depth = 1000 * Math.round(sized(400))
-      service = await startService(databaseUrl, redis?.url)
+      service = await startService(databaseUrl, redisUrl)
       return await work({
         client,
         data,
@@ -63,7 +62,6 @@ export function withService<Result>(
       })
     } finally {
       await service?.close()
-      await redis?.release()
     }
   })
 }

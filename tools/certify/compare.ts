@@ -1,6 +1,6 @@
 import type { Column, Stream } from '../../reference/streams.ts'
 import { comparable } from './comparable.ts'
-import type { Copy } from './copies.ts'
+import type { Copy } from './copy.ts'
 import type { Row, Tables } from './service.ts'
 
 /** A row, a table or a column that a copy lacks, or a row that it has in excess. */

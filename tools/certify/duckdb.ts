@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { environment } from '../../test/support/environment.ts'
-import type { CopyReader } from './copies.ts'
+import type { CopyReader } from './copy.ts'
+import { environment } from './python-environment.ts'
 import { readBySql } from './sql.ts'
 
 /** Returns what reads tables of a DuckDB file, none when there is no such file. */

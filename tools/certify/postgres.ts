@@ -1,5 +1,5 @@
 import { withClient } from '../../drizzle/db/connect.ts'
-import type { CopyReader } from './copies.ts'
+import type { CopyReader } from './copy.ts'
 import { readBySql } from './sql.ts'
 
 /** Returns what reads tables of a PostgreSQL database. Throws `UsageError` when the server cannot be reached. */

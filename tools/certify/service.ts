@@ -6,7 +6,6 @@ import { startEmulator } from '../../emulator/start.ts'
 import { mintApiKey } from '../../lib/api-key.ts'
 import { BASE } from '../../lib/app.ts'
 import { readStreams } from '../../reference/streams.ts'
-import { pull, type Query } from '../../test/support/copy.ts'
 import { addBrands } from './brands.ts'
 import { daysBefore, START } from './days.ts'
 import { addOrganization } from './organization.ts'
@@ -31,15 +30,26 @@ export async function startService() {
     await emulator.close()
   }
 
-  async function get(path: string, query: Query) {
+  async function get(path: string, query: Readonly<Record<string, string>>) {
     const url = new URL(BASE + path, emulator.url)
-    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value ?? '')
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
     const response = await fetch(url, {
       // A rate budget of its own for each request.
       headers: { 'X-API-Key': ownKey, 'User-Agent': randomUUID() },
     })
     if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
     return response.json()
+  }
+
+  /** Reads all pages of a window, and the first day that the plan reaches. */
+  async function pull(path: string, query: Readonly<Record<string, string>>) {
+    const rows: Row[] = []
+    for (let cursor = ''; ; ) {
+      const { data, pagination, meta } = await get(path, { ...query, cursor })
+      rows.push(...data)
+      if (pagination.nextCursor === null) return { rows, first: String(meta.fromDate).slice(0, 10) }
+      cursor = pagination.nextCursor
+    }
   }
 
   /** Returns all rows that the service serves, and the first day that the plan reaches. */
@@ -55,7 +65,7 @@ export async function startService() {
       const found: Row[] = []
       for (const { id } of brands) {
         const window = { brandId: String(id), fromDate: startDate, toDate: '9999-12-31' }
-        const { rows, first } = await pull(get, `/${endpoint}`, window)
+        const { rows, first } = await pull(`/${endpoint}`, window)
         found.push(...rows.map((row) => ({ brand_id: id, ...row })))
         fromDate = first
       }

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { plain } from './compare.ts'
-import { type Copy, isLive } from './copies.ts'
+import { type Copy, isLive } from './copy.ts'
 import type { Row } from './service.ts'
 
 type Query = (sql: string) => Promise<readonly Row[]>

@@ -6,7 +6,6 @@ import { run } from '../../cli/run.ts'
 import { UsageError } from '../../drizzle/db/connect.ts'
 import { refreshAll } from '../../drizzle/db/refresh.ts'
 import { verify } from '../../drizzle/db/verify.ts'
-import { claimRedis } from '../../test/support/redis.ts'
 import { inDatabase } from '../bench/database.ts'
 import { figure, markdown } from '../bench/section.ts'
 import { addBrand, addTenant } from '../bench/tenant.ts'
@@ -31,18 +30,13 @@ const VOLUME = { organizations: 10, brands: 2, answers: 4_000 }
 const ERROR_EVENTS = ['unhandled_error', 'database_error']
 
 await run(async () => {
-  const { DATABASE_URL: serverUrl, REDIS_URL: redisServer } = process.env
-  if (!serverUrl || !redisServer) {
+  const { DATABASE_URL: serverUrl, REDIS_URL: redisUrl } = process.env
+  if (!serverUrl || !redisUrl) {
     throw new UsageError(
       'The soak creates a database on a PostgreSQL server and uses an empty Redis database. Name both: DATABASE_URL=postgresql://… REDIS_URL=redis://… npm run soak',
     )
   }
-  const redis = await claimRedis(redisServer)
-  try {
-    await inDatabase(serverUrl, (client, databaseUrl) => soak(client, databaseUrl, redis.url))
-  } finally {
-    await redis.release()
-  }
+  await inDatabase(serverUrl, (client, databaseUrl) => soak(client, databaseUrl, redisUrl))
 })
 
 async function soak(client: pg.Client, databaseUrl: string, redisUrl: string): Promise<void> {

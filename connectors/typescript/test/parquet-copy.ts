@@ -10,7 +10,7 @@ import { afterAll, type ExpectStatic, inject } from 'vitest'
 import { readStreams } from '../../../reference/streams.ts'
 import type { Row } from '../../../test/support/call.ts'
 import { sorted } from '../../../test/support/copy-check.ts'
-import { environment } from '../../../test/support/environment.ts'
+import { environment } from '../../../tools/certify/python-environment.ts'
 import { bundleCommand } from '../build.ts'
 
 // Starts in a third of the time that the sources take.

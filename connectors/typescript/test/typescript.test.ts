@@ -122,7 +122,7 @@ type Input = {
 }
 
 async function inNode(input: Input): Promise<unknown> {
-  const program = `import { pull } from '../../../test/connectors/pull.js'
+  const program = `import { pull } from './pull.js'
 console.log(JSON.stringify(await pull(${JSON.stringify(input)})))`
   const args = ['--input-type=module', '--eval', program]
   const { stdout } = await run(node, args, { cwd: folder, env: { PATH }, maxBuffer: 1e8 })
@@ -130,7 +130,7 @@ console.log(JSON.stringify(await pull(${JSON.stringify(input)})))`
 }
 
 async function inWorkerd(input: Input): Promise<unknown> {
-  const worker = `import { pull } from '../../../test/connectors/pull.js'
+  const worker = `import { pull } from './pull.js'
 export default { fetch: async () => Response.json(await pull(${JSON.stringify(input)})) }`
   const stdin = { contents: worker, resolveDir: folder }
   const { outputFiles } = await build({ stdin, bundle: true, format: 'esm', write: false })

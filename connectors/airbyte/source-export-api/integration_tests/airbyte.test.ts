@@ -6,10 +6,10 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, expect, inject, test } from 'vitest'
-import { environment } from '../../../../test/support/environment.ts'
 import { scene } from '../../../../test/support/scene.ts'
 import { database, refresh } from '../../../../test/support/world.ts'
 import { certify } from '../../../../tools/certify/certify.ts'
+import { environment } from '../../../../tools/certify/python-environment.ts'
 import { readExactModels, readMetrics } from '../../../test-support/exact-models.ts'
 
 const CONNECTOR = fileURLToPath(new URL('../', import.meta.url))

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createContext, runInContext } from 'node:vm'
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import { lookerStudio } from './google/looker-studio.ts'
-import { properties, scripts } from './google/script.ts'
-import { spreadsheet } from './google/sheets.ts'
+import { lookerStudio } from './looker-studio.ts'
+import { properties, scripts } from './script.ts'
+import { spreadsheet } from './sheets.ts'
 
 // The thread in which startAppsScript runs a project: its calls block, as those of Apps Script do.
 

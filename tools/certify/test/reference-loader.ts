@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { BASE } from '../../lib/app.ts'
-import { readStreams, type Stream } from '../../reference/streams.ts'
-import type { Environment, Loader } from '../../tools/certify/command.ts'
+import { BASE } from '../../../lib/app.ts'
+import { readStreams, type Stream } from '../../../reference/streams.ts'
+import type { Environment, Loader } from '../command.ts'
 
 /** What a loader can do wrong. */
 export type Mistake =

@@ -64,10 +64,10 @@ export function startAppsScript({
   requestMs = 0,
   beforeRequest,
 }: Options): Script {
-  const path = fileURLToPath(new URL(`../../connectors/${folder}`, import.meta.url))
+  const path = fileURLToPath(new URL(`../../${folder}`, import.meta.url))
   const signal = new Int32Array(new SharedArrayBuffer(4))
   const { port1: requests, port2 } = new MessageChannel()
-  const worker = new Worker(new URL('./apps-script-worker.ts', import.meta.url), {
+  const worker = new Worker(new URL('./worker.ts', import.meta.url), {
     workerData: { path, prompts, otherCells, isLocked, requestMs, signal, requests: port2 },
     transferList: [port2],
   })

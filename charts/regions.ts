@@ -1,4 +1,4 @@
-import { createElement } from '../../charts/elements.ts'
+import { createElement } from './elements.ts'
 
 /** Attributes of a scrollable region, which keyboards must reach and screen readers must name. */
 export const scrollable = (label: string) => ({

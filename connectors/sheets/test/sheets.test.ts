@@ -1,14 +1,19 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest'
-import { fillMetrics } from '../../connectors/test-support/fill-metrics.ts'
-import type { Intercept } from '../../emulator/workers/outbound.ts'
-import { readStreams } from '../../reference/streams.ts'
-import { call, pull, type Row } from '../support/call.ts'
-import { daysAgo } from '../support/clock.ts'
-import { fillDaily } from '../support/daily.ts'
-import { startOwnService } from '../support/own-service.ts'
-import { type Tenant, tenant } from '../support/tenant.ts'
-import { database } from '../support/world.ts'
-import { type Options, type Script, startAppsScript, type World } from './apps-script.ts'
+import type { Intercept } from '../../../emulator/workers/outbound.ts'
+import { readStreams } from '../../../reference/streams.ts'
+import { call, pull, type Row } from '../../../test/support/call.ts'
+import { daysAgo } from '../../../test/support/clock.ts'
+import { fillDaily } from '../../../test/support/daily.ts'
+import { startOwnService } from '../../../test/support/own-service.ts'
+import { type Tenant, tenant } from '../../../test/support/tenant.ts'
+import { database } from '../../../test/support/world.ts'
+import { fillMetrics } from '../../test-support/fill-metrics.ts'
+import {
+  type Options,
+  type Script,
+  startAppsScript,
+  type World,
+} from '../../test-support/google/apps-script.ts'
 
 // Runs connectors/sheets in Node, over stand-ins for Google's services and the real service.
 

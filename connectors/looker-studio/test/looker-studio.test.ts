@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest'
-import { fillMetrics } from '../../connectors/test-support/fill-metrics.ts'
-import { readStreams } from '../../reference/streams.ts'
-import { call, pull, type Row } from '../support/call.ts'
-import { type Tenant, tenant } from '../support/tenant.ts'
-import { database } from '../support/world.ts'
-import { type Script, startAppsScript } from './apps-script.ts'
+import { readStreams } from '../../../reference/streams.ts'
+import { call, pull, type Row } from '../../../test/support/call.ts'
+import { type Tenant, tenant } from '../../../test/support/tenant.ts'
+import { database } from '../../../test/support/world.ts'
+import { fillMetrics } from '../../test-support/fill-metrics.ts'
+import { type Script, startAppsScript } from '../../test-support/google/apps-script.ts'
 
 // Runs connectors/looker-studio in Node, over a stand-in for DataStudioApp and the real service.
 

@@ -3,10 +3,10 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { DEMO } from '../../drizzle/seed/demo.ts'
-import type { Row } from '../support/call.ts'
-import { readCodeBlocks } from '../support/code-blocks.ts'
-import { duckdbSetup } from '../support/duckdb.ts'
-import { environment } from '../support/environment.ts'
+import type { Row } from '../../test/support/call.ts'
+import { readCodeBlocks } from '../../test/support/code-blocks.ts'
+import { duckdbSetup } from '../../test/support/duckdb.ts'
+import { environment } from '../../tools/certify/python-environment.ts'
 
 process.env.PATH = `${await environment('recipes')}:${process.env.PATH}`
 
