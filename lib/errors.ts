@@ -28,7 +28,7 @@ export const PARAMETER_ERRORS = {
   toDate: 'Parameter toDate must be a calendar date in the format YYYY-MM-DD. Leave it out for the default.',
   since:
     'Parameter since must be a time in the format YYYY-MM-DDTHH:MM:SS.ssssssZ. Send a changed_at unchanged, or leave it out for all changes.',
-  lacksFromDate: 'Parameter fromDate is missing. Send it with a toDate of more than 30 days ago.',
+  lacksFromDate: 'Parameter fromDate is missing. It is required when toDate is more than 30 days ago.',
   order: 'Parameter fromDate must not be later than toDate.',
   cursor:
     'Parameter cursor is invalid. Send nextCursor unchanged, with the same path and the other parameters of the first page.',

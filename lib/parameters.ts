@@ -29,7 +29,7 @@ export const Parameters = z.object({
   toDate: z.optional(day()).check(
     z.meta({
       description:
-        'Last day of the window, in UTC. Default: today, up to the time of the request; for `/changes` 9999-12-31. With a day before the default start, `fromDate` is required, except for `/changes`.',
+        'Last day of the window, in UTC. Default: today, up to the time of the request; for `/changes` 9999-12-31. If `toDate` is more than 30 days ago, send `fromDate` too (not needed on `/changes`).',
     }),
   ),
   cursor: z.optional(z.string().check(z.regex(new RegExp(`^(${CURSOR})?$`)))).check(

@@ -23,7 +23,7 @@ Dates are UTC days. Without \`fromDate\`, the window of a metric starts ${DEFAUL
 how far back a window reaches: ${lookbacks.join(', ')}. The rate limit is ${BUDGET.requests}
 requests, refilled by ${BUDGET.refill.requests} every ${BUDGET.refill.seconds} seconds, across all endpoints.
 
-Late data and edits change days that you already have, of any age. \`/changes\` lists the days that changed since your
+Late data and edits can change days you have already loaded, however old. \`/changes\` lists the days that changed since your
 last sync, and all days the first time. Request the listed days, and your copy stays exact. If you cannot store
 \`since\`, request the most recent days again every day. This misses changes to older days. Either way, delete the
 requested days from your copy and insert what you received. Never merge rows: a row can also disappear from its day. The fields in
