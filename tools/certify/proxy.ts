@@ -1,9 +1,26 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { request } from 'undici'
+import { portOf } from '../../emulator/port.ts'
 import { BASE } from '../../lib/app.ts'
 import { readStreams } from '../../reference/streams.ts'
-import { type ProxyFault, startProxyWith } from '../../test/support/proxy.ts'
 
-/** A fault of a request, or null. `only: 'metrics'` passes on all but metrics. */
-export type Fault = null | 'dropped' | 'cut' | (Exclude<ProxyFault, string> & { readonly only?: 'metrics' })
+/**
+ * What a loader receives instead of a response: a connection that closes before it or in its middle, or a status.
+ * `only: 'metrics'` passes on all requests but those of metrics.
+ */
+export type Fault =
+  | null
+  | 'dropped'
+  | 'cut'
+  | {
+      readonly status: number
+      readonly error?: string
+      /** Seconds. */
+      readonly retryAfter?: number
+      readonly only?: 'metrics'
+    }
 
 /** How much one run sent. */
 export type Traffic = { requests: number }
@@ -25,7 +42,7 @@ export async function startProxy(service: string) {
   /** When a request may be sent again. */
   const notBefore = new Map<string, number>()
 
-  const { url, close } = await startProxyWith(service, async ({ url: target = '', headers }) => {
+  async function nextFault({ url: target = '', headers }: IncomingMessage): Promise<Fault> {
     const { pathname, searchParams } = new URL(target, service)
     traffic.requests += 1
     agents.add(headers['user-agent'] ?? '')
@@ -38,9 +55,17 @@ export async function startProxy(service: string) {
     if (fault.only && !METRICS.includes(pathname)) return null
     if (fault.retryAfter !== undefined) notBefore.set(target, performance.now() + fault.retryAfter * 1000)
     return fault
-  })
+  }
+
+  const server = createServer(async (received, response) => {
+    const fault = await nextFault(received)
+    if (fault === 'dropped') response.destroy()
+    else if (fault === null || fault === 'cut') await forward(service, received, response, fault === 'cut')
+    else respond(response, fault)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
   return {
-    url,
+    url: `http://127.0.0.1:${portOf(server)}`,
     /** User-Agents of all runs. */
     agents,
     /** Requests of all runs that were sent again too early. */
@@ -53,6 +78,40 @@ export async function startProxy(service: string) {
       traffic = { requests: 0 }
       return traffic
     },
-    close,
+    close: async () => {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+function respond(
+  response: ServerResponse,
+  { status, error = 'Later.', retryAfter }: Exclude<Fault, string | null>,
+) {
+  const wait = retryAfter !== undefined && { 'Retry-After': String(retryAfter) }
+  response.writeHead(status, { 'Content-Type': 'application/json', ...wait })
+  response.end(JSON.stringify({ error }))
+}
+
+/** Sends a request to the service, with a rate limit and a connection of its own. */
+async function forward(service: string, received: IncomingMessage, response: ServerResponse, isCut: boolean) {
+  const { connection: _, 'keep-alive': __, ...headers } = received.headers
+  const method = received.method === 'HEAD' ? 'HEAD' : 'GET'
+  const own = { ...headers, 'user-agent': randomUUID() }
+  try {
+    const served = await request(new URL(received.url ?? '', service), { method, headers: own, reset: true })
+    const body = Buffer.from(await served.body.arrayBuffer())
+    const { 'transfer-encoding': ___, connection: ____, ...rest } = served.headers
+    response.writeHead(served.statusCode, {
+      ...rest,
+      ...(method === 'GET' && { 'content-length': body.length }),
+    })
+    if (isCut) response.write(body.subarray(0, body.length / 2), () => response.destroy())
+    else response.end(body)
+  } catch {
+    // The service is closed when a loader that was killed leaves a request behind.
+    response.destroy()
   }
 }

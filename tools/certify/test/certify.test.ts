@@ -1,14 +1,13 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { withClient } from '../../../drizzle/db/connect.ts'
 import { startEmbeddedPostgres } from '../../../emulator/postgres/embedded.ts'
 import { readStreams } from '../../../reference/streams.ts'
-import { readCodeBlocks } from '../../../test/support/code-blocks.ts'
-import { withClient } from '../../../test/support/database.ts'
 import { certify, certifyAll } from '../certify.ts'
 import { runLoader } from '../command.ts'
 import { compare, textsOf } from '../compare.ts'
@@ -80,7 +79,8 @@ test('finds the promises that a mistake breaks, and no others', { timeout: 300_0
 })
 
 test('the program of docs/sync.md keeps every promise', { timeout: 300_000 }, async () => {
-  const [program = ''] = (await readCodeBlocks('sync.md'))('Python', 'python')
+  const page = await readFile(new URL('../../../docs/sync.md', import.meta.url), 'utf8')
+  const [, program = ''] = /```python\n([\s\S]*?)```/.exec(page) ?? []
   const own = join(folder, 'docs')
   await mkdir(own)
   await writeFile(join(own, 'sync.py'), program)
