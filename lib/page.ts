@@ -9,7 +9,7 @@ export const PAGE_SIZE = 1000
 
 /**
  * Most bytes of a page's rows as JSON, unless it has one row. Keeps the body below 4 MiB and the Worker's heap below
- * 48 MiB (`npm run bench -- memory`).
+ * 48 MiB.
  */
 export const PAGE_BYTES = 4_000_000
 

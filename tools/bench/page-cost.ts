@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import { backendsOf, cpuOf, cpuUsed } from './cpu.ts'
-import { load } from './http.ts'
+import { connect, fetchBody } from './http.ts'
 import type { Page, RunningService } from './pages.ts'
 
 /** CPU milliseconds of a page by process, and its Redis commands. */
@@ -10,13 +10,11 @@ export type PageCost = {
   readonly commands: number
 }
 
-export type Run = { readonly connections: number; readonly seconds: number }
-
-/** Loads the service with one page and measures what each page costs. */
+/** Requests one page again and again, and measures what each page costs. */
 export async function pageCost(
   { client, data, service }: RunningService,
   page: Page,
-  run: Run,
+  seconds: number,
 ): Promise<PageCost> {
   const read = async () => {
     const commands = await redisCommands(data.redisUrl)
@@ -24,7 +22,12 @@ export async function pageCost(
     return { worker, postgres: cpuOf(await backendsOf(client)), commands }
   }
   const before = await read()
-  const { length: pages } = await load({ url: service.url, ...page.request(), body: page.body, ...run })
+  const pool = connect(service.url, 1)
+  let pages = 0
+  for (const end = performance.now() + seconds * 1000; performance.now() < end; pages += 1) {
+    await fetchBody(pool, page.request())
+  }
+  await pool.close()
   const after = await read()
   const perPage = (key: 'worker' | 'postgres') => cpuUsed(before[key], after[key]) / pages
   return {

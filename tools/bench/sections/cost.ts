@@ -9,11 +9,13 @@ import { alternate } from '../timing.ts'
 export const section: Section = (setting) =>
   withService(setting, async (running) => {
     const { client, data, service, first } = running
-    const run = { connections: 4, seconds: Math.max(0.5, setting.sized(2)) }
     await walk(service.url, data).next()
     const transferredBytes = service.neon.receivedBytes
     setting.report('pages')
-    const measured = await alternate<PageCost>({ page: () => pageCost(running, first, run) }, 5)
+    const measured = await alternate<PageCost>(
+      { page: () => pageCost(running, first, Math.max(0.5, setting.sized(2))) },
+      5,
+    )
     const row = await rowBytes(client, 'citation_share')
     return [
       dollars({

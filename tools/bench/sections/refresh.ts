@@ -7,5 +7,5 @@ import type { Section } from '../section.ts'
 export const section: Section = async (setting) => [
   await load(setting),
   await day(setting),
-  ...(await brands(setting)),
+  await brands(setting),
 ]
