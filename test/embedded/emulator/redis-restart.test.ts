@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { afterAll, expect, test } from 'vitest'
-import { upstash } from '../../emulator/upstash/handler.ts'
-import { connectRedis } from '../../emulator/upstash/redis.ts'
+import { upstash } from '../../../emulator/upstash/handler.ts'
+import { connectRedis } from '../../../emulator/upstash/redis.ts'
 
 const sockets = new Set<Socket>()
 let silent = false
