@@ -59,19 +59,6 @@ test('counts an answer that cites a URL twice once, as owned when either was', a
   ])
 })
 
-test('gives the greatest domain by code point, or null when none is known', async () => {
-  const { say, rows } = await scene(db)
-  // A locale would put "Z" after "a".
-  await say('2026-10-01T09:00:00Z', { citations: [{ url, domain: 'a.example' }] })
-  await say('2026-10-01T10:00:00Z', { citations: [{ url, domain: 'Z.example' }] })
-  await say('2026-10-01T11:00:00Z', { citations: [{ url, domain: null }] })
-  await say('2026-10-02T11:00:00Z', { citations: [{ url, domain: null }] })
-  expect(await rows('/citation-share', '2026-10-01', '2026-10-02')).toMatchObject([
-    { domain: 'a.example', citations: 3 },
-    { domain: null, citations: 1 },
-  ])
-})
-
 test.for(['/citations', '/citation-share'])('%s serves URLs of 8,192 random bytes', async (path) => {
   const { say, rows } = await scene(db)
   // 64 random symbols carry 6 bits a byte, more than any index entry can be compressed to.

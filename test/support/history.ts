@@ -1,16 +1,15 @@
 import fc from 'fast-check'
-import type pg from 'pg'
-import { refreshAll } from '../../drizzle/db/refresh.ts'
+import pg from 'pg'
+import { logAll, refreshAll } from '../../drizzle/db/refresh.ts'
 import { type Copy, emptyCopy, pull, sync } from './copy.ts'
 import { inexact, unlisted } from './copy-check.ts'
-import { type Actors, PASSAGES, passedOver } from './passages.ts'
-import { CHANGES, id, uuid } from './raw-changes.ts'
+import { brand, CHANGES, id, uuid } from './raw-changes.ts'
 import { tableOf } from './schema.ts'
 import { storedGet } from './stored-get.ts'
 import { differences } from './verify.ts'
 
 /** One thing that happens; numbers choose rows and values, and each kind takes what it needs. */
-export type Step = { readonly kind: string; readonly aside: boolean; readonly n: readonly number[] }
+export type Step = { readonly kind: string; readonly n: readonly number[] }
 
 /** A kind of step: the copy of a brand is brought up to date. */
 const READ = 'read'
@@ -52,6 +51,37 @@ export const BEGINNING = `
     select ('00000006-0000-4000-8000-00000000000' || right(id::text, 1))::uuid, id, 'https://site.example/0', false,
       answered_at + interval '1 day' from answers`
 
+/** What may happen between changes. */
+const OPERATIONS: Readonly<Record<string, (client: pg.Client, a: number, b: number) => Promise<unknown>>> = {
+  refresh: refreshSome,
+  refreshThenRollback: async (client, a, b) => {
+    await client.query('begin')
+    await refreshSome(client, a, b)
+    await client.query('rollback')
+  },
+  refreshOnce: (client) => client.query(`select daily.refresh(null, '1 min', 31) from daily.resolve()`),
+  recomputeAll: (client) => logAll(client),
+  relist: (client, a, b) =>
+    client.query(
+      `select daily.relist(metric, ${brand(a)}, (now() at time zone 'UTC')::date - 2)
+       from daily.row_schemas order by metric limit ${1 + (b % 6)}`,
+    ),
+  // Days were listed while the clock was ahead.
+  setClockBack: (client, a) =>
+    client.query(
+      `with ahead as (
+         update daily.changes_clock set last = last + interval '1 hour'
+         returning to_char(last at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as changed_at
+       )
+       update daily.changes set changed_at = ahead.changed_at from ahead where brand_id = ${brand(a)}`,
+    ),
+}
+
+/** Gives one brand its turn. */
+function refreshSome(client: pg.Client, a: number, b: number) {
+  return client.query(`select daily.refresh(${brand(a)}, '0 s', ${1 + (b % 3)})`)
+}
+
 /** Histories of up to 30 steps, each of a few kinds of change: what goes wrong takes some that meet, not all at once. */
 export const histories = (): fc.Arbitrary<Step[]> =>
   fc.subarray(Object.keys(CHANGES), { minLength: 2, maxLength: 4 }).chain((kinds) =>
@@ -60,10 +90,9 @@ export const histories = (): fc.Arbitrary<Step[]> =>
         kind: fc.oneof(
           { weight: 5, arbitrary: fc.constantFrom(...kinds) },
           { weight: 1, arbitrary: fc.constantFrom('addAnswers', 'addCitation', 'movePrompt') },
-          { weight: 3, arbitrary: fc.constantFrom(...Object.keys(PASSAGES)) },
+          { weight: 3, arbitrary: fc.constantFrom(...Object.keys(OPERATIONS)) },
           { weight: 1, arbitrary: fc.constant(READ) },
         ),
-        aside: fc.boolean(),
         n: fc.tuple(fc.nat(11), fc.nat(11), fc.nat(11), fc.nat(11)),
       }),
       { minLength: 10, maxLength: 30 },
@@ -74,18 +103,13 @@ export const histories = (): fc.Arbitrary<Step[]> =>
  * Plays a history from the beginning while copies of both brands are kept, and brings the daily tables up to date.
  * Returns where they differ from the views, and copies from the listing and from them.
  */
-export async function play(actors: Actors, steps: readonly Step[]): Promise<unknown[]> {
-  const { first, second } = actors
-  // A history that failed may have left something open.
-  await second?.query('rollback')
-  await first.query('rollback; reset lock_timeout')
-  await first.query(`${CLEARANCE}; truncate daily.changes_clock; ${BEGINNING}`)
-  await refreshAll(first)
-  // A client that meets the other's open transaction gives up: no one would commit it.
-  if (second) await first.query(`set lock_timeout = '10ms'`)
+export async function play(client: pg.Client, steps: readonly Step[]): Promise<unknown[]> {
+  // A history that failed may have left a transaction open.
+  await client.query(`rollback; ${CLEARANCE}; truncate daily.changes_clock; ${BEGINNING}`)
+  await refreshAll(client)
 
   const rest = steps.values()
-  const get = storedGet(first)
+  const get = storedGet(client)
   const copies = [0, 1].map((n) => emptyCopy(uuid(1, n)))
   const wrong: unknown[] = []
   let reading = false
@@ -108,35 +132,36 @@ export async function play(actors: Actors, steps: readonly Step[]): Promise<unkn
   async function proceed(): Promise<boolean> {
     const { value: step, done } = rest.next()
     if (done) return false
-    const { kind, aside, n } = step
+    const { kind, n } = step
     const [a = 0, b = 0, c = 0, d = 0] = n
     const change = CHANGES[kind]
-    const passage = PASSAGES[kind]
+    const operation = OPERATIONS[kind]
     const copy = copies[a % copies.length]
     if (kind === READ && copy) await read(copy, 1 + (b % 5))
-    if (passage) await passedOver(first, () => passage(actors, a, b))
-    if (change) {
-      const sql = change(a, b, c, d)
-      if (second && aside) await passedOver(second, () => inTransaction(second, sql))
-      else await passedOver(first, () => first.query(sql))
-    }
+    if (operation) await operation(client, a, b)
+    if (change) await sendUnlessRejected(client, change(a, b, c, d))
     return true
   }
 
   while (await proceed());
-  await second?.query('commit')
-  await first.query('reset lock_timeout')
-  await refreshAll(first)
-  wrong.push(...(await differences(first)))
+  await refreshAll(client)
+  wrong.push(...(await differences(client)))
   for (const copy of copies) {
     await read(copy, Number.POSITIVE_INFINITY)
-    wrong.push(...(await inexact(first, copy)))
+    wrong.push(...(await inexact(client, copy)))
   }
   return wrong
 }
 
-async function inTransaction(client: pg.Client, sql: string): Promise<void> {
-  // Within a transaction that is open this is only a warning.
-  await client.query('begin')
-  await client.query(sql)
+/** A change whose row is gone, or exists already. */
+const REJECTED = new Set(['23503', '23505'])
+
+/** Sends a change; one that a constraint rejects is skipped. */
+async function sendUnlessRejected(client: pg.Client, sql: string): Promise<void> {
+  try {
+    await client.query(sql)
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError && REJECTED.has(error.code ?? ''))) throw error
+    await client.query('rollback')
+  }
 }
