@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { rowTexts, scene } from '../support/scene.ts'
-import { database } from '../support/world.ts'
+import { database } from '../fixtures/rows.ts'
+import { rowTexts, scene } from '../fixtures/scene.ts'
 
 const db = database()
 

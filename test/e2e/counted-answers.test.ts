@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
-import { findEndpoints } from '../support/endpoints.ts'
-import { type Scene, scene } from '../support/scene.ts'
-import { database, prompt } from '../support/world.ts'
+import { findEndpoints } from '../fixtures/endpoints.ts'
+import { database, prompt } from '../fixtures/rows.ts'
+import { type Scene, scene } from '../fixtures/scene.ts'
 
 const db = database()
 const metrics = (await findEndpoints()).filter(({ kind }) => kind === 'metric')

@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest'
-import { call } from '../support/call.ts'
-import { daysAgo } from '../support/clock.ts'
-import { emptyCopy, type Get, sync } from '../support/copy.ts'
-import { inexact } from '../support/copy-check.ts'
+import { call } from '../fixtures/call.ts'
+import { daysAgo } from '../fixtures/clock.ts'
 import {
   answer,
   brand,
@@ -13,7 +11,9 @@ import {
   place,
   prompt,
   refresh,
-} from '../support/world.ts'
+} from '../fixtures/rows.ts'
+import { inexact } from '../sync/compare-copy.ts'
+import { emptyCopy, type Get, sync } from '../sync/copy.ts'
 
 // Random histories: test/robustness/histories.test.ts.
 

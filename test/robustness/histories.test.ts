@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import pg from 'pg'
 import { expect, test } from 'vitest'
-import { histories, play } from '../support/history.ts'
-import { isolatedPool } from '../support/isolated.ts'
+import { isolatedPool } from '../fixtures/isolated-database.ts'
+import { histories, play } from '../interleavings/histories.ts'
 
 const { url } = await isolatedPool()
 

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
 import { refreshAll } from '../../drizzle/db/refresh.ts'
-import { withClient } from '../support/database.ts'
-import { BEGINNING, CLEARANCE } from '../support/history.ts'
-import { settles } from '../support/locks.ts'
-import { uuid } from '../support/raw-changes.ts'
-import { prepare } from '../support/schema.ts'
-import { differences } from '../support/verify.ts'
+import { withClient } from '../fixtures/database.ts'
+import { prepare } from '../fixtures/schema.ts'
+import { uuid } from '../interleavings/changes.ts'
+import { BEGINNING, CLEARANCE } from '../interleavings/histories.ts'
+import { settles } from '../interleavings/locks.ts'
+import { differences } from '../oracle/differences.ts'
 
 describe.runIf(inject('realPostgres'))(
   'in a database whose order of texts ignores punctuation (skipped without DATABASE_URL)',

@@ -4,12 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
 import { refreshAll } from '../../drizzle/db/refresh.ts'
-import type { OwnDatabase } from '../support/database.ts'
-import { dice } from '../support/dice.ts'
-import { CLEARANCE } from '../support/history.ts'
-import { isolatedDatabase } from '../support/isolated.ts'
-import { differences } from '../support/verify.ts'
-import { brand, organization, place, prompt } from '../support/world.ts'
+import type { OwnDatabase } from '../fixtures/database.ts'
+import { isolatedDatabase } from '../fixtures/isolated-database.ts'
+import { seededRandom } from '../fixtures/random.ts'
+import { brand, organization, place, prompt } from '../fixtures/rows.ts'
+import { CLEARANCE } from '../interleavings/histories.ts'
+import { differences } from '../oracle/differences.ts'
 
 const DAYS = 40
 const URLS = 20
@@ -51,7 +51,7 @@ describe.skipIf(!inject('realPostgres'))('a refresh (skipped without a server: s
   })
 
   test('whose process is killed, ten times at any moment, leaves nothing that the next one does not compute', async () => {
-    const { below } = dice(4)
+    const { below } = seededRandom(4)
     const victims = async () =>
       (await db.query(`select from pg_stat_activity where application_name = 'victim'`)).rowCount
     const script = `

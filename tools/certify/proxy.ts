@@ -1,6 +1,6 @@
 import { BASE } from '../../lib/app.ts'
 import { readStreams } from '../../reference/streams.ts'
-import { type ProxyFault, startProxyWith } from '../../test/support/proxy.ts'
+import { type ProxyFault, startHttpProxy } from '../../test/faults/http-proxy.ts'
 
 /** A fault of a request, or null. `only: 'metrics'` passes on all but metrics. */
 export type Fault = null | 'dropped' | 'cut' | (Exclude<ProxyFault, string> & { readonly only?: 'metrics' })
@@ -25,7 +25,7 @@ export async function startProxy(service: string) {
   /** When a request may be sent again. */
   const notBefore = new Map<string, number>()
 
-  const { url, close } = await startProxyWith(service, async ({ url: target = '', headers }) => {
+  const { url, close } = await startHttpProxy(service, async ({ url: target = '', headers }) => {
     const { pathname, searchParams } = new URL(target, service)
     traffic.requests += 1
     agents.add(headers['user-agent'] ?? '')

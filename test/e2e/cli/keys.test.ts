@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { expect, inject, test } from 'vitest'
 import { mintApiKey } from '../../../lib/api-key.ts'
-import { call } from '../../support/call.ts'
-import { runCommand } from '../../support/command.ts'
-import { tenant } from '../../support/tenant.ts'
-import { brand, database, type Organization } from '../../support/world.ts'
+import { call } from '../../fixtures/call.ts'
+import { runCommand } from '../../fixtures/command.ts'
+import { brand, database, type Organization } from '../../fixtures/rows.ts'
+import { tenant } from '../../fixtures/tenant.ts'
 
 // What the key functions allow is tested in test/e2e/keys.test.ts; here is the command around them.
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { startEmbeddedPostgres } from '../../../emulator/postgres/embedded.ts'
-import { runCommand } from '../../support/command.ts'
-import { withClient } from '../../support/database.ts'
+import { runCommand } from '../../fixtures/command.ts'
+import { withClient } from '../../fixtures/database.ts'
 
 test('passwords migrates an empty database and lets the roles log in, once unless --replace', async () => {
   const { url, close } = await startEmbeddedPostgres()
