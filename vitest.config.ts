@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config'
 const isRun = process.argv.includes('run')
 
 const overServers = {
-  globalSetup: ['test/support/service.ts'],
+  globalSetup: ['test/fixtures/global-setup.ts'],
   testTimeout: 60_000,
   hookTimeout: 120_000,
   // The default of one second fails on a busy machine.

@@ -3,9 +3,9 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { DEMO } from '../../drizzle/seed/demo.ts'
-import type { Row } from '../../test/support/call.ts'
-import { readCodeBlocks } from '../../test/support/code-blocks.ts'
-import { duckdbSetup } from '../../test/support/duckdb.ts'
+import type { Row } from '../../test/fixtures/call.ts'
+import { readCodeBlocks } from '../../test/fixtures/code-blocks.ts'
+import { duckdbSetup } from '../../test/fixtures/duckdb.ts'
 import { environment } from '../../tools/certify/python-environment.ts'
 
 process.env.PATH = `${await environment('recipes')}:${process.env.PATH}`

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import type pg from 'pg'
 import { expect, inject } from 'vitest'
 import { readStreams } from '../../reference/streams.ts'
-import { type Tenant, tenant } from '../../test/support/tenant.ts'
-import { answer, insert, place, prompt, refresh } from '../../test/support/world.ts'
+import { answer, insert, place, prompt, refresh } from '../../test/fixtures/rows.ts'
+import { type Tenant, tenant } from '../../test/fixtures/tenant.ts'
 
 /** First and last day of the answers: three months, of which two are not whole. */
 export const DAYS = { first: '2026-09-10', last: '2026-11-18' }

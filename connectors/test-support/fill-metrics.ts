@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { readStreams } from '../../reference/streams.ts'
-import { fillDaily } from '../../test/support/daily.ts'
+import { fillDaily } from '../../test/fixtures/fill-daily.ts'
 
 /** Fills the metrics of a brand from 2026-10-01: five days, or 30 with a row each. Citations have three pages. */
 export async function fillMetrics(db: pg.Pool, brandId: string): Promise<void> {

@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { call } from '../support/call.ts'
-import { isolatedPool } from '../support/isolated.ts'
-import { startOwnService } from '../support/own-service.ts'
-import { type Tenant, tenant } from '../support/tenant.ts'
-import { answer, type Place, place, prompt, refresh } from '../support/world.ts'
+import { call } from '../fixtures/call.ts'
+import { isolatedPool } from '../fixtures/isolated-database.ts'
+import { startOwnService } from '../fixtures/own-service.ts'
+import { answer, type Place, place, prompt, refresh } from '../fixtures/rows.ts'
+import { type Tenant, tenant } from '../fixtures/tenant.ts'
 
 // Apart from the other tests, whose refreshes would process the changes of these tests.
 const { db, url: databaseUrl } = await isolatedPool()

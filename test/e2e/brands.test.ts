@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { call } from '../support/call.ts'
-import { brand, database, exportKey, manyBrands, organization } from '../support/world.ts'
+import { call } from '../fixtures/call.ts'
+import { brand, database, exportKey, manyBrands, organization } from '../fixtures/rows.ts'
 
 const db = database()
 

@@ -2,11 +2,11 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { BINDINGS, variables } from '../../emulator/workers/bindings.ts'
 import { signCursor } from '../../lib/cursor.ts'
 import { PARAMETER_ERRORS } from '../../lib/errors.ts'
-import { call, pull, type Row } from '../support/call.ts'
-import { clearOfMidnight, daysAgo } from '../support/clock.ts'
-import { expectError } from '../support/expect-error.ts'
-import { type Tenant, tenant } from '../support/tenant.ts'
-import { database, insert } from '../support/world.ts'
+import { call, pull, type Row } from '../fixtures/call.ts'
+import { clearOfMidnight, daysAgo } from '../fixtures/clock.ts'
+import { expectError } from '../fixtures/expect-error.ts'
+import { database, insert } from '../fixtures/rows.ts'
+import { type Tenant, tenant } from '../fixtures/tenant.ts'
 
 // What writes the listing: test/e2e/sql/changes.test.ts. Runs through more pages: test/e2e/paging.test.ts.
 

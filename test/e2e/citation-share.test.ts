@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { rowTexts, scene } from '../support/scene.ts'
-import { database } from '../support/world.ts'
+import { database } from '../fixtures/rows.ts'
+import { rowTexts, scene } from '../fixtures/scene.ts'
 
 const db = database()
 
@@ -56,19 +56,6 @@ test('counts an answer that cites a URL twice once, as owned when either was', a
     { citations: 1, owned_citations: 1, is_owned: true },
     { citations: 1, owned_citations: 1, is_owned: true },
     { citations: 1, owned_citations: 0, is_owned: false },
-  ])
-})
-
-test('gives the greatest domain by code point, or null when none is known', async () => {
-  const { say, rows } = await scene(db)
-  // A locale would put "Z" after "a".
-  await say('2026-10-01T09:00:00Z', { citations: [{ url, domain: 'a.example' }] })
-  await say('2026-10-01T10:00:00Z', { citations: [{ url, domain: 'Z.example' }] })
-  await say('2026-10-01T11:00:00Z', { citations: [{ url, domain: null }] })
-  await say('2026-10-02T11:00:00Z', { citations: [{ url, domain: null }] })
-  expect(await rows('/citation-share', '2026-10-01', '2026-10-02')).toMatchObject([
-    { domain: 'a.example', citations: 3 },
-    { domain: null, citations: 1 },
   ])
 })
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { rowTexts, scene } from '../support/scene.ts'
-import { database, refreshIn } from '../support/world.ts'
+import { database, refreshIn } from '../fixtures/rows.ts'
+import { rowTexts, scene } from '../fixtures/scene.ts'
 
 const db = database()
 
@@ -106,16 +106,4 @@ test('gives the greatest domain by code point, or null when none is known', asyn
   expect(found.filter((row) => row.url === other)).toEqual([
     { date: '2026-10-01', url: other, domain: null, is_owned: false, citations: 3 },
   ])
-})
-
-test('keeps the rows of a date in one order from one reading to the next', async () => {
-  const { say, rows } = await scene(db)
-  const urls = Array.from({ length: 50 }, (_, index) => `https://site.example/${index}`)
-  await say('2026-10-01T09:00:00Z', { citations: urls.map((each) => ({ url: each })) })
-  const first = await rows('/citations', '2026-10-01')
-  await db.query('update citations set owned = true where url = $1', [urls[7]])
-  await say('2026-10-01T10:00:00Z', { citations: urls.toReversed().map((each) => ({ url: each })) })
-  const second = await rows('/citations', '2026-10-01')
-  expect(first.map((row) => row.url).toSorted()).toEqual(urls.toSorted())
-  expect(second.map((row) => row.url)).toEqual(first.map((row) => row.url))
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { rowTexts, sayMany, scene } from '../support/scene.ts'
-import { brand, database, insert, place } from '../support/world.ts'
+import { brand, database, insert, place } from '../fixtures/rows.ts'
+import { rowTexts, sayMany, scene } from '../fixtures/scene.ts'
 
 const db = database()
 

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { call } from '../support/call.ts'
-import { clearOfMidnight, daysAgo } from '../support/clock.ts'
-import { fillDaily } from '../support/daily.ts'
-import { findEndpoints } from '../support/endpoints.ts'
-import { expectError } from '../support/expect-error.ts'
-import { tenant } from '../support/tenant.ts'
-import { database } from '../support/world.ts'
+import { call } from '../fixtures/call.ts'
+import { clearOfMidnight, daysAgo } from '../fixtures/clock.ts'
+import { findEndpoints } from '../fixtures/endpoints.ts'
+import { expectError } from '../fixtures/expect-error.ts'
+import { fillDaily } from '../fixtures/fill-daily.ts'
+import { database } from '../fixtures/rows.ts'
+import { tenant } from '../fixtures/tenant.ts'
 
 const db = database()
 const endpoints = await findEndpoints()

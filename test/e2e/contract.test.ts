@@ -1,12 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { ERRORS } from '../../lib/errors.ts'
-import { type Answer, call } from '../support/call.ts'
-import { fillDaily } from '../support/daily.ts'
-import { findEndpoints } from '../support/endpoints.ts'
-import { expectError } from '../support/expect-error.ts'
-import { type Tenant, tenant } from '../support/tenant.ts'
-import { brand, database, exportKey } from '../support/world.ts'
+import { type Answer, call } from '../fixtures/call.ts'
+import { findEndpoints } from '../fixtures/endpoints.ts'
+import { expectError } from '../fixtures/expect-error.ts'
+import { fillDaily } from '../fixtures/fill-daily.ts'
+import { brand, database, exportKey } from '../fixtures/rows.ts'
+import { type Tenant, tenant } from '../fixtures/tenant.ts'
 
 const db = database()
 const endpoints = await findEndpoints()

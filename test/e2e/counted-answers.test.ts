@@ -1,8 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
-import { call } from '../support/call.ts'
-import { findEndpoints } from '../support/endpoints.ts'
-import { type Scene, scene } from '../support/scene.ts'
-import { database, place, prompt, refresh } from '../support/world.ts'
+import { findEndpoints } from '../fixtures/endpoints.ts'
+import { database, prompt } from '../fixtures/rows.ts'
+import { type Scene, scene } from '../fixtures/scene.ts'
 
 const db = database()
 const metrics = (await findEndpoints()).filter(({ kind }) => kind === 'metric')
@@ -83,52 +82,4 @@ test('the state of a prompt applies to its whole history, and can be reversed', 
     await db.query(`update prompts set ${on} where id = $1`, [its])
   }
   expect(await read()).toMatchObject(both)
-})
-
-test('an answer that is deleted, with its prompt or alone, leaves every metric', async () => {
-  for (const table of ['answers', 'prompts']) {
-    const { brandId, say, said, rows } = await fullScene()
-    const its = await prompt(db, brandId)
-    const answer = await say('2026-10-01T09:00:00Z', { ...said, prompt: its })
-    expect(await countRows({ rows })).toEqual(ALL)
-    await db.query(`delete from ${table} where id = $1`, [table === 'answers' ? answer : its])
-    expect(await countRows({ rows })).toEqual(NONE)
-  }
-})
-
-test('a competitor that is deleted leaves the metrics that name it', async () => {
-  const { rival, say, said, rows } = await fullScene()
-  await say('2026-10-01T09:00:00Z', said)
-  await rows('/visibility', '2026-10-01')
-  await db.query('delete from competitors where id = $1', [rival])
-  expect(await countRows({ rows })).toEqual({ ...ALL, competitors: 0, 'recommended-rate': 1 })
-})
-
-test('a brand that is deleted leaves no stored row', async () => {
-  const { brandId, key, say, said, rows } = await fullScene()
-  await say('2026-10-01T09:00:00Z', said)
-  await rows('/visibility', '2026-10-01')
-  await db.query('delete from brands where id = $1', [brandId])
-  expect((await call('/visibility', { key, query: { brandId } })).status).toBe(404)
-  await refresh(db)
-  for (const { name } of metrics) {
-    const stored = await db.query(`select from daily.${name.replaceAll('-', '_')} where brand_id = $1`, [
-      brandId,
-    ])
-    expect([name, stored.rowCount]).toEqual([name, 0])
-  }
-})
-
-test('an answer moves to another day, model and market', async () => {
-  const { say, rows } = await scene(db)
-  const id = await say('2026-10-01T09:00:00Z')
-  const other = await place(db)
-  await rows('/visibility', '2026-10-01')
-  await db.query(
-    `update answers set answered_at = '2026-10-02T00:00:00Z', model_id = $2, market_id = $3 where id = $1`,
-    [id, other.model, other.market],
-  )
-  expect(await rows('/visibility', '2026-10-01', '2026-10-02')).toMatchObject([
-    { date: '2026-10-02', model_id: other.model, market_id: other.market, total_prompts: 1 },
-  ])
 })

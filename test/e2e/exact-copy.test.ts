@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest'
-import { call } from '../support/call.ts'
-import { daysAgo } from '../support/clock.ts'
-import { emptyCopy, type Get, pull, sync } from '../support/copy.ts'
-import { inexact, unlisted } from '../support/copy-check.ts'
+import { call } from '../fixtures/call.ts'
+import { daysAgo } from '../fixtures/clock.ts'
 import {
   answer,
   brand,
@@ -13,7 +11,9 @@ import {
   place,
   prompt,
   refresh,
-} from '../support/world.ts'
+} from '../fixtures/rows.ts'
+import { inexact } from '../sync/compare-copy.ts'
+import { emptyCopy, type Get, sync } from '../sync/copy.ts'
 
 // Random histories: test/robustness/histories.test.ts.
 
@@ -48,12 +48,11 @@ async function sample() {
   return { key, brands, answer: answers[0] }
 }
 
-/** Sends requests with a key, each after `before` has been called with its number. */
-function requestsOf(key: string, before: (request: number) => Promise<unknown> = async () => {}) {
+/** Sends requests with a key and counts them. */
+function requestsOf(key: string) {
   let count = 0
   const get: Get = async (path, query) => {
     count += 1
-    await before(count)
     const page = await call(path, { key, query })
     if (page.status !== 200) throw new Error(`${path} answered ${page.status}: ${page.text}`)
     return page
@@ -82,22 +81,4 @@ test('an edited answer of a year ago costs a client with two brands at most 14 r
     for (const copy of copies) expect(await inexact(db, copy)).toEqual([])
   }
   expect(Object.entries(costs).filter(([, cost]) => cost > 14)).toEqual([])
-})
-
-test('days that change between the pages of a listing, and before they are fetched, are exact in the end', async () => {
-  const { key, brands, answer } = await sample()
-  const [brandId = ''] = brands
-  await db.query('select daily.relist(metric, $1, $2) from daily.row_schemas', [brandId, daysAgo(200)])
-  const copy = emptyCopy(brandId)
-  const { get } = requestsOf(key, async (request) => {
-    const statement = Object.values(EDITS)[request - 1]
-    if (statement === undefined) return
-    await db.query(statement, [answer])
-    await refresh(db)
-  })
-  await sync(get, copy)
-  expect(await inexact(db, copy)).toEqual([])
-  const listing = await pull(get, '/changes', { brandId })
-  expect(listing.rows.length).toBeGreaterThan(1000)
-  expect(unlisted(copy, listing.rows)).toEqual([])
 })

@@ -3,9 +3,9 @@ import { drizzle } from 'drizzle-orm/node-postgres'
 import pg from 'pg'
 import { describe, expect, inject, test } from 'vitest'
 import { createKey, type KeyRequest, KeyRequestError, listKeys, revokeKey } from '../../lib/keys.ts'
-import { call } from '../support/call.ts'
-import { tenant } from '../support/tenant.ts'
-import { brand, database, exportKey, insert, type Organization, organization } from '../support/world.ts'
+import { call } from '../fixtures/call.ts'
+import { brand, database, exportKey, insert, type Organization, organization } from '../fixtures/rows.ts'
+import { tenant } from '../fixtures/tenant.ts'
 
 const db = database()
 const keysDb = drizzle({ client: db })

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import type { Intercept, Service } from '../../emulator/workers/outbound.ts'
 import { ERRORS } from '../../lib/errors.ts'
-import { findEndpoints } from '../support/endpoints.ts'
-import { isolatedPool } from '../support/isolated.ts'
-import { startOwnService } from '../support/own-service.ts'
-import { type Tenant, tenant } from '../support/tenant.ts'
+import { findEndpoints } from '../fixtures/endpoints.ts'
+import { isolatedPool } from '../fixtures/isolated-database.ts'
+import { startOwnService } from '../fixtures/own-service.ts'
+import { type Tenant, tenant } from '../fixtures/tenant.ts'
 
 // A database of its own: the embedded one of all tests may be busy for longer than a health check waits.
 // Every fault of Neon and Upstash, at every stage of a request: test/robustness/faults.

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findWorkers } from '../../bundle/find-workers.ts'
 import type { Emulator } from '../../emulator/start.ts'
 import { callOf } from '../../lib/prepared-statement.ts'
-import { fillDaily, hasManyRowsADay } from '../support/daily.ts'
-import { startOwnService } from '../support/own-service.ts'
-import { MAPPED, tableOf } from '../support/schema.ts'
-import { type Tenant, tenant } from '../support/tenant.ts'
-import { database, manyBrands, organization } from '../support/world.ts'
+import { fillDaily, hasManyRowsADay } from '../fixtures/fill-daily.ts'
+import { startOwnService } from '../fixtures/own-service.ts'
+import { database, manyBrands, organization } from '../fixtures/rows.ts'
+import { MAPPED, tableOf } from '../fixtures/schema.ts'
+import { type Tenant, tenant } from '../fixtures/tenant.ts'
 
 type Node = Readonly<Record<string, unknown>> & { readonly Plans?: readonly Node[] }
 

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, expect, inject, test } from 'vitest'
 import { migrateToLatest } from '../../bundle/migrate-to-latest.ts'
-import { call } from '../support/call.ts'
-import { fillDaily } from '../support/daily.ts'
-import { withClient } from '../support/database.ts'
-import { isolatedPool } from '../support/isolated.ts'
-import { startOwnService } from '../support/own-service.ts'
-import { tenant } from '../support/tenant.ts'
+import { call } from '../fixtures/call.ts'
+import { withClient } from '../fixtures/database.ts'
+import { fillDaily } from '../fixtures/fill-daily.ts'
+import { isolatedPool } from '../fixtures/isolated-database.ts'
+import { startOwnService } from '../fixtures/own-service.ts'
+import { tenant } from '../fixtures/tenant.ts'
 
 const FUNCTION_CALL = /^select \* from statements\."[0-9a-f]{32}"\(\$1/
 

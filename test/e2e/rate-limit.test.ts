@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { type Answer, type Call, call } from '../support/call.ts'
-import { expectError } from '../support/expect-error.ts'
-import { tenant } from '../support/tenant.ts'
-import { database } from '../support/world.ts'
+import { type Answer, type Call, call } from '../fixtures/call.ts'
+import { expectError } from '../fixtures/expect-error.ts'
+import { database } from '../fixtures/rows.ts'
+import { tenant } from '../fixtures/tenant.ts'
 
 const db = database()
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { rowTexts, scene } from '../support/scene.ts'
-import { brand, database, insert } from '../support/world.ts'
+import { brand, database, insert } from '../fixtures/rows.ts'
+import { rowTexts, scene } from '../fixtures/scene.ts'
 
 const db = database()
 

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { readWranglerConfig } from '../../bundle/wrangler-config.ts'
 import type { Intercept } from '../../emulator/workers/outbound.ts'
-import { fillDaily } from '../support/daily.ts'
-import { startOwnService } from '../support/own-service.ts'
-import { type Tenant, tenant } from '../support/tenant.ts'
-import { database } from '../support/world.ts'
+import { fillDaily } from '../fixtures/fill-daily.ts'
+import { startOwnService } from '../fixtures/own-service.ts'
+import { database } from '../fixtures/rows.ts'
+import { type Tenant, tenant } from '../fixtures/tenant.ts'
 
 const db = database()
 const { workers } = await readWranglerConfig()

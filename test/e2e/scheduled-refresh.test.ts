@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import type { Intercept } from '../../emulator/workers/outbound.ts'
-import { isolatedPool } from '../support/isolated.ts'
-import { startOwnService } from '../support/own-service.ts'
-import { answer, brand, organization, place, prompt } from '../support/world.ts'
+import { isolatedPool } from '../fixtures/isolated-database.ts'
+import { startOwnService } from '../fixtures/own-service.ts'
+import { answer, brand, organization, place, prompt } from '../fixtures/rows.ts'
 
 /** A call of daily.refresh: the brand after which it begins, its most days, and how many days it computed. */
 type Step = { readonly after: string | null; readonly days: string; readonly processed: string }

@@ -3,8 +3,8 @@ import { fillPlaceholders } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { toQuery } from '../../lib/prepared-statement.ts'
 import { activeKey } from '../../lib/scope.ts'
-import { tenant } from '../support/tenant.ts'
-import { database } from '../support/world.ts'
+import { database } from '../fixtures/rows.ts'
+import { tenant } from '../fixtures/tenant.ts'
 
 const db = database()
 const query = toQuery(activeKey)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { rowTexts, scene } from '../support/scene.ts'
-import { database, place } from '../support/world.ts'
+import { database, place } from '../fixtures/rows.ts'
+import { rowTexts, scene } from '../fixtures/scene.ts'
 
 const db = database()
 

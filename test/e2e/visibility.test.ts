@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { rowTexts, sayMany, scene } from '../support/scene.ts'
-import { brand, database, insert, prompt } from '../support/world.ts'
+import { brand, database, insert, prompt } from '../fixtures/rows.ts'
+import { rowTexts, sayMany, scene } from '../fixtures/scene.ts'
 
 const db = database()
 

@@ -1,10 +1,10 @@
 import { beforeAll, expect, test } from 'vitest'
 import { PARAMETER_ERRORS } from '../../lib/errors.ts'
-import { call } from '../support/call.ts'
-import { clearOfMidnight, daysAgo } from '../support/clock.ts'
-import { fillDaily } from '../support/daily.ts'
-import { type Tenant, tenant } from '../support/tenant.ts'
-import { database } from '../support/world.ts'
+import { call } from '../fixtures/call.ts'
+import { clearOfMidnight, daysAgo } from '../fixtures/clock.ts'
+import { fillDaily } from '../fixtures/fill-daily.ts'
+import { database } from '../fixtures/rows.ts'
+import { type Tenant, tenant } from '../fixtures/tenant.ts'
 
 const db = database()
 

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { readWranglerFile } from '../../bundle/wrangler-config.ts'
 import { readSettings } from '../../cli/deploy/settings.ts'
 import { deployWorkers } from '../../cli/deploy/workers.ts'
-import { DEPLOY_ENVIRONMENT } from '../support/deploy-environment.ts'
+import { DEPLOY_ENVIRONMENT } from '../fixtures/deploy-environment.ts'
 
 // The real wrangler deploys one Worker to an imitation of Cloudflare's API.
 

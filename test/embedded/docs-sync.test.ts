@@ -7,14 +7,14 @@ import { promisify } from 'node:util'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
 import { startEmbeddedPostgres } from '../../emulator/postgres/embedded.ts'
-import { call, pull, type Row } from '../support/call.ts'
-import { readCodeBlocks } from '../support/code-blocks.ts'
-import { METRICS, sorted } from '../support/copy-check.ts'
-import { type Fault, startFaltering } from '../support/faltering.ts'
-import { hasAll } from '../support/programs.ts'
-import { startProxyWith } from '../support/proxy.ts'
-import { type Scene, scene } from '../support/scene.ts'
-import { brand, database, place, prompt, refresh } from '../support/world.ts'
+import { type Fault, startFlakyProxy } from '../faults/flaky-proxy.ts'
+import { startHttpProxy } from '../faults/http-proxy.ts'
+import { call, pull, type Row } from '../fixtures/call.ts'
+import { readCodeBlocks } from '../fixtures/code-blocks.ts'
+import { hasAll } from '../fixtures/programs.ts'
+import { brand, database, place, prompt, refresh } from '../fixtures/rows.ts'
+import { type Scene, scene } from '../fixtures/scene.ts'
+import { METRICS, sorted } from '../sync/compare-copy.ts'
 
 // Runs the Python program and the SQL statements of docs/sync.md as they stand there.
 
@@ -28,7 +28,7 @@ await client.connect()
 
 let beforeSecondPage = async (): Promise<unknown> => undefined
 /** The service, which runs `beforeSecondPage` before each later page of a metric. */
-const service = await startProxyWith(inject('serviceUrl'), async ({ url = '' }) => {
+const service = await startHttpProxy(inject('serviceUrl'), async ({ url = '' }) => {
   if (url.includes('cursor=') && !url.includes('/changes')) await beforeSecondPage()
   return null
 })
@@ -72,7 +72,7 @@ function pythonCopy(): Copy {
     endpoints: ENDPOINTS,
     sync: async () => {
       await writeFile(join(folder, 'sync.py'), program)
-      const proxy = await startFaltering(service.url, faults)
+      const proxy = await startFlakyProxy(service.url, faults)
       faults = []
       const { PATH, HOME } = process.env
       const env = { PATH, HOME, EXPORT_API_KEY: its.key, EXPORT_API_URL: proxy.url }

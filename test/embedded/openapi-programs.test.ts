@@ -7,16 +7,16 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { DEMO } from '../../drizzle/seed/demo.ts'
 import { BASE } from '../../lib/app.ts'
 import { EXAMPLE } from '../../lib/openapi/examples.ts'
-import { call } from '../support/call.ts'
-import { fillDaily, hasManyRowsADay } from '../support/daily.ts'
-import { findEndpoints } from '../support/endpoints.ts'
-import { hasAll } from '../support/programs.ts'
-import { brand, database, exportKey, organization } from '../support/world.ts'
+import { call } from '../fixtures/call.ts'
+import { findEndpoints } from '../fixtures/endpoints.ts'
+import { fillDaily, hasManyRowsADay } from '../fixtures/fill-daily.ts'
+import { hasAll } from '../fixtures/programs.ts'
+import { brand, database, exportKey, organization } from '../fixtures/rows.ts'
 
 // Programs of others that check the document and the service against it.
 const runIf = (program: string) => test.runIf(hasAll(program))
 
-const HOOKS = fileURLToPath(new URL('../support/schemathesis-hooks.py', import.meta.url))
+const HOOKS = fileURLToPath(new URL('./schemathesis-hooks.py', import.meta.url))
 const db = database()
 let folder: string
 

@@ -2,10 +2,10 @@ import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { expect, inject, test } from 'vitest'
 import document from '../../functions/openapi.json' with { type: 'json' }
 import { BASE } from '../../lib/app.ts'
-import { type Answer, call } from '../support/call.ts'
-import { fillDaily } from '../support/daily.ts'
-import { tenant } from '../support/tenant.ts'
-import { database } from '../support/world.ts'
+import { type Answer, call } from '../fixtures/call.ts'
+import { fillDaily } from '../fixtures/fill-daily.ts'
+import { database } from '../fixtures/rows.ts'
+import { tenant } from '../fixtures/tenant.ts'
 
 // The examples are responses of the demo data: .ci/run captures them again and compares. Programs that check the document
 // and the service against it: test/embedded/openapi-programs.test.ts.

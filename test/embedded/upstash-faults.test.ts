@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { expectNoSecretsLogged } from '../support/faults/assertions.ts'
-import { FAULTS } from '../support/faults/catalogue.ts'
-import { trial } from '../support/faults/trial.ts'
-import { SILENCES } from '../support/faults/wire.ts'
+import { expectNoSecretsLogged } from '../faults/assertions.ts'
+import { SILENCES } from '../faults/connections.ts'
+import { FAULTS } from '../faults/faults.ts'
+import { trial } from '../faults/rounds.ts'
 
 const { service, stages, round, waves } = trial()
 

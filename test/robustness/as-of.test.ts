@@ -3,16 +3,16 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { refreshAll } from '../../drizzle/db/refresh.ts'
 import type { Emulator } from '../../emulator/start.ts'
-import { call } from '../support/call.ts'
-import { type OwnDatabase, withClient } from '../support/database.ts'
-import { dice } from '../support/dice.ts'
-import { scaledTimeout, tries } from '../support/effort.ts'
-import { isolatedDatabase } from '../support/isolated.ts'
-import { startOwnService } from '../support/own-service.ts'
-import { uuid } from '../support/raw-changes.ts'
-import { addDays } from '../support/scene.ts'
-import { type Tenant, tenant } from '../support/tenant.ts'
-import { insert, place, prompt, refresh } from '../support/world.ts'
+import { call } from '../fixtures/call.ts'
+import { type OwnDatabase, withClient } from '../fixtures/database.ts'
+import { scaledTimeout, tries } from '../fixtures/effort.ts'
+import { isolatedDatabase } from '../fixtures/isolated-database.ts'
+import { startOwnService } from '../fixtures/own-service.ts'
+import { seededRandom } from '../fixtures/random.ts'
+import { insert, place, prompt, refresh } from '../fixtures/rows.ts'
+import { addDays } from '../fixtures/scene.ts'
+import { type Tenant, tenant } from '../fixtures/tenant.ts'
+import { uuid } from '../interleavings/changes.ts'
 
 const SEED = Number(process.env.HOSTILE_SEED ?? 20_261_126)
 const FIRST = '2026-10-01'
@@ -69,7 +69,7 @@ describe.runIf(inject('realPostgres'))('X-Data-As-Of (skipped without DATABASE_U
 
   /** Commits an answer for each row, in its own transaction. */
   async function writeEach(keys: readonly string[], level: string, gid?: string): Promise<Acknowledged[]> {
-    const { below } = dice(SEED)
+    const { below } = seededRandom(SEED)
     return withClient(own.url, async (client) => {
       const acknowledged: Acknowledged[] = []
       for (const key of keys) {
@@ -112,7 +112,7 @@ describe.runIf(inject('realPostgres'))('X-Data-As-Of (skipped without DATABASE_U
   test(`every commit that was acknowledged before it is in the page, and it never goes back (HOSTILE_SEED=${SEED})`, {
     timeout: scaledTimeout(60_000),
   }, async () => {
-    const { below } = dice(SEED)
+    const { below } = seededRandom(SEED)
     const keys = Array.from({ length: BEFORE + COMMITS }, (_, n) => ({
       key: rowKey(n),
       place: below(2 ** 30),

@@ -1,13 +1,13 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
-import { openClients } from '../support/clients.ts'
-import { pull } from '../support/copy.ts'
-import { sample } from '../support/daily-sample.ts'
-import { CLEARANCE } from '../support/history.ts'
-import { settles } from '../support/locks.ts'
-import { storedGet } from '../support/stored-get.ts'
-import { differences } from '../support/verify.ts'
-import { refresh } from '../support/world.ts'
+import { openClients } from '../fixtures/clients.ts'
+import { refresh } from '../fixtures/rows.ts'
+import { sample } from '../fixtures/sample.ts'
+import { CLEARANCE } from '../interleavings/histories.ts'
+import { settles } from '../interleavings/locks.ts'
+import { differences } from '../oracle/differences.ts'
+import { pull } from '../sync/copy.ts'
+import { storedGet } from '../sync/sql-client.ts'
 
 const [DAY, OTHER_DAY] = ['2026-10-01', '2026-10-02']
 

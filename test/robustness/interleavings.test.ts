@@ -1,11 +1,11 @@
 import { describe, expect, inject, test } from 'vitest'
-import { scaledTimeout, tries } from '../support/effort.ts'
-import { deferForeignKeys, dropForeignKeys } from '../support/foreign-keys.ts'
-import { type Ground, openInterleavings } from '../support/interleaving.ts'
-import { isolatedDatabase } from '../support/isolated.ts'
-import { PARTITION_CHANGES, partitionAnswers, RESTORE_PARTITIONS } from '../support/partitions.ts'
-import { UNCHECKED_CHANGES } from '../support/raw-changes.ts'
-import { prepare } from '../support/schema.ts'
+import { scaledTimeout, tries } from '../fixtures/effort.ts'
+import { deferForeignKeys, dropForeignKeys } from '../fixtures/foreign-keys.ts'
+import { isolatedDatabase } from '../fixtures/isolated-database.ts'
+import { PARTITION_CHANGES, partitionAnswers, RESTORE_PARTITIONS } from '../fixtures/partitions.ts'
+import { prepare } from '../fixtures/schema.ts'
+import { UNCHECKED_CHANGES } from '../interleavings/changes.ts'
+import { type Ground, openInterleavings } from '../interleavings/interleavings.ts'
 
 const SEED = Number(process.env.HOSTILE_SEED ?? 20_261_125)
 const RUNS = tries(30)

@@ -2,11 +2,12 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
 import { refreshAll } from '../../drizzle/db/refresh.ts'
-import { withClient } from '../support/database.ts'
-import { BEGINNING, CLEARANCE } from '../support/history.ts'
-import { settles } from '../support/locks.ts'
-import { prepare } from '../support/schema.ts'
-import { differences } from '../support/verify.ts'
+import { withClient } from '../fixtures/database.ts'
+import { prepare } from '../fixtures/schema.ts'
+import { uuid } from '../interleavings/changes.ts'
+import { BEGINNING, CLEARANCE } from '../interleavings/histories.ts'
+import { settles } from '../interleavings/locks.ts'
+import { differences } from '../oracle/differences.ts'
 
 describe.runIf(inject('realPostgres'))(
   'in a database whose order of texts ignores punctuation (skipped without DATABASE_URL)',
@@ -73,6 +74,33 @@ describe.runIf(inject('realPostgres'))(
       expect(change.waits).toBe(false)
       await other.query('commit')
       await refresh.work
+      await refreshAll(other)
+      expect(await differences(other)).toEqual([])
+    })
+
+    test.each([
+      'read committed',
+      'repeatable read',
+      'serializable',
+    ])('triggers let no load wait for a change of its answers, nor the reverse, in %s', async (level) => {
+      const [load, change] = [await connect(), await connect()]
+      for (const client of [load, change])
+        await client.query(`begin isolation level ${level}; set local lock_timeout = '10ms'`)
+      const cite = (n: number) =>
+        load.query(
+          `insert into citations (answer_id, url, owned, recorded_at)
+           values ('${uuid(3, n)}', 'https://late.example/', false, '2026-10-01T12:00:00Z')`,
+        )
+      const fail = (n: number) => change.query(`update answers set error = 'late' where id = '${uuid(3, n)}'`)
+      try {
+        await cite(1)
+        await fail(2)
+        await cite(2)
+        await fail(1)
+      } finally {
+        await load.query('commit')
+        await change.query('commit')
+      }
       await refreshAll(other)
       expect(await differences(other)).toEqual([])
     })

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, inject, test } from 'vitest'
-import { call } from '../support/call.ts'
-import { type Dice, dice } from '../support/dice.ts'
-import { findEndpoints } from '../support/endpoints.ts'
-import { expectedRows } from '../support/oracle.ts'
-import { rowTexts, type Scene, scene } from '../support/scene.ts'
-import { brand, database, insert, place, prompt, refresh } from '../support/world.ts'
+import { call } from '../fixtures/call.ts'
+import { findEndpoints } from '../fixtures/endpoints.ts'
+import { type Random, seededRandom } from '../fixtures/random.ts'
+import { brand, database, insert, place, prompt, refresh } from '../fixtures/rows.ts'
+import { rowTexts, type Scene, scene } from '../fixtures/scene.ts'
+import { expectedRows } from '../oracle/metrics.ts'
 
 const db = database()
 const endpoints = await findEndpoints()
@@ -19,7 +19,7 @@ const EDGES = ['00:00:00Z', '00:00:00.000001Z', '12:00:00Z', '23:59:59.999Z', '2
 const day = (offset: number): string =>
   new Date(Date.UTC(2026, 8, 17) + offset * 86_400_000).toISOString().slice(0, 10)
 
-const instant = ({ below, pick }: Dice, from = 0): string => `${day(from + below(10))}T${pick(EDGES)}`
+const instant = ({ below, pick }: Random, from = 0): string => `${day(from + below(10))}T${pick(EDGES)}`
 
 /** A brand with prompts and competitors of every kind. */
 async function company() {
@@ -47,7 +47,7 @@ type Company = Awaited<ReturnType<typeof company>>
 
 async function grow(
   { prompts, places, rivals }: Company,
-  roll: Dice,
+  roll: Random,
   { count, urls }: { count: number; urls: number },
 ): Promise<string[]> {
   const { below, pick, chance, some } = roll
@@ -112,7 +112,7 @@ async function grow(
 /** Changes the past at every level. */
 async function rewrite(
   { brandId, sister, prompts, places, rivals, model, market }: Company,
-  roll: Dice,
+  roll: Random,
   answers: readonly string[],
 ): Promise<void> {
   const few = () => roll.some(answers, 0.05)
@@ -192,7 +192,7 @@ describe('every endpoint sends, row for row, what an independent calculation fro
   test.for([1, 2, 3])('before and after edits of the past (seed %i)', async (seed) => {
     const here = await company()
     await insert(db, 'competitors', [{ brand_id: here.sister, name: 'Acme' }])
-    const roll = dice(seed)
+    const roll = seededRandom(seed)
     const size = inject('realPostgres') ? { count: 600, urls: 500 } : { count: 300, urls: 300 }
     const answers = await grow(here, roll, size)
     await compare(here)

@@ -4,12 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
 import { refreshAll } from '../../drizzle/db/refresh.ts'
-import type { OwnDatabase } from '../support/database.ts'
-import { dice } from '../support/dice.ts'
-import { CLEARANCE } from '../support/history.ts'
-import { isolatedDatabase } from '../support/isolated.ts'
-import { differences } from '../support/verify.ts'
-import { brand, organization, place, prompt } from '../support/world.ts'
+import type { OwnDatabase } from '../fixtures/database.ts'
+import { isolatedDatabase } from '../fixtures/isolated-database.ts'
+import { seededRandom } from '../fixtures/random.ts'
+import { brand, organization, place, prompt } from '../fixtures/rows.ts'
+import { CLEARANCE } from '../interleavings/histories.ts'
+import { differences } from '../oracle/differences.ts'
 
 const DAYS = 40
 const URLS = 20
@@ -50,33 +50,8 @@ describe.skipIf(!inject('realPostgres'))('a refresh (skipped without a server: s
     await refresh()
   })
 
-  const changeEverything = () => db.query('update citations set owned = not owned')
-
-  test('shows readers each day whole, as it was or as it is', async () => {
-    const mixed: unknown[] = []
-    let over = false
-    const reading = (async () => {
-      for (; !over; await sleep(1)) {
-        const { rows } = await db.query(
-          `select date, count(*)::int as rows, count(distinct is_owned)::int as states
-           from daily.citation_share group by date having count(*) <> $1 or count(distinct is_owned) <> 1`,
-          [URLS],
-        )
-        mixed.push(...rows)
-      }
-    })()
-    for (let round = 0; round < 4; round += 1) {
-      await changeEverything()
-      await refresh()
-    }
-    over = true
-    await reading
-    expect(mixed).toEqual([])
-    expect(await differences(db)).toEqual([])
-  })
-
   test('whose process is killed, ten times at any moment, leaves nothing that the next one does not compute', async () => {
-    const { below } = dice(4)
+    const { below } = seededRandom(4)
     const victims = async () =>
       (await db.query(`select from pg_stat_activity where application_name = 'victim'`)).rowCount
     const script = `
@@ -101,20 +76,6 @@ describe.skipIf(!inject('realPostgres'))('a refresh (skipped without a server: s
       expect((await gone)[1]).toBe('SIGKILL')
       // The server finishes the statement of the killed client.
       await expect.poll(victims).toBe(0)
-      await refresh()
-      expect(await differences(db)).toEqual([])
-    }
-  })
-
-  test('next to others computes every day once all have ended', async () => {
-    for (let round = 0; round < 3; round += 1) {
-      await changeEverything()
-      await Promise.all([
-        refresh(),
-        refresh(),
-        refresh(),
-        db.query(`update citations set domain = $1 where owned`, [round]),
-      ])
       await refresh()
       expect(await differences(db)).toEqual([])
     }

@@ -5,14 +5,14 @@ import { readWranglerConfig, type WorkerConfig } from '../../bundle/wrangler-con
 import type { Emulator } from '../../emulator/start.ts'
 import type { Intercept } from '../../emulator/workers/outbound.ts'
 import { BASE } from '../../lib/app.ts'
-import { runCommand } from '../support/command.ts'
-import { fillDaily } from '../support/daily.ts'
-import { isolatedDatabase } from '../support/isolated.ts'
-import { leaks, mark } from '../support/marked.ts'
-import { startOwnService } from '../support/own-service.ts'
-import { storedRows, storedValues } from '../support/stores.ts'
-import { type Tenant, tenant } from '../support/tenant.ts'
-import { exportKey } from '../support/world.ts'
+import { runCommand } from '../fixtures/command.ts'
+import { fillDaily } from '../fixtures/fill-daily.ts'
+import { isolatedDatabase } from '../fixtures/isolated-database.ts'
+import { startOwnService } from '../fixtures/own-service.ts'
+import { exportKey } from '../fixtures/rows.ts'
+import { type Tenant, tenant } from '../fixtures/tenant.ts'
+import { leaks, mark } from '../hostile/secrets.ts'
+import { storedRows, storedValues } from '../hostile/stored-values.ts'
 
 /** Every secret that is anywhere near the service, by name. */
 const secrets: Record<string, string> = Object.fromEntries(

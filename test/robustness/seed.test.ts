@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { migrateToLatest } from '../../bundle/migrate-to-latest.ts'
 import { DEMO, seedDemo } from '../../drizzle/seed/demo.ts'
-import { isolatedPool } from '../support/isolated.ts'
+import { isolatedPool } from '../fixtures/isolated-database.ts'
 
 // The demo fills whole tables, so it stays out of the database that the other tests share.
 const { db } = await isolatedPool(migrateToLatest)

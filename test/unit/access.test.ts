@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import { authorize, hashApiKey, requireAccess } from '../../lib/access.ts'
 import type { AppEnv } from '../../lib/app.ts'
 import type { Row } from '../../lib/db.ts'
-import { emptyLog, loggedLines, statusOf } from '../support/log.ts'
-import { neonAnswers, neonRows } from '../support/neon.ts'
+import { emptyLog, loggedLines, statusOf } from '../fixtures/log.ts'
+import { neonAnswers, neonRows } from '../mocks/neon.ts'
 
 const lines = loggedLines()
 

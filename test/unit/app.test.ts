@@ -7,8 +7,8 @@ import { httpError } from '../../lib/errors.ts'
 import { encodeWithEtag } from '../../lib/etag.ts'
 import { timed } from '../../lib/request-log.ts'
 import { site } from '../../lib/site.ts'
-import { bindings, counted, counterAnswers } from '../support/counter.ts'
-import { loggedLines } from '../support/log.ts'
+import { loggedLines } from '../fixtures/log.ts'
+import { bindings, counted, counterAnswers } from '../mocks/upstash.ts'
 
 const lines = loggedLines()
 

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 import { databaseError, run, runPrepared } from '../../lib/db.ts'
 import { callOf, type PreparedStatement, prepareStatement, toQuery } from '../../lib/prepared-statement.ts'
-import { emptyLog, loggedLines } from '../support/log.ts'
+import { emptyLog, loggedLines } from '../fixtures/log.ts'
 import {
   type NeonAnswer,
   type NeonRequest,
@@ -10,7 +10,7 @@ import {
   neonFails,
   neonRows,
   silence,
-} from '../support/neon.ts'
+} from '../mocks/neon.ts'
 
 const ENV = { DATABASE_URL: 'postgresql://me:secret@db.example/x' }
 const query = toQuery(sql`select ${sql.placeholder('one')}`)

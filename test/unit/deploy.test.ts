@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { readWranglerFile, workersOf } from '../../bundle/wrangler-config.ts'
 import { readSettings, regionOf, secretsFor, throughPooler } from '../../cli/deploy/settings.ts'
 import { inOrder, wranglerConfig } from '../../cli/deploy/workers.ts'
-import { DEPLOY_ENVIRONMENT as ENVIRONMENT } from '../support/deploy-environment.ts'
+import { DEPLOY_ENVIRONMENT as ENVIRONMENT } from '../fixtures/deploy-environment.ts'
 
 const file = await readWranglerFile()
 const { settings, errors } = readSettings(ENVIRONMENT)

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import visibility, { VisibilityRow } from '../../functions/visibility.ts'
 import { fieldNames } from '../../lib/row.ts'
-import { bindings, counted, counterAnswers } from '../support/counter.ts'
-import { loggedLines } from '../support/log.ts'
-import { neonAnswers, neonRows } from '../support/neon.ts'
+import { loggedLines } from '../fixtures/log.ts'
+import { neonAnswers, neonRows } from '../mocks/neon.ts'
+import { bindings, counted, counterAnswers } from '../mocks/upstash.ts'
 
 loggedLines()
 

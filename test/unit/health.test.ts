@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest'
 import { health } from '../../lib/health.ts'
-import { bindings, counted, counterAnswers, silent } from '../support/counter.ts'
-import { loggedLines } from '../support/log.ts'
-import { type NeonAnswer, neonAnswers, neonFails, neonRows, silence } from '../support/neon.ts'
+import { loggedLines } from '../fixtures/log.ts'
+import { type NeonAnswer, neonAnswers, neonFails, neonRows, silence } from '../mocks/neon.ts'
+import { bindings, counted, counterAnswers, silent } from '../mocks/upstash.ts'
 
 const lines = loggedLines()
 

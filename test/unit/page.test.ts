@@ -6,7 +6,7 @@ import { ChangeRow } from '../../functions/changes.ts'
 import { pageStatements } from '../../lib/page.ts'
 import { resultReader } from '../../lib/read-page.ts'
 import { count, day, text } from '../../lib/schemas.ts'
-import { emptyLog, loggedLines, statusOf } from '../support/log.ts'
+import { emptyLog, loggedLines, statusOf } from '../fixtures/log.ts'
 
 const lines = loggedLines()
 

@@ -6,8 +6,8 @@ import { endpoint } from '../../lib/endpoint.ts'
 import { parseEnv } from '../../lib/env.ts'
 import { httpError } from '../../lib/errors.ts'
 import { consume, createLimiter, type RateLimit, rateLimitKey } from '../../lib/rate-limit.ts'
-import { bindings, counted, counterAnswers, silent } from '../support/counter.ts'
-import { emptyLog, loggedLines } from '../support/log.ts'
+import { emptyLog, loggedLines } from '../fixtures/log.ts'
+import { bindings, counted, counterAnswers, silent } from '../mocks/upstash.ts'
 
 const lines = loggedLines()
 

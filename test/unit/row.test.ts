@@ -4,7 +4,7 @@ import * as z from 'zod/mini'
 import { toQuery } from '../../lib/prepared-statement.ts'
 import { aggregateColumns, columnNames, columnReader, fieldNames, type RowSchema } from '../../lib/row.ts'
 import { count, day, nullable, numbers, pathSegment, rate, text } from '../../lib/schemas.ts'
-import { RESULT, Row } from '../support/row.ts'
+import { RESULT, Row } from '../fixtures/row.ts'
 
 const read = columnReader(Row)
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { addPage, completeDays } from '../../site/browser/loaded-rows.ts'
-import { chartLines } from '../support/chart-lines.ts'
+import { chartLines } from '../fixtures/site/chart-lines.ts'
 
 const formula = { part: ['hits'], whole: ['all'] }
 

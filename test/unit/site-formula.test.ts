@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { fieldsOf } from '../../reference/formula.ts'
 import { indentJson } from '../../site/browser/json.ts'
-import { chartLines, figuresOf } from '../support/chart-lines.ts'
-import { reference } from '../support/reference.ts'
+import { chartLines, figuresOf } from '../fixtures/site/chart-lines.ts'
+import { reference } from '../fixtures/site/reference.ts'
 
 const formulas = reference.endpoints.flatMap(({ id, formula, fields }) =>
   formula ? [{ id, formula, fields }] : [],

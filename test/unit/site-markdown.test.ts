@@ -8,7 +8,7 @@ import { endpointSection } from '../../site/markdown/endpoint.ts'
 import { llmsTxt } from '../../site/markdown/llms.ts'
 import { markdown } from '../../site/markdown/page.ts'
 import { sections } from '../../site/markdown/sections.ts'
-import { reference } from '../support/reference.ts'
+import { reference } from '../fixtures/site/reference.ts'
 
 const read = (name: string) => readFile(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8')
 const text = markdown(reference, { sync: await read('sync'), specification: await read('specification') })

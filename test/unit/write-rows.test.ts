@@ -3,7 +3,7 @@ import * as z from 'zod/mini'
 import { columnReader } from '../../lib/row.ts'
 import { nullable, numbers, preciseInstant, rate, text } from '../../lib/schemas.ts'
 import { writeCsv, writeCsvHeader, writeJson, writeNdjson } from '../../lib/write-rows.ts'
-import { AT, ID, RESULT, Row } from '../support/row.ts'
+import { AT, ID, RESULT, Row } from '../fixtures/row.ts'
 
 test('writes numbers digit by digit, missing values as null and free text with commas as it is', () => {
   const first =

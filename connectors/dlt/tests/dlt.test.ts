@@ -9,12 +9,12 @@ import { promisify } from 'node:util'
 import pg from 'pg'
 import { afterAll, beforeAll, type ExpectStatic, inject, test } from 'vitest'
 import { readStreams } from '../../../reference/streams.ts'
-import { pull, type Row } from '../../../test/support/call.ts'
-import { daysAgo } from '../../../test/support/clock.ts'
-import { sorted } from '../../../test/support/copy-check.ts'
-import { startFaltering } from '../../../test/support/faltering.ts'
-import { answeredDays, type Scene, scene } from '../../../test/support/scene.ts'
-import { database, refresh } from '../../../test/support/world.ts'
+import { startFlakyProxy } from '../../../test/faults/flaky-proxy.ts'
+import { pull, type Row } from '../../../test/fixtures/call.ts'
+import { daysAgo } from '../../../test/fixtures/clock.ts'
+import { database, refresh } from '../../../test/fixtures/rows.ts'
+import { answeredDays, type Scene, scene } from '../../../test/fixtures/scene.ts'
+import { sorted } from '../../../test/sync/compare-copy.ts'
 import { certify } from '../../../tools/certify/certify.ts'
 import { daysBefore } from '../../../tools/certify/days.ts'
 import { environment } from '../../../tools/certify/python-environment.ts'
@@ -119,7 +119,7 @@ test('goes on after it was killed, and verifies its copy', CONCURRENT, async ({ 
   let child: ChildProcess | undefined
   const october = ['/brands', '/changes', ...metrics.map(({ endpoint }) => `/${endpoint}`)].map(() => [])
   const november = [[], [async () => child?.kill('SIGKILL')]]
-  const { url, asked, close } = await startFaltering(inject('serviceUrl'), [...october, ...november])
+  const { url, asked, close } = await startFlakyProxy(inject('serviceUrl'), [...october, ...november])
   const fetching = await sync({ url }, (started) => {
     child = started
   })

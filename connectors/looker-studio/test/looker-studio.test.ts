@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { readStreams } from '../../../reference/streams.ts'
-import { call, pull, type Row } from '../../../test/support/call.ts'
-import { type Tenant, tenant } from '../../../test/support/tenant.ts'
-import { database } from '../../../test/support/world.ts'
+import { call, pull, type Row } from '../../../test/fixtures/call.ts'
+import { database } from '../../../test/fixtures/rows.ts'
+import { type Tenant, tenant } from '../../../test/fixtures/tenant.ts'
 import { fillMetrics } from '../../test-support/fill-metrics.ts'
 import { type Script, startAppsScript } from '../../test-support/google/apps-script.ts'
 

@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import type { Intercept } from '../../../emulator/workers/outbound.ts'
 import { readStreams } from '../../../reference/streams.ts'
-import { call, pull, type Row } from '../../../test/support/call.ts'
-import { daysAgo } from '../../../test/support/clock.ts'
-import { fillDaily } from '../../../test/support/daily.ts'
-import { startOwnService } from '../../../test/support/own-service.ts'
-import { type Tenant, tenant } from '../../../test/support/tenant.ts'
-import { database } from '../../../test/support/world.ts'
+import { call, pull, type Row } from '../../../test/fixtures/call.ts'
+import { daysAgo } from '../../../test/fixtures/clock.ts'
+import { fillDaily } from '../../../test/fixtures/fill-daily.ts'
+import { startOwnService } from '../../../test/fixtures/own-service.ts'
+import { database } from '../../../test/fixtures/rows.ts'
+import { type Tenant, tenant } from '../../../test/fixtures/tenant.ts'
 import { fillMetrics } from '../../test-support/fill-metrics.ts'
 import {
   type Options,

@@ -3,8 +3,8 @@ import { cp, mkdtemp, readFile, rename, rm, truncate, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Scene, scene } from '../../../test/support/scene.ts'
-import { answer, brand, database, prompt, refresh } from '../../../test/support/world.ts'
+import { answer, brand, database, prompt, refresh } from '../../../test/fixtures/rows.ts'
+import { type Scene, scene } from '../../../test/fixtures/scene.ts'
 import { duckdb, exportApi } from './parquet-copy.ts'
 
 const db = database()

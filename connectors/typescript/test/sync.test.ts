@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, inject, test } from 'vitest'
 import { readStreams } from '../../../reference/streams.ts'
-import { pull } from '../../../test/support/call.ts'
-import { dice } from '../../../test/support/dice.ts'
-import { startProxyWith } from '../../../test/support/proxy.ts'
-import { answeredDays } from '../../../test/support/scene.ts'
-import { brand, database, refresh } from '../../../test/support/world.ts'
+import { startHttpProxy } from '../../../test/faults/http-proxy.ts'
+import { pull } from '../../../test/fixtures/call.ts'
+import { seededRandom } from '../../../test/fixtures/random.ts'
+import { brand, database, refresh } from '../../../test/fixtures/rows.ts'
+import { answeredDays } from '../../../test/fixtures/scene.ts'
 import { certify } from '../../../tools/certify/certify.ts'
 import { addDays } from '../cli/days.ts'
 import { duckdb, expectExact, exportApi, METRICS, start } from './parquet-copy.ts'
@@ -28,13 +28,13 @@ test(
   'a copy that was killed 50 times under restatements equals the service',
   CONCURRENT,
   async ({ expect, onTestFinished }) => {
-    const { below, pick } = dice(20_261_123)
+    const { below, pick } = seededRandom(20_261_123)
     const its = await answeredDays(db, { first: FIRST, days: 60 })
     const copy = join(folder, 'killed')
     let child: ChildProcess | undefined
     let requests = 0
     // Kills the command soon after one of its requests.
-    const { url, close } = await startProxyWith(inject('serviceUrl'), () => {
+    const { url, close } = await startHttpProxy(inject('serviceUrl'), () => {
       requests -= 1
       if (requests === 0) setTimeout(() => child?.kill('SIGKILL'), below(60))
       return null
@@ -101,7 +101,7 @@ test(
     await brand(db, its.org, { name: 'Empty' })
     await refresh(db)
     const asked: string[] = []
-    const { url, close } = await startProxyWith(inject('serviceUrl'), (request) => {
+    const { url, close } = await startHttpProxy(inject('serviceUrl'), (request) => {
       asked.push(new URL(request.url ?? '', 'http://host').pathname.replace('/api/export/v1', ''))
       return null
     })

@@ -11,13 +11,13 @@ import { Miniflare } from 'miniflare'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { portOf } from '../../../emulator/port.ts'
 import { SAMPLES } from '../../../site/samples.ts'
-import { pull } from '../../../test/support/call.ts'
-import { fillDaily } from '../../../test/support/daily.ts'
-import { startFaltering } from '../../../test/support/faltering.ts'
-import { reference } from '../../../test/support/reference.ts'
-import { scene } from '../../../test/support/scene.ts'
-import { type Tenant, tenant } from '../../../test/support/tenant.ts'
-import { database, refresh } from '../../../test/support/world.ts'
+import { startFlakyProxy } from '../../../test/faults/flaky-proxy.ts'
+import { pull } from '../../../test/fixtures/call.ts'
+import { fillDaily } from '../../../test/fixtures/fill-daily.ts'
+import { database, refresh } from '../../../test/fixtures/rows.ts'
+import { scene } from '../../../test/fixtures/scene.ts'
+import { reference } from '../../../test/fixtures/site/reference.ts'
+import { type Tenant, tenant } from '../../../test/fixtures/tenant.ts'
 import manifest from '../package.json' with { type: 'json' }
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
@@ -150,7 +150,7 @@ test.concurrent.each([
 ])('%s pulls exact rows past faults, and follows no redirect', async (_, pullIn) => {
   const { brandId, key } = its
   const window = { brandId, ...OCTOBER }
-  const proxy = await startFaltering(inject('serviceUrl'), [['dropped', 429], [503, 'cut'], ['cut']])
+  const proxy = await startFlakyProxy(inject('serviceUrl'), [['dropped', 429], [503, 'cut'], ['cut']])
   const paths: (string | undefined)[] = []
   const redirecting = createServer(({ url }, response) => {
     paths.push(url)

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { analyzeLoaded } from '../../../drizzle/db/analyze.ts'
 import { refreshAll } from '../../../drizzle/db/refresh.ts'
-import { runCommand } from '../../support/command.ts'
-import { withClient } from '../../support/database.ts'
-import { isolatedPool } from '../../support/isolated.ts'
-import { tableOf } from '../../support/schema.ts'
-import { answer, brand, organization, place, prompt } from '../../support/world.ts'
+import { runCommand } from '../../fixtures/command.ts'
+import { withClient } from '../../fixtures/database.ts'
+import { isolatedPool } from '../../fixtures/isolated-database.ts'
+import { answer, brand, organization, place, prompt } from '../../fixtures/rows.ts'
+import { tableOf } from '../../fixtures/schema.ts'
 
 const { db, url } = await isolatedPool()
 const brandId = await brand(db, await organization(db))

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, inject, test, vi } from 'vitest'
 import { smoke } from '../../../cli/smoke/smoke.ts'
-import { runCommand } from '../../support/command.ts'
-import { fillDaily } from '../../support/daily.ts'
-import { type Tenant, tenant } from '../../support/tenant.ts'
-import { database } from '../../support/world.ts'
+import { runCommand } from '../../fixtures/command.ts'
+import { fillDaily } from '../../fixtures/fill-daily.ts'
+import { database } from '../../fixtures/rows.ts'
+import { type Tenant, tenant } from '../../fixtures/tenant.ts'
 
 const BASE = '/api/export/v1'
 

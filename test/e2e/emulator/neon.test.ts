@@ -6,8 +6,8 @@ import { NeonDbError, neon as neonClient, neonConfig } from '@neondatabase/serve
 import { afterAll, describe, expect, inject, it, onTestFinished, test } from 'vitest'
 import { startNeon } from '../../../emulator/neon/neon.ts'
 import { readNeonProxy } from '../../../emulator/settings.ts'
-import { withClient } from '../../support/database.ts'
-import { startProxy } from '../../support/faults/proxy.ts'
+import { startTcpProxy } from '../../faults/tcp-proxy.ts'
+import { withClient } from '../../fixtures/database.ts'
 
 // With NEON_PROXY, the same tests say how Neon's own proxy answers.
 const neonProxy = readNeonProxy(process.env)
@@ -273,7 +273,7 @@ describe.runIf(inject('realPostgres'))('a connection', () => {
 describe('a Postgres that refuses connections', () => {
   /** Neon before a Postgres that has just stopped, and that Postgres. */
   async function stopped() {
-    const server = await startProxy(databaseUrl, 5432)
+    const server = await startTcpProxy(databaseUrl, 5432)
     onTestFinished(server.close)
     const neon = await start(server.url)
     onTestFinished(neon.close)

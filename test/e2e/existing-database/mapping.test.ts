@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { runCommand } from '../../support/command.ts'
-import { sample } from '../../support/daily-sample.ts'
-import { isolatedPool } from '../../support/isolated.ts'
-import { installTriggers, prepareMapped } from '../../support/schema.ts'
-import { differences } from '../../support/verify.ts'
-import { answer, place, refresh } from '../../support/world.ts'
+import { runCommand } from '../../fixtures/command.ts'
+import { isolatedPool } from '../../fixtures/isolated-database.ts'
+import { answer, place, refresh } from '../../fixtures/rows.ts'
+import { sample } from '../../fixtures/sample.ts'
+import { installTriggers, prepareMapped } from '../../fixtures/schema.ts'
+import { differences } from '../../oracle/differences.ts'
 
 const { db, url } = await isolatedPool(prepareMapped)
 

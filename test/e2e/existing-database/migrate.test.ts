@@ -1,9 +1,9 @@
 import { beforeEach, expect, test } from 'vitest'
 import { migrateToLatest } from '../../../bundle/migrate-to-latest.ts'
 import { UsageError } from '../../../drizzle/db/connect.ts'
-import { runCommand } from '../../support/command.ts'
-import { withClient } from '../../support/database.ts'
-import { isolatedPool } from '../../support/isolated.ts'
+import { runCommand } from '../../fixtures/command.ts'
+import { withClient } from '../../fixtures/database.ts'
+import { isolatedPool } from '../../fixtures/isolated-database.ts'
 
 const { db, url } = await isolatedPool(async () => undefined)
 

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'
 import { logAll } from '../../../drizzle/db/refresh.ts'
-import { call } from '../../support/call.ts'
-import { clearOfMidnight, daysAgo } from '../../support/clock.ts'
-import { runCommand } from '../../support/command.ts'
-import { isolatedPool } from '../../support/isolated.ts'
-import { startOwnService } from '../../support/own-service.ts'
-import { prepareMapped } from '../../support/schema.ts'
-import { tenant } from '../../support/tenant.ts'
-import { answer, place, prompt } from '../../support/world.ts'
+import { call } from '../../fixtures/call.ts'
+import { clearOfMidnight, daysAgo } from '../../fixtures/clock.ts'
+import { runCommand } from '../../fixtures/command.ts'
+import { isolatedPool } from '../../fixtures/isolated-database.ts'
+import { startOwnService } from '../../fixtures/own-service.ts'
+import { answer, place, prompt } from '../../fixtures/rows.ts'
+import { prepareMapped } from '../../fixtures/schema.ts'
+import { tenant } from '../../fixtures/tenant.ts'
 
 // Another application's tables without triggers: each refresh computes the last days again.
 const { db, url } = await isolatedPool(prepareMapped)

@@ -4,11 +4,11 @@ import { migrateSchema, toRowSchemas } from '../../../bundle/migrate-to-latest.t
 import { logAll, refreshAll } from '../../../drizzle/db/refresh.ts'
 import { relistAll, relistChangedSchemas } from '../../../drizzle/db/relist.ts'
 import { type RowSchema, updateRowSchemas } from '../../../drizzle/db/row-schemas.ts'
-import { clearOfMidnight, daysAgo } from '../../support/clock.ts'
-import { withClient } from '../../support/database.ts'
-import { CLEARANCE } from '../../support/history.ts'
-import { isolatedPool } from '../../support/isolated.ts'
-import { answer, brand, organization, place, prompt, refresh } from '../../support/world.ts'
+import { clearOfMidnight, daysAgo } from '../../fixtures/clock.ts'
+import { withClient } from '../../fixtures/database.ts'
+import { isolatedPool } from '../../fixtures/isolated-database.ts'
+import { answer, brand, organization, place, prompt, refresh } from '../../fixtures/rows.ts'
+import { CLEARANCE } from '../../interleavings/histories.ts'
 
 const { db, url } = await isolatedPool()
 

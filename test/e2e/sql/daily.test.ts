@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { refreshAll } from '../../../drizzle/db/refresh.ts'
 import { metricsOf, verify } from '../../../drizzle/db/verify.ts'
-import { sample } from '../../support/daily-sample.ts'
-import { CLEARANCE } from '../../support/history.ts'
-import { isolatedPool } from '../../support/isolated.ts'
-import { MAPPED, tableOf } from '../../support/schema.ts'
-import { differences } from '../../support/verify.ts'
-import { answer, brand, organization, refresh } from '../../support/world.ts'
+import { isolatedPool } from '../../fixtures/isolated-database.ts'
+import { answer, brand, organization, refresh } from '../../fixtures/rows.ts'
+import { sample } from '../../fixtures/sample.ts'
+import { MAPPED, tableOf } from '../../fixtures/schema.ts'
+import { CLEARANCE } from '../../interleavings/histories.ts'
+import { differences } from '../../oracle/differences.ts'
 
 const { db } = await isolatedPool()
 

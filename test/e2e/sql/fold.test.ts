@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { database } from '../../support/world.ts'
+import { database } from '../../fixtures/rows.ts'
 
 const db = database()
 

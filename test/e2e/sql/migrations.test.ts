@@ -5,7 +5,7 @@ import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, inject, test } from 'vitest'
 import { migrateToLatest } from '../../../bundle/migrate-to-latest.ts'
-import { withClient } from '../../support/database.ts'
+import { withClient } from '../../fixtures/database.ts'
 
 test('the migrations contain everything in the Drizzle schema', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'migrations-'))

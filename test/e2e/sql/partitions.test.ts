@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { refreshAll } from '../../../drizzle/db/refresh.ts'
-import { BEGINNING, CLEARANCE } from '../../support/history.ts'
-import { isolatedPool } from '../../support/isolated.ts'
+import { isolatedPool } from '../../fixtures/isolated-database.ts'
 import {
   ATTACH_EARLY,
   addEarly,
@@ -12,10 +11,11 @@ import {
   partitionAnswers,
   partitionOf,
   RESTORE_PARTITIONS,
-} from '../../support/partitions.ts'
-import { id } from '../../support/raw-changes.ts'
-import { prepare, tableOf } from '../../support/schema.ts'
-import { differences } from '../../support/verify.ts'
+} from '../../fixtures/partitions.ts'
+import { prepare, tableOf } from '../../fixtures/schema.ts'
+import { id } from '../../interleavings/changes.ts'
+import { BEGINNING, CLEARANCE } from '../../interleavings/histories.ts'
+import { differences } from '../../oracle/differences.ts'
 
 const { db } = await isolatedPool(async (client) => {
   await prepare(client)

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, inject, test } from 'vitest'
-import { CLEARANCE } from '../../support/history.ts'
-import { isolatedPool } from '../../support/isolated.ts'
-import { tableOf } from '../../support/schema.ts'
-import { differences } from '../../support/verify.ts'
-import { brand, insert, organization, place, prompt, refresh } from '../../support/world.ts'
+import { isolatedPool } from '../../fixtures/isolated-database.ts'
+import { brand, insert, organization, place, prompt, refresh } from '../../fixtures/rows.ts'
+import { tableOf } from '../../fixtures/schema.ts'
+import { CLEARANCE } from '../../interleavings/histories.ts'
+import { differences } from '../../oracle/differences.ts'
 
 const { db } = await isolatedPool()
 

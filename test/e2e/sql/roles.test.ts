@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { tenant } from '../../support/tenant.ts'
-import { database } from '../../support/world.ts'
+import { database } from '../../fixtures/rows.ts'
+import { tenant } from '../../fixtures/tenant.ts'
 
 const ROLES = ['export_api_reader', 'export_api_refresher', 'export_api_keys'] as const
 type Role = (typeof ROLES)[number]

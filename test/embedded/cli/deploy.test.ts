@@ -6,9 +6,9 @@ import { readWranglerFile } from '../../../bundle/wrangler-config.ts'
 import { deployRelease } from '../../../cli/deploy/release.ts'
 import { readSettings } from '../../../cli/deploy/settings.ts'
 import { deployWorkers } from '../../../cli/deploy/workers.ts'
-import { runCommand } from '../../support/command.ts'
-import { DEPLOY_ENVIRONMENT as ENVIRONMENT } from '../../support/deploy-environment.ts'
-import { type FakeWrangler, fakeWrangler } from '../../support/wrangler.ts'
+import { runCommand } from '../../fixtures/command.ts'
+import { DEPLOY_ENVIRONMENT as ENVIRONMENT } from '../../fixtures/deploy-environment.ts'
+import { type FakeWrangler, fakeWrangler } from '../../fixtures/wrangler.ts'
 
 const SECRET = /pw-|token-of|cursor-secret/
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { readWranglerConfig } from '../../../bundle/wrangler-config.ts'
-import { gzipLimit } from '../../support/bundle-limit.ts'
+import { gzipLimit } from './bundle-limit.ts'
 
 const { workers } = await readWranglerConfig()
 

@@ -1,7 +1,7 @@
 import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { hasBrowser, startBrowser } from '../../support/browser.ts'
-import { openReferencePage, type ReferencePage } from '../../support/reference-page.ts'
+import { hasBrowser, startBrowser } from '../../fixtures/site/browser.ts'
+import { openReferencePage, type ReferencePage } from '../../fixtures/site/reference-page.ts'
 
 /** Seven competitors; the first is mentioned in 70 of 100 answers a day, the last in 10. */
 const COMPETITORS = ['A', 'B', 'C', 'D', 'E', 'F', 'G'].map((name, index) => ({

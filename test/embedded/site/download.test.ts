@@ -3,8 +3,8 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { portOf } from '../../../emulator/port.ts'
-import { hasBrowser, startBrowser } from '../../support/browser.ts'
-import { openReferencePage, type ReferencePage } from '../../support/reference-page.ts'
+import { hasBrowser, startBrowser } from '../../fixtures/site/browser.ts'
+import { openReferencePage, type ReferencePage } from '../../fixtures/site/reference-page.ts'
 
 const HEADERS = {
   'Content-Type': 'text/csv; charset=utf-8; header=present',

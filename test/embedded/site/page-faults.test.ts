@@ -3,12 +3,12 @@ import { createRequire } from 'node:module'
 import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
 import { isPaged } from '../../../reference/reference.ts'
-import { hasBrowser, startBrowser } from '../../support/browser.ts'
-import { fillDaily } from '../../support/daily.ts'
-import { reference } from '../../support/reference.ts'
-import { openReferencePage, PHONE, type ReferencePage } from '../../support/reference-page.ts'
-import { type Tenant, tenant } from '../../support/tenant.ts'
-import { database } from '../../support/world.ts'
+import { fillDaily } from '../../fixtures/fill-daily.ts'
+import { database } from '../../fixtures/rows.ts'
+import { hasBrowser, startBrowser } from '../../fixtures/site/browser.ts'
+import { reference } from '../../fixtures/site/reference.ts'
+import { openReferencePage, PHONE, type ReferencePage } from '../../fixtures/site/reference-page.ts'
+import { type Tenant, tenant } from '../../fixtures/tenant.ts'
 
 const db = database()
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { hasBrowser, startBrowser } from '../../support/browser.ts'
-import { fillDaily } from '../../support/daily.ts'
-import { openReferencePage } from '../../support/reference-page.ts'
-import { tenant } from '../../support/tenant.ts'
-import { database } from '../../support/world.ts'
+import { fillDaily } from '../../fixtures/fill-daily.ts'
+import { database } from '../../fixtures/rows.ts'
+import { hasBrowser, startBrowser } from '../../fixtures/site/browser.ts'
+import { openReferencePage } from '../../fixtures/site/reference-page.ts'
+import { tenant } from '../../fixtures/tenant.ts'
 
 describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
   let browser: Awaited<ReturnType<typeof startBrowser>>

@@ -8,14 +8,14 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { isPaged } from '../../../reference/reference.ts'
 import { type Language, SAMPLES } from '../../../site/samples.ts'
-import { call, pull, type Row } from '../../support/call.ts'
-import { fillDaily } from '../../support/daily.ts'
-import { duckdbSetup } from '../../support/duckdb.ts'
-import { type Faltering, type Fault, startFaltering } from '../../support/faltering.ts'
-import { hasAll } from '../../support/programs.ts'
-import { reference } from '../../support/reference.ts'
-import { type Tenant, tenant } from '../../support/tenant.ts'
-import { brand, database } from '../../support/world.ts'
+import { type Fault, type FlakyProxy, startFlakyProxy } from '../../faults/flaky-proxy.ts'
+import { call, pull, type Row } from '../../fixtures/call.ts'
+import { duckdbSetup } from '../../fixtures/duckdb.ts'
+import { fillDaily } from '../../fixtures/fill-daily.ts'
+import { hasAll } from '../../fixtures/programs.ts'
+import { brand, database } from '../../fixtures/rows.ts'
+import { reference } from '../../fixtures/site/reference.ts'
+import { type Tenant, tenant } from '../../fixtures/tenant.ts'
 
 const db = database()
 const run = promisify(execFile)
@@ -23,12 +23,12 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 
 const folder = await mkdtemp(join(tmpdir(), 'samples-'))
 let its: Tenant
-let proxy: Faltering
+let proxy: FlakyProxy
 
 beforeAll(async () => {
   await installClient()
   its = await tenant(db)
-  proxy = await startFaltering(inject('serviceUrl'))
+  proxy = await startFlakyProxy(inject('serviceUrl'))
 })
 
 afterAll(async () => {
@@ -211,7 +211,7 @@ test('samples keep the latest change of each day, and the other days and brands'
 
     // A day of the first page changes before the second page, which lists it again.
     const faults = [[], [() => change(2120, `= '2020-01-01'`)]]
-    const changing = await startFaltering(
+    const changing = await startFlakyProxy(
       inject('serviceUrl'),
       each.language === 'sql' ? [[], ...faults] : faults,
     )
@@ -250,9 +250,9 @@ test('samples retry dropped connections, 429 and 503 on every page, under a name
     // DuckDB's sample waits for the service, then requests the first page once.
     const [first = [], ...more] = faults
     const met = each.language === 'sql' ? [first, [], ...more] : faults
-    const faltering = await startFaltering(inject('serviceUrl'), met)
-    await runSample({ ...each, id, origin: faltering.url, query, key }).finally(faltering.close)
-    return [...faltering.asked.values()]
+    const flaky = await startFlakyProxy(inject('serviceUrl'), met)
+    await runSample({ ...each, id, origin: flaky.url, query, key }).finally(flaky.close)
+    return [...flaky.asked.values()]
   })
   const times = (...counts: number[]) => counts.map((count) => Array(count).fill('my-warehouse/1.0'))
   const sql = languages.includes('sql') && { sql: times(3, 1, 3, 3) }
@@ -263,7 +263,7 @@ test('samples retry dropped connections, 429 and 503 on every page, under a name
 
 test('samples stop at 401 after one request, with the message of the service', async () => {
   const outcomes = await inEach(async (each) => {
-    const counting = await startFaltering(inject('serviceUrl'))
+    const counting = await startFlakyProxy(inject('serviceUrl'))
     const key = `${its.key.slice(0, -4)}0000`
     const query = { brandId: its.brandId }
     const { message } = await runSample({ ...each, id: 'visibility', origin: counting.url, query, key })

@@ -8,8 +8,8 @@ import { BUDGET } from '../../../lib/rate-limit.ts'
 import { EXAMPLE_ORIGIN } from '../../../lib/site.ts'
 import { toText } from '../../../reference/formula.ts'
 import { files } from '../../../site/files.ts'
-import { call } from '../../support/call.ts'
-import { reference } from '../../support/reference.ts'
+import { call } from '../../fixtures/call.ts'
+import { reference } from '../../fixtures/site/reference.ts'
 
 const request = (path: string, init: RequestInit = {}) =>
   fetch(`${inject('serviceUrl')}/api/export/v1/docs${path}`, init)

@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { BUDGET } from '../../../lib/rate-limit.ts'
-import { type Dice, dice } from '../../support/dice.ts'
-import { scaledTimeout, tries } from '../../support/effort.ts'
-import { expectNoSecretsLogged } from '../../support/faults/assertions.ts'
-import { FAULTS } from '../../support/faults/catalogue.ts'
-import { answering, type Fault } from '../../support/faults/fault.ts'
+import { expectNoSecretsLogged } from '../../faults/assertions.ts'
+import { cut } from '../../faults/connections.ts'
+import { answering, type Fault } from '../../faults/fault.ts'
+import { FAULTS } from '../../faults/faults.ts'
 import {
   ENDPOINTS,
   expectWholeOrFailed,
@@ -17,13 +16,14 @@ import {
   type Trouble,
   viaCurl,
   viaFetch,
-} from '../../support/faults/files.ts'
-import { type FaultyServer, type NetworkFault, startProxy } from '../../support/faults/proxy.ts'
-import { cut } from '../../support/faults/wire.ts'
-import { hasAll } from '../../support/programs.ts'
-import { claimRedis } from '../../support/redis.ts'
-import type { Tenant } from '../../support/tenant.ts'
-import { database } from '../../support/world.ts'
+} from '../../faults/files.ts'
+import { type FaultyServer, type NetworkFault, startTcpProxy } from '../../faults/tcp-proxy.ts'
+import { scaledTimeout, tries } from '../../fixtures/effort.ts'
+import { hasAll } from '../../fixtures/programs.ts'
+import { type Random, seededRandom } from '../../fixtures/random.ts'
+import { claimRedis } from '../../fixtures/redis.ts'
+import { database } from '../../fixtures/rows.ts'
+import type { Tenant } from '../../fixtures/tenant.ts'
 
 const SEED = Number(process.env.HOSTILE_SEED ?? 20_261_122)
 const TRIES = tries(100)
@@ -42,11 +42,11 @@ const proxies: FaultyServer[] = []
 const undo: (() => Promise<unknown>)[] = []
 
 const { addClient, addFiles, log } = fileService(async () => {
-  const postgres = await startProxy(inject('databaseUrl'), 5432)
+  const postgres = await startTcpProxy(inject('databaseUrl'), 5432)
   proxies.push(postgres)
   if (!process.env.REDIS_URL) return { databaseUrl: postgres.url }
   const claimed = await claimRedis(process.env.REDIS_URL)
-  const redis = await startProxy(claimed.url, 6379)
+  const redis = await startTcpProxy(claimed.url, 6379)
   proxies.push(redis)
   undo.push(claimed.release)
   return { databaseUrl: postgres.url, redisUrl: redis.url }
@@ -66,7 +66,7 @@ type Affected = { readonly client: FileClient; readonly owner: Tenant; readonly 
 /** What happens in the middle of a file. */
 type Event = {
   readonly name: string
-  readonly troubles: (roll: Dice, affected: Affected) => readonly Trouble[]
+  readonly troubles: (roll: Random, affected: Affected) => readonly Trouble[]
   /** Whether no file survives it. */
   readonly isFinal?: boolean
   /** Whether it affects all keys of the tenant. */
@@ -101,14 +101,14 @@ const EVENTS: readonly Event[] = [
   },
 ]
 
-const databaseFault = (roll: Dice): Trouble => ({
+const databaseFault = (roll: Random): Trouble => ({
   service: 'neon',
   from: roll.below(STATEMENTS),
   lasting: roll.pick([1, 2, ALL_ATTEMPTS]),
   fault: roll.pick([cutAnywhere(roll), roll.pick(FAULTS.neon)]),
 })
 
-const counterFault = (roll: Dice): Trouble => ({
+const counterFault = (roll: Random): Trouble => ({
   service: 'upstash',
   from: roll.below(STATEMENTS),
   ...roll.pick([
@@ -117,7 +117,7 @@ const counterFault = (roll: Dice): Trouble => ({
   ]),
 })
 
-function cutAnywhere(roll: Dice): Fault {
+function cutAnywhere(roll: Random): Fault {
   const part = roll.below(1000) / 1000
   return cut(`cuts the connection after ${part} of its answer`, 'cut', (size) => part * size)
 }
@@ -129,7 +129,7 @@ const withRequestsLeft = (remaining: number): Fault =>
   )
 
 /** Does something while a statement after the first one is under way. */
-const meanwhile = (roll: Dice, work: () => unknown): Trouble => ({
+const meanwhile = (roll: Random, work: () => unknown): Trouble => ({
   service: 'neon',
   from: 1 + roll.below(STATEMENTS - 1),
   lasting: 1,
@@ -143,7 +143,7 @@ const meanwhile = (roll: Dice, work: () => unknown): Trouble => ({
 })
 
 /** What becomes of one client's file, and whether the event came after its first rows. */
-async function attempt(roll: Dice): Promise<{ name: string; isLater: boolean; outcome: string }> {
+async function attempt(roll: Random): Promise<{ name: string; isLater: boolean; outcome: string }> {
   const { name, troubles, isFinal, isShared } = roll.pick(EVENTS)
   const { owner, files } = isShared ? await addFiles([roll.pick(ENDPOINTS)], [roll.pick(FORMATS)]) : shared
   const { target, whole } = roll.pick(files)
@@ -185,7 +185,7 @@ test(
     const work = Array.from({ length: CLIENTS }, async () => {
       while (started < TRIES) {
         started += 1
-        outcomes.push(await attempt(dice(SEED + started)))
+        outcomes.push(await attempt(seededRandom(SEED + started)))
       }
     })
     await Promise.all(work)
@@ -198,7 +198,7 @@ test(
 test(
   `a file is whole or fails while connections break (HOSTILE_SEED=${SEED})`,
   async () => {
-    const { pick, below } = dice(SEED)
+    const { pick, below } = seededRandom(SEED)
     const end = Date.now() + BREAKING_MS
     const changing = (async () => {
       while (Date.now() < end) {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { expectNoSecretsLogged } from '../../support/faults/assertions.ts'
-import { FAULTS } from '../../support/faults/catalogue.ts'
-import { answering } from '../../support/faults/fault.ts'
-import { trial } from '../../support/faults/trial.ts'
-import { SILENCES } from '../../support/faults/wire.ts'
+import { expectNoSecretsLogged } from '../../faults/assertions.ts'
+import { SILENCES } from '../../faults/connections.ts'
+import { answering } from '../../faults/fault.ts'
+import { FAULTS } from '../../faults/faults.ts'
+import { trial } from '../../faults/rounds.ts'
 
 const { service, stages, round, waves } = trial()
 

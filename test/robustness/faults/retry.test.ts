@@ -1,16 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { type Call, call, FRESH, type Row } from '../../support/call.ts'
-import { fillDaily } from '../../support/daily.ts'
-import { dice } from '../../support/dice.ts'
-import { findEndpoints } from '../../support/endpoints.ts'
-import { expectPageOrUnavailable, inTime } from '../../support/faults/assertions.ts'
-import { FAULTS } from '../../support/faults/catalogue.ts'
-import { faultyService } from '../../support/faults/service.ts'
-import { SILENCES } from '../../support/faults/wire.ts'
-import { storedRows } from '../../support/stored.ts'
-import { tenant } from '../../support/tenant.ts'
-import { database } from '../../support/world.ts'
+import { expectPageOrUnavailable, inTime } from '../../faults/assertions.ts'
+import { SILENCES } from '../../faults/connections.ts'
+import { FAULTS } from '../../faults/faults.ts'
+import { faultyService } from '../../faults/faulty-service.ts'
+import { type Call, call, FRESH, type Row } from '../../fixtures/call.ts'
+import { findEndpoints } from '../../fixtures/endpoints.ts'
+import { fillDaily } from '../../fixtures/fill-daily.ts'
+import { seededRandom } from '../../fixtures/random.ts'
+import { database } from '../../fixtures/rows.ts'
+import { tenant } from '../../fixtures/tenant.ts'
+import { storedRows } from '../../sync/stored-rows.ts'
 
 const db = database()
 const service = faultyService()
@@ -51,7 +51,7 @@ test('callers who retry have every row once, though 30 % of trips fail', async (
   for (const { name } of metrics) {
     await fillDaily(db, { name, brandId, rows: 3100, first: WINDOW.fromDate, days: 3100 })
   }
-  const { chance, pick } = dice(7)
+  const { chance, pick } = seededRandom(7)
   let struck = 0
   service.strike((asked) => {
     if (!chance(FAULTY)) return undefined

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, describe, expect, inject, test } from 'vitest'
-import { dice } from '../../support/dice.ts'
-import { type FaultyServer, type NetworkFault, startProxy } from '../../support/faults/proxy.ts'
-import { trial } from '../../support/faults/trial.ts'
-import { claimRedis } from '../../support/redis.ts'
+import { trial } from '../../faults/rounds.ts'
+import { type FaultyServer, type NetworkFault, startTcpProxy } from '../../faults/tcp-proxy.ts'
+import { seededRandom } from '../../fixtures/random.ts'
+import { claimRedis } from '../../fixtures/redis.ts'
 
 let postgres: FaultyServer
 let redis: FaultyServer | undefined
@@ -11,11 +11,11 @@ const redisUrl = process.env.REDIS_URL
 const undo: (() => Promise<unknown>)[] = []
 
 const { service, round } = trial(async () => {
-  postgres = await startProxy(inject('databaseUrl'), 5432)
+  postgres = await startTcpProxy(inject('databaseUrl'), 5432)
   undo.push(postgres.close)
   if (!redisUrl) return { databaseUrl: postgres.url }
   const claimed = await claimRedis(redisUrl)
-  redis = await startProxy(claimed.url, 6379)
+  redis = await startTcpProxy(claimed.url, 6379)
   undo.push(claimed.release, redis.close)
   return { databaseUrl: postgres.url, redisUrl: redis.url }
 })
@@ -45,7 +45,7 @@ describe('Postgres', () => {
   })
 
   test('whose faults change while requests are under way', async () => {
-    const { pick, below } = dice(1)
+    const { pick, below } = seededRandom(1)
     const end = Date.now() + 8_000
     const changing = (async () => {
       while (Date.now() < end) {

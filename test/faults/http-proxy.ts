@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, request } from 'node:http'
+import { buffer } from 'node:stream/consumers'
+import { portOf } from '../../emulator/port.ts'
+
+/**
+ * What a client receives instead of the service's response: a connection that closes before it, one that closes in its
+ * middle, or a status. `retryAfter` are seconds.
+ */
+export type ProxyFault =
+  | 'dropped'
+  | 'cut'
+  | { readonly status: number; readonly error?: string; readonly retryAfter?: number | undefined }
+
+/** Starts a proxy in front of a service. `meet` receives each request, and returns its fault, if any. */
+export async function startHttpProxy(
+  service: string,
+  meet: (request: IncomingMessage) => Promise<ProxyFault | null> | ProxyFault | null,
+) {
+  const server = createServer(async (asked, response) => {
+    const fault = await meet(asked)
+    if (fault === 'dropped') return void response.destroy()
+    if (fault !== null && fault !== 'cut') {
+      const { status, error = 'Later.', retryAfter } = fault
+      const wait = retryAfter !== undefined && { 'Retry-After': String(retryAfter) }
+      response.writeHead(status, { 'Content-Type': 'application/json', ...wait })
+      return void response.end(JSON.stringify({ error }))
+    }
+    const { url: target = '', method, headers } = asked
+    // A rate budget of its own for each request, and a connection that no earlier one has used.
+    const own = { 'user-agent': randomUUID(), connection: 'close' }
+    request(new URL(target, service), { method, headers: { ...headers, ...own } }, async (answer) => {
+      const { 'transfer-encoding': _, connection: __, ...rest } = answer.headers
+      // The service is closed when a client that was killed leaves a request behind.
+      const body = await buffer(answer).catch(() => undefined)
+      if (body === undefined) return void response.destroy()
+      const length = method !== 'HEAD' && { 'content-length': body.length }
+      response.writeHead(answer.statusCode ?? 502, { ...rest, ...length })
+      if (fault === 'cut') response.write(body.subarray(0, body.length / 2), () => response.destroy())
+      else response.end(body)
+    })
+      .on('error', () => response.destroy())
+      .end()
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${portOf(server)}`,
+    close: async () => {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}

@@ -1,0 +1,42 @@
+import { isDeepStrictEqual } from 'node:util'
+import type pg from 'pg'
+import type { Row } from '../fixtures/call.ts'
+import { findEndpoints } from '../fixtures/endpoints.ts'
+import { type Copy, dayKey } from './copy.ts'
+import { storedRows } from './stored-rows.ts'
+
+export const METRICS = (await findEndpoints()).filter(({ kind }) => kind === 'metric')
+
+/** Days of a copy whose number of rows or sums are not those of the listing. */
+export function unlisted({ days }: Copy, listing: readonly Row[]): unknown[] {
+  const listed = new Map(listing.map((change) => [dayKey(change), change]))
+  return [...new Set([...listed.keys(), ...days.keys()])].flatMap((day) => {
+    const { rows, totals } = listed.get(day) ?? { rows: 0, totals: {} }
+    const copied = days.get(day) ?? []
+    const sums = Object.keys(Object(totals)).map((field) => [field, sum(copied, field)])
+    const found = { rows: copied.length, totals: Object.fromEntries(sums) }
+    return isDeepStrictEqual(found, { rows, totals }) ? [] : [{ day, found, listed: { rows, totals } }]
+  })
+}
+
+// Decimals have four places.
+const sum = (rows: readonly Row[], field: string): number =>
+  rows.reduce((total, row) => total + Math.round(Number(row[field]) * 10_000), 0) / 10_000
+
+/** Endpoints whose stored rows are not those of a copy. */
+export async function inexact(db: pg.Pool | pg.ClientBase, { brandId, days }: Copy): Promise<unknown[]> {
+  const found: unknown[] = []
+  for (const endpoint of METRICS) {
+    const keys = [...days.keys()].filter((key) =>
+      key.startsWith(dayKey({ endpoint: endpoint.name, date: '' })),
+    )
+    const copied = sorted(keys.flatMap((key) => days.get(key) ?? []))
+    const stored = sorted(await storedRows(db, { ...endpoint, brandId }))
+    if (!isDeepStrictEqual(copied, stored)) found.push({ endpoint: endpoint.name, copied, stored })
+  }
+  return found
+}
+
+/** Returns rows as sorted texts, whatever the order of their members. */
+export const sorted = (rows: readonly Row[]): string[] =>
+  rows.map((row) => JSON.stringify(Object.entries(row).sort())).sort()
