@@ -1,8 +1,5 @@
 const connector = DataStudioApp.createCommunityConnector()
 
-// A run of Apps Script ends after 6 minutes.
-const RUN_MS = 5 * 60_000
-
 /** Asks for the service's address as path, and for the key. */
 function getAuthType() {
   return connector.newAuthTypeResponse().setAuthType(connector.AuthType.PATH_KEY).build()
@@ -10,28 +7,24 @@ function getAuthType() {
 
 /** Stores the credentials of the user when the service accepts them. */
 function setCredentials({ pathKey: { path, key } }) {
-  const isValid = isAccepted({ baseUrl: path.trim().replace(/\/$/, ''), apiKey: key.trim() })
+  const connection = { baseUrl: path.trim().replace(/\/$/, ''), apiKey: key.trim() }
+  let isValid = true
+  try {
+    getText(connection, 'brands')
+    PropertiesService.getUserProperties().setProperties(connection)
+  } catch {
+    isValid = false
+  }
   return connector.newSetCredentialsResponse().setIsValid(isValid).build()
 }
 
-function isAccepted({ baseUrl, apiKey }) {
-  try {
-    getJson({ baseUrl, apiKey, deadline: Date.now() + RUN_MS }, 'brands', {})
-  } catch {
-    return false
-  }
-  PropertiesService.getUserProperties().setProperties({ base_url: baseUrl, api_key: apiKey })
-  return true
-}
-
-/** Tells whether credentials are stored. A key that was revoked since fails with the service's sentence. */
+/** Tells whether credentials are stored. A key that was revoked since fails with the service's message. */
 function isAuthValid() {
-  return PropertiesService.getUserProperties().getProperty('api_key') !== null
+  return PropertiesService.getUserProperties().getProperty('apiKey') !== null
 }
 
 function resetAuth() {
-  PropertiesService.getUserProperties().deleteProperty('base_url')
-  PropertiesService.getUserProperties().deleteProperty('api_key')
+  PropertiesService.getUserProperties().deleteAllProperties()
 }
 
 /** Hides debug messages from the users of reports. */
@@ -40,54 +33,41 @@ function isAdminUser() {
 }
 
 function getConfig() {
-  return withUserError(() => buildConfig(listBrands()))
-}
-
-function buildConfig(listed) {
-  const config = connector.getConfig()
-  const data = config.newSelectSingle().setId('stream').setName('Data')
-  for (const { name, title } of STREAMS)
-    data.addOption(config.newOptionBuilder().setLabel(title).setValue(name))
-  const brands = config
-    .newSelectMultiple()
-    .setId('brand_ids')
-    .setName('Brands')
-    .setHelpText('All brands that the key reads when none is selected.')
-  for (const { id, displayName } of listed)
-    brands.addOption(config.newOptionBuilder().setLabel(displayName).setValue(id))
-  config.setDateRangeRequired(true)
-  return config.build()
+  return withUserError(() => {
+    const connection = connect()
+    const config = connector.getConfig()
+    const data = config.newSelectSingle().setId('endpoint').setName('Data')
+    for (const { id, title } of getEndpoints(connection))
+      data.addOption(config.newOptionBuilder().setLabel(title).setValue(id))
+    const brands = config.newSelectSingle().setId('brandId').setName('Brand')
+    for (const { id, displayName } of JSON.parse(getText(connection, 'brands')).data)
+      brands.addOption(config.newOptionBuilder().setLabel(displayName).setValue(id))
+    config.setDateRangeRequired(true)
+    return config.build()
+  })
 }
 
 function getSchema({ configParams }) {
-  return withUserError(() => ({ schema: fieldsOf(streamOf(configParams)).build() }))
+  return withUserError(() => ({ schema: schemaOf(selectedEndpoint(configParams)).build() }))
 }
 
-function getData(request) {
-  return withUserError(() => readData(request))
+/** Returns the requested fields of one file: the window is the dates of the report. */
+function getData({ configParams, dateRange, fields }) {
+  return withUserError(() => {
+    const endpoint = selectedEndpoint(configParams)
+    const schema = schemaOf(endpoint).forIds(fields.map(({ name }) => name))
+    const requested = schema
+      .asArray()
+      .map((field) => endpoint.fields.find(({ name }) => name === field.getId()))
+    const window = {
+      brandId: configParams.brandId,
+      fromDate: dateRange.startDate,
+      toDate: dateRange.endDate,
+    }
+    const rows = getRows(connect(), { ...endpoint, fields: requested }, window, toValue)
+    return { schema: schema.build(), rows: rows.map((values) => ({ values })), filtersApplied: false }
+  })
 }
-
-function readData({ configParams, dateRange, fields }) {
-  const stream = streamOf(configParams)
-  const requested = fieldsOf(stream).forIds(fields.map(({ name }) => name))
-  const columns = requested.asArray().map((field) => stream.fields.find(({ id }) => id === field.getId()))
-  const rows = []
-  for (const row of stream.hasWindow ? readWindow(stream, configParams, dateRange) : listBrands())
-    rows.push({ values: columns.map(({ field, type }) => toValue(type, row[field])) })
-  return { schema: requested.build(), rows, filtersApplied: false }
-}
-
-/** Yields the rows of each brand in the report's dates. */
-function* readWindow({ endpoint }, { brand_ids }, { startDate, endDate }) {
-  const connection = connect()
-  const brandIds = brand_ids ? brand_ids.split(',') : listBrands().map(({ id }) => id)
-  for (const brandId of brandIds) {
-    const pages = pagesOf(connection, endpoint, { brandId, fromDate: startDate, toDate: endDate })
-    for (const { data } of pages) for (const row of data) yield { ...row, brand_id: brandId }
-  }
-}
-
-const listBrands = () => getJson(connect(), 'brands', {}).data
 
 /** Shows an error to the user, instead of "The connector failed". */
 function withUserError(action) {
@@ -98,40 +78,56 @@ function withUserError(action) {
   }
 }
 
-/** Connects with the user's credentials. */
-function connect() {
-  const { base_url, api_key } = PropertiesService.getUserProperties().getProperties()
-  return { baseUrl: base_url, apiKey: api_key, deadline: Date.now() + RUN_MS }
+const connect = () => PropertiesService.getUserProperties().getProperties()
+
+function selectedEndpoint(configParams) {
+  const endpoint = getEndpoints(connect()).find(({ id }) => id === configParams?.endpoint)
+  if (!endpoint) throw new Error('Select the data in the configuration of the data source.')
+  return endpoint
 }
 
-function streamOf(configParams) {
-  const selected = STREAMS.find(({ name }) => name === configParams?.stream)
-  if (!selected) throw new Error('Select the data in the configuration of the data source.')
-  return selected
+const FIELD_TYPES = {
+  date: 'YEAR_MONTH_DAY',
+  'date-time': 'YEAR_MONTH_DAY_SECOND',
+  integer: 'NUMBER',
+  number: 'NUMBER',
+  boolean: 'BOOLEAN',
 }
 
-/** Returns the columns as fields, and the rate of a period as a calculated one. */
-function fieldsOf({ name, title, fields, formula, per }) {
+/** Returns the fields of an endpoint, and the rate of a period as a calculated one. */
+function schemaOf({ id, title, fields, key, formula }) {
   const { FieldType, AggregationType } = connector
   const schema = connector.getFields()
-  for (const { id, type, isSummed, description } of fields) {
+  for (const { name, type, isSummed, description } of fields) {
+    // A rate is a dimension: Looker Studio would average a metric over days.
     const field = isSummed ? schema.newMetric().setAggregation(AggregationType.SUM) : schema.newDimension()
-    field.setId(id).setName(id).setType(FieldType[type]).setDescription(description)
+    const fieldType = FieldType[FIELD_TYPES[type] ?? 'TEXT']
+    field.setId(name).setName(name).setType(fieldType).setDescription(description)
   }
-  if (formula) {
-    schema
-      .newMetric()
-      .setId(`${name}_of_period`)
-      .setName(`${title} of the period${per ? `, per ${per}` : ''}`)
-      .setType(FieldType.PERCENT)
-      .setAggregation(AggregationType.AUTO)
-      .setFormula(formula)
-  }
+  if (!formula) return schema
+  const per = formula.per ? `, per ${key.filter((name) => name !== 'date').join(' and ')}` : ''
+  schema
+    .newMetric()
+    .setId(`${id.replaceAll('-', '_')}_of_period`)
+    .setName(`${title} of the period${per}`)
+    // A field of type PERCENT takes a share: 0.5 is 50 %.
+    .setType(FieldType.PERCENT)
+    .setAggregation(AggregationType.AUTO)
+    .setFormula(`(${expression(formula.part)}) / (${expression(formula.whole)})`)
   return schema
 }
 
+/** Returns a side of a formula in the language of calculated fields, where `$` marks a field. */
+const expression = (terms) =>
+  terms
+    .map((term) => (term.rate ? `ROUND($${term.rate} * $${term.of} / 100, 0)` : `$${term}`))
+    .map((summand) => `SUM(${summand})`)
+    .join(' + ')
+
 /** Writes days as YYYYMMDD and times as YYYYMMDDHHMMSS, in UTC. */
-function toValue(type, value) {
-  if (value === null || !type.startsWith('YEAR')) return value
-  return value.replace(/\D/g, '').slice(0, type === 'YEAR_MONTH_DAY' ? 8 : 14)
+function toValue(type, text) {
+  if (type === 'integer' || type === 'number') return Number(text)
+  if (type === 'boolean') return text === 'true'
+  if (type === 'date') return text.replaceAll('-', '')
+  return type === 'date-time' ? text.replace(/\D/g, '').slice(0, 14) : text
 }

@@ -1,57 +1,56 @@
-/** The run has no time left for another request. */
-class OutOfTimeError extends Error {}
-
-/**
- * Returns the body of one response. Waits on 429, 503 and dropped connections, until the deadline in milliseconds.
- * Throws the service's sentence on any other error.
- */
-function getJson({ baseUrl, apiKey, deadline }, path, query) {
+/** Returns the text of a response. Waits on 429 and 503. Throws the service's message on any other error. */
+function getText({ baseUrl, apiKey }, path, query = {}) {
   const parameters = Object.entries(query)
-    .filter(([, value]) => value !== undefined)
+    .filter(([, value]) => value)
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
   const url = `${baseUrl}/api/export/v1/${path}?${parameters.join('&')}`
-  for (;;) {
-    const { body, error, waitMs } = request(url, apiKey)
-    if (body) return body
-    if (waitMs === undefined) throw new Error(error)
-    if (Date.now() + waitMs > deadline) throw new OutOfTimeError(error)
-    Utilities.sleep(waitMs)
+  for (let attempt = 1; ; attempt++) {
+    const response = UrlFetchApp.fetch(url, { headers: { 'X-API-Key': apiKey }, muteHttpExceptions: true })
+    const status = response.getResponseCode()
+    const text = response.getContentText('UTF-8')
+    if (status === 200) return text
+    if ((status !== 429 && status !== 503) || attempt === 5) throw new Error(messageOf(status, text))
+    const headers = Object.entries(response.getHeaders())
+    const [, seconds = '5'] = headers.find(([name]) => name.toLowerCase() === 'retry-after') ?? []
+    Utilities.sleep(Number(seconds) * 1000)
   }
 }
 
-/** Yields the pages of a window. */
-function* pagesOf(connection, path, query) {
-  let cursor
-  do {
-    const page = getJson(connection, path, { ...query, cursor })
-    yield page
-    cursor = page.pagination.nextCursor ?? undefined
-  } while (cursor !== undefined)
-}
-
-/** Sends a request. Returns its body, or its error and how long to wait before the next try. */
-function request(url, apiKey) {
-  let response
-  try {
-    response = UrlFetchApp.fetch(url, { headers: { 'X-API-Key': apiKey }, muteHttpExceptions: true })
-  } catch (error) {
-    return { error: error.message, waitMs: 5000 }
-  }
-  const status = response.getResponseCode()
-  const text = response.getContentText()
-  if (status === 200) return { body: JSON.parse(text) }
-  const error = sentenceOf(text) ?? `The service answered ${status}.`
-  if (status !== 429 && status !== 503) return { error }
-  const [, seconds = '5'] =
-    Object.entries(response.getHeaders()).find(([name]) => name.toLowerCase() === 'retry-after') ?? []
-  return { error, waitMs: Number(seconds) * 1000 }
-}
-
-/** Returns the service's sentence; undefined when a proxy answered. */
-function sentenceOf(text) {
+function messageOf(status, text) {
   try {
     return JSON.parse(text).error
   } catch {
-    return undefined
+    // A proxy answered.
+    return `The service answered ${status}.`
   }
+}
+
+/** Returns the rows of a window as arrays of values, in the order of the fields. An empty cell is null. */
+function getRows(connection, { id, fields }, window, toValue) {
+  const text = getText(connection, id, { ...window, format: 'csv' })
+  // A complete file ends a record. Google does not say what it does with a broken transfer.
+  if (!text.endsWith('\r\n')) throw new Error(`The file of ${id} is incomplete. Load it again.`)
+  const [names, ...records] = Utilities.parseCsv(text)
+  const columns = fields.map(({ name, type }) => ({ type, index: names.indexOf(name) }))
+  return records.map((cells) =>
+    columns.map(({ type, index }) => (cells[index] === '' ? null : toValue(type, cells[index]))),
+  )
+}
+
+/** Returns the endpoints that the service's OpenAPI document describes, with the fields of their rows. */
+function getEndpoints(connection) {
+  const { paths, components } = JSON.parse(getText(connection, 'openapi.json'))
+  const lastSegment = (path) => path.slice(path.lastIndexOf('/') + 1)
+  const endpoints = Object.entries(paths).map(([path, { get }]) => {
+    const { items } = get.responses[200].content['application/json'].schema.properties.data
+    const { properties, 'x-primary-key': key } = components.schemas[lastSegment(items.$ref)]
+    const fields = Object.entries(properties).map(([name, { type, format, description, ...rest }]) => ({
+      name,
+      type: format ?? [type].flat()[0],
+      description,
+      isSummed: rest['x-aggregation'] === 'sum',
+    }))
+    return { id: lastSegment(path), title: get.summary, formula: get['x-formula'], key, fields }
+  })
+  return endpoints.filter(({ id }) => id !== 'changes')
 }

@@ -1,195 +1,65 @@
-// A run of Apps Script ends after 6 minutes. The rest of it is for the last request and the last write.
-const RUN_MS = 4 * 60_000
-const RESUME_AFTER_MS = 60_000
-
-const SETTINGS = [
-  ['base_url', 'Address of the service, such as https://api.example.com'],
-  ['api_key', 'API key. Other editors of this spreadsheet cannot read it.'],
-  ['start_date', 'First day to load, as YYYY-MM-DD'],
-  ['brand_ids', 'Identifiers of the brands to load, separated by commas. Empty: all brands.'],
-]
+const SETTINGS = {
+  baseUrl: 'Address of the service, such as https://api.example.com',
+  apiKey: 'API key. Other editors of this spreadsheet cannot read it.',
+  brandId: 'Identifier of the brand',
+  fromDate: 'First day, as YYYY-MM-DD. Empty: 30 days ago.',
+  toDate: 'Last day, as YYYY-MM-DD. Empty: today.',
+}
+const FORMATS = { date: 'yyyy-mm-dd', 'date-time': 'yyyy-mm-dd hh:mm:ss' }
 
 function onOpen() {
-  SpreadsheetApp.getUi()
-    .createMenu('Export API')
-    .addItem('Set up…', 'setUp')
-    .addItem('Sync now', 'syncAll')
-    .addItem('Sync every day', 'syncEveryDay')
-    .addItem('Stop syncing', 'stopSyncing')
-    .addToUi()
+  const menu = SpreadsheetApp.getUi().createMenu('Export API')
+  menu.addItem('Set up…', 'setUp').addItem('Reload', 'reload').addToUi()
 }
 
-/** Asks for the settings, stores them when all are answered, and checks them with a request. */
+/** Asks for the settings, and stores them when all are answered. */
 function setUp() {
   const ui = SpreadsheetApp.getUi()
   const answers = []
-  for (const [name, question] of SETTINGS) {
+  for (const [name, question] of Object.entries(SETTINGS)) {
     const answer = ui.prompt('Export API', question, ui.ButtonSet.OK_CANCEL)
     if (answer.getSelectedButton() !== ui.Button.OK) return
-    answers.push([name, answer.getResponseText().trim()])
+    answers.push([name, answer.getResponseText().trim().replace(/\/$/, '')])
   }
-  // A run that is under way would store the tokens of the previous settings afterwards.
-  const lock = LockService.getDocumentLock()
-  if (!lock.tryLock(1000)) throw new Error('A sync is running. Choose "Set up…" again in a few minutes.')
-  try {
-    for (const [name, text] of answers) propertiesOf(name).setProperty(name, text)
-    forgetTokens()
-  } finally {
-    lock.releaseLock()
-  }
-  const { data } = getJson(connect(Date.now() + RUN_MS), 'brands', {})
-  ui.alert(`The key reads ${data.length} brands. Choose "Sync now" to load them.`)
-}
-
-/** Loads what changed. Goes on by a trigger when the time of the run is used up. */
-function syncAll() {
-  const lock = LockService.getDocumentLock()
-  if (!lock.tryLock(1000)) return
-  try {
-    removeTriggers('resume')
-    sync(Date.now() + RUN_MS)
-  } finally {
-    lock.releaseLock()
-  }
-}
-
-/** Runs from the trigger of an interrupted run. */
-function resume() {
-  syncAll()
-}
-
-function syncEveryDay() {
-  removeTriggers('syncAll')
-  ScriptApp.newTrigger('syncAll').timeBased().everyDays(1).atHour(4).create()
-}
-
-function stopSyncing() {
-  removeTriggers('syncAll')
-  removeTriggers('resume')
-}
-
-function sync(deadline) {
-  const connection = connect(deadline)
-  const brandIds = setting('brand_ids').split(',').filter(Boolean)
-  const progress = { windows: 0 }
-  try {
-    const table = openTables()
-    const { data: brands } = getJson(connection, 'brands', {})
-    table.brands.replaceAll(brands)
-    for (const brandId of brandIds.length > 0 ? brandIds : brands.map(({ id }) => id))
-      syncBrand({ connection, brandId: brandId.trim(), table, progress })
-    SpreadsheetApp.getActive().toast('All changes are loaded.', 'Export API')
-  } catch (error) {
-    // Without progress the next run would end in the same way.
-    if (!(error instanceof OutOfTimeError) || progress.windows === 0) throw error
-    ScriptApp.newTrigger('resume').timeBased().after(RESUME_AFTER_MS).create()
-    SpreadsheetApp.getActive().toast('More is loaded in a minute.', 'Export API')
-  }
-}
-
-/**
- * Replaces the days that changed, until none is listed. A round that was interrupted goes on where it was: days through
- * `done` are loaded, unless they changed after `until`. The token is stored after the round.
- */
-function syncBrand({ connection, brandId, table, progress }) {
-  for (;;) {
-    const { state, days, reach } = listChanges(connection, brandId)
-    if (days.length === 0) return
-    const latest = days[days.length - 1].changed_at
-    const round = { done: '', until: latest, reach, ...state }
-    const due = days.filter((day) => day.changed_at > round.until || dayKey(day) > round.done)
-    if (state.token === undefined) requireRoom(cellsOf(due))
-    for (const window of windowsOf(due)) {
-      if (Date.now() > connection.deadline) throw new OutOfTimeError('The time of the run is used up.')
-      replaceWindow({ connection, brandId, window, table: table[window.endpoint] })
-      const key = dayKey({ endpoint: window.endpoint, date: window.to })
-      if (key > round.done) round.done = key
-      storeToken(brandId, round)
-      progress.windows++
-    }
-    storeToken(brandId, { token: latest, reach })
-  }
-}
-
-/**
- * Lists the days that changed since the token. Forgets the token and an interrupted round, and lists all days, when the
- * plan reaches further back than before.
- */
-function listChanges(connection, brandId) {
-  const state = JSON.parse(propertiesOf('token').getProperty(`token:${brandId}`) ?? '{}')
-  const query = { brandId, fromDate: setting('start_date'), since: state.token }
-  const days = []
-  let from = ''
-  for (const { data, meta } of pagesOf(connection, 'changes', query)) {
-    days.push(...data)
-    from = meta.fromDate
-  }
-  if (from < state.reach) {
-    storeToken(brandId, {})
-    return listChanges(connection, brandId)
-  }
-  return { state, days, reach: from }
-}
-
-/** Fetches a window and replaces its days, except those before the start that the plan allows. */
-function replaceWindow({ connection, brandId, window: { endpoint, from, to }, table }) {
-  const rows = []
-  let start = from
-  for (const { data, meta } of pagesOf(connection, endpoint, { brandId, fromDate: from, toDate: to })) {
-    rows.push(...data.map((row) => ({ ...row, brand_id: brandId })))
-    const allowed = meta.fromDate.slice(0, 10)
-    if (allowed > start) start = allowed
-  }
-  table.replaceDays({ brandId, from: start, to, rows })
-}
-
-// A write of the Sheets service should stay below 2 MB.
-const WINDOW_ROWS = 5000
-const WINDOW_DAYS = 31
-
-const dayKey = ({ endpoint, date }) => `${endpoint} ${date}`
-
-/** Joins adjacent days of an endpoint to windows. A day with more rows than a window is a window of its own. */
-function windowsOf(days) {
-  const windows = []
-  const inOrder = [...days].sort((a, b) => (dayKey(a) < dayKey(b) ? -1 : 1))
-  for (const { endpoint, date, rows } of inOrder) {
-    const last = windows[windows.length - 1]
-    const follows = last?.endpoint === endpoint && serialOf(date) === serialOf(last.to) + 1
-    if (follows && last.rows + rows <= WINDOW_ROWS && last.days < WINDOW_DAYS) {
-      last.to = date
-      last.rows += rows
-      last.days++
-    } else windows.push({ endpoint, from: date, to: date, rows, days: 1 })
-  }
-  return windows
-}
-
-/** Connects with the stored settings, until a time in milliseconds. */
-function connect(deadline) {
-  return { baseUrl: setting('base_url').replace(/\/$/, ''), apiKey: setting('api_key'), deadline }
-}
-
-function setting(name) {
-  const value = propertiesOf(name).getProperty(name)
-  if (value === null) throw new Error('Choose "Set up…" in the menu "Export API" first.')
-  return value
+  for (const [name, text] of answers) propertiesOf(name).setProperty(name, text)
 }
 
 // Every editor can read the document's properties: the key is a property of its user.
 const propertiesOf = (name) =>
-  name === 'api_key' ? PropertiesService.getUserProperties() : PropertiesService.getDocumentProperties()
+  name === 'apiKey' ? PropertiesService.getUserProperties() : PropertiesService.getDocumentProperties()
 
-const storeToken = (brandId, state) =>
-  propertiesOf('token').setProperty(`token:${brandId}`, JSON.stringify(state))
-
-/** Forgets what is loaded: the next run replaces every day. */
-function forgetTokens() {
-  const properties = propertiesOf('token')
-  for (const name of properties.getKeys()) if (name.startsWith('token:')) properties.deleteProperty(name)
+/** Replaces the rows of each sheet with those of the window. */
+function reload() {
+  const [baseUrl, apiKey, brandId, fromDate, toDate] = Object.keys(SETTINGS).map((name) =>
+    propertiesOf(name).getProperty(name),
+  )
+  if (!baseUrl || !apiKey) throw new Error('Choose "Set up…" in the menu "Export API" first.')
+  const connection = { baseUrl, apiKey }
+  for (const endpoint of getEndpoints(connection))
+    write(endpoint, getRows(connection, endpoint, { brandId, fromDate, toDate }, toCell))
+  SpreadsheetApp.getActive().toast('All sheets are loaded.', 'Export API')
 }
 
-function removeTriggers(handler) {
-  for (const trigger of ScriptApp.getProjectTriggers())
-    if (trigger.getHandlerFunction() === handler) ScriptApp.deleteTrigger(trigger)
+// The apostrophe makes a cell text: Sheets would take "=…" for a formula, and "007" for a number.
+function toCell(type, text) {
+  if (type === 'integer' || type === 'number') return Number(text)
+  if (type === 'boolean') return text === 'true'
+  // Days since 1899-12-30 do not depend on the spreadsheet's time zone.
+  if (type in FORMATS) return Date.parse(text) / 86_400_000 + 25_569
+  return `'${text}`
+}
+
+/** Writes a table in one call, with empty cells over what is left of the previous one. */
+function write({ id, fields }, rows) {
+  const book = SpreadsheetApp.getActive()
+  const sheet = book.getSheetByName(id) ?? book.insertSheet(id)
+  const table = [fields.map(({ name }) => name), ...rows.map((row) => row.map((cell) => cell ?? ''))]
+  const blanks = Array(Math.max(0, sheet.getLastRow() - table.length)).fill(fields.map(() => ''))
+  const missing = table.length - sheet.getMaxRows()
+  if (missing > 0) sheet.insertRowsAfter(sheet.getMaxRows(), missing)
+  sheet.getRange(1, 1, table.length + blanks.length, fields.length).setValues([...table, ...blanks])
+  fields.forEach(({ type }, index) => {
+    if (type in FORMATS) sheet.getRange(1, index + 1, sheet.getMaxRows()).setNumberFormat(FORMATS[type])
+  })
+  sheet.setFrozenRows(1)
 }

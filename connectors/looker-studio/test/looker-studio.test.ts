@@ -1,15 +1,16 @@
-import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { beforeAll, expect, inject, test } from 'vitest'
 import { readStreams } from '../../../reference/streams.ts'
-import { call, pull, type Row } from '../../../test/fixtures/call.ts'
+import { call, pull } from '../../../test/fixtures/call.ts'
 import { database } from '../../../test/fixtures/rows.ts'
 import { type Tenant, tenant } from '../../../test/fixtures/tenant.ts'
+import { runScript } from '../../test-support/apps-script.ts'
 import { fillMetrics } from '../../test-support/fill-metrics.ts'
-import { type Script, startAppsScript } from '../../test-support/google/apps-script.ts'
 
-// Runs connectors/looker-studio in Node, over a stand-in for DataStudioApp and the real service.
+// Runs the connector in Node, over an imitation of DataStudioApp and the real service.
 
 const db = database()
 const STREAMS = readStreams().filter(({ kind }) => kind !== 'changes')
+const dateRange = { startDate: '2026-10-02', endDate: '2026-10-04' }
 
 let its: Tenant
 
@@ -18,150 +19,165 @@ beforeAll(async () => {
   await fillMetrics(db, its.brandId)
 })
 
+type Field = { readonly Id: string; readonly kind: string; readonly Type: string; readonly Formula?: string }
+type Data = { readonly schema: readonly Field[]; readonly rows: readonly { values: unknown[] }[] }
+type Built = Record<string, unknown>
+
+/** Returns an object whose setters write a property each, and return it. */
+function builder(built: Built, methods: Record<string, unknown> = {}): unknown {
+  const self: unknown = new Proxy(methods, {
+    get: (_, method: string) => {
+      if (method === 'build') return () => built
+      if (method in methods) return methods[method]
+      return (value: unknown) => {
+        if (value === undefined) throw new Error(`Invalid argument: ${method}`)
+        built[method.slice('set'.length)] = value
+        return self
+      }
+    },
+  })
+  return self
+}
+
+const fieldList = (fields: Built[]): object => {
+  const add = (kind: string) => () => {
+    const field = { kind }
+    fields.push(field)
+    return builder(field)
+  }
+  return {
+    newMetric: add('METRIC'),
+    newDimension: add('DIMENSION'),
+    forIds: (ids: string[]) => fieldList(ids.map((id) => fields.find(({ Id }) => Id === id) ?? {})),
+    asArray: () => fields.map(({ Id }) => ({ getId: () => Id })),
+    build: () => fields,
+  }
+}
+
+function getConfig() {
+  const selects: Built[] = []
+  const newSelectSingle = () => {
+    const options: unknown[] = []
+    const select = { options }
+    selects.push(select)
+    return builder(select, { addOption: (option: { build: () => unknown }) => options.push(option.build()) })
+  }
+  return builder({ selects }, { newSelectSingle, newOptionBuilder: () => builder({}) })
+}
+
+const newUserError = () => {
+  const error: Built = {}
+  const throwException = () => {
+    throw new Error(String(error.Text))
+  }
+  return builder(error, { throwException })
+}
+
+const names = (list: string) => Object.fromEntries(list.split(' ').map((name) => [name, name]))
+
+const DataStudioApp = {
+  createCommunityConnector: () => ({
+    AuthType: names('PATH_KEY'),
+    FieldType: names('TEXT NUMBER BOOLEAN PERCENT YEAR_MONTH_DAY YEAR_MONTH_DAY_SECOND'),
+    AggregationType: names('SUM AUTO'),
+    newAuthTypeResponse: () => builder({}),
+    newSetCredentialsResponse: () => builder({}),
+    newUserError,
+    getConfig,
+    getFields: () => fieldList([]),
+  }),
+}
+
 const credentials = (key: string) => ({ pathKey: { path: `${inject('serviceUrl')}/`, key } })
 
-async function signIn(key = its.key): Promise<Script> {
-  const script = startScript()
-  await script.call('setCredentials', credentials(key))
-  return script
+function signIn(key = its.key) {
+  const { script } = runScript('looker-studio', { DataStudioApp })
+  const run = <Result>(name: string, argument?: unknown) => script[name]?.<Result>(argument)
+  run('setCredentials', credentials(key))
+  return run
 }
 
-type Field = {
-  readonly name: string
-  readonly semantics: { readonly conceptType: string; readonly semanticType: string }
-  readonly defaultAggregationType?: string
-  readonly formula?: string
-}
-
-type Data = {
-  readonly schema: readonly Field[]
-  readonly rows: readonly { readonly values: readonly unknown[] }[]
-}
-
-const dateRange = { startDate: '2026-10-02', endDate: '2026-10-04' }
-
-const request = (stream: string, names: readonly string[]) => ({
-  configParams: { stream },
+const request = (endpoint: string, fields: readonly string[], brandId = its.brandId) => ({
+  configParams: { endpoint, brandId },
   dateRange,
-  fields: names.map((name) => ({ name })),
+  fields: fields.map((name) => ({ name })),
 })
 
-describe('connectors/looker-studio', () => {
-  test('accepts a key that the service accepts, and no other', async () => {
-    const { call: run } = startScript()
-    expect(await run('getAuthType')).toEqual({ type: 'PATH_KEY' })
-    expect(await run('isAuthValid')).toBe(false)
-    expect(await run('setCredentials', credentials('svc_live_wrong'))).toEqual({
-      errorCode: 'INVALID_CREDENTIALS',
-    })
-    expect(await run('isAuthValid')).toBe(false)
-    expect(await run('setCredentials', credentials(its.key))).toEqual({ errorCode: 'NONE' })
-    expect(await run('isAuthValid')).toBe(true)
-    await run('resetAuth')
-    expect(await run('isAuthValid')).toBe(false)
-    expect(await run('isAdminUser')).toBe(false)
-  })
-
-  test('offers the streams and the brands', async () => {
-    const { call: run } = await signIn()
-    const { configParams, dateRangeRequired } = await run<{
-      configParams: { name: string; options: { value: string }[] }[]
-      dateRangeRequired: boolean
-    }>('getConfig', { languageCode: 'en' })
-    expect(dateRangeRequired).toBe(true)
-    expect(configParams.map(({ name, options }) => [name, options.map(({ value }) => value)])).toEqual([
-      ['stream', STREAMS.map(({ name }) => name)],
-      ['brand_ids', [its.brandId]],
-    ])
-  })
-
-  test.for(STREAMS)('returns the requested fields of $name in the dates of the report', async ({
-    name,
-    endpoint,
-    kind,
-    columns,
-    totals,
-    formula,
-  }) => {
-    const { call: run } = await signIn()
-    const { schema } = await run<Data>('getSchema', { configParams: { stream: name } })
-    const calculated = schema.filter(({ formula }) => formula !== undefined)
-    expect(calculated).toHaveLength(formula === null ? 0 : 1)
-    const plain = schema.filter(({ formula }) => formula === undefined)
-    expect(plain.map(({ name }) => name)).toEqual(columns.map(({ name }) => name))
-    const metrics = plain.filter(({ semantics }) => semantics.conceptType === 'METRIC')
-    expect(metrics.map(({ name }) => name)).toEqual(totals)
-    for (const { defaultAggregationType } of metrics) expect(defaultAggregationType).toBe('SUM')
-
-    const names = columns.map(({ name }) => name).reverse()
-    const data = await run<Data>('getData', request(name, names))
-    expect(data.schema.map(({ name }) => name)).toEqual(names)
-    const query = { brandId: its.brandId, fromDate: dateRange.startDate, toDate: dateRange.endDate }
-    const rows =
-      kind === 'listing'
-        ? (await call('/brands', { key: its.key })).data
-        : await pull(`/${endpoint}`, { key: its.key, query })
-    expect(rows.length).toBeGreaterThan(endpoint === 'citations' ? 1000 : 0)
-    const values = (row: Row) =>
-      columns
-        .map(({ field, type }) => written(type, field === 'brand_id' ? its.brandId : row[field]))
-        .reverse()
-    expect(data.rows).toEqual(rows.map((row) => ({ values: values(row) })))
-  })
-
-  test('calculates the rates of a period from sums', async () => {
-    const { call: run } = await signIn()
-    const formulas: Record<string, string | undefined> = {}
-    for (const { name } of STREAMS.filter(({ formula }) => formula !== null)) {
-      const { schema } = await run<Data>('getSchema', { configParams: { stream: name } })
-      const field = schema.find(({ formula }) => formula !== undefined)
-      expect(field).toMatchObject({
-        semantics: { conceptType: 'METRIC', semanticType: 'PERCENT' },
-        defaultAggregationType: 'AUTO',
-      })
-      for (const [, id] of field?.formula?.matchAll(/\$(\w+)/g) ?? [])
-        expect(schema.map(({ name }) => name)).toContain(id)
-      formulas[name] = field?.formula
-    }
-    expect(formulas).toEqual({
-      visibility: 'SUM($visible_count) / (SUM($total_prompts))',
-      competitors: 'SUM($competitor_visible_responses) / (SUM($total_responses))',
-      citation_share: 'SUM($owned_citations) / (SUM($citations))',
-      sentiment: 'SUM($positive_weight) / (SUM($positive_weight) + SUM($negative_weight))',
-      recommended_rate: 'SUM(ROUND($recommended_rate * $judged_answers / 100, 0)) / (SUM($judged_answers))',
-    })
-  })
-
-  test('asks for the data when none is selected', async () => {
-    const { call: run } = await signIn()
-    for (const configParams of [undefined, {}])
-      await expect(run('getSchema', { configParams })).rejects.toThrow('Select the data')
-  })
-
-  test('reads the selected brands only', async () => {
-    const { call: run } = await signIn()
-    const { configParams, ...rest } = request('sentiment', ['date'])
-    const selected = { ...rest, configParams: { ...configParams, brand_ids: its.brandId } }
-    expect((await run<Data>('getData', selected)).rows).toHaveLength(3)
-    const unknown = { ...rest, configParams: { ...configParams, brand_ids: (await tenant(db)).brandId } }
-    await expect(run('getData', unknown)).rejects.toThrow(/brand/i)
-  })
-
-  test(`shows the service's sentence when the key is revoked`, async () => {
-    const own = await tenant(db)
-    const { call: run } = await signIn(own.key)
-    await db.query('update api_keys set revoked_at = now() where id = $1', [own.keyId])
-    const { error } = await call('/brands', { key: own.key })
-    await expect(run('getData', request('sentiment', ['date']))).rejects.toThrow(error)
-    await expect(run('getConfig', {})).rejects.toThrow(error)
-  })
+test('accepts a key that the service accepts, and no other', () => {
+  const run = signIn('svc_live_wrong')
+  expect(run('getAuthType')).toEqual({ AuthType: 'PATH_KEY' })
+  expect(run('isAuthValid')).toBe(false)
+  expect(run('setCredentials', credentials(its.key))).toEqual({ IsValid: true })
+  expect(run('isAuthValid')).toBe(true)
+  run('resetAuth')
+  expect(run('isAuthValid')).toBe(false)
 })
 
-const startScript = () => startAppsScript({ folder: 'looker-studio' })
+test('offers the endpoints and the brands', () => {
+  const { selects = [] } = signIn()<{ selects: { options: { Value: string }[] }[] }>('getConfig') ?? {}
+  expect(selects.map(({ options }) => options.map(({ Value }) => Value))).toEqual([
+    STREAMS.map(({ endpoint }) => endpoint),
+    [its.brandId],
+  ])
+})
+
+test.for(STREAMS)('returns the requested fields of $name in the dates of the report', async ({
+  endpoint,
+  kind,
+  columns,
+  totals,
+}) => {
+  const run = signIn()
+  const { schema = [] } = run<Data>('getSchema', { configParams: { endpoint } }) ?? {}
+  const fields = columns.filter(({ name }) => kind === 'listing' || name !== 'brand_id').reverse()
+  const ids = fields.map(({ field }) => field)
+  const plain = schema.filter(({ Formula }) => Formula === undefined)
+  expect(plain.map(({ Id }) => Id).reverse()).toEqual(ids)
+  expect(plain.filter((field) => field.kind === 'METRIC').map(({ Id }) => Id)).toEqual(totals)
+
+  const data = run<Data>('getData', request(endpoint, ids))
+  expect(data?.schema.map(({ Id }) => Id)).toEqual(ids)
+  const query = { brandId: its.brandId, fromDate: dateRange.startDate, toDate: dateRange.endDate }
+  const rows =
+    kind === 'listing'
+      ? (await call('/brands', { key: its.key })).data
+      : await pull(`/${endpoint}`, { key: its.key, query })
+  expect(rows.length).toBeGreaterThan(endpoint === 'citations' ? 1000 : 0)
+  const values = (row: (typeof rows)[number]) => fields.map(({ field, type }) => written(type, row[field]))
+  expect(data?.rows).toEqual(rows.map((row) => ({ values: values(row) })))
+})
 
 /** A value as Looker Studio reads it. */
 function written(type: string, value: unknown): unknown {
   if (type === 'date') return String(value).replaceAll('-', '')
-  if (type === 'timestamp') return String(value).slice(0, 19).replaceAll(/\D/g, '')
-  return value
+  return type === 'timestamp' ? String(value).slice(0, 19).replaceAll(/\D/g, '') : value
 }
+
+test('calculates the rates of a period from sums', () => {
+  const run = signIn()
+  const formulas = STREAMS.flatMap(({ endpoint }) => {
+    const { schema = [] } = run<Data>('getSchema', { configParams: { endpoint } }) ?? {}
+    return schema.flatMap(({ Formula, Type }) => (Formula === undefined ? [] : [[endpoint, Type, Formula]]))
+  })
+  expect(formulas).toEqual([
+    ['visibility', 'PERCENT', '(SUM($visible_count)) / (SUM($total_prompts))'],
+    ['competitors', 'PERCENT', '(SUM($competitor_visible_responses)) / (SUM($total_responses))'],
+    ['citation-share', 'PERCENT', '(SUM($owned_citations)) / (SUM($citations))'],
+    ['sentiment', 'PERCENT', '(SUM($positive_weight)) / (SUM($positive_weight) + SUM($negative_weight))'],
+    [
+      'recommended-rate',
+      'PERCENT',
+      '(SUM(ROUND($recommended_rate * $judged_answers / 100, 0))) / (SUM($judged_answers))',
+    ],
+  ])
+})
+
+test(`asks for the data when none is selected, and shows the service's message`, async () => {
+  const own = await tenant(db)
+  const run = signIn(own.key)
+  expect(() => run('getSchema', {})).toThrow('Select the data')
+  expect(() => run('getData', request('sentiment', ['date']))).toThrow(/brand/i)
+  await db.query('update api_keys set revoked_at = now() where id = $1', [own.keyId])
+  const { error } = await call('/brands', { key: own.key })
+  expect(() => run('getData', request('sentiment', ['date'], own.brandId))).toThrow(error)
+})
