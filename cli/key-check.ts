@@ -1,4 +1,4 @@
-import { hasChecksum, KEY_PATTERN } from '../lib/api-key.ts'
+import { hasChecksum, KEY_PATTERN } from '../lib/access/api-key.ts'
 import { sha256 } from '../lib/hash.ts'
 
 /** A key found in a text: not the key itself, but enough to find its row in `api_keys`. */

@@ -11,7 +11,7 @@ import {
   KeyRequestError,
   listKeys,
   revokeKey,
-} from '../lib/keys.ts'
+} from '../lib/access/keys.ts'
 import { describeFound, findKeys } from './key-check.ts'
 import { uuid } from './options.ts'
 import { run } from './run.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { brandRows } from '../drizzle/metrics/brands.ts'
-import { listing } from '../lib/listing.ts'
+import { listing } from '../lib/brands.ts'
 import { instant, nullable, text, uuid } from '../lib/schemas.ts'
 
 export const Brand = z.object({

@@ -1,5 +1,5 @@
 import { decodeBase64Url, encodeBase64Url } from 'hono/utils/encode'
-import { isPlan, type Plan } from './plans.ts'
+import { isPlan, type Plan } from './access/plans.ts'
 import type { PinnedWindow, RequestedWindow } from './window.ts'
 
 /** What a cursor looks like, as a regular expression without anchors (docs/specification.md, Cursors). */

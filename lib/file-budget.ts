@@ -1,4 +1,4 @@
-import { PAGE_SIZE } from './page.ts'
+import { PAGE_SIZE } from './page/statements.ts'
 import type { Budget, Consume } from './rate-limit.ts'
 import { sleep } from './sleep.ts'
 

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import type { App, RequestContext, Result } from './app.ts'
-import { AS_OF_ALL, instant } from './as-of.ts'
 import { run } from './db.ts'
 import { endpoint } from './endpoint.ts'
+import { AS_OF_ALL, instant } from './page/as-of.ts'
 import { toQuery } from './prepared-statement.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { type Failure, type RunStatement, refresh } from '../drizzle/db/refresh.ts'
-import { AS_OF_ALL } from './as-of.ts'
 import { type QueryContext, run } from './db.ts'
 import { parseEnv } from './env.ts'
+import { AS_OF_ALL } from './page/as-of.ts'
 import { toQuery } from './prepared-statement.ts'
 
 /** Milliseconds that one statement may take. Longer ones are for `npm run refresh`. */

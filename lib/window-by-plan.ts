@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { PAID_PLANS, type Plan } from './plans.ts'
+import { PAID_PLANS, type Plan } from './access/plans.ts'
 import type { Window } from './window.ts'
 
 // A page's window depends on the organization's plan, which only the page's own statement finds out. So the Worker

@@ -1,4 +1,4 @@
-import { PLANS, type Plan } from './plans.ts'
+import { PLANS, type Plan } from './access/plans.ts'
 
 const DAY = 86_400_000
 

@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
-import { PAGE_SIZE } from '../lib/page.ts'
-import { PLANS } from '../lib/plans.ts'
+import { PLANS } from '../lib/access/plans.ts'
+import { PAGE_SIZE } from '../lib/page/statements.ts'
 import { BUDGET } from '../lib/rate-limit.ts'
 import { DEFAULT_DAYS } from '../lib/window.ts'
 import { type Html, prose } from './prose.ts'

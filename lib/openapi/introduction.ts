@@ -1,5 +1,5 @@
-import { PAGE_SIZE } from '../page.ts'
-import { PAID_PLANS, PLANS } from '../plans.ts'
+import { PAID_PLANS, PLANS } from '../access/plans.ts'
+import { PAGE_SIZE } from '../page/statements.ts'
 import { BUDGET } from '../rate-limit.ts'
 import { DEFAULT_DAYS } from '../window.ts'
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { fillPlaceholders } from 'drizzle-orm'
 import { expect, test } from 'vitest'
+import { activeKey } from '../../lib/access/scope.ts'
 import { toQuery } from '../../lib/prepared-statement.ts'
-import { activeKey } from '../../lib/scope.ts'
 import { database } from '../fixtures/rows.ts'
 import { tenant } from '../fixtures/tenant.ts'
 

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type pg from 'pg'
 import { sqlState } from '../../drizzle/db/sql-state.ts'
 import { metricsOf } from '../../drizzle/db/verify.ts'
-import { asOf } from '../../lib/as-of.ts'
+import { asOf } from '../../lib/page/as-of.ts'
 import { toQuery } from '../../lib/prepared-statement.ts'
 
 /** The rows of each brand, metric and day, as text. */

@@ -1,6 +1,6 @@
 import { Context } from 'hono'
 import { expect, test } from 'vitest'
-import { authorize, hashApiKey, requireAccess } from '../../lib/access.ts'
+import { authorize, hashApiKey, requireAccess } from '../../lib/access/authorize.ts'
 import type { AppEnv } from '../../lib/app.ts'
 import type { Row } from '../../lib/db.ts'
 import { emptyLog, loggedLines, statusOf } from '../fixtures/log.ts'

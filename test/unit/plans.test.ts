@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isPlan, PAID_PLANS, PLANS } from '../../lib/plans.ts'
+import { isPlan, PAID_PLANS, PLANS } from '../../lib/access/plans.ts'
 
 test('each plan has the lookback and the keys of the specification', () => {
   expect(PLANS).toMatchObject({

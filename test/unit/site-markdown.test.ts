@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { marked, type Token, type Tokens } from 'marked'
 import { describe, expect, test } from 'vitest'
 import document from '../../functions/openapi.json' with { type: 'json' }
-import { PLANS } from '../../lib/plans.ts'
+import { PLANS } from '../../lib/access/plans.ts'
 import { toText } from '../../reference/formula.ts'
 import { endpointSection } from '../../site/markdown/endpoint.ts'
 import { llmsTxt } from '../../site/markdown/llms.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { ClientBase } from 'pg'
-import { mintApiKey } from '../../lib/api-key.ts'
+import { mintApiKey } from '../../lib/access/api-key.ts'
 import { sha256 } from '../../lib/hash.ts'
 
 /** An organization with the enterprise plan, and a key that reads all its brands. */

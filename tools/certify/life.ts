@@ -1,5 +1,5 @@
+import type { Plan } from '../../lib/access/plans.ts'
 import { ERRORS } from '../../lib/errors.ts'
-import type { Plan } from '../../lib/plans.ts'
 import { URLS_OF_A_PAGE } from './brands.ts'
 import { daysBefore } from './days.ts'
 import { fixedId } from './fixed-id.ts'

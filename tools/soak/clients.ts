@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'undici'
 import { BASE } from '../../lib/app.ts'
-import { PAGE_SIZE } from '../../lib/page.ts'
+import { PAGE_SIZE } from '../../lib/page/statements.ts'
 
 /** A brand, and a key that reads it. */
 export type BrandKey = { readonly organizationId: string; readonly brandId: string; readonly key: string }

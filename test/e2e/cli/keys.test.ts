@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { expect, inject, test } from 'vitest'
-import { mintApiKey } from '../../../lib/api-key.ts'
+import { mintApiKey } from '../../../lib/access/api-key.ts'
 import { call } from '../../fixtures/call.ts'
 import { runCommand } from '../../fixtures/command.ts'
 import { brand, database, type Organization } from '../../fixtures/rows.ts'

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import { expect, inject, test } from 'vitest'
 import document from '../../../functions/openapi.json' with { type: 'json' }
-import { PLANS } from '../../../lib/plans.ts'
+import { PLANS } from '../../../lib/access/plans.ts'
 import { BUDGET } from '../../../lib/rate-limit.ts'
 import { EXAMPLE_ORIGIN } from '../../../lib/site.ts'
 import { toText } from '../../../reference/formula.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'undici'
 import { type Emulator, startEmulator } from '../../../emulator/start.ts'
-import { mintApiKey } from '../../../lib/api-key.ts'
+import { mintApiKey } from '../../../lib/access/api-key.ts'
 import { BUDGET } from '../../../lib/rate-limit.ts'
 import { connect, type HttpRequest } from '../http.ts'
 import { walk, withService } from '../pages.ts'

@@ -1,11 +1,11 @@
 import { getViewSelectedFields, is, type SQL, sql } from 'drizzle-orm'
 import { PgColumn, type PgView } from 'drizzle-orm/pg-core'
-import { ACCESS_COLUMNS } from './access.ts'
-import { FILE_PART, PAGE, type PageStatement } from './page.ts'
+import { ACCESS_COLUMNS } from './access/authorize.ts'
+import { activeKey, canReadEach } from './access/scope.ts'
+import { type KeyedRow, keyAfter, list, type Size, sizedColumns, sizedRows } from './page/sized-rows.ts'
+import { FILE_PART, PAGE, type PageStatement } from './page/statements.ts'
 import { prepareStatement } from './prepared-statement.ts'
 import { aggregateColumns, columnNames, fieldNames } from './row.ts'
-import { activeKey, canReadEach } from './scope.ts'
-import { type KeyedRow, keyAfter, list, type Size, sizedColumns, sizedRows } from './sized-rows.ts'
 
 /** Brands under the row's field names, with `organization_id` and `active`. The key is of fields of the row. */
 type Brands = KeyedRow & { readonly view: PgView }

@@ -1,11 +1,11 @@
 import { getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
-import { dailyChanges } from '../drizzle/refresh/changes.ts'
+import { dailyChanges } from '../../drizzle/refresh/changes.ts'
+import { activeKey, canRead } from '../access/scope.ts'
+import { fieldNames, type RowSchema } from '../row.ts'
+import { dayOfWindow, windows } from '../window-by-plan.ts'
 import { asOf, instant } from './as-of.ts'
-import { fieldNames, type RowSchema } from './row.ts'
-import { activeKey, canRead } from './scope.ts'
 import { list, type Size, sizedRows } from './sized-rows.ts'
-import { dayOfWindow, windows } from './window-by-plan.ts'
 
 /** The rows of an endpoint. */
 export type PagedRows = {

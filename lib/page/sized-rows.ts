@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
-import { databaseError, type Row, required, toCount, toFlag } from './db.ts'
-import type { RequestLog } from './request-log.ts'
+import { databaseError, type Row, required, toCount, toFlag } from '../db.ts'
+import type { RequestLog } from '../request-log.ts'
 import {
   aggregateColumns,
   columnNames,
@@ -10,8 +10,8 @@ import {
   mostBytes,
   ROW_BYTES,
   type RowSchema,
-} from './row.ts'
-import type { RowSet } from './write-rows.ts'
+} from '../row.ts'
+import type { RowSet } from '../write-rows.ts'
 
 /** The most rows that a statement returns, and the most bytes that these have as JSON. */
 export type Size = { readonly rows: number; readonly bytes: number }

@@ -1,4 +1,4 @@
-import { hex } from './hash.ts'
+import { hex } from '../hash.ts'
 
 /** The pattern of a key, for secret scanners. */
 export const KEY_PATTERN = 'svc_live_[0-9a-f]{64}'

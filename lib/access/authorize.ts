@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm'
+import type { RequestContext } from '../app.ts'
+import { databaseError, type QueryContext, type Row, run } from '../db.ts'
+import { HttpError, httpError } from '../errors.ts'
+import { sha256 } from '../hash.ts'
+import { toQuery } from '../prepared-statement.ts'
+import type { RequestLog } from '../request-log.ts'
 import { readApiKey } from './api-key.ts'
-import type { RequestContext } from './app.ts'
-import { databaseError, type QueryContext, type Row, run } from './db.ts'
-import { HttpError, httpError } from './errors.ts'
-import { sha256 } from './hash.ts'
 import { isPlan, type Plan } from './plans.ts'
-import { toQuery } from './prepared-statement.ts'
-import type { RequestLog } from './request-log.ts'
 import { activeKey } from './scope.ts'
 
 /** The columns by which every statement reports whose key it found, for {@link authorize}. */

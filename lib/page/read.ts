@@ -1,13 +1,13 @@
-import { authorize } from './access.ts'
-import { type Row, runPrepared } from './db.ts'
-import type { Env } from './env.ts'
-import { httpError } from './errors.ts'
-import type { PageStatement } from './page.ts'
-import type { Plan } from './plans.ts'
-import type { RequestLog } from './request-log.ts'
+import { authorize } from '../access/authorize.ts'
+import type { Plan } from '../access/plans.ts'
+import { type Row, runPrepared } from '../db.ts'
+import type { Env } from '../env.ts'
+import { httpError } from '../errors.ts'
+import type { RequestLog } from '../request-log.ts'
+import type { Window } from '../window.ts'
+import { windowByPlan } from '../window-by-plan.ts'
 import { type KeyedRow, type SizedRowSet, sizedRowsReader, valuesOfKey } from './sized-rows.ts'
-import type { Window } from './window.ts'
-import { windowByPlan } from './window-by-plan.ts'
+import type { PageStatement } from './statements.ts'
 
 /** What a statement found. */
 export type Page = SizedRowSet & {

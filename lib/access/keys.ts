@@ -1,14 +1,14 @@
 import { and, count, desc, eq, gt, inArray, isNull, or, sql } from 'drizzle-orm'
 import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
-import { source } from '../drizzle/source/schema.ts'
+import { source } from '../../drizzle/source/schema.ts'
 import {
   sourceBrands as brands,
   sourceMemberships as memberships,
   sourceSubscriptions as subscriptions,
-} from '../drizzle/source/views.ts'
-import { apiKeyColumns } from '../drizzle/tables/api-keys.ts'
+} from '../../drizzle/source/views.ts'
+import { apiKeyColumns } from '../../drizzle/tables/api-keys.ts'
+import { sha256Bytes } from '../hash.ts'
 import { mintApiKey } from './api-key.ts'
-import { sha256Bytes } from './hash.ts'
 import { PLANS } from './plans.ts'
 
 // Writes go through the view, which finds the table in whatever schema it is.

@@ -1,8 +1,8 @@
-import { type CursorBinding, type CursorPosition, type CursorSecrets, verifyCursor } from './cursor.ts'
-import type { Env } from './env.ts'
-import { HttpError, PARAMETER_ERRORS, parameterError } from './errors.ts'
-import { type Parameters, parseParameters } from './parameters.ts'
-import { lacksFromDate, type RequestedWindow, withDefaults } from './window.ts'
+import { type CursorBinding, type CursorPosition, type CursorSecrets, verifyCursor } from '../cursor.ts'
+import type { Env } from '../env.ts'
+import { HttpError, PARAMETER_ERRORS, parameterError } from '../errors.ts'
+import { type Parameters, parseParameters } from '../parameters.ts'
+import { lacksFromDate, type RequestedWindow, withDefaults } from '../window.ts'
 
 /** A valid request for a page. `position` is where its cursor continues; null for the first page. */
 export type PageRequest = {

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
-import { ACCESS_COLUMNS } from './access.ts'
-import { columnOf, type PagedRows, type Part, pageStatement, totalOf } from './page-statement.ts'
-import { type PreparedStatement, prepareStatement } from './prepared-statement.ts'
+import { ACCESS_COLUMNS } from '../access/authorize.ts'
+import { type PreparedStatement, prepareStatement } from '../prepared-statement.ts'
+import { columnOf, type PagedRows, type Part, pageStatement, totalOf } from './keyset.ts'
 import { keyAfter, list, type Size, sizedColumns } from './sized-rows.ts'
 
 /** Rows of a full page. */
