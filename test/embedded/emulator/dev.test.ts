@@ -10,11 +10,13 @@ import { DEMO } from '../../../drizzle/seed/demo.ts'
 
 const COPIED = [
   'bundle',
+  'charts',
   'docs',
   'drizzle',
   'emulator',
   'functions',
   'lib',
+  'reference',
   'site',
   'package.json',
   'tsconfig.json',
