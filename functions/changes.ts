@@ -19,8 +19,8 @@ export const ChangeRow = z.object({
 export default paged({
   path: '/changes',
   summary: 'Changes',
-  description: `Returns which days of which endpoints changed, so that a copy stays equal to the service. Has one row
-for each endpoint and day that has, or ever had, rows: its latest change. Rows are in the order of \`changed_at\`. To
+  description: `Returns the latest change of every endpoint and day that has, or once had, rows. A copy that follows these
+changes stays equal to the service. Rows are in the order of \`changed_at\`. To
 sync, send the greatest \`changed_at\` that you stored as \`since\`, and read all pages. Request the listed days from
 their endpoints, and replace them whole in your copy. Then store the greatest \`changed_at\` of the listing. Repeat until
 no row is listed: \`rows\` and \`totals\` of the latest listing of a day are then those of your copy.`,

@@ -11,7 +11,7 @@ from dlt.sources.helpers.requests import HTTPError
 from export_api import export_api_source
 from export_api.verify import days_that_differ
 
-# A load holds a month of each brand and metric. An interrupted run goes on after its last load.
+# A load holds a month of each brand and metric. An interrupted run resumes after its last load.
 MAX_DAYS = 31
 
 

@@ -18,7 +18,7 @@ export const HEADERS: Record<string, Json> = {
     'budget;dur=4, db;dur=9',
   ),
   'RateLimit-Policy': text(
-    'The rate limit: `q` requests, refilled evenly within `w` seconds.',
+    'The rate limit: `q` requests. A client without requests left has all of them again after `w` seconds.',
     `"default";q=${BUDGET.requests};w=${BUDGET.seconds}`,
   ),
   RateLimit: text(

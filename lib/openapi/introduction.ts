@@ -26,5 +26,5 @@ requests, refilled by ${BUDGET.refill.requests} every ${BUDGET.refill.seconds} s
 Late data and edits can change days you have already loaded, however old. \`/changes\` lists the days that changed since your
 last sync, and all days the first time. Request the listed days, and your copy stays exact. If you cannot store
 \`since\`, request the most recent days again every day. This misses changes to older days. Either way, delete the
-requested days from your copy and insert what you received. Never merge rows: a row can also disappear from its day. The fields in
+requested days from your copy and insert what you received. Never merge rows, because a row can disappear from its day. The fields in
 \`x-primary-key\` identify a row, within its brand.`

@@ -28,7 +28,7 @@ def make_client(base_url: str, api_key: str) -> RESTClient:
 
 
 def check(response: requests.Response, *args: Any, **kwargs: Any) -> None:
-    """Raises `HTTPError` with the service's sentence unless the response is a success."""
+    """Raises `HTTPError` with the service's message unless the response is a success."""
     if response.ok:
         return
     try:

@@ -63,7 +63,7 @@ async function judge(request: RawRequest): Promise<void> {
 const brief = (request: RawRequest): string => JSON.stringify(request).slice(0, 1000)
 
 /**
- * A target as a Worker can receive it. workerd itself answers a target with bytes that no URI has (400), and one of more
+ * A target as a Worker can receive it. workerd itself answers a target with bytes that are invalid in a URI (400), and one of more
  * than 65,534 bytes (414).
  */
 const asUri = (target: string): string =>
