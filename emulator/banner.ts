@@ -1,11 +1,12 @@
 import { DEMO } from '../drizzle/seed/demo.ts'
+import type { Demo } from './demo.ts'
 import type { Emulator } from './start.ts'
 
 /** Prints the address and, for the demo, its keys and a request to paste. */
-export function banner({ url, databaseUrl, inspectorUrl }: Emulator, demo: boolean): void {
+export function banner({ url, databaseUrl, inspectorUrl }: Emulator, demo: Demo | undefined): void {
   console.log(`Export API on ${url}/api/export/v1`)
   if (inspectorUrl) console.log(`Inspector on ${inspectorUrl}`)
-  if (!demo) return
+  if (demo === undefined) return
   const key = DEMO.keys.find(({ label }) => label === 'enterprise')?.key
   const width = Math.max(...DEMO.keys.map(({ label }) => label.length))
   console.log(`
@@ -21,5 +22,12 @@ Parquet files of all rows: EXPORT_API_URL=${url} EXPORT_API_KEY=${key} npm run s
 Sources for dlt, Airbyte, Singer and others are in connectors/. They need ${url} and a key.
 
 Database  ${databaseUrl}
+${
+  demo.kept
+    ? 'Its rows and keys stay for the next start. npm start -- --fresh begins again.'
+    : 'Another npm start keeps its data in .state/, so this one forgets its own.'
+}
 Press Ctrl-C to stop.`)
+  if (demo.missing > 0)
+    console.log(`\nThe newest days are loaded. ${demo.missing} older days follow while the service runs.`)
 }

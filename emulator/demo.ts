@@ -1,27 +1,58 @@
-import type { Client } from 'pg'
 import { migrateToLatest } from '../bundle/migrate-to-latest.ts'
-import { withClient } from '../drizzle/db/connect.ts'
+import { reasonOf, UsageError, withClient } from '../drizzle/db/connect.ts'
 import { refreshAll } from '../drizzle/db/refresh.ts'
-import { seedDemo } from '../drizzle/seed/demo.ts'
+import { seedMissingDays } from '../drizzle/seed/demo.ts'
 import { startEmbeddedPostgres } from './postgres/embedded.ts'
+import { type State, takeState } from './state.ts'
 
-/** Large statements: no client reads while the demo is loaded. */
-const MAX_DAYS = 400
+/** Days to load before the service starts: the default window, and the days whose late citations fall into it. */
+const FIRST_DAYS = 34
 
-/** Starts an embedded Postgres with the demo data up to today (UTC) and returns its URL. */
-export async function startDemo(): Promise<string> {
-  const { url } = await startEmbeddedPostgres()
-  await withClient(url, async (client) => {
-    await migrateToLatest(client)
-    await withoutForeignKeys(client, () => seedDemo(client, new Date().toISOString().slice(0, 10)))
-    await refreshAll(client, { maxDays: MAX_DAYS })
+/** Days to load at once while clients read: the embedded Postgres runs one transaction at a time. */
+const DAYS_AT_ONCE = 10
+
+/** The demo data. */
+export type Demo = {
+  readonly databaseUrl: string
+  /** How many of the older days are still to be loaded. */
+  readonly missing: number
+  /** Loads them while the service runs. */
+  readonly loadMissing: () => Promise<void>
+  /** Whether the next start continues with the data. */
+  readonly kept: boolean
+}
+
+/**
+ * Starts an embedded Postgres with the newest days of the demo data through today (UTC). It continues with the data of
+ * the last start unless `fresh`. Throws {@link UsageError} when these cannot be used.
+ */
+export async function startDemo(options: { readonly fresh: boolean }): Promise<Demo> {
+  const state = takeState(options)
+  const { databaseUrl, missing } = await open(state).catch((error) => {
+    if (state === undefined) throw error
+    throw new UsageError(
+      `Cannot use the data of the last start: ${reasonOf(error)}. Delete it and begin again: npm start -- --fresh`,
+    )
   })
-  return url
+  state?.markLoaded()
+  const loadMissing = async () => {
+    for (let days = missing; days > 0; ) days = await load(databaseUrl, { limit: DAYS_AT_ONCE })
+  }
+  return { databaseUrl, missing, loadMissing, kept: state !== undefined }
 }
 
-/** Foreign key checks take as long as the inserts, and the seed's rows are consistent. */
-async function withoutForeignKeys(client: Client, fill: () => Promise<void>): Promise<void> {
-  await client.query('set session_replication_role = replica')
-  await fill()
-  await client.query('reset session_replication_role')
+async function open(state: State | undefined): Promise<Pick<Demo, 'databaseUrl' | 'missing'>> {
+  const { url } = await startEmbeddedPostgres(state?.postgres)
+  await withClient(url, migrateToLatest)
+  return { databaseUrl: url, missing: await load(url, { newest: FIRST_DAYS, limit: FIRST_DAYS }) }
 }
+
+/** Loads days that are missing, and returns how many still are. */
+const load = (url: string, days: Parameters<typeof seedMissingDays>[2]): Promise<number> =>
+  withClient(url, async (client) => {
+    const missing = await seedMissingDays(client, new Date().toISOString().slice(0, 10), days)
+    await refreshAll(client)
+    // The next start would otherwise repeat all writes from the log.
+    await client.query('checkpoint')
+    return missing
+  })

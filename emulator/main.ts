@@ -1,7 +1,9 @@
+import { parseArgs } from 'node:util'
+import { bundle } from '../bundle/bundle.ts'
 import { migrateToLatest } from '../bundle/migrate-to-latest.ts'
-import { UsageError, withClient } from '../drizzle/db/connect.ts'
+import { reasonOf, UsageError, withClient } from '../drizzle/db/connect.ts'
 import { banner } from './banner.ts'
-import { startDemo } from './demo.ts'
+import { type Demo, startDemo } from './demo.ts'
 import { checkServers } from './servers.ts'
 import { readSettings } from './settings.ts'
 import { shutdownOnSignals } from './shutdown.ts'
@@ -9,22 +11,52 @@ import { shutdownOnSignals } from './shutdown.ts'
 // npm start. With --watch it is npm run dev.
 shutdownOnSignals()
 try {
+  const { watch, fresh } = readOptions()
   const settings = readSettings(process.env)
+  if (fresh && settings.databaseUrl !== undefined) {
+    throw new UsageError('--fresh deletes the demo data, and DATABASE_URL names another database.')
+  }
   await checkServers(settings)
-  const demo = settings.databaseUrl === undefined
-  const [databaseUrl, { startEmulator }] = await Promise.all([
-    settings.databaseUrl ?? startDemo(),
+  const parts = [
+    settings.databaseUrl === undefined ? startDemo({ fresh }) : undefined,
     // miniflare is slow to import, so it loads while the database starts.
     import('./start.ts'),
-  ])
-  if (!demo) await withClient(databaseUrl, migrateToLatest)
-  const emulator = await startEmulator({ ...settings, databaseUrl, onLog: console.log })
+    bundle(),
+  ] as const
+  // esbuild prints its stack when the process exits while it builds.
+  await Promise.allSettled(parts)
+  const [demo, { startEmulator }] = await Promise.all(parts)
+  const databaseUrl = settings.databaseUrl ?? demo?.databaseUrl
+  if (settings.databaseUrl !== undefined) await withClient(settings.databaseUrl, migrateToLatest)
+  const emulator = await startEmulator({ ...settings, databaseUrl, bundle: false, onLog: console.log })
   banner(emulator, demo)
-  if (process.argv.includes('--watch')) {
+  if (demo !== undefined) void loadMissing(demo)
+  if (watch) {
     const { reloadOnChange } = await import('./dev.ts')
     await reloadOnChange(emulator)
   }
 } catch (error) {
   console.error(error instanceof UsageError ? error.message : error)
   process.exit(1)
+}
+
+function readOptions() {
+  try {
+    const { values } = parseArgs({ options: { watch: { type: 'boolean' }, fresh: { type: 'boolean' } } })
+    return { watch: values.watch === true, fresh: values.fresh === true }
+  } catch (error) {
+    throw new UsageError(reasonOf(error))
+  }
+}
+
+async function loadMissing({ missing, loadMissing }: Demo): Promise<void> {
+  if (missing === 0) return
+  try {
+    await loadMissing()
+    console.log('All days are loaded.')
+  } catch (error) {
+    console.error(
+      `The older days of the demo were not all loaded: ${reasonOf(error)}. The next start loads them.`,
+    )
+  }
 }

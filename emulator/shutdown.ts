@@ -26,7 +26,8 @@ function findNpm(pid: number): number | undefined {
   }
 }
 
-function isAlive(pid: number): boolean {
+/** Whether a process of this user runs. */
+export function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0)
   } catch {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { Client } from 'pg'
 import journal from '../migrations/meta/_journal.json' with { type: 'json' }
+import { UsageError } from './connect.ts'
 import { installPreparedStatements, type StatementFunction } from './prepared-statements.ts'
 import { type RowSchema, updateRowSchemas } from './row-schemas.ts'
 import { sqlState } from './sql-state.ts'
@@ -52,7 +53,8 @@ type SqlFile = { readonly name: string; readonly text: string; readonly sha256: 
 /**
  * Migrates a database to the current schema, in one transaction: applies the migrations that it does not have, then
  * every file of `drizzle/sql` if any of them or the schema changed, then stores `rowSchemas` and installs `statements`.
- * Concurrent calls run one after the other, and refreshes wait. Throws {@link SchemaConflictError}.
+ * Concurrent calls run one after the other, and refreshes wait. Throws {@link SchemaConflictError}, and {@link UsageError}
+ * when an applied migration was edited since.
  */
 export async function migrate(
   client: Client,
@@ -82,7 +84,10 @@ async function applyFiles(client: Client, schema = 'public'): Promise<void> {
   if (!SCHEMA_NAME.test(home)) throw new TypeError(`${home} cannot be the name of a schema`)
 
   const before = await readFiles(BEFORE)
-  const migrations = (await readFiles(MIGRATIONS)).filter(({ name }) => !applied.has(name))
+  const all = await readFiles(MIGRATIONS)
+  const edited = all.find(({ name, sha256 }) => sha256 !== (applied.get(name)?.sha256 ?? sha256))
+  if (edited) throw new UsageError(`${edited.name} is not the file with which the database was migrated.`)
+  const migrations = all.filter(({ name }) => !applied.has(name))
   const after = await readFiles(AFTER)
   const isCurrent = [...before, ...after].every(({ name, sha256 }) => applied.get(name)?.sha256 === sha256)
   if (isCurrent && migrations.length === 0) return

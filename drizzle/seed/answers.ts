@@ -5,12 +5,10 @@ import { MARKETS, MODELS } from './models-and-markets.ts'
 import { randomFraction, timeOrderedId } from './random.ts'
 
 /**
- * Inserts the answers: one run per prompt, model, market and day, of which each brand keeps its sampling share.
- *
- * A run's random bytes are the md5 of its keys. The temporary table `demo_run` has the runs for the other inserts.
- * Equal answers of an earlier seed stay: deleting them would cascade answer by answer.
+ * Creates the temporary table `demo_run`, which the inserts read: one run per prompt, model, market and day, of which
+ * each brand keeps its sampling share. A run's random bytes are the md5 of its keys.
  */
-export async function insertAnswers(client: Client, days: readonly DemoDay[]): Promise<void> {
+export async function createRuns(client: Client, days: readonly DemoDay[]): Promise<void> {
   await client.query(
     `create temporary table demo_run (
        id uuid, brand_id uuid, prompt_id uuid, model_id text, market_id uuid, day date, answered_at timestamptz,
@@ -24,12 +22,22 @@ export async function insertAnswers(client: Client, days: readonly DemoDay[]): P
     JSON.stringify(MARKETS),
     JSON.stringify(days),
   ])
+  // A user may have deleted prompts.
+  await client.query('delete from demo_run where prompt_id not in (select id from prompts)')
+}
+
+/** Deletes the demo's answers that are no run. The others stay: deleting them would cascade answer by answer. */
+export async function deleteOtherAnswers(client: Client): Promise<void> {
   await client.query(
     `delete from answers using prompts
      where prompts.id = answers.prompt_id and prompts.brand_id = any($1)
        and answers.id not in (select id from demo_run)`,
     [BRANDS.map(({ id }) => id)],
   )
+}
+
+/** Inserts the answers of the runs. */
+export async function insertAnswers(client: Client): Promise<void> {
   await client.query(
     `insert into answers (id, prompt_id, model_id, market_id, answered_at, error)
      select id, prompt_id, model_id, market_id, answered_at, error from demo_run

@@ -4,8 +4,17 @@ import { insertRows } from './insert-rows.ts'
 import { EARNED_PAGES, OWNED_PAGES, pages } from './pages.ts'
 import { randomFraction, timeOrderedId } from './random.ts'
 
-/** Inserts the citations that each run makes of its brand's pages and that are recorded by the end of `today`. */
-export async function insertCitations(client: Client, today: string): Promise<void> {
+/** How many days after an answer its last citations are recorded. A minute of delay can cross another midnight. */
+export const LATEST_DAYS = 4
+
+/** The days (YYYY-MM-DD, UTC) on which citations are recorded. Without `first`, all through `last`. */
+export type Recorded = { readonly first?: string; readonly last: string }
+
+/** Inserts the citations that each run makes of its brand's pages and that are recorded in a period. */
+export async function insertCitations(
+  client: Client,
+  { first = '-infinity', last }: Recorded,
+): Promise<void> {
   await client.query(
     `create temporary table demo_page (
        brand_id uuid, owned boolean, rank integer, url text, domain text, sponsored boolean
@@ -13,7 +22,7 @@ export async function insertCitations(client: Client, today: string): Promise<vo
   )
   const rows = BRANDS.flatMap((brand) => pages(brand).map((page) => ({ ...page, brand_id: brand.id })))
   await insertRows(client, 'demo_page', rows)
-  await client.query(CITATIONS, [today])
+  await client.query(CITATIONS, [first, last])
 }
 
 /** Most citations are recorded within a minute. One in 32 is recorded one to three days late. */
@@ -51,4 +60,5 @@ const CITATIONS = `
   ) c
   join demo_page p on p.brand_id = c.brand_id and p.owned = c.owned
     and p.rank = floor(c.depth * case when c.owned then ${OWNED_PAGES} else ${EARNED_PAGES} end)::integer
-  where c.recorded_at < ($1::date + 1)::timestamp at time zone 'UTC'`
+  where c.recorded_at >= $1::date::timestamp at time zone 'UTC'
+    and c.recorded_at < ($2::date + 1)::timestamp at time zone 'UTC'`

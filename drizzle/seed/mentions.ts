@@ -16,6 +16,8 @@ export async function insertMentions(client: Client): Promise<void> {
      ) on commit drop`,
   )
   await insertRows(client, 'demo_entity', BRANDS.flatMap(entities))
+  // A user may have deleted competitors.
+  await client.query(`delete from demo_entity where competitor_id not in (select id from competitors)`)
   await client.query(
     `create temporary table demo_mention (
        answer_id uuid, brand_id uuid, slot integer, pick integer, twice boolean

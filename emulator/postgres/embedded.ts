@@ -8,10 +8,17 @@ export interface EmbeddedPostgres {
   close(): Promise<void>
 }
 
-/** Starts an empty in-memory Postgres in a thread. It listens on a free port of 127.0.0.1. */
-export async function startEmbeddedPostgres(): Promise<EmbeddedPostgres> {
-  const worker = new Worker(new URL('./thread.ts', import.meta.url))
-  const [port] = await once(worker, 'message')
+/**
+ * Starts a Postgres in a thread. It listens on a free port of 127.0.0.1. It keeps its files in `folder`, and without one
+ * it is empty and in memory. Rejects when the files are damaged or of another version of Postgres.
+ */
+export async function startEmbeddedPostgres(folder?: string): Promise<EmbeddedPostgres> {
+  const worker = new Worker(new URL('./thread.mjs', import.meta.url), { workerData: { folder } })
+  const ended = once(worker, 'exit').then(() => {
+    throw new Error('The embedded Postgres ended')
+  })
+  const [port] = await Promise.race([once(worker, 'message'), ended])
+  ended.catch(() => undefined)
   worker.on('error', (error) => console.error(`The embedded Postgres failed: ${error}. Restart the service.`))
   return {
     url: `postgresql://postgres:postgres@127.0.0.1:${port}/postgres`,

@@ -7,17 +7,20 @@ export interface Mutex {
 
 /** Creates a free mutex. */
 export function createMutex(): Mutex {
-  let last: Promise<void> = Promise.resolve()
+  let last = Promise.resolve()
   let waiters = 0
   return {
-    acquire: async () => {
+    acquire: () => {
       const previous = last
-      const { promise, resolve: release } = Promise.withResolvers<void>()
-      last = promise
       waiters++
-      await previous
-      waiters--
-      return release
+      return new Promise((resolve) => {
+        last = new Promise((release) => {
+          void previous.then(() => {
+            waiters--
+            resolve(release)
+          })
+        })
+      })
     },
     hasWaiters: () => waiters > 0,
   }

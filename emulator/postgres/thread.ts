@@ -1,6 +1,7 @@
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { parentPort } from 'node:worker_threads'
+import { parentPort, workerData } from 'node:worker_threads'
 import { PGlite } from '@electric-sql/pglite'
 import { readImage, writeImage } from './cluster-image.ts'
 import { serve } from './connection.ts'
@@ -10,9 +11,15 @@ import { createMutex } from './mutex.ts'
 // embedded.ts starts this thread: PGlite blocks its thread while it runs a statement.
 // The migrations set random_page_cost for new sessions; PGlite's only session starts before them.
 const startParams = [...PGlite.defaultStartParams, '-c', 'random_page_cost=1.1']
-const image = await readImage()
-const db = await PGlite.create({ startParams, ...(image && { loadDataDir: image }) })
-if (!image) await writeImage(await db.dumpDataDir('none'))
+const { folder }: { folder?: string } = workerData
+const isNew = folder === undefined || !existsSync(folder)
+const image = isNew ? await readImage() : undefined
+const db = await PGlite.create({
+  startParams,
+  ...(folder && { dataDir: folder }),
+  ...(image && { loadDataDir: image }),
+})
+if (isNew && !image) await writeImage(await db.dumpDataDir('none'))
 const response: Buffer[] = []
 await db.execProtocolRawStream(startupMessage(), { onRawData: (bytes) => response.push(Buffer.from(bytes)) })
 const session = {

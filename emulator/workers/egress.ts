@@ -8,10 +8,11 @@ import { portOf } from '../port.ts'
 const HOST = '127.0.0.1'
 
 /**
- * Listeners that share one port. Node accepts one connection per listener in a turn of its event loop: with a single
- * listener, the last connections of a burst wait for seconds while those before them are served again and again.
+ * Listeners that share one port. From Node 22 on, Node accepts one connection per listener in a turn of its event loop:
+ * with a single listener, the last connections of a burst wait for seconds while those before them are served again and
+ * again. Node 20 accepts them all and cannot share a port.
  */
-const LISTENERS = process.platform === 'linux' ? 32 : 1
+const LISTENERS = process.platform === 'linux' && Number.parseInt(process.versions.node, 10) > 22 ? 32 : 1
 
 /** workerd adds this header to its requests. Other processes on this machine do not know its value. */
 const TOKEN_HEADER = 'emulator-token'

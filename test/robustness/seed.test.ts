@@ -1,13 +1,18 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { migrateToLatest } from '../../bundle/migrate-to-latest.ts'
-import { DEMO, seedDemo } from '../../drizzle/seed/demo.ts'
+import { DEMO, seedDemo, seedMissingDays } from '../../drizzle/seed/demo.ts'
 import { isolatedPool } from '../fixtures/isolated-database.ts'
 
 // The demo fills whole tables, so it stays out of the database that the other tests share.
-const { db } = await isolatedPool(migrateToLatest)
-const client = await db.connect()
-afterAll(() => client.release())
+const whole = await isolatedPool(migrateToLatest)
+const client = await whole.db.connect()
+const chunked = await isolatedPool(migrateToLatest)
+const other = await chunked.db.connect()
+afterAll(() => {
+  client.release()
+  other.release()
+})
 
 /** The organization of another customer, which the seed must not touch. */
 const OTHER = '5eed0000-0000-4000-8000-000000000001'
@@ -24,15 +29,15 @@ function utcDay(time: string): string {
   return `(${time} at time zone 'UTC')::date`
 }
 
-async function count(sql: string, values: readonly unknown[] = []): Promise<number> {
-  const { rows } = await client.query(`select count(*)::integer as n from (${sql}) counted`, [...values])
+async function count(sql: string, values: readonly unknown[] = [], from = client): Promise<number> {
+  const { rows } = await from.query(`select count(*)::integer as n from (${sql}) counted`, [...values])
   return rows[0].n
 }
 
-async function day(date: string) {
+async function day(date: string, from = client) {
   const digests: Record<string, unknown> = {}
   for (const [table, sql] of Object.entries(OF_DAY)) {
-    const { rows } = await client.query(
+    const { rows } = await from.query(
       `select count(*)::integer as n, md5(string_agg(row::text, ' ' order by row::text collate "C")) as digest
        from (${sql}) row`,
       [date],
@@ -132,4 +137,40 @@ test('seeding again, even on another day, changes no row of a date and nothing t
   expect(await count(`select distinct ${utcDay('answered_at')} from answers`)).toBe(120)
   expect(await count(`select from prompts where text like 'Added%'`)).toBe(0)
   expect(await count('select from brands where organization_id = $1', [OTHER])).toBe(1)
+}, 120_000)
+
+test('days that are added on several dates are those of one seed, and leave the rows of other days as they are', async () => {
+  const seedAll = async (today: string, limit: number) => {
+    for (let missing = 1; missing > 0; ) missing = await seedMissingDays(other, today, { limit })
+  }
+  expect(await seedMissingDays(other, '2026-11-18', { newest: 34, limit: 34 })).toBe(86)
+  await other.query(`update answers set error = 'edited' where ${utcDay('answered_at')} = '2026-11-17'`)
+  const edited = await day('2026-11-17', other)
+  await seedAll('2026-11-20', 40)
+  await seedAll('2026-11-21', 40)
+  expect((await day('2026-11-17', other)).answers).toEqual(edited.answers)
+
+  // The first ones have late citations of days before the seed.
+  for (const date of ['2026-07-29', '2026-09-25', '2026-10-15', '2026-11-18', '2026-11-19', '2026-11-21']) {
+    expect(await day(date, other), date).toEqual(await day(date))
+  }
+}, 120_000)
+
+test('days that are added later refer to no prompt, answer or competitor that a user has deleted', async () => {
+  await other.query(`delete from answers where ${utcDay('answered_at')} = '2026-11-21'`)
+  await other.query('delete from prompts where id = (select min(id::text)::uuid from prompts)')
+  await other.query('delete from competitors where id = (select min(id::text)::uuid from competitors)')
+  await seedMissingDays(other, '2026-11-24', { limit: 3 })
+  expect(await count(`select from answers where ${utcDay('answered_at')} = '2026-11-21'`, [], other)).toBe(0)
+  for (const [table, key, parent] of [
+    ['answers', 'prompt_id', 'prompts'],
+    ['citations', 'answer_id', 'answers'],
+    ['answer_mentions', 'answer_id', 'answers'],
+    ['recommendations', 'competitor_id', 'competitors'],
+  ]) {
+    expect(
+      await count(`select from ${table} where ${key} not in (select id from ${parent})`, [], other),
+      table,
+    ).toBe(0)
+  }
 }, 120_000)

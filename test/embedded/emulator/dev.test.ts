@@ -1,27 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DEMO } from '../../../drizzle/seed/demo.ts'
+import { copyCheckout } from '../../fixtures/checkout.ts'
 
 // npm run dev in a copy of the checkout. The tests build on each other.
 
-const COPIED = [
-  'bundle',
-  'charts',
-  'docs',
-  'drizzle',
-  'emulator',
-  'functions',
-  'lib',
-  'reference',
-  'site',
-  'package.json',
-  'tsconfig.json',
-  'wrangler.toml',
-]
 const START_TIMEOUT = 180_000
 const PATIENT = { timeout: START_TIMEOUT, interval: 50 }
 
@@ -34,10 +21,8 @@ let stderr = ''
 let source: string
 
 beforeAll(async () => {
-  checkout = await mkdtemp(join(tmpdir(), 'export-api-dev-'))
+  checkout = await copyCheckout()
   temporary = await mkdtemp(join(tmpdir(), 'export-api-tmp-'))
-  for (const name of COPIED) await cp(name, join(checkout, name), { recursive: true })
-  await symlink(resolve('node_modules'), join(checkout, 'node_modules'))
   source = await readFile(join(checkout, 'lib/errors.ts'), 'utf8')
 
   const env = { PATH: process.env.PATH, PORT: '0', TMPDIR: temporary }

@@ -1,0 +1,109 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { rm, truncate } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Client } from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { copyCheckout } from '../../fixtures/checkout.ts'
+
+// npm start in a copy of the checkout, which keeps its data there. The tests build on each other.
+
+const TIMEOUT = 300_000
+const PATIENT = { timeout: TIMEOUT, interval: 50 }
+
+type Start = { readonly process: ChildProcess; readonly ended: Promise<unknown[]>; output: string }
+
+let checkout: string
+const started: Start[] = []
+
+beforeAll(async () => {
+  checkout = await copyCheckout()
+})
+
+afterAll(async () => {
+  for (const { process, ended } of started) {
+    process.kill('SIGKILL')
+    await ended
+  }
+  await rm(checkout, { recursive: true })
+})
+
+function start(...args: string[]): Start {
+  const process_ = spawn(process.execPath, ['emulator/main.ts', ...args], {
+    cwd: checkout,
+    env: { PATH: process.env.PATH, PORT: '0' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const start: Start = { process: process_, ended: once(process_, 'close'), output: '' }
+  for (const stream of [process_.stdout, process_.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text) => {
+      start.output += text
+    })
+  }
+  started.push(start)
+  return start
+}
+
+async function kill({ process, ended }: Start): Promise<void> {
+  process.kill('SIGKILL')
+  await ended
+}
+
+const prints = (start: Start, text: string) => expect.poll(() => start.output, PATIENT).toContain(text)
+
+/** Runs a statement in the database that the banner names, and returns its rows. */
+async function query(start: Start, sql: string): Promise<unknown[]> {
+  const [, connectionString] = /Database {2}(\S+)/.exec(start.output) ?? []
+  const client = new Client({ connectionString })
+  await client.connect()
+  try {
+    return (await client.query(sql)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+test('a start that was killed before it served begins again', { timeout: TIMEOUT }, async () => {
+  const killed = start()
+  await expect.poll(() => existsSync(join(checkout, '.state/postgres/base')), PATIENT).toBe(true)
+  await kill(killed)
+
+  const next = start()
+  await prints(next, 'older days follow')
+  await query(next, `update brands set name = 'Renamed by a user' where name = 'Vellamora'`)
+  await kill(next)
+})
+
+test('the next start keeps what a user has changed, and loads the days that are missing', {
+  timeout: TIMEOUT,
+}, async () => {
+  const next = start()
+  await prints(next, 'All days are loaded.')
+  const [{ days, renamed, waiting }] = await query(
+    next,
+    `select (select count(distinct date) from daily.visibility)::integer as days,
+       (select count(*) from brands where name = 'Renamed by a user')::integer as renamed,
+       (select count(*) from daily.refresh_queue)::integer as waiting`,
+  )
+  expect({ days, renamed, waiting }).toEqual({ days: 120, renamed: 1, waiting: 0 })
+
+  const other = start()
+  await prints(other, 'so this one forgets its own')
+  expect(await query(other, `select from brands where name = 'Renamed by a user'`)).toEqual([])
+  await kill(other)
+  await kill(next)
+})
+
+test('data that cannot be used is reported in one line, and --fresh deletes it', {
+  timeout: TIMEOUT,
+}, async () => {
+  await truncate(join(checkout, '.state/postgres/global/pg_control'))
+  const failed = start()
+  expect(await failed.ended).toEqual([1, null])
+  expect(failed.output).toMatch(/^Cannot use the data of the last start: .* npm start -- --fresh\n$/)
+
+  const fresh = start('--fresh')
+  await prints(fresh, 'older days follow')
+  expect(await query(fresh, `select from brands where name = 'Renamed by a user'`)).toEqual([])
+})
