@@ -33,8 +33,8 @@ export function listing<Shape extends z.core.$ZodShape, Rows extends PgView>({
   async function handler(context: RequestContext): Promise<Result> {
     const { env, clock, now, log } = context.var
     const key_hash = await hashApiKey(context)
-    const parsed = parseFormat(new URL(context.req.url).searchParams)
-    const format = await requireValid(parsed, { env, log }, { key_hash, now })
+    const { searchParams } = new URL(context.req.url)
+    const format = await requireValid({ env, log, key_hash, now }, () => parseFormat(searchParams))
     const read = async (statement: PageStatement, at: Date, after: readonly string[] = []) => {
       const values = { key_hash, now: at.toISOString(), ...valuesOfKey(after) }
       const result = await runPrepared({ env, log }, statement, values)

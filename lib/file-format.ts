@@ -7,7 +7,8 @@ export const FORMATS = ['json', 'csv', 'ndjson'] as const
 export type Format = (typeof FORMATS)[number]
 export type FileFormat = Exclude<Format, 'json'>
 
-export const isFile = (format: Format): format is FileFormat => format !== 'json'
+export const isFile = (format: Format | undefined): format is FileFormat =>
+  format !== undefined && format !== 'json'
 
 /** How a file is written, and its content type. */
 type FileWriter = {

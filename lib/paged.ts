@@ -46,9 +46,10 @@ export function paged<Shape extends z.core.$ZodShape, Rows extends PgTable>({
     const { env, now, log } = context.var
     const key_hash = await hashApiKey(context)
     const { searchParams } = new URL(context.req.url)
-    const request = await readPageRequest(searchParams, { path, names, defaults, env, now })
-    const { parameters, requested, position } = await requireValid(request, { env, log }, { key_hash, now })
-    const { brandId, format = 'json' } = parameters
+    const { parameters, requested, position } = await requireValid({ env, log, key_hash, now }, () =>
+      readPageRequest(searchParams, { path, names, defaults, env, now }),
+    )
+    const { brandId, format } = parameters
     const query: PageQuery = {
       key_hash,
       now,

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { RequestContext } from '../app.ts'
 import { databaseError, type QueryContext, type Row, run } from '../db.ts'
-import { HttpError, httpError } from '../errors.ts'
+import { httpError } from '../errors.ts'
 import { sha256 } from '../hash.ts'
 import { toQuery } from '../prepared-statement.ts'
 import type { RequestLog } from '../request-log.ts'
@@ -39,21 +39,22 @@ const query = toQuery(sql`
   select access.key_id::text as key_id, access.organization_id::text as organization_id, access.plan
   from (${activeKey}) as access`)
 
-/** Checks the key and the plan alone, for a request that a later check refuses anyway. */
-export async function requireAccess(
-  { env, log }: QueryContext & { readonly log: RequestLog },
-  { key_hash, now }: { key_hash: string; now: Date },
-): Promise<void> {
-  authorize(await run({ env, log }, query, { key_hash, now: now.toISOString() }), log)
+/** The key of a request, the time at which it must be active, and what is needed to look it up. */
+type Access = QueryContext & {
+  readonly log: RequestLog
+  readonly key_hash: string
+  readonly now: Date
 }
 
-/** Returns what was parsed of a request. For an error, checks the key and the plan, which come first, then throws it. */
+/** Returns what `parse` returns. When it throws, checks the key and the plan first: their errors come before its own. */
 export async function requireValid<Parsed>(
-  parsed: Parsed | HttpError,
-  context: QueryContext & { readonly log: RequestLog },
-  key: { key_hash: string; now: Date },
+  { env, log, key_hash, now }: Access,
+  parse: () => Parsed | Promise<Parsed>,
 ): Promise<Parsed> {
-  if (!(parsed instanceof HttpError)) return parsed
-  await requireAccess(context, key)
-  throw parsed
+  try {
+    return await parse()
+  } catch (error) {
+    authorize(await run({ env, log }, query, { key_hash, now: now.toISOString() }), log)
+    throw error
+  }
 }
