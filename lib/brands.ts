@@ -5,8 +5,8 @@ import type { RequestContext, Result } from './app.ts'
 import { listingStatements } from './brands-statement.ts'
 import { runPrepared } from './db.ts'
 import { endpoint } from './endpoint.ts'
-import { fileResult } from './file.ts'
-import { isFile } from './file-format.ts'
+import { fileResult } from './file/file.ts'
+import { isFile } from './file/format.ts'
 import type { DocumentedWorker } from './operation.ts'
 import { sizedRowsReader, valuesOfKey } from './page/sized-rows.ts'
 import type { PageStatement } from './page/statements.ts'
@@ -46,12 +46,8 @@ export function listing<Shape extends z.core.$ZodShape, Rows extends PgView>({
       return { body: `{"data":[${writeJson(all, ',')}]}`, rows: all.rows, cacheable: true }
     }
     const first = await read(statements.firstOfFile, now)
-    const following = first.next && {
-      after: first.next,
-      total: first.total ?? 0,
-      read: (after: readonly string[]) => read(statements.nextOfFile, clock(), after),
-    }
-    return fileResult(context, { format, name: path.slice(1), row, first, following })
+    const readAfter = (key: readonly string[]) => read(statements.nextOfFile, clock(), key)
+    return fileResult(context, { format, name: path.slice(1), row, first, readAfter })
   }
 
   return {

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { CURSOR } from './cursor.ts'
 import { PARAMETER_ERRORS, parameterError } from './errors.ts'
-import { FORMATS, type Format, isFile } from './file-format.ts'
+import { FORMATS, type Format, isFile } from './file/format.ts'
 import type { Operation } from './operation.ts'
 
 const fromYear1 = z.refine<string>((text) => !text.startsWith('0000'))

@@ -1,4 +1,4 @@
-import { FILE_WRITERS } from '../file-format.ts'
+import { FILE_WRITERS } from '../file/format.ts'
 import type { Operation } from '../operation.ts'
 import { PAGE_SIZE } from '../page/statements.ts'
 import { parameterNames } from '../parameters.ts'

@@ -1,5 +1,5 @@
-import type { RowSchema } from './row.ts'
-import { type RowSet, writeCsv, writeCsvHeader, writeNdjson } from './write-rows.ts'
+import type { RowSchema } from '../row.ts'
+import { type RowSet, writeCsv, writeCsvHeader, writeNdjson } from '../write-rows.ts'
 
 /** The formats of a response: JSON pages, or a file with all rows. */
 export const FORMATS = ['json', 'csv', 'ndjson'] as const
