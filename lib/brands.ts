@@ -38,8 +38,7 @@ export function listing<Shape extends z.core.$ZodShape, Rows extends PgView>({
     const read = async (statement: PageStatement, at: Date, after: readonly string[] = []) => {
       const values = { key_hash, now: at.toISOString(), ...valuesOfKey(after) }
       const result = await runPrepared({ env, log }, statement, values)
-      authorize(result, log)
-      return readRows(result ?? {}, statement.size, log)
+      return readRows(authorize(result, log), statement.size, log)
     }
     if (!isFile(format)) {
       const all = await read(statements.all, now)

@@ -19,11 +19,14 @@ export async function hashApiKey(context: RequestContext): Promise<string> {
   return sha256(key)
 }
 
+/** A row of a statement that found an active key and a plan. */
+type AuthorizedRow = Row & { readonly plan: Plan }
+
 /**
- * Checks the key and then the plan that a statement found, logs whose key it is, and returns the plan. Throws 401
+ * Checks the key and then the plan that a statement found, logs whose key it is, and returns the row. Throws 401
  * without a row, 403 without a plan.
  */
-export function authorize(row: Row | null, log: RequestLog): Plan {
+export function authorize(row: Row | null, log: RequestLog): AuthorizedRow {
   if (row === null) throw httpError('key')
   const { key_id, organization_id, plan } = row
   if (key_id == null || organization_id == null || plan === undefined) {
@@ -32,7 +35,7 @@ export function authorize(row: Row | null, log: RequestLog): Plan {
   log.keyId = key_id
   log.organizationId = organization_id
   if (!isPlan(plan)) throw httpError('plan')
-  return plan
+  return { ...row, plan }
 }
 
 const query = toQuery(sql`

@@ -30,9 +30,10 @@ test.each([
 
 const FOUND = { key_id: 'key', organization_id: 'organization', plan: 'pro' }
 
-test('returns the plan of a valid key and logs whose key it is', () => {
+test('returns the row of a valid key and logs whose key it is', () => {
   const log = emptyLog()
-  expect(authorize({ ...FOUND, other: null }, log)).toBe('pro')
+  const row = { ...FOUND, other: null }
+  expect(authorize(row, log)).toEqual(row)
   expect(log).toMatchObject({ keyId: 'key', organizationId: 'organization' })
 })
 
