@@ -10,7 +10,7 @@ import { aggregateColumns, columnNames, fieldNames } from './row.ts'
 /** Brands under the row's field names, with `organization_id` and `active`. The key is of fields of the row. */
 type Brands = KeyedRow & { readonly view: PgView }
 
-type ListingStatements = {
+type BrandsStatements = {
   /** Reads all brands. */
   readonly all: PageStatement
   /** Reads the first brands, with the column `total` when there are more. */
@@ -20,10 +20,10 @@ type ListingStatements = {
 }
 
 /**
- * Builds the statements of a listing. Each checks access and reads the brands of the key in one round trip; it returns
+ * Builds the statements of the brands. Each checks access and reads the brands of the key in one round trip; it returns
  * no row without an active key, else one row. Placeholders: those of `activeKey`, and of `keyAfter`.
  */
-export function listingStatements({ view, row, key }: Brands): ListingStatements {
+export function brandsStatements({ view, row, key }: Brands): BrandsStatements {
   const read = sql`from ${view} as brand where ${canReadEach}`
   const order = list(key.map(columnOfBrand))
   const after = keyAfter(key.map((name) => columnOf(view, name)))

@@ -2,7 +2,7 @@ import type { PgView } from 'drizzle-orm/pg-core'
 import type * as z from 'zod/mini'
 import { authorize, hashApiKey, requireValid } from './access/authorize.ts'
 import type { RequestContext, Result } from './app.ts'
-import { listingStatements } from './brands-statement.ts'
+import { brandsStatements } from './brands-statement.ts'
 import { runPrepared } from './db.ts'
 import { endpoint } from './endpoint.ts'
 import { fileResult } from './file/file.ts'
@@ -15,19 +15,19 @@ import type { StoredOperation } from './stored-row.ts'
 import { writeJson } from './write-rows.ts'
 
 /** `rows` are brands under the row's field names, with `organization_id` and `active`. */
-export type Listing<Shape extends z.core.$ZodShape, Rows extends PgView> = StoredOperation<Shape, Rows> & {
+export type Brands<Shape extends z.core.$ZodShape, Rows extends PgView> = StoredOperation<Shape, Rows> & {
   /** Fields that order and identify the brands. */
   readonly order: readonly (keyof Shape & string)[]
 }
 
 /** Builds the Worker that lists every brand that the key reads: as JSON in one statement, as a file in parts. */
-export function listing<Shape extends z.core.$ZodShape, Rows extends PgView>({
+export function brands<Shape extends z.core.$ZodShape, Rows extends PgView>({
   rows,
   order,
   ...operation
-}: Listing<Shape, Rows>): DocumentedWorker {
+}: Brands<Shape, Rows>): DocumentedWorker {
   const { path, row } = operation
-  const statements = listingStatements({ view: rows, row, key: order })
+  const statements = brandsStatements({ view: rows, row, key: order })
   const readRows = sizedRowsReader({ row, key: order })
 
   async function handler(context: RequestContext): Promise<Result> {
@@ -51,7 +51,7 @@ export function listing<Shape extends z.core.$ZodShape, Rows extends PgView>({
 
   return {
     fetch: endpoint({ path, handler }).fetch,
-    operation: { ...operation, kind: 'listing' },
+    operation: { ...operation, kind: 'brands' },
     statements: Object.values(statements),
   }
 }

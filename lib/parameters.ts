@@ -50,7 +50,7 @@ export type Parameters = z.infer<typeof Parameters>
 
 /** The names of an endpoint's parameters. */
 export const parameterNames = (kind: Operation['kind']): string[] =>
-  kind === 'listing'
+  kind === 'brands'
     ? ['format']
     : Object.keys(Parameters.shape).filter((name) => kind === 'changes' || name !== 'since')
 

@@ -51,7 +51,7 @@ async function captureExamples(operations: readonly Operation[], url: string): P
   const key = DEMO.keys.find(({ label }) => label === 'enterprise')?.key ?? ''
   const examples: Record<string, Json> = {}
   for (const { path, kind } of operations) {
-    const query = kind !== 'listing' ? `?${new URLSearchParams(PARAMETER_EXAMPLES)}` : ''
+    const query = kind !== 'brands' ? `?${new URLSearchParams(PARAMETER_EXAMPLES)}` : ''
     const response = await fetch(url + BASE + path + query, { headers: { 'X-API-Key': key } })
     const body = await response.json()
     examples[path] = { ...body, data: body.data.slice(0, EXAMPLE.rows) }

@@ -19,7 +19,7 @@ type Examples = {
 
 /** Builds the OpenAPI 3.1 document of these operations. */
 export function openapi(operations: readonly NamedOperation[], examples: Examples): Json {
-  const paged = operations.filter(({ kind }) => kind !== 'listing')
+  const paged = operations.filter(({ kind }) => kind !== 'brands')
   return {
     openapi: '3.1.0',
     info: {

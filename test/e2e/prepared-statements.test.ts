@@ -38,7 +38,7 @@ async function ask(path: string) {
 
 afterEach(() => withClient(databaseUrl, migrateToLatest))
 
-test('a page and the listing call the functions of their statements', async () => {
+test('a page and the brands call the functions of their statements', async () => {
   for (const path of ['/sentiment', '/brands']) expect(await ask(path)).toEqual({ rows: 1, calls: [true] })
   expect(logged.join()).not.toContain('prepared_statement_missing')
 })
