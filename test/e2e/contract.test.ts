@@ -151,8 +151,8 @@ describe.each([metric, ...brands])('GET $path', ({ path, kind }) => {
         await db.query(sql.replace(/\$\w+/g, (name) => `'${ids[name]}'::uuid`))
         expect(await outcome(its), sql).toBe(status)
         const { error } = await read(its)
-        if (status === 401) expect(error).toBe(ERRORS.key[1])
-        if (status === 403) expect(error).toBe(ERRORS.plan[1])
+        if (status === 401) expect(error).toBe(ERRORS.key.message)
+        if (status === 403) expect(error).toBe(ERRORS.plan.message)
       }
     })
   })
