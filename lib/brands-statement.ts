@@ -1,6 +1,6 @@
 import { getViewSelectedFields, is, type SQL, sql } from 'drizzle-orm'
 import { PgColumn, type PgView } from 'drizzle-orm/pg-core'
-import { ACCESS_COLUMNS } from './access/authorize.ts'
+import { ACCESS_COLUMNS, accessColumns } from './access/authorize.ts'
 import { activeKey, canReadEach } from './access/scope.ts'
 import { type KeyedRow, keyAfter, list, type Size, sizedColumns, sizedRows } from './page/sized-rows.ts'
 import { FILE_PART, PAGE, type PageStatement } from './page/statements.ts'
@@ -33,12 +33,12 @@ export function brandsStatements({ view, row, key }: Brands): BrandsStatements {
 
   const statement = (columns: SQL, joins: SQL) => sql`
     with access as materialized (${activeKey})
-    select key_id::text, organization_id::text, plan, ${columns}
+    select ${accessColumns}, ${columns}
     from access ${joins}`
   const part = (size: Size, brands: SQL, total?: SQL): PageStatement => {
     const { columns, joins } = sizedRows({ row, key, rows: brands, size, total })
-    const names = [...sizedColumns({ row, key }), ...(total === undefined ? [] : ['total'])]
-    return { ...prepareStatement(statement(columns, joins), [...ACCESS_COLUMNS, ...names]), size: size.rows }
+    const names = [...ACCESS_COLUMNS, ...sizedColumns({ row, key, total })]
+    return { ...prepareStatement(statement(columns, joins), names), size: size.rows }
   }
 
   const all = sql`
@@ -46,12 +46,9 @@ export function brandsStatements({ view, row, key }: Brands): BrandsStatements {
       select ${list([sql`count(*)::text as found`, sql`'false' as has_more`, ...aggregateColumns(row)])}
       from (${allBrands}) as page
     ) as page`
-  const names = ['found', 'has_more', ...columnNames(row)]
+  const names = [...ACCESS_COLUMNS, 'found', 'has_more', ...columnNames(row)]
   return {
-    all: {
-      ...prepareStatement(statement(sql`page.*`, all), [...ACCESS_COLUMNS, ...names]),
-      size: Number.POSITIVE_INFINITY,
-    },
+    all: { ...prepareStatement(statement(sql`page.*`, all), names), size: Number.POSITIVE_INFINITY },
     firstOfFile: part(PAGE, allBrands, sql`(select count(*) ${read})`),
     nextOfFile: part(FILE_PART, brandsAfter),
   }

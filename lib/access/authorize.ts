@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { RequestContext } from '../app.ts'
 import { databaseError, type QueryContext, type Row, run } from '../db.ts'
 import { httpError } from '../errors.ts'
@@ -11,6 +11,9 @@ import { activeKey } from './scope.ts'
 
 /** The columns by which every statement reports whose key it found, for {@link authorize}. */
 export const ACCESS_COLUMNS = ['key_id', 'organization_id', 'plan'] as const
+
+/** SQL of {@link ACCESS_COLUMNS}, from a relation with the columns of `activeKey`. */
+export const accessColumns: SQL = sql.raw(ACCESS_COLUMNS.map((name) => `${name}::text`).join(', '))
 
 /** Returns the SHA-256 (hex) of the request's API key; throws 401 when its form is wrong, without asking the database. */
 export async function hashApiKey(context: RequestContext): Promise<string> {
@@ -38,9 +41,7 @@ export function authorize(row: Row | null, log: RequestLog): AuthorizedRow {
   return { ...row, plan }
 }
 
-const query = toQuery(sql`
-  select access.key_id::text as key_id, access.organization_id::text as organization_id, access.plan
-  from (${activeKey}) as access`)
+const query = toQuery(sql`select ${accessColumns} from (${activeKey}) as access`)
 
 /** The key of a request, the time at which it must be active, and what is needed to look it up. */
 type Access = QueryContext & {

@@ -45,12 +45,13 @@ export const keyAfter = (columns: readonly PgColumn[]): SQL =>
 export const valuesOfKey = (after: readonly string[]): Record<string, string> =>
   Object.fromEntries(after.map((value, index) => [`after_${index}`, value]))
 
-/** Names of the columns of {@link sizedRows}, without `total`. */
-export const sizedColumns = ({ row, key }: KeyedRow): string[] => [
+/** Names of the columns of {@link sizedRows}. */
+export const sizedColumns = ({ row, key, total }: Pick<SizedRows, 'row' | 'key' | 'total'>): string[] => [
   'found',
   'has_more',
   ...columnNames(row),
   ...key.map(lastOf),
+  ...(total === undefined ? [] : ['total']),
 ]
 
 type SizedRows = KeyedRow & {
