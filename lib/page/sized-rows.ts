@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
-import { databaseError, type Row, required, toCount, toFlag } from '../db.ts'
+import { databaseError, type Row } from '../db.ts'
 import type { RequestLog } from '../request-log.ts'
 import {
   aggregateColumns,
@@ -12,6 +12,7 @@ import {
   type RowSchema,
 } from '../row.ts'
 import type { RowSet } from '../write-rows.ts'
+import { required, toCount, toFlag } from './cells.ts'
 
 /** The most rows that a statement returns, and the most bytes that these have as JSON. */
 export type Size = { readonly rows: number; readonly bytes: number }
