@@ -7,8 +7,8 @@ import {
   type Actor,
   createKey,
   type Database,
-  type KeyListing,
   KeyRequestError,
+  type ListedKey,
   listKeys,
   revokeKey,
 } from '../lib/access/keys.ts'
@@ -111,7 +111,7 @@ function escapeControls(text: string): string {
   return text.replace(/[\p{Cc}\p{Bidi_Control}]/gu, escaped)
 }
 
-function line({ id, state, lastFour, label, brandIds, expiresAt }: KeyListing): string {
+function line({ id, state, lastFour, label, brandIds, expiresAt }: ListedKey): string {
   const brands =
     brandIds === null ? 'all brands' : `${brandIds.length} brand${brandIds.length === 1 ? '' : 's'}`
   const expiry = expiresAt === null ? 'no expiry' : `expires ${expiresAt.toISOString()}`

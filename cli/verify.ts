@@ -16,7 +16,7 @@ const daysDiffer = (count: number): string => (count === 1 ? '1 day differs' : `
 
 const options = new Command('verify')
   .description(
-    'Compares the daily tables with the views that define them, and the listing of changes with the tables. Prints each difference.',
+    'Compares the daily tables with the views that define them, and the list of changes with the tables. Prints each difference.',
   )
   .option('--brand <id>', 'only this brand', uuid)
   .option('--from <day>', 'first day', day)
@@ -30,9 +30,9 @@ await run(async () => {
   await withDatabase(async (client) => {
     let wrong = 0
     let waiting = 0
-    let listings = 0
+    let unlisted = 0
     for await (const found of verify(client, { brandId, from, to })) {
-      if (found.kind === 'listing') listings += 1
+      if (found.kind === 'changes') unlisted += 1
       else if (found.waiting) waiting += 1
       else wrong += 1
       console.log(
@@ -43,8 +43,8 @@ await run(async () => {
     const advice = [
       wrong > 0 &&
         `${rowsDiffer(wrong)} from the views. To recompute every day, run npm run refresh -- --all.`,
-      listings > 0 &&
-        `${daysDiffer(listings)} from the listing of changes. To list every day again, run npm run refresh -- --relist.`,
+      unlisted > 0 &&
+        `${daysDiffer(unlisted)} from the list of changes. To list every day again, run npm run refresh -- --relist.`,
     ].filter((sentence) => sentence !== false)
     if (advice.length > 0) throw new UsageError(advice.join('\n'))
     console.log(waiting > 0 ? 'All other rows match.' : 'All rows match.')

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { brandRows } from '../drizzle/metrics/brands.ts'
-import { listing } from '../lib/brands.ts'
+import { brands } from '../lib/brands.ts'
 import { instant, nullable, text, uuid } from '../lib/schemas.ts'
 
 export const Brand = z.object({
@@ -13,7 +13,7 @@ export const Brand = z.object({
   createdAt: instant('Time at which the brand was created.'),
 })
 
-export default listing({
+export default brands({
   path: '/brands',
   summary: 'Brands',
   description:

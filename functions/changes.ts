@@ -22,8 +22,8 @@ export default paged({
   description: `Returns the latest change of every endpoint and day that has, or once had, rows. A copy that follows these
 changes stays equal to the service. Rows are in the order of \`changed_at\`. To
 sync, send the greatest \`changed_at\` that you stored as \`since\`, and read all pages. Request the listed days from
-their endpoints, and replace them whole in your copy. Then store the greatest \`changed_at\` of the listing. Repeat until
-no row is listed: \`rows\` and \`totals\` of the latest listing of a day are then those of your copy.`,
+their endpoints, and replace them whole in your copy. Then store the greatest \`changed_at\` that you received. Repeat until
+no row is listed: \`rows\` and \`totals\` of the latest change of a day are then those of your copy.`,
   row: ChangeRow,
   primaryKey: ['endpoint', 'date'],
   rows: dailyChanges,

@@ -1,6 +1,6 @@
 import { getViewSelectedFields, is, type SQL, sql } from 'drizzle-orm'
 import { PgColumn, type PgView } from 'drizzle-orm/pg-core'
-import { ACCESS_COLUMNS } from './access/authorize.ts'
+import { ACCESS_COLUMNS, accessColumns } from './access/authorize.ts'
 import { activeKey, canReadEach } from './access/scope.ts'
 import { type KeyedRow, keyAfter, list, type Size, sizedColumns, sizedRows } from './page/sized-rows.ts'
 import { FILE_PART, PAGE, type PageStatement } from './page/statements.ts'
@@ -10,7 +10,7 @@ import { aggregateColumns, columnNames, fieldNames } from './row.ts'
 /** Brands under the row's field names, with `organization_id` and `active`. The key is of fields of the row. */
 type Brands = KeyedRow & { readonly view: PgView }
 
-type ListingStatements = {
+type BrandsStatements = {
   /** Reads all brands. */
   readonly all: PageStatement
   /** Reads the first brands, with the column `total` when there are more. */
@@ -20,10 +20,10 @@ type ListingStatements = {
 }
 
 /**
- * Builds the statements of a listing. Each checks access and reads the brands of the key in one round trip; it returns
+ * Builds the statements of the brands. Each checks access and reads the brands of the key in one round trip; it returns
  * no row without an active key, else one row. Placeholders: those of `activeKey`, and of `keyAfter`.
  */
-export function listingStatements({ view, row, key }: Brands): ListingStatements {
+export function brandsStatements({ view, row, key }: Brands): BrandsStatements {
   const read = sql`from ${view} as brand where ${canReadEach}`
   const order = list(key.map(columnOfBrand))
   const after = keyAfter(key.map((name) => columnOf(view, name)))
@@ -33,12 +33,12 @@ export function listingStatements({ view, row, key }: Brands): ListingStatements
 
   const statement = (columns: SQL, joins: SQL) => sql`
     with access as materialized (${activeKey})
-    select key_id::text, organization_id::text, plan, ${columns}
+    select ${accessColumns}, ${columns}
     from access ${joins}`
   const part = (size: Size, brands: SQL, total?: SQL): PageStatement => {
     const { columns, joins } = sizedRows({ row, key, rows: brands, size, total })
-    const names = [...sizedColumns({ row, key }), ...(total === undefined ? [] : ['total'])]
-    return { ...prepareStatement(statement(columns, joins), [...ACCESS_COLUMNS, ...names]), size: size.rows }
+    const names = [...ACCESS_COLUMNS, ...sizedColumns({ row, key, total })]
+    return { ...prepareStatement(statement(columns, joins), names), size: size.rows }
   }
 
   const all = sql`
@@ -46,12 +46,9 @@ export function listingStatements({ view, row, key }: Brands): ListingStatements
       select ${list([sql`count(*)::text as found`, sql`'false' as has_more`, ...aggregateColumns(row)])}
       from (${allBrands}) as page
     ) as page`
-  const names = ['found', 'has_more', ...columnNames(row)]
+  const names = [...ACCESS_COLUMNS, 'found', 'has_more', ...columnNames(row)]
   return {
-    all: {
-      ...prepareStatement(statement(sql`page.*`, all), [...ACCESS_COLUMNS, ...names]),
-      size: Number.POSITIVE_INFINITY,
-    },
+    all: { ...prepareStatement(statement(sql`page.*`, all), names), size: Number.POSITIVE_INFINITY },
     firstOfFile: part(PAGE, allBrands, sql`(select count(*) ${read})`),
     nextOfFile: part(FILE_PART, brandsAfter),
   }

@@ -2,11 +2,11 @@ import type { PgView } from 'drizzle-orm/pg-core'
 import type * as z from 'zod/mini'
 import { authorize, hashApiKey, requireValid } from './access/authorize.ts'
 import type { RequestContext, Result } from './app.ts'
-import { listingStatements } from './brands-statement.ts'
+import { brandsStatements } from './brands-statement.ts'
 import { runPrepared } from './db.ts'
 import { endpoint } from './endpoint.ts'
-import { fileResult } from './file.ts'
-import { isFile } from './file-format.ts'
+import { fileResult } from './file/file.ts'
+import { isFile } from './file/format.ts'
 import type { DocumentedWorker } from './operation.ts'
 import { sizedRowsReader, valuesOfKey } from './page/sized-rows.ts'
 import type { PageStatement } from './page/statements.ts'
@@ -15,48 +15,43 @@ import type { StoredOperation } from './stored-row.ts'
 import { writeJson } from './write-rows.ts'
 
 /** `rows` are brands under the row's field names, with `organization_id` and `active`. */
-export type Listing<Shape extends z.core.$ZodShape, Rows extends PgView> = StoredOperation<Shape, Rows> & {
+export type Brands<Shape extends z.core.$ZodShape, Rows extends PgView> = StoredOperation<Shape, Rows> & {
   /** Fields that order and identify the brands. */
   readonly order: readonly (keyof Shape & string)[]
 }
 
 /** Builds the Worker that lists every brand that the key reads: as JSON in one statement, as a file in parts. */
-export function listing<Shape extends z.core.$ZodShape, Rows extends PgView>({
+export function brands<Shape extends z.core.$ZodShape, Rows extends PgView>({
   rows,
   order,
   ...operation
-}: Listing<Shape, Rows>): DocumentedWorker {
+}: Brands<Shape, Rows>): DocumentedWorker {
   const { path, row } = operation
-  const statements = listingStatements({ view: rows, row, key: order })
+  const statements = brandsStatements({ view: rows, row, key: order })
   const readRows = sizedRowsReader({ row, key: order })
 
   async function handler(context: RequestContext): Promise<Result> {
     const { env, clock, now, log } = context.var
     const key_hash = await hashApiKey(context)
-    const parsed = parseFormat(new URL(context.req.url).searchParams)
-    const format = await requireValid(parsed, { env, log }, { key_hash, now })
+    const { searchParams } = new URL(context.req.url)
+    const format = await requireValid({ env, log, key_hash, now }, () => parseFormat(searchParams))
     const read = async (statement: PageStatement, at: Date, after: readonly string[] = []) => {
       const values = { key_hash, now: at.toISOString(), ...valuesOfKey(after) }
       const result = await runPrepared({ env, log }, statement, values)
-      authorize(result, log)
-      return readRows(result ?? {}, statement.size, log)
+      return readRows(authorize(result, log), statement.size, log)
     }
     if (!isFile(format)) {
       const all = await read(statements.all, now)
       return { body: `{"data":[${writeJson(all, ',')}]}`, rows: all.rows, cacheable: true }
     }
     const first = await read(statements.firstOfFile, now)
-    const following = first.next && {
-      after: first.next,
-      total: first.total ?? 0,
-      read: (after: readonly string[]) => read(statements.nextOfFile, clock(), after),
-    }
-    return fileResult(context, { format, name: path.slice(1), row, first, following })
+    const readAfter = (key: readonly string[]) => read(statements.nextOfFile, clock(), key)
+    return fileResult(context, { format, name: path.slice(1), row, first, readAfter })
   }
 
   return {
     fetch: endpoint({ path, handler }).fetch,
-    operation: { ...operation, kind: 'listing' },
+    operation: { ...operation, kind: 'brands' },
     statements: Object.values(statements),
   }
 }

@@ -1,5 +1,5 @@
 import { decodeBase64Url, encodeBase64Url } from 'hono/utils/encode'
-import { isPlan, type Plan } from './access/plans.ts'
+import type { Plan } from './access/plans.ts'
 import type { PinnedWindow, RequestedWindow } from './window.ts'
 
 /** What a cursor looks like, as a regular expression without anchors (docs/specification.md, Cursors). */
@@ -15,6 +15,9 @@ export type CursorBinding = RequestedWindow & {
 /** What a cursor carries: the run's window with its plan, and the key of the last row that was sent. */
 export type CursorPosition = PinnedWindow & { readonly after: readonly string[] }
 
+/** What {@link signCursor} signs. */
+type Payload = [plan: Plan, first: string, last: string, end: string, ...after: string[]]
+
 /** The secret that signs cursors, and previous ones whose cursors are still accepted. */
 export type CursorSecrets = readonly [current: string, ...previous: string[]]
 
@@ -24,12 +27,12 @@ const PREFIX = 'c'
 
 /** Returns a signed cursor. The same position always gives the same text (docs/specification.md, Cursors). */
 export async function signCursor(
-  { window, plan, after }: CursorPosition & { readonly plan: Plan },
+  { window, plan, after }: CursorPosition,
   binding: CursorBinding,
   [secret]: CursorSecrets,
 ): Promise<string> {
-  const { first, last, end } = window
-  const payload = new TextEncoder().encode(JSON.stringify([plan, first, last, end, ...after]))
+  const fields: Payload = [plan, window.first, window.last, window.end, ...after]
+  const payload = new TextEncoder().encode(JSON.stringify(fields))
   const mac = await sign(payload, binding, secret)
   const bytes = new Uint8Array(MAC_BYTES + payload.length)
   bytes.set(mac)
@@ -53,10 +56,8 @@ export async function verifyCursor(
 }
 
 async function sign(payload: Uint8Array, binding: CursorBinding, secret: string): Promise<Uint8Array> {
-  const { endpoint, brandId, fromDate = null, toDate = null, since } = binding
-  // Without `since` the message is that of earlier releases, whose cursors stay valid.
-  const request = [endpoint, brandId, fromDate, toDate, ...(since === undefined ? [] : [since])]
-  const bound = new TextEncoder().encode(JSON.stringify(request))
+  const { endpoint, brandId, fromDate, toDate, since } = binding
+  const bound = new TextEncoder().encode(JSON.stringify([endpoint, brandId, fromDate, toDate, since]))
   const message = new Uint8Array(bound.length + payload.length)
   message.set(bound)
   message.set(payload, bound.length)
@@ -88,11 +89,7 @@ function equal(left: Uint8Array, right: Uint8Array): boolean {
 }
 
 function read(payload: Uint8Array): CursorPosition {
-  const fields: string[] = JSON.parse(new TextDecoder().decode(payload))
-  // Cursors of release 1.0.0 begin with the first day.
-  const [name = null] = fields
-  const plan = isPlan(name) ? name : null
-  const [first = '', last = '', end = '', ...after] = plan === null ? fields : fields.slice(1)
+  const [plan, first, last, end, ...after]: Payload = JSON.parse(new TextDecoder().decode(payload))
   return { window: { first, last, end }, plan, after }
 }
 

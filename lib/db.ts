@@ -48,7 +48,7 @@ export async function run(
 
 /**
  * Runs a statement as {@link run} does, by calling its function. Sends the statement's text when the database has no
- * such function.
+ * such function: while `npm run dev` edits it, or until a restored backup is migrated.
  */
 export async function runPrepared(
   context: QueryContext,
@@ -57,32 +57,18 @@ export async function runPrepared(
 ): Promise<Row | null> {
   const signal = AbortSignal.timeout(TIMEOUT_MS)
   try {
-    return await sendPrepared(context, statement, values, signal)
+    return await send(context, await callOf(statement), values, signal).catch((error: unknown) => {
+      if (!MISSING_FUNCTION.has(codeOf(error))) throw error
+      console.warn(JSON.stringify({ event: 'prepared_statement_missing', request_id: context.log?.id }))
+      return send(context, statement, values, signal)
+    })
   } catch (error) {
     throw databaseError(error, context.log)
   }
 }
 
-async function sendPrepared(
-  context: QueryContext,
-  statement: PreparedStatement,
-  values: Values,
-  signal: AbortSignal,
-): Promise<Row | null> {
-  if (notInstalled.has(statement)) return send(context, statement, values, signal)
-  return send(context, await callOf(statement), values, signal).catch((error: unknown) => {
-    if (!MISSING_FUNCTION.has(codeOf(error))) throw error
-    notInstalled.add(statement)
-    console.warn(JSON.stringify({ event: 'prepared_statement_missing', request_id: context.log?.id }))
-    return send(context, statement, values, signal)
-  })
-}
-
 /** SQLSTATEs of a function or schema that does not exist, or that this role may not use. */
 const MISSING_FUNCTION = new Set(['42883', '3F000', '42501'])
-
-/** Statements whose function this isolate found missing. It only decides how a statement is sent. */
-const notInstalled = new WeakSet<PreparedStatement>()
 
 const client = memoize((env: QueryContext['env']) => neon(env.DATABASE_URL, { arrayMode: true }))
 
@@ -108,25 +94,6 @@ export function databaseError(cause: unknown, log: RequestLog | null): HttpError
 function asCells(value: unknown): Cell[] {
   if (!Array.isArray(value) || !value.every(isCell)) throw new TypeError('Not a list of cells')
   return value
-}
-
-/** Returns a cell that must have a value; throws `TypeError` when it is null or missing. */
-export function required(cell: string | null | undefined): string {
-  if (cell == null) throw new TypeError('A cell is missing')
-  return cell
-}
-
-/** Returns a cell as a count; throws `TypeError` when it is not a whole number. */
-export function toCount(cell: string | null | undefined): number {
-  const digits = required(cell)
-  if (!/^\d+$/.test(digits)) throw new TypeError('Not a count')
-  return Number(digits)
-}
-
-/** Returns a cell as a boolean; throws `TypeError` when it is not one. */
-export function toFlag(cell: string | null | undefined): boolean {
-  if (cell !== 'true' && cell !== 'false') throw new TypeError('Not a boolean')
-  return cell === 'true'
 }
 
 const isCell = (value: unknown): value is Cell => value === null || typeof value === 'string'

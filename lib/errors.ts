@@ -2,21 +2,32 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status'
 
 /** Every error: its status and its message. A message names a cause or a parameter, never a value that was sent. */
 export const ERRORS = {
-  unknownPath: [404, 'Not found. See /api/export/v1/openapi.json for the available paths.'],
-  method: [405, 'Method not allowed. Use GET or HEAD.'],
-  budget: [
-    429,
-    'Rate limit of 100 requests per minute exceeded. Wait the number of seconds in Retry-After, then retry.',
-  ],
-  key: [401, 'API key missing or invalid. Send an active export key in the X-API-Key header.'],
-  plan: [
-    403,
-    'The organization has no active plan that includes the Export API. Ask its owner to activate one.',
-  ],
-  brand: [404, 'Brand not found for this API key. Use an id from /api/export/v1/brands.'],
-  database: [503, 'Temporarily unavailable. Retry the request.'],
-  internal: [500, 'Internal error. Retry once; if it fails again, report the X-Request-Id.'],
-} as const satisfies Record<string, readonly [status: ContentfulStatusCode, message: string]>
+  unknownPath: {
+    status: 404,
+    message: 'Not found. See /api/export/v1/openapi.json for the available paths.',
+  },
+  method: { status: 405, message: 'Method not allowed. Use GET or HEAD.' },
+  budget: {
+    status: 429,
+    message:
+      'Rate limit of 100 requests per minute exceeded. Wait the number of seconds in Retry-After, then retry.',
+  },
+  key: {
+    status: 401,
+    message: 'API key missing or invalid. Send an active export key in the X-API-Key header.',
+  },
+  plan: {
+    status: 403,
+    message:
+      'The organization has no active plan that includes the Export API. Ask its owner to activate one.',
+  },
+  brand: { status: 404, message: 'Brand not found for this API key. Use an id from /api/export/v1/brands.' },
+  database: { status: 503, message: 'Temporarily unavailable. Retry the request.' },
+  internal: {
+    status: 500,
+    message: 'Internal error. Retry once; if it fails again, report the X-Request-Id.',
+  },
+} as const satisfies Record<string, { readonly status: ContentfulStatusCode; readonly message: string }>
 
 /** The messages of parameter errors (400). */
 export const PARAMETER_ERRORS = {
@@ -55,7 +66,7 @@ export function httpError(
   cause: keyof typeof ERRORS,
   headers: Readonly<Record<string, string>> = {},
 ): HttpError {
-  const [status, message] = ERRORS[cause]
+  const { status, message } = ERRORS[cause]
   return new HttpError(status, message, headers)
 }
 

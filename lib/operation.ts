@@ -26,8 +26,8 @@ export type Operation = {
   readonly row: RowSchema
   /** Fields that identify a row among those of its brand. */
   readonly primaryKey: readonly string[]
-  /** A listing has no pages and no window; a metric and the changes have pages of a brand's rows. */
-  readonly kind: 'listing' | 'metric' | 'changes'
+  /** The brands have no pages and no window; a metric and the changes have pages of a brand's rows. */
+  readonly kind: 'brands' | 'metric' | 'changes'
   readonly formula?: Formula
 }
 

@@ -5,8 +5,8 @@ import type { Plan } from './access/plans.ts'
 import type { RequestContext, Result } from './app.ts'
 import { endpoint } from './endpoint.ts'
 import { httpError, PARAMETER_ERRORS, parameterError } from './errors.ts'
-import { fileResult } from './file.ts'
-import { type FileFormat, isFile } from './file-format.ts'
+import { fileResult } from './file/file.ts'
+import { type FileFormat, isFile } from './file/format.ts'
 import type { DocumentedWorker } from './operation.ts'
 import { type PageQuery, pageReader } from './page/read.ts'
 import { readPageRequest } from './page/request.ts'
@@ -46,9 +46,10 @@ export function paged<Shape extends z.core.$ZodShape, Rows extends PgTable>({
     const { env, now, log } = context.var
     const key_hash = await hashApiKey(context)
     const { searchParams } = new URL(context.req.url)
-    const request = await readPageRequest(searchParams, { path, names, defaults, env, now })
-    const { parameters, requested, position } = await requireValid(request, { env, log }, { key_hash, now })
-    const { brandId, format = 'json' } = parameters
+    const { parameters, requested, position } = await requireValid({ env, log, key_hash, now }, () =>
+      readPageRequest(searchParams, { path, names, defaults, env, now }),
+    )
+    const { brandId, format } = parameters
     const query: PageQuery = {
       key_hash,
       now,
@@ -66,24 +67,20 @@ export function paged<Shape extends z.core.$ZodShape, Rows extends PgTable>({
   async function file(context: RequestContext, query: PageQuery, format: FileFormat): Promise<Result> {
     const { env, clock, log } = context.var
     const first = await read({ env, log }, statements.firstOfFile, query)
-    const { plan, window, brandId, asOf, next, total } = first
+    const { plan, window, brandId, asOf, total } = first
     if (total !== null && total > MOST_ROWS) throw parameterError(PARAMETER_ERRORS.tooManyRows)
     const result = fileResult(context, {
       format,
       name: [path.slice(1), brandId, window.first, window.last].join('_'),
       row,
       first,
-      following: next && {
-        after: next,
-        total: total ?? 0,
-        read: async (after) => {
-          const now = clock()
-          const windowOf = (livePlan: Plan) => resumeWindow({ window, plan }, livePlan, now)
-          const part = await read({ env, log }, statements.nextOfFile, { ...query, now, after, windowOf })
-          // A lower plan has moved the window: the file would lack rows that its name promises.
-          if (part.window.first !== window.first) throw httpError('plan')
-          return part
-        },
+      readAfter: async (after) => {
+        const now = clock()
+        const windowOf = (livePlan: Plan) => resumeWindow({ window, plan }, livePlan, now)
+        const part = await read({ env, log }, statements.nextOfFile, { ...query, now, after, windowOf })
+        // A lower plan has moved the window: the file would lack rows that its name promises.
+        if (part.window.first !== window.first) throw httpError('plan')
+        return part
       },
     })
     return { ...result, headers: { ...result.headers, ...dataAsOf(asOf) } }

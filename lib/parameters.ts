@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { CURSOR } from './cursor.ts'
-import { HttpError, PARAMETER_ERRORS, parameterError } from './errors.ts'
-import { FORMATS, type Format, isFile } from './file-format.ts'
+import { PARAMETER_ERRORS, parameterError } from './errors.ts'
+import { FORMATS, type Format, isFile } from './file/format.ts'
 import type { Operation } from './operation.ts'
 
 const fromYear1 = z.refine<string>((text) => !text.startsWith('0000'))
@@ -50,7 +50,7 @@ export type Parameters = z.infer<typeof Parameters>
 
 /** The names of an endpoint's parameters. */
 export const parameterNames = (kind: Operation['kind']): string[] =>
-  kind === 'listing'
+  kind === 'brands'
     ? ['format']
     : Object.keys(Parameters.shape).filter((name) => kind === 'changes' || name !== 'since')
 
@@ -59,37 +59,36 @@ const isParameter = (name: unknown): name is keyof Parameters & string =>
   typeof name === 'string' && Object.hasOwn(Parameters.shape, name)
 
 /**
- * Parses a query string and ignores unknown parameters; returns a 400 for the first of these `names` that is repeated,
+ * Parses a query string and ignores unknown parameters; throws 400 for the first of these `names` that is repeated,
  * missing or malformed.
  */
-export function parseParameters(query: URLSearchParams, names: readonly string[]): Parameters | HttpError {
+export function parseParameters(query: URLSearchParams, names: readonly string[]): Parameters {
   const repeated = names.find((name) => query.getAll(name).length > 1)
-  if (repeated !== undefined) return parameterError(PARAMETER_ERRORS.repeated(repeated))
-  if (!query.has('brandId')) return parameterError(PARAMETER_ERRORS.missing('brandId'))
+  if (repeated !== undefined) throw parameterError(PARAMETER_ERRORS.repeated(repeated))
+  if (!query.has('brandId')) throw parameterError(PARAMETER_ERRORS.missing('brandId'))
 
   const given = Object.fromEntries(names.map((name) => [name, query.get(name) ?? undefined]))
   const parsed = Parameters.safeParse(given)
   if (!parsed.success) {
     const name = parsed.error.issues[0]?.path[0]
-    return parameterError(isParameter(name) ? PARAMETER_ERRORS[name] : PARAMETER_ERRORS.order)
+    throw parameterError(isParameter(name) ? PARAMETER_ERRORS[name] : PARAMETER_ERRORS.order)
   }
-  const { fromDate, toDate, cursor } = parsed.data
+  const { fromDate, toDate, cursor, format } = parsed.data
   if (fromDate !== undefined && toDate !== undefined && fromDate > toDate) {
-    return parameterError(PARAMETER_ERRORS.order)
+    throw parameterError(PARAMETER_ERRORS.order)
   }
-  const format = parseFormat(query)
-  if (format instanceof HttpError) return format
+  if (isFile(format) && cursor) throw parameterError(PARAMETER_ERRORS.cursorOfFile)
   // Tools with a fixed list of parameters send an empty cursor for the first page.
   return { ...parsed.data, cursor: cursor || undefined }
 }
 
-/** Parses the parameter `format`; returns a 400 when it is repeated, unknown, or that of a file next to a cursor. */
-export function parseFormat(query: URLSearchParams): Format | HttpError {
+/** Parses the parameter `format`; throws 400 when it is repeated, unknown, or that of a file next to a cursor. */
+export function parseFormat(query: URLSearchParams): Format {
   const [given = 'json', ...others] = query.getAll('format')
-  if (others.length > 0) return parameterError(PARAMETER_ERRORS.repeated('format'))
+  if (others.length > 0) throw parameterError(PARAMETER_ERRORS.repeated('format'))
   const format = FORMATS.find((each) => each === given)
-  if (format === undefined) return parameterError(PARAMETER_ERRORS.format)
+  if (format === undefined) throw parameterError(PARAMETER_ERRORS.format)
   if (isFile(format) && query.getAll('cursor').some((cursor) => cursor !== ''))
-    return parameterError(PARAMETER_ERRORS.cursorOfFile)
+    throw parameterError(PARAMETER_ERRORS.cursorOfFile)
   return format
 }

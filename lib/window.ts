@@ -47,8 +47,8 @@ export function resolveWindow({ fromDate, toDate }: RequestedWindow, plan: Plan,
 export const lacksFromDate = ({ fromDate, toDate }: RequestedWindow, now: Date): boolean =>
   fromDate === undefined && toDate !== undefined && toDate < defaultStart(now)
 
-/** The window of a run's previous page, and the plan that it was resolved for; null when it is not known. */
-export type PinnedWindow = { readonly window: Window; readonly plan: Plan | null }
+/** The window of a run's previous page, and the plan that it was resolved for. */
+export type PinnedWindow = { readonly window: Window; readonly plan: Plan }
 
 /**
  * Returns the window of a later page: the previous page's, so that a midnight during a run changes nothing. Clamps the

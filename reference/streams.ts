@@ -30,7 +30,7 @@ export type Stream = {
   readonly name: string
   /** Last segment of the endpoint's path, such as `citation-share`. */
   readonly endpoint: string
-  readonly kind: 'listing' | 'metric' | 'changes'
+  readonly kind: 'brands' | 'metric' | 'changes'
   readonly title: string
   readonly description: string
   /** Names of the columns that identify a row. */
@@ -61,7 +61,7 @@ function typeOf(type: string): ColumnType {
 }
 
 function kindOf(endpoint: Endpoint): Stream['kind'] {
-  if (!isPaged(endpoint)) return 'listing'
+  if (!isPaged(endpoint)) return 'brands'
   return listsChanges(endpoint) ? 'changes' : 'metric'
 }
 
@@ -76,7 +76,7 @@ function streamOf(endpoint: Endpoint): Stream {
       description,
     }),
   )
-  const perBrand = kind === 'listing' ? [] : [BRAND_ID]
+  const perBrand = kind === 'brands' ? [] : [BRAND_ID]
   return {
     name: toSnakeCase(endpoint.id),
     endpoint: endpoint.id,

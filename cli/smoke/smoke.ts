@@ -51,7 +51,7 @@ export async function runSmoke(service: Service): Promise<void> {
 }
 
 /**
- * Checks the OpenAPI document, the health and a wrong key. With a key, it also checks the brands listing and the first two
+ * Checks the OpenAPI document, the health and a wrong key. With a key, it also checks the brands and the first two
  * pages of each metric in the document, each response against the document, and the rows of a file against those of a page.
  */
 export async function* smoke({ url, key }: Service): AsyncGenerator<Finding> {

@@ -30,7 +30,7 @@ function schemaOf({ type, nullable, description }: Column): string {
 function streamOf(stream: Stream): string[] {
   const columns = stream.kind === 'metric' ? [...stream.columns, CHANGED_AT] : stream.columns
   return [
-    `  - $ref: "#/definitions/${stream.kind === 'listing' ? stream.name : stream.kind}"`,
+    `  - $ref: "#/definitions/${stream.kind}"`,
     `    name: ${stream.name}`,
     `    primary_key: [${stream.key.join(', ')}]`,
     `    $parameters: { endpoint: ${stream.endpoint} }`,

@@ -34,17 +34,17 @@ create or replace macro ${name}(${columns.join(', ')}) as
 ]
 
 const PARAMETERS: Readonly<Record<Stream['kind'], readonly string[]>> = {
-  listing: [],
+  brands: [],
   metric: ['from_date', 'to_date'],
   changes: ['since'],
 }
 
 function readMacro({ name, endpoint, kind, title, columns }: Stream): string {
   const optional = PARAMETERS[kind]
-  const isListing = kind === 'listing'
-  const parameters = [...(isListing ? [] : ['brand_ids']), ...optional.map((each) => `${each} := null`)]
+  const isBrands = kind === 'brands'
+  const parameters = [...(isBrands ? [] : ['brand_ids']), ...optional.map((each) => `${each} := null`)]
   const values = ['from_date', 'to_date', 'since'].map((each) => (optional.includes(each) ? each : 'null'))
-  const source = isListing
+  const source = isBrands
     ? `concat(rtrim(getvariable('export_api_url'), '/'), '${BASE}/${endpoint}?format=ndjson')`
     : `export_api_files('${endpoint}', brand_ids, ${values.join(', ')})`
   const fields = columns

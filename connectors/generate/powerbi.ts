@@ -15,10 +15,10 @@ const TYPES: Readonly<Record<ColumnType, string>> = {
 
 /** Writes the columns of the custom connector for Power Query. */
 export const powerbi = (streams: readonly Stream[]): Generated[] => {
-  const listing = streams.filter(({ kind }) => kind === 'listing')
+  const brands = streams.filter(({ kind }) => kind === 'brands')
   const metrics = streams.filter(({ kind }) => kind === 'metric')
   const text = [
-    ...listing.map((stream) => `Brands = ${recordOf(stream, '')};`),
+    ...brands.map((stream) => `Brands = ${recordOf(stream, '')};`),
     `Streams = {\n    ${metrics.map((stream) => recordOf(stream, '    ')).join(',\n    ')}\n};`,
   ]
   return [{ path: 'powerbi/ExportApi.pq', block: 'columns', text: text.join('\n\n') }]

@@ -74,7 +74,7 @@ export async function brandWithAnswers(db: pg.Pool): Promise<Tenant> {
 export async function saveFiles(folder: string, { key, brandId }: Tenant): Promise<void> {
   for (const { name, endpoint, kind } of readStreams()) {
     const url = new URL(`/api/export/v1/${endpoint}?format=ndjson`, inject('serviceUrl'))
-    if (kind !== 'listing') url.searchParams.set('brandId', brandId)
+    if (kind !== 'brands') url.searchParams.set('brandId', brandId)
     if (kind === 'metric') url.searchParams.set('fromDate', DAYS.first)
     const response = await fetch(url, { headers: { 'X-API-Key': key, 'User-Agent': brandId } })
     expect(response.status).toBe(200)

@@ -18,8 +18,8 @@ const streams = readStreams()
 export const copiesOfDlt = (): string =>
   [
     'create schema airbyte; create schema singer',
-    ...streams.map((stream) => (isMetric(stream) ? airbyteTable(stream) : airbyteListing(stream))),
-    ...streams.map((stream) => (isMetric(stream) ? singerTable(stream) : singerListing(stream))),
+    ...streams.map((stream) => (isMetric(stream) ? airbyteTable(stream) : airbyteOtherTable(stream))),
+    ...streams.map((stream) => (isMetric(stream) ? singerTable(stream) : singerOtherTable(stream))),
   ].join(';\n')
 
 /** SQL of DuckDB that exports the tables of a copy to the files `<folder>/<loader>.<stream>.json`. */
@@ -70,7 +70,7 @@ function airbyteTable({ name, endpoint, columns, key, totals: [count = ''] }: St
       from (select * from ${stamped} order by date limit 1)`
 }
 
-const airbyteListing = ({ name, kind }: Stream): string => `create table airbyte.${name} as
+const airbyteOtherTable = ({ name, kind }: Stream): string => `create table airbyte.${name} as
   select *, now() as _airbyte_extracted_at from dlt.${name}
   ${kind === 'changes' ? `union all select * replace (rows + 1 as rows, changed_at - interval 2 hour as changed_at), now() from dlt.changes` : ''}`
 
@@ -90,7 +90,7 @@ function singerTable({ name, columns, key }: Stream): string {
     union all select * replace ('${EMPTIED}' as date, 1 as day_row) from (select * from ${last} limit 1)`
 }
 
-const singerListing = ({ name, kind }: Stream): string =>
+const singerOtherTable = ({ name, kind }: Stream): string =>
   kind === 'changes'
     ? `create table singer.changes as select * replace (cast(date as varchar) as date) from dlt.changes`
     : `create table singer.${name} as

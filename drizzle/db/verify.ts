@@ -13,7 +13,7 @@ export type Extent = {
  */
 export type Difference = {
   readonly metric: string
-  readonly kind: 'missing' | 'wrong' | 'listing'
+  readonly kind: 'missing' | 'wrong' | 'changes'
   /** Whether its day is in the queue, or may be in the log, so that the next refresh computes it. */
   readonly waiting: boolean
   readonly row: Readonly<Record<string, unknown>>
@@ -40,7 +40,7 @@ export async function* verify(client: ClientBase, extent: Extent): AsyncGenerato
     for (const { id } of brands) {
       const part = { ...extent, metric, stored, brandId: id }
       yield* await compareRows(client, part, columns)
-      yield* await compareListing(client, part)
+      yield* await compareChanges(client, part)
     }
   }
 }
@@ -66,7 +66,7 @@ async function compareRows(client: ClientBase, part: Part, columns: string): Pro
   return rows
 }
 
-async function compareListing(client: ClientBase, part: Part): Promise<Difference[]> {
+async function compareChanges(client: ClientBase, part: Part): Promise<Difference[]> {
   const { metric, stored, brandId, from, to } = part
   const { rows } = await client.query<Difference>(
     `with listed as (
@@ -74,7 +74,7 @@ async function compareListing(client: ClientBase, part: Part): Promise<Differenc
      ), days as (
        select date from ${stored} ${CONDITION} union select date from listed
      )
-     select $4 as metric, 'listing' as kind, false as waiting, jsonb_build_object(
+     select $4 as metric, 'changes' as kind, false as waiting, jsonb_build_object(
        'brand_id', brand_id,
        'date', date,
        'listed', jsonb_build_object('rows', listed.rows, 'totals', listed.totals),

@@ -303,10 +303,10 @@ ALTER TABLE "recommendations" ADD CONSTRAINT "recommendations_answer_id_answers_
 ALTER TABLE "recommendations" ADD CONSTRAINT "recommendations_competitor_id_competitors_id_fk" FOREIGN KEY ("competitor_id") REFERENCES "public"."competitors"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "sentiment_phrases" ADD CONSTRAINT "sentiment_phrases_answer_id_answers_id_fk" FOREIGN KEY ("answer_id") REFERENCES "public"."answers"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "subscriptions" ADD CONSTRAINT "subscriptions_organization_id_organizations_id_fk" FOREIGN KEY ("organization_id") REFERENCES "public"."organizations"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
-CREATE UNIQUE INDEX "changes_listing_index" ON "daily"."changes" USING btree ("brand_id","changed_at","endpoint","date");--> statement-breakpoint
+CREATE UNIQUE INDEX "changes_order_index" ON "daily"."changes" USING btree ("brand_id","changed_at","endpoint","date");--> statement-breakpoint
 CREATE INDEX "answers_prompt_id_day_index" ON "answers" USING btree ("prompt_id",(("answered_at" at time zone 'UTC')::date));--> statement-breakpoint
 CREATE INDEX "api_keys_organization_id_index" ON "api_keys" USING btree ("organization_id");--> statement-breakpoint
-CREATE INDEX "brands_listing_index" ON "brands" USING btree ("organization_id","name" collate "C","id");--> statement-breakpoint
+CREATE INDEX "brands_order_index" ON "brands" USING btree ("organization_id","name" collate "C","id");--> statement-breakpoint
 CREATE INDEX "citations_answer_id_index" ON "citations" USING btree ("answer_id");--> statement-breakpoint
 CREATE INDEX "citations_day_index" ON "citations" USING btree ((("recorded_at" at time zone 'UTC')::date),"answer_id");--> statement-breakpoint
 CREATE INDEX "prompts_brand_id_index" ON "prompts" USING btree ("brand_id");--> statement-breakpoint

@@ -23,6 +23,6 @@ export const dailyChanges = daily.table(
   (table) => [
     // The brand comes last: a page, which orders by the other index, is never read by this one and sorted.
     primaryKey({ columns: [table.endpoint, table.date, table.brand_id] }),
-    uniqueIndex('changes_listing_index').on(table.brand_id, table.changed_at, table.endpoint, table.date),
+    uniqueIndex('changes_order_index').on(table.brand_id, table.changed_at, table.endpoint, table.date),
   ],
 )

@@ -19,7 +19,7 @@ export const brands = pgTable(
   },
   (table) => [
     // The order of a file's parts, by code point.
-    index('brands_listing_index').on(table.organization_id, sql`${table.name} collate "C"`, table.id),
+    index('brands_order_index').on(table.organization_id, sql`${table.name} collate "C"`, table.id),
     // It is part of keys of daily rows, and an index row holds 2,704 bytes.
     check('brands_name', sql`octet_length(${table.name}) <= 2000`),
     check('brands_created_at', inCalendar(table.created_at)),

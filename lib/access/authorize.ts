@@ -1,7 +1,7 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { RequestContext } from '../app.ts'
 import { databaseError, type QueryContext, type Row, run } from '../db.ts'
-import { HttpError, httpError } from '../errors.ts'
+import { httpError } from '../errors.ts'
 import { sha256 } from '../hash.ts'
 import { toQuery } from '../prepared-statement.ts'
 import type { RequestLog } from '../request-log.ts'
@@ -12,6 +12,9 @@ import { activeKey } from './scope.ts'
 /** The columns by which every statement reports whose key it found, for {@link authorize}. */
 export const ACCESS_COLUMNS = ['key_id', 'organization_id', 'plan'] as const
 
+/** SQL of {@link ACCESS_COLUMNS}, from a relation with the columns of `activeKey`. */
+export const accessColumns: SQL = sql.raw(ACCESS_COLUMNS.map((name) => `${name}::text`).join(', '))
+
 /** Returns the SHA-256 (hex) of the request's API key; throws 401 when its form is wrong, without asking the database. */
 export async function hashApiKey(context: RequestContext): Promise<string> {
   const key = readApiKey(context.req.header('X-API-Key') ?? '')
@@ -19,11 +22,14 @@ export async function hashApiKey(context: RequestContext): Promise<string> {
   return sha256(key)
 }
 
+/** A row of a statement that found an active key and a plan. */
+type AuthorizedRow = Row & { readonly plan: Plan }
+
 /**
- * Checks the key and then the plan that a statement found, logs whose key it is, and returns the plan. Throws 401
+ * Checks the key and then the plan that a statement found, logs whose key it is, and returns the row. Throws 401
  * without a row, 403 without a plan.
  */
-export function authorize(row: Row | null, log: RequestLog): Plan {
+export function authorize(row: Row | null, log: RequestLog): AuthorizedRow {
   if (row === null) throw httpError('key')
   const { key_id, organization_id, plan } = row
   if (key_id == null || organization_id == null || plan === undefined) {
@@ -32,28 +38,27 @@ export function authorize(row: Row | null, log: RequestLog): Plan {
   log.keyId = key_id
   log.organizationId = organization_id
   if (!isPlan(plan)) throw httpError('plan')
-  return plan
+  return { ...row, plan }
 }
 
-const query = toQuery(sql`
-  select access.key_id::text as key_id, access.organization_id::text as organization_id, access.plan
-  from (${activeKey}) as access`)
+const query = toQuery(sql`select ${accessColumns} from (${activeKey}) as access`)
 
-/** Checks the key and the plan alone, for a request that a later check refuses anyway. */
-export async function requireAccess(
-  { env, log }: QueryContext & { readonly log: RequestLog },
-  { key_hash, now }: { key_hash: string; now: Date },
-): Promise<void> {
-  authorize(await run({ env, log }, query, { key_hash, now: now.toISOString() }), log)
+/** The key of a request, the time at which it must be active, and what is needed to look it up. */
+type Access = QueryContext & {
+  readonly log: RequestLog
+  readonly key_hash: string
+  readonly now: Date
 }
 
-/** Returns what was parsed of a request. For an error, checks the key and the plan, which come first, then throws it. */
+/** Returns what `parse` returns. When it throws, checks the key and the plan first: their errors come before its own. */
 export async function requireValid<Parsed>(
-  parsed: Parsed | HttpError,
-  context: QueryContext & { readonly log: RequestLog },
-  key: { key_hash: string; now: Date },
+  { env, log, key_hash, now }: Access,
+  parse: () => Parsed | Promise<Parsed>,
 ): Promise<Parsed> {
-  if (!(parsed instanceof HttpError)) return parsed
-  await requireAccess(context, key)
-  throw parsed
+  try {
+    return await parse()
+  } catch (error) {
+    authorize(await run({ env, log }, query, { key_hash, now: now.toISOString() }), log)
+    throw error
+  }
 }

@@ -31,7 +31,7 @@ export type KeyRequest = {
 }
 
 /** A key as listed, without the key itself. */
-export type KeyListing = {
+export type ListedKey = {
   readonly id: string
   readonly label: string
   readonly lastFour: string
@@ -56,7 +56,7 @@ export async function createKey(
   actor: Actor,
   request: KeyRequest,
   now: Date,
-): Promise<KeyListing & { readonly key: string }> {
+): Promise<ListedKey & { readonly key: string }> {
   const brandIds = request.brandIds && [...new Set(request.brandIds.map((id) => id.toLowerCase()))]
   // Read committed, whatever the default is: a transaction that waited for the lock must see the other one's key.
   return db.transaction(
@@ -88,28 +88,28 @@ export async function createKey(
         })
         .returning()
       if (row === undefined) throw new Error('The database returned no key')
-      return { ...toListing(row, now), key }
+      return { ...toListedKey(row, now), key }
     },
     { isolationLevel: 'read committed' },
   )
 }
 
 /** Returns the organization's export keys, newest first. Throws {@link KeyRequestError} unless the actor is an owner or admin. */
-export async function listKeys(db: Database, actor: Actor, now: Date): Promise<KeyListing[]> {
+export async function listKeys(db: Database, actor: Actor, now: Date): Promise<ListedKey[]> {
   await requireRole(db, actor)
   const rows = await db
     .select()
     .from(apiKeys)
     .where(exportKeysOf(actor))
     .orderBy(desc(apiKeys.created_at), apiKeys.id)
-  return rows.map((row) => toListing(row, now))
+  return rows.map((row) => toListedKey(row, now))
 }
 
 /**
  * Revokes a key with immediate effect; does nothing to a revoked one. Throws {@link KeyRequestError} unless the actor is
  * an owner or admin and the organization has the key.
  */
-export async function revokeKey(db: Database, actor: Actor, keyId: string, now: Date): Promise<KeyListing> {
+export async function revokeKey(db: Database, actor: Actor, keyId: string, now: Date): Promise<ListedKey> {
   await requireRole(db, actor)
   const its = and(eq(apiKeys.id, keyId), exportKeysOf(actor))
   await db
@@ -119,7 +119,7 @@ export async function revokeKey(db: Database, actor: Actor, keyId: string, now: 
   const [row] = await db.select().from(apiKeys).where(its)
   if (row === undefined)
     throw new KeyRequestError('The organization has no key with this id. List its keys to find the id.')
-  return toListing(row, now)
+  return toListedKey(row, now)
 }
 
 async function requireRole(db: Database, { organizationId, userId }: Actor): Promise<void> {
@@ -170,7 +170,7 @@ async function requireBrands(db: Database, { organizationId }: Actor, ids: strin
 const exportKeysOf = ({ organizationId }: Actor) =>
   and(eq(apiKeys.organization_id, organizationId), eq(apiKeys.scope, 'export'))
 
-function toListing(row: typeof apiKeys.$inferSelect, now: Date): KeyListing {
+function toListedKey(row: typeof apiKeys.$inferSelect, now: Date): ListedKey {
   const expired = row.expires_at !== null && row.expires_at <= now
   return {
     id: row.id,

@@ -2,7 +2,6 @@ import type * as z from 'zod/mini'
 import { BASE } from '../app.ts'
 import { Parameters } from '../parameters.ts'
 import { ErrorBody, Meta, Pagination } from './envelope.ts'
-import { PARAMETER_EXAMPLES } from './examples.ts'
 import { HEADERS } from './headers.ts'
 import { INTRODUCTION } from './introduction.ts'
 import { type Json, jsonSchema } from './json-schema.ts'
@@ -12,12 +11,15 @@ import { RESPONSES } from './responses.ts'
 /** Version of the OpenAPI document (docs/specification.md, Versions). */
 const VERSION = '1.0.0'
 
-/** Builds the OpenAPI 3.1 document of these operations. `examples` has the body of a 200 response by path. */
-export function openapi(
-  operations: readonly NamedOperation[],
-  examples: Readonly<Record<string, Json>>,
-): Json {
-  const paged = operations.filter(({ kind }) => kind !== 'listing')
+/** Examples of parameters by name, and of the bodies of 200 responses by path. */
+type Examples = {
+  readonly parameters: Readonly<Record<string, string>>
+  readonly bodies: Readonly<Record<string, Json>>
+}
+
+/** Builds the OpenAPI 3.1 document of these operations. */
+export function openapi(operations: readonly NamedOperation[], examples: Examples): Json {
+  const paged = operations.filter(({ kind }) => kind !== 'brands')
   return {
     openapi: '3.1.0',
     info: {
@@ -35,7 +37,7 @@ export function openapi(
     paths: Object.fromEntries(
       operations.map((operation) => [
         BASE + operation.path,
-        { get: describeOperation(operation, { paged, example: examples[operation.path] }) },
+        { get: describeOperation(operation, { paged, example: examples.bodies[operation.path] }) },
       ]),
     ),
     components: {
@@ -49,7 +51,10 @@ export function openapi(
         },
       },
       parameters: Object.fromEntries(
-        Object.entries(Parameters.shape).map(([name, schema]) => [name, parameter(name, schema)]),
+        Object.entries(Parameters.shape).map(([name, schema]) => [
+          name,
+          parameter(name, schema, examples.parameters[name]),
+        ]),
       ),
       schemas: {
         ...Object.fromEntries(
@@ -68,8 +73,7 @@ export function openapi(
   }
 }
 
-function parameter(name: string, schema: z.core.$ZodType): Json {
+function parameter(name: string, schema: z.core.$ZodType, example = ''): Json {
   const { description = '', ...rest } = jsonSchema(schema)
-  const { [name]: example = '' } = PARAMETER_EXAMPLES
   return { name, in: 'query', required: name === 'brandId', description, schema: rest, example }
 }

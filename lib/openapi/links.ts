@@ -8,7 +8,7 @@ export const operationId = ({ path }: Pick<Operation, 'path'>): string =>
 
 /** Returns the links of a 200 response: from a page to the next one, from the brands to each of the `paged` operations. */
 export function linksOf(operation: Operation, paged: readonly Operation[]): Json {
-  if (operation.kind !== 'listing') return { nextPage: nextPage(operation) }
+  if (operation.kind !== 'brands') return { nextPage: nextPage(operation) }
   return Object.fromEntries(
     paged.map((each) => [
       operationId(each),

@@ -1,4 +1,4 @@
-import { FILE_WRITERS } from '../file-format.ts'
+import { FILE_WRITERS } from '../file/format.ts'
 import type { Operation } from '../operation.ts'
 import { PAGE_SIZE } from '../page/statements.ts'
 import { parameterNames } from '../parameters.ts'
@@ -10,13 +10,13 @@ import { responseReferences } from './responses.ts'
 /** An operation, and the name under which its file exports the schema of its row. */
 export type NamedOperation = Operation & { readonly rowName: string }
 
-const LISTING = {
+const BRANDS = {
   headers: [...COMMON_HEADERS, 'ETag', 'Content-Disposition'],
   statuses: ['304', '400', '401', '403', '429', '503'],
 }
 const PAGED = {
-  headers: [...LISTING.headers, 'Link', 'X-Data-As-Of'],
-  statuses: [...LISTING.statuses, '404'].sort(),
+  headers: [...BRANDS.headers, 'Link', 'X-Data-As-Of'],
+  statuses: [...BRANDS.statuses, '404'].sort(),
 }
 
 /** The files, by content type. */
@@ -33,7 +33,7 @@ type Context = { readonly paged: readonly NamedOperation[]; readonly example: Js
 /** Returns the operation object of an endpoint. */
 export function describeOperation(operation: NamedOperation, { paged, example }: Context): Json {
   const { summary, description, kind, formula } = operation
-  const { headers, statuses } = kind === 'listing' ? LISTING : PAGED
+  const { headers, statuses } = kind === 'brands' ? BRANDS : PAGED
   return {
     operationId: operationId(operation),
     tags: ['Export'],
@@ -43,7 +43,7 @@ export function describeOperation(operation: NamedOperation, { paged, example }:
     parameters: parameterNames(kind).map((name) => ({ $ref: `#/components/parameters/${name}` })),
     responses: {
       200: {
-        description: kind === 'listing' ? 'All rows.' : 'One page of rows, or all rows as a file.',
+        description: kind === 'brands' ? 'All rows.' : 'One page of rows, or all rows as a file.',
         headers: headerReferences(headers),
         content: {
           'application/json': { schema: bodySchema(operation), ...(example !== undefined && { example }) },
@@ -58,7 +58,7 @@ export function describeOperation(operation: NamedOperation, { paged, example }:
 
 function bodySchema({ rowName, kind }: NamedOperation): Json {
   const data = { type: 'array', items: { $ref: `#/components/schemas/${rowName}` } }
-  if (kind === 'listing') return objectSchema({ data })
+  if (kind === 'brands') return objectSchema({ data })
   return objectSchema({
     data: { ...data, maxItems: PAGE_SIZE },
     pagination: { $ref: '#/components/schemas/Pagination' },

@@ -20,24 +20,24 @@ export const RESPONSES: Record<string, Json> = {
   400: error('A parameter is missing or malformed.', PARAMETER_ERRORS.missing('brandId')),
   401: error(
     'The API key is missing, unknown, revoked, expired or not an export key, or its creator is no longer an owner or admin of the organization.',
-    ERRORS.key[1],
+    ERRORS.key.message,
   ),
   403: error(
     'The organization has no active plan that includes the Export API. Ask its owner to activate one.',
-    ERRORS.plan[1],
+    ERRORS.plan.message,
   ),
   404: error(
     'The key cannot read this brand. The response does not reveal whether the brand exists.',
-    ERRORS.brand[1],
+    ERRORS.brand.message,
   ),
   429: error(
     'The rate limit is exceeded. Wait the number of seconds in `Retry-After`, then retry.',
-    ERRORS.budget[1],
+    ERRORS.budget.message,
     ['Retry-After'],
   ),
   503: error(
     'The data is temporarily unavailable. Wait the number of seconds in `Retry-After`, then retry.',
-    ERRORS.database[1],
+    ERRORS.database.message,
     ['Retry-After'],
   ),
 }

@@ -1,6 +1,7 @@
 import { getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import { dailyChanges } from '../../drizzle/refresh/changes.ts'
+import { accessColumns } from '../access/authorize.ts'
 import { activeKey, canRead } from '../access/scope.ts'
 import { fieldNames, type RowSchema } from '../row.ts'
 import { dayOfWindow, windows } from '../window-by-plan.ts'
@@ -66,7 +67,7 @@ export function pageStatement({ table, row, key, since }: PagedRows, { from, siz
       left join export_source.brands as brand on brand.id = ${sql.placeholder('brand_id')}::uuid and ${canRead}
     )
     select
-      key_id::text, organization_id::text, plan, brand_id::text,
+      ${accessColumns}, brand_id::text,
       ${instant(asOf(sql`reading.brand_id`))} as as_of,
       ${columns}
     from reading ${joins}`

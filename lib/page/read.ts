@@ -38,10 +38,10 @@ export type PageQuery = {
 export function resultReader(rows: KeyedRow) {
   const readRows = sizedRowsReader(rows)
   return (result: Row | null, size: number, log: RequestLog): Omit<Page, 'window'> => {
-    const plan = authorize(result, log)
-    const { brand_id, as_of } = result ?? {}
+    const row = authorize(result, log)
+    const { plan, brand_id, as_of } = row
     if (brand_id == null) throw httpError('brand')
-    return { plan, brandId: brand_id, asOf: as_of ?? null, ...readRows(result ?? {}, size, log) }
+    return { plan, brandId: brand_id, asOf: as_of ?? null, ...readRows(row, size, log) }
   }
 }
 

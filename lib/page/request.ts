@@ -1,6 +1,6 @@
 import { type CursorBinding, type CursorPosition, type CursorSecrets, verifyCursor } from '../cursor.ts'
 import type { Env } from '../env.ts'
-import { HttpError, PARAMETER_ERRORS, parameterError } from '../errors.ts'
+import { PARAMETER_ERRORS, parameterError } from '../errors.ts'
 import { type Parameters, parseParameters } from '../parameters.ts'
 import { lacksFromDate, type RequestedWindow, withDefaults } from '../window.ts'
 
@@ -22,21 +22,20 @@ type PageContext = {
   readonly now: Date
 }
 
-/** Reads parameters and cursor. Returns the error instead of throwing it: key and plan are checked first. */
+/** Reads parameters and cursor; throws 400 when one is wrong. */
 export async function readPageRequest(
   query: URLSearchParams,
   { path, names, defaults, env, now }: PageContext,
-): Promise<PageRequest | HttpError> {
+): Promise<PageRequest> {
   const parameters = parseParameters(query, names)
-  if (parameters instanceof HttpError) return parameters
   const requested = withDefaults(parameters, defaults)
   if (parameters.cursor === undefined) {
-    return lacksFromDate(requested, now)
-      ? parameterError(PARAMETER_ERRORS.lacksFromDate)
-      : { parameters, requested, position: null }
+    if (lacksFromDate(requested, now)) throw parameterError(PARAMETER_ERRORS.lacksFromDate)
+    return { parameters, requested, position: null }
   }
   const position = await verifyCursor(parameters.cursor, bindingOf(parameters, path), secretsOf(env))
-  return position === null ? parameterError(PARAMETER_ERRORS.cursor) : { parameters, requested, position }
+  if (position === null) throw parameterError(PARAMETER_ERRORS.cursor)
+  return { parameters, requested, position }
 }
 
 /** The request to which a cursor belongs. */

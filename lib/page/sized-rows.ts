@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
-import { databaseError, type Row, required, toCount, toFlag } from '../db.ts'
+import { databaseError, type Row } from '../db.ts'
 import type { RequestLog } from '../request-log.ts'
 import {
   aggregateColumns,
@@ -12,6 +12,7 @@ import {
   type RowSchema,
 } from '../row.ts'
 import type { RowSet } from '../write-rows.ts'
+import { required, toCount, toFlag } from './cells.ts'
 
 /** The most rows that a statement returns, and the most bytes that these have as JSON. */
 export type Size = { readonly rows: number; readonly bytes: number }
@@ -45,12 +46,13 @@ export const keyAfter = (columns: readonly PgColumn[]): SQL =>
 export const valuesOfKey = (after: readonly string[]): Record<string, string> =>
   Object.fromEntries(after.map((value, index) => [`after_${index}`, value]))
 
-/** Names of the columns of {@link sizedRows}, without `total`. */
-export const sizedColumns = ({ row, key }: KeyedRow): string[] => [
+/** Names of the columns of {@link sizedRows}. */
+export const sizedColumns = ({ row, key, total }: Pick<SizedRows, 'row' | 'key' | 'total'>): string[] => [
   'found',
   'has_more',
   ...columnNames(row),
   ...key.map(lastOf),
+  ...(total === undefined ? [] : ['total']),
 ]
 
 type SizedRows = KeyedRow & {

@@ -44,19 +44,15 @@ export function pageStatements(rows: PagedRows): PageStatements {
   const { table, since } = rows
   const after = keyAfter(rows.key.map((name) => columnOf(table, name)))
   const key = list(rows.key.map((name) => sql`${sql.identifier(name)}`))
-  const columns = [...ACCESS_COLUMNS, 'brand_id', 'as_of', ...sizedColumns(rows)]
   const first =
     since === undefined
       ? sql`(brand_id, date) >= (reading.brand_id, reading.first)`
       : sql`(brand_id, ${sql.identifier(since)}) > (reading.brand_id, ${sql.placeholder('since')}) and date >= reading.first`
   const next = sql`(brand_id, ${key}) > (reading.brand_id, ${after}) and date >= reading.first`
-  const prepared = (part: Part): PageStatement => ({
-    ...prepareStatement(
-      pageStatement(rows, part),
-      part.total === undefined ? columns : [...columns, 'total'],
-    ),
-    size: part.size.rows,
-  })
+  const prepared = (part: Part): PageStatement => {
+    const names = [...ACCESS_COLUMNS, 'brand_id', 'as_of', ...sizedColumns({ ...rows, total: part.total })]
+    return { ...prepareStatement(pageStatement(rows, part), names), size: part.size.rows }
+  }
   return {
     first: prepared({ from: first, size: PAGE }),
     next: prepared({ from: next, size: PAGE }),

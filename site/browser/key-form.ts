@@ -5,13 +5,13 @@ import { sendRequest } from './request.ts'
 import { errorOf, NO_RESPONSE, rowsOf, SENDING } from './response-view.ts'
 
 type KeyForm = {
-  readonly listing: Endpoint
+  readonly brands: Endpoint
   /** Called with the brands that the key can read. */
   readonly onBrands: (rows: readonly Row[]) => void
 }
 
 /** Makes the form of the key show the brands that it can read. Returns a function that reads the key. */
-export function enableKeyForm({ listing, onBrands }: KeyForm): () => string {
+export function enableKeyForm({ brands, onBrands }: KeyForm): () => string {
   const input = find(HTMLInputElement, '#key-input')
   const state = find(HTMLElement, '#key-state')
   const keyOf = () => input.value.trim()
@@ -19,7 +19,7 @@ export function enableKeyForm({ listing, onBrands }: KeyForm): () => string {
   find(HTMLFormElement, '#key').addEventListener('submit', async (event) => {
     event.preventDefault()
     state.replaceChildren(SENDING)
-    const response = await sendRequest({ path: listing.path, query: {}, key: keyOf() })
+    const response = await sendRequest({ path: brands.path, query: {}, key: keyOf() })
     if (response === null) return state.replaceChildren(NO_RESPONSE)
     if (response.status !== 200) return state.replaceChildren(`${response.status}: ${errorOf(response)}`)
     const rows = rowsOf(response)

@@ -14,8 +14,8 @@ import { showSamples } from './sample-tabs.ts'
 /** Makes the page interactive: code samples, request forms, and the key, which stays in its input. */
 export function main(endpoints: readonly Endpoint[]): void {
   const forms = findAll(HTMLFormElement, 'form.try')
-  const listing = endpoints.find((endpoint) => !isPaged(endpoint))
-  if (listing === undefined) throw new Error('No endpoint lists the brands')
+  const brands = endpoints.find((endpoint) => !isPaged(endpoint))
+  if (brands === undefined) throw new Error('No endpoint lists the brands')
   const loaded = new Map<string, LoadedRows>()
 
   const inputsOf = (form: ParentNode) => findAll(HTMLInputElement, '[data-parameter]', form)
@@ -33,7 +33,7 @@ export function main(endpoints: readonly Endpoint[]): void {
   }
 
   const renderSamples = showSamples(sampleRequest)
-  const keyOf = enableKeyForm({ listing, onBrands: suggestBrands })
+  const keyOf = enableKeyForm({ brands, onBrands: suggestBrands })
 
   /** Sets a brand or date in all forms, and clears the cursors because they belong to the previous values. */
   function setParameter(name: string, value: string): void {
@@ -81,7 +81,7 @@ export function main(endpoints: readonly Endpoint[]): void {
     }
     detailsElement.replaceChildren(...charts, ...details(response, endpoint))
     offerNextPage(form, response)
-    if (endpoint === listing && response.status === 200) suggestBrands(rowsOf(response))
+    if (endpoint === brands && response.status === 200) suggestBrands(rowsOf(response))
   }
 
   function offerNextPage(form: HTMLFormElement, response: ApiResponse): void {

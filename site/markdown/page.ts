@@ -29,7 +29,7 @@ const FIRST = ['brandId', 'fromDate', 'toDate']
 /** Writes the reference as Markdown, for readers who see nothing else. */
 export function markdown(reference: Reference, { sync, specification }: Docs): string {
   const { title, version, summary, description, authentication, endpoints } = reference
-  const [listing, metric] = endpoints
+  const [brands, metric] = endpoints
   return `${[
     `# ${title} ${version}`,
     prose(summary),
@@ -40,7 +40,7 @@ export function markdown(reference: Reference, { sync, specification }: Docs): s
     `${code(authentication.name)}: ${prose(authentication.description)}`,
     '## First request',
     `Name your program in \`User-Agent\`. ${prose(USER_AGENT.comment)}`,
-    ...[listing, metric].flatMap((endpoint) => (endpoint === undefined ? [] : firstRequest(endpoint))),
+    ...[brands, metric].flatMap((endpoint) => (endpoint === undefined ? [] : firstRequest(endpoint))),
     '## Paging',
     'Every page has these members next to `data`:',
     members(reference),

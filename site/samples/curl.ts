@@ -23,10 +23,10 @@ get() {
   [ "$status" = 200 ] || { cat "$2" >&2; exit 1; }
 }
 
-${isPaged(endpoint) ? pages(endpoint) : listing(endpoint)}`
+${isPaged(endpoint) ? pages(endpoint) : allRows(endpoint)}`
 }
 
-function listing(endpoint: Endpoint): string {
+function allRows(endpoint: Endpoint): string {
   const table = tableOf(endpoint)
   return `get "$url" "$folder/1.json"
 

@@ -29,10 +29,10 @@ FROM read_json(${text(new URL('healthz', origin + endpoint.path).href)});
 
 -- DuckDB retries every error, 401 as well: send the next request once.
 SET http_retries = 0;
-${isPaged(endpoint) ? pages(request) : listing(request)}`
+${isPaged(endpoint) ? pages(request) : allRows(request)}`
 }
 
-const listing = (request: SampleRequest): string => `CREATE OR REPLACE TABLE ${tableOf(request.endpoint)} AS
+const allRows = (request: SampleRequest): string => `CREATE OR REPLACE TABLE ${tableOf(request.endpoint)} AS
 SELECT unnest(data, max_depth := 2)
 FROM read_json(${text(addressOf(request))}, columns = {
   data: 'STRUCT(

@@ -35,7 +35,7 @@ export function addressOf(request: SampleRequest): string {
 /** Returns what a sample does with its rows, as lines that start with the mark of a comment. */
 export function storingComment(endpoint: Endpoint, mark: string): string {
   const lines = !isPaged(endpoint)
-    ? ['Replace the listing.']
+    ? ['Replace all brands.']
     : listsChanges(endpoint)
       ? [
           'Store the latest change of each day. Next, request the listed days',

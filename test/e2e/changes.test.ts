@@ -8,7 +8,7 @@ import { expectError } from '../fixtures/expect-error.ts'
 import { database, insert } from '../fixtures/rows.ts'
 import { type Tenant, tenant } from '../fixtures/tenant.ts'
 
-// What writes the listing: test/e2e/sql/changes.test.ts. Runs through more pages: test/e2e/paging.test.ts.
+// What writes the changes: test/e2e/sql/changes.test.ts. Runs through more pages: test/e2e/paging.test.ts.
 
 const db = database()
 beforeAll(() => clearOfMidnight(60_000))

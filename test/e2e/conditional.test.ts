@@ -11,7 +11,7 @@ const db = database()
 const endpoints = await findEndpoints()
 
 // Every metric sends its pages through the same code.
-const some = endpoints.filter(({ name, kind }) => kind === 'listing' || name === 'sentiment')
+const some = endpoints.filter(({ name, kind }) => kind === 'brands' || name === 'sentiment')
 
 // If-None-Match in full: test/unit/etag.test.ts and test/unit/app.test.ts.
 test.each(some)('$path returns 304 until its rows change, and 401 and 403 as for any request', async ({
@@ -20,7 +20,7 @@ test.each(some)('$path returns 304 until its rows change, and 401 and 403 as for
   kind,
 }) => {
   const { brandId, key, keyId, org } = await tenant(db)
-  const paged = kind !== 'listing'
+  const paged = kind !== 'brands'
   if (paged) await fillDaily(db, { name, brandId, rows: 2, first: '2026-10-01', days: 2 })
   const query = paged ? { brandId, fromDate: '2026-10-01', toDate: '2026-10-31' } : {}
   const again = (tag: string) => call(path, { key, query, headers: { 'If-None-Match': tag } })

@@ -10,24 +10,24 @@ import { type Tenant, tenant } from '../fixtures/tenant.ts'
 
 const db = database()
 const endpoints = await findEndpoints()
-const paged = endpoints.filter(({ kind }) => kind !== 'listing')
-const listings = endpoints.filter(({ kind }) => kind === 'listing')
+const paged = endpoints.filter(({ kind }) => kind !== 'brands')
+const brands = endpoints.filter(({ kind }) => kind === 'brands')
 // All paged endpoints run the same code: one gets the whole suite, the others a smoke test of each part.
 const [metric, ...others] = paged.toSorted((one) => (one.name === 'visibility' ? -1 : 1))
 if (metric === undefined) throw new Error('No endpoint is paged')
 const BROKEN = { brandId: 'no-uuid', fromDate: '2026-02-30', cursor: '?' }
 
-describe.each([metric, ...listings])('GET $path', ({ path, kind }) => {
-  const isListing = kind === 'listing'
-  const queryOf = (brandId: string) => (isListing ? {} : { brandId })
+describe.each([metric, ...brands])('GET $path', ({ path, kind }) => {
+  const isBrands = kind === 'brands'
+  const queryOf = (brandId: string) => (isBrands ? {} : { brandId })
 
   const read = ({ key, brandId }: Pick<Tenant, 'key' | 'brandId'>): Promise<Answer> =>
     call(path, { key, query: queryOf(brandId) })
 
-  /** The status of a brand's page, or for a listing 404 when the brand is not listed. */
+  /** The status of a brand's page, or for /brands 404 when the brand is not listed. */
   async function outcome(reader: Pick<Tenant, 'key' | 'brandId'>): Promise<number> {
     const { status, data } = await read(reader)
-    if (!isListing || status !== 200) return status
+    if (!isBrands || status !== 200) return status
     return data.some(({ id }) => id === reader.brandId) ? 200 : 404
   }
 
@@ -89,7 +89,7 @@ describe.each([metric, ...listings])('GET $path', ({ path, kind }) => {
       { key: none, brandId },
     ]
     for (const cause of causes) expect(await outcome(cause)).toBe(404)
-    if (isListing) return
+    if (isBrands) return
     // Headers too, except what the clock, the request's id and the client's own budget put into them.
     const comparable = ({ text, headers }: Answer) =>
       JSON.stringify([
@@ -151,14 +151,14 @@ describe.each([metric, ...listings])('GET $path', ({ path, kind }) => {
         await db.query(sql.replace(/\$\w+/g, (name) => `'${ids[name]}'::uuid`))
         expect(await outcome(its), sql).toBe(status)
         const { error } = await read(its)
-        if (status === 401) expect(error).toBe(ERRORS.key[1])
-        if (status === 403) expect(error).toBe(ERRORS.plan[1])
+        if (status === 401) expect(error).toBe(ERRORS.key.message)
+        if (status === 403) expect(error).toBe(ERRORS.plan.message)
       }
     })
   })
 })
 
-describe.each(listings)('GET $path', ({ path, row }) => {
+describe.each(brands)('GET $path', ({ path, row }) => {
   test('ignores every parameter', async () => {
     const { key, brandId } = await tenant(db)
     const answer = await call(`${path}?brandId=x&brandId=y&fromDate=2026-02-30&toDate=&cursor=%00&page=2`, {

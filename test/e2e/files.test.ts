@@ -14,7 +14,7 @@ import { type Tenant, tenant } from '../fixtures/tenant.ts'
 
 const db = database()
 const endpoints = await findEndpoints()
-const paged = endpoints.filter(({ kind }) => kind !== 'listing')
+const paged = endpoints.filter(({ kind }) => kind !== 'brands')
 
 let intercept: Intercept = () => undefined
 let lines: Record<string, unknown>[] = []

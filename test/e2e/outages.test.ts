@@ -48,7 +48,7 @@ test('returns 503 with Retry-After at every endpoint while the database is away,
     expect([path, response.status]).toEqual([path, 503])
     expect(response.headers.get('Retry-After')).toMatch(/^[1-9]\d*$/)
     expect(response.headers.get('Content-Type')).toBe('application/json')
-    expect(await response.json()).toEqual({ error: ERRORS.database[1] })
+    expect(await response.json()).toEqual({ error: ERRORS.database.message })
   }
   // What needs no database is answered as usual.
   expect((await send('/openapi.json')).status).toBe(200)

@@ -12,7 +12,7 @@ import { brand, database, insert } from '../fixtures/rows.ts'
 import { type Tenant, tenant } from '../fixtures/tenant.ts'
 
 const db = database()
-const paged = (await findEndpoints()).filter(({ kind }) => kind !== 'listing')
+const paged = (await findEndpoints()).filter(({ kind }) => kind !== 'brands')
 
 beforeAll(() => clearOfMidnight(60_000), 90_000)
 

@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 const workers = await findWorkers()
-const paged = workers.filter(({ operation }) => operation.kind !== 'listing').map(({ name }) => name)
+const paged = workers.filter(({ operation }) => operation.kind !== 'brands').map(({ name }) => name)
 const texts = new Map<string, string>()
 for (const { statements } of workers) {
   for (const statement of statements) texts.set((await callOf(statement)).sql, statement.sql)

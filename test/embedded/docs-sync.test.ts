@@ -131,18 +131,18 @@ async function sqlCopy(query: Query): Promise<Copy> {
   const reached = new Map<string, string>()
 
   async function list(brandId: string, since?: string): Promise<Pages> {
-    const listing = await readPages('/changes', { brandId, since })
-    const isFurther = listing.fromDate < (reached.get(brandId) ?? '')
-    return since !== undefined && isFurther ? list(brandId) : listing
+    const changes = await readPages('/changes', { brandId, since })
+    const isFurther = changes.fromDate < (reached.get(brandId) ?? '')
+    return since !== undefined && isFurther ? list(brandId) : changes
   }
 
   /** Returns whether another round is needed. */
   async function round(): Promise<boolean> {
     const since = new Map((await query(tokens)).map((row) => [row.brand_id, String(row.since)]))
-    const listings = new Map<string, Pages>()
-    for (const brandId of brandIds) listings.set(brandId, await list(brandId, since.get(brandId)))
-    if ([...listings.values()].every(({ rows }) => rows.length === 0)) return false
-    for (const [brandId, { rows }] of listings) await land('new_changes', brandId, rows)
+    const lists = new Map<string, Pages>()
+    for (const brandId of brandIds) lists.set(brandId, await list(brandId, since.get(brandId)))
+    if ([...lists.values()].every(({ rows }) => rows.length === 0)) return false
+    for (const [brandId, { rows }] of lists) await land('new_changes', brandId, rows)
     await query(join)
     const windows =
       await query(`select brand_id, cast(from_date as text) as first, cast(to_date as text) as last
@@ -158,7 +158,7 @@ async function sqlCopy(query: Query): Promise<Copy> {
       await land('new_visibility', brandId, rows)
     }
     await query(replace)
-    for (const [brandId, { rows, fromDate }] of listings) if (rows.length > 0) reached.set(brandId, fromDate)
+    for (const [brandId, { rows, fromDate }] of lists) if (rows.length > 0) reached.set(brandId, fromDate)
     return true
   }
 
@@ -229,7 +229,7 @@ beforeAll(async () => {
   const second = await brand(db, its.org, { name: 'Second' })
   brandIds = [its.brandId, second]
   await its.rival('Rival')
-  // More days than a page of the listing holds, and more URLs of one day than a page of citations.
+  // More days than a page of changes holds, and more URLs of one day than a page of citations.
   await db.query(
     `insert into answers (id, prompt_id, model_id, market_id, answered_at)
      select gen_random_uuid(), $1, $2, $3, timestamptz '2023-01-01T12:00Z' + number * interval '1 day'

@@ -52,7 +52,7 @@ export async function findStages(db: pg.Pool, service: string): Promise<Stage[]>
     ]
   }
   const found = endpoints.map(async ({ name, path, kind }) =>
-    kind === 'listing'
+    kind === 'brands'
       ? [await stage('list', path, { key }), await stage('rejected key', path, { key: stranger })]
       : pages(name, path),
   )

@@ -30,7 +30,7 @@ export function expectedStatus(
   if (withoutPlan.has(key)) return 403
   if (!keys.has(key)) return 401
   if (!hasKnownFormat(searchParams)) return 400
-  if (endpoint.kind === 'listing') return 200
+  if (endpoint.kind === 'brands') return 200
   if (!areWellFormed(searchParams, endpoint.kind)) return 400
   return brands.has(searchParams.get('brandId')?.toLowerCase() ?? '') ? 200 : 404
 }

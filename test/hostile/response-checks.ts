@@ -7,7 +7,7 @@ const PARAMETERS = ['brandId', 'since', 'fromDate', 'toDate', 'cursor', 'format'
 
 /** Every message of an error. They are fixed, so none can quote a request or internals. */
 const SENTENCES = new Set<string>([
-  ...Object.values(ERRORS).map(([, sentence]) => sentence),
+  ...Object.values(ERRORS).map(({ message }) => message),
   ...Object.values(PARAMETER_ERRORS).flatMap((sentence) =>
     typeof sentence === 'string' ? [sentence] : PARAMETERS.map(sentence),
   ),

@@ -21,7 +21,7 @@ export async function markBrand(
     [91, 3],
     [3, 4],
   ] as const
-  for (const { name } of endpoints.filter(({ kind }) => kind !== 'listing')) {
+  for (const { name } of endpoints.filter(({ kind }) => kind !== 'brands')) {
     for (const [index, [age, days]] of runs.entries()) {
       const from = mark * STRIDE + index * 100
       await fillDaily(db, { name, brandId, rows: days, first: daysAgo(age), days, from })

@@ -101,7 +101,7 @@ export const histories = (): fc.Arbitrary<Step[]> =>
 
 /**
  * Plays a history from the beginning while copies of both brands are kept, and brings the daily tables up to date.
- * Returns where they differ from the views, and copies from the listing and from them.
+ * Returns where they differ from the views, and copies from the changes and from them.
  */
 export async function play(client: pg.Client, steps: readonly Step[]): Promise<unknown[]> {
   // A history that failed may have left a transaction open.

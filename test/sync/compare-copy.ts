@@ -7,9 +7,9 @@ import { storedRows } from './stored-rows.ts'
 
 export const METRICS = (await findEndpoints()).filter(({ kind }) => kind === 'metric')
 
-/** Days of a copy whose number of rows or sums are not those of the listing. */
-export function unlisted({ days }: Copy, listing: readonly Row[]): unknown[] {
-  const listed = new Map(listing.map((change) => [dayKey(change), change]))
+/** Days of a copy whose number of rows or sums are not those that /changes lists. */
+export function unlisted({ days }: Copy, changes: readonly Row[]): unknown[] {
+  const listed = new Map(changes.map((change) => [dayKey(change), change]))
   return [...new Set([...listed.keys(), ...days.keys()])].flatMap((day) => {
     const { rows, totals } = listed.get(day) ?? { rows: 0, totals: {} }
     const copied = days.get(day) ?? []

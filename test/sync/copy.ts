@@ -42,7 +42,7 @@ export async function pull(get: Get, path: string, query: Query): Promise<{ rows
   return { ...rest, rows: [...data, ...rest.rows] }
 }
 
-/** Joins adjacent days of an endpoint. A day may be listed twice: it changed while the listing was paged. */
+/** Joins adjacent days of an endpoint. A day may be listed twice: it changed between two pages. */
 function windowsOf(changes: readonly Row[]): { endpoint: string; dates: string[] }[] {
   const windows: { endpoint: string; dates: string[] }[] = []
   for (const key of [...new Set(changes.map(dayKey))].sort()) {

@@ -4,7 +4,7 @@ import type { Row } from '../fixtures/call.ts'
 import { METRICS } from './compare-copy.ts'
 import type { Get, Query } from './copy.ts'
 
-/** Changes of a page: few, so that the listing of a few days has several pages. */
+/** Changes of a page: few, so that the changes of a few days have several pages. */
 const PAGE_SIZE = 8
 
 /** Reads by plain SQL what the Workers read: a request to them takes 50 times as long. */

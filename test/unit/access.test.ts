@@ -1,8 +1,9 @@
 import { Context } from 'hono'
 import { expect, test } from 'vitest'
-import { authorize, hashApiKey, requireAccess } from '../../lib/access/authorize.ts'
+import { authorize, hashApiKey, requireValid } from '../../lib/access/authorize.ts'
 import type { AppEnv } from '../../lib/app.ts'
 import type { Row } from '../../lib/db.ts'
+import { parameterError } from '../../lib/errors.ts'
 import { emptyLog, loggedLines, statusOf } from '../fixtures/log.ts'
 import { neonAnswers, neonRows } from '../mocks/neon.ts'
 
@@ -29,9 +30,10 @@ test.each([
 
 const FOUND = { key_id: 'key', organization_id: 'organization', plan: 'pro' }
 
-test('returns the plan of a valid key and logs whose key it is', () => {
+test('returns the row of a valid key and logs whose key it is', () => {
   const log = emptyLog()
-  expect(authorize({ ...FOUND, other: null }, log)).toBe('pro')
+  const row = { ...FOUND, other: null }
+  expect(authorize(row, log)).toEqual(row)
   expect(log).toMatchObject({ keyId: 'key', organizationId: 'organization' })
 })
 
@@ -61,17 +63,27 @@ test.each<[number, Row | null]>([
   expect(lines).toEqual(errors)
 })
 
+const access = () => ({
+  env: { DATABASE_URL: 'postgresql://me:secret@db.example/x' },
+  log: emptyLog(),
+  key_hash: 'ab',
+  now: new Date('2026-11-22T00:00:00Z'),
+})
+
+test('returns valid parameters without asking the database', async () => {
+  expect(await requireValid(access(), () => 'parsed')).toBe('parsed')
+})
+
 test.each([
-  [null, FOUND],
+  [400, FOUND],
   [401, null],
   [403, { ...FOUND, plan: null }],
-])('requireAccess gives %s when the database finds %j', async (status, row) => {
+])('returns %i for invalid parameters when the database finds %j', async (status, row) => {
   const columns = Object.keys(FOUND)
   const requests = neonAnswers(neonRows(row === null ? [] : [Object.values(row)], { columns }))
-  const env = { DATABASE_URL: 'postgresql://me:secret@db.example/x' }
-  const now = new Date('2026-11-22T00:00:00Z')
-  const work = requireAccess({ env, log: emptyLog() }, { key_hash: 'ab', now })
-  if (status === null) await work
-  else await expect(work).rejects.toMatchObject({ status })
+  const parse = () => {
+    throw parameterError('Parameter format is wrong.')
+  }
+  await expect(requireValid(access(), parse)).rejects.toMatchObject({ status })
   expect(requests).toMatchObject([{ params: ['ab', '2026-11-22T00:00:00.000Z'] }])
 })

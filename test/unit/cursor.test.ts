@@ -110,16 +110,6 @@ describe('a cursor', () => {
   })
 })
 
-test('a cursor of release 1.0.0 does not have the plan', async () => {
-  const cursor =
-    'cyDoQdXaKSZk85JVDGvc3H1siMjAyNi0xMC0wMSIsIjIwMjYtMTAtMzEiLCIyMDI2LTEwLTMxVDIzOjU5OjU5Ljk5OVoiLCIyMDI2LTEwLTA3IiwiR2xvYmV4Il0'
-  expect(await verifyCursor(cursor, BINDING, [NEW])).toEqual({
-    window: POSITION.window,
-    plan: null,
-    after: ['2026-10-07', 'Globex'],
-  })
-})
-
 describe('rotating the secret', () => {
   test('keeps cursors of the previous secret valid until it is removed', async () => {
     const before = await signCursor(POSITION, BINDING, [OLD])

@@ -3,20 +3,34 @@ import { ERRORS, HttpError, httpError, PARAMETER_ERRORS, parameterError } from '
 
 test('each error has its status and message', () => {
   expect(ERRORS).toEqual({
-    unknownPath: [404, 'Not found. See /api/export/v1/openapi.json for the available paths.'],
-    method: [405, 'Method not allowed. Use GET or HEAD.'],
-    budget: [
-      429,
-      'Rate limit of 100 requests per minute exceeded. Wait the number of seconds in Retry-After, then retry.',
-    ],
-    key: [401, 'API key missing or invalid. Send an active export key in the X-API-Key header.'],
-    plan: [
-      403,
-      'The organization has no active plan that includes the Export API. Ask its owner to activate one.',
-    ],
-    brand: [404, 'Brand not found for this API key. Use an id from /api/export/v1/brands.'],
-    database: [503, 'Temporarily unavailable. Retry the request.'],
-    internal: [500, 'Internal error. Retry once; if it fails again, report the X-Request-Id.'],
+    unknownPath: {
+      status: 404,
+      message: 'Not found. See /api/export/v1/openapi.json for the available paths.',
+    },
+    method: { status: 405, message: 'Method not allowed. Use GET or HEAD.' },
+    budget: {
+      status: 429,
+      message:
+        'Rate limit of 100 requests per minute exceeded. Wait the number of seconds in Retry-After, then retry.',
+    },
+    key: {
+      status: 401,
+      message: 'API key missing or invalid. Send an active export key in the X-API-Key header.',
+    },
+    plan: {
+      status: 403,
+      message:
+        'The organization has no active plan that includes the Export API. Ask its owner to activate one.',
+    },
+    brand: {
+      status: 404,
+      message: 'Brand not found for this API key. Use an id from /api/export/v1/brands.',
+    },
+    database: { status: 503, message: 'Temporarily unavailable. Retry the request.' },
+    internal: {
+      status: 500,
+      message: 'Internal error. Retry once; if it fails again, report the X-Request-Id.',
+    },
   })
 })
 

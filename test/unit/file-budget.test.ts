@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { fileBudget } from '../../lib/file-budget.ts'
+import { fileBudget } from '../../lib/file/budget.ts'
 import type { Budget } from '../../lib/rate-limit.ts'
 
 beforeEach(() => void vi.useFakeTimers())
@@ -29,7 +29,8 @@ function bucket(tokens: number) {
 const clock = () => new Date()
 
 /** The budget of a file whose own request learnt nothing from the counter. */
-const budgetOf = ({ consume }: Pick<ReturnType<typeof bucket>, 'consume'>) => fileBudget(consume, clock, null)
+const budgetOf = ({ consume }: Pick<ReturnType<typeof bucket>, 'consume'>) =>
+  fileBudget({ consume, clock, budget: null })
 
 /** Consumes for a number of rows, and returns the seconds that this took. */
 async function secondsFor(consumeFor: (rows: number) => Promise<void>, rows: number): Promise<number> {
@@ -83,7 +84,7 @@ test('takes a budget to its last 5 requests, and not below', async () => {
 test('does not take from the last 5 what its own request has left', async () => {
   const its = bucket(9)
   const own = { allowed: true, remaining: 9, refillSeconds: 12 }
-  expect(await secondsFor(fileBudget(its.consume, clock, own), 6000)).toBe(12)
+  expect(await secondsFor(fileBudget({ consume: its.consume, clock, budget: own }), 6000)).toBe(12)
   expect(its.asked).toEqual([5])
   expect(its.state.tokens, '9 + 20 - 5').toBe(24)
 })

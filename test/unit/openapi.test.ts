@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { findOperations } from '../../bundle/find-workers.ts'
+import { PARAMETER_EXAMPLES } from '../../cli/openapi/examples.ts'
 import document from '../../functions/openapi.json' with { type: 'json' }
 import { BASE } from '../../lib/app.ts'
 import { openapi } from '../../lib/openapi/document.ts'
@@ -17,11 +18,12 @@ test('functions/openapi.json is up to date', async () => {
     '/recommended-rate',
     '/changes',
   ])
-  const examples = Object.entries(document.paths).map(([path, { get }]) => [
+  const bodies = Object.entries(document.paths).map(([path, { get }]) => [
     path.slice(BASE.length),
     get.responses[200].content['application/json'].example,
   ])
-  expect(openapi(operations, Object.fromEntries(examples))).toEqual(document)
+  const examples = { parameters: PARAMETER_EXAMPLES, bodies: Object.fromEntries(bodies) }
+  expect(openapi(operations, examples)).toEqual(document)
 })
 
 test('a field that the document lacks fails the validator, but not the document', () => {

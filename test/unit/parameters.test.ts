@@ -9,8 +9,18 @@ const parse = (query: Record<string, string>) =>
 
 /** Status and message of the error, or null. */
 function errorOf(query: string, kind: 'metric' | 'changes' = 'changes'): string | null {
-  const parsed = parseParameters(new URLSearchParams(query), parameterNames(kind))
-  return parsed instanceof HttpError ? `${parsed.status} ${parsed.message}` : null
+  return thrownBy(() => parseParameters(new URLSearchParams(query), parameterNames(kind)))
+}
+
+/** Status and message of the error that a function throws, or null. */
+function thrownBy(work: () => unknown): string | null {
+  try {
+    work()
+    return null
+  } catch (error) {
+    if (error instanceof HttpError) return `${error.status} ${error.message}`
+    throw error
+  }
 }
 
 test('returns what was sent, and leaves absent what was not', () => {
@@ -136,10 +146,7 @@ test.each(['json', 'csv', 'ndjson'])('%s is a format', (format) => {
 })
 
 describe('the format of the brands', () => {
-  const formatOf = (query: string) => {
-    const format = parseFormat(new URLSearchParams(query))
-    return format instanceof HttpError ? `${format.status} ${format.message}` : format
-  }
+  const formatOf = (query: string) => parseFormat(new URLSearchParams(query))
 
   test.each([
     ['', 'json'],
@@ -153,7 +160,7 @@ describe('the format of the brands', () => {
   test.each([
     ...['CSV', 'csv ', 'xml', 'null', 'application/json', ''].map((format) => `format=${format}`),
   ])('?%s is malformed', (query) => {
-    expect(formatOf(query)).toBe(`400 ${PARAMETER_ERRORS.format}`)
+    expect(thrownBy(() => formatOf(query))).toBe(`400 ${PARAMETER_ERRORS.format}`)
   })
 
   test.each([
@@ -162,6 +169,6 @@ describe('the format of the brands', () => {
     ['format=ndjson&cursor=1', PARAMETER_ERRORS.cursorOfFile],
     ['format=csv&cursor=&cursor=1', PARAMETER_ERRORS.cursorOfFile],
   ])('?%s is a 400', (query, message) => {
-    expect(formatOf(query)).toBe(`400 ${message}`)
+    expect(thrownBy(() => formatOf(query))).toBe(`400 ${message}`)
   })
 })

@@ -126,8 +126,8 @@ test('describes every parameter, member of a page, plan, status and header', () 
 test('the first requests are curl commands with whole responses', () => {
   const blocks = section(text, 'First request').filter(is('code'))
   expect(blocks.map(({ lang }) => lang)).toEqual(['sh', 'json', 'sh', 'json'])
-  const [listing, page] = reference.endpoints
-  const bodies = [blocks[1]?.text, blocks[3]?.text, listing?.example, page?.example].map((body = '') =>
+  const [brands, page] = reference.endpoints
+  const bodies = [blocks[1]?.text, blocks[3]?.text, brands?.example, page?.example].map((body = '') =>
     JSON.parse(body),
   )
   expect(bodies.slice(0, 2)).toEqual(bodies.slice(2))

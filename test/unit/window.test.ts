@@ -124,11 +124,6 @@ describe('the window of a later page', () => {
     expect(resumeWindow({ window: pinned, plan: 'agency' }, 'pro', NOON)).toEqual(pinned)
   })
 
-  test('is clamped when the plan is not known for which it was resolved', () => {
-    expect(resumeWindow({ window: pinned, plan: null }, 'pro', NOON)).toEqual(pinned)
-    expect(resumeWindow({ window: pinned, plan: null }, 'pro', MIDNIGHT).first).toBe('2026-08-24')
-  })
-
   test('does not grow when the plan was raised', () => {
     expect(resumeWindow({ window: pinned, plan: 'pro' }, 'enterprise', NOON)).toEqual(pinned)
     expect(resumeWindow({ window: pinned, plan: 'pro' }, 'agency', MIDNIGHT)).toEqual(pinned)

@@ -1,6 +1,6 @@
 import { createGunzip } from 'node:zlib'
 import type { Dispatcher } from 'undici'
-import type { FileFormat } from '../../lib/file-format.ts'
+import type { FileFormat } from '../../lib/file/format.ts'
 import type { HttpRequest } from './http.ts'
 
 /** How rows of a year are requested: the first page's path, and the headers of every request. */

@@ -70,7 +70,7 @@ export const carryOver = (
 ): Tables =>
   new Map(
     streams.map(({ name, kind }) => {
-      const isEarlier = ({ date }: Row) => kind !== 'listing' && String(date) < fromDate
+      const isEarlier = ({ date }: Row) => kind !== 'brands' && String(date) < fromDate
       const served = (now.get(name) ?? []).filter((row) => !isEarlier(row))
       return [name, [...(before.get(name) ?? []).filter(isEarlier), ...served]]
     }),

@@ -29,7 +29,7 @@ const MOST_REQUESTS = 6
 
 const later: Fault = { status: 429, retryAfter: 1 }
 const away: Fault = { status: 503, retryAfter: 1 }
-const gone: Fault = { status: ERRORS.brand[0], error: ERRORS.brand[1], only: 'metrics' }
+const gone: Fault = { status: ERRORS.brand.status, error: ERRORS.brand.message, only: 'metrics' }
 
 const setPlan = (plan: Plan): string =>
   `update subscriptions set plan = '${plan}' where organization_id = '${fixedId('organization')}'`
@@ -125,7 +125,7 @@ export function life(today: string): readonly Step[] {
       promise:
         "A revoked key ends the run: exit code other than 0, the service's message, the copy as it was.",
       sql: `update api_keys set revoked_at = now() where id = '${fixedId('key', 0)}'`,
-      stops: ERRORS.key[1],
+      stops: ERRORS.key.message,
     },
   ]
 }

@@ -58,7 +58,7 @@ export async function startService() {
     const { data: brands } = await get('/brands', {})
     let fromDate = ''
     for (const { name, endpoint, kind } of STREAMS) {
-      if (kind === 'listing') {
+      if (kind === 'brands') {
         tables.set(name, brands)
         continue
       }

@@ -87,7 +87,7 @@ export async function startSubject(
     ) => {
       if (expected === undefined || isCutShort) return void judge(promise, broken)
       copied = await readCopy(STREAMS.map(({ name }) => name))
-      // A listing from before the service changed may be in the copy.
+      // Changes from before the service changed may be in the copy.
       const streams = betweenPages ? STREAMS.filter(({ kind }) => kind !== 'changes') : STREAMS
       const differences = compare(streams, expected, copied)
       judge(promise, [...broken, ...describe(newDifferences(differences, known))])

@@ -55,7 +55,7 @@ def export_api_source(
     hints = {stream["name"]: table_hints(stream) for stream in STREAMS}
 
     def pages(path: str, **params: Any) -> Iterator[Any]:
-        # Of all resources, since dlt does not report the metrics of one that is not selected, as listings is.
+        # Of all resources, since dlt does not report the metrics of one that is not selected, as changed_days is.
         metrics = dlt.current.source().resources["brands"].custom_metrics
 
         def count(response: Any, *args: Any, **kwargs: Any) -> None:
@@ -74,14 +74,14 @@ def export_api_source(
             yield [brand for brand in page if brand_ids is None or brand["id"] in brand_ids]
 
     @dlt.transformer(data_from=brands, selected=False)
-    def listings(page: Any) -> Iterator[Any]:
-        """Yields one listing of each brand, and notes its days as those to load."""
+    def changed_days(page: Any) -> Iterator[Any]:
+        """Yields the changes of each brand, and notes their days as those to load."""
         for brand in page:
             yield {"brand_id": brand["id"], "changes": list_changes(brand["id"])}
 
     def list_days(brand_id: str, **since: str) -> tuple[dict[tuple[str, str], Any], str]:
         """Returns the changes by endpoint and day, and the first day that the service applied."""
-        # A day that changes meanwhile is listed again: the later listing counts.
+        # A day that changes meanwhile is listed again: the later change counts.
         changes = {}
         for page in pages("changes", brandId=brand_id, fromDate=start_date, **since):
             changes.update(((change["endpoint"], change["date"]), change) for change in page)
@@ -108,19 +108,19 @@ def export_api_source(
             brand["left"][endpoint] = join_days(days + split_windows(brand["left"].get(endpoint, [])))
         return changes
 
-    @dlt.transformer(data_from=listings, write_disposition="merge", **hints["changes"])
-    def changes(listing: Any) -> Iterator[Any]:
+    @dlt.transformer(data_from=changed_days, write_disposition="merge", **hints["changes"])
+    def changes(changed: Any) -> Iterator[Any]:
         yield from create_table("changes")
-        brand_id, listed = listing["brand_id"], listing["changes"]
+        brand_id, listed = changed["brand_id"], changed["changes"]
         brand = brand_state(brand_id)
         if "unlisted" in brand:
             # Earlier runs loaded metrics without this table.
             listed = {**listed, **list_days(brand_id, **brand.pop("unlisted"))[0]}
         yield [{"brand_id": brand_id, **change} for change in listed.values()]
 
-    def rows(listing: Any, stream: dict[str, Any]) -> Iterator[Any]:
+    def rows(changed: Any, stream: dict[str, Any]) -> Iterator[Any]:
         yield from create_table(stream["name"])
-        brand_id, brand = listing["brand_id"], brand_state(listing["brand_id"])
+        brand_id, brand = changed["brand_id"], brand_state(changed["brand_id"])
         left = split_windows(brand["left"].get(stream["endpoint"], []))
         count = len(left) if max_days is None else max_days
         for first, last in join_days(left[:count]):
@@ -135,17 +135,17 @@ def export_api_source(
             [start] = starts
             yield [empty_day(stream, brand_id, day) for day in empty if day >= start]
             if start > first:
-                # The plan was lowered since the listing. Days before start stay as they are.
+                # The plan was lowered since the days were listed. Days before start stay as they are.
                 brand["from_date"] = max(brand["from_date"], start)
         if left[count:]:
             brand["left"][stream["endpoint"]] = join_days(left[count:])
         else:
             brand["left"].pop(stream["endpoint"], None)
 
-    yield from (brands, listings, changes)
+    yield from (brands, changed_days, changes)
     for stream in METRICS:
         yield dlt.transformer(
-            rows, data_from=listings, write_disposition=replace_days(stream), **hints[stream["name"]]
+            rows, data_from=changed_days, write_disposition=replace_days(stream), **hints[stream["name"]]
         )(stream)
 
 

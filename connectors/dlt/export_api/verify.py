@@ -1,4 +1,4 @@
-"""Compares a copy with the listing of its days."""
+"""Compares a copy with the list of its changes."""
 
 import json
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ Content = tuple[int, dict[str, float]]
 def days_that_differ(pipeline: dlt.Pipeline) -> list[str]:
     """Returns a line for each day whose rows or totals are not those in the table `changes`.
 
-    Leaves out days that the plan did not reach at the last listing.
+    Leaves out days that the plan did not reach when the days were last listed.
     """
     brands = pipeline.state.get("sources", {}).get("export_api", {})
     with pipeline.sql_client() as client:
@@ -25,9 +25,9 @@ def days_that_differ(pipeline: dlt.Pipeline) -> list[str]:
     lines = []
     for day in sorted(listed.keys() | copied.keys()):
         endpoint, brand_id, date = day
-        copy, listing = describe(copied.get(day)), describe(listed.get(day))
-        if copy != listing and date >= brands[brand_id]["from_date"]:
-            lines.append(f"{endpoint} of {date} of brand {brand_id}: {copy}; listed: {listing}")
+        copy, expected = describe(copied.get(day)), describe(listed.get(day))
+        if copy != expected and date >= brands[brand_id]["from_date"]:
+            lines.append(f"{endpoint} of {date} of brand {brand_id}: {copy}; listed: {expected}")
     return lines
 
 

@@ -66,14 +66,14 @@ const TYPES = {
 const brands = () => `['${its.brandId}', '${other}']`
 
 const callOf = ({ name, kind }: Stream): string =>
-  `export_api_${name}(${{ listing: '', metric: `${brands()}, '${DAYS.first}', '${DAYS.last}'`, changes: brands() }[kind]})`
+  `export_api_${name}(${{ brands: '', metric: `${brands()}, '${DAYS.first}', '${DAYS.last}'`, changes: brands() }[kind]})`
 
 /** Returns the rows of a stream as the JSON pages have them, under the names of its columns. */
 async function served({ endpoint, kind, columns }: Stream): Promise<Row[]> {
   const { key, brandId } = its
   const window = kind === 'metric' && { fromDate: DAYS.first, toDate: DAYS.last }
   const rows =
-    kind === 'listing'
+    kind === 'brands'
       ? (await call(`/${endpoint}`, { key })).data
       : await pull(`/${endpoint}`, { key, query: { brandId, ...window } })
   return rows.map((row) =>
@@ -85,7 +85,7 @@ async function served({ endpoint, kind, columns }: Stream): Promise<Row[]> {
 
 test.for(streams)('export_api_$name returns every row with its types', async (stream) => {
   const times = stream.columns.filter(({ type }) => type === 'timestamp')
-  const format = stream.kind === 'listing' ? '%Y-%m-%dT%H:%M:%S.%gZ' : '%Y-%m-%dT%H:%M:%S.%fZ'
+  const format = stream.kind === 'brands' ? '%Y-%m-%dT%H:%M:%S.%gZ' : '%Y-%m-%dT%H:%M:%S.%fZ'
   const asSent = times.map(({ name }) => `strftime(${name}, '${format}') as ${name}`)
   const [types = '', ...rows] = await duckdb(`
     create table loaded as from ${callOf(stream)};

@@ -27,7 +27,7 @@ test('a metric has its brand as first column and in its key', () => {
 
 test('brands have columns in snake_case', () => {
   const [brands] = readStreams()
-  expect(brands).toMatchObject({ name: 'brands', kind: 'listing', key: ['id'] })
+  expect(brands).toMatchObject({ name: 'brands', kind: 'brands', key: ['id'] })
   expect(brands?.columns).toContainEqual(
     expect.objectContaining({ name: 'display_name', field: 'displayName', type: 'text' }),
   )

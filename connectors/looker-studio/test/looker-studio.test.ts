@@ -129,7 +129,7 @@ test.for(STREAMS)('returns the requested fields of $name in the dates of the rep
 }) => {
   const run = signIn()
   const { schema = [] } = run<Data>('getSchema', { configParams: { endpoint } }) ?? {}
-  const fields = columns.filter(({ name }) => kind === 'listing' || name !== 'brand_id').reverse()
+  const fields = columns.filter(({ name }) => kind === 'brands' || name !== 'brand_id').reverse()
   const ids = fields.map(({ field }) => field)
   const plain = schema.filter(({ Formula }) => Formula === undefined)
   expect(plain.map(({ Id }) => Id).reverse()).toEqual(ids)
@@ -139,7 +139,7 @@ test.for(STREAMS)('returns the requested fields of $name in the dates of the rep
   expect(data?.schema.map(({ Id }) => Id)).toEqual(ids)
   const query = { brandId: its.brandId, fromDate: dateRange.startDate, toDate: dateRange.endDate }
   const rows =
-    kind === 'listing'
+    kind === 'brands'
       ? (await call('/brands', { key: its.key })).data
       : await pull(`/${endpoint}`, { key: its.key, query })
   expect(rows.length).toBeGreaterThan(endpoint === 'citations' ? 1000 : 0)

@@ -80,7 +80,7 @@ test('loads a window of every endpoint into a sheet each', async () => {
     const metric = { key: its.key, query: { brandId: its.brandId, ...WINDOW } }
     const rows =
       kind === 'metric' ? await pull(`/${endpoint}`, metric) : (await call('/brands', { key: its.key })).data
-    const fields = columns.filter(({ name }) => kind === 'listing' || name !== 'brand_id')
+    const fields = columns.filter(({ name }) => kind === 'brands' || name !== 'brand_id')
     expect(rows.length).toBeGreaterThan(0)
     expect(sheets[endpoint]).toEqual([
       fields.map(({ field }) => field),

@@ -1,5 +1,5 @@
 import { selectBrands } from './brands.ts'
-import { fetchWindows } from './listing.ts'
+import { fetchWindows } from './changes.ts'
 import { METRICS } from './streams.ts'
 import type { Sync } from './sync.ts'
 import { listChanges, openCopy } from './sync-brand.ts'
@@ -12,9 +12,9 @@ export async function dryRun(sync: Sync, brandIds: readonly string[] | undefined
   let total = 0
   for (const { id, name } of selectBrands(await api.brands(), brandIds)) {
     const copy = await openCopy(sync, id)
-    const listing = await listChanges(sync, copy)
+    const changes = await listChanges(sync, copy)
     for (const { endpoint } of METRICS) {
-      for (const { from, to, rows } of fetchWindows(endpoint, listing, copy.state)) {
+      for (const { from, to, rows } of fetchWindows(endpoint, changes, copy.state)) {
         const requests = Math.ceil(rows / PAGE)
         const message = `${name}: ${endpoint} from ${from} to ${to}, ${rows} rows, ${requests} requests`
         total += rows

@@ -38,7 +38,7 @@ export async function* mergeMonth(old: SortedRows, parts: readonly Part[]): Asyn
     yield* old.before(from)
     await skip(old.through(to))
     const fetched = await fetch()
-    // Skips days that the listing did not have. The next listing has them.
+    // Skips days that were not listed. They are listed next time.
     await skip(fetched.before(from))
     yield* fetched.through(to)
   }

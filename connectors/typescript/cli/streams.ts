@@ -37,6 +37,6 @@ const streamsOf = (kind: string): Stream[] =>
 /** The metrics, whose rows have a `date`. */
 export const METRICS: readonly Stream[] = streamsOf('metric')
 
-const [brands] = streamsOf('listing')
+const [brands] = streamsOf('brands')
 if (brands === undefined) throw new Error('streams.json has no brands')
 export const BRANDS: Stream = brands

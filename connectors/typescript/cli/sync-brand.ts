@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
+import { type Changes, fetchWindows, isNeeded, listDays } from './changes.ts'
 import { monthOf } from './days.ts'
 import { sha256 } from './folder.ts'
-import { fetchWindows, isNeeded, type Listing, listDays } from './listing.ts'
 import { type BrandCopy, monthPath, readCopy, writeState } from './state.ts'
 import { METRICS } from './streams.ts'
 import type { Sync } from './sync.ts'
@@ -11,28 +11,28 @@ import { WindowMoved, writeMonths } from './write-months.ts'
 export async function syncBrand(sync: Sync, brandId: string): Promise<void> {
   const copy = await openCopy(sync, brandId)
   while (true) {
-    const listing = await listChanges(sync, copy)
+    const changes = await listChanges(sync, copy)
     try {
-      await writeChanges(sync, copy, listing)
+      await writeChanges(sync, copy, changes)
     } catch (error) {
       if (error instanceof WindowMoved) continue
       throw error
     }
-    const { token, fromDate, days } = listing
+    const { token, fromDate, days } = changes
     Object.assign(copy.state, { token, fromDate })
     await writeState(copy)
     if (days.length === 0) return
   }
 }
 
-async function writeChanges(sync: Sync, copy: BrandCopy, listing: Listing): Promise<void> {
-  const changes = METRICS.map((stream) => ({
+async function writeChanges(sync: Sync, copy: BrandCopy, changes: Changes): Promise<void> {
+  const metrics = METRICS.map((stream) => ({
     stream,
-    listing,
-    windows: fetchWindows(stream.endpoint, listing, copy.state),
+    changes,
+    windows: fetchWindows(stream.endpoint, changes, copy.state),
   }))
-  for (const { rows } of changes.flatMap(({ windows }) => windows)) sync.progress.expect(rows)
-  for (const change of changes) await writeMonths(sync, copy, change)
+  for (const { rows } of metrics.flatMap(({ windows }) => windows)) sync.progress.expect(rows)
+  for (const change of metrics) await writeMonths(sync, copy, change)
 }
 
 /** Reads where the copy of a brand stands. Forgets files that are missing. */
@@ -50,23 +50,23 @@ export async function openCopy({ folder }: Pick<Sync, 'folder'>, brandId: string
 export async function listChanges(
   { api, fromDate }: Pick<Sync, 'api' | 'fromDate'>,
   copy: BrandCopy,
-): Promise<Listing> {
+): Promise<Changes> {
   const { brandId, state } = copy
-  const listing = await listDays(api, { brandId, fromDate }, state)
-  const unknown = await unknownFiles(copy, listing)
-  if (unknown.length === 0) return listing
+  const changes = await listDays(api, { brandId, fromDate }, state)
+  const unknown = await unknownFiles(copy, changes)
+  if (unknown.length === 0) return changes
   forget(copy, unknown)
   return listChanges({ api, fromDate }, copy)
 }
 
-/** Makes the next listing include all days of these files. */
+/** Makes the service list all days of these files next. */
 function forget({ state }: BrandCopy, files: readonly string[]): void {
   for (const file of files) delete state.files[file]
   if (files.length > 0) state.token = null
 }
 
 /** Returns the files to change that are not those that sync wrote. */
-async function unknownFiles(copy: BrandCopy, { days }: Listing): Promise<string[]> {
+async function unknownFiles(copy: BrandCopy, { days }: Changes): Promise<string[]> {
   const changed = days
     .filter((day) => isNeeded(copy.state, day))
     .map(({ endpoint, date }) => `${endpoint}/${monthOf(date)}`)

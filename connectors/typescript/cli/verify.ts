@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import type { ExportApi } from '../src/index.ts'
 import { brandsPath, hasBrands } from './brands.ts'
+import { type Changes, listDays } from './changes.ts'
 import { addRow, describeDifferences, type SumsByDay } from './day-sums.ts'
 import { monthOf } from './days.ts'
 import { parquetFiles, sha256 } from './folder.ts'
-import { type Listing, listDays } from './listing.ts'
 import { readParquet } from './parquet.ts'
 import type { Progress } from './progress.ts'
 import { type BrandCopy, type MonthState, monthPath, readCopy, requireBrands } from './state.ts'
@@ -20,13 +20,13 @@ export async function* verify(verification: Verification): AsyncGenerator<Differ
   const { api, folder, progress } = verification
   const brandIds = await requireBrands(folder)
   const brands = await api.brands()
-  const listing = brandsPath(folder)
-  if (!(await hasBrands(listing, brands))) yield { path: listing, message: 'The brands differ.' }
+  const brandsFile = brandsPath(folder)
+  if (!(await hasBrands(brandsFile, brands))) yield { path: brandsFile, message: 'The brands differ.' }
   for (const { id, name } of brands) {
     if (brandIds.includes(id)) continue
     progress.notice('brand_missing', `The folder does not have ${name}.`, { brand: id })
   }
-  const known = new Set([listing])
+  const known = new Set([brandsFile])
   for (const brandId of brandIds) {
     const copy = await readCopy({ folder, brandId })
     for (const file of Object.keys(copy.state.files)) known.add(monthPath(copy, file))
@@ -44,9 +44,9 @@ async function* verifyBrand(
 ): AsyncGenerator<Difference> {
   const { brandId, state } = copy
   const window = { brandId, fromDate: state.fromDate || undefined }
-  // Before the files are read: what changes meanwhile is not in the listing.
-  const listing = isReadable ? await listDays(api, window, { ...state, token: null }) : undefined
-  for (const { rows } of listing?.days ?? []) progress.expect(rows)
+  // Before the files are read: what changes meanwhile is not listed.
+  const changes = isReadable ? await listDays(api, window, { ...state, token: null }) : undefined
+  for (const { rows } of changes?.days ?? []) progress.expect(rows)
   const stored: SumsByDay = new Map()
   for (const [file, content] of Object.entries(state.files)) {
     const path = monthPath(copy, file)
@@ -54,14 +54,14 @@ async function* verifyBrand(
     progress.receive(rows)
     if (problem !== undefined) yield { path, message: problem }
   }
-  if (listing !== undefined) yield* differentDays(stored, copy, listing)
+  if (changes !== undefined) yield* differentDays(stored, copy, changes)
 }
 
 /** Compares the sums of each day with those that the service lists. */
 function* differentDays(
   stored: SumsByDay,
   copy: BrandCopy,
-  { days, fromDate }: Listing,
+  { days, fromDate }: Changes,
 ): Generator<Difference> {
   const pathOf = (endpoint: string, date: string) => monthPath(copy, `${endpoint}/${monthOf(date)}`)
   for (const { endpoint, date, rows, totals, changedAt } of days) {

@@ -1,6 +1,6 @@
+import type { Changes, FetchWindow } from './changes.ts'
 import { monthOf } from './days.ts'
 import { replaceFile, sha256 } from './folder.ts'
-import type { FetchWindow, Listing } from './listing.ts'
 import { mergeMonth, type Part, type SortedRows, sortedRows } from './month.ts'
 import { type Row, readParquet, writeParquet } from './parquet.ts'
 import { type BrandCopy, monthPath, writeState } from './state.ts'
@@ -12,7 +12,7 @@ export class WindowMoved extends Error {}
 
 type Change = {
   readonly stream: Stream
-  readonly listing: Listing
+  readonly changes: Changes
   readonly windows: readonly FetchWindow[]
 }
 
@@ -38,7 +38,7 @@ type Month = Omit<Change, 'windows'> & { readonly month: string; readonly parts:
 async function writeMonth(
   { progress }: Sync,
   copy: BrandCopy,
-  { stream: { endpoint, columns }, listing, month, parts }: Month,
+  { stream: { endpoint, columns }, changes, month, parts }: Month,
 ): Promise<void> {
   const { brandId, state } = copy
   const file = `${endpoint}/${month}`
@@ -53,7 +53,7 @@ async function writeMonth(
   })
   // After a kill before the state is written, the next sync finds another hash and fetches the month again.
   if (rows === 0 || hash === undefined) delete state.files[file]
-  else state.files[file] = { sha256: hash, from: listing.fromDate, through: listing.token ?? '' }
+  else state.files[file] = { sha256: hash, from: changes.fromDate, through: changes.token ?? '' }
   await writeState(copy)
   progress.log('file', { brand: brandId, endpoint, month, rows })
 }

@@ -21,7 +21,7 @@ test('replaces the days of its parts, and keeps the others', async () => {
   ])
 })
 
-test('leaves out rows of days that the listing did not have', async () => {
+test('leaves out rows of days that were not listed', async () => {
   // A window that runs over several months is fetched once.
   const merged = await toArray(mergeMonth(sortedRows(rows('old')), [part(3, 5, rows('new', 1, 3, 6))]))
   expect(merged.map(({ date }) => date)).toEqual(['2026-10-03'])

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { fetchWindows } from '../cli/listing.ts'
+import { fetchWindows } from '../cli/changes.ts'
 import { monthPath, readCopy, writeState } from '../cli/state.ts'
 import { listChanges, openCopy } from '../cli/sync-brand.ts'
 import { fakeApi, META, page } from './fake-api.ts'
@@ -28,9 +28,9 @@ test.for([
   const whole = [{ ...change, date: '2026-10-01', rows, changed_at: '1' }, ...days]
   const { api, requests } = fakeApi(onDisk === undefined ? [page(whole)] : [page(days), page(whole)])
   const copy = await openCopy(brand, brand.brandId)
-  const listing = await listChanges({ api, fromDate: undefined }, copy)
+  const changes = await listChanges({ api, fromDate: undefined }, copy)
   expect(requests.at(-1)?.url.searchParams.get('since')).toBe(null)
-  expect(fetchWindows('visibility', listing, copy.state)).toMatchObject(
+  expect(fetchWindows('visibility', changes, copy.state)).toMatchObject(
     onDisk === undefined ? [] : [{ from: '2026-10-01', to: '2026-10-02', rows: 4 }],
   )
 })

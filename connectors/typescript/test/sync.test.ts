@@ -92,7 +92,7 @@ test('keeps every promise of certify', CONCURRENT, async ({ expect }) => {
 })
 
 test(
-  'sends a request for each page and listing, and restores a file that was deleted',
+  'sends a request for each page and list, and restores a file that was deleted',
   CONCURRENT,
   async ({ expect, onTestFinished }) => {
     const its = await answeredDays(db, { first: FIRST, days: 45 })
@@ -119,8 +119,8 @@ test(
       }),
     )
     const pages = served.flatMap(({ path, rows }) => Array<string>(Math.ceil(rows / 1000)).fill(path))
-    // One listing of the brand has rows. The last one of each brand is empty.
-    const listings = ['/brands', '/changes', '/changes', '/changes']
+    // One list of the brand's changes has rows. The last one of each brand is empty.
+    const lists = ['/brands', '/changes', '/changes', '/changes']
     expect(await sync('--dry-run')).toMatchObject({
       code: 0,
       last: { event: 'dry_run', rows: served.reduce((sum, { rows }) => sum + rows, 0) },
@@ -132,14 +132,14 @@ test(
       last: {
         event: 'done',
         message: expect.any(String),
-        requests: pages.length + listings.length,
+        requests: pages.length + lists.length,
         rows: served.reduce((sum, { rows }) => sum + rows, 0),
       },
-      asked: [...listings, ...pages].sort(),
+      asked: [...lists, ...pages].sort(),
     })
     expect(await sync()).toMatchObject({ last: { rows: 0 }, asked: ['/brands', '/changes', '/changes'] })
     await rm(join(copy, 'endpoint=visibility', `brand=${its.brandId}`, 'month=2026-10.parquet'))
-    expect(await sync()).toMatchObject({ code: 0, asked: [...listings, '/visibility'] })
+    expect(await sync()).toMatchObject({ code: 0, asked: [...lists, '/visibility'] })
     await expectExact(expect, { db, copy, ...its })
   },
 )

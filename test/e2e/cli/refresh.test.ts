@@ -34,13 +34,16 @@ test('verify prints a row that was changed by hand, and refresh --all repairs it
   expect((await run('verify')).code).toBe(0)
 })
 
-test('verify names a day whose listing was changed by hand, and refresh --relist repairs it', async () => {
+test('verify names a day that /changes lists with wrong numbers, and refresh --relist repairs it', async () => {
   await db.query(`update daily.changes set rows = 7 where endpoint = 'visibility' and date = '2026-10-01'`)
   await db.query(`delete from daily.changes where endpoint = 'visibility' and date = '2026-10-02'`)
   const found = await run('verify')
-  expect(found).toMatchObject({ code: 1, stderr: expect.stringMatching(/^2 days differ from the listing/) })
-  expect(found.stdout).toMatch(/^visibility listing .*"date":"2026-10-01","listed":\{"rows":7,/m)
-  expect(found.stdout).toMatch(/^visibility listing .*"date":"2026-10-02","listed":\{"rows":null,/m)
+  expect(found).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^2 days differ from the list of changes/),
+  })
+  expect(found.stdout).toMatch(/^visibility changes .*"date":"2026-10-01","listed":\{"rows":7,/m)
+  expect(found.stdout).toMatch(/^visibility changes .*"date":"2026-10-02","listed":\{"rows":null,/m)
   expect((await run('refresh', '--relist')).stdout).toMatch(/^Listed every day of 1 brand as changed\.$/m)
   expect((await run('verify')).code).toBe(0)
 })

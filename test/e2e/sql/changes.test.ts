@@ -32,7 +32,7 @@ type Listed = {
   readonly totals: string
 }
 
-/** The listing of a brand after a stamp, in its order. */
+/** The changes of a brand after a stamp, in its order. */
 async function listed(brandId: string, since = ''): Promise<Listed[]> {
   const { rows } = await db.query<Listed>(
     `select endpoint, date::text, rows, totals::text from daily.changes
@@ -66,7 +66,7 @@ const daysAfter = (date: string, days: number): string =>
 
 const emptied = ({ rows }: Listed) => rows === 0
 
-describe('the listing of changes', () => {
+describe('the list of changes', () => {
   test('has the number of rows and the sums of a day that changed', async () => {
     const { brandId } = await sample()
     const changes = await listed(brandId)

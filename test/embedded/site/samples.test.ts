@@ -185,7 +185,7 @@ test('samples replace the days of their window, and no other day or brand', asyn
   expect(await inEach((each) => storedRows(each, id))).toEqual(eachHas(expected))
 })
 
-test('samples replace the listing of brands', async () => {
+test('samples replace the brands', async () => {
   const listed = await brand(db, its.org, { name: 'Listed' })
   await inEach((each) => runSample({ ...each, id: 'brands', origin: proxy.url }))
   await db.query('update brands set active = false where id = $1', [listed])

@@ -54,7 +54,7 @@ async function judgePage(tenants: Tenants, holder: Holder, asking: Asking): Prom
   expect([...new Set(marks)], asked).toEqual(days.length > 0 ? mark : [])
 }
 
-async function judgeListing(tenants: Tenants, holder: Holder, path: string): Promise<void> {
+async function judgeBrands(tenants: Tenants, holder: Holder, path: string): Promise<void> {
   const status = statusOf(tenants, holder)
   const answer = await call(path, { key: holder.key })
   const listed = answer.data ?? []
@@ -68,14 +68,14 @@ async function judgeListing(tenants: Tenants, holder: Holder, path: string): Pro
 
 const from = fc.constantFrom(undefined, 500, 400, 181, 91, 90, 3, 0, -1)
 const to = fc.constantFrom(undefined, undefined, 179, 89, 1, 0, -400)
-const path = fc.constantFrom(...endpoints.filter(({ kind }) => kind !== 'listing').map(({ path }) => path))
+const path = fc.constantFrom(...endpoints.filter(({ kind }) => kind !== 'brands').map(({ path }) => path))
 
-/** One request: a key, and the listing or a page of a brand. */
+/** One request: a key, and the brands or a page of a brand. */
 const request = fc
   .record({ holder: place, path, brand: place, own: fc.boolean(), unknown: seldom, from, to, lists: seldom })
   .map(({ holder, path, brand, own, unknown, from, to, lists }) => (tenants: Tenants) => {
     const its = at(tenants.holders, holder)
-    if (lists) return judgeListing(tenants, its, '/brands')
+    if (lists) return judgeBrands(tenants, its, '/brands')
     const near = tenants.brands.filter((each) => reads(its, each))
     const known = at(own && near.length > 0 ? near : tenants.brands, brand)
     return judgePage(tenants, its, { path, brand: unknown ? randomUUID() : known, from, to })

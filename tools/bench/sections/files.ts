@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Emulator } from '../../../emulator/start.ts'
 import { BASE } from '../../../lib/app.ts'
-import type { FileFormat } from '../../../lib/file-format.ts'
+import type { FileFormat } from '../../../lib/file/format.ts'
 import { PAGE_SIZE } from '../../../lib/page/statements.ts'
 import { heaps, peakHeap } from '../../soak/heap.ts'
 import { type BrandYear, withBrandYear } from '../brand-year.ts'

@@ -79,7 +79,7 @@ async function measureRuns(year: BrandYear, copy: Copy): Promise<Table> {
     title: 'A brand-year as a folder of Parquet files',
     columns: ['', 'rows', 'requests', 'least', 'files written', 'MiB written', 'peak memory, MiB'],
     rows,
-    note: `The least: the pages of ${PAGE_SIZE} rows, a listing of the brands and one of the changes, which is repeated after rows were fetched. Verify counts the rows that it reads from the files. Peak memory of the process; goal: below ${MOST_MIB}.`,
+    note: `The least: the pages of ${PAGE_SIZE} rows, a request for the brands and one for the changes, which is repeated after rows were fetched. Verify counts the rows that it reads from the files. Peak memory of the process; goal: below ${MOST_MIB}.`,
   }
 }
 

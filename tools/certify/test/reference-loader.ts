@@ -140,7 +140,7 @@ export function referenceLoader(folder: string, mistakes: readonly Mistake[]): L
   return async (environment) => {
     try {
       const { rows } = await pull(environment, 'brands', {})
-      for (const stream of STREAMS) if (stream.kind === 'listing') store(stream, rows)
+      for (const stream of STREAMS) if (stream.kind === 'brands') store(stream, rows)
       for (const { id } of rows) await sync(environment, String(id))
       return { code: 0, output: '' }
     } catch (error) {

@@ -121,7 +121,7 @@ class BrandStream(DefinedStream):
 
 
 @dataclass(frozen=True)
-class Listing:
+class Changes:
     """Rows of `/changes`, the first day that they reach back to, and the greatest `changed_at`."""
 
     rows: list[Row]
@@ -134,30 +134,30 @@ class ChangesStream(BrandStream):
 
     def __init__(self, tap: Tap, definition: Row) -> None:
         super().__init__(tap, definition)
-        # All streams of a brand share the listing of a run.
+        # All streams of a brand share the changes of a run.
         self._list = lru_cache(maxsize=4)(self._list)
 
     def get_records(self, context: Row) -> Iterator[Row]:
         state = self.get_context_state(context)
-        listing = self.listing(context["brand_id"], state)
-        for row in listing.rows:
+        changes = self.list_changes(context["brand_id"], state)
+        for row in changes.rows:
             yield self.record({**row, **context})
-        if listing.token:
-            state.update(token=listing.token, from_date=listing.from_date)
+        if changes.token:
+            state.update(token=changes.token, from_date=changes.from_date)
 
-    def listing(self, brand_id: str, state: Row) -> Listing:
+    def list_changes(self, brand_id: str, state: Row) -> Changes:
         """Lists what changed since the state's token; all days when the window now reaches further back."""
-        listing = self._list(brand_id, state.get("token"))
-        if listing.from_date < state.get("from_date", listing.from_date):
+        changes = self._list(brand_id, state.get("token"))
+        if changes.from_date < state.get("from_date", changes.from_date):
             return self._list(brand_id, None)
-        return listing
+        return changes
 
-    def _list(self, brand_id: str, since: str | None) -> Listing:
+    def _list(self, brand_id: str, since: str | None) -> Changes:
         rows: list[Row] = []
         for page in self.pages(brandId=brand_id, fromDate=self.config["start_date"], since=since):
             rows += page["data"]
         token = max((row["changed_at"] for row in rows), default=None)
-        return Listing(rows, page["meta"]["fromDate"][:10], token)
+        return Changes(rows, page["meta"]["fromDate"][:10], token)
 
 
 class MetricStream(BrandStream):
@@ -179,13 +179,13 @@ class MetricStream(BrandStream):
 
     def begin_round(self, context: Row, state: Row) -> None:
         """Stores the windows to send, and how many rows of each day the target can hold from now on."""
-        listing = self.changes.listing(context["brand_id"], state)
-        days = {row["date"]: row["rows"] for row in listing.rows if row["endpoint"] == self.endpoint}
+        changes = self.changes.list_changes(context["brand_id"], state)
+        days = {row["date"]: row["rows"] for row in changes.rows if row["endpoint"] == self.endpoint}
         for day, rows in days.items():
             remember(state["rows"], day, max(rows, rows_sent(state["rows"], day)))
-        if listing.token:
+        if changes.token:
             windows = windows_of(days)
-            state["round"] = {"token": listing.token, "from_date": listing.from_date, "windows": windows}
+            state["round"] = {"token": changes.token, "from_date": changes.from_date, "windows": windows}
             self.write_state()
 
     def finish_round(self, context: Row, state: Row) -> Iterator[Row]:
@@ -196,7 +196,7 @@ class MetricStream(BrandStream):
         while left["windows"]:
             first, last = left["windows"][0]
             start = yield from self.send_window(context, state["rows"], first, last)
-            if start > first:  # The plan was lowered after the listing.
+            if start > first:  # The plan was lowered after the days were listed.
                 left["from_date"] = max(left["from_date"], start)
             del left["windows"][0]
             self.write_state()

@@ -44,9 +44,9 @@ class TapExportApi(Tap):
         """Returns a stream for each entry of `streams.json`, in the order in which a brand's are sent."""
         definitions = json.loads(files(__package__).joinpath("streams.json").read_text("utf-8"))
         of_kind = {
-            kind: [d for d in definitions if d["kind"] == kind] for kind in ("listing", "changes", "metric")
+            kind: [d for d in definitions if d["kind"] == kind] for kind in ("brands", "changes", "metric")
         }
-        [brands], [changes] = of_kind["listing"], of_kind["changes"]
+        [brands], [changes] = of_kind["brands"], of_kind["changes"]
         changes_stream = ChangesStream(self, changes)
         metrics = [MetricStream(self, definition, changes_stream) for definition in of_kind["metric"]]
         return [BrandsStream(self, brands), changes_stream, *metrics]

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fetchWindows, listDays } from '../cli/listing.ts'
+import { fetchWindows, listDays } from '../cli/changes.ts'
 import { fakeApi, META, page } from './fake-api.ts'
 
 const STATE = {
@@ -49,7 +49,7 @@ test('joins adjacent days, across months as well', () => {
   ])
 })
 
-test('joins all days of a full listing except around days with rows that are there already', () => {
+test('when all days are listed, joins them except around days with rows that are there already', () => {
   const days: Day[] = [
     ['2026-09-01', 1],
     ['2026-09-30', 1],

@@ -1,5 +1,5 @@
-import { PAGE_SIZE } from './page/statements.ts'
-import type { Budget, Consume } from './rate-limit.ts'
+import { PAGE_SIZE } from '../page/statements.ts'
+import type { Budget, Consume } from '../rate-limit.ts'
 import { sleep } from './sleep.ts'
 
 /** Requests that a file leaves to the client's other requests. */
@@ -8,16 +8,19 @@ const RESERVE = 5
 /** The most requests consumed at once: what a statement of a file costs. */
 const STEP = 5
 
+type FileBudget = {
+  readonly consume: Consume
+  readonly clock: () => Date
+  /** What the file's own request has left. */
+  readonly budget: Budget | null
+}
+
 /**
  * Returns a function that consumes what a file of a number of rows costs in all: one request for each started page,
  * of which the file's own request is the first. It waits for refills of the budget. While the counter is away, it does
- * not wait: a slow counter must not fail an export. `budget` is what the file's own request has left.
+ * not wait: a slow counter must not fail an export.
  */
-export function fileBudget(
-  consume: Consume,
-  clock: () => Date,
-  budget: Budget | null,
-): (rows: number) => Promise<void> {
+export function fileBudget({ consume, clock, budget }: FileBudget): (rows: number) => Promise<void> {
   /** What was left after a consumption, and the time (milliseconds since 1970) of the next refill. */
   const leftOf = ({ allowed, remaining, refillSeconds }: Budget) => ({
     requests: allowed ? remaining : 0,

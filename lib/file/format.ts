@@ -1,5 +1,5 @@
-import type { RowSchema } from './row.ts'
-import { type RowSet, writeCsv, writeCsvHeader, writeNdjson } from './write-rows.ts'
+import type { RowSchema } from '../row.ts'
+import { type RowSet, writeCsv, writeCsvHeader, writeNdjson } from '../write-rows.ts'
 
 /** The formats of a response: JSON pages, or a file with all rows. */
 export const FORMATS = ['json', 'csv', 'ndjson'] as const
@@ -7,7 +7,8 @@ export const FORMATS = ['json', 'csv', 'ndjson'] as const
 export type Format = (typeof FORMATS)[number]
 export type FileFormat = Exclude<Format, 'json'>
 
-export const isFile = (format: Format): format is FileFormat => format !== 'json'
+export const isFile = (format: Format | undefined): format is FileFormat =>
+  format !== undefined && format !== 'json'
 
 /** How a file is written, and its content type. */
 type FileWriter = {

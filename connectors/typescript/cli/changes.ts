@@ -3,7 +3,7 @@ import { addDays, monthOf, type Window } from './days.ts'
 import type { BrandState } from './state.ts'
 
 /** Days whose rows changed since a token, or all days. */
-export type Listing = {
+export type Changes = {
   readonly days: readonly ChangedDay[]
   /** The first day that the plan reached. */
   readonly fromDate: string
@@ -13,7 +13,7 @@ export type Listing = {
   readonly isFull: boolean
 }
 
-/** Days that are fetched in one window, and how many rows the listing says they have. */
+/** Days that are fetched in one window, and how many rows they are listed with. */
 export type FetchWindow = Window & {
   readonly rows: number
   /** The part of each month that has listed days, in ascending order. */
@@ -25,7 +25,7 @@ export async function listDays(
   api: ExportApi,
   window: { readonly brandId: string; readonly fromDate: string | undefined },
   last: Pick<BrandState, 'token' | 'fromDate'>,
-): Promise<Listing> {
+): Promise<Changes> {
   // A day that changes between two pages is listed twice.
   const days = new Map<string, ChangedDay>()
   let { token } = last
@@ -50,8 +50,8 @@ export function isNeeded(state: BrandState, { endpoint, date, rows, changedAt }:
   return file === undefined ? rows > 0 : changedAt > file.through || date < file.from
 }
 
-/** Joins the days of an endpoint that are fetched in one window. In a full listing, days that are not listed have no rows. */
-export function fetchWindows(endpoint: string, { days, isFull }: Listing, state: BrandState): FetchWindow[] {
+/** Joins the days of an endpoint that are fetched in one window. When all days are listed, the others have no rows. */
+export function fetchWindows(endpoint: string, { days, isFull }: Changes, state: BrandState): FetchWindow[] {
   const windows: FetchWindow[] = []
   let last: FetchWindow | undefined
   for (const day of days.filter((day) => day.endpoint === endpoint).sort(byDate)) {

@@ -1,0 +1,80 @@
+import type { RequestContext } from '../app.ts'
+import { HttpError } from '../errors.ts'
+import { FILE_PART } from '../page/statements.ts'
+import type { RequestLog } from '../request-log.ts'
+import { fileBudget } from './budget.ts'
+import { sleep } from './sleep.ts'
+
+/** Rows as they are sent, how many they are, and the key of the last one when others follow. */
+export type Chunk = {
+  readonly bytes: Uint8Array
+  readonly rows: number
+  readonly next: readonly string[] | null
+}
+
+/** Milliseconds before each retry of a statement. */
+const RETRY_PAUSES_MS = [500, 1000, 2000, 4000, 8000]
+
+/** Yields a chunk and those after it, which it reads. Retries a statement that fails with 503. */
+export async function* read(
+  chunk: Chunk,
+  readAfter: (key: readonly string[]) => Promise<Chunk>,
+): AsyncGenerator<Chunk> {
+  for (;;) {
+    yield chunk
+    const { next } = chunk
+    if (next === null) return
+    chunk = await withRetries(() => readAfter(next))
+  }
+}
+
+async function withRetries<Value>(work: () => Promise<Value>): Promise<Value> {
+  for (const pause of RETRY_PAUSES_MS) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof HttpError && error.status === 503)) throw error
+    }
+    await sleep(pause)
+  }
+  return work()
+}
+
+/** Consumes what chunks cost: before they are read, as far as `total`, about how many rows there are, can tell. */
+export async function* paid(
+  chunks: AsyncIterable<Chunk>,
+  { total, context }: { readonly total: number; readonly context: RequestContext },
+): AsyncGenerator<Chunk> {
+  // Runs when the client reads, and so after the budget is known.
+  const consumeFor = fileBudget(context.var)
+  let rows = 0
+  for await (const chunk of chunks) {
+    rows += chunk.rows
+    await consumeFor(rows)
+    yield chunk
+    if (chunk.next !== null) await consumeFor(Math.min(rows + FILE_PART.rows, Math.max(total, rows + 1)))
+  }
+}
+
+/** Passes the bytes on, and writes a line of the log at the end of the file. */
+export async function* logged(chunks: AsyncIterable<Chunk>, log: RequestLog): AsyncGenerator<Uint8Array> {
+  let rows = 0
+  let outcome = 'canceled'
+  let status: number | null = null
+  try {
+    for await (const chunk of chunks) {
+      yield chunk.bytes
+      rows += chunk.rows
+    }
+    outcome = 'complete'
+  } catch (error) {
+    outcome = 'failed'
+    status = error instanceof HttpError ? error.status : 500
+    throw error
+  } finally {
+    const { id, keyId, endpoint, start, subrequests } = log
+    const ms = Math.round(performance.now() - start)
+    const end = { outcome, status, rows, ms, subrequests }
+    console.log(JSON.stringify({ event: 'file', request_id: id, key_id: keyId, endpoint, ...end }))
+  }
+}

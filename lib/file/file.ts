@@ -1,0 +1,66 @@
+import { parseAccept } from 'hono/utils/accept'
+import type { RequestContext, Result } from '../app.ts'
+import type { SizedRowSet } from '../page/sized-rows.ts'
+import type { RowSchema } from '../row.ts'
+import { type Chunk, logged, paid, read } from './chunks.ts'
+import { FILE_WRITERS, type FileFormat } from './format.ts'
+
+export type File = {
+  readonly format: FileFormat
+  /** The file's name, without its extension. */
+  readonly name: string
+  readonly row: RowSchema
+  /** Its first rows. */
+  readonly first: SizedRowSet
+  /** Reads the rows after a key. */
+  readonly readAfter: (key: readonly string[]) => Promise<SizedRowSet>
+}
+
+const encoder = new TextEncoder()
+
+/**
+ * Returns a file as a stream, which reads on when the client does. When rows cannot be read, the stream fails, so that
+ * no client takes a part for the whole.
+ */
+export function fileResult(context: RequestContext, { format, name, row, first, readAfter }: File): Result {
+  const { contentType, writeHeader, writeRows } = FILE_WRITERS[format]
+  // Not a generator: it would hold a part's columns, several times its bytes, while the client reads.
+  const write = (part: SizedRowSet, header = ''): Chunk => ({
+    bytes: encoder.encode(header + writeRows(part)),
+    rows: part.rows,
+    next: part.next,
+  })
+  const chunks = read(write(first, writeHeader(row)), async (key) => write(await readAfter(key)))
+  const total = first.total ?? first.rows
+  return {
+    body: toStream(logged(paid(chunks, { total, context }), context.var.log)),
+    headers: {
+      'Content-Type': contentType,
+      'Content-Disposition': `attachment; filename="${name}.${format}"`,
+      Vary: 'Accept-Encoding',
+      // The runtime compresses a body with this header.
+      ...(acceptsGzip(context) && { 'Content-Encoding': 'gzip' }),
+    },
+    cacheable: false,
+  }
+}
+
+const toStream = (chunks: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> =>
+  new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value } = await chunks.next()
+        if (done) controller.close()
+        else controller.enqueue(value)
+      },
+      cancel: async () => void (await chunks.return(undefined)),
+    },
+    { highWaterMark: 0 },
+  )
+
+/** Whether the client accepts gzip. Cloudflare replaces its `Accept-Encoding` and keeps what it was. */
+function acceptsGzip({ req }: RequestContext): boolean {
+  const { clientAcceptEncoding } = Object.assign({ clientAcceptEncoding: null }, Reflect.get(req.raw, 'cf'))
+  const accepted = clientAcceptEncoding ?? req.header('Accept-Encoding') ?? ''
+  return parseAccept(accepted).some(({ type, q }) => type.toLowerCase() === 'gzip' && q > 0)
+}
