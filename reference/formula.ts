@@ -19,13 +19,6 @@ export const toCode = (side: readonly Term[], { sum, field, round }: Notation): 
 export const fieldsOf = (side: readonly Term[]): string[] =>
   side.flatMap((term) => (typeof term === 'string' ? term : [term.rate, term.of]))
 
-/** The notation of JavaScript and TypeScript. The code needs a function `sum(rows, (row) => …)`. */
-export const javascript = (rows: string): Notation => ({
-  sum: (term) => `sum(${rows}, (row) => ${term})`,
-  field: (name) => `row.${name}`,
-  round: (value) => `Math.round(${value})`,
-})
-
 /** The notation of SQL. */
 export const sql: Notation = {
   sum: (term) => `sum(${term})`,

@@ -63,6 +63,7 @@ export function page({ reference, files }: Page): Html {
     <li>Choose a brand and dates at any endpoint. All code samples use them.</li>
     <li>Send the request. It counts against your rate limit.</li>
   </ol>
+  <p>The code samples print rows. To keep a copy, follow <a href="#changes">/changes</a> as <a href="docs.md">docs.md</a> describes, or use one of the connectors.</p>
   ${description.split('\n\n').map((paragraph) => html`<p>${prose(paragraph, ids)}</p>`)}
 </section>
 <section id="limits" aria-labelledby="limits-title">

@@ -1,12 +1,17 @@
-import { curl } from './samples/curl.ts'
-import { duckdb } from './samples/duckdb.ts'
-import { python } from './samples/python.ts'
-import type { SampleRequest } from './samples/request.ts'
-import { typescript } from './samples/typescript.ts'
+import type { Endpoint } from '../reference/reference.ts'
 
 export type Language = 'curl' | 'python' | 'typescript' | 'sql'
 
-/** The languages of the code samples, in the order of their tabs. */
+/** The request that a code sample sends. */
+export type SampleRequest = {
+  /** Scheme and host of the service. */
+  readonly origin: string
+  readonly endpoint: Endpoint
+  /** Values of the form by parameter, without empty ones and without the cursor. */
+  readonly query: Readonly<Record<string, string>>
+}
+
+/** The languages of the code samples, in the order of their tabs. Each sample prints all rows of a window. */
 export const SAMPLES: Readonly<
   Record<Language, { readonly label: string; readonly write: (request: SampleRequest) => string }>
 > = {
@@ -14,4 +19,115 @@ export const SAMPLES: Readonly<
   python: { label: 'Python', write: python },
   typescript: { label: 'TypeScript', write: typescript },
   sql: { label: 'SQL', write: duckdb },
+}
+
+/** The `User-Agent` of the samples, with what a reader should know about it. */
+export const USER_AGENT = {
+  value: 'my-warehouse/1.0',
+  comment: 'Use your own: equal names behind one address share the rate limit.',
+} as const
+
+/** Value of a required parameter that is not set. */
+const PLACEHOLDER = 'BRAND_ID'
+
+/** Returns the parameters of a sample: those that are set, and placeholders for required ones. */
+function parametersOf({ endpoint, query }: SampleRequest): [name: string, value: string][] {
+  return endpoint.parameters.flatMap(({ name, required }): [string, string][] => {
+    const value = query[name] || (required ? PLACEHOLDER : '')
+    return value === '' ? [] : [[name, value]]
+  })
+}
+
+/** Returns the address of the first page. The encoding leaves no quote in it. */
+export function addressOf(request: SampleRequest): string {
+  const query = new URLSearchParams(parametersOf(request)).toString()
+  return request.origin + request.endpoint.path + (query && `?${query}`)
+}
+
+const fileOf = ({ query, ...request }: SampleRequest, format: string): string =>
+  addressOf({ ...request, query: { ...query, format } })
+
+function curl(request: SampleRequest): string {
+  return `# Requires curl 7.76 or later. Prints a row a line.
+# Set the key first: export EXPORT_API_KEY=svc_live_…
+# User-Agent (-A): ${USER_AGENT.comment}
+curl -sS --fail-with-body --compressed \\
+  '${fileOf(request, 'ndjson')}' \\
+  -H "X-API-Key: $EXPORT_API_KEY" \\
+  -A '${USER_AGENT.value}'`
+}
+
+function python(request: SampleRequest): string {
+  const entries = parametersOf(request).map(([name, value]) => `${text(name)}: ${text(value)}`)
+  return `# Save as pull.py, then run: python3 pull.py
+# Set the key first: export EXPORT_API_KEY=svc_live_…
+import json, os
+from urllib.error import HTTPError
+from urllib.parse import urlencode
+from urllib.request import Request, urlopen
+
+url = "${request.origin}${request.endpoint.path}"
+parameters = {${entries.join(', ')}}
+headers = {
+    "X-API-Key": os.environ["EXPORT_API_KEY"],
+    # ${USER_AGENT.comment}
+    "User-Agent": "${USER_AGENT.value}",
+}
+while True:
+    try:
+        request = Request(f"{url}?{urlencode(parameters)}", headers=headers)
+        with urlopen(request) as response:
+            page = json.load(response)
+    except HTTPError as error:
+        raise SystemExit(f"{error.code}: {error.read().decode()}")
+    for row in page["data"]:
+        print(json.dumps(row))
+    cursor = page.get("pagination", {}).get("nextCursor")
+    if cursor is None:
+        break
+    parameters["cursor"] = cursor`
+}
+
+/** JSON strings are valid Python strings. */
+const text = (value: string): string => JSON.stringify(value)
+
+function typescript(request: SampleRequest): string {
+  return `// Requires Node 22.18, Deno 2.2 or Bun 1.4, or later.
+// Save as pull.mts, then run: node pull.mts
+// Set the key first: export EXPORT_API_KEY=svc_live_…
+const url = new URL('${addressOf(request)}')
+const headers = {
+  'X-API-Key': process.env.EXPORT_API_KEY ?? '',
+  // ${USER_AGENT.comment}
+  'User-Agent': '${USER_AGENT.value}',
+}
+let cursor: string | null
+do {
+  const response = await fetch(url, { headers })
+  if (!response.ok) throw new Error(\`\${response.status}: \${await response.text()}\`)
+  const page = await response.json()
+  for (const row of page.data) console.log(JSON.stringify(row))
+  cursor = page.pagination?.nextCursor ?? null
+  if (cursor !== null) url.searchParams.set('cursor', cursor)
+} while (cursor !== null)`
+}
+
+function duckdb(request: SampleRequest): string {
+  return `-- Requires the duckdb command line 1.5.
+-- Save as pull.sql, then run: duckdb -f pull.sql
+-- Set the key first: export EXPORT_API_KEY=svc_live_…
+.bail on
+CREATE SECRET export_api (
+  TYPE http,
+  SCOPE '${request.origin}',
+  EXTRA_HTTP_HEADERS MAP {
+    'X-API-Key': getenv('EXPORT_API_KEY'),
+    -- ${USER_AGENT.comment}
+    'User-Agent': '${USER_AGENT.value}'
+  }
+);
+SET force_download = true; -- no HEAD request first
+SET errors_as_json = true; -- shows the message of the service
+SET http_retries = 0; -- DuckDB retries every error, 401 as well
+FROM read_csv('${fileOf(request, 'csv')}', header = true);`
 }

@@ -1,7 +1,7 @@
 import { createElement, find, findAll } from '../../charts/elements.ts'
 import type { Row } from '../../charts/formula-sums.ts'
 import { type Endpoint, isPaged } from '../../reference/reference.ts'
-import type { SampleRequest } from '../samples/request.ts'
+import type { SampleRequest } from '../samples.ts'
 import { enableDownload } from './download-button.ts'
 import { formulaChart } from './formula-chart.ts'
 import { showCode } from './highlight.ts'

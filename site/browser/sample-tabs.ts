@@ -1,6 +1,5 @@
 import { find, findAll } from '../../charts/elements.ts'
-import type { SampleRequest } from '../samples/request.ts'
-import { type Language, SAMPLES } from '../samples.ts'
+import { type Language, SAMPLES, type SampleRequest } from '../samples.ts'
 import { showCode } from './highlight.ts'
 
 const isLanguage = (name: string | undefined): name is Language =>

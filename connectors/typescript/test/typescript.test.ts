@@ -10,13 +10,11 @@ import { build } from 'esbuild'
 import { Miniflare } from 'miniflare'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { portOf } from '../../../emulator/port.ts'
-import { SAMPLES } from '../../../site/samples.ts'
 import { startFlakyProxy } from '../../../test/faults/flaky-proxy.ts'
 import { pull } from '../../../test/fixtures/call.ts'
 import { fillDaily } from '../../../test/fixtures/fill-daily.ts'
 import { database, refresh } from '../../../test/fixtures/rows.ts'
 import { scene } from '../../../test/fixtures/scene.ts'
-import { reference } from '../../../test/fixtures/site/reference.ts'
 import { type Tenant, tenant } from '../../../test/fixtures/tenant.ts'
 import manifest from '../package.json' with { type: 'json' }
 
@@ -73,13 +71,6 @@ test.concurrent('publint and arethetypeswrong accept the package', async () => {
   const lint = `publint run ${TARBALL} --strict && attw ${TARBALL} --profile esm-only`
   const packages = LINTERS.map((name) => `--package=${name}`)
   await run('npm', ['exec', '--yes', ...packages, '--', 'sh', '-c', lint], { cwd: folder })
-})
-
-test('the reference page names the package', () => {
-  const [endpoint] = reference.endpoints
-  if (endpoint === undefined) throw new Error('There is no endpoint')
-  const sample = SAMPLES.typescript.write({ origin: 'https://service.example', endpoint, query: {} })
-  expect(sample).toContain(`npm install ./${TARBALL}\n`)
 })
 
 test.concurrent.each([
