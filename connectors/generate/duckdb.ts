@@ -1,4 +1,3 @@
-import { BASE } from '../../lib/app.ts'
 import { sql } from '../../reference/formula.ts'
 import type { ColumnType, Stream } from '../../reference/streams.ts'
 import { figuresOf, toSql } from './formulas.ts'
@@ -45,7 +44,7 @@ function readMacro({ name, endpoint, kind, title, columns }: Stream): string {
   const parameters = [...(isBrands ? [] : ['brand_ids']), ...optional.map((each) => `${each} := null`)]
   const values = ['from_date', 'to_date', 'since'].map((each) => (optional.includes(each) ? each : 'null'))
   const source = isBrands
-    ? `concat(rtrim(getvariable('export_api_url'), '/'), '${BASE}/${endpoint}?format=ndjson')`
+    ? `concat(rtrim(getvariable('export_api_url'), '/'), '/api/export/v1/${endpoint}?format=ndjson')`
     : `export_api_files('${endpoint}', brand_ids, ${values.join(', ')})`
   const fields = columns
     .filter((column) => column.name !== 'brand_id')

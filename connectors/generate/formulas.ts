@@ -1,6 +1,7 @@
-import type { Formula } from '../../lib/operation.ts'
 import { fieldsOf, type Notation, toCode } from '../../reference/formula.ts'
 import type { Stream } from '../../reference/streams.ts'
+
+type Formula = NonNullable<Stream['formula']>
 
 /** A figure of a window: what a stream's formula computes. */
 export type Figure = {

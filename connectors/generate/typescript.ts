@@ -1,10 +1,13 @@
 import document from '../../functions/openapi.json' with { type: 'json' }
-import { camelCase } from '../../reference/camel-case.ts'
 import { firstSentence } from '../../reference/first-sentence.ts'
 import { isPaged, listsChanges, readReference } from '../../reference/reference.ts'
 import type { Stream } from '../../reference/streams.ts'
 import { rowTypes } from '../typescript/row-types.ts'
 import type { Generated } from './generated.ts'
+
+/** Returns an endpoint's name as the client writes it. */
+const camelCase = (name: string): string =>
+  name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
 
 /** Writes the client's types and metrics, and the streams that its command writes as Parquet. */
 export async function typescript(streams: readonly Stream[]): Promise<Generated[]> {
