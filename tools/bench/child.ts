@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 const PEAK_MEMORY = fileURLToPath(new URL('./peak-memory.mjs', import.meta.url))
 
 /** What a process has printed, and its peak memory. */
-export type Finished = { readonly lines: readonly string[]; readonly ms: number; readonly peakMib: number }
+export type Finished = { readonly lines: readonly string[]; readonly peakMib: number }
 
 /** Runs a file as a process of its own. Throws when it fails. */
 export async function runNode(
@@ -14,7 +14,6 @@ export async function runNode(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
 ): Promise<Finished> {
-  const start = performance.now()
   const child = spawn(process.execPath, ['--import', PEAK_MEMORY, file, ...args], {
     env: environment,
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -22,5 +21,5 @@ export async function runNode(
   const [stdout, [code]] = await Promise.all([text(child.stdout), once(child, 'close')])
   if (code !== 0) throw new Error(`${file} exited with ${code}: ${stdout}`)
   const lines = stdout.trim().split('\n')
-  return { lines, ms: performance.now() - start, peakMib: Number(lines.pop()) / 1024 }
+  return { lines, peakMib: Number(lines.pop()) / 1024 }
 }

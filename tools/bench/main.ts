@@ -1,10 +1,10 @@
-import { readdirSync, writeFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { Argument, Command } from 'commander'
 import { run } from '../../cli/run.ts'
 import { UsageError, withDatabase } from '../../drizzle/db/connect.ts'
 import { dropAll } from './database.ts'
 import { machine } from './machine.ts'
-import { markdown, type Section, type Table } from './section.ts'
+import { markdown, type Section } from './section.ts'
 
 const FOLDER = new URL('./sections/', import.meta.url)
 
@@ -14,9 +14,8 @@ const command = new Command('bench')
   .description('Measures what a page, a refresh, a load and a stored row cost, as ratios of one run.')
   .addArgument(new Argument('[section...]', 'the sections to run (default: all)').choices(names))
   .option('--small', 'use a tenth of each volume')
-  .option('--json <file>', 'also write the tables as JSON')
   .parse()
-const { small, json } = command.opts<{ small?: boolean; json?: string }>()
+const { small } = command.opts<{ small?: boolean }>()
 
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.once(signal, () => void dropAll().finally(() => process.exit(1)))
@@ -31,7 +30,6 @@ await run(async () => {
   }
   const on = await withDatabase(machine)
   console.log(`${on}${small ? ' · a tenth of each volume' : ''}\n`)
-  const tables: Table[] = []
   for (const name of command.args.length > 0 ? command.args : names) {
     const { section }: { section: Section } = await import(new URL(`${name}.ts`, FOLDER).href)
     const found = await section({
@@ -40,7 +38,5 @@ await run(async () => {
       report: (progress) => console.error(`${name}: ${progress}`),
     })
     for (const table of found) console.log(`${markdown(table)}\n`)
-    tables.push(...found)
   }
-  if (json) writeFileSync(json, `${JSON.stringify({ machine: on, tables }, null, 2)}\n`)
 })

@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg'
-import { addBrand, type Tenant } from './tenant.ts'
+import { addBrand } from './tenant.ts'
 import { LAST_DAY } from './volume.ts'
 
 const BRANDS = 22
@@ -17,7 +17,7 @@ const ROWS_PER_DAY = { large: 1_250, others: 1_500 }
  */
 export async function fillMillion(
   client: ClientBase,
-  { organizationId }: Tenant,
+  organizationId: string,
   sized: (full: number) => number,
 ): Promise<string> {
   const brandIds: string[] = []

@@ -1,20 +1,41 @@
-import { createGunzip } from 'node:zlib'
+import { randomUUID } from 'node:crypto'
 import type { Dispatcher } from 'undici'
+import { BASE } from '../../lib/app.ts'
 import type { FileFormat } from '../../lib/file/format.ts'
-import type { HttpRequest } from './http.ts'
+import { FIRST_DAY } from './million.ts'
+import { LAST_DAY } from './volume.ts'
 
-/** How rows of a year are requested: the first page's path, and the headers of every request. */
-export type Year = Required<HttpRequest> & { readonly client: Dispatcher }
+/** How a brand's rows of a year are requested: the first page's path, and the headers of every request. */
+export type Year = {
+  readonly client: Dispatcher
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+}
 
-/** Requests page after page, each by the link in the one before. */
-export async function pull({ client, path, headers }: Year, use?: (body: Buffer) => void): Promise<void> {
-  for (let next: string | undefined = path; next !== undefined; ) {
-    const response: Dispatcher.ResponseData = await client.request({ path: next, method: 'GET', headers })
-    const body = Buffer.from(await response.body.arrayBuffer())
-    if (response.statusCode !== 200) throw new Error(`${next} returned ${response.statusCode}`)
-    use?.(body)
-    const link = /<(.+?)>/.exec(String(response.headers.link))?.[1]
-    next = link?.slice(new URL(link).origin.length)
+export const yearOf = (
+  client: Dispatcher,
+  { brandId, key }: { readonly brandId: string; readonly key: string },
+): Year => ({
+  client,
+  path: `${BASE}/citation-share?brandId=${brandId}&fromDate=${FIRST_DAY}&toDate=${LAST_DAY}`,
+  headers: { 'X-API-Key': key, 'User-Agent': randomUUID() },
+})
+
+/** Requests one page. Returns the path of the next one, which its `Link` header has. Throws on any status but 200. */
+export async function requestPage({ client, path, headers }: Year): Promise<string | undefined> {
+  const response = await client.request({ path, method: 'GET', headers })
+  const body = await response.body.text()
+  if (response.statusCode !== 200) throw new Error(`${path} returned ${response.statusCode}: ${body}`)
+  const link = /<(.+?)>/.exec(String(response.headers.link))?.[1]
+  return link?.slice(new URL(link).origin.length)
+}
+
+/** Requests page after page. Yields the path of each. */
+export async function* pages(year: Year): AsyncGenerator<string> {
+  for (let path: string | undefined = year.path; path !== undefined; ) {
+    const next = await requestPage({ ...year, path })
+    yield path
+    path = next
   }
 }
 
@@ -22,11 +43,10 @@ export const ENCODINGS = ['identity', 'gzip'] as const
 
 type Download = { readonly format: FileFormat; readonly encoding?: (typeof ENCODINGS)[number] }
 
-/** Receives the rows as a file. `use` gets its bytes without their compression. */
+/** Receives the rows as a file. */
 export async function download(
   { client, path, headers }: Year,
   { format, encoding = 'identity' }: Download,
-  use?: (bytes: Buffer) => void,
 ): Promise<void> {
   const response = await client.request({
     path: `${path}&format=${format}`,
@@ -34,8 +54,5 @@ export async function download(
     headers: { ...headers, 'Accept-Encoding': encoding },
   })
   if (response.statusCode !== 200) throw new Error(`${path} returned ${response.statusCode}`)
-  const isCompressed = response.headers['content-encoding'] === 'gzip'
-  if (isCompressed !== (encoding === 'gzip')) throw new Error('The file has another encoding')
-  const bytes = isCompressed && use ? response.body.pipe(createGunzip()) : response.body
-  for await (const chunk of bytes) use?.(chunk)
+  for await (const _ of response.body);
 }

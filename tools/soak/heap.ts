@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { request } from 'undici'
+import type { Emulator } from '../../emulator/start.ts'
 import { BASE } from '../../lib/app.ts'
 
-type Inspected = { readonly url: string; readonly inspector: string }
+type Inspected = Pick<Emulator, 'url' | 'inspectorUrl'>
 
 /** Collects the garbage of the Workers of some paths, and returns the MiB of each heap. */
 export async function heaps(
@@ -17,16 +18,8 @@ export async function heaps(
   return sizes
 }
 
-/**
- * Returns the most MiB of a Worker's heap during some work that starts without garbage: garbage included, unless it is
- * collected before each look.
- */
-export function peakHeap(
-  service: Inspected,
-  path: string,
-  work: () => Promise<unknown>,
-  isCollected = false,
-): Promise<number> {
+/** Returns the most MiB of a Worker's heap during some work. Garbage is collected before each look. */
+export function peakHeap(service: Inspected, path: string, work: () => Promise<unknown>): Promise<number> {
   const url = service.url + BASE + path
   return inspect(service, path, async (socket) => {
     let peak = await collected(socket, url)
@@ -34,19 +27,19 @@ export function peakHeap(
     const working = work().finally(() => {
       isWorking = false
     })
-    while (isWorking) peak = Math.max(peak, await (isCollected ? collected(socket, url) : heapOf(socket)))
+    while (isWorking) peak = Math.max(peak, await collected(socket, url))
     await working
-    return Math.max(peak, await heapOf(socket))
+    return peak
   })
 }
 
 /** Connects to the debugger of a path's Worker. */
 async function inspect(
-  { inspector }: Inspected,
+  { inspectorUrl }: Inspected,
   path: string,
   use: (socket: WebSocket) => Promise<number>,
 ): Promise<number> {
-  const { body } = await request(new URL('/json', inspector))
+  const { body } = await request(new URL('/json', inspectorUrl))
   const targets = (await body.json()) as { id: string; webSocketDebuggerUrl: string }[]
   const target = targets.find(({ id }) => id === `core:user:${path.slice(1)}`)
   if (target === undefined) throw new Error(`The inspector has no Worker for ${path}`)

@@ -6,6 +6,7 @@ import { run } from '../../cli/run.ts'
 import { UsageError } from '../../drizzle/db/connect.ts'
 import { refreshAll } from '../../drizzle/db/refresh.ts'
 import { verify } from '../../drizzle/db/verify.ts'
+import { startEmulator } from '../../emulator/start.ts'
 import { inDatabase } from '../bench/database.ts'
 import { figure, markdown } from '../bench/section.ts'
 import { addBrand, addTenant } from '../bench/tenant.ts'
@@ -14,7 +15,6 @@ import { fill } from '../bench/volume.ts'
 import { DAYS, edit, refresh, revoke } from './changes.ts'
 import { type BrandKey, logFailure, noResults, soakClient } from './clients.ts'
 import { heaps } from './heap.ts'
-import { startService } from './service.ts'
 
 const options = new Command('soak')
   .description(
@@ -43,8 +43,19 @@ async function soak(client: pg.Client, databaseUrl: string, redisUrl: string): P
   console.error('adding data')
   const keys = await addData(client)
   const paths = (await findOperations()).filter(({ kind }) => kind === 'metric').map(({ path }) => path)
-  const service = await startService(databaseUrl, redisUrl)
-  const { url, events } = service
+  const events = new Map<string, number>()
+  const service = await startEmulator({
+    host: '127.0.0.1',
+    port: 0,
+    inspectorPort: 0,
+    databaseUrl,
+    redisUrl,
+    onLog: (line) => {
+      const event = /^\{"event":"(\w+)"/.exec(line)?.[1] ?? ''
+      events.set(event, (events.get(event) ?? 0) + 1)
+    },
+  })
+  const { url } = service
   const results = noResults()
   const clients = Array.from({ length: options.clients }, () => soakClient({ url, keys, paths, results }))
   try {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { refreshAll } from '../../../drizzle/db/refresh.ts'
-import { type Emulator, startEmulator } from '../../../emulator/start.ts'
+import { startEmulator } from '../../../emulator/start.ts'
 import { inDatabase } from '../database.ts'
-import { figure, type Section, type Setting, type Table } from '../section.ts'
+import { figure, type Section } from '../section.ts'
 import { addTenant } from '../tenant.ts'
 import { median } from '../timing.ts'
 import { addBrands, LAST_DAY } from '../volume.ts'
@@ -22,12 +22,8 @@ const GOAL_S = 60
 /** Milliseconds between two changes whose arrival is timed. */
 const PROBE_MS = 13_000
 
-const QUIET_BRANDS = 3000
-
-/** How long a change takes to be served: under steady writing, and when many brands change at once. */
-export const section: Section = async (setting) => [await underLoad(setting), await manyBrands(setting)]
-
-const underLoad = ({ serverUrl, sized, report }: Setting): Promise<Table> =>
+/** How long a change takes to be served, under steady writing. */
+export const section: Section = ({ serverUrl, sized, report }) =>
   inDatabase(serverUrl, async (client, url) => {
     report(`${BRANDS} brands of 60 days`)
     const { organizationId } = await addTenant(client)
@@ -36,7 +32,14 @@ const underLoad = ({ serverUrl, sized, report }: Setting): Promise<Table> =>
     await refreshAll(client)
     await client.query('vacuum analyze')
 
-    return withService(url, true, async () => {
+    const service = await startEmulator({
+      host: '127.0.0.1',
+      port: 0,
+      databaseUrl: url,
+      latencyMs: LATENCY_MS,
+      onLog: (line) => console.error(line),
+    })
+    try {
       const db = new pg.Pool({ connectionString: url, max: 12 })
       const rows = []
       for (const [n, rate] of RATES.entries()) {
@@ -57,69 +60,24 @@ const underLoad = ({ serverUrl, sized, report }: Setting): Promise<Table> =>
         if (times.some((each) => median(each) > GOAL_S)) break
       }
       await db.end()
-      return {
-        title: `Seconds until a change is served, while answers are written to ${BRANDS} brands`,
-        columns: ['answers a second', 'late citation, median', 'longest', 'renamed brand, median', 'longest'],
-        rows,
-        note: `Goal: medians of ${GOAL_S} at ${RATES[0]}. Steps of ${figure(sized(MINUTES.first))} and ${figure(sized(MINUTES.next))} minutes, until a median is longer. The citation is of last month, the brand has 60 days. The database is ${LATENCY_MS} ms away, and the scheduled Worker runs every minute, with two lanes.`,
-      }
-    })
+      return [
+        {
+          title: `Seconds until a change is served, while answers are written to ${BRANDS} brands`,
+          columns: [
+            'answers a second',
+            'late citation, median',
+            'longest',
+            'renamed brand, median',
+            'longest',
+          ],
+          rows,
+          note: `Goal: medians of ${GOAL_S} at ${RATES[0]}. Steps of ${figure(sized(MINUTES.first))} and ${figure(sized(MINUTES.next))} minutes, until a median is longer. The citation is of last month, the brand has 60 days. The database is ${LATENCY_MS} ms away, and the scheduled Worker runs every minute, with two lanes.`,
+        },
+      ]
+    } finally {
+      await service.close()
+    }
   })
-
-const manyBrands = ({ serverUrl, report }: Setting): Promise<Table> =>
-  inDatabase(serverUrl, async (client, url) => {
-    report(`${figure(QUIET_BRANDS)} brands with a new answer each`)
-    const { organizationId } = await addTenant(client)
-    await client.query(
-      `with brand as (
-         insert into brands (organization_id, name, display_name, url, site_url)
-         select $1, 'Brand ' || n, 'Brand ' || n, '', '' from generate_series(1, $2::int) as n returning id
-       ) insert into prompts (brand_id, text) select id, 'Which is best?' from brand`,
-      [organizationId, QUIET_BRANDS],
-    )
-    await client.query(`insert into models values ('model-0', 'Provider')`)
-    await client.query(`insert into markets values (md5('market0')::uuid, 'Market')`)
-    const { rows: brands } = await client.query<{ id: string }>('select id from brands order by random()')
-    for (const { id } of brands) await writeAnswer(client, id)
-    return withService(url, false, async (service) => {
-      const start = Date.now()
-      const { neon } = service.subrequests()
-      await service.runCron('refresh')
-      const seconds = (Date.now() - start) / 1000
-      const { rows } = await client.query<{ served: number; left: number }>(
-        `select (select count(distinct brand_id)::int from daily.visibility) as served,
-           (select count(*)::int from daily.refresh_queue) as left`,
-      )
-      return {
-        title: `One run of the scheduled Worker after ${figure(QUIET_BRANDS)} brands got a new answer each`,
-        columns: ['brands served', 'days left', 'requests to Neon', 'seconds'],
-        rows: [
-          [rows[0]?.served ?? 0, rows[0]?.left ?? 0, service.subrequests().neon - neon, Math.round(seconds)],
-        ],
-        note: `Goal: all served within a minute. The database is ${LATENCY_MS} ms away.`,
-      }
-    })
-  })
-
-async function withService<Result>(
-  databaseUrl: string,
-  crons: boolean,
-  work: (service: Emulator) => Promise<Result>,
-): Promise<Result> {
-  const service = await startEmulator({
-    host: '127.0.0.1',
-    port: 0,
-    databaseUrl,
-    latencyMs: LATENCY_MS,
-    crons,
-    onLog: (line) => console.error(line),
-  })
-  try {
-    return await work(service)
-  } finally {
-    await service.close()
-  }
-}
 
 /** Writes answers at a steady rate, with one statement per table, until `end`. Returns their number. */
 async function writeAnswers(
@@ -143,7 +101,7 @@ async function writeAnswers(
   return written
 }
 
-async function writeAnswer(db: pg.Pool | pg.ClientBase, brandId: string): Promise<void> {
+async function writeAnswer(db: pg.Pool, brandId: string): Promise<void> {
   const { rows } = await db.query<{ id: string }>(
     `insert into answers (prompt_id, model_id, market_id, answered_at)
      select (array_agg(id))[1 + floor(random() * count(*))], 'model-0', md5('market0')::uuid, now()

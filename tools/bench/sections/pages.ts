@@ -1,12 +1,12 @@
 import type { Client } from 'pg'
 import { refreshAll } from '../../../drizzle/db/refresh.ts'
 import { inDatabase } from '../database.ts'
-import { walk } from '../pages.ts'
 import { figure, type Section, type Setting } from '../section.ts'
+import { withService } from '../service.ts'
 import { addBrand, addTenant } from '../tenant.ts'
 import { alternateTimes, timed } from '../timing.ts'
 import { fillCitations } from '../volume.ts'
-import { type Service, startService } from '../workerd.ts'
+import { pages as requestPages, yearOf } from '../year.ts'
 
 const DAYS = 90
 const ROUNDS = { stored: 200, view: 3 }
@@ -44,23 +44,23 @@ async function prepare(client: Client, databaseUrl: string, answers: number): Pr
   await client.query('vacuum analyze')
   await refreshAll(client)
   await client.query('vacuum analyze')
-  const service = await startService(databaseUrl, undefined)
   // The statement of each full page, as the Worker sent it.
-  const statements: Service['neon']['sent'][] = []
-  let rows = 0
-  for await (const page of walk(service.url, { brandId, key })) {
-    rows += page.rows.length
-    statements.push(service.neon.sent)
-  }
-  await service.close()
+  const statements = await withService({ databaseUrl }, async ({ pool, state }) => {
+    const sent: (typeof state.sent)[] = []
+    for await (const _ of requestPages(yearOf(pool, { brandId, key }))) sent.push(state.sent)
+    return sent
+  })
+  const { rowCount } = await client.query('select from daily.citation_share where brand_id = $1', [brandId])
   const full = statements.slice(0, -1)
-  const replay = (sent: Service['neon']['sent'] | undefined) => () =>
-    timed(() => client.query({ text: sent?.query ?? '', values: sent?.params ?? [], rowMode: 'array' }))
+  const replay = (sent: (typeof statements)[number] | undefined) => () =>
+    timed(() =>
+      client.query({ text: sent?.query ?? '', values: [...(sent?.params ?? [])], rowMode: 'array' }),
+    )
   const view = `select date, url, domain, is_owned, citations, owned_citations from metrics.citation_share
     where brand_id = $1 order by 1, 2 limit 1001`
   return {
     answers,
-    rows,
+    rows: rowCount ?? 0,
     pages: {
       first: replay(full[0]),
       middle: replay(full[Math.floor(full.length / 2)]),

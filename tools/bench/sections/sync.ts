@@ -1,18 +1,12 @@
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { bundleCommand } from '../../../connectors/typescript/build.ts'
 import { PAGE_SIZE } from '../../../lib/page/statements.ts'
 import { type BrandYear, listDays, withBrandYear } from '../brand-year.ts'
 import { type Finished, runNode } from '../child.ts'
-import { FIRST_DAY } from '../million.ts'
 import type { Section, Table } from '../section.ts'
-import { alternateTimes } from '../timing.ts'
-import { LAST_DAY } from '../volume.ts'
 
-const PLAIN_FETCH = fileURLToPath(new URL('../plain-fetch.ts', import.meta.url))
-const ROUNDS = 3
 const MOST_MIB = 200
 /** In a month of 31 days. */
 const CHANGED_DAY = '2026-10-15'
@@ -26,7 +20,7 @@ export const section: Section = (setting) =>
     try {
       await mkdir(copy.folder)
       await bundleCommand(command)
-      return [await measureRuns(year, copy), await compareTimes(year, copy)]
+      return [await measureRuns(year, copy)]
     } finally {
       await rm(work, { recursive: true })
     }
@@ -90,29 +84,6 @@ async function changeDay({ client, brandId }: BrandYear): Promise<void> {
     [brandId, CHANGED_DAY],
   )
   await listDays(client, { brandId, first: CHANGED_DAY, last: CHANGED_DAY })
-}
-
-async function compareTimes(year: BrandYear, copy: Copy): Promise<Table> {
-  copy.report(`${ROUNDS} rounds of fetches`)
-  const ms = await alternateTimes(
-    {
-      sync: async () => {
-        await rm(copy.folder, { recursive: true })
-        return (await sync(year, copy)).ms
-      },
-      plain: async () => {
-        const window = [year.brandId, FIRST_DAY, LAST_DAY]
-        return (await runNode(PLAIN_FETCH, window, environmentOf(year))).ms
-      },
-    },
-    ROUNDS,
-  )
-  return {
-    title: 'Time of a first sync',
-    columns: ['', 'relative to the client fetching the same pages'],
-    rows: [['first sync', ms('sync') / ms('plain')]],
-    note: `Medians of ${ROUNDS} alternating rounds, no distance, with a budget that always has requests left. The client drops the rows.`,
-  }
 }
 
 const sync = (year: BrandYear, { command, folder }: Copy): Promise<Finished> =>
