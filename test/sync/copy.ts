@@ -20,7 +20,8 @@ export async function sync(get: Get, copy: Copy): Promise<void> {
     const { rows: changes } = await pull(get, '/changes', { brandId, since: copy.since })
     const last = changes.at(-1)
     if (last === undefined) return
-    for (const { endpoint, dates } of windowsOf(changes)) {
+    for (const [endpoint, listed] of Map.groupBy(changes, (change) => String(change.endpoint))) {
+      const dates = listed.map(({ date }) => String(date)).sort()
       const window = { fromDate: dates[0], toDate: dates.at(-1) }
       const { rows, first } = await pull(get, `/${endpoint}`, { brandId, ...window })
       for (const date of dates) {
@@ -40,17 +41,4 @@ export async function pull(get: Get, path: string, query: Query): Promise<{ rows
   if (pagination.nextCursor === null) return { rows: [...data], first: String(meta.fromDate).slice(0, 10) }
   const rest = await pull(get, path, { ...query, cursor: pagination.nextCursor })
   return { ...rest, rows: [...data, ...rest.rows] }
-}
-
-/** Joins adjacent days of an endpoint. A day may be listed twice: it changed between two pages. */
-function windowsOf(changes: readonly Row[]): { endpoint: string; dates: string[] }[] {
-  const windows: { endpoint: string; dates: string[] }[] = []
-  for (const key of [...new Set(changes.map(dayKey))].sort()) {
-    const [endpoint = '', date = ''] = key.split(' ')
-    const open = windows.at(-1)
-    const isNext = Date.parse(date) - Date.parse(open?.dates.at(-1) ?? '') === 86_400_000
-    if (open?.endpoint === endpoint && isNext) open.dates.push(date)
-    else windows.push({ endpoint, dates: [date] })
-  }
-  return windows
 }
