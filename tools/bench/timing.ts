@@ -35,11 +35,11 @@ export async function alternate<Measure>(
   return (name, value) => median((results.get(name) ?? []).map(value))
 }
 
-/** Measurements of milliseconds. */
-export type Timers = Readonly<Record<string, () => Promise<number>>>
-
 /** Like {@link alternate}, for measurements that are numbers. */
-export async function alternateTimes(timers: Timers, rounds: number): Promise<(name: string) => number> {
+export async function alternateTimes(
+  timers: Readonly<Record<string, () => Promise<number>>>,
+  rounds: number,
+): Promise<(name: string) => number> {
   const middle = await alternate(timers, rounds)
   return (name) => middle(name, (ms) => ms)
 }

@@ -3,7 +3,7 @@ import { withClient } from '../../../drizzle/db/connect.ts'
 import { logAll, refreshAll } from '../../../drizzle/db/refresh.ts'
 import { metricsOf } from '../../../drizzle/db/verify.ts'
 import { inDatabase } from '../database.ts'
-import { figure, type Setting, type Table } from '../section.ts'
+import { figure, type Section, type Table } from '../section.ts'
 import { addTenant } from '../tenant.ts'
 import { alternateTimes, timed } from '../timing.ts'
 import { addBrands } from '../volume.ts'
@@ -13,7 +13,7 @@ const DAYS = 30
 const ROUNDS = 3
 
 /** What two lanes gain over many brands. */
-export const brands = ({ serverUrl, sized, report }: Setting): Promise<Table> =>
+export const section: Section = ({ serverUrl, sized, report }) =>
   inDatabase(serverUrl, (client, url) =>
     withClient(url, async (second) => {
       report(`${BRANDS} brands of ${DAYS} days`)
@@ -22,7 +22,7 @@ export const brands = ({ serverUrl, sized, report }: Setting): Promise<Table> =>
       await addBrands(client, { organizationId, count: BRANDS, ...volume })
       await client.query('vacuum analyze')
       report('one lane and two')
-      return lanes(client, second)
+      return [await lanes(client, second)]
     }),
   )
 

@@ -1,5 +1,5 @@
 import { inDatabase } from '../database.ts'
-import { figure, type Setting, type Table } from '../section.ts'
+import { figure, type Section } from '../section.ts'
 import { addBrand, addTenant } from '../tenant.ts'
 import { alternate, timed } from '../timing.ts'
 import { fill, TABLES } from '../volume.ts'
@@ -7,7 +7,7 @@ import { fill, TABLES } from '../volume.ts'
 const ROUNDS = 8
 
 /** What the triggers cost when data is loaded, and what it costs to resolve their log. */
-export const load = ({ serverUrl, sized, report }: Setting): Promise<Table> =>
+export const section: Section = ({ serverUrl, sized, report }) =>
   inDatabase(serverUrl, async (client) => {
     const { organizationId } = await addTenant(client)
     const staged = TABLES.map((table) => `create table staged.${table} (like ${table} including defaults)`)
@@ -32,27 +32,21 @@ export const load = ({ serverUrl, sized, report }: Setting): Promise<Table> =>
         { with: () => measure(withTriggers), without: () => measure(withoutTriggers) },
         ROUNDS,
       )
-      const ms = middle('with', (load) => load.ms)
       rows.push([
         `${figure(answers)} answers ${name}`,
-        ms / middle('without', (load) => load.ms),
+        middle('with', ({ ms }) => ms) / middle('without', ({ ms }) => ms),
         middle('with', ({ logged }) => logged / answers),
         middle('with', ({ resolve, logged }) => (resolve / logged) * 10_000),
-        middle('with', ({ resolve }) => resolve / ms),
       ])
     }
-    return {
-      title: 'What a load costs',
-      columns: [
-        'load',
-        'with triggers, to without',
-        'log rows per answer',
-        'ms to resolve 10,000',
-        'to the load',
-      ],
-      rows,
-      note: `Goal: at most 1.2 in bulk, and 2.5 row by row inside the server. Medians of ${ROUNDS} alternating rounds.`,
-    }
+    return [
+      {
+        title: 'What a load costs',
+        columns: ['load', 'with triggers, to without', 'log rows per answer', 'ms to resolve 10,000'],
+        rows,
+        note: `Goal: at most 1.2 in bulk, and 2.5 row by row inside the server. Medians of ${ROUNDS} alternating rounds.`,
+      },
+    ]
   })
 
 const withTriggers = 'select daily.create_triggers(base, source) from daily.untracked_tables()'
