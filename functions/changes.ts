@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { dailyChanges } from '../drizzle/refresh/changes.ts'
 import { paged } from '../lib/paged.ts'
-import { count, day, numbers, pathSegment, preciseInstant } from '../lib/schemas.ts'
+import { count, day, digest, numbers, pathSegment, preciseInstant } from '../lib/schemas.ts'
 import { EVERY_DAY } from '../lib/window.ts'
 
 export const ChangeRow = z.object({
@@ -10,6 +10,9 @@ export const ChangeRow = z.object({
   rows: count('Rows that the endpoint serves for this day. 0 when the day has emptied.'),
   totals: numbers(
     "Sum over the day's rows of each field with `x-aggregation: sum` in the endpoint's schema. All 0 when the day has emptied.",
+  ),
+  digest: digest(
+    "Proves the day's rows: the bitwise XOR of their numbers, as 15 hex digits. A row's number is the first 15 hex digits of the MD5 of its text in UTF-8. Its text is its fields in the order of the endpoint, joined by U+001F: dates and text as they are, counts as digits, rates and weights with four decimals, booleans as true and false, null as \\N. 000000000000000 when the day has emptied.",
   ),
   changed_at: preciseInstant(
     "Time at which the day's rows last changed, with microseconds. Can be ahead of your clock: store and compare it as text.",
@@ -23,7 +26,7 @@ export default paged({
 changes stays equal to the service. Rows are in the order of \`changed_at\`. To
 sync, send the greatest \`changed_at\` that you stored as \`since\`, and read all pages. Request the listed days from
 their endpoints, and replace them whole in your copy. Then store the greatest \`changed_at\` that you received. Repeat until
-no row is listed: \`rows\` and \`totals\` of the latest change of a day are then those of your copy.`,
+no row is listed: \`rows\`, \`totals\` and \`digest\` of the latest change of a day are then those of your copy.`,
   row: ChangeRow,
   primaryKey: ['endpoint', 'date'],
   rows: dailyChanges,

@@ -39,6 +39,10 @@ export const rate = (description: string) =>
 export const weight = (description: string) =>
   z.number().check(z.gte(0), z.meta({ description: `${description} Has four decimals.`, ...ADDS_UP }))
 
+/** A digest of 60 bits as lower-case hex digits. */
+export const digest = (description: string) =>
+  z.string().check(z.regex(/^[0-9a-f]{15}$/), z.meta({ description }))
+
 /** An object of numbers. */
 export const numbers = (description: string) =>
   z.record(z.string(), z.number()).check(z.meta({ description }))

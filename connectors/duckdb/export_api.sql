@@ -210,6 +210,7 @@ select
   date,
   rows,
   totals,
+  digest,
   changed_at
 from read_json(
   export_api_files('changes', brand_ids, null, null, since),
@@ -219,6 +220,7 @@ from read_json(
     "date": 'date',
     "rows": 'bigint',
     "totals": 'json',
+    "digest": 'varchar',
     "changed_at": 'timestamp'
   }
 );

@@ -8,8 +8,8 @@ export type Extent = {
 }
 
 /**
- * A row that only the view has (`missing`) or only the daily table (`wrong`), or a day whose `listed` rows and totals are
- * not those that are `stored`.
+ * A row that only the view has (`missing`) or only the daily table (`wrong`), or a day whose `listed` rows, totals or
+ * digest are not those that are `stored`.
  */
 export type Difference = {
   readonly metric: string
@@ -77,12 +77,12 @@ async function compareChanges(client: ClientBase, part: Part): Promise<Differenc
      select $4 as metric, 'changes' as kind, false as waiting, jsonb_build_object(
        'brand_id', brand_id,
        'date', date,
-       'listed', jsonb_build_object('rows', listed.rows, 'totals', listed.totals),
-       'stored', jsonb_build_object('rows', stored.rows, 'totals', stored.totals)
+       'listed', jsonb_build_object('rows', listed.rows, 'totals', listed.totals, 'digest', listed.digest),
+       'stored', jsonb_build_object('rows', stored.rows, 'totals', stored.totals, 'digest', stored.digest)
      ) as row
      from daily.summarize($4, array(select $1::uuid from days), array(select date from days)) as stored
      left join listed using (brand_id, date)
-     where (listed.rows, listed.totals::text) is distinct from (stored.rows, stored.totals::text)
+     where (listed.rows, listed.totals::text, listed.digest) is distinct from (stored.rows, stored.totals::text, stored.digest)
      order by date`,
     [brandId, from, to, metric],
   )

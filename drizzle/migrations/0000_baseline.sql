@@ -35,6 +35,7 @@ CREATE TABLE "daily"."changes" (
 	"date" date NOT NULL,
 	"rows" integer NOT NULL,
 	"totals" json NOT NULL,
+	"digest" text COLLATE "C" NOT NULL,
 	"changed_at" text COLLATE "C" NOT NULL,
 	CONSTRAINT "changes_endpoint_date_brand_id_pk" PRIMARY KEY("endpoint","date","brand_id")
 );

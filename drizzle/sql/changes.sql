@@ -1,17 +1,24 @@
 -- daily.changes lists when the stored rows of each brand, endpoint and day last changed.
 
--- Returns the number of stored rows of some days of one metric, and the sums of their fields that add up.
+-- Returns the number of stored rows of some days of one metric, the sums of their fields that add up, and their digest
+-- (docs/specification.md, Digest). A field's text is as the pages send it.
 create or replace function daily.summarize(of_metric text, brand_ids uuid[], dates date[])
-returns table (brand_id uuid, date date, rows integer, totals json)
-language plpgsql stable set search_path = pg_catalog, pg_temp as $function$
+returns table (brand_id uuid, date date, rows integer, totals json, digest text)
+language plpgsql stable set search_path = pg_catalog, pg_temp set datestyle = iso as $function$
 begin
   return query execute (
     select format(
-      'select day.brand_id, day.date, count(stored.date)::int, %s::json
+      'select day.brand_id, day.date, count(stored.date)::int, %s::json, lpad(to_hex(coalesce(
+         bit_xor((''x'' || left(md5(convert_to(array_to_string(array[%s], chr(31), ''\N''), ''UTF8'')), 15))::bit(60)::bigint)
+           filter (where stored.date is not null),
+         0)), 15, ''0'')
        from unnest($1, $2) as day (brand_id, date)
        left join daily.%I as stored on stored.brand_id = day.brand_id and stored.date = day.date
        group by day.brand_id, day.date',
-      row_schemas.totals, metric)
+      row_schemas.totals,
+      (select string_agg(format('stored.%I::text', field), ', ' order by place)
+       from unnest(fields) with ordinality as sent (field, place)),
+      metric)
     from daily.row_schemas where metric = of_metric)
   using brand_ids, dates;
 end
@@ -37,13 +44,13 @@ begin
     on conflict (single) do update set last = greatest(clock_timestamp(), changes_clock.last + interval '1 microsecond')
     returning to_char(last at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as changed_at
   )
-  insert into daily.changes (brand_id, endpoint, date, rows, totals, changed_at)
-  select summary.brand_id, endpoint, summary.date, summary.rows, summary.totals, stamp.changed_at
+  insert into daily.changes (brand_id, endpoint, date, rows, totals, digest, changed_at)
+  select summary.brand_id, endpoint, summary.date, summary.rows, summary.totals, summary.digest, stamp.changed_at
   from summary
   cross join stamp
   order by summary.brand_id, endpoint, summary.date
   on conflict (brand_id, endpoint, date) do update
-  set rows = excluded.rows, totals = excluded.totals, changed_at = excluded.changed_at;
+  set rows = excluded.rows, totals = excluded.totals, digest = excluded.digest, changed_at = excluded.changed_at;
 end
 $function$;
 

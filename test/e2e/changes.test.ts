@@ -19,6 +19,9 @@ const [AT_1, AT_2, AT_3] = [
   '2026-11-02T04:31:07.123450Z',
 ] as const
 
+/** The digest of a day without rows. */
+const NO_ROWS = '000000000000000'
+
 type Change = { readonly endpoint?: string; readonly date: string; readonly at?: string }
 
 /** Lists changes of a brand. */
@@ -32,6 +35,7 @@ const list = ({ brandId }: Tenant, changes: readonly Change[]) =>
       date,
       rows: 1,
       totals: '{"total_prompts": 10, "visible_count": 6}',
+      digest: NO_ROWS,
       changed_at: at,
     })),
   )
@@ -47,14 +51,23 @@ const read = (its: Tenant, query?: Query) => call('/changes', options(its, query
 
 const datesOf = (rows: readonly Row[]) => rows.map(({ date }) => date)
 
-test('a row has the totals as they are stored, and the time with microseconds', async () => {
+test('a row has the totals and the digest as they are stored, and the time with microseconds', async () => {
   const its = await tenant(db)
   const totals = '{"negative_weight": 0.0000, "positive_mentions": 0}'
+  const digest = '0123456789abcde'
   await insert(db, 'daily.changes', [
-    { brand_id: its.brandId, endpoint: 'sentiment', date: '2026-10-01', rows: 0, totals, changed_at: AT_3 },
+    {
+      brand_id: its.brandId,
+      endpoint: 'sentiment',
+      date: '2026-10-01',
+      rows: 0,
+      totals,
+      digest,
+      changed_at: AT_3,
+    },
   ])
   const { text } = await read(its)
-  const row = `{"endpoint":"sentiment","date":"2026-10-01","rows":0,"totals":${totals},"changed_at":"${AT_3}"}`
+  const row = `{"endpoint":"sentiment","date":"2026-10-01","rows":0,"totals":${totals},"digest":"${digest}","changed_at":"${AT_3}"}`
   expect(text).toMatch(/^\{"data":\[(.*)\],"pagination":/)
   expect(/"data":\[(.*)\],"pagination"/.exec(text)?.[1]).toBe(row)
 })

@@ -76,7 +76,7 @@ async function cited(rows: number): Promise<Tenant> {
 const list = ({ brandId }: Tenant) =>
   db.query(
     `insert into daily.changes
-     select brand_id, 'citations', date, count(*), '{}', '2026-01-01T00:00:00.000000Z' from daily.citations
+     select brand_id, 'citations', date, count(*), '{}', '000000000000000', '2026-01-01T00:00:00.000000Z' from daily.citations
      where brand_id = $1 group by brand_id, date`,
     [brandId],
   )

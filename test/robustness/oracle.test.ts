@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, inject, test } from 'vitest'
-import { call } from '../fixtures/call.ts'
+import { digestOf } from '../../reference/digest.ts'
+import { call, pull, type Row } from '../fixtures/call.ts'
 import { findEndpoints } from '../fixtures/endpoints.ts'
+import { metricColumns } from '../fixtures/metric-columns.ts'
 import { type Random, seededRandom } from '../fixtures/random.ts'
 import { brand, database, insert, place, prompt, refresh } from '../fixtures/rows.ts'
 import { rowTexts, type Scene, scene } from '../fixtures/scene.ts'
@@ -180,10 +182,17 @@ async function served({ key }: Scene, brandId: string, path: string): Promise<st
 async function compare(here: Company): Promise<void> {
   await refresh(db)
   for (const brandId of [here.brandId, here.sister]) {
+    const changes = await pull('/changes', { key: here.key, query: { brandId } })
     for (const [path, expected] of Object.entries(await expectedRows(db, brandId))) {
       expect(expected, path).not.toEqual([])
       const sent = await served(here, brandId, path)
       expect(sent, path).toEqual(path.startsWith('/citation') ? expected.toSorted() : expected)
+      const rows: Row[] = sent.map((text) => JSON.parse(text))
+      for (const { date, endpoint, digest } of changes.filter((each) => `/${each.endpoint}` === path)) {
+        const columns = metricColumns(String(endpoint))
+        const ofDay = rows.filter((row) => row.date === date)
+        expect(digest, `${path} ${date}`).toBe(digestOf(ofDay, columns))
+      }
     }
   }
 }

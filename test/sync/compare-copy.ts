@@ -1,23 +1,33 @@
 import { isDeepStrictEqual } from 'node:util'
 import type pg from 'pg'
+import { digestOf } from '../../reference/digest.ts'
 import type { Row } from '../fixtures/call.ts'
 import { findEndpoints } from '../fixtures/endpoints.ts'
+import { metricColumns } from '../fixtures/metric-columns.ts'
 import { type Copy, dayKey } from './copy.ts'
 import { storedRows } from './stored-rows.ts'
 
 export const METRICS = (await findEndpoints()).filter(({ kind }) => kind === 'metric')
 
-/** Days of a copy whose number of rows or sums are not those that /changes lists. */
+/** Days of a copy whose number of rows, sums or digest are not those that /changes lists. */
 export function unlisted({ days }: Copy, changes: readonly Row[]): unknown[] {
   const listed = new Map(changes.map((change) => [dayKey(change), change]))
   return [...new Set([...listed.keys(), ...days.keys()])].flatMap((day) => {
-    const { rows, totals } = listed.get(day) ?? { rows: 0, totals: {} }
+    const { rows, totals, digest } = listed.get(day) ?? NOT_LISTED
     const copied = days.get(day) ?? []
     const sums = Object.keys(Object(totals)).map((field) => [field, sum(copied, field)])
-    const found = { rows: copied.length, totals: Object.fromEntries(sums) }
-    return isDeepStrictEqual(found, { rows, totals }) ? [] : [{ day, found, listed: { rows, totals } }]
+    const found = {
+      rows: copied.length,
+      totals: Object.fromEntries(sums),
+      digest: digestOf(copied, metricColumns(day.split(' ')[0] ?? '')),
+    }
+    return isDeepStrictEqual(found, { rows, totals, digest })
+      ? []
+      : [{ day, found, listed: { rows, totals, digest } }]
   })
 }
+
+const NOT_LISTED = { rows: 0, totals: {}, digest: digestOf([], []) }
 
 // Decimals have four places.
 const sum = (rows: readonly Row[], field: string): number =>

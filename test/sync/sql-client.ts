@@ -27,7 +27,7 @@ async function changesOf(
 ): Promise<Row[]> {
   const condition = cursor ? '(changed_at, endpoint, date) > ($2, $3, $4)' : 'changed_at > $2'
   const { rows } = await client.query<Row>(
-    `select endpoint, date::text, rows, totals, changed_at from daily.changes
+    `select endpoint, date::text, rows, totals, digest, changed_at from daily.changes
      where brand_id = $1 and ${condition} order by changed_at, endpoint, date limit ${PAGE_SIZE}`,
     [brandId, ...(cursor?.split(' ') ?? [since])],
   )

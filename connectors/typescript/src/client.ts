@@ -32,12 +32,13 @@ export type ChangesWindow = {
   readonly toDate?: string | undefined
 }
 
-/** A day whose rows changed. `totals` sums the fields that add up. Compare `changedAt` as text, never with a clock. */
+/** A day whose rows changed. `totals` sums the fields that add up; `digest` proves the rows. Compare `changedAt` as text, never with a clock. */
 export type ChangedDay = {
   readonly endpoint: string
   readonly date: string
   readonly rows: number
   readonly totals: Readonly<Record<string, number>>
+  readonly digest: string
   readonly changedAt: string
 }
 

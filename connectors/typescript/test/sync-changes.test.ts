@@ -22,6 +22,7 @@ const windows = (isFull: boolean, days: readonly Day[]) =>
         date,
         rows,
         totals: {},
+        digest: '',
         changedAt,
       })),
     },

@@ -46,6 +46,10 @@ test('verify names a day that /changes lists with wrong numbers, and refresh --r
   expect(found.stdout).toMatch(/^visibility changes .*"date":"2026-10-02","listed":\{"rows":null,/m)
   expect((await run('refresh', '--relist')).stdout).toMatch(/^Listed every day of 1 brand as changed\.$/m)
   expect((await run('verify')).code).toBe(0)
+  await db.query(
+    `update daily.changes set digest = '0123456789abcde' where endpoint = 'visibility' and date = '2026-10-01'`,
+  )
+  expect((await run('verify')).stderr).toMatch(/^1 day differs from/)
 })
 
 test('a load with session_replication_role = replica is tracked as well', () =>

@@ -4,15 +4,28 @@ import { migrateSchema, toRowSchemas } from '../../../bundle/migrate-to-latest.t
 import { logAll, refreshAll } from '../../../drizzle/db/refresh.ts'
 import { relistAll, relistChangedSchemas } from '../../../drizzle/db/relist.ts'
 import { type RowSchema, updateRowSchemas } from '../../../drizzle/db/row-schemas.ts'
+import { digestOf } from '../../../reference/digest.ts'
 import { clearOfMidnight, daysAgo } from '../../fixtures/clock.ts'
 import { withClient } from '../../fixtures/database.ts'
 import { isolatedPool } from '../../fixtures/isolated-database.ts'
+import { metricColumns } from '../../fixtures/metric-columns.ts'
 import { answer, brand, organization, place, prompt, refresh } from '../../fixtures/rows.ts'
 import { CLEARANCE } from '../../interleavings/histories.ts'
 
 const { db, url } = await isolatedPool()
 
 beforeEach(() => db.query(CLEARANCE))
+
+/** The row of the phrase of {@link sample}. */
+const ROW = {
+  date: '2026-10-01',
+  positive_mentions: 1,
+  neutral_mentions: 0,
+  negative_mentions: 0,
+  positive_weight: 0.5,
+  negative_weight: 0,
+  sentiment_score: 100,
+}
 
 /** A brand with an answer on each of two days, one of which has a phrase. */
 async function sample() {
@@ -30,12 +43,13 @@ type Listed = {
   readonly date: string
   readonly rows: number
   readonly totals: string
+  readonly digest: string
 }
 
 /** The changes of a brand after a stamp, in its order. */
 async function listed(brandId: string, since = ''): Promise<Listed[]> {
   const { rows } = await db.query<Listed>(
-    `select endpoint, date::text, rows, totals::text from daily.changes
+    `select endpoint, date::text, rows, totals::text, digest from daily.changes
      where brand_id = $1 and changed_at > $2 order by changed_at, endpoint, date`,
     [brandId, since],
   )
@@ -75,6 +89,7 @@ describe('the list of changes', () => {
       date: '2026-10-01',
       rows: 1,
       totals: '{"total_prompts":1,"visible_count":1}',
+      digest: expect.stringMatching(/^[0-9a-f]{15}$/),
     })
     expect(changes.filter(({ endpoint }) => endpoint === 'sentiment')).toEqual([
       {
@@ -83,6 +98,7 @@ describe('the list of changes', () => {
         rows: 1,
         totals:
           '{"positive_mentions":1,"neutral_mentions":0,"negative_mentions":0,"positive_weight":0.5000,"negative_weight":0.0000}',
+        digest: digestOf([ROW], metricColumns('sentiment')),
       },
     ])
   })
@@ -109,10 +125,10 @@ describe('the list of changes', () => {
     await db.query(`delete from answers where answered_at < '2026-10-02'`)
     await refresh(db)
     const changes = await listed(brandId, before)
-    expect(changes.map(({ endpoint, rows }) => [endpoint, rows])).toEqual(
+    expect(changes.map(({ endpoint, rows, digest }) => [endpoint, rows, digest])).toEqual(
       expect.arrayContaining([
-        ['sentiment', 0],
-        ['visibility', 0],
+        ['sentiment', 0, '000000000000000'],
+        ['visibility', 0, '000000000000000'],
       ]),
     )
     expect(changes.find(({ endpoint }) => endpoint === 'sentiment')?.totals).toBe(
@@ -152,21 +168,25 @@ describe('the list of changes', () => {
 })
 
 describe('every day is listed again', () => {
-  test('for a metric whose row has other fields, and for no other', async () => {
+  test('with another digest, for a metric whose row has other fields, and for no other', async () => {
     const { brandId } = await sample()
+    const changes = await listed(brandId)
     const before = await lastStamp()
     const schemas = await rowSchemas()
     const changed = schemas.map((schema) =>
-      schema.metric === 'visibility' ? { ...schema, fields: [...schema.fields, 'more'] } : schema,
+      schema.metric === 'visibility' ? { ...schema, fields: schema.fields.toReversed() } : schema,
     )
     try {
       await apply(schemas)
       expect(await listed(brandId, before)).toEqual([])
       await apply(changed)
-      expect((await listed(brandId, before)).map(({ endpoint, date }) => [endpoint, date])).toEqual([
+      const relisted = await listed(brandId, before)
+      expect(relisted.map(({ endpoint, date }) => [endpoint, date])).toEqual([
         ['visibility', '2026-10-01'],
         ['visibility', '2026-10-02'],
       ])
+      const digests = new Set(changes.map(({ digest }) => digest))
+      expect(relisted.filter(({ digest }) => digests.has(digest))).toEqual([])
     } finally {
       await apply(schemas)
     }

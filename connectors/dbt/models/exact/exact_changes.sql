@@ -5,5 +5,6 @@ select
   cast(date as date) as date,
   cast(rows as {{ dbt.type_bigint() }}) as rows,
   totals,
+  digest,
   changed_at
 from {{ export_api.current_rows('changes', ['brand_id', 'endpoint', 'date']) }} as loaded

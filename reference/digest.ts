@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto'
+import type { Column } from './streams.ts'
+
+/** A row of a metric, by field. */
+type Row = Readonly<Record<string, unknown>>
+
+/** The columns that the endpoint sends, in its order. */
+type Columns = readonly Pick<Column, 'field' | 'type'>[]
+
+/** Returns the text of a row (docs/specification.md, Digest). */
+export const rowText = (row: Row, columns: Columns): string =>
+  columns.map(({ field, type }) => cellText(row[field], type)).join('\u001f')
+
+/** Returns the number of a row: the first 60 bits of its text's MD5. */
+export const rowNumber = (row: Row, columns: Columns): bigint =>
+  BigInt(`0x${createHash('md5').update(rowText(row, columns)).digest('hex').slice(0, 15)}`)
+
+/** Returns the digest of a day's rows, in any order, as `/changes` lists it. */
+export const digestOf = (rows: readonly Row[], columns: Columns): string =>
+  rows
+    .reduce((digest, row) => digest ^ rowNumber(row, columns), 0n)
+    .toString(16)
+    .padStart(15, '0')
+
+function cellText(cell: unknown, type: Column['type']): string {
+  if (cell === null) return '\\N'
+  // Rates and weights. Also writes -0 as 0.0000.
+  return type === 'number' ? Number(cell).toFixed(4) : String(cell)
+}
