@@ -1,10 +1,11 @@
 import * as z from 'zod/mini'
 import { dailyChanges } from '../drizzle/refresh/changes.ts'
 import { paged } from '../lib/paged.ts'
-import { count, day, digest, numbers, pathSegment, preciseInstant } from '../lib/schemas.ts'
+import { count, day, digest, numbers, pathSegment, preciseInstant, uuid } from '../lib/schemas.ts'
 import { EVERY_DAY } from '../lib/window.ts'
 
 export const ChangeRow = z.object({
+  brand_id: uuid('Brand whose rows changed.'),
   endpoint: pathSegment('Endpoint whose rows changed: the last segment of its path.'),
   date: day('UTC day whose rows changed.'),
   rows: count('Rows that the endpoint serves for this day. 0 when the day has emptied.'),
@@ -22,13 +23,14 @@ export const ChangeRow = z.object({
 export default paged({
   path: '/changes',
   summary: 'Changes',
-  description: `Returns the latest change of every endpoint and day that has, or once had, rows. A copy that follows these
-changes stays equal to the service. Rows are in the order of \`changed_at\`. To
+  description: `Returns the latest change of every brand, endpoint and day that has, or once had, rows. Without \`brandId\`, it
+lists the changes of every brand that the key can read. A copy that follows these changes stays equal to the service. Rows
+are in the order of \`changed_at\`. To
 sync, send the greatest \`changed_at\` that you stored as \`since\`, and read all pages. Request the listed days from
 their endpoints, and replace them whole in your copy. Then store the greatest \`changed_at\` that you received. Repeat until
 no row is listed: \`rows\`, \`totals\` and \`digest\` of the latest change of a day are then those of your copy.`,
   row: ChangeRow,
-  primaryKey: ['endpoint', 'date'],
+  primaryKey: ['brand_id', 'endpoint', 'date'],
   rows: dailyChanges,
   key: ['changed_at', 'endpoint', 'date'],
   since: 'changed_at',

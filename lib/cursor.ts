@@ -8,7 +8,8 @@ export const CURSOR = '[A-Za-z][A-Za-z0-9_-]*'
 /** The request that a cursor belongs to. It verifies with these values only. */
 export type CursorBinding = RequestedWindow & {
   readonly endpoint: string
-  readonly brandId: string
+  /** Undefined for every brand of the key. */
+  readonly brandId?: string | undefined
   readonly since?: string | undefined
 }
 

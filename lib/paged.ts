@@ -8,11 +8,11 @@ import { httpError, PARAMETER_ERRORS, parameterError } from './errors.ts'
 import { fileResult } from './file/file.ts'
 import { type FileFormat, isFile } from './file/format.ts'
 import type { DocumentedWorker } from './operation.ts'
+import { CHANGES_KEY } from './page/all-brands.ts'
 import { type PageQuery, pageReader } from './page/read.ts'
 import { readPageRequest } from './page/request.ts'
 import { dataAsOf, pageResult } from './page/respond.ts'
-import { pageStatements } from './page/statements.ts'
-import { parameterNames } from './parameters.ts'
+import { allBrandsStatements, type PageStatements, pageStatements } from './page/statements.ts'
 import type { StoredOperation } from './stored-row.ts'
 import { type RequestedWindow, resolveWindow, resumeWindow } from './window.ts'
 
@@ -28,6 +28,9 @@ export type Paged<Shape extends z.core.$ZodShape, Rows extends PgTable> = Stored
 /** The most rows of a file: what Cloudflare's limits allow by far (docs/deploy.md, Limits). */
 export const MOST_ROWS = 2_000_000
 
+/** The statements that read an endpoint's rows, and what runs them. */
+type Source = { readonly statements: PageStatements; readonly read: ReturnType<typeof pageReader> }
+
 /** Builds the Worker of an endpoint with a brand's rows: brand, window, cursor, and a page or a file. */
 export function paged<Shape extends z.core.$ZodShape, Rows extends PgTable>({
   rows: table,
@@ -38,16 +41,19 @@ export function paged<Shape extends z.core.$ZodShape, Rows extends PgTable>({
 }: Paged<Shape, Rows>): DocumentedWorker {
   const { path, row } = operation
   const kind = since === undefined ? 'metric' : 'changes'
-  const names = parameterNames(kind)
-  const statements = pageStatements({ path, table, row, key, since })
-  const read = pageReader({ row, key })
+  const rows = { path, table, row, key, since }
+  const ofBrand: Source = { statements: pageStatements(rows), read: pageReader(rows) }
+  const ofAll: Source | null =
+    kind === 'metric'
+      ? null
+      : { statements: allBrandsStatements(rows), read: pageReader({ row, key: CHANGES_KEY }, 'all') }
 
   async function handler(context: RequestContext): Promise<Result> {
     const { env, now, log } = context.var
     const key_hash = await hashApiKey(context)
     const { searchParams } = new URL(context.req.url)
     const { parameters, requested, position } = await requireValid({ env, log, key_hash, now }, () =>
-      readPageRequest(searchParams, { path, names, defaults, env, now }),
+      readPageRequest(searchParams, { path, kind, defaults, env, now }),
     )
     const { brandId, format } = parameters
     const query: PageQuery = {
@@ -59,19 +65,25 @@ export function paged<Shape extends z.core.$ZodShape, Rows extends PgTable>({
         position === null ? resolveWindow(requested, plan, now) : resumeWindow(position, plan, now),
       after: position?.after ?? [],
     }
-    if (isFile(format)) return file(context, query, format)
+    const source = (brandId === undefined && ofAll) || ofBrand
+    if (isFile(format)) return file(context, source, { query, format })
+    const { statements, read } = source
     const page = await read({ env, log }, position === null ? statements.first : statements.next, query)
     return pageResult(context, page, { path, parameters })
   }
 
-  async function file(context: RequestContext, query: PageQuery, format: FileFormat): Promise<Result> {
+  async function file(
+    context: RequestContext,
+    { statements, read }: Source,
+    { query, format }: { query: PageQuery; format: FileFormat },
+  ): Promise<Result> {
     const { env, clock, log } = context.var
     const first = await read({ env, log }, statements.firstOfFile, query)
     const { plan, window, brandId, asOf, total } = first
     if (total !== null && total > MOST_ROWS) throw parameterError(PARAMETER_ERRORS.tooManyRows)
     const result = fileResult(context, {
       format,
-      name: [path.slice(1), brandId, window.first, window.last].join('_'),
+      name: [path.slice(1), ...(brandId === null ? [] : [brandId]), window.first, window.last].join('_'),
       row,
       first,
       readAfter: async (after) => {
@@ -89,6 +101,8 @@ export function paged<Shape extends z.core.$ZodShape, Rows extends PgTable>({
   return {
     fetch: endpoint({ path, handler }).fetch,
     operation: { ...operation, kind },
-    statements: Object.values(statements),
+    statements: [ofBrand, ...(ofAll === null ? [] : [ofAll])].flatMap(({ statements }) =>
+      Object.values(statements),
+    ),
   }
 }

@@ -8,11 +8,13 @@ const fromYear1 = z.refine<string>((text) => !text.startsWith('0000'))
 
 const day = () => z.iso.date().check(fromYear1)
 
-/** The query parameters of the endpoints that take a brand; `since` is one of the changes alone. */
+/** The query parameters of the endpoints that take a brand. The changes alone take `since`, and need no brand. */
 export const Parameters = z.object({
-  brandId: z.guid().check(
-    z.overwrite((id) => id.toLowerCase()),
-    z.meta({ description: 'The brand: an `id` from `/brands`.' }),
+  brandId: z.optional(z.guid().check(z.overwrite((id) => id.toLowerCase()))).check(
+    z.meta({
+      description:
+        'The brand: an `id` from `/brands`. Without it, `/changes` lists the changes of every brand that the key can read.',
+    }),
   ),
   since: z.optional(z.string().check(z.regex(z.regexes.datetime({ precision: 6 })), fromYear1)).check(
     z.meta({
@@ -59,13 +61,14 @@ const isParameter = (name: unknown): name is keyof Parameters & string =>
   typeof name === 'string' && Object.hasOwn(Parameters.shape, name)
 
 /**
- * Parses a query string and ignores unknown parameters; throws 400 for the first of these `names` that is repeated,
- * missing or malformed.
+ * Parses a query string and ignores unknown parameters; throws 400 for the first of its endpoint's parameters that is
+ * repeated, missing or malformed.
  */
-export function parseParameters(query: URLSearchParams, names: readonly string[]): Parameters {
+export function parseParameters(query: URLSearchParams, kind: Operation['kind']): Parameters {
+  const names = parameterNames(kind)
   const repeated = names.find((name) => query.getAll(name).length > 1)
   if (repeated !== undefined) throw parameterError(PARAMETER_ERRORS.repeated(repeated))
-  if (!query.has('brandId')) throw parameterError(PARAMETER_ERRORS.missing('brandId'))
+  if (kind === 'metric' && !query.has('brandId')) throw parameterError(PARAMETER_ERRORS.missing('brandId'))
 
   const given = Object.fromEntries(names.map((name) => [name, query.get(name) ?? undefined]))
   const parsed = Parameters.safeParse(given)

@@ -42,6 +42,10 @@ export const isPaged = ({ parameters }: Pick<Endpoint, 'parameters'>): boolean =
 export const listsChanges = ({ parameters }: Pick<Endpoint, 'parameters'>): boolean =>
   parameters.some(({ name }) => name === 'since')
 
+/** Whether an endpoint returns a brand's rows, which do not carry the brand. */
+export const isMetric = (endpoint: Pick<Endpoint, 'parameters'>): boolean =>
+  isPaged(endpoint) && !listsChanges(endpoint)
+
 /** The parameter that asks for a file instead of JSON. It is not an input of the page, which has a button instead. */
 export const fileParameter = ({ parameters }: Pick<Endpoint, 'parameters'>): Parameter | undefined =>
   parameters.find(({ name }) => name === 'format')

@@ -41,7 +41,7 @@ export type Stream = {
   readonly formula: Formula | null
 }
 
-// Rows do not carry it: a connector adds it.
+// Rows of metrics do not carry it: a connector adds it.
 const BRAND_ID: Column = {
   name: 'brand_id',
   field: 'brand_id',
@@ -76,7 +76,7 @@ function streamOf(endpoint: Endpoint): Stream {
       description,
     }),
   )
-  const perBrand = kind === 'brands' ? [] : [BRAND_ID]
+  const perBrand = kind === 'metric' ? [BRAND_ID] : []
   return {
     name: toSnakeCase(endpoint.id),
     endpoint: endpoint.id,

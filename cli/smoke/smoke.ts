@@ -85,7 +85,7 @@ export async function* smoke({ url, key }: Service): AsyncGenerator<Finding> {
   if (brandId === undefined) return
   const window = { brandId, fromDate: EARLIEST }
   const endpoints = Object.entries(document.paths)
-    .filter(([, { get }]) => get.parameters.some(({ $ref }) => $ref.endsWith('/brandId')))
+    .filter(([, { get }]) => get.parameters.some(({ $ref }) => $ref.endsWith('/cursor')))
     .map(([path]) => path.slice(`${BASE}/`.length))
   for (const endpoint of endpoints) {
     yield await check(endpoint, async () => {

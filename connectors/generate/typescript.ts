@@ -1,6 +1,6 @@
 import document from '../../functions/openapi.json' with { type: 'json' }
 import { firstSentence } from '../../reference/first-sentence.ts'
-import { isPaged, listsChanges, readReference } from '../../reference/reference.ts'
+import { isMetric, readReference } from '../../reference/reference.ts'
 import type { Stream } from '../../reference/streams.ts'
 import { rowTypes } from '../typescript/row-types.ts'
 import type { Generated } from './generated.ts'
@@ -12,7 +12,7 @@ const camelCase = (name: string): string =>
 /** Writes the client's types and metrics, and the streams that its command writes as Parquet. */
 export async function typescript(streams: readonly Stream[]): Promise<Generated[]> {
   const metrics = readReference(document)
-    .endpoints.filter((endpoint) => isPaged(endpoint) && !listsChanges(endpoint))
+    .endpoints.filter(isMetric)
     .map(({ id, rowName, description }) => ({
       name: camelCase(id),
       id,

@@ -53,6 +53,7 @@ begin
         ('export_api_reader', 'default_transaction_read_only = on'),
         ('export_api_reader', $$statement_timeout = '8s'$$),
         ('export_api_reader', 'datestyle = iso'),
+        ('export_api_reader', 'jit = off'),
         ('export_api_refresher', 'datestyle = iso'),
         ('export_api_refresher', $$default_transaction_isolation = 'read committed'$$),
         ('export_api_keys', 'datestyle = iso'),

@@ -50,12 +50,18 @@ export function openapi(operations: readonly NamedOperation[], examples: Example
             'An export API key: `svc_live_` followed by 64 hexadecimal digits. Ask your administrator for one.',
         },
       },
-      parameters: Object.fromEntries(
-        Object.entries(Parameters.shape).map(([name, schema]) => [
-          name,
-          parameter(name, schema, examples.parameters[name]),
-        ]),
-      ),
+      parameters: {
+        ...Object.fromEntries(
+          Object.entries(Parameters.shape).map(([name, schema]) => [
+            name,
+            parameter(name, schema, examples.parameters[name]),
+          ]),
+        ),
+        optionalBrandId: {
+          ...parameter('brandId', Parameters.shape.brandId, examples.parameters.brandId),
+          required: false,
+        },
+      },
       schemas: {
         ...Object.fromEntries(
           operations.map(({ rowName, row, primaryKey }) => [
@@ -73,7 +79,7 @@ export function openapi(operations: readonly NamedOperation[], examples: Example
   }
 }
 
-function parameter(name: string, schema: z.core.$ZodType, example = ''): Json {
+function parameter(name: string, schema: z.core.$ZodType, example = ''): { readonly [name: string]: Json } {
   const { description = '', ...rest } = jsonSchema(schema)
   return { name, in: 'query', required: name === 'brandId', description, schema: rest, example }
 }

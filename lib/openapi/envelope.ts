@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { PAID_PLANS } from '../access/plans.ts'
 import { CURSOR } from '../cursor.ts'
 import { PAGE_SIZE } from '../page/statements.ts'
-import { flag, instant, text, uuid } from '../schemas.ts'
+import { flag, instant, nullable, text, uuid } from '../schemas.ts'
 
 /** The `pagination` member of a page (docs/specification.md, Paging). */
 export const Pagination = z.object({
@@ -15,7 +15,7 @@ export const Pagination = z.object({
 
 /** The `meta` member of a page (docs/specification.md, Paging). */
 export const Meta = z.object({
-  brandId: uuid('The requested brand.'),
+  brandId: nullable(uuid('The requested brand. Null for every brand, on `/changes` without `brandId`.')),
   fromDate: instant('Start of the window. Later than requested when the plan limits the window.'),
   toDate: instant(
     'End of the window, inclusive: the last millisecond of `toDate`. Without `toDate` it is the time of the first request, or the end of 9999-12-31 for `/changes`.',

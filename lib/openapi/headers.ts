@@ -34,13 +34,13 @@ export const HEADERS: Record<string, Json> = {
     '"4b9e9d1a6f8e0c2d7a3b5c1e9f0d8a76"',
   ),
   'Content-Disposition': text(
-    'Name of the file, from the endpoint, the brand and the window. Absent on JSON.',
+    'Name of the file, from the endpoint, the brand if the request names one, and the window. Absent on JSON.',
     'attachment; filename="visibility_0195a1c0-0000-7000-8000-000000000001_2026-10-01_2026-10-31.csv"',
   ),
   Link: text('URL of the next page, with `rel="next"`. Absent on the last page.'),
   'X-Data-As-Of': {
     description:
-      "Every change of the brand's data that was committed before this time is in the response. On a file, this holds for its first 1000 rows and was true when it began. Absent only before the first refresh.",
+      "Every change of the brand's data (without `brandId`: of the data of all brands that the key can read) that was committed before this time is in the response. On a file, this holds for its first 1000 rows and was true when it began. Absent only before the first refresh.",
     schema: { type: 'string', format: 'date-time' },
   },
 }

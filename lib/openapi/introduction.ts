@@ -9,7 +9,7 @@ const lookbacks = PAID_PLANS.map((plan) => {
 })
 
 /** The description of the whole API. Blank lines separate its paragraphs. */
-export const INTRODUCTION = `Send your API key in the \`X-API-Key\` header. Start with \`/brands\`: all other endpoints require a \`brandId\` from its
+export const INTRODUCTION = `Send your API key in the \`X-API-Key\` header. Start with \`/brands\`: metrics require a \`brandId\` from its
 response.
 
 Metrics and \`/changes\` return pages of up to ${PAGE_SIZE} rows, and fewer when these are large. To get all rows, send

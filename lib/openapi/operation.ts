@@ -40,7 +40,9 @@ export function describeOperation(operation: NamedOperation, { paged, example }:
     summary,
     description,
     ...(formula && { 'x-formula': formula }),
-    parameters: parameterNames(kind).map((name) => ({ $ref: `#/components/parameters/${name}` })),
+    parameters: parameterNames(kind).map((name) => ({
+      $ref: `#/components/parameters/${kind === 'changes' && name === 'brandId' ? 'optionalBrandId' : name}`,
+    })),
     responses: {
       200: {
         description: kind === 'brands' ? 'All rows.' : 'One page of rows, or all rows as a file.',

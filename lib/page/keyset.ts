@@ -22,7 +22,7 @@ export type PagedRows = {
 }
 
 /** A text that sorts after every time. */
-const AFTER_TIMES = sql.raw(`'A'`)
+export const AFTER_TIMES = sql.raw(`'A'`)
 
 /** The condition on a statement's first row, its size, and an expression of how many rows the window has. */
 export type Part = { readonly from: SQL; readonly size: Size; readonly total?: SQL }

@@ -12,8 +12,8 @@ import type { PageStatement } from './statements.ts'
 /** What a statement found. */
 export type Page = SizedRowSet & {
   readonly plan: Plan
-  /** The brand in its canonical form. */
-  readonly brandId: string
+  /** The brand in its canonical form; null for every brand of the key. */
+  readonly brandId: string | null
   /** The window under the plan. */
   readonly window: Window
   /** Time before which every commit is in the rows; null before the first refresh. */
@@ -24,7 +24,8 @@ export type Page = SizedRowSet & {
 export type PageQuery = {
   readonly key_hash: string
   readonly now: Date
-  readonly brandId: string
+  /** The brand, where the statement reads one. */
+  readonly brandId: string | undefined
   readonly since: string | undefined
   readonly windowOf: (plan: Plan) => Window
   /** Key of the last row before; empty for the first statement. */
@@ -35,19 +36,19 @@ export type PageQuery = {
  * Returns a function that reads the result of a statement, which returns at most `size` rows. It throws 401 and 403 as
  * {@link authorize} does, 404 when the key does not read the brand, and 503 for an incomplete result.
  */
-export function resultReader(rows: KeyedRow) {
+export function resultReader(rows: KeyedRow, brands: 'one' | 'all' = 'one') {
   const readRows = sizedRowsReader(rows)
   return (result: Row | null, size: number, log: RequestLog): Omit<Page, 'window'> => {
     const row = authorize(result, log)
-    const { plan, brand_id, as_of } = row
-    if (brand_id == null) throw httpError('brand')
+    const { plan, brand_id = null, as_of } = row
+    if (brand_id === null && brands === 'one') throw httpError('brand')
     return { plan, brandId: brand_id, asOf: as_of ?? null, ...readRows(row, size, log) }
   }
 }
 
 /** Returns a function that runs a statement of `pageStatements` and reads its result; throws as {@link resultReader} does. */
-export function pageReader(rows: KeyedRow) {
-  const readResult = resultReader(rows)
+export function pageReader(rows: KeyedRow, brands: 'one' | 'all' = 'one') {
+  const readResult = resultReader(rows, brands)
   return async (
     context: { readonly env: Env; readonly log: RequestLog },
     statement: PageStatement,

@@ -1,6 +1,7 @@
 import { type CursorBinding, type CursorPosition, type CursorSecrets, verifyCursor } from '../cursor.ts'
 import type { Env } from '../env.ts'
 import { PARAMETER_ERRORS, parameterError } from '../errors.ts'
+import type { Operation } from '../operation.ts'
 import { type Parameters, parseParameters } from '../parameters.ts'
 import { lacksFromDate, type RequestedWindow, withDefaults } from '../window.ts'
 
@@ -14,8 +15,7 @@ export type PageRequest = {
 
 type PageContext = {
   readonly path: string
-  /** The names of the endpoint's parameters. */
-  readonly names: readonly string[]
+  readonly kind: Operation['kind']
   /** The dates that a request does not send. */
   readonly defaults: RequestedWindow | undefined
   readonly env: Env
@@ -25,9 +25,9 @@ type PageContext = {
 /** Reads parameters and cursor; throws 400 when one is wrong. */
 export async function readPageRequest(
   query: URLSearchParams,
-  { path, names, defaults, env, now }: PageContext,
+  { path, kind, defaults, env, now }: PageContext,
 ): Promise<PageRequest> {
-  const parameters = parseParameters(query, names)
+  const parameters = parseParameters(query, kind)
   const requested = withDefaults(parameters, defaults)
   if (parameters.cursor === undefined) {
     if (lacksFromDate(requested, now)) throw parameterError(PARAMETER_ERRORS.lacksFromDate)

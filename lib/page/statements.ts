@@ -1,8 +1,9 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import { ACCESS_COLUMNS } from '../access/authorize.ts'
 import { type PreparedStatement, prepareStatement } from '../prepared-statement.ts'
+import { AFTER_LAST, AFTER_SINCE, allBrandsStatement, CHANGES_KEY, totalOfAll } from './all-brands.ts'
 import { columnOf, type PagedRows, type Part, pageStatement, totalOf } from './keyset.ts'
-import { keyAfter, list, type Size, sizedColumns } from './sized-rows.ts'
+import { type KeyedRow, keyAfter, list, type Size, sizedColumns } from './sized-rows.ts'
 
 /** Rows of a full page. */
 export const PAGE_SIZE = 1000
@@ -49,10 +50,10 @@ export function pageStatements(rows: PagedRows): PageStatements {
       ? sql`(brand_id, date) >= (reading.brand_id, reading.first)`
       : sql`(brand_id, ${sql.identifier(since)}) > (reading.brand_id, ${sql.placeholder('since')}) and date >= reading.first`
   const next = sql`(brand_id, ${key}) > (reading.brand_id, ${after}) and date >= reading.first`
-  const prepared = (part: Part): PageStatement => {
-    const names = [...ACCESS_COLUMNS, 'brand_id', 'as_of', ...sizedColumns({ ...rows, total: part.total })]
-    return { ...prepareStatement(pageStatement(rows, part), names), size: part.size.rows }
-  }
+  const prepared = prepareParts((part) => pageStatement(rows, part), {
+    ...rows,
+    columns: ['brand_id', 'as_of'],
+  })
   return {
     first: prepared({ from: first, size: PAGE }),
     next: prepared({ from: next, size: PAGE }),
@@ -60,3 +61,26 @@ export function pageStatements(rows: PagedRows): PageStatements {
     nextOfFile: prepared({ from: next, size: FILE_PART }),
   }
 }
+
+/** Builds the statements of the changes of every brand that the key reads, as {@link pageStatements} does for one. */
+export function allBrandsStatements(rows: PagedRows): PageStatements {
+  const columns = { ...rows, key: CHANGES_KEY, columns: ['as_of'] }
+  const prepared = prepareParts((part) => allBrandsStatement(rows, part), columns)
+  return {
+    first: prepared({ from: AFTER_SINCE, size: PAGE }),
+    next: prepared({ from: AFTER_LAST, size: PAGE }),
+    firstOfFile: prepared({ from: AFTER_SINCE, size: PAGE, total: totalOfAll(rows, AFTER_SINCE) }),
+    nextOfFile: prepared({ from: AFTER_LAST, size: FILE_PART }),
+  }
+}
+
+/** `columns` are those between the columns of the access and those of the rows. */
+const prepareParts =
+  (
+    statement: (part: Part) => SQL,
+    { columns, ...rows }: KeyedRow & { readonly columns: readonly string[] },
+  ) =>
+  (part: Part): PageStatement => {
+    const names = [...ACCESS_COLUMNS, ...columns, ...sizedColumns({ ...rows, total: part.total })]
+    return { ...prepareStatement(statement(part), names), size: part.size.rows }
+  }

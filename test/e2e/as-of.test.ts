@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { call } from '../fixtures/call.ts'
 import { isolatedPool } from '../fixtures/isolated-database.ts'
 import { startOwnService } from '../fixtures/own-service.ts'
-import { answer, type Place, place, prompt, refresh } from '../fixtures/rows.ts'
+import { answer, brand, type Place, place, prompt, refresh } from '../fixtures/rows.ts'
 import { type Tenant, tenant } from '../fixtures/tenant.ts'
 
 // Apart from the other tests, whose refreshes would process the changes of these tests.
@@ -65,6 +65,27 @@ describe('X-Data-As-Of', () => {
     expect(((await asOf(current)) ?? '') >= committed).toBe(true)
     expect(((await asOf(waiting)) ?? '') < committed).toBe(true)
     expect(await dataAsOf()).toBe(await asOf(waiting))
+    await refresh(db)
+  })
+
+  test('of /changes without a brand is the least of the brands that the key reads', async () => {
+    const [waiting, other] = [await tenant(db), await tenant(db)]
+    const current = { ...waiting, brandId: await brand(db, waiting.org) }
+    await refresh(db)
+    await answer(db, await said(waiting))
+    await answer(db, await said(other))
+    await db.query('select daily.resolve()')
+    const ofAll = async () =>
+      (await call('/changes', { service: service.url, key: waiting.key })).headers.get('X-Data-As-Of')
+    expect(await ofAll()).toBe(await asOf(waiting))
+    expect((await asOf(waiting)) !== (await asOf(current))).toBe(true)
+    await db.query('update api_keys set brand_ids = array[$2::uuid] where id = $1', [
+      waiting.keyId,
+      current.brandId,
+    ])
+    expect(await ofAll()).toBe(await asOf(current))
+    await db.query(`update api_keys set brand_ids = '{}' where id = $1`, [waiting.keyId])
+    expect(await ofAll()).toBe(await asOf({ ...other, brandId: await brand(db, other.org) }))
     await refresh(db)
   })
 

@@ -67,7 +67,7 @@ test('a row has the totals and the digest as they are stored, and the time with 
     },
   ])
   const { text } = await read(its)
-  const row = `{"endpoint":"sentiment","date":"2026-10-01","rows":0,"totals":${totals},"digest":"${digest}","changed_at":"${AT_3}"}`
+  const row = `{"brand_id":"${its.brandId}","endpoint":"sentiment","date":"2026-10-01","rows":0,"totals":${totals},"digest":"${digest}","changed_at":"${AT_3}"}`
   expect(text).toMatch(/^\{"data":\[(.*)\],"pagination":/)
   expect(/"data":\[(.*)\],"pagination"/.exec(text)?.[1]).toBe(row)
 })

@@ -62,6 +62,39 @@ test.each(paged)('/%s reads a page as a range of its index, on the first page an
     }
 })
 
+test('/changes of all brands reads an index entry of each brand, and rows in proportion to a page', async () => {
+  const BRANDS = 500
+  const its = await tenant(db)
+  await manyBrands(db, its.org, BRANDS - 1)
+  const others = await organization(db)
+  await manyBrands(db, others, 10 * BRANDS)
+  await db.query(
+    `insert into daily.changes
+     select id, 'visibility', date '2026-01-01' + number, 1, '{}', '000000000000000',
+       '2026-11-01T00:00:00.0000' || number || 'Z'
+     from ${tableOf('brands')} cross join generate_series(10, 29) as number
+     where organization_id in ($1, $2)`,
+    [its.org.id, others.id],
+  )
+  await db.query('vacuum analyze daily.changes')
+  const empty = await allChanges(its, { since: '9999-01-01T00:00:00.000000Z' })
+  const first = await allChanges(its)
+  const second = await allChanges(its, { cursor: first.pagination.nextCursor })
+  expect([empty, first, second].map(({ data }) => data.length)).toEqual([0, 1000, 1000])
+  const asked = await Promise.all(reading.splice(0))
+  expect(asked).toHaveLength(3)
+  for (const [index, { query, params }] of asked.entries())
+    for (const mode of PLANS) {
+      const nodes = flatten(await plan({ statement: texts.get(query) ?? '', params, mode }))
+      const reads = nodes.filter((node) => node['Relation Name'] === 'changes' && node['Actual Loops'] !== 0)
+      expect(reads.filter((node) => !/^Index (Only )?Scan$/.test(String(node['Node Type'])))).toEqual([])
+      expect(reads.filter(({ Filter }) => Filter !== undefined)).toEqual([])
+      // A probe of the index reads a block of each of its levels, and the heap's while it is not vacuumed.
+      const blocks = reads.reduce((sum, node) => sum + blocksOf(node), 0)
+      expect(blocks).toBeLessThanOrEqual(index === 0 ? 5 * BRANDS : 20 * 1001)
+    }
+})
+
 test('/brands hashes the list of the key, and reads the parts of a file as ranges of an index', async () => {
   const { org, key, keyId } = await tenant(db)
   await manyBrands(db, org, 2000)
@@ -107,7 +140,7 @@ async function plan({ statement, params, mode, settings = '' }: Asked): Promise<
     await client.query(`begin; set local plan_cache_mode = ${mode}; ${settings}`)
     await client.query(`prepare page (${params.map(() => 'text')}) as ${statement}`)
     const { rows } = await client.query(
-      `explain (analyze, timing off, format json) execute page (${params.map(pg.escapeLiteral)})`,
+      `explain (analyze, buffers, timing off, format json) execute page (${params.map(pg.escapeLiteral)})`,
     )
     return rows[0]['QUERY PLAN'][0].Plan
   } finally {
@@ -116,12 +149,21 @@ async function plan({ statement, params, mode, settings = '' }: Asked): Promise<
   }
 }
 
-async function page(name: string, { key, brandId }: Tenant, cursor?: string) {
-  const query = new URLSearchParams({ brandId, fromDate: '1960-01-01', ...(cursor && { cursor }) })
-  const response = await fetch(`${service.url}/api/export/v1/${name}?${query}`, {
+const page = (name: string, { key, brandId }: Tenant, cursor?: string) =>
+  get(name, key, { brandId, fromDate: '1960-01-01', ...(cursor && { cursor }) })
+
+const allChanges = ({ key }: Tenant, query: Readonly<Record<string, string>> = {}) =>
+  get('changes', key, query)
+
+async function get(name: string, key: string, query: Readonly<Record<string, string>>) {
+  const response = await fetch(`${service.url}/api/export/v1/${name}?${new URLSearchParams(query)}`, {
     headers: { 'X-API-Key': key },
   })
   return response.json()
 }
+
+/** The blocks that a scan reads. */
+const blocksOf = (node: Node): number =>
+  Number(node['Shared Hit Blocks']) + Number(node['Shared Read Blocks'])
 
 const flatten = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(flatten)]

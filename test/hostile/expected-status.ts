@@ -32,7 +32,8 @@ export function expectedStatus(
   if (!hasKnownFormat(searchParams)) return 400
   if (endpoint.kind === 'brands') return 200
   if (!areWellFormed(searchParams, endpoint.kind)) return 400
-  return brands.has(searchParams.get('brandId')?.toLowerCase() ?? '') ? 200 : 404
+  const brandId = searchParams.get('brandId')
+  return brandId === null || brands.has(brandId.toLowerCase()) ? 200 : 404
 }
 
 function hasKnownFormat(query: URLSearchParams): boolean {
@@ -45,7 +46,8 @@ function areWellFormed(query: URLSearchParams, kind: Endpoint['kind']): boolean 
   const [brand, from, to, cursor] = ['brandId', 'fromDate', 'toDate', 'cursor'].map((name) =>
     query.getAll(name),
   )
-  if (brand?.length !== 1 || !UUID.test(brand[0] ?? '')) return false
+  const isComplete = brand?.length === 1 || (kind === 'changes' && brand?.length === 0)
+  if (!isComplete || !(brand ?? []).every((id) => UUID.test(id))) return false
   // An empty cursor counts as none.
   if ((cursor?.length ?? 0) > 1 || cursor?.[0]) return false
   const since = kind === 'changes' ? query.getAll('since') : []

@@ -50,6 +50,7 @@ describe('a cursor', () => {
       { endpoint, brandId, fromDate },
       { endpoint, brandId, fromDate: toDate, toDate: fromDate },
       { endpoint, brandId },
+      { endpoint, fromDate, toDate },
     ]) {
       expect(await verifyCursor(cursor, other, [NEW]), JSON.stringify(other)).toBeNull()
     }

@@ -5,11 +5,11 @@ import { parameterNames, parseFormat, parseParameters } from '../../lib/paramete
 const ID = 'abcdefab-1111-1111-1111-111111111111'
 
 const parse = (query: Record<string, string>) =>
-  parseParameters(new URLSearchParams({ brandId: ID, ...query }), parameterNames('changes'))
+  parseParameters(new URLSearchParams({ brandId: ID, ...query }), 'changes')
 
 /** Status and message of the error, or null. */
 function errorOf(query: string, kind: 'metric' | 'changes' = 'changes'): string | null {
-  return thrownBy(() => parseParameters(new URLSearchParams(query), parameterNames(kind)))
+  return thrownBy(() => parseParameters(new URLSearchParams(query), kind))
 }
 
 /** Status and message of the error that a function throws, or null. */
@@ -64,10 +64,13 @@ test.each(['0001-01-01', '9999-12-31', '2024-02-29', '2000-02-29', '2026-12-31']
   expect(parse({ toDate: date })).toEqual({ brandId: ID, toDate: date })
 })
 
+test('a metric needs a brand, and the changes do not', () => {
+  expect(errorOf(`brandid=${ID}`, 'metric')).toMatch(/^400 .*\bbrandId\b/)
+  for (const query of ['', `brandid=${ID}`]) expect(errorOf(query)).toBeNull()
+})
+
 describe('names the parameter that is wrong', () => {
   test.each([
-    ['brandId', ''],
-    ['brandId', `brandid=${ID}`],
     ['brandId', 'brandId='],
     ['brandId', `brandId=${ID}&brandId=${ID}`],
     ['fromDate', `brandId=${ID}&fromDate=2026-02-29`],
@@ -127,7 +130,7 @@ test.each([
 })
 
 test('distinguishes a missing brandId from a malformed one', () => {
-  expect(errorOf('')).toBe(`400 ${PARAMETER_ERRORS.missing('brandId')}`)
+  expect(errorOf('', 'metric')).toBe(`400 ${PARAMETER_ERRORS.missing('brandId')}`)
   expect(errorOf('brandId')).toBe(`400 ${PARAMETER_ERRORS.brandId}`)
 })
 

@@ -24,7 +24,8 @@ export type MetricWindow = {
 }
 
 export type ChangesWindow = {
-  readonly brandId: string
+  /** Default: every brand that the key reads. */
+  readonly brandId?: string | undefined
   /** A `changedAt` as received: only later changes are listed. Default: all. */
   readonly since?: string | undefined
   /** Bounds of the listed days. Default: as far as the plan reaches. */
@@ -34,6 +35,7 @@ export type ChangesWindow = {
 
 /** A day whose rows changed. `totals` sums the fields that add up; `digest` proves the rows. Compare `changedAt` as text, never with a clock. */
 export type ChangedDay = {
+  readonly brandId: string
   readonly endpoint: string
   readonly date: string
   readonly rows: number
@@ -85,8 +87,9 @@ export class ExportApi {
     this.recommendedRate = metric('recommended-rate')
     // </generated requests>
     this.metric = metric
-    this.changedDays = endpoint(send, '/changes', ({ changed_at, ...day }: ChangeRow) => ({
+    this.changedDays = endpoint(send, '/changes', ({ brand_id, changed_at, ...day }: ChangeRow) => ({
       ...day,
+      brandId: brand_id,
       changedAt: changed_at,
     }))
     this.brands = async ({ signal } = {}) => {

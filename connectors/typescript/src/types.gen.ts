@@ -199,6 +199,10 @@ export type RecommendedRateRow = {
 
 export type ChangeRow = {
     /**
+     * Brand whose rows changed.
+     */
+    brand_id: string;
+    /**
      * Endpoint whose rows changed: the last segment of its path.
      */
     endpoint: string;
@@ -243,9 +247,9 @@ export type Pagination = {
 
 export type Meta = {
     /**
-     * The requested brand.
+     * The requested brand. Null for every brand, on `/changes` without `brandId`.
      */
-    brandId: string;
+    brandId: string | null;
     /**
      * Start of the window. Later than requested when the plan limits the window.
      */

@@ -62,10 +62,11 @@ describe('a metric', () => {
 
 test('changed days have a changedAt', async () => {
   const day = { endpoint: 'visibility', date: '2026-10-01', rows: 2, totals: { visible_count: 3 } }
-  const { api, requests } = fakeApi([page([{ ...day, changed_at: '2026-10-31T10:00:00.000001Z' }])])
+  const sent = { ...day, brand_id: WINDOW.brandId, changed_at: '2026-10-31T10:00:00.000001Z' }
+  const { api, requests } = fakeApi([page([sent])])
   const since = '2026-10-30T10:00:00.000001Z'
   const days = await toArray(api.changedDays({ ...WINDOW, since }))
-  expect(days).toEqual([{ ...day, changedAt: '2026-10-31T10:00:00.000001Z' }])
+  expect(days).toEqual([{ ...day, brandId: WINDOW.brandId, changedAt: '2026-10-31T10:00:00.000001Z' }])
   expect(requests[0]?.url.searchParams.get('since')).toBe(since)
 })
 

@@ -18,6 +18,7 @@ const windows = (isFull: boolean, days: readonly Day[]) =>
       token: '9',
       fromDate: '2026-01-01',
       days: days.map(([date, rows, changedAt = '9']) => ({
+        brandId: 'brand',
         endpoint: 'visibility',
         date,
         rows,

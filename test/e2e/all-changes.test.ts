@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { BINDINGS, variables } from '../../emulator/workers/bindings.ts'
+import { signCursor } from '../../lib/cursor.ts'
+import { call, pull, type Row } from '../fixtures/call.ts'
+import { clearOfMidnight } from '../fixtures/clock.ts'
+import { expectError } from '../fixtures/expect-error.ts'
+import { brand, database } from '../fixtures/rows.ts'
+import { type Tenant, tenant } from '../fixtures/tenant.ts'
+
+// /changes without brandId. With it: test/e2e/changes.test.ts. What the statement reads: test/e2e/plan.test.ts.
+
+const db = database()
+beforeAll(() => clearOfMidnight(60_000))
+
+const { CURSOR_SECRET } = { ...BINDINGS, ...variables(process.env) }
+
+type Fill = {
+  readonly brandId: string
+  readonly rows: number
+  readonly perStamp: number
+  readonly skip?: number
+}
+
+/** Lists days of a brand as changed, some at each of the stamps that follow the first ones. Stamps are the same for all. */
+const fill = ({ brandId, rows, perStamp, skip = 0 }: Fill) =>
+  db.query(
+    `insert into daily.changes
+     select $1, (array['citations', 'citation-share', 'visibility'])[1 + number % 3], date '2026-01-01' + number / 3, 1,
+       '{"citations": 1}', '000000000000000',
+       to_char(timestamp '2026-11-01' + (number / $3::int + $4::int) * interval '1 microsecond', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+     from generate_series(0, $2::int - 1) as number`,
+    [brandId, rows, perStamp, skip],
+  )
+
+/** The stored rows of brands in the order of the listing. */
+async function expected(brandIds: readonly string[], since = ''): Promise<unknown[]> {
+  const { rows } = await db.query(
+    `select changed_at, brand_id, endpoint, date::text from daily.changes
+     where brand_id = any ($1) and changed_at > $2 order by changed_at, brand_id, endpoint, date`,
+    [brandIds, since],
+  )
+  return rows.map(keyOf)
+}
+
+const keyOf = ({ changed_at, brand_id, endpoint, date }: Row) => [changed_at, brand_id, endpoint, date]
+
+/** A tenant with several brands that have changes. */
+async function tenantOf(changes: readonly Omit<Fill, 'brandId'>[]): Promise<Tenant & { brandIds: string[] }> {
+  const its = await tenant(db)
+  const brandIds: string[] = []
+  for (const each of changes) {
+    const brandId = await brand(db, its.org)
+    await fill({ ...each, brandId })
+    brandIds.push(brandId)
+  }
+  return { ...its, brandIds }
+}
+
+const read = ({ key }: Tenant, query: Readonly<Record<string, string>> = {}) =>
+  call('/changes', { key, query })
+
+test('a row has its brand first, and meta has none', async () => {
+  const its = await tenantOf([{ rows: 1, perStamp: 1 }])
+  const { data, meta, text } = await read(its)
+  expect(text).toMatch(
+    `{"data":[{"brand_id":"${its.brandIds[0]}","endpoint":"citations","date":"2026-01-01",`,
+  )
+  expect(data).toHaveLength(1)
+  expect(meta).toMatchObject({ brandId: null, fromDate: '0001-01-01T00:00:00.000Z' })
+})
+
+describe('the order of rows', () => {
+  test('is the time, the brand, the endpoint, the date, at every place where a page can end', async () => {
+    const its = await tenantOf(Array.from({ length: 3 }, () => ({ rows: 6, perStamp: 3 })))
+    const rows = (await read(its)).data
+    expect(rows.map(keyOf)).toEqual(await expected(its.brandIds))
+    const window = { first: '0001-01-01', last: '9999-12-31', end: '9999-12-31T23:59:59.999Z' }
+    for (const [index, row] of rows.entries()) {
+      const after = keyOf(row).map(String)
+      const cursor = await signCursor({ window, plan: 'enterprise', after }, { endpoint: '/changes' }, [
+        CURSOR_SECRET,
+      ])
+      expect((await read(its, { cursor })).data).toEqual(rows.slice(index + 1))
+    }
+  })
+
+  test.each([
+    ['many brands with few changes each', Array.from({ length: 60 }, () => ({ rows: 50, perStamp: 7 }))],
+    ['brands that changed at one time', Array.from({ length: 5 }, () => ({ rows: 500, perStamp: 500 }))],
+    [
+      'brands that changed one after the other',
+      [0, 1000, 2000].map((skip) => ({ rows: 900, perStamp: 1, skip })),
+    ],
+    [
+      'a brand with most changes, before and among those of others',
+      [
+        { rows: 2500, perStamp: 1 },
+        ...Array.from({ length: 20 }, (_, n) => ({ rows: 20, perStamp: 1, skip: 120 * n })),
+      ],
+    ],
+  ])('is that of all pages and of files, for %s', async (_, changes) => {
+    const its = await tenantOf(changes)
+    const rows = await pull('/changes', { key: its.key })
+    expect(rows.map(keyOf)).toEqual(await expected(its.brandIds))
+    const since = String(rows[700]?.changed_at)
+    const later = await pull('/changes', { key: its.key, query: { since } })
+    expect(later.map(keyOf)).toEqual(await expected(its.brandIds, since))
+    const file = await fetch(new URL('/api/export/v1/changes?format=ndjson', inject('serviceUrl')), {
+      headers: { 'X-API-Key': its.key, 'User-Agent': randomUUID() },
+    })
+    const lines = (await file.text()).trimEnd().split('\n')
+    expect(lines.map((line) => JSON.parse(line))).toEqual(rows)
+    expect(file.headers.get('Content-Disposition')).toBe(
+      'attachment; filename="changes_0001-01-01_9999-12-31.ndjson"',
+    )
+  })
+})
+
+test('has the brands that the key reads, and no row for a key without brands', async () => {
+  const its = await tenantOf(Array.from({ length: 3 }, () => ({ rows: 2, perStamp: 1 })))
+  await tenantOf([{ rows: 2, perStamp: 1 }])
+  const [archived = '', listed = '', other = ''] = its.brandIds
+  await db.query('update brands set active = false where id = $1', [archived])
+  expect((await read(its)).data.map(keyOf)).toEqual(await expected([listed, other]))
+  await db.query('update api_keys set brand_ids = $2 where id = $1', [its.keyId, [archived, listed]])
+  expect((await read(its)).data.map(keyOf)).toEqual(await expected([listed]))
+  await db.query(`update api_keys set brand_ids = '{}' where id = $1`, [its.keyId])
+  const { status, data, pagination, meta } = await read(its)
+  expect([status, data, pagination.hasMore, meta.brandId]).toEqual([200, [], false, null])
+})
+
+test('a cursor belongs to a request with a brand or to one without', async () => {
+  const its = await tenantOf([{ rows: 1001, perStamp: 100 }])
+  const brandId = its.brandIds[0] ?? ''
+  const ofAll = (await read(its)).pagination.nextCursor ?? ''
+  const ofBrand = (await read(its, { brandId })).pagination.nextCursor ?? ''
+  expect((await read(its, { cursor: ofAll })).data).toHaveLength(1)
+  expect((await read(its, { brandId, cursor: ofBrand })).data).toHaveLength(1)
+  expectError(await read(its, { brandId, cursor: ofAll }), 400)
+  expectError(await read(its, { cursor: ofBrand }), 400)
+})
+
+test('an empty brandId is malformed', async () => {
+  expectError(await read(await tenant(db), { brandId: '' }), 400)
+})
+
+describe('a change of the scope between two pages neither repeats nor skips a row of a brand that stays', () => {
+  test.each([
+    [
+      'a brand is archived',
+      (_: Tenant, gone: string) => db.query('update brands set active = false where id = $1', [gone]),
+    ],
+    [
+      'the key is narrowed',
+      ({ org, keyId }: Tenant, gone: string) =>
+        db.query(
+          `update api_keys set brand_ids = array(select id from brands where organization_id = $1 and id <> $2)
+           where id = $3`,
+          [org.id, gone, keyId],
+        ),
+    ],
+  ])('when %s', async (_, change) => {
+    const its = await tenantOf(Array.from({ length: 4 }, () => ({ rows: 400, perStamp: 60 })))
+    const first = await read(its)
+    // The brand of the page's last row: the cursor names it.
+    const gone = String(first.data.at(-1)?.brand_id)
+    await change(its, gone)
+    const { nextCursor } = first.pagination
+    const rest = await pull('/changes', { key: its.key, query: { cursor: nextCursor ?? '' } })
+    expect(rest.filter(({ brand_id }) => brand_id === gone)).toEqual([])
+    const staying = [...first.data, ...rest].filter(({ brand_id }) => brand_id !== gone)
+    expect(staying.map(keyOf)).toEqual(await expected(its.brandIds.filter((id) => id !== gone)))
+  })
+})
