@@ -9,7 +9,7 @@ begin
   return query execute (
     select format(
       'select day.brand_id, day.date, count(stored.date)::int, %s::json, lpad(to_hex(coalesce(
-         bit_xor((''x'' || left(md5(convert_to(array_to_string(array[%s], chr(31), ''\N''), ''UTF8'')), 15))::bit(60)::bigint)
+         bit_xor((''x'' || left(md5(convert_to(array_to_string(array[%s], chr(31), chr(92) || ''N''), ''UTF8'')), 15))::bit(60)::bigint)
            filter (where stored.date is not null),
          0)), 15, ''0'')
        from unnest($1, $2) as day (brand_id, date)

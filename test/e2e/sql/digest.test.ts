@@ -38,7 +38,7 @@ test.each(vectors)('PostgreSQL computes the digest of: $name', async (vector) =>
   )
   const client = await db.connect()
   try {
-    await client.query(`begin; set local datestyle = 'sql, dmy'`)
+    await client.query(`begin; set local datestyle = 'sql, dmy'; set local standard_conforming_strings = off`)
     const { rows } = await client.query(
       'select rows, digest from daily.summarize($1, array[$2::uuid], array[to_date($3, $4)])',
       [metric, brandId, vector.date, 'YYYY-MM-DD'],
