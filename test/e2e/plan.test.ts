@@ -72,7 +72,7 @@ test('/changes of all brands reads an index entry of each brand, and rows in pro
     `insert into daily.changes
      select id, 'visibility', date '2026-01-01' + number, 1, '{}', '000000000000000',
        '2026-11-01T00:00:00.0000' || number || 'Z'
-     from ${tableOf('brands')} cross join generate_series(10, 29) as number
+     from export_source.brands cross join generate_series(10, 29) as number
      where organization_id in ($1, $2)`,
     [its.org.id, others.id],
   )

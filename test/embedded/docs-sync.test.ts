@@ -123,7 +123,7 @@ async function sqlCopy(query: Query): Promise<Copy> {
   await query(tables)
 
   const land = async (table: string, brandId: string, rows: readonly Row[]) => {
-    const tuples = rows.map((row) => `(${literals([brandId, ...Object.values(row)])})`)
+    const tuples = rows.map((row) => `(${literals(Object.values({ brand_id: brandId, ...row }))})`)
     if (tuples.length > 0) await query(`insert into ${table} values ${tuples.join(',\n')}`)
   }
 
