@@ -4,7 +4,7 @@ import { dailyVisibility } from '../../drizzle/metrics/visibility.ts'
 import { dailyChanges } from '../../drizzle/refresh/changes.ts'
 import { ChangeRow } from '../../functions/changes.ts'
 import { resultReader } from '../../lib/page/read.ts'
-import { pageStatements } from '../../lib/page/statements.ts'
+import { allBrandsStatements, pageStatements } from '../../lib/page/statements.ts'
 import { count, day, text } from '../../lib/schemas.ts'
 import { emptyLog, loggedLines, statusOf } from '../fixtures/log.ts'
 
@@ -72,6 +72,12 @@ test.each([
   expect(statusOf(() => read(result))).toBe(status)
 })
 
+test('a page of all brands has no brand', () => {
+  const { brand_id, ...page } = PAGE
+  const readAll = resultReader({ row, key }, 'all')
+  expect(readAll(page, 1000, emptyLog())).toMatchObject({ brandId: null, rows: 2 })
+})
+
 test.each([
   ['the number of rows', { found: null }],
   ['a number of rows that is a number', { found: 'many' }],
@@ -112,6 +118,18 @@ test('statements have the columns that the reader reads', () => {
   const { first, next, firstOfFile, nextOfFile } = pageStatements(VISIBILITY)
   for (const { columns } of [first, next, nextOfFile]) expect(columns).toEqual(Object.keys(PAGE))
   expect(firstOfFile.columns).toEqual([...Object.keys(PAGE), 'total'])
+})
+
+test('statements of all brands have these columns without the brand, and the keys of changes', () => {
+  const { first, firstOfFile } = allBrandsStatements({
+    ...VISIBILITY,
+    table: dailyChanges,
+    since: 'changed_at',
+  })
+  const keys = ['last_changed_at', 'last_brand_id', 'last_endpoint', 'last_date']
+  const names = Object.keys(PAGE).filter((name) => name !== 'brand_id' && !name.startsWith('last_'))
+  expect(first.columns).toEqual([...names, ...keys])
+  expect(firstOfFile.columns).toEqual([...names, ...keys, 'total'])
 })
 
 test('a file reads a page first, and then five times as many rows', () => {
