@@ -23,11 +23,9 @@ Sources for dlt, Airbyte, Singer and others are in connectors/. They need ${url}
 
 Database  ${databaseUrl}
 ${
-  demo.kept
+  demo.isKept
     ? 'Its rows and keys stay for the next start. npm start -- --fresh begins again.'
     : 'Another npm start keeps its data in .state/, so this one forgets its own.'
 }
 Press Ctrl-C to stop.`)
-  if (demo.missing > 0)
-    console.log(`\nThe newest days are loaded. ${demo.missing} older days follow while the service runs.`)
 }

@@ -26,11 +26,16 @@ try {
   // esbuild prints its stack when the process exits while it builds.
   await Promise.allSettled(parts)
   const [demo, { startEmulator }] = await Promise.all(parts)
-  const databaseUrl = settings.databaseUrl ?? demo?.databaseUrl
   if (settings.databaseUrl !== undefined) await withClient(settings.databaseUrl, migrateToLatest)
-  const emulator = await startEmulator({ ...settings, databaseUrl, bundle: false, onLog: console.log })
+  const loading = demo?.loadNewest() ?? 0
+  if (!demo?.isLoaded) await loading
+  const databaseUrl = settings.databaseUrl ?? demo?.databaseUrl
+  const [emulator, missing] = await Promise.all([
+    startEmulator({ ...settings, databaseUrl, bundle: false, onLog: console.log }),
+    loading,
+  ])
   banner(emulator, demo)
-  if (demo !== undefined) void loadMissing(demo)
+  if (demo !== undefined && missing > 0) void loadOlder(demo, missing)
   if (watch) {
     const { reloadOnChange } = await import('./dev.ts')
     await reloadOnChange(emulator)
@@ -49,14 +54,12 @@ function readOptions() {
   }
 }
 
-async function loadMissing({ missing, loadMissing }: Demo): Promise<void> {
-  if (missing === 0) return
+async function loadOlder({ loadOlder }: Demo, missing: number): Promise<void> {
+  console.log(`\nThe newest days are loaded. ${missing} older days follow while the service runs.`)
   try {
-    await loadMissing()
+    await loadOlder()
     console.log('All days are loaded.')
   } catch (error) {
-    console.error(
-      `The older days of the demo were not all loaded: ${reasonOf(error)}. The next start loads them.`,
-    )
+    console.error(`The older days were not all loaded: ${reasonOf(error)}. The next start loads them.`)
   }
 }

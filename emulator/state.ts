@@ -11,6 +11,8 @@ const LOADED = join(FOLDER, 'loaded')
 export type State = {
   /** The files of the embedded Postgres. */
   readonly postgres: string
+  /** Whether an earlier start has loaded the data. */
+  readonly isLoaded: boolean
   /** Marks the data as loaded: the next start keeps them. */
   readonly markLoaded: () => void
 }
@@ -24,8 +26,9 @@ export function takeState({ fresh }: { readonly fresh: boolean }): State | undef
   if (!lock()) return undefined
   const postgres = join(FOLDER, 'postgres')
   if (fresh) rmSync(LOADED, { force: true })
-  if (!existsSync(LOADED)) rmSync(postgres, { recursive: true, force: true })
-  return { postgres, markLoaded: () => writeFileSync(LOADED, '') }
+  const isLoaded = existsSync(LOADED)
+  if (!isLoaded) rmSync(postgres, { recursive: true, force: true })
+  return { postgres, isLoaded, markLoaded: () => writeFileSync(LOADED, '') }
 }
 
 /** Writes this process's id. A process that was killed leaves its own. */
