@@ -2,8 +2,8 @@ import { migrateToLatest } from '../bundle/migrate-to-latest.ts'
 import { reasonOf, UsageError, withClient } from '../drizzle/db/connect.ts'
 import { refreshAll } from '../drizzle/db/refresh.ts'
 import { seedMissingDays } from '../drizzle/seed/demo.ts'
-import { startEmbeddedPostgres } from './postgres/embedded.ts'
-import { takeState } from './state.ts'
+import type { EmbeddedPostgres } from './postgres/embedded.ts'
+import type { State } from './state.ts'
 
 /** Days to load before the service starts: the default window, and the days whose late citations fall into it. */
 const FIRST_DAYS = 34
@@ -24,19 +24,18 @@ export type Demo = {
   readonly loadOlder: () => Promise<void>
 }
 
-/**
- * Starts an embedded Postgres with the data of the last start, unless `fresh`. Throws {@link UsageError} when they
- * cannot be used.
- */
-export async function startDemo(options: { readonly fresh: boolean }): Promise<Demo> {
-  const state = takeState(options)
+/** An embedded Postgres that starts, and the folder of its files; without one it is in memory. */
+export type EmbeddedDemo = { readonly state: State | undefined; readonly postgres: Promise<EmbeddedPostgres> }
+
+/** Waits until Postgres has started. Throws {@link UsageError} when it cannot use the data of the last start. */
+export async function openDemo({ state, postgres }: EmbeddedDemo): Promise<Demo> {
   const explain = (error: unknown) => {
     if (!state?.isLoaded) throw error
     throw new UsageError(
       `Cannot use the data of the last start: ${reasonOf(error)}. Delete it and begin again: npm start -- --fresh`,
     )
   }
-  const { url } = await startEmbeddedPostgres(state?.postgres).catch(explain)
+  const { url } = await postgres.catch(explain)
   const loadNewest = async () => {
     await withClient(url, migrateToLatest)
     const missing = await load(url, { newest: FIRST_DAYS, limit: FIRST_DAYS })

@@ -1,65 +1,18 @@
-import { parseArgs } from 'node:util'
-import { bundle } from '../bundle/bundle.ts'
-import { migrateToLatest } from '../bundle/migrate-to-latest.ts'
-import { reasonOf, UsageError, withClient } from '../drizzle/db/connect.ts'
-import { banner } from './banner.ts'
-import { type Demo, startDemo } from './demo.ts'
-import { checkServers } from './servers.ts'
-import { readSettings } from './settings.ts'
+import { startEmbeddedPostgres } from './postgres/embedded.ts'
 import { shutdownOnSignals } from './shutdown.ts'
+import { takeState } from './state.ts'
 
 // npm start. With --watch it is npm run dev.
 shutdownOnSignals()
-try {
-  const { watch, fresh } = readOptions()
-  const settings = readSettings(process.env)
-  if (fresh && settings.databaseUrl !== undefined) {
-    throw new UsageError('--fresh deletes the demo data, and DATABASE_URL names another database.')
-  }
-  await checkServers(settings)
-  const parts = [
-    settings.databaseUrl === undefined ? startDemo({ fresh }) : undefined,
-    // miniflare is slow to import, so it loads while the database starts.
-    import('./start.ts'),
-    bundle(),
-  ] as const
-  // esbuild prints its stack when the process exits while it builds.
-  await Promise.allSettled(parts)
-  const [demo, { startEmulator }] = await Promise.all(parts)
-  if (settings.databaseUrl !== undefined) await withClient(settings.databaseUrl, migrateToLatest)
-  const loading = demo?.loadNewest() ?? 0
-  if (!demo?.isLoaded) await loading
-  const databaseUrl = settings.databaseUrl ?? demo?.databaseUrl
-  const [emulator, missing] = await Promise.all([
-    startEmulator({ ...settings, databaseUrl, bundle: false, onLog: console.log }),
-    loading,
-  ])
-  banner(emulator, demo)
-  if (demo !== undefined && missing > 0) void loadOlder(demo, missing)
-  if (watch) {
-    const { reloadOnChange } = await import('./dev.ts')
-    await reloadOnChange(emulator)
-  }
-} catch (error) {
-  console.error(error instanceof UsageError ? error.message : error)
-  process.exit(1)
-}
+const embedded = process.env.DATABASE_URL ? undefined : startDemo()
+// The embedded Postgres starts while the other modules load.
+const { serve } = await import('./serve.ts')
+await serve(embedded)
 
-function readOptions() {
-  try {
-    const { values } = parseArgs({ options: { watch: { type: 'boolean' }, fresh: { type: 'boolean' } } })
-    return { watch: values.watch === true, fresh: values.fresh === true }
-  } catch (error) {
-    throw new UsageError(reasonOf(error))
-  }
-}
-
-async function loadOlder({ loadOlder }: Demo, missing: number): Promise<void> {
-  console.log(`\nThe newest days are loaded. ${missing} older days follow while the service runs.`)
-  try {
-    await loadOlder()
-    console.log('All days are loaded.')
-  } catch (error) {
-    console.error(`The older days were not all loaded: ${reasonOf(error)}. The next start loads them.`)
-  }
+function startDemo() {
+  const state = takeState({ fresh: process.argv.includes('--fresh') })
+  const postgres = startEmbeddedPostgres(state?.postgres)
+  // The error is reported where the promise is awaited.
+  postgres.catch(() => undefined)
+  return { state, postgres }
 }
