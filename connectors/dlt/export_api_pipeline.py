@@ -48,7 +48,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--destination", required=True, help="a destination of dlt, such as duckdb or postgres")
     parser.add_argument("--dataset", required=True, help="schema of the tables")
     parser.add_argument("--database", help="file of the DuckDB database, or another destination's connection string")
-    parser.add_argument("--verify", action="store_true", help="compare days with the list of changes; exit 1 if any differs")
+    parser.add_argument("--verify", action="store_true", help="compare days with the changes; exit 1 if any differs")
     arguments = parser.parse_args()
     if not os.environ.get("EXPORT_API_KEY"):
         parser.error("Set the environment variable EXPORT_API_KEY to an export key.")
