@@ -12,10 +12,12 @@ export type Step = {
   readonly sql?: string
   readonly faults?: readonly Fault[]
   /**
-   * Statements that run before the service sends the second page of a metric, which may end the run, and those that
-   * undo them for the next loader.
+   * Statements that run before the service sends the second page of a metric, and those that undo them for the next
+   * loader.
    */
   readonly betweenPages?: { readonly sql: string; readonly undo: string }
+  /** Whether the run may end with an exit code other than 0, and leave its work to the next run. */
+  readonly mayEnd?: boolean
   /** The most requests that the run may send. */
   readonly most?: number
   /** A text in the output of a run that has to end with an exit code other than 0. */
@@ -30,6 +32,20 @@ const MOST_REQUESTS = 6
 const later: Fault = { status: 429, retryAfter: 1 }
 const away: Fault = { status: 503, retryAfter: 1 }
 const gone: Fault = { status: ERRORS.brand.status, error: ERRORS.brand.message, only: 'metrics' }
+
+/** Three of ten responses. */
+const ALTERED: readonly Fault[] = [
+  null,
+  { alter: 'exchange' },
+  null,
+  null,
+  { alter: 'rename' },
+  null,
+  null,
+  { alter: 'lose' },
+  null,
+  null,
+]
 
 const setPlan = (plan: Plan): string =>
   `update subscriptions set plan = '${plan}' where organization_id = '${fixedId('organization')}'`
@@ -116,11 +132,21 @@ export function life(today: string): readonly Step[] {
         select id, 'https://late.example/' || number, false, answered_at
         from answers, generate_series(1, ${URLS_OF_A_PAGE}) as number ${ofDay(97)}`,
       betweenPages: { sql: setPlan('pro'), undo: setPlan('enterprise') },
+      mayEnd: true,
     },
     {
       promise: 'A plan that reaches further back after that completes the copy.',
       sql: setPlan('enterprise'),
     },
+    {
+      promise: 'Rows that arrive altered are noticed: they are requested again, or the run ends.',
+      sql: `${answer(9)} ${answer(40)}
+        update competitors set name = 'Renamed again', aliases = array[name] where id = '${fixedId('rival', 1, 0)}';
+        update brands set name = 'Acme 3', aliases = array[name] where id = '${fixedId('brand', 0)}'`,
+      faults: Array(2_000).fill(ALTERED).flat(),
+      mayEnd: true,
+    },
+    { promise: 'The run after that replaces what arrived altered.' },
     {
       promise:
         "A revoked key ends the run: exit code other than 0, the service's message, the copy as it was.",

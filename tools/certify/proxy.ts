@@ -5,15 +5,17 @@ import { request } from 'undici'
 import { portOf } from '../../emulator/port.ts'
 import { BASE } from '../../lib/app.ts'
 import { readStreams } from '../../reference/streams.ts'
+import { type Alteration, alterPage } from './alter.ts'
 
 /**
- * What a loader receives instead of a response: a connection that closes before it or in its middle, or a status.
- * `only: 'metrics'` passes on all requests but those of metrics.
+ * What a loader receives instead of a response: a connection that closes before it or in its middle, a page of a
+ * metric with other rows, or a status. `only: 'metrics'` passes on all requests but those of metrics.
  */
 export type Fault =
   | null
   | 'dropped'
   | 'cut'
+  | { readonly alter: Alteration }
   | {
       readonly status: number
       readonly error?: string
@@ -52,7 +54,8 @@ export async function startProxy(service: string) {
     if (METRICS.includes(pathname) && searchParams.get('cursor')) await beforeSecondPage()
     const fault = faults.shift() ?? null
     if (typeof fault !== 'object' || fault === null) return fault
-    if (fault.only && !METRICS.includes(pathname)) return null
+    if (('alter' in fault || fault.only) && !METRICS.includes(pathname)) return null
+    if ('alter' in fault) return fault
     if (fault.retryAfter !== undefined) notBefore.set(target, performance.now() + fault.retryAfter * 1000)
     return fault
   }
@@ -60,7 +63,8 @@ export async function startProxy(service: string) {
   const server = createServer(async (received, response) => {
     const fault = await nextFault(received)
     if (fault === 'dropped') response.destroy()
-    else if (fault === null || fault === 'cut') await forward(service, received, response, fault === 'cut')
+    else if (fault === null || fault === 'cut' || 'alter' in fault)
+      await forward(service, received, response, fault)
     else respond(response, fault)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -88,7 +92,7 @@ export async function startProxy(service: string) {
 
 function respond(
   response: ServerResponse,
-  { status, error = 'Later.', retryAfter }: Exclude<Fault, string | null>,
+  { status, error = 'Later.', retryAfter }: Extract<Fault, { readonly status: number }>,
 ) {
   const wait = retryAfter !== undefined && { 'Retry-After': String(retryAfter) }
   response.writeHead(status, { 'Content-Type': 'application/json', ...wait })
@@ -96,19 +100,26 @@ function respond(
 }
 
 /** Sends a request to the service, with a rate limit and a connection of its own. */
-async function forward(service: string, received: IncomingMessage, response: ServerResponse, isCut: boolean) {
-  const { connection: _, 'keep-alive': __, ...headers } = received.headers
+async function forward(
+  service: string,
+  received: IncomingMessage,
+  response: ServerResponse,
+  fault: Exclude<Fault, 'dropped' | { readonly status: number }>,
+) {
+  const { connection: _, 'keep-alive': __, 'accept-encoding': ___, ...headers } = received.headers
   const method = received.method === 'HEAD' ? 'HEAD' : 'GET'
   const own = { ...headers, 'user-agent': randomUUID() }
   try {
     const served = await request(new URL(received.url ?? '', service), { method, headers: own, reset: true })
-    const body = Buffer.from(await served.body.arrayBuffer())
-    const { 'transfer-encoding': ___, connection: ____, ...rest } = served.headers
+    const sent = Buffer.from(await served.body.arrayBuffer())
+    const isAltered = typeof fault === 'object' && fault !== null && served.statusCode === 200
+    const body = isAltered ? Buffer.from(alterPage(sent.toString(), fault.alter)) : sent
+    const { 'transfer-encoding': ____, connection: _____, ...rest } = served.headers
     response.writeHead(served.statusCode, {
       ...rest,
       ...(method === 'GET' && { 'content-length': body.length }),
     })
-    if (isCut) response.write(body.subarray(0, body.length / 2), () => response.destroy())
+    if (fault === 'cut') response.write(body.subarray(0, body.length / 2), () => response.destroy())
     else response.end(body)
   } catch {
     // The service is closed when a loader that was killed leaves a request behind.

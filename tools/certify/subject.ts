@@ -14,7 +14,13 @@ import { unexpectedTypes } from './types.ts'
 import { wrongUserAgents } from './user-agent.ts'
 
 /** What documentation promises to the users of a loader, and whether it is kept. */
-export type Verdict = { readonly promise: string; readonly kept: boolean; readonly detail: string }
+export type Verdict = {
+  readonly promise: string
+  readonly kept: boolean
+  readonly detail: string
+  /** What the run of the promise sent, if it is a promise of one run. */
+  readonly requests?: number
+}
 
 export type Options = {
   readonly command: Loader
@@ -45,19 +51,20 @@ export async function startSubject(
   const readCopy = copyReader({ copy, schema, folder: cwd })
   const proxy = await startProxy(service.url)
   const verdicts: Verdict[] = []
-  const judge = (promise: string, broken: readonly string[]) =>
-    verdicts.push({ promise, kept: broken.length === 0, detail: broken.join('\n') })
+  const judge = (promise: string, broken: readonly string[], run?: Traffic) =>
+    verdicts.push({ promise, kept: broken.length === 0, detail: broken.join('\n'), ...run })
   const failed: string[] = []
   let known: readonly Difference[] = []
   let copied: Copy = new Map()
-  /** Whether the last run ended early, as it may when the service changes between two pages. */
+  /** Whether the last run ended early, as its step allows. */
   let isCutShort = false
+  let traffic: Traffic = { requests: 0 }
 
   return {
     /** Runs the loader. Throws `UsageError` when its first run fails. */
     run: async (step: Step, beforeSecondPage?: () => Promise<void>): Promise<string[]> => {
-      const { promise, faults, stops, betweenPages } = step
-      const traffic = proxy.begin(faults, beforeSecondPage)
+      const { promise, faults, stops, mayEnd = false } = step
+      traffic = proxy.begin(faults, beforeSecondPage)
       const started = performance.now()
       const environment = {
         EXPORT_API_URL: proxy.url,
@@ -72,7 +79,7 @@ export async function startSubject(
         )
       }
       report(`${promise} ${traffic.requests} requests, ${seconds} s, exit code ${ended.code}`)
-      isCutShort = betweenPages !== undefined && ended.code !== 0
+      isCutShort = mayEnd && ended.code !== 0
       if (stops === undefined && !isCutShort && ended.code !== 0) {
         failed.push(`Exit code ${ended.code} here: ${promise}`)
         report(tail(ended))
@@ -85,12 +92,12 @@ export async function startSubject(
       broken: readonly string[],
       expected: Texts | undefined,
     ) => {
-      if (expected === undefined || isCutShort) return void judge(promise, broken)
+      if (expected === undefined || isCutShort) return void judge(promise, broken, traffic)
       copied = await readCopy(STREAMS.map(({ name }) => name))
       // Changes from before the service changed may be in the copy.
       const streams = betweenPages ? STREAMS.filter(({ kind }) => kind !== 'changes') : STREAMS
       const differences = compare(streams, expected, copied)
-      judge(promise, [...broken, ...describe(newDifferences(differences, known))])
+      judge(promise, [...broken, ...describe(newDifferences(differences, known))], traffic)
       known = differences
     },
     /** Returns what the runs have shown. */
