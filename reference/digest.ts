@@ -17,10 +17,10 @@ export const rowNumber = (row: Row, columns: Columns): bigint =>
 
 /** Returns the digest of a day's rows, in any order, as `/changes` lists it. */
 export const digestOf = (rows: readonly Row[], columns: Columns): string =>
-  rows
-    .reduce((digest, row) => digest ^ rowNumber(row, columns), 0n)
-    .toString(16)
-    .padStart(15, '0')
+  digestText(rows.reduce((digest, row) => digest ^ rowNumber(row, columns), 0n))
+
+/** Returns the text of the XOR of numbers of rows. */
+export const digestText = (digest: bigint): string => digest.toString(16).padStart(15, '0')
 
 function cellText(cell: unknown, type: Column['type']): string {
   if (cell === null) return '\\N'

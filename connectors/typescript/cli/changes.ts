@@ -2,80 +2,135 @@ import type { ChangedDay, ExportApi } from '../src/index.ts'
 import { addDays, monthOf, type Window } from './days.ts'
 import type { BrandState } from './state.ts'
 
-/** Days whose rows changed since a token, or all days. */
+/** Days of a brand whose rows changed since its token, or all days. */
 export type Changes = {
   readonly days: readonly ChangedDay[]
   /** The first day that the plan reached. */
   readonly fromDate: string
-  /** The greatest `changedAt`, the previous token when nothing is listed. */
+  /** The brand's next token; null when nothing was ever listed. */
   readonly token: string | null
   /** Whether it lists every day that has rows. */
   readonly isFull: boolean
 }
 
-/** Days that are fetched in one window, and how many rows they are listed with. */
-export type FetchWindow = Window & {
-  readonly rows: number
-  /** The part of each month that has listed days, in ascending order. */
-  readonly months: readonly Window[]
+type Token = Pick<BrandState, 'token' | 'fromDate'>
+type Listing = { readonly api: ExportApi; readonly fromDate: string | undefined }
+
+/**
+ * Lists what changed since the latest token of some brands, with one request per page for all brands that have it.
+ * Returns the changes by brand; empty when no brand has a token.
+ */
+export async function listTogether(
+  listing: Listing,
+  brands: readonly { readonly brandId: string; readonly state: Token }[],
+): Promise<ReadonlyMap<string, Changes>> {
+  const latest = brands.reduce((greatest, { state: { token } }) => later(greatest, token), '')
+  const together = brands.filter(({ state: { token } }) => token !== null && token === latest)
+  const [first] = together
+  if (first === undefined) return new Map()
+  const byBrand = new Map<string, ChangedDay[]>(together.map(({ brandId }) => [brandId, []]))
+  const brandId = together.length === 1 ? first.brandId : undefined
+  const list = await readList(listing, { brandId, since: latest })
+  for (const day of list.days) byBrand.get(day.brandId)?.push(day)
+  return new Map(
+    together
+      // When the plan reaches further back than before, a brand needs all days.
+      .filter(({ state }) => list.fromDate >= state.fromDate)
+      .map(({ brandId }) => [brandId, { ...list, days: byBrand.get(brandId) ?? [], isFull: false }]),
+  )
 }
 
-/** Lists what changed since a token; every day when the plan reaches further back than before. */
-export async function listDays(
-  api: ExportApi,
-  window: { readonly brandId: string; readonly fromDate: string | undefined },
-  last: Pick<BrandState, 'token' | 'fromDate'>,
+/**
+ * Lists what changed of one brand since its token; every day without a token, and when the plan reaches further back
+ * than before. `received` is a token that was received before: changes that the list does not have are later.
+ */
+export async function listAlone(
+  listing: Listing,
+  { brandId, state, received }: { brandId: string; state: Token; received: string | null },
 ): Promise<Changes> {
+  const isFull = state.token === null
+  const list = await readList(listing, { brandId, since: state.token ?? undefined })
+  if (!isFull && list.fromDate < state.fromDate)
+    return listAlone(listing, { brandId, state: { ...state, token: null }, received })
+  return { ...list, token: later(later(list.token, state.token), received) || null, isFull }
+}
+
+const later = (left: string | null, right: string | null): string =>
+  (left ?? '') > (right ?? '') ? (left ?? '') : (right ?? '')
+
+type List = { readonly brandId: string | undefined; readonly since: string | undefined }
+
+async function readList({ api, fromDate }: Listing, query: List): Promise<Omit<Changes, 'isFull'>> {
   // A day that changes between two pages is listed twice.
   const days = new Map<string, ChangedDay>()
-  let { token } = last
+  let token = query.since ?? null
   let start = ''
-  for await (const { rows, meta } of api.changedDays.pages({ ...window, since: token ?? undefined })) {
+  for await (const { rows, meta } of api.changedDays.pages({ ...query, fromDate })) {
     // It can move between two pages.
     if (meta.fromDate > start) start = meta.fromDate
     for (const day of rows) {
-      days.set(`${day.endpoint}/${day.date}`, day)
+      days.set(`${day.brandId}/${day.endpoint}/${day.date}`, day)
       token = day.changedAt
     }
   }
-  const fromDate = start.slice(0, 'YYYY-MM-DD'.length)
-  const isFull = last.token === null
-  if (!isFull && fromDate < last.fromDate) return listDays(api, window, { ...last, token: null })
-  return { days: [...days.values()], fromDate, token, isFull }
+  return { days: [...days.values()], fromDate: start.slice(0, 'YYYY-MM-DD'.length), token }
 }
+
+/** The name of a day in the state. */
+export const dayKey = ({ endpoint, date }: ChangedDay): string => `${endpoint}/${date}`
 
 /** Whether the file of a day's month lacks its latest change. */
-export function isNeeded(state: BrandState, { endpoint, date, rows, changedAt }: ChangedDay): boolean {
+export function isNeeded(state: BrandState, day: ChangedDay): boolean {
+  const { endpoint, date, rows, changedAt } = day
   const file = state.files[`${endpoint}/${monthOf(date)}`]
-  return file === undefined ? rows > 0 : changedAt > file.through || date < file.from
+  if (file === undefined) return rows > 0
+  return changedAt > file.through || date < file.from || dayKey(day) in state.unproven
 }
 
-/** Joins the days of an endpoint that are fetched in one window. When all days are listed, the others have no rows. */
-export function fetchWindows(endpoint: string, { days, isFull }: Changes, state: BrandState): FetchWindow[] {
+/** A day of an endpoint and its number of rows. Days that are not needed are in the copy. */
+export type KnownDay = { readonly date: string; readonly rows: number; readonly isNeeded: boolean }
+
+/** What is fetched together. */
+export type FetchWindow = Window & {
+  readonly rows: number
+  /** The runs of adjacent days that are needed, each in one month, in ascending order. */
+  readonly parts: readonly Window[]
+}
+
+const PAGE = 1000
+
+/** The requests that rows take. */
+export const pagesOf = (rows: number): number => Math.ceil(rows / PAGE)
+
+/**
+ * Joins needed days in windows, over days between them as well where that takes no more requests. So the windows never
+ * take more requests than one window from the first to the last needed day. `days` are all that may have rows between
+ * the first and the last needed day, in ascending order.
+ */
+export function fetchWindows(days: readonly KnownDay[]): FetchWindow[] {
   const windows: FetchWindow[] = []
   let last: FetchWindow | undefined
-  for (const day of days.filter((day) => day.endpoint === endpoint).sort(byDate)) {
-    const { date, rows } = day
-    if (!isNeeded(state, day)) {
-      if (rows > 0) last = undefined
+  let between = 0
+  for (const { date, rows, isNeeded } of days) {
+    if (!isNeeded) {
+      between += rows
       continue
     }
-    if (last !== undefined && (isFull || addDays(last.to, 1) === date)) {
-      last = { ...last, to: date, rows: last.rows + rows, months: withDay(last.months, date) }
+    const joined = (last?.rows ?? 0) + between + rows
+    if (last !== undefined && pagesOf(joined) <= pagesOf(last.rows) + pagesOf(rows)) {
+      last = { ...last, to: date, rows: joined, parts: withDay(last.parts, date) }
       windows[windows.length - 1] = last
     } else {
-      last = { from: date, to: date, rows, months: withDay([], date) }
+      last = { from: date, to: date, rows, parts: withDay([], date) }
       windows.push(last)
     }
+    between = 0
   }
   return windows
 }
 
-function withDay(months: readonly Window[], day: string): readonly Window[] {
-  const last = months.at(-1)
-  return last !== undefined && monthOf(last.to) === monthOf(day)
-    ? [...months.slice(0, -1), { ...last, to: day }]
-    : [...months, { from: day, to: day }]
+function withDay(parts: readonly Window[], day: string): readonly Window[] {
+  const last = parts.at(-1)
+  const isAdjacent = last !== undefined && addDays(last.to, 1) === day && monthOf(last.to) === monthOf(day)
+  return isAdjacent ? [...parts.slice(0, -1), { ...last, to: day }] : [...parts, { from: day, to: day }]
 }
-
-const byDate = (left: ChangedDay, right: ChangedDay): number => (left.date < right.date ? -1 : 1)

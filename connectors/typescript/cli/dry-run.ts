@@ -1,24 +1,23 @@
 import { selectBrands } from './brands.ts'
-import { fetchWindows } from './changes.ts'
-import { METRICS } from './streams.ts'
-import type { Sync } from './sync.ts'
-import { listChanges, openCopy } from './sync-brand.ts'
-
-const PAGE = 1000
+import { listTogether, pagesOf } from './changes.ts'
+import { openCopies, type Sync } from './sync.ts'
+import { listChanges, planWindows } from './sync-brand.ts'
 
 /** Reports the windows that a sync would fetch, and returns the number of their rows. Writes nothing. */
 export async function dryRun(sync: Sync, brandIds: readonly string[] | undefined): Promise<number> {
-  const { api, progress } = sync
+  const brands = selectBrands(await sync.api.brands(), brandIds)
+  const copies = await openCopies(sync, brands)
+  const together = await listTogether(sync, copies)
   let total = 0
-  for (const { id, name } of selectBrands(await api.brands(), brandIds)) {
-    const copy = await openCopy(sync, id)
-    const changes = await listChanges(sync, copy)
-    for (const { endpoint } of METRICS) {
-      for (const { from, to, rows } of fetchWindows(endpoint, changes, copy.state)) {
-        const requests = Math.ceil(rows / PAGE)
-        const message = `${name}: ${endpoint} from ${from} to ${to}, ${rows} rows, ${requests} requests`
+  for (const copy of copies) {
+    const plans = await planWindows(copy, await listChanges(sync, copy, together))
+    for (const { stream, windows } of plans) {
+      for (const { from, to, rows } of windows) {
+        const requests = pagesOf(rows)
+        const message = `${copy.name}: ${stream.endpoint} from ${from} to ${to}, ${rows} rows, ${requests} requests`
         total += rows
-        progress.notice('would_fetch', message, { brand: id, endpoint, from, to, rows, requests })
+        const where = { brand: copy.brandId, endpoint: stream.endpoint, from, to }
+        sync.progress.notice('would_fetch', message, { ...where, rows, requests })
       }
     }
   }

@@ -108,5 +108,15 @@ export async function* readParquet(path: string, columns: readonly Column[]): As
   }
 }
 
+/** Returns the days of a file, and how many rows they have. */
+export async function countDays(path: string): Promise<ReadonlyMap<string, number>> {
+  const counts = new Map<string, number>()
+  for await (const { date } of readParquet(path, [DATE]))
+    counts.set(String(date), (counts.get(String(date)) ?? 0) + 1)
+  return counts
+}
+
+const DATE: Column = { name: 'date', field: 'date', type: 'date', nullable: false }
+
 const convert = (value: unknown, codec: Codec['encode']): unknown =>
   value === null || value === undefined || codec === undefined ? (value ?? null) : codec(value as never)

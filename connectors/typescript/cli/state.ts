@@ -1,11 +1,15 @@
 import { existsSync } from 'node:fs'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { replaceFile } from './folder.ts'
+import type { ChangedDay } from '../src/index.ts'
+import { replaceFile, sha256 } from './folder.ts'
 import { UsageError } from './usage-error.ts'
 
-/** What a month's file contains: days from `from` on, with all changes through `through`. */
-export type MonthState = { readonly sha256: string; readonly from: string; readonly through: string }
+/** A month's file, and what it contains: days from `from` on, with all changes through `through`. */
+export type MonthState = FileState & { readonly from: string; readonly through: string }
+
+/** A file as it was written. */
+type FileState = { readonly sha256: string; readonly size: number; readonly mtimeMs: number }
 
 /** Where the copy of a brand stands. */
 export type BrandState = {
@@ -15,12 +19,18 @@ export type BrandState = {
   fromDate: string
   /** By `<endpoint>/<YYYY-MM>`. */
   readonly files: Record<string, MonthState>
+  /** Days whose rows were not those of the list when they were fetched, by `<endpoint>/<date>`. */
+  readonly unproven: Record<string, ChangedDay>
 }
 
 /** The files of a brand in a folder. */
-export type BrandCopy = { readonly folder: string; readonly brandId: string; readonly state: BrandState }
+export type BrandCopy = Brand & {
+  readonly state: BrandState
+  /** How often a run has fetched days in vain, by what the service listed. */
+  readonly attempts: Map<string, number>
+}
 
-type Brand = Omit<BrandCopy, 'state'>
+type Brand = { readonly folder: string; readonly brandId: string }
 
 /** Path of a month's file, from its name in the state. */
 export function monthPath({ folder, brandId }: Brand, file: string): string {
@@ -35,22 +45,53 @@ const statePath = ({ folder, brandId }: Brand): string => join(stateFolder(folde
 /** Returns where the copy of a brand stands. Throws `UsageError` for a damaged state. */
 export async function readCopy(brand: Brand): Promise<BrandCopy> {
   const path = statePath(brand)
-  if (!existsSync(path)) return { ...brand, state: { token: null, fromDate: '', files: {} } }
-  return { ...brand, state: parse(await readFile(path, 'utf8'), path) }
+  const state = existsSync(path)
+    ? parse(await readFile(path, 'utf8'), path)
+    : { token: null, fromDate: '', files: {}, unproven: {} }
+  return { ...brand, state, attempts: new Map() }
+}
+
+/** Reads where the copy of a brand stands. Forgets files that are not those that sync wrote, so that all days are listed. */
+export async function openCopy(brand: Brand): Promise<BrandCopy> {
+  const copy = await readCopy(brand)
+  const { files } = copy.state
+  for (const [file, known] of Object.entries(files)) {
+    const found = await fileState(monthPath(brand, file), known)
+    if (found !== undefined) files[file] = { ...known, ...found }
+    else {
+      delete files[file]
+      copy.state.token = null
+    }
+  }
+  return copy
+}
+
+/** Returns a file if it is the known one; a copied file has another time. Undefined when it is another one or missing. */
+async function fileState(path: string, known: FileState): Promise<FileState | undefined> {
+  if (!existsSync(path)) return undefined
+  const { size, mtimeMs } = await stat(path)
+  const isSame = size === known.size && (mtimeMs === known.mtimeMs || (await sha256(path)) === known.sha256)
+  return isSame ? { ...known, mtimeMs } : undefined
+}
+
+/** Returns what identifies a file that was written. */
+export async function describeFile(path: string): Promise<FileState> {
+  const { size, mtimeMs } = await stat(path)
+  return { size, mtimeMs, sha256: (await sha256(path)) ?? '' }
 }
 
 function parse(text: string, path: string): BrandState {
   try {
     const state = JSON.parse(text)
     if (typeof state.fromDate !== 'string' || typeof state.files !== 'object') throw new TypeError(text)
-    return state
+    return { unproven: {}, ...state }
   } catch (cause) {
     throw new UsageError(`${path} is damaged. Restore it from a backup, or sync to a new folder.`, { cause })
   }
 }
 
 /** Stores where the copy of a brand stands. */
-export const writeState = ({ state, ...brand }: BrandCopy): Promise<void> =>
+export const writeState = ({ state, ...brand }: Brand & { readonly state: BrandState }): Promise<void> =>
   replaceFile(statePath(brand), async (path) => {
     await writeFile(path, `${JSON.stringify(state, null, 1)}\n`)
     return true

@@ -16,6 +16,8 @@ export type Stream = {
   readonly title: string
   readonly description: string
   readonly columns: readonly Column[]
+  /** The columns that the endpoint sends. */
+  readonly sent: readonly Column[]
   readonly formula: Formula | null
 }
 
@@ -32,7 +34,10 @@ export type Formula = {
 const streamsOf = (kind: string): Stream[] =>
   definition
     .filter((stream) => stream.kind === kind)
-    .map((stream) => ({ ...stream, columns: stream.columns as Column[] }))
+    .map((stream) => {
+      const columns = stream.columns as Column[]
+      return { ...stream, columns, sent: columns.filter(({ name }) => name !== 'brand_id') }
+    })
 
 /** The metrics, whose rows have a `date`. */
 export const METRICS: readonly Stream[] = streamsOf('metric')

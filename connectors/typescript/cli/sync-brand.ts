@@ -1,79 +1,87 @@
-import { existsSync } from 'node:fs'
-import { type Changes, fetchWindows, isNeeded, listDays } from './changes.ts'
-import { monthOf } from './days.ts'
-import { sha256 } from './folder.ts'
-import { type BrandCopy, monthPath, readCopy, writeState } from './state.ts'
-import { METRICS } from './streams.ts'
+import {
+  type Changes,
+  dayKey,
+  type FetchWindow,
+  fetchWindows,
+  isNeeded,
+  type KnownDay,
+  listAlone,
+} from './changes.ts'
+import { addDays, monthOf } from './days.ts'
+import { countDays } from './parquet.ts'
+import { type BrandCopy, monthPath, writeState } from './state.ts'
+import { METRICS, type Stream } from './streams.ts'
 import type { Sync } from './sync.ts'
 import { WindowMoved, writeMonths } from './write-months.ts'
 
-/** Brings the files of a brand up to date, until the service lists no change. */
-export async function syncBrand(sync: Sync, brandId: string): Promise<void> {
-  const copy = await openCopy(sync, brandId)
-  while (true) {
-    const changes = await listChanges(sync, copy)
-    try {
-      await writeChanges(sync, copy, changes)
-    } catch (error) {
-      if (error instanceof WindowMoved) continue
-      throw error
-    }
-    const { token, fromDate, days } = changes
-    Object.assign(copy.state, { token, fromDate })
-    await writeState(copy)
-    if (days.length === 0) return
+/** The changes of brands that were listed together. */
+export type Together = ReadonlyMap<string, Changes>
+
+/** Brings the files of a brand up to date with one list of its changes. Returns whether they were so before. */
+export async function syncBrand(sync: Sync, copy: BrandCopy, together: Together): Promise<boolean> {
+  const { state } = copy
+  const changes = await listChanges(sync, copy, together)
+  try {
+    await writeChanges(sync, copy, changes)
+  } catch (error) {
+    if (error instanceof WindowMoved) return false
+    throw error
   }
+  const { token, fromDate, days } = changes
+  if (token !== state.token || fromDate !== state.fromDate) {
+    Object.assign(state, { token, fromDate })
+    await writeState(copy)
+  }
+  return days.length === 0
+}
+
+/** Returns the changed days of a brand, and those whose rows are not proven yet. */
+export async function listChanges(sync: Sync, copy: BrandCopy, together: Together): Promise<Changes> {
+  const { brandId, state } = copy
+  const [anyList] = together.values()
+  const changes =
+    together.get(brandId) ?? (await listAlone(sync, { brandId, state, received: anyList?.token ?? null }))
+  const days = new Map(Object.entries(state.unproven))
+  for (const day of changes.days) days.set(dayKey(day), day)
+  return { ...changes, days: [...days.values()] }
 }
 
 async function writeChanges(sync: Sync, copy: BrandCopy, changes: Changes): Promise<void> {
-  const metrics = METRICS.map((stream) => ({
-    stream,
-    changes,
-    windows: fetchWindows(stream.endpoint, changes, copy.state),
-  }))
-  for (const { rows } of metrics.flatMap(({ windows }) => windows)) sync.progress.expect(rows)
-  for (const change of metrics) await writeMonths(sync, copy, change)
+  const plans = await planWindows(copy, changes)
+  for (const { rows } of plans.flatMap(({ windows }) => windows)) sync.progress.expect(rows)
+  for (const plan of plans) await writeMonths(sync, copy, { ...plan, changes })
 }
 
-/** Reads where the copy of a brand stands. Forgets files that are missing. */
-export async function openCopy({ folder }: Pick<Sync, 'folder'>, brandId: string): Promise<BrandCopy> {
-  const copy = await readCopy({ folder, brandId })
-  const files = Object.keys(copy.state.files)
-  forget(
-    copy,
-    files.filter((file) => !existsSync(monthPath(copy, file))),
+type Plan = { readonly stream: Stream; readonly windows: readonly FetchWindow[] }
+
+/** Returns what is fetched of each metric. */
+export const planWindows = (copy: BrandCopy, changes: Changes): Promise<readonly Plan[]> =>
+  Promise.all(
+    METRICS.map(async (stream) => ({
+      stream,
+      windows: fetchWindows(await knownDays(copy, stream.endpoint, changes)),
+    })),
   )
-  return copy
-}
 
-/** Lists the days to fetch. Lists all days when a file to change is not the one that the state names. */
-export async function listChanges(
-  { api, fromDate }: Pick<Sync, 'api' | 'fromDate'>,
-  copy: BrandCopy,
-): Promise<Changes> {
-  const { brandId, state } = copy
-  const changes = await listDays(api, { brandId, fromDate }, state)
-  const unknown = await unknownFiles(copy, changes)
-  if (unknown.length === 0) return changes
-  forget(copy, unknown)
-  return listChanges({ api, fromDate }, copy)
-}
-
-/** Makes the service list all days of these files next. */
-function forget({ state }: BrandCopy, files: readonly string[]): void {
-  for (const file of files) delete state.files[file]
-  if (files.length > 0) state.token = null
-}
-
-/** Returns the files to change that are not those that sync wrote. */
-async function unknownFiles(copy: BrandCopy, { days }: Changes): Promise<string[]> {
-  const changed = days
-    .filter((day) => isNeeded(copy.state, day))
-    .map(({ endpoint, date }) => `${endpoint}/${monthOf(date)}`)
-  const unknown: string[] = []
-  for (const file of new Set(changed)) {
-    const known = copy.state.files[file]
-    if (known !== undefined && known.sha256 !== (await sha256(monthPath(copy, file)))) unknown.push(file)
+/** Returns the listed days, and those between them that have rows in the copy. */
+async function knownDays(copy: BrandCopy, endpoint: string, changes: Changes): Promise<KnownDay[]> {
+  const listed = changes.days
+    .filter((day) => day.endpoint === endpoint)
+    .map((day) => ({ date: day.date, rows: day.rows, isNeeded: isNeeded(copy.state, day) }))
+    .sort(byDate)
+  const [first, last] = [listed.at(0)?.date, listed.at(-1)?.date]
+  // A list of all days has every day with rows.
+  if (first === undefined || last === undefined || changes.isFull) return listed
+  if (addDays(first, listed.length - 1) === last) return listed
+  const dates = new Set(listed.map(({ date }) => date))
+  for (const file of Object.keys(copy.state.files)) {
+    const [of, month = ''] = file.split('/')
+    if (of !== endpoint || month < monthOf(first) || month > monthOf(last)) continue
+    for (const [date, rows] of await countDays(monthPath(copy, file))) {
+      if (!dates.has(date)) listed.push({ date, rows, isNeeded: false })
+    }
   }
-  return unknown
+  return listed.sort(byDate)
 }
+
+const byDate = (left: KnownDay, right: KnownDay): number => (left.date < right.date ? -1 : 1)

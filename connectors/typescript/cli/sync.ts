@@ -1,10 +1,18 @@
-import type { ExportApi } from '../src/index.ts'
+import {
+  type Brand,
+  type ExportApi,
+  ExportApiError,
+  ForbiddenError,
+  UnauthorizedError,
+} from '../src/index.ts'
 import { brandsPath, selectBrands, writeBrands } from './brands.ts'
+import { listTogether } from './changes.ts'
 import { removeUnfinished } from './folder.ts'
 import { removeOldLocks, withLock } from './lock.ts'
 import type { Progress } from './progress.ts'
-import { storedBrands } from './state.ts'
+import { type BrandCopy, openCopy, storedBrands } from './state.ts'
 import { syncBrand } from './sync-brand.ts'
+import { UsageError } from './usage-error.ts'
 
 /** How many brands are read at once. They share the rate limit. */
 const PARALLEL = 4
@@ -17,31 +25,66 @@ export type Sync = {
   readonly progress: Progress
 }
 
-/** Brings a folder up to date. Throws `UsageError` when another sync writes it. */
+/** The copy of a brand, and the brand's name. */
+type NamedCopy = BrandCopy & { readonly name: string }
+
+/** Reads where the copies of brands stand. */
+export const openCopies = ({ folder }: Sync, brands: readonly Brand[]): Promise<NamedCopy[]> =>
+  Promise.all(brands.map(async ({ id, name }) => ({ ...(await openCopy({ folder, brandId: id })), name })))
+
+/** Brings a folder up to date, until the service lists no change. Throws `UsageError` when another sync writes it. */
 export const sync = (options: Sync, brandIds: readonly string[] | undefined): Promise<void> =>
   withLock(options.folder, async () => {
     const { api, folder, progress } = options
     await removeUnfinished(folder)
     await removeOldLocks(folder)
     const listed = await api.brands()
-    const queue = [...selectBrands(listed, brandIds)]
+    const selected = selectBrands(listed, brandIds)
     await writeBrands(brandsPath(folder), listed)
     for (const brandId of await storedBrands(folder)) {
       if (listed.some(({ id }) => id === brandId)) continue
       const message = `The key no longer reads brand ${brandId}. Its files stay as they are.`
       progress.notice('brand_gone', message, { brand: brandId })
     }
-    const failures: unknown[] = []
-    const work = async () => {
-      for (let brand = queue.shift(); brand && failures.length === 0; brand = queue.shift()) {
-        const { id, name } = brand
-        await syncBrand(options, id).catch((error) => {
-          failures.push(error)
-          const reason = error instanceof Error ? error.message : error
-          progress.notice('brand_failed', `${name} is not up to date: ${reason}`, { brand: id })
+    let copies = await openCopies(options, selected)
+    const failures: string[] = []
+    for (let isCurrent = false; !isCurrent; ) {
+      isCurrent = true
+      const together = await listTogether(options, copies)
+      await inParallel(copies, async (copy) => {
+        const isUnchanged = await syncBrand(options, copy, together).catch((error) => {
+          if (!isOfBrand(error)) throw error
+          failures.push(`${copy.name}: ${error.message}`)
+          progress.notice('brand_failed', `${copy.name} is not up to date: ${error.message}`, {
+            brand: copy.brandId,
+          })
+          copies = copies.filter((other) => other !== copy)
+          return true
         })
-      }
+        if (!isUnchanged) isCurrent = false
+      })
     }
-    await Promise.all(Array.from({ length: PARALLEL }, work))
-    if (failures.length > 0) throw failures[0]
+    if (failures.length > 0)
+      throw new UsageError(`Not up to date: ${failures.join(' ')} Other brands are up to date.`)
   })
+
+/** Whether other brands can succeed nevertheless. */
+const isOfBrand = (error: unknown): error is Error =>
+  error instanceof UsageError ||
+  (error instanceof ExportApiError &&
+    !(error instanceof UnauthorizedError || error instanceof ForbiddenError))
+
+/** Runs work for each item, some at once. Starts none after one has failed. */
+async function inParallel<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
+  const left = [...items]
+  let hasFailed = false
+  const worker = async () => {
+    for (let item = left.shift(); item !== undefined && !hasFailed; item = left.shift()) {
+      await work(item).catch((error) => {
+        hasFailed = true
+        throw error
+      })
+    }
+  }
+  await Promise.all(Array.from({ length: PARALLEL }, worker))
+}

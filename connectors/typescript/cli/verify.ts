@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { ExportApi } from '../src/index.ts'
 import { brandsPath, hasBrands } from './brands.ts'
-import { type Changes, listDays } from './changes.ts'
+import { type Changes, dayKey, listAlone } from './changes.ts'
 import { addRow, describeDifferences, type SumsByDay } from './day-sums.ts'
 import { monthOf } from './days.ts'
 import { parquetFiles, sha256 } from './folder.ts'
@@ -43,9 +43,10 @@ async function* verifyBrand(
   { isReadable }: { readonly isReadable: boolean },
 ): AsyncGenerator<Difference> {
   const { brandId, state } = copy
-  const window = { brandId, fromDate: state.fromDate || undefined }
+  const listing = { api, fromDate: state.fromDate || undefined }
+  const all = { brandId, state: { ...state, token: null }, received: null }
   // Before the files are read: what changes meanwhile is not listed.
-  const changes = isReadable ? await listDays(api, window, { ...state, token: null }) : undefined
+  const changes = isReadable ? await listAlone(listing, all) : undefined
   for (const { rows } of changes?.days ?? []) progress.expect(rows)
   const stored: SumsByDay = new Map()
   for (const [file, content] of Object.entries(state.files)) {
@@ -64,14 +65,13 @@ function* differentDays(
   { days, fromDate }: Changes,
 ): Generator<Difference> {
   const pathOf = (endpoint: string, date: string) => monthPath(copy, `${endpoint}/${monthOf(date)}`)
-  for (const { endpoint, date, rows, totals, changedAt } of days) {
-    const columns = METRICS.find((metric) => metric.endpoint === endpoint)?.columns
-    // Later versions of the service can have more endpoints, and more fields.
-    if (columns === undefined) continue
-    const isColumn = ([field]: readonly [string, number]) => columns.some(({ name }) => name === field)
-    const known = Object.fromEntries(Object.entries(totals).filter(isColumn))
-    const day = `${endpoint}/${date}`
-    const differences = describeDifferences(stored.get(day), { rows, totals: known })
+  for (const listed of days) {
+    const { endpoint, date, changedAt } = listed
+    const stream = METRICS.find((metric) => metric.endpoint === endpoint)
+    // Later versions of the service can have more endpoints.
+    if (stream === undefined) continue
+    const day = dayKey(listed)
+    const differences = describeDifferences(stored.get(day), listed, stream)
     stored.delete(day)
     if (differences === '') continue
     const cause = changedAt > (copy.state.token ?? '') ? ' It changed after the sync.' : ''
@@ -100,14 +100,15 @@ async function addFile(
   if (!existsSync(path)) return { rows: 0, problem: 'The file is missing.' }
   const isIntact = (await sha256(path)) === content.sha256
   const [endpoint, month] = file.split('/')
-  const columns = METRICS.find((metric) => metric.endpoint === endpoint)?.columns ?? []
+  const stream = METRICS.find((metric) => metric.endpoint === endpoint)
+  if (stream === undefined) return { rows: 0, problem: `This version does not know ${endpoint}.` }
   let rows = 0
   let hasForeign = false
   try {
-    for await (const row of readParquet(path, columns)) {
+    for await (const row of readParquet(path, stream.columns)) {
       const date = String(row.date)
       if (row.brand_id !== brandId || monthOf(date) !== month) hasForeign = true
-      else addRow(stored, `${endpoint}/${date}`, row)
+      else addRow(stored, stream, row)
       rows += 1
     }
   } catch (error) {

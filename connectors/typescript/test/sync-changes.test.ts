@@ -1,85 +1,98 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { fetchWindows, listDays } from '../cli/changes.ts'
+import { fetchWindows, isNeeded, type KnownDay, listAlone, listTogether, pagesOf } from '../cli/changes.ts'
+import { addDays } from '../cli/days.ts'
 import { fakeApi, META, page } from './fake-api.ts'
 
-const STATE = {
-  token: null,
-  fromDate: '2026-01-01',
-  files: { 'visibility/2026-10': { sha256: '', from: '2026-10-03', through: '5' } },
-}
+const days = (...known: readonly [date: string, rows: number, isKept?: 'kept'][]): KnownDay[] =>
+  known.map(([date, rows, isKept]) => ({ date, rows, isNeeded: isKept === undefined }))
 
-type Day = readonly [date: string, rows: number, changedAt?: string]
-
-const windows = (isFull: boolean, days: readonly Day[]) =>
-  fetchWindows(
-    'visibility',
-    {
-      isFull,
-      token: '9',
-      fromDate: '2026-01-01',
-      days: days.map(([date, rows, changedAt = '9']) => ({
-        brandId: 'brand',
-        endpoint: 'visibility',
-        date,
-        rows,
-        totals: {},
-        digest: '',
-        changedAt,
-      })),
-    },
-    STATE,
+test('joins adjacent days, across months as well, in parts of one month', () => {
+  const found = fetchWindows(
+    days(
+      ['2026-10-31', 2],
+      ['2026-11-01', 3],
+      ['2026-11-02', 4],
+      ['2026-11-03', 2_000, 'kept'],
+      ['2026-11-04', 1],
+    ),
   )
-
-test('joins adjacent days, across months as well', () => {
-  const days: Day[] = [
-    ['2026-10-31', 2],
-    ['2026-11-02', 4],
-    ['2026-11-01', 3],
-    ['2026-11-04', 1],
-  ]
-  expect(windows(false, days)).toEqual([
+  expect(found).toEqual([
     {
       from: '2026-10-31',
       to: '2026-11-02',
       rows: 9,
-      months: [
+      parts: [
         { from: '2026-10-31', to: '2026-10-31' },
         { from: '2026-11-01', to: '2026-11-02' },
       ],
     },
-    { from: '2026-11-04', to: '2026-11-04', rows: 1, months: [{ from: '2026-11-04', to: '2026-11-04' }] },
+    { from: '2026-11-04', to: '2026-11-04', rows: 1, parts: [{ from: '2026-11-04', to: '2026-11-04' }] },
   ])
 })
 
-test('when all days are listed, joins them except around days with rows that are there already', () => {
-  const days: Day[] = [
-    ['2026-09-01', 1],
-    ['2026-09-30', 1],
-    ['2026-10-05', 7, '5'],
-    ['2026-10-08', 0, '5'],
-    ['2026-10-09', 1],
-    ['2026-11-20', 1],
-  ]
-  expect(windows(true, days)).toMatchObject([
-    { from: '2026-09-01', to: '2026-09-30', rows: 2 },
-    { from: '2026-10-09', to: '2026-11-20', rows: 2 },
+test('joins days over others that fit into the same pages', () => {
+  const found = fetchWindows(
+    days(
+      ['2026-10-01', 400],
+      ['2026-10-02', 200, 'kept'],
+      ['2026-10-03', 400],
+      ['2026-10-04', 2_001, 'kept'],
+      ['2026-10-05', 1],
+    ),
+  )
+  expect(found).toMatchObject([
+    {
+      from: '2026-10-01',
+      to: '2026-10-03',
+      rows: 1_000,
+      parts: [
+        { from: '2026-10-01', to: '2026-10-01' },
+        { from: '2026-10-03', to: '2026-10-03' },
+      ],
+    },
+    { from: '2026-10-05', to: '2026-10-05', rows: 1 },
   ])
 })
 
-test('leaves out days that a file has, and empty days of months without a file', () => {
-  const days: Day[] = [
-    ['2026-08-01', 0],
-    ['2026-10-04', 1, '5'],
-    ['2026-10-06', 0],
-    ['2026-10-02', 1, '4'],
-  ]
-  expect(windows(false, days)).toMatchObject([
-    { from: '2026-10-02', to: '2026-10-02', rows: 1 },
-    { from: '2026-10-06', to: '2026-10-06', rows: 0 },
-  ])
+test('never sends more requests than one window over all days', () => {
+  const day = fc.record({ rows: fc.integer({ min: 0, max: 2_500 }), isNeeded: fc.boolean() })
+  fc.assert(
+    fc.property(fc.array(day, { minLength: 1, maxLength: 90 }), (known) => {
+      const all = known.map((each, index) => ({ ...each, date: addDays('2026-09-01', index) }))
+      const windows = fetchWindows(all)
+      const requests = windows.reduce((sum, { rows }) => sum + pagesOf(rows), 0)
+      expect(requests).toBeLessThanOrEqual(pagesOf(all.reduce((sum, { rows }) => sum + rows, 0)))
+      const parts = windows.flatMap((window) => window.parts)
+      const isFetched = ({ date }: KnownDay) => parts.some(({ from, to }) => from <= date && date <= to)
+      expect(all.filter(isFetched)).toEqual(all.filter(({ isNeeded }) => isNeeded))
+    }),
+  )
 })
 
-const change = (date: string, rows: number, changed_at: string) => ({
+const file = { sha256: '', size: 0, mtimeMs: 0, from: '2026-10-03', through: '5' }
+const listed = { brandId: META.brandId, endpoint: 'visibility', totals: {}, digest: '' }
+const unproven = { ...listed, date: '2026-10-07', rows: 1, changedAt: '5' }
+const STATE = {
+  token: null,
+  fromDate: '2026-01-01',
+  files: { 'visibility/2026-10': file },
+  unproven: { 'visibility/2026-10-07': unproven },
+}
+
+test.for([
+  ['a later change', { date: '2026-10-04', rows: 0, changedAt: '6' }, true],
+  ['a change that the file has', { date: '2026-10-04', rows: 1, changedAt: '5' }, false],
+  ['a day before the first of the file', { date: '2026-10-02', rows: 1, changedAt: '4' }, true],
+  ['an unproven day', unproven, true],
+  ['a day of a month without a file', { date: '2026-08-01', rows: 1, changedAt: '1' }, true],
+  ['an empty day of a month without a file', { date: '2026-08-01', rows: 0, changedAt: '6' }, false],
+] as const)('whether a day is needed: %s', ([, day, expected]) => {
+  expect(isNeeded(STATE, { ...listed, ...day })).toBe(expected)
+})
+
+const change = (date: string, rows: number, changed_at: string, brand_id = META.brandId) => ({
+  brand_id,
   endpoint: 'visibility',
   date,
   rows,
@@ -87,31 +100,54 @@ const change = (date: string, rows: number, changed_at: string) => ({
   changed_at,
 })
 
+const LISTING = { fromDate: undefined }
+const brandOf = (brandId: string, token: string | null, fromDate = META.fromDate) => ({
+  brandId,
+  state: { token, fromDate },
+})
+
 test('keeps the last change of a day that changes between two pages', async () => {
   const { api } = fakeApi([
     page([change('2026-10-01', 1, '6'), change('2026-10-02', 1, '7')], 'second'),
     page([change('2026-10-01', 2, '8')]),
   ])
-  const last = { token: '5', fromDate: META.fromDate }
-  const { days, token } = await listDays(api, { brandId: META.brandId, fromDate: undefined }, last)
-  expect(days.map(({ date, rows }) => [date, rows])).toEqual([
+  const found = await listAlone({ ...LISTING, api }, { ...brandOf(META.brandId, '5'), received: null })
+  expect(found.days.map(({ date, rows }) => [date, rows])).toEqual([
     ['2026-10-01', 2],
     ['2026-10-02', 1],
   ])
-  expect(token).toBe('8')
+  expect(found.token).toBe('8')
 })
 
-test('lists all days when the plan reaches further back, and keeps the token when nothing is listed', async () => {
-  const { api, requests } = fakeApi([page([]), page([change('2026-10-01', 1, '4')]), page([])])
-  const window = { brandId: META.brandId, fromDate: undefined }
-  expect(await listDays(api, window, { token: '5', fromDate: '2026-10-02' })).toMatchObject({
+test('lists all days when the plan reaches further back', async () => {
+  const { api, requests } = fakeApi([page([]), page([change('2026-10-01', 1, '4')])])
+  const brand = brandOf(META.brandId, '5', '2026-10-02')
+  expect(await listAlone({ ...LISTING, api }, { ...brand, received: '7' })).toMatchObject({
     isFull: true,
-    token: '4',
+    // What the list does not have is later than what was received before it.
+    token: '7',
     fromDate: '2026-10-01',
   })
-  expect(await listDays(api, window, { token: '5', fromDate: '2026-10-01' })).toMatchObject({
-    isFull: false,
-    token: '5',
-  })
-  expect(requests.map(({ url }) => url.searchParams.get('since'))).toEqual(['5', null, '5'])
+  expect(requests.map(({ url }) => url.searchParams.get('since'))).toEqual(['5', null])
+})
+
+test('lists the brands with the latest token together', async () => {
+  const { api, requests } = fakeApi([
+    page([change('2026-10-01', 1, '6', 'a'), change('2026-10-01', 1, '7', 'other')]),
+  ])
+  const brands = [brandOf('a', '5'), brandOf('b', '5'), brandOf('c', '4'), brandOf('d', null)]
+  const found = await listTogether({ ...LISTING, api }, [...brands, brandOf('e', '5', '2026-10-02')])
+  expect([...found]).toMatchObject([
+    ['a', { token: '7', isFull: false, days: [{ date: '2026-10-01', changedAt: '6' }] }],
+    ['b', { token: '7', isFull: false, days: [] }],
+  ])
+  expect(requests.map(({ url }) => [...url.searchParams.keys()])).toEqual([['since']])
+})
+
+test('asks for one brand only when no other has its token', async () => {
+  const { api, requests } = fakeApi([page([])])
+  const found = await listTogether({ ...LISTING, api }, [brandOf('a', '5'), brandOf('b', '4')])
+  expect([...found]).toMatchObject([['a', { token: '5', days: [] }]])
+  expect(requests.map(({ url }) => url.searchParams.get('brandId'))).toEqual(['a'])
+  expect(await listTogether({ ...LISTING, api }, [brandOf('a', null)])).toEqual(new Map())
 })

@@ -1,38 +1,38 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { fetchWindows } from '../cli/changes.ts'
-import { monthPath, readCopy, writeState } from '../cli/state.ts'
-import { listChanges, openCopy } from '../cli/sync-brand.ts'
-import { fakeApi, META, page } from './fake-api.ts'
+import { describeFile, monthPath, openCopy, readCopy, writeState } from '../cli/state.ts'
 
 const root = await mkdtemp(join(tmpdir(), 'sync-state-'))
 afterAll(() => rm(root, { recursive: true }))
 
 const FILE = 'visibility/2026-10'
-const change = { endpoint: 'visibility', totals: {}, changed_at: '2' }
 
-/** What is in the place of the month's file, whose hash the state does not have. */
-test.for([
-  ['replaced the file', 'new', 2],
-  ['deleted the file', undefined, 0],
-] as const)('fetches a month again when sync was killed after it %s', async ([name, onDisk, rows]) => {
-  const brand = { folder: join(root, name), brandId: META.brandId }
-  const files = { [FILE]: { sha256: 'of the old file', from: META.fromDate, through: '1' } }
-  await writeState({ ...brand, state: { token: '1', fromDate: META.fromDate, files } })
+/** What happens to a file after its state was written, and whether it is still the file that sync wrote. */
+test.for<[string, (path: string) => Promise<void>, boolean]>([
+  ['stays', async () => {}, true],
+  ['is copied, with another time', (path) => utimes(path, 1, 1), true],
+  ['is replaced before a kill', (path) => writeFile(path, 'new and longer'), false],
+  ['gets other content of the same size', (path) => writeFile(path, 'dlo'), false],
+  ['is emptied', (path) => writeFile(path, ''), false],
+  ['is deleted', (path) => rm(path), false],
+])('fetches all days again unless the file is the one that sync wrote: it %s', async ([
+  name,
+  happen,
+  isSame,
+]) => {
+  const brand = { folder: join(root, name), brandId: 'b' }
   const path = monthPath(brand, FILE)
   await mkdir(dirname(path), { recursive: true })
-  if (onDisk !== undefined) await writeFile(path, onDisk)
-  const days = [{ ...change, date: '2026-10-02', rows }]
-  const whole = [{ ...change, date: '2026-10-01', rows, changed_at: '1' }, ...days]
-  const { api, requests } = fakeApi(onDisk === undefined ? [page(whole)] : [page(days), page(whole)])
-  const copy = await openCopy(brand, brand.brandId)
-  const changes = await listChanges({ api, fromDate: undefined }, copy)
-  expect(requests.at(-1)?.url.searchParams.get('since')).toBe(null)
-  expect(fetchWindows('visibility', changes, copy.state)).toMatchObject(
-    onDisk === undefined ? [] : [{ from: '2026-10-01', to: '2026-10-02', rows: 4 }],
-  )
+  await writeFile(path, 'old')
+  const file = { ...(await describeFile(path)), from: '2026-10-01', through: '1' }
+  const state = { token: '1', fromDate: '2026-10-01', files: { [FILE]: file }, unproven: {} }
+  await writeState({ ...brand, state })
+  await happen(path)
+  const copy = await openCopy(brand)
+  expect(copy.state.token).toBe(isSame ? '1' : null)
+  expect(Object.keys(copy.state.files)).toEqual(isSame ? [FILE] : [])
 })
 
 test('names a state that is damaged', async () => {

@@ -8,9 +8,10 @@ import { readStreams } from '../../../reference/streams.ts'
 import { startHttpProxy } from '../../../test/faults/http-proxy.ts'
 import { pull } from '../../../test/fixtures/call.ts'
 import { seededRandom } from '../../../test/fixtures/random.ts'
-import { brand, database, refresh } from '../../../test/fixtures/rows.ts'
-import { answeredDays } from '../../../test/fixtures/scene.ts'
+import { answer, brand, database, prompt, refresh } from '../../../test/fixtures/rows.ts'
+import { answeredDays, scene } from '../../../test/fixtures/scene.ts'
 import { certify } from '../../../tools/certify/certify.ts'
+import { startProxy } from '../../../tools/certify/proxy.ts'
 import { addDays } from '../cli/days.ts'
 import { duckdb, expectExact, exportApi, METRICS, start } from './parquet-copy.ts'
 
@@ -89,6 +90,8 @@ test('keeps every promise of certify', CONCURRENT, async ({ expect }) => {
   })
   expect(verdicts.filter(({ kept }) => !kept)).toEqual([])
   expect(verdicts.length).toBeGreaterThan(10)
+  // The brands, and one list of the changes of both.
+  expect(verdicts[1]).toMatchObject({ requests: 2 })
 })
 
 test(
@@ -119,8 +122,8 @@ test(
       }),
     )
     const pages = served.flatMap(({ path, rows }) => Array<string>(Math.ceil(rows / 1000)).fill(path))
-    // One list of the brand's changes has rows. The last one of each brand is empty.
-    const lists = ['/brands', '/changes', '/changes', '/changes']
+    // Without tokens, each brand is listed alone. The brand without rows never had one before the second round.
+    const lists = ['/brands', '/changes', '/changes', '/changes', '/changes']
     expect(await sync('--dry-run')).toMatchObject({
       code: 0,
       last: { event: 'dry_run', rows: served.reduce((sum, { rows }) => sum + rows, 0) },
@@ -137,9 +140,76 @@ test(
       },
       asked: [...lists, ...pages].sort(),
     })
-    expect(await sync()).toMatchObject({ last: { rows: 0 }, asked: ['/brands', '/changes', '/changes'] })
+    expect(await sync()).toMatchObject({ last: { rows: 0 }, asked: ['/brands', '/changes'] })
     await rm(join(copy, 'endpoint=visibility', `brand=${its.brandId}`, 'month=2026-10.parquet'))
-    expect(await sync()).toMatchObject({ code: 0, asked: [...lists, '/visibility'] })
+    expect(await sync()).toMatchObject({
+      code: 0,
+      // The other brand, this brand alone, and both at the end.
+      asked: ['/brands', '/changes', '/changes', '/changes', '/visibility'],
+    })
     await expectExact(expect, { db, copy, ...its })
+
+    const load = pages.length
+    for (let day = 0; day < 45; day += 2) await its.say(`${addDays(FIRST, day)}T01:00:00Z`)
+    await refresh(db)
+    const scattered = await sync()
+    expect(scattered.asked.filter((path) => path !== '/brands' && path !== '/changes').length).toBeLessThan(
+      load,
+    )
+    expect(scattered.last).toMatchObject({ event: 'done' })
+    await expectExact(expect, { db, copy, ...its })
+  },
+)
+
+test(
+  'fails while rows arrive altered, and replaces them afterwards',
+  CONCURRENT,
+  async ({ expect, onTestFinished }) => {
+    const its = await answeredDays(db, { first: FIRST, days: 3 })
+    const { url, begin, close } = await startProxy(inject('serviceUrl'))
+    onTestFinished(close)
+    const copy = join(folder, 'altered')
+    begin(Array(100).fill({ alter: 'rename' }))
+    const { code, stderr } = await exportApi({ ...its, url }, 'sync', '--out', copy)
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^Not up to date: Acme: .* has digest \w{15} instead of \w{15}, in each of 3 attempts\. /,
+      ),
+    })
+    begin()
+    expect(await exportApi({ ...its, url }, 'sync', '--out', copy)).toMatchObject({ code: 0 })
+    await expectExact(expect, { db, copy, ...its })
+  },
+)
+
+test(
+  'updates all brands but the one that fails, and names it',
+  CONCURRENT,
+  async ({ expect, onTestFinished }) => {
+    const its = await scene(db)
+    const brandIds = [its.brandId]
+    for (const name of ['B', 'C', 'D', 'E']) brandIds.push(await brand(db, its.org, { name }))
+    for (const brandId of brandIds) {
+      const of = await prompt(db, brandId)
+      await answer(db, { ...its, prompt: of, at: `${FIRST}T00:00:00Z`, mentions: [] })
+    }
+    await refresh(db)
+    const { url, close } = await startHttpProxy(inject('serviceUrl'), (request) => {
+      const isBroken = request.url?.includes('/visibility') && request.url.includes(brandIds[1] ?? '')
+      return isBroken ? { status: 404, error: 'Not this brand.' } : null
+    })
+    onTestFinished(close)
+    const copy = join(folder, 'failing')
+    const { code, stderr } = await exportApi({ ...its, url }, 'sync', '--out', copy)
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'Not up to date: B: Not this brand. Other brands are up to date.\n',
+    })
+    const files = (await readdir(copy, { recursive: true })).map((path) => path.split('/'))
+    const copied = files.flatMap(([endpoint, folder, file]) =>
+      endpoint === 'endpoint=visibility' && file?.startsWith('month=') ? folder?.replace('brand=', '') : [],
+    )
+    expect(copied.sort()).toEqual(brandIds.filter((id) => id !== brandIds[1]).sort())
   },
 )
