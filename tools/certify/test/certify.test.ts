@@ -33,6 +33,8 @@ const GROWN = 'A plan that reaches further back again completes the copy.'
 const MOVED =
   'A plan that shrinks between two pages of a fetch leaves the days that it does not reach as they are.'
 const GROWN_LATER = 'A plan that reaches further back after that completes the copy.'
+const ALTERED = 'Rows that arrive altered are noticed: they are requested again, or the run ends.'
+const REPLACED = 'The run after that replaces what arrived altered.'
 const REVOKED =
   "A revoked key ends the run: exit code other than 0, the service's message, the copy as it was."
 const RETRY = 'No request is sent again before Retry-After allows it.'
@@ -42,28 +44,34 @@ const AGENT = 'The User-Agent is its own, and the same for all requests.'
 const BROKEN: readonly (readonly [readonly Mistake[], readonly string[]])[] = [
   [[], []],
   // The plan that reaches further back makes the loader start again.
-  [['loads the first page only'], [FIRST, GROWN, MOVED, GROWN_LATER]],
+  [
+    ['loads the first page only', 'compares no digest'],
+    [FIRST, GROWN, MOVED, GROWN_LATER, ALTERED],
+  ],
   [
     ['loads everything each time', 'never deletes'],
-    [UNCHANGED, WHOLE, RENAME, EMPTY],
+    [UNCHANGED, WHOLE, RENAME, EMPTY, REPLACED],
   ],
   [
     ['loads once'],
-    [WHOLE, RENAME, EMPTY, BUDGET, OUTAGE, STOPPED, RESUMED, SHRUNK, GROWN, MOVED, GROWN_LATER],
+    [WHOLE, RENAME, EMPTY, BUDGET, OUTAGE, STOPPED, RESUMED, SHRUNK, GROWN, MOVED, GROWN_LATER, ALTERED],
   ],
   [
     ['stores the token first', 'has no User-Agent of its own'],
-    [RESUMED, MOVED, GROWN_LATER, AGENT],
+    [RESUMED, MOVED, GROWN_LATER, ALTERED, AGENT],
   ],
   [
     ['deletes what the plan does not reach', 'retries at once'],
-    [SHRUNK, MOVED, GROWN_LATER, RETRY],
+    [SHRUNK, MOVED, RETRY],
   ],
   [
     ['ignores a plan that reaches further back', 'hides errors'],
     [STOPPED, GROWN, GROWN_LATER, REVOKED],
   ],
-  [['ignores a window that moves'], [MOVED, GROWN_LATER]],
+  [
+    ['ignores a window that moves', 'compares no digest'],
+    [MOVED, GROWN_LATER, ALTERED],
+  ],
 ]
 
 test('finds the promises that a mistake breaks, and no others', { timeout: 300_000 }, async () => {

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BASE } from '../../../lib/app.ts'
+import { digestOf } from '../../../reference/digest.ts'
 import { readStreams, type Stream } from '../../../reference/streams.ts'
 import type { Environment, Loader } from '../command.ts'
 
@@ -15,6 +16,7 @@ export type Mistake =
   | 'deletes what the plan does not reach'
   | 'ignores a plan that reaches further back'
   | 'ignores a window that moves'
+  | 'compares no digest'
   | 'retries at once'
   | 'hides errors'
   | 'has no User-Agent of its own'
@@ -37,7 +39,7 @@ const METRICS = STREAMS.filter(({ kind }) => kind === 'metric')
 export function referenceLoader(folder: string, mistakes: readonly Mistake[]): Loader {
   const makes = (mistake: Mistake): boolean => mistakes.includes(mistake)
   const tables = new Map(STREAMS.map(({ name }) => [name, new Map<string, Row>()]))
-  const tokens = new Map<string, { token: string; fromDate: string }>()
+  let stored: { token: string; fromDate: string } | undefined
 
   async function get(
     { EXPORT_API_URL, EXPORT_API_KEY }: Environment,
@@ -80,52 +82,64 @@ export function referenceLoader(folder: string, mistakes: readonly Mistake[]): L
     }
   }
 
-  /** Replaces the listed days. Returns false when the plan no longer reaches one of them. */
+  /** Replaces the listed days of a brand. Returns false when one is not as it was listed. */
   async function replaceDays(environment: Environment, brandId: string, rows: readonly Row[]) {
     const deletesMore = makes('deletes what the plan does not reach')
     for (const stream of METRICS) {
       const listed = rows.filter(({ endpoint }) => endpoint === stream.endpoint)
       const days = listed.map(({ date }) => String(date)).sort()
-      // From the first to the last listed day: those in between are replaced as well.
       const [first, toDate] = [days[0], days.at(-1)]
       if (first === undefined || toDate === undefined) continue
       const fromDate = deletesMore ? environment.EXPORT_API_START_DATE : first
       const fetched = await pull(environment, stream.endpoint, { brandId, fromDate, toDate })
       if (fetched.fromDate > fromDate && !deletesMore && !makes('ignores a window that moves')) return false
+      const sent = stream.columns.slice(1)
+      const isAltered = listed.some(
+        ({ date, digest }) =>
+          digest !==
+          digestOf(
+            fetched.rows.filter((row) => row.date === date),
+            sent,
+          ),
+      )
+      if (isAltered && !makes('compares no digest')) return false
+      const isReplaced = ({ date }: Row) =>
+        days.includes(String(date)) || (deletesMore && String(date) <= toDate)
       const table = tables.get(stream.name) ?? new Map<string, Row>()
-      for (const [id, { brand_id, date }] of table) {
-        const isReplaced = brand_id === brandId && String(date) >= fromDate && String(date) <= toDate
-        if (isReplaced && !makes('never deletes')) table.delete(id)
+      for (const [id, row] of table) {
+        if (row.brand_id === brandId && isReplaced(row) && !makes('never deletes')) table.delete(id)
       }
       store(
         stream,
-        fetched.rows.map((row) => ({ ...row, brand_id: brandId })),
+        fetched.rows.filter(isReplaced).map((row) => ({ ...row, brand_id: brandId })),
       )
     }
     return true
   }
 
-  async function sync(environment: Environment, brandId: string): Promise<void> {
-    const start = environment.EXPORT_API_START_DATE
-    for (;;) {
-      const stored = makes('loads everything each time') ? undefined : tokens.get(brandId)
-      const { rows, fromDate } = await pull(environment, 'changes', {
-        brandId,
-        fromDate: start,
-        since: stored?.token,
-      })
-      if (stored && fromDate < stored.fromDate && !makes('ignores a plan that reaches further back')) {
-        tokens.delete(brandId)
+  async function sync(environment: Environment, brandIds: readonly string[]): Promise<void> {
+    const fromDate = environment.EXPORT_API_START_DATE
+    for (let attempts = 10; attempts > 0; attempts -= 1) {
+      const last = makes('loads everything each time') ? undefined : stored
+      const listed = await pull(environment, 'changes', { fromDate, since: last?.token })
+      if (last && listed.fromDate < last.fromDate && !makes('ignores a plan that reaches further back')) {
+        stored = undefined
         continue
       }
-      const last = rows.at(-1)
-      if (last === undefined || (stored && makes('loads once'))) return
-      const state = { token: String(last.changed_at), fromDate }
-      if (makes('stores the token first')) tokens.set(brandId, state)
-      if (!(await replaceDays(environment, brandId, rows))) continue
-      tokens.set(brandId, state)
+      const latest = listed.rows.at(-1)
+      if (latest === undefined || (last && makes('loads once'))) return
+      const state = { token: String(latest.changed_at), fromDate: listed.fromDate }
+      if (makes('stores the token first')) stored = state
+      const replaced: boolean[] = []
+      for (const brandId of brandIds) {
+        const rows = listed.rows.filter(({ brand_id }) => brand_id === brandId)
+        replaced.push(await replaceDays(environment, brandId, rows))
+      }
+      if (replaced.includes(false)) continue
+      stored = state
       if (makes('loads everything each time')) return
     }
+    throw new Stopped('Days are not as they were listed.')
   }
 
   async function write(): Promise<void> {
@@ -141,7 +155,10 @@ export function referenceLoader(folder: string, mistakes: readonly Mistake[]): L
     try {
       const { rows } = await pull(environment, 'brands', {})
       for (const stream of STREAMS) if (stream.kind === 'brands') store(stream, rows)
-      for (const { id } of rows) await sync(environment, String(id))
+      await sync(
+        environment,
+        rows.map(({ id }) => String(id)),
+      )
       return { code: 0, output: '' }
     } catch (error) {
       if (!(error instanceof Stopped)) throw error
