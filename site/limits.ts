@@ -7,7 +7,7 @@ import { type Html, prose } from './prose.ts'
 
 /** The limits of the service, from the constants that enforce them. */
 export const LIMITS: Readonly<Record<string, string>> = {
-  'Rate limit': `${BUDGET.requests} requests, refilled by ${BUDGET.refill.requests} every ${BUDGET.refill.seconds} seconds, across all endpoints. The limit applies to each session cookie or \`Authorization\` header. Requests without either share the limit of their IP address and User-Agent.`,
+  'Rate limit': `${BUDGET.requests} requests, refilled by ${BUDGET.refill.requests} every ${BUDGET.refill.seconds} seconds, across all endpoints. The limit applies to each session cookie or \`Authorization\` header. A client that sends only its key is identified by its IP address and \`User-Agent\` together: the key does not count.`,
   'Page size': `up to ${PAGE_SIZE} rows`,
   'Default window of a metric': `from ${DEFAULT_DAYS} days before today until now`,
 }

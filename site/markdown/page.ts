@@ -10,15 +10,8 @@ import { block, code, prose, table } from './syntax.ts'
 const URL = EXAMPLE_ORIGIN + BASE
 
 /** Sections of files of docs/ that a loader follows. */
-const SYNC = [
-  '## Retry',
-  '## Keep an exact copy',
-  '### First load',
-  '### What it does not tell',
-  '### Prove each day',
-  '### Python',
-]
-const SPECIFICATION = ['## Files', '## Versions']
+const SYNC = ['## Keep an exact copy', '### First load', '### Python']
+const SPECIFICATION = ['### All brands', '### Digest', '## Edge cases', '## Files', '## Versions']
 
 /** The text of files of docs/. */
 type Docs = { readonly sync: string; readonly specification: string }
@@ -33,7 +26,7 @@ export function markdown(reference: Reference, { sync, specification }: Docs): s
   return `${[
     `# ${title} ${version}`,
     prose(summary),
-    `Base URL: ${code(URL)}`,
+    `Base URL: ${code(URL)}. As a setting, \`EXPORT_API_URL\` has no path: ${code(EXAMPLE_ORIGIN)}.`,
     `See also: [OpenAPI 3.1 document](${URL}/openapi.json), [reference page with request forms](${URL}/docs).`,
     ...description.split('\n\n').map(prose),
     '## Authentication',
@@ -48,13 +41,11 @@ export function markdown(reference: Reference, { sync, specification }: Docs): s
     parameters(endpoints),
     '## Limits',
     limits(),
+    sections(specification, ['## Errors']),
     sections(sync, SYNC),
     sections(specification, SPECIFICATION),
     '## Endpoints',
     ...endpoints.map(endpointSection),
-    '## Errors',
-    ...reference.error.map(({ name, description }) => `${code(name)}: ${prose(description)}`),
-    statuses(reference),
     '## Response headers',
     headers(reference),
   ].join('\n\n')}\n`
@@ -93,12 +84,6 @@ function limits(): string {
   const plans = PLAN_LIMITS.map(({ plan, history, keys }) => [plan, history, keys])
   return `${list.join('\n')}\n\n${table(['Plan', 'History', 'API keys'], plans)}`
 }
-
-const statuses = ({ responses }: Reference): string =>
-  table(
-    ['Status', 'Meaning', 'Example of `error`'],
-    responses.map(({ status, description, message = '' }) => [status, prose(description), prose(message)]),
-  )
 
 const headers = ({ headers }: Reference): string =>
   table(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { call } from '../fixtures/call.ts'
+import { call, pull } from '../fixtures/call.ts'
 import { daysAgo } from '../fixtures/clock.ts'
 import {
   answer,
@@ -45,7 +45,7 @@ async function sample() {
     brands.push(id)
   }
   await refresh(db)
-  return { key, brands, answer: answers[0] }
+  return { key, brands, answers }
 }
 
 /** Sends requests with a key and counts them. */
@@ -67,13 +67,39 @@ const EDITS: Readonly<Record<string, string>> = {
   'is withdrawn': `update answers set error = 'withdrawn' where id = $1`,
 }
 
+test('a brand that returns has in its own list what changed meanwhile, before the token of all brands', async () => {
+  const { key, brands, answers } = await sample()
+  const [returning = '', other = ''] = brands
+  const copy = emptyCopy(returning)
+  await sync(requestsOf(key).get, copy)
+  const change = async (id: string | undefined) => {
+    await db.query(`update answers set error = 'withdrawn' where id = $1`, [id])
+    await refresh(db)
+  }
+  const setActive = (active: boolean) =>
+    db.query('update brands set active = $2 where id = $1', [returning, active])
+
+  await setActive(false)
+  await change(answers[0])
+  await change(answers[3])
+  const changes = await pull('/changes', { key })
+  expect(new Set(changes.map(({ brand_id }) => brand_id))).toEqual(new Set([other]))
+  await setActive(true)
+  const token = String(changes.at(-1)?.changed_at)
+  expect(await pull('/changes', { key, query: { since: token } })).toEqual([])
+
+  delete copy.since
+  await sync(requestsOf(key).get, copy)
+  expect(await inexact(db, copy)).toEqual([])
+})
+
 test('an edited answer of a year ago costs a client with two brands at most 14 requests', async () => {
-  const { key, brands, answer } = await sample()
+  const { key, brands, answers } = await sample()
   const copies = brands.map(emptyCopy)
   for (const copy of copies) await sync(requestsOf(key).get, copy)
   const costs: Record<string, number> = {}
   for (const [edit, statement] of Object.entries(EDITS)) {
-    await db.query(statement, [answer])
+    await db.query(statement, [answers[0]])
     await refresh(db)
     const { get, count } = requestsOf(key)
     for (const copy of copies) await sync(get, copy)

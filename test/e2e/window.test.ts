@@ -63,6 +63,10 @@ test('a key of the pro plan reads 90 days, without an error', async () => {
   expect(meta).toMatchObject({ plan: 'pro', fromDate: `${daysAgo(90)}T00:00:00.000Z` })
   const before = await read(its, { fromDate: daysAgo(92), toDate: daysAgo(91) })
   expect([before.status, before.data]).toEqual([200, []])
+  expect(before.meta).toMatchObject({
+    fromDate: `${daysAgo(90)}T00:00:00.000Z`,
+    toDate: `${daysAgo(91)}T23:59:59.999Z`,
+  })
 })
 
 test('a toDate alone before the default start is 400 and asks for fromDate', async () => {

@@ -3,7 +3,6 @@ import { marked, type Token, type Tokens } from 'marked'
 import { describe, expect, test } from 'vitest'
 import document from '../../functions/openapi.json' with { type: 'json' }
 import { PLANS } from '../../lib/access/plans.ts'
-import { toText } from '../../reference/formula.ts'
 import { endpointSection } from '../../site/markdown/endpoint.ts'
 import { llmsTxt } from '../../site/markdown/llms.ts'
 import { markdown } from '../../site/markdown/page.ts'
@@ -51,12 +50,12 @@ test('the sections are in the order in which a loader needs them', () => {
     'Paging',
     'Parameters',
     'Limits',
-    'Retry',
+    'Errors',
     'Keep an exact copy',
+    'Edge cases',
     'Files',
     'Versions',
     'Endpoints',
-    'Errors',
     'Response headers',
   ])
 })
@@ -67,9 +66,7 @@ test.each(reference.endpoints)('describes /$id', ({
   description,
   parameters,
   fields,
-  formula,
   primaryKey,
-  statuses,
 }) => {
   const tokens = section(text, `/${id}`)
   const prose = tokens.filter((token) => !is('table')(token)).map((token) => plain([token]))
@@ -78,10 +75,8 @@ test.each(reference.endpoints)('describes /$id', ({
   const facts = tokens
     .filter(is('list'))
     .flatMap(({ items }: Tokens.List) => items.map(({ tokens }) => plain(tokens)))
-  expect(facts).toContain(`Statuses: ${statuses.join(', ')}`)
   expect(facts).toContain(`Primary key (x-primary-key): ${primaryKey.join(', ')}`)
   for (const { name } of parameters) expect(facts[0]).toContain(name)
-  for (const side of [formula?.part, formula?.whole]) expect(facts.at(-1)).toContain(toText(side ?? []))
   expect(rowsOf(tokens)).toEqual(
     fields.map(({ name, type, nullable, additive, description }) => [
       name,
@@ -91,11 +86,7 @@ test.each(reference.endpoints)('describes /$id', ({
     ]),
   )
   const [example] = tokens.filter(is('code'))
-  const rows = example?.text.split('\n') ?? []
-  expect(rows.map((row) => Object.keys(JSON.parse(row)))).toEqual(
-    rows.map(() => fields.map(({ name }) => name)),
-  )
-  expect(rows).not.toEqual([])
+  expect(Object.keys(JSON.parse(example?.text ?? ''))).toEqual(fields.map(({ name }) => name))
 })
 
 test('describes every parameter, member of a page, plan, status and header', () => {
@@ -116,8 +107,9 @@ test('describes every parameter, member of a page, plan, status and header', () 
     members.flatMap(([parent, { properties }]) => Object.keys(properties).map((name) => `${parent}.${name}`)),
   )
   expect(cells('Limits').map(([plan]) => plan)).toEqual(Object.keys(PLANS))
-  expect(cells('Errors')).toEqual(
-    reference.responses.map(({ status, description, message }) => [status, seen(description), seen(message)]),
+  const statuses = cells('Errors').map(([status]) => status)
+  expect(statuses).toEqual(
+    expect.arrayContaining(reference.responses.flatMap(({ message, status }) => (message ? [status] : []))),
   )
   expect(cells('Response headers')).toEqual(
     Object.entries(components.headers).map(([name, { description }]) => [name, seen(description)]),
