@@ -63,8 +63,6 @@ export type Reference = {
   /** Members of `pagination` and `meta`, which every page has next to its rows. */
   readonly pagination: readonly Field[]
   readonly meta: readonly Field[]
-  /** Members of the body of an error. */
-  readonly error: readonly Field[]
   readonly endpoints: readonly Endpoint[]
   /** Responses that several endpoints share; `message` is an example of an error. */
   readonly responses: readonly { status: string; description: string; message: string | undefined }[]
@@ -105,7 +103,6 @@ export function readReference(document: unknown): Reference {
     pageDescription: externalDocs.description,
     pagination: fieldsOf(components.schemas.Pagination.properties),
     meta: fieldsOf(components.schemas.Meta.properties),
-    error: fieldsOf(components.schemas.Error.properties),
     endpoints,
     responses: Object.entries(components.responses).map(([status, { description, content }]) => ({
       status,
