@@ -25,18 +25,26 @@ export const withBrandYear = <Result>(
     report('a million daily rows')
     const { organizationId, key } = await addTenant(client)
     const brandId = await fillMillion(client, organizationId, sized)
-    await listDays(client, { brandId, first: FIRST_DAY, last: LAST_DAY })
+    await listDays(client, { brandId, days: daysOf(FIRST_DAY, LAST_DAY) })
     return withService({ databaseUrl, redisUrl }, (service) =>
       work({ ...service, client, key, brandId, year: yearOf(service.pool, { key, brandId }) }),
     )
   })
 
-type Days = { readonly brandId: string; readonly first: string; readonly last: string }
+function daysOf(first: string, last: string): string[] {
+  const days: string[] = []
+  for (let day = first; day <= last; day = nextDay(day)) days.push(day)
+  return days
+}
+
+const nextDay = (day: string): string => new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10)
+
+type Days = { readonly brandId: string; readonly days: readonly string[] }
 
 /** Lists days of a brand's rows as refreshes do. A file takes the number of its rows from there. */
-export const listDays = (client: ClientBase, { brandId, first, last }: Days) =>
+export const listDays = (client: ClientBase, { brandId, days }: Days) =>
   client.query(
-    `select daily.list_changes(array_agg('citation_share'::text), array_agg($1::uuid), array_agg(day::date))
-     from generate_series($2::date, $3::date, interval '1 day') as day`,
-    [brandId, first, last],
+    `select daily.list_changes(array_agg('citation_share'::text), array_agg($1::uuid), array_agg(day))
+     from unnest($2::date[]) as day`,
+    [brandId, days],
   )

@@ -1,10 +1,15 @@
 import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { ClientBase } from 'pg'
-import { startEmulator } from '../../../emulator/start.ts'
+import { bundleCommand } from '../../../connectors/typescript/build.ts'
 import { BASE } from '../../../lib/app.ts'
 import { PAGE_SIZE } from '../../../lib/page/statements.ts'
+import { runNode } from '../child.ts'
 import { inDatabase } from '../database.ts'
 import { figure, type Section } from '../section.ts'
+import { withService } from '../service.ts'
 import { addTenant } from '../tenant.ts'
 import { alternateTimes, timed } from '../timing.ts'
 
@@ -22,18 +27,16 @@ export const section: Section = ({ serverUrl, sized, report }) =>
     await addBrands(client, { organizationId: (await addTenant(client)).organizationId, brands: others })
     await client.query(
       `insert into daily.changes
-       select $1, 'visibility', date '2000-01-01' + n, 1, '{}', '000000000000000',
+       select $1, 'visibility', date '2000-01-01' + n, 0, '{}', '000000000000000',
          '2026-10-01T00:00:00.' || lpad(n::text, 6, '0') || 'Z'
        from generate_series(1, $2::int) as n`,
       [brandId, PAGE_SIZE],
     )
     await client.query('vacuum analyze')
-    const emulator = await startEmulator({ databaseUrl, host: '127.0.0.1', port: 0, crons: false })
-    try {
-      // Each request is of another client, whose budget is full.
+    return withService({ databaseUrl }, async ({ emulator: { url } }) => {
       const request = (query: Readonly<Record<string, string>>) => () =>
         timed(async () => {
-          const response = await fetch(`${emulator.url}${BASE}/changes?${new URLSearchParams(query)}`, {
+          const response = await fetch(`${url}${BASE}/changes?${new URLSearchParams(query)}`, {
             headers: { 'X-API-Key': key, 'User-Agent': randomUUID() },
           })
           const body = await response.text()
@@ -50,6 +53,7 @@ export const section: Section = ({ serverUrl, sized, report }) =>
         ROUNDS,
       )
       const page = ms('a full page of one brand')
+      report('runs of sync')
       return [
         {
           title: `Changes of a key with ${figure(own)} brands`,
@@ -60,11 +64,44 @@ export const section: Section = ({ serverUrl, sized, report }) =>
           ]),
           note: `Others have ${figure(others)} brands. Each brand has ${CHANGES_PER_BRAND} changes. Goal: at most 3 without rows. Medians of ${ROUNDS} alternating rounds, no distance.`,
         },
+        {
+          title: 'Requests of a sync without changes',
+          columns: ['brands', 'first sync', 'next sync'],
+          rows: [
+            [1, ...(await requestsOfSync({ url, key, brands: ['--brand', brandId ?? ''] }))],
+            [own, ...(await requestsOfSync({ url, key, brands: [] }))],
+          ],
+          note: 'The days of all brands have become empty. Goal of the next sync: 2.',
+        },
       ]
-    } finally {
-      await emulator.close()
-    }
+    })
   })
+
+/** Syncs to a new folder twice. Returns the requests of both runs. */
+async function requestsOfSync({
+  url,
+  key,
+  brands,
+}: {
+  readonly url: string
+  readonly key: string
+  readonly brands: readonly string[]
+}): Promise<number[]> {
+  const work = await mkdtemp(join(tmpdir(), 'bench-changes-'))
+  const command = join(work, 'export-api.mjs')
+  try {
+    await bundleCommand(command)
+    const requests: number[] = []
+    for (let run = 0; run < 2; run += 1) {
+      const args = ['sync', '--out', join(work, 'copy'), ...brands]
+      const { lines } = await runNode(command, args, { EXPORT_API_URL: url, EXPORT_API_KEY: key })
+      requests.push(JSON.parse(lines.at(-1) ?? '').requests)
+    }
+    return requests
+  } finally {
+    await rm(work, { recursive: true })
+  }
+}
 
 /** Adds brands with changes, and returns their ids. */
 async function addBrands(
@@ -78,7 +115,7 @@ async function addBrands(
   )
   await client.query(
     `insert into daily.changes
-     select id, 'citations', date '2026-01-01' + n, 1, '{}', '000000000000000',
+     select id, 'citations', date '2026-01-01' + n, 0, '{}', '000000000000000',
        '2026-11-01T00:00:00.' || lpad((n * 1000 + random() * 999)::int::text, 6, '0') || 'Z'
      from brands cross join generate_series(1, $2::int) as n where organization_id = $1`,
     [organizationId, CHANGES_PER_BRAND],

@@ -10,6 +10,10 @@ import type { Section, Table } from '../section.ts'
 const MOST_MIB = 200
 /** In a month of 31 days. */
 const CHANGED_DAY = '2026-10-15'
+/** Every second of 90 days. */
+const SCATTERED_DAYS = Array.from({ length: 45 }, (_, index) =>
+  new Date(Date.UTC(2026, 7, 1 + 2 * index)).toISOString().slice(0, 10),
+)
 
 /** What the sync command costs: requests, memory and written files. */
 export const section: Section = (setting) =>
@@ -62,8 +66,10 @@ async function measureRuns(year: BrandYear, copy: Copy): Promise<Table> {
   const syncFolder = () => sync(year, copy)
   await measure('first sync', (rows) => 3 + pages(rows), syncFolder)
   await measure('sync, nothing changed', () => 2, syncFolder)
-  await changeDay(year)
+  await changeDays(year, [CHANGED_DAY])
   await measure('sync, one day changed', (rows) => 3 + pages(rows), syncFolder)
+  await changeDays(year, SCATTERED_DAYS)
+  await measure('sync, every second of 90 days changed', (rows) => 3 + pages(rows), syncFolder)
   await measure(
     'verify',
     () => 2,
@@ -77,13 +83,13 @@ async function measureRuns(year: BrandYear, copy: Copy): Promise<Table> {
   }
 }
 
-/** Changes the rows of a day, and lists it as a refresh does. */
-async function changeDay({ client, brandId }: BrandYear): Promise<void> {
+/** Changes the rows of days, and lists them as a refresh does. */
+async function changeDays({ client, brandId }: BrandYear, days: readonly string[]): Promise<void> {
   await client.query(
-    'update daily.citation_share set citations = citations + 1 where brand_id = $1 and date = $2',
-    [brandId, CHANGED_DAY],
+    'update daily.citation_share set citations = citations + 1 where brand_id = $1 and date = any ($2)',
+    [brandId, days],
   )
-  await listDays(client, { brandId, first: CHANGED_DAY, last: CHANGED_DAY })
+  await listDays(client, { brandId, days })
 }
 
 const sync = (year: BrandYear, { command, folder }: Copy): Promise<Finished> =>
