@@ -41,7 +41,10 @@ export async function listChanges(sync: Sync, copy: BrandCopy, together: Togethe
   const [anyList] = together.values()
   const changes =
     together.get(brandId) ?? (await listAlone(sync, { brandId, state, received: anyList?.token ?? null }))
-  const days = new Map(Object.entries(state.unproven))
+  const days = new Map(
+    // Days that the plan no longer reaches stay as they are.
+    Object.entries(state.unproven).filter(([, { date }]) => date >= changes.fromDate),
+  )
   for (const day of changes.days) days.set(dayKey(day), day)
   return { ...changes, days: [...days.values()] }
 }

@@ -64,8 +64,9 @@ export const sync = (options: Sync, brandIds: readonly string[] | undefined): Pr
         if (!isUnchanged) isCurrent = false
       })
     }
-    if (failures.length > 0)
-      throw new UsageError(`Not up to date: ${failures.join(' ')} Other brands are up to date.`)
+    if (failures.length === 0) return
+    const others = copies.length > 0 ? ' Other brands are up to date.' : ''
+    throw new UsageError(`Not up to date: ${failures.join(' ')}${others}`)
   })
 
 /** Whether other brands can succeed nevertheless. */
@@ -74,17 +75,15 @@ const isOfBrand = (error: unknown): error is Error =>
   (error instanceof ExportApiError &&
     !(error instanceof UnauthorizedError || error instanceof ForbiddenError))
 
-/** Runs work for each item, some at once. Starts none after one has failed. */
+/** Runs work for each item, some at once. Starts none after one has failed; throws its error when all have ended. */
 async function inParallel<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
   const left = [...items]
-  let hasFailed = false
+  const errors: unknown[] = []
   const worker = async () => {
-    for (let item = left.shift(); item !== undefined && !hasFailed; item = left.shift()) {
-      await work(item).catch((error) => {
-        hasFailed = true
-        throw error
-      })
+    for (let item = left.shift(); item !== undefined && errors.length === 0; item = left.shift()) {
+      await work(item).catch((error) => errors.push(error))
     }
   }
   await Promise.all(Array.from({ length: PARALLEL }, worker))
+  if (errors.length > 0) throw errors[0]
 }
