@@ -14,6 +14,8 @@ export type ClientOptions = {
   readonly userAgent?: string | undefined
   /** How long a request is retried, in milliseconds. Default: 5 minutes. */
   readonly retryMs?: number | undefined
+  /** How long each attempt may take until its response is complete, in milliseconds. Default: 1 minute. */
+  readonly timeoutMs?: number | undefined
   /** Receives each wait. */
   readonly onRetry?: ((retry: Retry) => void) | undefined
   /** Replaces the global `fetch`. */
@@ -25,21 +27,25 @@ export type Settings = {
   readonly base: string
   readonly headers: Headers
   readonly retryMs: number
+  readonly timeoutMs: number
   readonly onRetry: (retry: Retry) => void
   readonly fetch: typeof fetch
 }
 
 /** Returns what the options say, with defaults. Throws `TypeError` for wrong ones, without their values. */
-export function readOptions(options: ClientOptions): Settings {
-  const { userAgent = 'export-api-typescript/1.0.0', retryMs = 300_000, onRetry = () => {} } = options
+export function readOptions(options: Partial<ClientOptions> = {}): Settings {
+  const { userAgent = 'export-api-typescript/1.0.0', onRetry = () => {} } = options
+  const { retryMs = 300_000, timeoutMs = 60_000 } = options
   const apiKey = (options.apiKey ?? '').trim()
   if (!/^[!-~]+$/.test(apiKey))
     throw new TypeError('The apiKey is missing, or has characters that no key has.')
   if (!(retryMs >= 0)) throw new TypeError('The retryMs must be a number of milliseconds, 0 or more.')
+  if (!(timeoutMs > 0)) throw new TypeError('The timeoutMs must be a number of milliseconds, more than 0.')
   return {
     base: rootOf(options.baseUrl ?? '') + BASE,
     headers: new Headers({ 'X-API-Key': apiKey, 'User-Agent': userAgent }),
     retryMs,
+    timeoutMs,
     onRetry,
     fetch: options.fetch ?? ((...request) => fetch(...request)),
   }

@@ -1,7 +1,5 @@
 import { ConnectionError, ExportApiError, errorOf } from './errors.ts'
 
-const TIMEOUT_MS = 60_000
-
 /** A complete response with status 200. */
 export type JsonResponse<Body> = { readonly headers: Headers; readonly body: Body }
 
@@ -9,13 +7,20 @@ type Attempt = {
   readonly url: URL
   readonly headers: Headers
   readonly signal: AbortSignal | undefined
+  readonly timeoutMs: number
   readonly fetch: typeof fetch
 }
 
 /** Sends a GET request once. Throws `ExportApiError` for anything but a complete response with rows. */
-export async function request<Body>({ url, fetch, signal, headers }: Attempt): Promise<JsonResponse<Body>> {
+export async function request<Body>({
+  url,
+  fetch,
+  signal,
+  timeoutMs,
+  headers,
+}: Attempt): Promise<JsonResponse<Body>> {
   const { origin } = url
-  const timeout = AbortSignal.timeout(TIMEOUT_MS)
+  const timeout = AbortSignal.timeout(timeoutMs)
   const incomplete = (cause: unknown) => {
     throw new ConnectionError(`No complete response from ${origin}: ${reasonOf(cause)}.`, { cause })
   }
@@ -54,11 +59,16 @@ function parse<Body>(
 
 /** Describes a status. Browsers hide that of a redirect. */
 const describe = (origin: string, status: number): string =>
-  status < 400 ? `${origin} redirects. Check baseUrl.` : `${origin} returned ${status}.`
+  REDIRECTS.includes(status) ? `${origin} redirects. Check baseUrl.` : `${origin} returned ${status}.`
 
+const REDIRECTS = [0, 301, 302, 303, 307, 308]
+
+/** Returns `Retry-After`, which is a number of seconds or a date. */
 function retryAfterMs(headers: Headers): number | undefined {
-  const seconds = headers.get('Retry-After')
-  return seconds !== null && /^\d+$/.test(seconds) ? Number(seconds) * 1000 : undefined
+  const text = headers.get('Retry-After')
+  if (text === null) return undefined
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now()
+  return Number.isNaN(ms) ? undefined : Math.max(ms, 0)
 }
 
 /** Returns what has failed below `fetch`, which only says that it has. */

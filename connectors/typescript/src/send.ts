@@ -11,7 +11,7 @@ export type Send = <Body>(path: string, query: Query, signal?: AbortSignal) => P
 
 /** Returns what sends requests, and retries them. Throws `TypeError` for wrong options. */
 export function createSend(options: ClientOptions): Send {
-  const { base, headers, retryMs, onRetry, fetch } = readOptions(options)
+  const { base, retryMs, onRetry, ...settings } = readOptions(options)
   // All requests share the rate limit: a 429 holds back all of them.
   let resumeAt = 0
 
@@ -26,14 +26,14 @@ export function createSend(options: ClientOptions): Send {
       signal?.throwIfAborted()
       while (performance.now() < resumeAt) await sleep(resumeAt - performance.now(), signal)
       try {
-        return await request<Body>({ url, headers, signal, fetch })
+        return await request<Body>({ ...settings, url, signal })
       } catch (error) {
         signal?.throwIfAborted()
         if (!(error instanceof ExportApiError)) throw error
         errors.push(error)
         const waitMs = waitAfter(errors)
         const at = performance.now() + waitMs
-        if (!isRetriable(errors) || at > deadline) throw error
+        if (!isRetriable(errors) || waitMs > retryMs || performance.now() > deadline) throw error
         if (error.status === 429) resumeAt = Math.max(resumeAt, at)
         onRetry({ waitMs, error })
         await sleep(waitMs, signal)
@@ -49,12 +49,12 @@ function isRetriable(errors: readonly ExportApiError[]): boolean {
   return errors.at(-1) instanceof ConnectionError || status === 429 || status > 500
 }
 
-/** Returns how long to wait after the last of some errors: as long as it says, else twice as long as before. */
+/** Returns how long to wait after the last of some errors: as long as it says, else about twice as long as before. */
 function waitAfter(errors: readonly ExportApiError[]): number {
   const { retryAfterMs } = errors.at(-1) ?? {}
-  return retryAfterMs === undefined
-    ? Math.min(500 * 2 ** errors.length, LONGEST_BACKOFF_MS)
-    : Math.max(retryAfterMs, 1000)
+  if (retryAfterMs !== undefined) return Math.max(retryAfterMs, 1000)
+  // Clients that failed at one time do not retry at one time.
+  return Math.min(500 * 2 ** errors.length, LONGEST_BACKOFF_MS) * (1 - Math.random() / 2)
 }
 
 /** Throws the reason of the signal as soon as it is aborted. */

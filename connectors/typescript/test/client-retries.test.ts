@@ -14,10 +14,15 @@ import {
 } from './fake-api.ts'
 
 beforeAll(() => {
+  // The longest waits.
+  vi.spyOn(Math, 'random').mockReturnValue(0)
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   vi.setTimerTickMode('nextTimerAsync')
 })
-afterAll(() => vi.useRealTimers())
+afterAll(() => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+})
 
 const delay = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
@@ -60,10 +65,30 @@ test('a request waits as long as the service says, else twice as long as before'
   ])
 })
 
+test('waits of a failure that lasts differ between clients', async () => {
+  vi.spyOn(Math, 'random').mockReturnValueOnce(0.5).mockReturnValueOnce(0.25)
+  const { api, requests } = fakeApi([dropped, dropped, page([])])
+  await api.brands()
+  expect(gaps(requests)).toEqual([0.75, 1.75])
+})
+
+test('waits until the date of Retry-After, for as long as a request is retried', async () => {
+  const { api, requests } = fakeApi([
+    () =>
+      Response.json(
+        { error: 'Later.' },
+        { status: 503, headers: { 'Retry-After': new Date(Date.now() + 300_000).toUTCString() } },
+      ),
+    page([]),
+  ])
+  await api.brands()
+  expect(Math.round(gaps(requests)[0] ?? 0)).toBeGreaterThan(297)
+})
+
 test('a failure that lasts is thrown after five minutes', async () => {
   const { api, requests } = fakeApi(Array(20).fill(dropped))
   await expect(api.brands()).rejects.toBeInstanceOf(ConnectionError)
-  expect(gaps(requests)).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60])
+  expect(gaps(requests)).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60, 60])
 })
 
 test('a 500 is retried once', async () => {

@@ -3,12 +3,13 @@ import { describe, expect, test } from 'vitest'
 import {
   BadRequestError,
   decimalText,
+  ExportApi,
   ExportApiError,
   ForbiddenError,
   NotFoundError,
   UnauthorizedError,
 } from '../src/index.ts'
-import { type Answer, failure, fakeApi, META, page, toArray, WINDOW } from './fake-api.ts'
+import { type Answer, failure, fakeApi, hanging, META, page, toArray, WINDOW } from './fake-api.ts'
 
 const row = (date: string) => ({ date, visible_count: 1 })
 
@@ -107,11 +108,29 @@ test.each([
   { apiKey: 'hid\nden' },
   { retryMs: Number.NaN },
   { retryMs: -1 },
+  { timeoutMs: 0 },
 ])('the options %j are a TypeError that does not repeat them', (options) => {
   const { name, message } = thrownBy(() => fakeApi([], options))
   expect(name).toBe('TypeError')
   expect(message).toMatch(new RegExp(`^The ${Object.keys(options)} `))
   expect(message).not.toContain('hid')
+})
+
+test('an attempt without a complete response ends after timeoutMs', async () => {
+  const { api } = fakeApi([hanging], { retryMs: 0, timeoutMs: 5 })
+  await expect(api.brands()).rejects.toMatchObject({
+    name: 'ConnectionError',
+    message: expect.stringContaining('timeout'),
+  })
+})
+
+test('a client without options says what is missing', () => {
+  // As in JavaScript.
+  const { name, message } = thrownBy(() => Reflect.construct(ExportApi, []))
+  expect({ name, message }).toEqual({
+    name: 'TypeError',
+    message: 'The apiKey is missing, or has characters that no key has.',
+  })
 })
 
 test.each<[status: number, Class: typeof ExportApiError]>([
@@ -144,6 +163,11 @@ test.each<[response: string, message: string, status: number | undefined, Answer
   await expect(api.brands()).rejects.toMatchObject({ name: 'ExportApiError', message, status })
   // Nothing follows a redirect with the key.
   expect(requests.map(({ init }) => init.redirect)).toEqual(['manual'])
+})
+
+test('a 304 is no redirect', async () => {
+  const { api } = fakeApi([() => new Response(null, { status: 304 })])
+  await expect(api.brands()).rejects.toMatchObject({ message: 'https://service.example returned 304.' })
 })
 
 const decimals = (bound: number) => fc.bigInt({ min: 0n, max: BigInt(bound) * 10_000n - 1n })
