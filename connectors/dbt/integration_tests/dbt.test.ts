@@ -53,6 +53,7 @@ beforeAll(async () => {
   postgres = await startPostgres(folder)
   server = new pg.Client({ host: postgres.home, user: 'postgres', database: 'postgres' })
   await server.connect()
+  // The driver of dbt-postgres sets ISO dates, on which the text of a row depends.
   await server.query(`alter role postgres set datestyle = 'sql, dmy'`)
   its = await brandWithAnswers(db)
   await loadWithDlt()
