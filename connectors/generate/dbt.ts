@@ -13,6 +13,13 @@ const TYPES: Readonly<Partial<Record<ColumnType, string>>> = {
   number: 'decimal(18, 4)',
 }
 
+function selected({ name, type, nullable }: Column): string {
+  // Some loaders store an empty text as null.
+  if (type === 'text' && !nullable) return `coalesce(${name}, '') as ${name}`
+  const declared = TYPES[type]
+  return declared === undefined ? name : `cast(${name} as ${declared}) as ${name}`
+}
+
 /** Writes the sources, models and macros of the dbt package. */
 export const dbt = (streams: readonly Stream[]): Generated[] => {
   const figures = figuresOf(streams)
@@ -27,6 +34,10 @@ export const dbt = (streams: readonly Stream[]): Generated[] => {
     ...figures.flatMap(periodModels),
   ]
 }
+
+/** Returns the columns that the endpoint sends, in its order. */
+const fieldsOf = (columns: readonly Column[]): string =>
+  columns.flatMap(({ name }) => (name === 'brand_id' ? [] : [name])).join(', ')
 
 /** Writes a text as a scalar of YAML. */
 const quoted = (text: string): string => JSON.stringify(text.replaceAll('\n', ' '))
@@ -56,13 +67,13 @@ const exactProperties = (streams: readonly Stream[]): string => `# ${NOTE}
 models:
 ${streams
   .map(
-    ({ name, endpoint, kind, description, key, totals, columns }) => `  - name: exact_${name}
+    ({ name, endpoint, kind, description, key, columns }) => `  - name: exact_${name}
     description: ${quoted(description)}
     data_tests:
       - key_is_unique: { arguments: { key: [${key.join(', ')}] } }
 ${
   kind === 'metric'
-    ? `      - equals_changes: { arguments: { endpoint: ${endpoint}, totals: [${totals.join(', ')}] } }\n`
+    ? `      - equals_changes: { arguments: { endpoint: ${endpoint}, columns: [${fieldsOf(columns)}] } }\n`
     : ''
 }    columns:
 ${columnProperties(columns).replaceAll(/^ {4}/gm, '')}`,
@@ -71,12 +82,7 @@ ${columnProperties(columns).replaceAll(/^ {4}/gm, '')}`,
 
 const exactModel = ({ name, columns, key }: Stream): string => `-- ${NOTE}
 select
-${columns
-  .map((column) => {
-    const type = TYPES[column.type]
-    return type === undefined ? `  ${column.name}` : `  cast(${column.name} as ${type}) as ${column.name}`
-  })
-  .join(',\n')}
+${columns.map((column) => `  ${selected(column)}`).join(',\n')}
 from {{ export_api.current_rows('${name}', [${key.map((column) => `'${column}'`).join(', ')}]) }} as loaded
 `
 

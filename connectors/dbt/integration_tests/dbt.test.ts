@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
-import { readStreams } from '../../../reference/streams.ts'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import vectors from '../../../reference/digest-vectors.json' with { type: 'json' }
+import { type ColumnType, readStreams } from '../../../reference/streams.ts'
 import { database } from '../../../test/fixtures/rows.ts'
 import type { Tenant } from '../../../test/fixtures/tenant.ts'
 import { environment } from '../../../tools/certify/python-environment.ts'
@@ -31,21 +32,35 @@ type Step = { readonly sql: string } | { readonly dbt: readonly string[] }
 const LOADERS = ['dlt', 'airbyte', 'singer'] as const
 const WINDOW = { from: '2026-10-05', to: '2026-11-03' }
 
+const VECTORS = fileURLToPath(new URL('../../../reference/digest-vectors.json', import.meta.url))
+/** The types in which loaders store columns that are not text, in both engines. */
+const TYPES: Readonly<Partial<Record<ColumnType, string>>> = {
+  date: 'date',
+  integer: 'bigint',
+  number: 'double precision',
+  boolean: 'boolean',
+}
+
 let its: Tenant
 let folder: string
 let postgres: Server
+let server: pg.Client
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'dbt-'))
   // The user of PostgreSQL passes through it.
   await chmod(folder, 0o755)
   postgres = await startPostgres(folder)
+  server = new pg.Client({ host: postgres.home, user: 'postgres', database: 'postgres' })
+  await server.connect()
+  // The driver of dbt-postgres sets ISO dates, on which the text of a row depends.
+  await server.query(`alter role postgres set datestyle = 'sql, dmy'`)
   its = await brandWithAnswers(db)
   await loadWithDlt()
   const copies = [copiesOfDlt(), exportsOf(folder, 'airbyte'), exportsOf(folder, 'singer')]
   await run([{ sql: copies.join(';\n') }])
   const duckdb = { type: 'duckdb', path: join(folder, 'copy.duckdb'), threads: 1 }
-  const server = {
+  const onPostgres = {
     type: 'postgres',
     host: postgres.home,
     user: 'postgres',
@@ -54,15 +69,16 @@ beforeAll(async () => {
     threads: 1,
   }
   const outputs = Object.fromEntries(
-    [...LOADERS, 'damaged'].flatMap((name) => [
+    [...LOADERS, 'damaged', 'vectors'].flatMap((name) => [
       [name, { ...duckdb, schema: `of_${name}` }],
-      [`${name}_postgres`, { ...server, dbname: 'postgres', schema: `of_${name}` }],
+      [`${name}_postgres`, { ...onPostgres, dbname: 'postgres', schema: `of_${name}` }],
     ]),
   )
   await writeFile(join(folder, 'profiles.yml'), JSON.stringify({ export_api: { target: 'dlt', outputs } }))
 })
 
 afterAll(async () => {
+  await server.end()
   await postgres.stop()
   await rm(folder, { recursive: true, force: true })
 })
@@ -88,7 +104,7 @@ async function run(steps: readonly Step[]): Promise<Result[]> {
 const build = (target: string, ...options: string[]): Step => {
   const [loader] = target.split('_')
   const vars = {
-    export_api_loader: loader === 'damaged' ? 'dlt' : loader,
+    export_api_loader: LOADERS.find((name) => name === loader) ?? 'dlt',
     export_api_schema: loader,
     export_api_from_date: WINDOW.from,
     export_api_to_date: WINDOW.to,
@@ -148,6 +164,11 @@ test('the proof names the days on which a copy is not exact', async () => {
       sql: `create schema damaged;
         ${streams.map(({ name }) => `create table damaged.${name} as from dlt.${name};`).join('\n')}
         update damaged.visibility set visible_count = visible_count + 1 where date = '2026-10-07';
+        update damaged.visibility set total_prompts =
+          (select sum(total_prompts) from damaged.visibility where date = '2026-10-12') - total_prompts
+          where date = '2026-10-12';
+        update damaged.competitors set competitor_name = 'Hooli' where competitor_name = 'Initech' and date = '2026-10-12';
+        update damaged.recommended_rate set recommended_rate = recommended_rate + 0.0001 where date = '2026-10-12';
         delete from damaged.sentiment where date = '2026-10-08';
         insert into damaged.citations select * replace (date '2026-12-24' as date) from damaged.citations limit 1;
         insert into damaged.competitors from damaged.competitors where date = '2026-10-09'`,
@@ -156,17 +177,44 @@ test('the proof names the days on which a copy is not exact', async () => {
   ])
   expect(problems(built)).toEqual([
     { name: 'equals_changes', failures: 1 },
-    { name: 'equals_changes', failures: 1 },
+    { name: 'equals_changes', failures: 2 },
     { name: 'key_is_unique', failures: 3 },
     { name: 'equals_changes', failures: 1 },
     { name: 'equals_changes', failures: 1 },
+    { name: 'equals_changes', failures: 2 },
   ])
 })
 
+test('the proof has the digest of each vector on DuckDB and PostgreSQL', async () => {
+  // The engines read the file's text: in JavaScript, JSON loses the sign of -0.0.
+  const inDuckdb = copyOfVectors(
+    `from read_json('${VECTORS}', columns = {name: text, endpoint: text, date: date, rows: json, digest: text})`,
+    (fields) => {
+      const members = fields.map(([name, type]) => `"${name}": "${type}"`)
+      return `(select unnest(from_json(rows, '[{${members}}]'), max_depth := 2)) as served`
+    },
+  )
+  const text = await readFile(VECTORS, 'utf8')
+  const inPostgres = copyOfVectors(
+    `select * from json_to_recordset($json$${text}$json$)
+      as vector (name text, endpoint text, date date, rows json, digest text)`,
+    (fields) => `json_to_recordset(rows) as served (${fields.map((field) => field.join(' '))})`,
+  )
+  await server.query(inPostgres)
+  const proof = ['--select', '1+test_name:equals_changes']
+  const listed = 'select count(*)::int as vectors from of_vectors.exact_changes'
+  const [, ofDuckdb, ofPostgres, inCopy] = await run([
+    { sql: inDuckdb },
+    build('vectors', ...proof),
+    build('vectors_postgres', ...proof),
+    { sql: listed },
+  ])
+  for (const nodes of [ofDuckdb, ofPostgres]) expect(problems(nodes)).toEqual([])
+  for (const rows of [inCopy, (await server.query(listed)).rows])
+    expect(rows).toEqual([{ vectors: vectors.length }])
+})
+
 test('the package runs on PostgreSQL', async () => {
-  const server = new pg.Client({ host: postgres.home, user: 'postgres', database: 'postgres' })
-  await server.connect()
-  onTestFinished(() => server.end())
   for (const loader of ['airbyte', 'singer']) {
     await server.query(`create schema ${loader}`)
     for (const stream of streams) {
@@ -191,6 +239,23 @@ test('the package runs on PostgreSQL', async () => {
 /** Returns the figures of a model as the raw rows have them. */
 const counted = (name: string, monthly: boolean) =>
   countFigure(db, { name, brandId: its.brandId, monthly, ...(!monthly && WINDOW) })
+
+/** SQL that makes the copy `vectors`, with a brand for each vector. `rowsOf` reads the rows of a vector. */
+const copyOfVectors = (source: string, rowsOf: (fields: readonly (readonly string[])[]) => string): string =>
+  [
+    'create schema vectors',
+    `create table vectors.vector as ${source}`,
+    `create table vectors.changes as select name as brand_id, endpoint, date, json_array_length(rows) as rows,
+    null as totals, digest, null as changed_at from vectors.vector`,
+    ...streams
+      .filter(({ kind }) => kind === 'metric')
+      .map(({ name, endpoint, columns }) => {
+        const fields = columns.filter((column) => column.name !== 'brand_id')
+        return `create table vectors.${name} as select vector.name as brand_id, served.*
+        from vectors.vector, ${rowsOf(fields.map((field) => [field.name, TYPES[field.type] ?? 'text']))}
+        where endpoint = '${endpoint}'`
+      }),
+  ].join(';')
 
 /** Rows that one of two exact models lacks. */
 const differences = (name: string, loader: string): string =>

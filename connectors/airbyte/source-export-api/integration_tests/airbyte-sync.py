@@ -1,10 +1,11 @@
 """Syncs as Airbyte's platform runs them: source-declarative-manifest, a destination "Append + Deduped", saved state.
 
-usage: airbyte-sync.py MANIFEST
+usage: airbyte-sync.py MANIFEST MODELS
 
-Runs a sync for each line of the standard input, a JSON object with EXPORT_API_URL, EXPORT_API_KEY and
-EXPORT_API_START_DATE. Writes a line of JSON with the source's exit code and its errors. Loads export.duckdb in the
-working folder, with the exact rows as views in its schema `exact`.
+MODELS is a folder with the compiled models and tests of connectors/dbt. Runs a sync and the tests for each line of the
+standard input, a JSON object with EXPORT_API_URL, EXPORT_API_KEY and EXPORT_API_START_DATE. Writes a line of JSON: the
+source's exit code and its errors, or 1 and the tests that failed. Loads export.duckdb in the working folder, with the
+exact rows as views in its schema `exact`.
 """
 
 import json
@@ -19,6 +20,7 @@ from airbyte_cdk.cli.source_declarative_manifest import run
 import duckdb
 
 MANIFEST = ["--manifest-path", sys.argv[1], "--config", "config.json"]
+MODELS = Path(sys.argv[2])
 TYPES = {
     "date": "DATE",
     "date-time": "TIMESTAMPTZ",
@@ -29,20 +31,8 @@ TYPES = {
     "object": "JSON",
 }
 
-# connectors/dbt has this rule, too.
-EXACT = """
-create or replace view exact.{name} as
-select * exclude (day_changed_at)
-from (select *, max(changed_at) over (partition by brand_id, date) as day_changed_at from main.{name}) as stored
-where changed_at = day_changed_at and not exists (
-  select 1 from main.changes as listed
-  where listed.brand_id = stored.brand_id and listed.endpoint = replace('{name}', '_', '-')
-    and listed.date = stored.date and listed.rows = 0 and listed.changed_at > stored.changed_at
-)
-"""
 
-
-class SourceFailed(Exception):
+class Failed(Exception):
     pass
 
 
@@ -55,7 +45,7 @@ def source(command, output):
 
 
 def messages(*command):
-    """Yields the messages of the source. Throws `SourceFailed` when it ends with another exit code than 0."""
+    """Yields the messages of the source. Throws `Failed` when it ends with another exit code than 0."""
     reader, writer = (os.fdopen(end, mode) for end, mode in zip(os.pipe(), ("r", "w")))
     # A fork has the engine imported, which takes most of the time of a sync without changes.
     process = get_context("fork").Process(target=source, args=(command, writer))
@@ -69,7 +59,7 @@ def messages(*command):
         yield message
     process.join()
     if process.exitcode != 0:
-        raise SourceFailed(process.exitcode, "\n".join(errors))
+        raise Failed(process.exitcode, "\n".join(errors))
 
 
 def catalog():
@@ -107,8 +97,6 @@ def create(db, stream):
     db.execute(
         f"create table if not exists main.{name} ({columns}, _airbyte_extracted_at timestamptz, primary key ({key}))"
     )
-    metric = stream["cursor_field"] and name != "changes"
-    db.execute(EXACT.format(name=name) if metric else f"create or replace view exact.{name} as from main.{name}")
 
 
 def load(db, stream, rows):
@@ -128,6 +116,22 @@ def load(db, stream, rows):
         f"from read_json('{file}', format = 'newline_delimited', columns = {columns}) "
         f"on conflict ({', '.join(key)}) do update set {', '.join(f'{c} = excluded.{c}' for c in updated)} {newer}"
     )
+
+
+def create_models(db):
+    db.execute("create schema if not exists of_dbt; create schema if not exists exact")
+    for file in MODELS.glob("*.sql"):
+        db.execute(f"create or replace view of_dbt.{file.stem} as {file.read_text()}")
+        db.execute(f"create or replace view exact.{file.stem.removeprefix('exact_')} as from of_dbt.{file.stem}")
+
+
+def prove():
+    """Runs the tests of the models. Throws `Failed` when the copy differs from what `/changes` listed."""
+    with duckdb.connect("export.duckdb") as db:
+        tests = {file.stem: db.execute(file.read_text()).fetchall() for file in MODELS.glob("*/*.sql")}
+    differing = [name for name, rows in tests.items() if rows]
+    if differing:
+        raise Failed(1, "\n".join(differing))
 
 
 def sync(environment):
@@ -151,11 +155,12 @@ def sync(environment):
     finally:
         # A destination keeps what it received before a run failed.
         with duckdb.connect("export.duckdb") as db:
-            db.execute("set timezone = 'UTC'; create schema if not exists exact")
-            for name in ["changes", *streams]:
-                create(db, streams[name])
+            db.execute("set timezone = 'UTC'")
+            for stream in streams.values():
+                create(db, stream)
             for name, own in rows.items():
                 load(db, streams[name], own)
+            create_models(db)
         stored.write_text(json.dumps(states))
 
 
@@ -163,6 +168,7 @@ for line in sys.stdin:
     ended = {"code": 0, "output": ""}
     try:
         sync(json.loads(line))
-    except SourceFailed as failed:
+        prove()
+    except Failed as failed:
         ended = dict(zip(ended, failed.args))
     print(json.dumps(ended), flush=True)

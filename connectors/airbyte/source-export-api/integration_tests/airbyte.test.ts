@@ -9,8 +9,9 @@ import { afterAll, expect, inject, test } from 'vitest'
 import { database, refresh } from '../../../../test/fixtures/rows.ts'
 import { scene } from '../../../../test/fixtures/scene.ts'
 import { certify } from '../../../../tools/certify/certify.ts'
+import type { Ended, Environment } from '../../../../tools/certify/command.ts'
 import { environment } from '../../../../tools/certify/python-environment.ts'
-import { readExactModels, readMetrics } from '../../../test-support/exact-models.ts'
+import { compileExactModels } from '../../../test-support/exact-models.ts'
 
 const CONNECTOR = fileURLToPath(new URL('../', import.meta.url))
 const SYNC = fileURLToPath(new URL('airbyte-sync.py', import.meta.url))
@@ -60,40 +61,43 @@ test('the standard tests of Airbyte pass, which validate each record by its sche
   expect(stdout).toMatch(/\b7 passed, .* deselected/)
 })
 
-test('keeps the promises of a loader, but for a change of plan that Airbyte cannot follow', async () => {
+test('keeps the promises of a loader with the proof of dbt, but for a plan that reaches further back', async () => {
   const own = join(folder, 'sync')
   await mkdir(own)
-  const python = spawn(join(bin, 'python'), [SYNC, `${CONNECTOR}manifest.yaml`], {
+  const file = join(own, 'export.duckdb')
+  const models = await compileExactModels({ loader: 'airbyte', file, schema: 'main', folder: own })
+  const python = spawn(join(bin, 'python'), [SYNC, `${CONNECTOR}manifest.yaml`, models], {
     cwd: own,
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const endings = createInterface(python.stdout)[Symbol.asyncIterator]()
-  let runs = 0
+  /** Syncs and proves the copy. */
+  const sync = async (environment: Environment): Promise<Ended> => {
+    python.stdin.write(`${JSON.stringify(environment)}\n`)
+    const { value = 'null' } = await endings.next()
+    return JSON.parse(value)
+  }
+  const isUnproven = ({ output }: Ended) => output.includes('equals_changes')
+  let last: Ended = { code: 0, output: '' }
   const verdicts = await certify({
     command: async (environment) => {
-      runs += 1
-      // A refresh, which the README asks for when the plan reaches further back, as in this run of docs/certify.md.
-      if (runs === 13) for (const file of ['state.json', 'export.duckdb']) await rm(join(own, file))
-      python.stdin.write(`${JSON.stringify(environment)}\n`)
-      const { value = 'null' } = await endings.next()
-      return JSON.parse(value)
+      const before = last
+      last = await sync(environment)
+      // The README asks for a refresh when the proof fails after two syncs in a row.
+      if (isUnproven(before) && isUnproven(last)) {
+        for (const name of ['state.json', 'export.duckdb']) await rm(join(own, name))
+        last = await sync(environment)
+      }
+      return last
     },
     copy: 'duckdb:export.duckdb',
     schema: 'exact',
     folder: own,
   }).finally(() => python.stdin.end())
+  // `/brands`, and `/changes` of two brands.
+  expect(verdicts[1]?.requests).toBe(3)
   expect(verdicts.filter(({ kept }) => !kept)).toEqual([
     // Its state has no place for the first day that the plan reached.
     expect.objectContaining({ promise: 'A plan that reaches further back again completes the copy.' }),
-    // It cannot take back the rows of the first page.
-    expect.objectContaining({
-      promise:
-        'A plan that shrinks between two pages of a fetch leaves the days that it does not reach as they are.',
-    }),
   ])
-
-  const file = join(own, 'export.duckdb')
-  const metrics = await readMetrics({ copy: `duckdb:${file}`, schema: 'exact', folder: own })
-  expect(metrics.visibility).not.toEqual([])
-  expect(await readExactModels({ loader: 'airbyte', file, schema: 'main', folder: own })).toEqual(metrics)
 })

@@ -2,7 +2,7 @@
 select
   cast(brand_id as {{ dbt.type_string() }}) as brand_id,
   cast(date as date) as date,
-  url,
+  coalesce(url, '') as url,
   domain,
   is_owned,
   cast(citations as {{ dbt.type_bigint() }}) as citations,

@@ -2,7 +2,7 @@
 select
   cast(brand_id as {{ dbt.type_string() }}) as brand_id,
   cast(date as date) as date,
-  competitor_name,
+  coalesce(competitor_name, '') as competitor_name,
   cast(total_responses as {{ dbt.type_bigint() }}) as total_responses,
   cast(competitor_visible_responses as {{ dbt.type_bigint() }}) as competitor_visible_responses,
   cast(competitor_visibility_rate as decimal(18, 4)) as competitor_visibility_rate

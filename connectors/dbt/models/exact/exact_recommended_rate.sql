@@ -2,7 +2,7 @@
 select
   cast(brand_id as {{ dbt.type_string() }}) as brand_id,
   cast(date as date) as date,
-  entity_name,
+  coalesce(entity_name, '') as entity_name,
   is_brand,
   cast(recommended_rate as decimal(18, 4)) as recommended_rate,
   cast(judged_answers as {{ dbt.type_bigint() }}) as judged_answers

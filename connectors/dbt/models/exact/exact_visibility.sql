@@ -2,10 +2,10 @@
 select
   cast(brand_id as {{ dbt.type_string() }}) as brand_id,
   cast(date as date) as date,
-  model_id,
-  provider,
+  coalesce(model_id, '') as model_id,
+  coalesce(provider, '') as provider,
   cast(market_id as {{ dbt.type_string() }}) as market_id,
-  market,
+  coalesce(market, '') as market,
   cast(total_prompts as {{ dbt.type_bigint() }}) as total_prompts,
   cast(visible_count as {{ dbt.type_bigint() }}) as visible_count,
   cast(visibility_rate as decimal(18, 4)) as visibility_rate
