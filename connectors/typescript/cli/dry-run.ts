@@ -1,20 +1,21 @@
 import { selectBrands } from './brands.ts'
 import { listTogether, pagesOf } from './changes.ts'
-import { openCopies, type Sync } from './sync.ts'
+import { openCopy } from './state.ts'
+import type { Sync } from './sync.ts'
 import { listChanges, planWindows } from './sync-brand.ts'
 
 /** Reports the windows that a sync would fetch, and returns the number of their rows. Writes nothing. */
 export async function dryRun(sync: Sync, brandIds: readonly string[] | undefined): Promise<number> {
   const brands = selectBrands(await sync.api.brands(), brandIds)
-  const copies = await openCopies(sync, brands)
+  const copies = await Promise.all(brands.map(({ id }) => openCopy({ folder: sync.folder, brandId: id })))
   const together = await listTogether(sync, copies)
   let total = 0
-  for (const copy of copies) {
+  for (const [index, copy] of copies.entries()) {
     const plans = await planWindows(copy, await listChanges(sync, copy, together))
     for (const { stream, windows } of plans) {
       for (const { from, to, rows } of windows) {
         const requests = pagesOf(rows)
-        const message = `${copy.name}: ${stream.endpoint} from ${from} to ${to}, ${rows} rows, ${requests} requests`
+        const message = `${brands[index]?.name}: ${stream.endpoint} from ${from} to ${to}, ${rows} rows, ${requests} requests`
         total += rows
         const where = { brand: copy.brandId, endpoint: stream.endpoint, from, to }
         sync.progress.notice('would_fetch', message, { ...where, rows, requests })

@@ -12,11 +12,22 @@ export async function parquetFiles(folder: string): Promise<string[]> {
   return paths.filter((path) => path.endsWith('.parquet')).map((path) => join(folder, path))
 }
 
+/** Makes a folder and those around it. Node's own loops in a file system that takes no folders. */
+export async function makeFolder(path: string): Promise<void> {
+  if (existsSync(path)) return
+  const parent = dirname(path)
+  if (parent !== path) await makeFolder(parent)
+  await mkdir(path).catch((error) => {
+    // Another process was faster.
+    if (!existsSync(path)) throw error
+  })
+}
+
 /** Replaces a file by the one that `write` writes to a path next to it; deletes it when `write` returns false. */
 export async function replaceFile(path: string, write: (path: string) => Promise<boolean>): Promise<void> {
   // Spark, Athena and pyarrow do not read files whose names begin with a dot.
   const unfinished = join(dirname(path), `.${basename(path)}${UNFINISHED}`)
-  await mkdir(dirname(path), { recursive: true })
+  await makeFolder(dirname(path))
   if (await write(unfinished)) {
     await flushToDisk(unfinished)
     await rename(unfinished, path)

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { flushToDisk } from './folder.ts'
+import { flushToDisk, makeFolder } from './folder.ts'
 import { UsageError } from './usage-error.ts'
 
 const TOUCH_MS = 10_000
-/** A process on another host that has not touched its lock for this long has ended. */
+/** A process that cannot be seen and has not touched its lock for this long has ended: on another host, or unknown. */
 const STALE_MS = 120_000
 /** A process on this host with the number of the lock's owner is another one. */
 const REUSED_MS = 3_600_000
@@ -19,7 +19,7 @@ export async function withLock<T>(folder: string, work: () => Promise<T>): Promi
   const lock = join(folder, '_lock')
   const owner = { id: randomUUID(), pid: process.pid, host: hostname() }
   const own = `${lock}.${owner.id}`
-  await mkdir(own, { recursive: true })
+  await makeFolder(own)
   try {
     await writeFile(ownerPath(own), JSON.stringify(owner))
     await flushToDisk(ownerPath(own))
@@ -42,8 +42,8 @@ const ownerPath = (lock: string): string => join(lock, 'owner.json')
 /** Moves the lock of a process that has ended. Returns its new path when this process has moved it. */
 async function moveEnded(lock: string, own: Owner): Promise<string | undefined> {
   const ended = await readOwner(lock)
-  if (ended === undefined || !(await hasEnded(lock, ended, own))) return undefined
-  const aside = `${lock}.${ended.id}`
+  if (!(await hasEnded(lock, ended, own))) return undefined
+  const aside = `${lock}.${ended?.id ?? 'unknown'}`
   return rename(lock, aside).then(
     () => aside,
     () => undefined,
@@ -64,17 +64,19 @@ async function whileTouched<T>(lock: string, work: () => Promise<T>): Promise<T>
   return work().finally(() => clearInterval(touch))
 }
 
-/** Returns the owner of a lock; undefined when there is none, or when its owner releases it. */
+/** Returns the owner of a lock; undefined when there is none, when its owner releases it, or when it cannot be read. */
 const readOwner = (lock: string): Promise<Owner | undefined> =>
   readFile(ownerPath(lock), 'utf8')
     .then(JSON.parse)
+    .then((owner) => (typeof owner?.id === 'string' ? owner : undefined))
     .catch(() => undefined)
 
-async function hasEnded(lock: string, owner: Owner, own: Owner): Promise<boolean> {
+async function hasEnded(lock: string, owner: Owner | undefined, own: Owner): Promise<boolean> {
   const { mtimeMs } = await stat(lock).catch(() => ({ mtimeMs: Date.now() }))
-  const untouchedMs = Date.now() - mtimeMs
+  // A clock that was set back leaves a time in the future.
+  const untouchedMs = Math.abs(Date.now() - mtimeMs)
   // The same number on a host of the same name is another container's.
-  const isVisible = owner.host === own.host && owner.pid !== own.pid
+  const isVisible = owner?.host === own.host && owner.pid !== own.pid
   if (!isVisible) return untouchedMs > STALE_MS
   return !isAlive(owner.pid) || untouchedMs > REUSED_MS
 }
@@ -89,10 +91,10 @@ function isAlive(pid: number): boolean {
 
 /** Removes what processes left that were killed while they took or released a lock. */
 export async function removeOldLocks(folder: string): Promise<void> {
+  const own = { id: '', pid: process.pid, host: hostname() }
   for (const name of await readdir(folder)) {
     const path = join(folder, name)
-    if (!name.startsWith('_lock.')) continue
-    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }))
-    if (Date.now() - mtimeMs > REUSED_MS) await rm(path, { recursive: true, force: true })
+    if (!name.startsWith('_lock.') || !(await hasEnded(path, await readOwner(path), own))) continue
+    await rm(path, { recursive: true, force: true })
   }
 }

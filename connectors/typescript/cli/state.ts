@@ -46,10 +46,15 @@ const statePath = ({ folder, brandId }: Brand): string => join(stateFolder(folde
 export async function readCopy(brand: Brand): Promise<BrandCopy> {
   const path = statePath(brand)
   const state = existsSync(path)
-    ? parse(await readFile(path, 'utf8'), path)
+    ? parse(await readState(path), path)
     : { token: null, fromDate: '', files: {}, unproven: {} }
   return { ...brand, state, attempts: new Map() }
 }
+
+const readState = (path: string): Promise<string> =>
+  readFile(path, 'utf8').catch((cause) => {
+    throw new UsageError(`${path} cannot be read: ${cause.message}.`, { cause })
+  })
 
 /** Reads where the copy of a brand stands. Forgets files that are not those that sync wrote, so that all days are listed. */
 export async function openCopy(brand: Brand): Promise<BrandCopy> {
@@ -86,7 +91,12 @@ function parse(text: string, path: string): BrandState {
     if (typeof state.fromDate !== 'string' || typeof state.files !== 'object') throw new TypeError(text)
     return { unproven: {}, ...state }
   } catch (cause) {
-    throw new UsageError(`${path} is damaged. Restore it from a backup, or sync to a new folder.`, { cause })
+    throw new UsageError(
+      `${path} is damaged. Delete it: the next sync fetches the files of this brand again.`,
+      {
+        cause,
+      },
+    )
   }
 }
 

@@ -17,14 +17,18 @@ import { WindowMoved, writeMonths } from './write-months.ts'
 /** The changes of brands that were listed together. */
 export type Together = ReadonlyMap<string, Changes>
 
-/** Brings the files of a brand up to date with one list of its changes. Returns whether they were so before. */
-export async function syncBrand(sync: Sync, copy: BrandCopy, together: Together): Promise<boolean> {
+/** Brings the files of a brand up to date with one list of its changes. Returns whether it listed any. */
+export async function syncBrand(
+  sync: Sync,
+  copy: BrandCopy,
+  together: Together,
+): Promise<'changed' | 'unchanged'> {
   const { state } = copy
   const changes = await listChanges(sync, copy, together)
   try {
     await writeChanges(sync, copy, changes)
   } catch (error) {
-    if (error instanceof WindowMoved) return false
+    if (error instanceof WindowMoved) return 'changed'
     throw error
   }
   const { token, fromDate, days } = changes
@@ -32,7 +36,7 @@ export async function syncBrand(sync: Sync, copy: BrandCopy, together: Together)
     Object.assign(state, { token, fromDate })
     await writeState(copy)
   }
-  return days.length === 0
+  return days.length > 0 ? 'changed' : 'unchanged'
 }
 
 /** Returns the changed days of a brand, and those whose rows are not proven yet. */

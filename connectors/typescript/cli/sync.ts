@@ -25,12 +25,7 @@ export type Sync = {
   readonly progress: Progress
 }
 
-/** The copy of a brand, and the brand's name. */
-type NamedCopy = BrandCopy & { readonly name: string }
-
-/** Reads where the copies of brands stand. */
-export const openCopies = ({ folder }: Sync, brands: readonly Brand[]): Promise<NamedCopy[]> =>
-  Promise.all(brands.map(async ({ id, name }) => ({ ...(await openCopy({ folder, brandId: id })), name })))
+type Open = { readonly brand: Brand; readonly copy: BrandCopy }
 
 /** Brings a folder up to date, until the service lists no change. Throws `UsageError` when another sync writes it. */
 export const sync = (options: Sync, brandIds: readonly string[] | undefined): Promise<void> =>
@@ -46,26 +41,33 @@ export const sync = (options: Sync, brandIds: readonly string[] | undefined): Pr
       const message = `The key no longer reads brand ${brandId}. Its files stay as they are.`
       progress.notice('brand_gone', message, { brand: brandId })
     }
-    let copies = await openCopies(options, selected)
     const failures: string[] = []
-    for (let isCurrent = false; !isCurrent; ) {
-      isCurrent = true
-      const together = await listTogether(options, copies)
-      await inParallel(copies, async (copy) => {
-        const isUnchanged = await syncBrand(options, copy, together).catch((error) => {
-          if (!isOfBrand(error)) throw error
-          failures.push(`${copy.name}: ${error.message}`)
-          progress.notice('brand_failed', `${copy.name} is not up to date: ${error.message}`, {
-            brand: copy.brandId,
-          })
-          copies = copies.filter((other) => other !== copy)
-          return true
-        })
-        if (!isUnchanged) isCurrent = false
+    /** Returns undefined when a brand fails, which others can survive. */
+    const attempt = <Result>({ id, name }: Brand, work: Promise<Result>): Promise<Result | undefined> =>
+      work.catch((error) => {
+        if (!isOfBrand(error)) throw error
+        failures.push(`${name}: ${error.message}`)
+        progress.notice('brand_failed', `${name} is not up to date: ${error.message}`, { brand: id })
+        return undefined
       })
+    let current: Open[] = []
+    for (const brand of selected) {
+      const copy = await attempt(brand, openCopy({ folder, brandId: brand.id }))
+      if (copy !== undefined) current.push({ brand, copy })
+    }
+    for (let isChanged = true; isChanged; ) {
+      const together = await listTogether(
+        options,
+        current.map(({ copy }) => copy),
+      )
+      const outcomes = await inParallel(current, ({ brand, copy }) =>
+        attempt(brand, syncBrand(options, copy, together)),
+      )
+      current = current.filter((_, index) => outcomes[index] !== undefined)
+      isChanged = outcomes.includes('changed')
     }
     if (failures.length === 0) return
-    const others = copies.length > 0 ? ' Other brands are up to date.' : ''
+    const others = current.length > 0 ? ' Other brands are up to date.' : ''
     throw new UsageError(`Not up to date: ${failures.join(' ')}${others}`)
   })
 
@@ -75,15 +77,29 @@ const isOfBrand = (error: unknown): error is Error =>
   (error instanceof ExportApiError &&
     !(error instanceof UnauthorizedError || error instanceof ForbiddenError))
 
-/** Runs work for each item, some at once. Starts none after one has failed; throws its error when all have ended. */
-async function inParallel<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
-  const left = [...items]
+/**
+ * Runs work for each item, some at once. Starts none after one has thrown; throws its error when all have ended. Returns
+ * the results in the order of the items.
+ */
+async function inParallel<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const left = [...items.entries()]
+  const results: Result[] = []
   const errors: unknown[] = []
   const worker = async () => {
-    for (let item = left.shift(); item !== undefined && errors.length === 0; item = left.shift()) {
-      await work(item).catch((error) => errors.push(error))
+    for (let next = left.shift(); next !== undefined && errors.length === 0; next = left.shift()) {
+      const [index, item] = next
+      await work(item).then(
+        (result) => {
+          results[index] = result
+        },
+        (error) => errors.push(error),
+      )
     }
   }
   await Promise.all(Array.from({ length: PARALLEL }, worker))
   if (errors.length > 0) throw errors[0]
+  return results
 }

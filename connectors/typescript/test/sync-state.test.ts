@@ -39,6 +39,13 @@ test('names a state that is damaged', async () => {
   await mkdir(join(root, '_state'))
   await writeFile(join(root, '_state', 'b.json'), '{')
   await expect(readCopy({ folder: root, brandId: 'b' })).rejects.toThrow(
-    /_state\/b\.json is damaged\. Restore/,
+    /_state\/b\.json is damaged\. Delete it/,
+  )
+})
+
+test('names a folder in the place of a state', async () => {
+  await mkdir(join(root, '_state', 'c.json'))
+  await expect(readCopy({ folder: root, brandId: 'c' })).rejects.toThrow(
+    /_state\/c\.json cannot be read: EISDIR/,
   )
 })

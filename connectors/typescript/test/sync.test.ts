@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, inject, test } from 'vitest'
@@ -215,5 +215,12 @@ test(
       endpoint === 'endpoint=visibility' && file?.startsWith('month=') ? folder?.replace('brand=', '') : [],
     )
     expect(copied.sort()).toEqual(brandIds.filter((id) => id !== brandIds[1]).sort())
+    await writeFile(join(copy, '_state', `${brandIds[2]}.json`), '{')
+    expect(await exportApi({ ...its, url }, 'sync', '--out', copy)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^Not up to date: C: .*\.json is damaged\. Delete it: .* B: Not this brand\. Other brands are up to date\.$/m,
+      ),
+    })
   },
 )
