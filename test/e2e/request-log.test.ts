@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import { readWranglerConfig } from '../../bundle/wrangler-config.ts'
+import { readWorkers } from '../../bundle/wrangler-config.ts'
 import type { Intercept } from '../../emulator/workers/outbound.ts'
 import { fillDaily } from '../fixtures/fill-daily.ts'
 import { startOwnService } from '../fixtures/own-service.ts'
@@ -8,7 +8,7 @@ import { database } from '../fixtures/rows.ts'
 import { type Tenant, tenant } from '../fixtures/tenant.ts'
 
 const db = database()
-const { workers } = await readWranglerConfig()
+const workers = await readWorkers()
 const paths = workers.flatMap(({ route }) => (route === undefined ? [] : [route.replaceAll('*', '')]))
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
