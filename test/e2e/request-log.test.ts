@@ -91,19 +91,6 @@ test('every error is logged with what was known by then', async () => {
   for (const [path, sent, line] of cases) expect((await logged(path, sent)).line).toMatchObject(line)
 })
 
-test('a client over its budget is logged', async () => {
-  const Cookie = `session=${randomUUID()}`
-  const ask = async () => (await logged('/openapi.json', { headers: { Cookie } })).line
-  let line = await ask()
-  // A refill lets a few more pass.
-  while (line.status === 200) {
-    await Promise.all(Array.from({ length: 25 }, () => send('/openapi.json', { headers: { Cookie } })))
-    line = await ask()
-  }
-  expect(line).toMatchObject({ ...NOTHING, status: 429, endpoint: '/openapi.json' })
-  expect(line.subrequests).toEqual({ neon: 0, upstash: 1 })
-})
-
 test('the line of a request shares its id with the lines of its failures', async () => {
   const its = await tenant(db)
   intercept = () => Promise.resolve(new Response('away', { status: 502 }))
