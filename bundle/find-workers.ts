@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { NamedOperation } from '../lib/openapi/operation.ts'
 import type { DocumentedWorker, Operation } from '../lib/operation.ts'
-import { readWranglerConfig } from './wrangler-config.ts'
+import { readWorkers } from './wrangler-config.ts'
 
 const FUNCTIONS = new URL('../functions/', import.meta.url)
 
@@ -27,7 +27,7 @@ export async function findWorkers(): Promise<Found[]> {
 
 /** The operations of all Workers, in the order of wrangler.toml. */
 export async function findOperations(): Promise<NamedOperation[]> {
-  const order = (await readWranglerConfig()).workers.map(({ name }) => name)
+  const order = (await readWorkers()).map(({ name }) => name)
   return (await findWorkers())
     .sort((left, right) => order.indexOf(left.name) - order.indexOf(right.name))
     .map(({ operation, module }) => named(operation, module))

@@ -1,10 +1,9 @@
 import type { Client } from 'pg'
 import { UsageError } from '../drizzle/db/connect.ts'
 import { migrate, SchemaConflictError } from '../drizzle/db/migrate.ts'
-import type { StatementFunction } from '../drizzle/db/prepared-statements.ts'
 import { relistChangedSchemas } from '../drizzle/db/relist.ts'
 import type { RowSchema } from '../drizzle/db/row-schemas.ts'
-import { functionName, type PreparedStatement, STATEMENTS } from '../lib/prepared-statement.ts'
+import { functionName } from '../lib/prepared-statement.ts'
 import { fieldNames } from '../lib/row.ts'
 import { totalsOf } from '../lib/schemas.ts'
 import { findWorkers } from './find-workers.ts'
@@ -26,8 +25,18 @@ export async function migrateToLatest(client: Client, schema?: string): Promise<
  */
 export async function migrateSchema(client: Client, schema?: string): Promise<void> {
   const workers = await findWorkers()
-  const statements = await toStatementFunctions(workers.flatMap((worker) => worker.statements))
-  await migrate(client, { rowSchemas: toRowSchemas(workers), statements, schema }).catch((error) => {
+  const statements = workers.flatMap((worker) => worker.statements)
+  const functions = statements.map(async (statement) => ({
+    name: await functionName(statement),
+    sql: statement.sql,
+    parameters: statement.params.length,
+    columns: statement.columns,
+  }))
+  await migrate(client, {
+    rowSchemas: toRowSchemas(workers),
+    statements: await Promise.all(functions),
+    schema,
+  }).catch((error) => {
     if (!(error instanceof SchemaConflictError)) throw error
     throw new UsageError(
       `${error.message} Run \`npm run migrate -- --schema export_api\` to use another schema.`,
@@ -45,17 +54,3 @@ export const toRowSchemas = (workers: Awaited<ReturnType<typeof findWorkers>>): 
       fields: fieldNames(row),
       totals: totalsOf(row),
     }))
-
-/** Returns the functions of statements, under the names by which Workers call them. */
-export const toStatementFunctions = (
-  statements: readonly PreparedStatement[],
-): Promise<StatementFunction[]> =>
-  Promise.all(
-    statements.map(async (statement) => ({
-      schema: STATEMENTS,
-      name: await functionName(statement),
-      sql: statement.sql,
-      parameters: statement.params.length,
-      columns: statement.columns,
-    })),
-  )

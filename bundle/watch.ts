@@ -20,15 +20,11 @@ const PAGE_SOURCE = /\/site\/|\/openapi\.json$|\/(sync|specification)\.md$/
 /** Editors write a file in several steps. */
 const DEBOUNCE_MS = 30
 
-type Listeners = {
-  /** A source file has changed, and a build begins. */
-  readonly onChange: () => void
-  /** dist/ has the new bundles. */
-  readonly onBuild: () => Promise<void>
-}
-
-/** Rebuilds dist/ after each change of a source file. After an error, which esbuild prints, dist/ stays as it was. */
-export async function watchBundle({ onChange, onBuild }: Listeners): Promise<never> {
+/**
+ * Rebuilds dist/ after each change of a source file, and then calls `onBuild`. After an error, which esbuild prints, dist/
+ * stays as it was.
+ */
+export async function watchBundle(onBuild: () => Promise<void>): Promise<never> {
   let sites = render()
   let change = Promise.withResolvers<void>()
   for (const folder of await folders()) {
@@ -44,7 +40,6 @@ export async function watchBundle({ onChange, onBuild }: Listeners): Promise<nev
   const builder = await context({ ...(await bundleOptions(() => sites)), logLevel: 'error' })
   for (;;) {
     await change.promise
-    onChange()
     await sleep(DEBOUNCE_MS)
     change = Promise.withResolvers()
     const built = await builder.rebuild().catch(() => undefined)

@@ -31,22 +31,13 @@ export interface WorkerConfig {
   hasSecrets: boolean
 }
 
-/** What the emulator needs of wrangler.toml. */
-export interface WranglerConfig {
-  compatibilityDate: string
-  workers: WorkerConfig[]
-}
-
 /** Reads wrangler.toml. */
 export async function readWranglerFile(): Promise<WranglerFile> {
   return z.parse(File, parse(await readFile(WRANGLER_TOML, 'utf8')))
 }
 
 /** Reads the Workers of wrangler.toml. */
-export async function readWranglerConfig(): Promise<WranglerConfig> {
-  const file = await readWranglerFile()
-  return { compatibilityDate: file.compatibility_date, workers: workersOf(file) }
-}
+export const readWorkers = async (): Promise<WorkerConfig[]> => workersOf(await readWranglerFile())
 
 /** The Workers in the order of wrangler.toml. */
 export function workersOf({ env }: WranglerFile): WorkerConfig[] {

@@ -1,9 +1,7 @@
 import type { Query, SQL } from 'drizzle-orm'
 import { PgDialect } from 'drizzle-orm/pg-core'
+import { STATEMENTS } from '../drizzle/db/prepared-statements.ts'
 import { sha256 } from './hash.ts'
-
-/** The schema that holds a function for each prepared statement. */
-export const STATEMENTS = 'statements'
 
 /**
  * A statement that the database may hold as a function: Postgres keeps the plan of a function's statement per

@@ -2,12 +2,14 @@ import type { Client } from 'pg'
 
 /** A statement and the function that runs it. Its parameters `$1` … and its columns are all text. */
 export type StatementFunction = {
-  readonly schema: string
   readonly name: string
   readonly sql: string
   readonly parameters: number
   readonly columns: readonly string[]
 }
+
+/** The schema of the functions. */
+export const STATEMENTS = 'statements'
 
 const READER = 'export_api_reader'
 
@@ -21,12 +23,10 @@ export async function installPreparedStatements(
 ): Promise<void> {
   const { rowCount } = await client.query('select from pg_roles where rolname = $1', [READER])
   const hasReader = rowCount !== 0
-  for (const schema of new Set(statements.map((statement) => statement.schema))) {
-    await client.query(`create schema if not exists ${schema}`)
-    if (hasReader) await client.query(`grant usage on schema ${schema} to ${READER}`)
-  }
+  await client.query(`create schema if not exists ${STATEMENTS}`)
+  if (hasReader) await client.query(`grant usage on schema ${STATEMENTS} to ${READER}`)
   for (const statement of statements) {
-    const signature = `${statement.schema}."${statement.name}"(${parametersOf(statement)})`
+    const signature = `${STATEMENTS}."${statement.name}"(${parametersOf(statement)})`
     await client.query(definition(statement))
     await client.query(`revoke execute on function ${signature} from public`)
     if (hasReader) await client.query(`grant execute on function ${signature} to ${READER}`)
@@ -36,7 +36,7 @@ export async function installPreparedStatements(
 // plpgsql keeps the plan of a statement between calls. Dates become text inside, whatever format the database has.
 // Compiling a statement takes longer than running it.
 const definition = (statement: StatementFunction): string => `
-  create or replace function ${statement.schema}."${statement.name}"(${parametersOf(statement)})
+  create or replace function ${STATEMENTS}."${statement.name}"(${parametersOf(statement)})
   returns table (${statement.columns.map((name) => `"${name}" text`).join(', ')})
   language plpgsql stable parallel safe rows 1 set datestyle = iso set jit = off as $function$
   #variable_conflict use_column

@@ -26,24 +26,11 @@ export async function createRuns(client: Client, days: readonly DemoDay[]): Prom
   await client.query('delete from demo_run where prompt_id not in (select id from prompts)')
 }
 
-/** Deletes the demo's answers that are no run. The others stay: deleting them would cascade answer by answer. */
-export async function deleteOtherAnswers(client: Client): Promise<void> {
-  await client.query(
-    `delete from answers using prompts
-     where prompts.id = answers.prompt_id and prompts.brand_id = any($1)
-       and answers.id not in (select id from demo_run)`,
-    [BRANDS.map(({ id }) => id)],
-  )
-}
-
 /** Inserts the answers of the runs. */
 export async function insertAnswers(client: Client): Promise<void> {
   await client.query(
     `insert into answers (id, prompt_id, model_id, market_id, answered_at, error)
-     select id, prompt_id, model_id, market_id, answered_at, error from demo_run
-     on conflict (id) do update set prompt_id = excluded.prompt_id, model_id = excluded.model_id,
-       market_id = excluded.market_id, answered_at = excluded.answered_at, error = excluded.error
-     where answers is distinct from excluded`,
+     select id, prompt_id, model_id, market_id, answered_at, error from demo_run`,
   )
 }
 

@@ -3,31 +3,28 @@ import { brueckentor } from './brands/brueckentor.ts'
 import { haldenpeak } from './brands/haldenpeak.ts'
 import { haldenpeakKids } from './brands/haldenpeak-kids.ts'
 import { ledgerfin } from './brands/ledgerfin.ts'
-import { lumisel } from './brands/lumisel.ts'
 import { vellamora } from './brands/vellamora.ts'
 import { demoId } from './ids.ts'
 import { insertRows } from './insert-rows.ts'
 import { ORGANIZATIONS } from './organizations.ts'
 
 /** The demo brands with the ids of their rows. */
-export const BRANDS = [haldenpeak, vellamora, haldenpeakKids, brueckentor, lumisel, ledgerfin].map(
-  (brand) => ({
-    ...brand,
-    id: demoId('brand', brand.slug),
-    competitors: brand.competitors.map((competitor) => ({
-      ...competitor,
-      id: demoId('competitor', brand.slug, competitor.name),
-      active: competitor.active ?? true,
-    })),
-    prompts: brand.prompts.map((prompt) => ({ ...prompt, id: demoId('prompt', brand.slug, prompt.text) })),
-  }),
-)
+export const BRANDS = [haldenpeak, vellamora, haldenpeakKids, brueckentor, ledgerfin].map((brand) => ({
+  ...brand,
+  id: demoId('brand', brand.slug),
+  competitors: brand.competitors.map((competitor) => ({
+    ...competitor,
+    id: demoId('competitor', brand.slug, competitor.name),
+    active: competitor.active ?? true,
+  })),
+  prompts: brand.prompts.map((prompt) => ({ ...prompt, id: demoId('prompt', brand.slug, prompt.text) })),
+}))
 
 export type StoredBrand = (typeof BRANDS)[number]
 
 /** Inserts the brands, their competitors and their prompts. */
 export async function insertBrands(client: Client): Promise<void> {
-  await insertRows(client, 'brands', BRANDS.map(brandRow), 'overwrite')
+  await insertRows(client, 'brands', BRANDS.map(brandRow))
   const competitors = BRANDS.flatMap((brand) =>
     brand.competitors.map(({ id, name, aliases, active }) => ({
       id,
@@ -49,7 +46,7 @@ export async function insertBrands(client: Client): Promise<void> {
       retired_at: retiredAt,
     })),
   )
-  await insertRows(client, 'prompts', prompts, 'overwrite')
+  await insertRows(client, 'prompts', prompts)
 }
 
 function brandRow({ id, organization, name, displayName, domain, industry, aliases, active }: StoredBrand) {

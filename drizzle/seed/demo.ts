@@ -1,6 +1,6 @@
 import type { Client } from 'pg'
 import { analyzeAll } from '../db/analyze.ts'
-import { createRuns, deleteOtherAnswers, insertAnswers } from './answers.ts'
+import { createRuns, insertAnswers } from './answers.ts'
 import { haldenpeak } from './brands/haldenpeak.ts'
 import { BRANDS, insertBrands } from './brands.ts'
 import { insertCitations, LATEST_DAYS, type Recorded } from './citations.ts'
@@ -41,7 +41,6 @@ export async function seedDemo(client: Client, today: string): Promise<void> {
     await clearDemo(client)
     await insertCustomers(client)
     await createRuns(client, demoDays(today))
-    await deleteOtherAnswers(client)
     await insertAnswers(client)
     await insertCitations(client, { last: today })
     await insertJudgements(client)

@@ -15,7 +15,7 @@ function demoKey(number: number): string {
 /** A key for each plan and state. */
 export const KEYS = [
   { label: 'enterprise', key: demoKey(1), note: 'reads two brands, full history', owner: enterprise },
-  { label: 'agency', key: demoKey(2), note: 'reads two other brands, last 180 days', owner: agency },
+  { label: 'agency', key: demoKey(2), note: 'reads one brand, last 180 days', owner: agency },
   { label: 'pro', key: demoKey(3), note: 'reads one brand, last 90 days', owner: pro },
   {
     label: 'brand-limited',

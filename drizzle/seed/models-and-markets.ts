@@ -23,7 +23,7 @@ export const MARKETS = [
 /** Inserts the models and markets. All organizations share them, so existing rows stay unchanged. */
 export async function insertModelsAndMarkets(client: Client): Promise<void> {
   const models = MODELS.map(({ id, provider }) => ({ id, provider }))
-  await insertRows(client, 'models', models, 'keep')
+  await insertRows(client, 'models', models, 'on conflict do nothing')
   const markets = MARKETS.map(({ id, name }) => ({ id, name }))
-  await insertRows(client, 'markets', markets, 'keep')
+  await insertRows(client, 'markets', markets, 'on conflict do nothing')
 }

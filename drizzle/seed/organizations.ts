@@ -37,7 +37,7 @@ const ALL = Object.values(ORGANIZATIONS)
 export async function insertOrganizations(client: Client): Promise<void> {
   const people = ALL.flatMap(({ id, people }) => people.map((person) => ({ ...person, organization_id: id })))
   const organizations = ALL.map(({ id, name }) => ({ id, name, created_at: CREATED_AT }))
-  await insertRows(client, 'organizations', organizations, 'overwrite')
+  await insertRows(client, 'organizations', organizations)
   const subscriptions = ALL.map(({ id, plan }) => ({
     organization_id: id,
     plan,
@@ -46,7 +46,7 @@ export async function insertOrganizations(client: Client): Promise<void> {
   }))
   await insertRows(client, 'subscriptions', subscriptions)
   const users = people.map(({ id, email }) => ({ id, email, created_at: CREATED_AT }))
-  await insertRows(client, 'users', users, 'overwrite')
+  await insertRows(client, 'users', users)
   const memberships = people.map(({ organization_id, id, role }) => ({
     organization_id,
     user_id: id,

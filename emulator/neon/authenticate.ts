@@ -15,20 +15,12 @@ export const passwordsOf = (connectionStrings: readonly string[]): ReadonlyMap<s
     }),
   )
 
-/** Checks a connection string in Neon's order and words. Options of the URL are ignored. */
-export function authenticate(header: string | null, passwords: ReadonlyMap<string, string>): Account {
-  if (header === null) throw new NeonError(400, 'invalid header: neon-connection-string')
-  if (!URL.canParse(header))
-    throw new NeonError(400, 'invalid connection string: relative URL without a base')
-  const { protocol, pathname, username, password } = new URL(header)
-  if (protocol !== 'postgres:' && protocol !== 'postgresql:') throw new NeonError(400, 'incorrect scheme')
-  const database = decodeURIComponent(pathname.slice(1))
-  if (database === '') throw new NeonError(400, 'missing database name')
+/** Checks the password of a connection string, in Neon's words. Options of the URL are ignored. */
+export function authenticate(connectionString: string, passwords: ReadonlyMap<string, string>): Account {
+  const { pathname, username, password } = new URL(connectionString)
   const user = decodeURIComponent(username)
-  if (user === '') throw new NeonError(400, 'missing username')
-  if (password === '') throw new NeonError(400, 'missing authentication credentials: required password')
   if (passwords.get(user) !== decodeURIComponent(password)) {
     throw new NeonError(400, `password authentication failed for user '${user}'`)
   }
-  return { user, database }
+  return { user, database: decodeURIComponent(pathname.slice(1)) }
 }

@@ -11,7 +11,6 @@ export type Reply = { result: unknown } | { error: string }
 /** A Redis server or the embedded store. A call rejects only when Redis cannot be reached. */
 export interface RedisBackend {
   send(command: readonly string[]): Promise<Reply>
-  transaction(commands: readonly (readonly string[])[]): Promise<Reply[]>
   close(): void
 }
 
@@ -43,9 +42,8 @@ export function embeddedRedis(): RedisBackend {
       const args = name.toUpperCase() === 'EVAL' ? [LUA_PRELUDE + script, ...rest] : sent
       const method: unknown = Reflect.get(redis, name.toLowerCase())
       if (typeof method !== 'function') return Promise.resolve({ error: `ERR unknown command '${name}'` })
-      return replyOf(async () => Reflect.apply(method, redis, args), always)
+      return replyOf(async () => Reflect.apply(method, redis, args))
     },
-    transaction: (commands) => inTransaction(redis, commands, always),
     close: () => redis.disconnect(),
   }
 }
@@ -75,32 +73,17 @@ export async function connectRedis(url: string): Promise<RedisBackend> {
   }
   return {
     send: ([name = '', ...args]) => replyOf(() => redis.call(name, ...args), isReplyError),
-    transaction: (commands) => inTransaction(redis, commands, isReplyError),
     close: () => redis.disconnect(),
   }
 }
 
-const always = (): boolean => true
-
 const isReplyError = (error: unknown): boolean => error instanceof Error && error.name === 'ReplyError'
 
-async function replyOf(call: () => Promise<unknown>, isReply: (error: unknown) => boolean): Promise<Reply> {
+async function replyOf(call: () => Promise<unknown>, isReply = (_: unknown) => true): Promise<Reply> {
   try {
     return { result: await call() }
   } catch (error) {
     if (!isReply(error)) throw error
     return { error: error instanceof Error ? error.message : String(error) }
   }
-}
-
-async function inTransaction(
-  redis: Redis,
-  commands: readonly (readonly string[])[],
-  isReply: (error: unknown) => boolean,
-): Promise<Reply[]> {
-  const multi = commands.map(([name = '', ...args]) => [name.toLowerCase(), ...args])
-  const replies = await replyOf(() => redis.multi(multi).exec(), isReply)
-  if ('error' in replies) return commands.map(() => replies)
-  if (!Array.isArray(replies.result)) return commands.map(() => ({ error: 'EXECABORT' }))
-  return replies.result.map(([error, result]) => (error ? { error: error.message } : { result }))
 }

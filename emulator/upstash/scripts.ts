@@ -17,7 +17,6 @@ export function withScripts(redis: RedisBackend): RedisBackend['send'] {
   return async (command): Promise<Reply> => {
     const [name = '', first = '', second = '', ...rest] = command
     const call = name.toUpperCase()
-    if (call === 'SCRIPT' && first.toUpperCase() === 'LOAD') return { result: remember(second) }
     if (call !== 'EVAL' && call !== 'EVALSHA') return redis.send(command)
     const script = scripts.get(call === 'EVAL' ? remember(first) : first.toLowerCase())
     if (script === undefined) return { error: 'NOSCRIPT No matching script. Please use EVAL.' }

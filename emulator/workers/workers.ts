@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { Miniflare, type MiniflareOptions } from 'miniflare'
-import { readWranglerConfig, type WorkerConfig } from '../../bundle/wrangler-config.ts'
+import { readWorkers, readWranglerFile, type WorkerConfig, workersOf } from '../../bundle/wrangler-config.ts'
 import type { CronTrigger } from './crons.ts'
 import type { Egress } from './egress.ts'
 
@@ -33,7 +33,7 @@ export interface Workers {
 
 /** Runs the bundles of dist/ in one workerd, each on its route of wrangler.toml. */
 export async function startWorkers(options: WorkersOptions): Promise<Workers> {
-  const { workers } = await readWranglerConfig()
+  const workers = await readWorkers()
   let running = await miniflareOptions(options)
   const miniflare = new Miniflare(running)
   const url = await miniflare.ready
@@ -66,7 +66,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
 
 async function miniflareOptions(options: WorkersOptions): Promise<MiniflareOptions> {
   const { host, port, inspectorPort, bindings, scheduledBindings, outbound, onLog } = options
-  const { compatibilityDate, workers } = await readWranglerConfig()
+  const file = await readWranglerFile()
   return {
     host,
     port,
@@ -77,16 +77,18 @@ async function miniflareOptions(options: WorkersOptions): Promise<MiniflareOptio
       for (const input of streams) createInterface({ input }).on('line', onLog)
     },
     workers: await Promise.all(
-      workers.toSorted(shortestRouteFirst).map(async ({ name, main, route, crons }) => ({
-        name,
-        modules: [
-          { type: 'ESModule' as const, path: main, contents: await readFile(new URL(main, ROOT), 'utf8') },
-        ],
-        compatibilityDate,
-        bindings: { ...bindings, ...(crons.length > 0 && scheduledBindings) },
-        routes: route === undefined ? [] : [route],
-        outboundService: outbound,
-      })),
+      workersOf(file)
+        .toSorted(shortestRouteFirst)
+        .map(async ({ name, main, route, crons }) => ({
+          name,
+          modules: [
+            { type: 'ESModule' as const, path: main, contents: await readFile(new URL(main, ROOT), 'utf8') },
+          ],
+          compatibilityDate: file.compatibility_date,
+          bindings: { ...bindings, ...(crons.length > 0 && scheduledBindings) },
+          routes: route === undefined ? [] : [route],
+          outboundService: outbound,
+        })),
     ),
   }
 }

@@ -231,13 +231,3 @@ test('since applies to the days that a raised plan adds, and meta tells that the
   )
   expect(datesOf((await read(its)).data)).toEqual([daysAgo(91), daysAgo(89)])
 })
-
-test('passes the gates of the metrics', async () => {
-  const [its, other] = [await tenant(db), await tenant(db)]
-  await list(its, [{ date: '2026-10-01' }])
-  const head = await call('/changes', { ...options(its), method: 'HEAD' })
-  expect([head.status, head.text, head.headers.get('Content-Type')]).toEqual([200, '', 'application/json'])
-  expectError(await read({ ...its, key: other.key }), 404)
-  await db.query('update brands set active = false where id = $1', [its.brandId])
-  expectError(await read(its), 404)
-})

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import { readWranglerConfig } from '../../bundle/wrangler-config.ts'
+import { readWorkers } from '../../bundle/wrangler-config.ts'
 import type { Intercept } from '../../emulator/workers/outbound.ts'
 import { fillDaily } from '../fixtures/fill-daily.ts'
 import { startOwnService } from '../fixtures/own-service.ts'
@@ -8,7 +8,7 @@ import { database } from '../fixtures/rows.ts'
 import { type Tenant, tenant } from '../fixtures/tenant.ts'
 
 const db = database()
-const { workers } = await readWranglerConfig()
+const workers = await readWorkers()
 const paths = workers.flatMap(({ route }) => (route === undefined ? [] : [route.replaceAll('*', '')]))
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -89,19 +89,6 @@ test('every error is logged with what was known by then', async () => {
     [endpoint, { key: its.key, brandId: lite.brandId }, { ...known, status: 404, endpoint }],
   ]
   for (const [path, sent, line] of cases) expect((await logged(path, sent)).line).toMatchObject(line)
-})
-
-test('a client over its budget is logged', async () => {
-  const Cookie = `session=${randomUUID()}`
-  const ask = async () => (await logged('/openapi.json', { headers: { Cookie } })).line
-  let line = await ask()
-  // A refill lets a few more pass.
-  while (line.status === 200) {
-    await Promise.all(Array.from({ length: 25 }, () => send('/openapi.json', { headers: { Cookie } })))
-    line = await ask()
-  }
-  expect(line).toMatchObject({ ...NOTHING, status: 429, endpoint: '/openapi.json' })
-  expect(line.subrequests).toEqual({ neon: 0, upstash: 1 })
 })
 
 test('the line of a request shares its id with the lines of its failures', async () => {

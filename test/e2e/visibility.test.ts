@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { brand, database, insert, prompt } from '../fixtures/rows.ts'
+import { brand, database, insert, prompt, refreshIn } from '../fixtures/rows.ts'
 import { rowTexts, sayMany, scene } from '../fixtures/scene.ts'
 
 const db = database()
@@ -78,13 +78,10 @@ describe('visibility', () => {
         })),
       )
       await client.query('commit')
-      await client.query('begin')
-      await client.query(`set local time zone 'Pacific/Kiritimati'`)
-      await client.query(`select daily.refresh(null, '1 min', 1000) from daily.resolve()`)
-      await client.query('commit')
     } finally {
       client.release()
     }
+    await refreshIn(db, 'Pacific/Kiritimati')
     expect(await rows('/visibility', '2026-09-30', '2026-10-03')).toMatchObject([
       { date: '2026-10-01', total_prompts: 1 },
       { date: '2026-10-02', total_prompts: 1 },

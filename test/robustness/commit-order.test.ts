@@ -1,6 +1,7 @@
-import type pg from 'pg'
+import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
-import { openClients } from '../fixtures/clients.ts'
+import type { OwnDatabase } from '../fixtures/database.ts'
+import { isolatedDatabase } from '../fixtures/isolated-database.ts'
 import { refresh } from '../fixtures/rows.ts'
 import { sample } from '../fixtures/sample.ts'
 import { CLEARANCE } from '../interleavings/histories.ts'
@@ -17,12 +18,19 @@ describe.skipIf(!inject('realPostgres'))(
     let db: pg.Pool
     let one: pg.Client
     let other: pg.Client
-    let close: () => Promise<void>
+    let own: OwnDatabase
 
     beforeAll(async () => {
-      ;({ db, one, other, close } = await openClients())
+      own = await isolatedDatabase()
+      db = new pg.Pool({ connectionString: own.url, max: 4 })
+      one = new pg.Client({ connectionString: own.url })
+      other = new pg.Client({ connectionString: own.url })
+      await Promise.all([one.connect(), other.connect()])
     })
-    afterAll(() => close())
+    afterAll(async () => {
+      await Promise.all([one.end(), other.end(), db.end()])
+      await own.drop()
+    })
 
     beforeEach(async () => {
       // A test that failed may have left something open.

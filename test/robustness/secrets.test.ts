@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
-import { readWranglerConfig, type WorkerConfig } from '../../bundle/wrangler-config.ts'
+import { readWorkers, type WorkerConfig } from '../../bundle/wrangler-config.ts'
 import type { Emulator } from '../../emulator/start.ts'
 import type { Intercept } from '../../emulator/workers/outbound.ts'
 import { BASE } from '../../lib/app.ts'
@@ -63,7 +63,7 @@ const start = (vars: Record<string, string>) =>
   })
 
 beforeAll(async () => {
-  workers = (await readWranglerConfig()).workers
+  workers = await readWorkers()
   paths = workers.flatMap(({ route }) => (route === undefined ? [] : [route.replaceAll('*', '')]))
   paths.push(`${BASE}/openapi.json`)
   database = await isolatedDatabase()

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest'
 import * as z from 'zod/mini'
 import { dailyVisibility } from '../../drizzle/metrics/visibility.ts'
 import { dailyChanges } from '../../drizzle/refresh/changes.ts'
-import { ChangeRow } from '../../functions/changes.ts'
 import { resultReader } from '../../lib/page/read.ts'
 import { allBrandsStatements, pageStatements } from '../../lib/page/statements.ts'
 import { count, day, text } from '../../lib/schemas.ts'
@@ -147,20 +146,6 @@ test('a page reads neither the log of changes nor the refresh queue', () => {
   for (const { sql } of Object.values(pageStatements(VISIBILITY))) {
     expect(sql).not.toMatch(/change_log|refresh_queue/)
   }
-})
-
-test('since bounds its column', () => {
-  const { first, next } = pageStatements({
-    path: '/changes',
-    table: dailyChanges,
-    row: ChangeRow,
-    key: ['changed_at', 'date'],
-    since: 'changed_at',
-  })
-  expect(first.sql).toMatch(
-    /where \(brand_id, "changed_at"\) > \(reading\.brand_id, \$\d+\) and date >= reading\.first/,
-  )
-  expect(next.sql).toMatch(/where \(brand_id, "changed_at", "date"\) > \(reading\.brand_id, \$\d+::text/)
 })
 
 test('building a statement fails for a key that is not a column of the table', () => {

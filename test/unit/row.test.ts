@@ -1,9 +1,7 @@
-import { sql } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod/mini'
-import { toQuery } from '../../lib/prepared-statement.ts'
-import { aggregateColumns, columnNames, columnReader, fieldNames, type RowSchema } from '../../lib/row.ts'
-import { count, day, nullable, numbers, pathSegment, rate, text } from '../../lib/schemas.ts'
+import { columnNames, columnReader, fieldNames } from '../../lib/row.ts'
+import { nullable, text } from '../../lib/schemas.ts'
 import { RESULT, Row } from '../fixtures/row.ts'
 
 const read = columnReader(Row)
@@ -11,37 +9,6 @@ const read = columnReader(Row)
 test('reads the fields of the schema, in its order', () => {
   expect(fieldNames(Row).join(' ')).toBe('date id at name domain answers share sum score owned')
   expect(columnNames(Row)).toEqual(Object.keys(RESULT))
-})
-
-const DEL = `E'\\x7f'`
-
-test.each<[string, RowSchema['shape'][string], string, string[]?]>([
-  ['free text', text('A text.'), `string_agg(replace(page."x", ${DEL}, ${DEL} || 'D'), ${DEL} || ',')`],
-  [
-    'nullable free text',
-    nullable(text('A text.')),
-    `string_agg(coalesce(replace(page."x", ${DEL}, ${DEL} || 'D'), ${DEL} || 'N'), ${DEL} || ',')`,
-  ],
-  ['text of a fixed form', day('A day.'), `string_agg(page."x"::text, ',')`],
-  ['an array of the key', day('A day.'), `array_to_string(array_agg(page."x"), ',')`, ['x']],
-  [
-    'free text of the key',
-    text('A text.'),
-    `string_agg(replace(page."x", ${DEL}, ${DEL} || 'D'), ${DEL} || ',')`,
-    ['x'],
-  ],
-  [
-    'text with a pattern, of the key',
-    pathSegment('A path.'),
-    `array_to_string(array_agg(page."x"), ',')`,
-    ['x'],
-  ],
-  ['objects', numbers('Sums.'), `string_agg(page."x"::text, ${DEL} || ',')`],
-  ['numbers', count('A count.'), `string_agg(page."x"::text, ',')`],
-  ['nullable numbers', nullable(rate('A rate.')), `string_agg(coalesce(page."x"::text, 'null'), ',')`],
-])('collects %s into one text', (_, field, expected, key) => {
-  const [column = sql``] = aggregateColumns(z.object({ x: field }), key)
-  expect(toQuery(column).sql).toBe(`${expected} as "cells_x"`)
 })
 
 test('an empty result has columns without cells', () => {

@@ -22,24 +22,13 @@ export async function addTenant(client: ClientBase): Promise<Tenant> {
     organizationId,
     userId,
   ])
-  const { key } = await addKey(client, organizationId)
-  return { organizationId, key }
-}
-
-/** Adds a key for the owner of an organization. */
-export async function addKey(
-  client: ClientBase,
-  organizationId: string,
-): Promise<{ id: string; key: string }> {
-  const id = randomUUID()
   const key = mintApiKey()
   await client.query(
-    `insert into api_keys (id, organization_id, created_by, scope, label, key_hash, last_four)
-     select $1, organization_id, user_id, 'export', 'Bench', decode($3, 'hex'), 'none'
-     from memberships where organization_id = $2 and role = 'owner'`,
-    [id, organizationId, await sha256(key)],
+    `insert into api_keys (organization_id, created_by, scope, label, key_hash, last_four)
+     values ($1, $2, 'export', 'Bench', decode($3, 'hex'), 'none')`,
+    [organizationId, userId, await sha256(key)],
   )
-  return { id, key }
+  return { organizationId, key }
 }
 
 /** Adds a brand with prompts and three competitors, and returns its id. */

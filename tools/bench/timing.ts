@@ -1,3 +1,5 @@
+import { median as middle } from 'd3-array'
+
 /** Returns the milliseconds that work takes. */
 export async function timed(work: () => Promise<unknown>): Promise<number> {
   const start = performance.now()
@@ -5,16 +7,7 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - start
 }
 
-export const median = (numbers: readonly number[]): number => quantile(numbers, 0.5)
-
-/** Returns a quantile, interpolated between its two neighbours. */
-export function quantile(numbers: readonly number[], share: number): number {
-  const sorted = numbers.toSorted((a, b) => a - b)
-  const place = (sorted.length - 1) * share
-  const lower = sorted[Math.floor(place)] ?? Number.NaN
-  const upper = sorted[Math.ceil(place)] ?? Number.NaN
-  return lower + (upper - lower) * (place - Math.floor(place))
-}
+export const median = (numbers: readonly number[]): number => middle(numbers) ?? Number.NaN
 
 /**
  * Runs measurements in alternating order, so that a disturbance of the machine affects all of them. The first round
@@ -33,13 +26,4 @@ export async function alternate<Measure>(
     }
   }
   return (name, value) => median((results.get(name) ?? []).map(value))
-}
-
-/** Like {@link alternate}, for measurements that are numbers. */
-export async function alternateTimes(
-  timers: Readonly<Record<string, () => Promise<number>>>,
-  rounds: number,
-): Promise<(name: string) => number> {
-  const middle = await alternate(timers, rounds)
-  return (name) => middle(name, (ms) => ms)
 }

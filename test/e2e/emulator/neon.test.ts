@@ -42,18 +42,12 @@ async function failure(query: Promise<unknown>): Promise<NeonDbError> {
 }
 
 /** A request without Neon's client. */
-const post = (body: string, headers: Record<string, string> = {}) =>
+const post = (body: string, header = connectionString) =>
   new Request('https://api.neon.test/sql', {
     method: 'POST',
     body,
-    headers: { 'Neon-Connection-String': connectionString, ...headers },
+    headers: { 'Neon-Connection-String': header, 'Neon-Raw-Text-Output': 'true', 'Neon-Array-Mode': 'true' },
   })
-
-const ERROR = {
-  ...{ message: expect.any(String), code: '', severity: '', detail: null, hint: null, position: null },
-  ...{ internalPosition: null, internalQuery: null, where: null, table: null, column: null, schema: null },
-  ...{ dataType: null, constraint: null, file: null, line: null, routine: null },
-}
 
 test('cells are the text that Postgres writes', async () => {
   const cells = {
@@ -87,62 +81,12 @@ test('a command returns its name and row count', async () => {
 })
 
 test.for([
-  [
-    'a constraint',
-    'insert into emulator_notes values (200), (200)',
-    [],
-    {
-      code: '23505',
-      severity: 'ERROR',
-      table: 'emulator_notes',
-      constraint: 'emulator_notes_pk',
-      detail: 'Key (id)=(200) already exists.',
-    },
-  ],
-  ['a syntax error', 'select !', [], { code: '42601', position: '9' }],
+  ['a constraint', 'insert into emulator_notes values (200), (200)', [], { code: '23505' }],
+  ['a syntax error', 'select !', [], { code: '42601' }],
   ['a NUL in a parameter', 'select $1::text', ['a\0b'], { code: '22021' }],
   ['two statements in one', 'select 1; select 2', [], { code: '42601' }],
-] as const)('%s fails with the fields of Postgres', async ([, query, params, fields]) => {
+] as const)('%s fails with the code of Postgres', async ([, query, params, fields]) => {
   expect(await failure(sql.query(query, [...params]))).toMatchObject(fields)
-})
-
-describe('a batch', () => {
-  const ids = async (first: number) =>
-    (await sql.query('select id from emulator_notes where id between $1 and $1 + 9', [first])).rows
-
-  it('is committed as a whole', async () => {
-    const results = await sql.transaction([
-      sql`insert into emulator_notes values (300)`,
-      sql`select id from emulator_notes where id = 300`,
-    ])
-    expect(results[1]?.rows).toEqual([[300]])
-    expect(await ids(300)).toEqual([[300]])
-  })
-
-  it('is rolled back when a query fails', async () => {
-    const batch = sql.transaction([sql`insert into emulator_notes values (310)`, sql`select 1 / 0`])
-    expect(await failure(batch)).toMatchObject({ code: '22012' })
-    expect(await ids(310)).toEqual([])
-  })
-
-  it('is rolled back when its commit fails', async () => {
-    const batch = sql.transaction([
-      sql`create table emulator_deferred (id int unique deferrable initially deferred)`,
-      sql`insert into emulator_deferred values (1), (1)`,
-    ])
-    expect(await failure(batch)).toMatchObject({ code: '23505' })
-    expect((await sql`select to_regclass('emulator_deferred')`).rows).toEqual([[null]])
-  })
-
-  it('has the requested isolation and access', async () => {
-    const results = await sql.transaction(
-      [sql`show transaction_isolation`, sql`show transaction_read_only`, sql`show transaction_deferrable`],
-      { isolationLevel: 'Serializable', readOnly: true, deferrable: true },
-    )
-    expect(results.map(({ rows }) => rows)).toEqual([[['serializable']], [['on']], [['on']]])
-    const write = sql.transaction([sql`insert into emulator_notes values (320)`], { readOnly: true })
-    expect(await failure(write)).toMatchObject({ code: '25006' })
-  })
 })
 
 test('rows after 10 MiB are a 507, and one row of any size is not', async () => {
@@ -152,68 +96,31 @@ test('rows after 10 MiB are a 507, and one row of any size is not', async () => 
   expect((await rows(9, 11)).rows.map(([text]) => text?.length)).toEqual([9_437_184, 11_534_336])
 })
 
-// Neon's proxy closes the connection while the request is still being sent.
-test.skipIf(neonProxy)('a request over 10 MiB is a 413', async () => {
-  const body = JSON.stringify({ query: 'select $1', params: ['x'.repeat(10 * 1024 * 1024)] })
-  const response = await handle(post(body))
-  expect([response.status, await response.json()]).toEqual([413, ERROR])
-})
-
-test('a response has its length and an id', async () => {
+test('a response has its length', async () => {
   const response = await handle(post('{"query": "select 1 / 0"}'))
   const text = await response.text()
-  expect(Object.fromEntries(response.headers)).toMatchObject({
-    'content-type': 'application/json',
-    'content-length': String(text.length),
-    'neon-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
-  })
-  const own = {
-    code: '22012',
-    severity: 'ERROR',
-    file: 'int.c',
-    routine: 'int4div',
-    line: expect.any(String),
-  }
-  expect(JSON.parse(text)).toEqual({ ...ERROR, ...own, message: 'division by zero' })
+  expect(response.headers.get('content-type')).toBe('application/json')
+  expect(response.headers.get('content-length')).toBe(String(text.length))
+  expect(JSON.parse(text)).toMatchObject({ message: 'division by zero', code: '22012' })
 })
 
-test('without the text and array headers, rows are objects and numbers are JSON', async () => {
-  const query = `select 1 as i, 'x' as t, null as n, 2.50::numeric as d, true as b`
-  const response = await handle(post(JSON.stringify({ query })))
-  expect(await response.json()).toMatchObject({ rows: [{ i: 1, t: 'x', n: null, d: '2.50', b: true }] })
+test.for(['', 'select 1', '[]', '{"query": 1}'])('the body %j is a 400', async (body) => {
+  const response = await handle(post(body))
+  expect([response.status, await response.json()]).toMatchObject([400, { code: '' }])
 })
 
 test.for([
-  ['', {}],
-  ['select 1', {}],
-  ['[]', {}],
-  ['{"query": 1}', {}],
-  ['{"queries": [{}]}', {}],
-  ['{"queries": []}', { 'Neon-Batch-Isolation-Level': 'Chaos' }],
-] as const)('the body %j with headers %j is a 400', async ([body, headers]) => {
-  const response = await handle(post(body, headers))
-  expect([response.status, await response.json()]).toEqual([400, ERROR])
-})
-
-test.for([
-  ['', 'invalid connection string: relative URL without a base'],
-  [connectionString.replace('postgresql', 'mysql'), 'incorrect scheme'],
-  [connectionString.replace(database, ''), 'missing database name'],
-  [`postgresql://ep-local.neon.test${database}`, 'missing username'],
-  [connectionString.replace(':local', ''), 'missing authentication credentials: required password'],
   [connectionString.replace('local', 'other'), `password authentication failed for user '${user}'`],
   [connectionString.replace(user, 'unknown'), "password authentication failed for user 'unknown'"],
 ] as const)('the connection string "%s" is a 400: %s', async ([header, message]) => {
-  const response = await handle(post('{"query": "select 1"}', { 'Neon-Connection-String': header }))
-  expect([response.status, await response.json()]).toEqual([400, { ...ERROR, message }])
+  const response = await handle(post('{"query": "select 1"}', header))
+  expect([response.status, await response.json()]).toMatchObject([400, { message, code: '' }])
 })
 
 test('the options of a connection string are ignored', async () => {
   const header = `${connectionString}?options=-c%20statement_timeout%3D7`
-  const response = await handle(
-    post('{"query": "show statement_timeout"}', { 'Neon-Connection-String': header }),
-  )
-  expect(await response.json()).toMatchObject({ rows: [{ statement_timeout: '0' }] })
+  const response = await handle(post('{"query": "show statement_timeout"}', header))
+  expect(await response.json()).toMatchObject({ rows: [['0']] })
 })
 
 test('40 concurrent queries get their own results', async () => {
@@ -278,30 +185,28 @@ describe('a Postgres that refuses connections', () => {
     const neon = await start(server.url)
     onTestFinished(neon.close)
     server.turn('refuses')
-    return { server, response: neon.handle(post('{"query": "select 1 as one"}')) }
+    return { server, response: neon.handle(post('{"query": "select 1"}')) }
   }
 
   it('is tried again', async () => {
     const { server, response } = await stopped()
     await delay(300)
     server.turn('fine')
-    expect(await (await response).json()).toMatchObject({ rows: [{ one: 1 }] })
+    expect(await (await response).json()).toMatchObject({ rows: [['1']] })
   })
 
   it('is a 500 in the end', async () => {
     const { response } = await stopped()
     const { status } = await response
-    expect([status, await (await response).json()]).toEqual([
-      500,
-      { ...ERROR, message: "Couldn't connect to compute node" },
-    ])
+    const message = "Couldn't connect to compute node"
+    expect([status, await (await response).json()]).toMatchObject([500, { message, code: '' }])
   })
 })
 
 test('a missing database is a 400', async () => {
   const header = connectionString.replace(database, '/no_such_database')
-  const response = await handle(post('{"query": "select 1"}', { 'Neon-Connection-String': header }))
-  expect([response.status, await response.json()]).toEqual([400, expect.objectContaining({ code: '3D000' })])
+  const response = await handle(post('{"query": "select 1"}', header))
+  expect([response.status, await response.json()]).toMatchObject([400, { code: '3D000' }])
 })
 
 // Only the emulator's own client parses Postgres's protocol in this process.

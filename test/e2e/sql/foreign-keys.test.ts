@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { deferForeignKeys, dropForeignKeys } from '../../fixtures/foreign-keys.ts'
+import { dropForeignKeys } from '../../fixtures/foreign-keys.ts'
 import { isolatedPool } from '../../fixtures/isolated-database.ts'
 import { refresh } from '../../fixtures/rows.ts'
 import { prepare } from '../../fixtures/schema.ts'
@@ -47,37 +47,7 @@ async function refreshedRows(db: pg.Pool): Promise<Readonly<Record<string, unkno
   return Object.fromEntries(rows.map(({ metric, rows }) => [metric, rows]))
 }
 
-describe('with foreign keys that are checked at the end of a transaction', async () => {
-  const { db } = await isolatedPool(async (client) => {
-    await prepare(client)
-    await deferForeignKeys(client)
-  })
-  beforeEach(() => db.query(BEGINNING))
-
-  test('rows that are inserted before those that they refer to are in the stored rows', async () => {
-    await db.query(`begin; ${TABLES.map(insert).join(';')}; commit`)
-    expect(Object.keys(await refreshedRows(db)).sort()).toEqual(METRICS)
-  })
-
-  test('rows that are deleted after those that they refer to leave the stored rows', async () => {
-    await db.query(`begin; ${TABLES.map(insert).join(';')}; commit`)
-    await refresh(db)
-    await db.query('begin; delete from models; delete from markets; delete from answers; commit')
-    expect(await refreshedRows(db)).toEqual({})
-  })
-
-  test('a session that checks no foreign keys loads rows, and a plain one later those that they refer to', async () => {
-    const client = await db.connect()
-    await client.query('set session_replication_role = replica')
-    for (const table of TABLES.slice(0, 5)) await client.query(insert(table))
-    await client.query('reset session_replication_role')
-    client.release()
-    expect(await refreshedRows(db)).toEqual({})
-    for (const table of TABLES.slice(5).reverse()) await db.query(insert(table))
-    expect(Object.keys(await refreshedRows(db)).sort()).toEqual(METRICS)
-  })
-})
-
+// Keys that are checked at the end of a transaction, or not by a session: test/robustness/interleavings.test.ts.
 describe('without foreign keys', async () => {
   const { db } = await isolatedPool(async (client) => {
     await prepare(client)

@@ -87,12 +87,6 @@ test('prints where a file is broken, and serves the last good build', {
   expect(await readError()).toContain('API key absent')
 })
 
-test('prints where a type is wrong, and serves the new build', { timeout: 2 * START_TIMEOUT }, async () => {
-  await writeErrors(`${source.replace('absent', 'lost')}\nexport const wrong: number = 'text'\n`)
-  await expect.poll(readError, PATIENT).toContain('API key lost')
-  await expect.poll(() => stderr, PATIENT).toMatch(/lib\/errors\.ts\(\d+,\d+\): error TS2322/)
-})
-
 test('Ctrl-C ends it and leaves nothing behind', { timeout: 2 * START_TIMEOUT }, async () => {
   service.kill('SIGINT')
   expect(await ended).toEqual([0, null])

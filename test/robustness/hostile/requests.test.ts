@@ -4,12 +4,11 @@ import { beforeAll, expect, inject, test } from 'vitest'
 import { BASE } from '../../../lib/app.ts'
 import { checkProperty, scaledTimeout } from '../../fixtures/effort.ts'
 import { findEndpoints } from '../../fixtures/endpoints.ts'
-import { fillDaily } from '../../fixtures/fill-daily.ts'
 import { database, exportKey } from '../../fixtures/rows.ts'
 import { tenant } from '../../fixtures/tenant.ts'
 import { expectedStatus, type Rights } from '../../hostile/expected-status.ts'
 import { header, mostly, nasty, spoiled } from '../../hostile/queries.ts'
-import { fieldOf, type RawRequest, type Received, send } from '../../hostile/raw-http.ts'
+import { type RawRequest, type Received, send } from '../../hostile/raw-http.ts'
 import { expectHarmless, rowsOf } from '../../hostile/response-checks.ts'
 import { markBrand, marksOf } from '../../hostile/tagged-rows.ts'
 
@@ -186,20 +185,5 @@ test('a key is accepted when it is sent once, and never as two joined values', a
     const fields = values.map((value) => ['X-API-Key', value] as const)
     const answer = await ask({ target: `${BASE}/brands`, fields })
     expect(answer.status, JSON.stringify(fields).slice(0, 300)).toBe(status)
-  }
-})
-
-test('the Link to the next page does not grow with unknown parameters', async () => {
-  const { key, brandId } = await tenant(db)
-  const days = { first: '2020-01-01', days: 1001 }
-  await fillDaily(db, { name: 'sentiment', brandId, rows: 1001, from: MARK * 10_000, ...days })
-  const target = `${BASE}/sentiment?brandId=${brandId}&fromDate=2020-01-01&toDate=2025-01-01`
-  for (const junk of ['%00', '%ff', '|', '&x', '&cursors=1', '+']) {
-    const query = `&${junk.repeat(16_384 / junk.length)}`
-    const first = await ask({ target: target + query, fields: [['X-API-Key', key]] })
-    const link = /^<([^>]+)>; rel="next"$/.exec(fieldOf(first, 'link') ?? '')?.[1] ?? ''
-    const { pathname, search } = new URL(link)
-    const next = await ask({ target: pathname + search, fields: [['X-API-Key', key]] })
-    expect([first.status, next.status, JSON.parse(next.body).data.length]).toEqual([200, 200, 1])
   }
 })

@@ -1,9 +1,9 @@
 import type { Emulator } from '../../../emulator/start.ts'
 import type { FileFormat } from '../../../lib/file/format.ts'
 import { PAGE_SIZE } from '../../../lib/page/statements.ts'
-import { heaps, peakHeap } from '../../soak/heap.ts'
 import { type BrandYear, withBrandYear } from '../brand-year.ts'
 import { backendsOf, cpuOf, cpuUsed, workerdOf } from '../cpu.ts'
+import { heapSize, peakHeap } from '../heap.ts'
 import { figure, type Section, type Table } from '../section.ts'
 import { alternate, timed } from '../timing.ts'
 import { download, ENCODINGS, pages, type Year } from '../year.ts'
@@ -78,15 +78,14 @@ async function compareCosts(year: Year, { client, state, rows, report }: Compari
 type Measurement = { readonly emulator: Emulator; readonly report: (progress: string) => void }
 
 async function measureHeap(year: Year, { emulator, report }: Measurement): Promise<Table> {
-  const heap = async () => (await heaps(emulator, [PATH])).get(PATH) ?? Number.NaN
   const results: (string | number)[][] = []
   for (const format of FORMATS) {
     for (const encoding of ENCODINGS) {
       const send = () => download(year, { format, encoding })
-      const before = await heap()
+      const before = await heapSize(emulator, PATH)
       const during = await peakHeap(emulator, PATH, send)
       report(`${format}, ${encoding}: ${figure(during)} MiB`)
-      results.push([`${format}, ${encoding}`, before, during, await heap()])
+      results.push([`${format}, ${encoding}`, before, during, await heapSize(emulator, PATH)])
     }
   }
   return {

@@ -4,7 +4,7 @@ import { inDatabase } from '../database.ts'
 import { figure, type Section, type Setting } from '../section.ts'
 import { withService } from '../service.ts'
 import { addBrand, addTenant } from '../tenant.ts'
-import { alternateTimes, timed } from '../timing.ts'
+import { alternate, timed } from '../timing.ts'
 import { fillCitations } from '../volume.ts'
 import { pages as requestPages, yearOf } from '../year.ts'
 
@@ -71,16 +71,17 @@ async function prepare(client: Client, databaseUrl: string, answers: number): Pr
 }
 
 async function compare(sizes: readonly Sized[]) {
-  const stored = await alternateTimes(
+  const storedTimes = await alternate(
     Object.fromEntries(
       sizes.flatMap(({ answers, pages }) => PLACES.map((place) => [`${place} ${answers}`, pages[place]])),
     ),
     ROUNDS.stored,
   )
-  const computed = await alternateTimes(
+  const computed = await alternate(
     Object.fromEntries(sizes.map(({ answers, view }) => [`${answers}`, view])),
     ROUNDS.view,
   )
+  const stored = (name: string) => storedTimes(name, (ms) => ms)
   const base = sizes[0]?.answers
   return [
     {
@@ -90,7 +91,7 @@ async function compare(sizes: readonly Sized[]) {
         answers,
         rows,
         ...PLACES.map((place) => stored(`${place} ${answers}`) / stored(`${place} ${base}`)),
-        computed(`${answers}`) / stored(`first ${answers}`),
+        computed(`${answers}`, (ms) => ms) / stored(`first ${answers}`),
       ]),
       note: `1 = the same page at the smallest volume (first: ${figure(stored(`first ${base}`))} ms). Goal at the largest: at most 1.2. View: 1 = the stored first page at the same volume. Medians of ${ROUNDS.stored} and ${ROUNDS.view} alternating rounds of the Worker's own statement, over ${DAYS} days.`,
     },

@@ -6,17 +6,9 @@ import { BASE } from '../../lib/app.ts'
 
 type Inspected = Pick<Emulator, 'url' | 'inspectorUrl'>
 
-/** Collects the garbage of the Workers of some paths, and returns the MiB of each heap. */
-export async function heaps(
-  service: Inspected,
-  paths: readonly string[],
-): Promise<ReadonlyMap<string, number>> {
-  const sizes = new Map<string, number>()
-  for (const path of paths) {
-    sizes.set(path, await inspect(service, path, (socket) => collected(socket, service.url + BASE + path)))
-  }
-  return sizes
-}
+/** Collects the garbage of a path's Worker, and returns the MiB of its heap. */
+export const heapSize = (service: Inspected, path: string): Promise<number> =>
+  inspect(service, path, (socket) => collected(socket, service.url + BASE + path))
 
 /** Returns the most MiB of a Worker's heap during some work. Garbage is collected before each look. */
 export function peakHeap(service: Inspected, path: string, work: () => Promise<unknown>): Promise<number> {
