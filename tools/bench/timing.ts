@@ -27,3 +27,12 @@ export async function alternate<Measure>(
   }
   return (name, value) => median((results.get(name) ?? []).map(value))
 }
+
+/** Like {@link alternate}, for measurements that are numbers. */
+export async function alternateTimes(
+  timers: Readonly<Record<string, () => Promise<number>>>,
+  rounds: number,
+): Promise<(name: string) => number> {
+  const middle = await alternate(timers, rounds)
+  return (name) => middle(name, (ms) => ms)
+}

@@ -5,10 +5,7 @@ import { bundleCommand } from '../../../connectors/typescript/build.ts'
 import { PAGE_SIZE } from '../../../lib/page/statements.ts'
 import { type BrandYear, listDays, withBrandYear } from '../brand-year.ts'
 import { type Finished, runNode } from '../child.ts'
-import { inDatabase } from '../database.ts'
-import type { Section, Setting, Table } from '../section.ts'
-import { withService } from '../service.ts'
-import { addTenant } from '../tenant.ts'
+import type { Section, Table } from '../section.ts'
 
 const MOST_MIB = 200
 /** In a month of 31 days. */
@@ -18,35 +15,29 @@ const SCATTERED_DAYS = Array.from({ length: 45 }, (_, index) =>
   new Date(Date.UTC(2026, 7, 1 + 2 * index)).toISOString().slice(0, 10),
 )
 
-/** Brands of a key, each with so many changed days without rows. */
-const BRANDS = 500
-const EMPTY_DAYS = 100
-
 /** What the sync command costs: requests, memory and written files. */
-export const section: Section = async (setting) => {
-  const work = await mkdtemp(join(tmpdir(), 'bench-sync-'))
-  const command = join(work, 'export-api.mjs')
-  const copyIn = async (name: string): Promise<Copy> => {
-    const folder = join(work, name)
-    await mkdir(folder)
-    return { command, folder }
-  }
-  try {
-    await bundleCommand(command)
-    const ofYear = await copyIn('year')
-    return [
-      await withBrandYear(setting, (year) => measureRuns(year, ofYear, setting.report)),
-      await measureBrands(setting, await copyIn('brands')),
-    ]
-  } finally {
-    await rm(work, { recursive: true })
-  }
+export const section: Section = (setting) =>
+  withBrandYear(setting, async (year) => {
+    const work = await mkdtemp(join(tmpdir(), 'bench-sync-'))
+    const command = join(work, 'export-api.mjs')
+    const copy = { command, folder: join(work, 'copy'), report: setting.report }
+    try {
+      await mkdir(copy.folder)
+      await bundleCommand(command)
+      return [await measureRuns(year, copy)]
+    } finally {
+      await rm(work, { recursive: true })
+    }
+  })
+
+type Copy = {
+  readonly command: string
+  readonly folder: string
+  readonly report: (progress: string) => void
 }
 
-type Copy = { readonly command: string; readonly folder: string }
-
-async function measureRuns(year: BrandYear, copy: Copy, report: Setting['report']): Promise<Table> {
-  const { command, folder } = copy
+async function measureRuns(year: BrandYear, copy: Copy): Promise<Table> {
+  const { command, folder, report } = copy
   const rows: (string | number)[][] = []
   const measure = async (
     name: string,
@@ -72,7 +63,7 @@ async function measureRuns(year: BrandYear, copy: Copy, report: Setting['report'
     ])
   }
   const pages = (rows: number) => Math.ceil(rows / PAGE_SIZE)
-  const syncFolder = () => sync(year, copy, ['--brand', year.brandId])
+  const syncFolder = () => sync(year, copy)
   await measure('first sync', (rows) => 3 + pages(rows), syncFolder)
   await measure('sync, nothing changed', () => 2, syncFolder)
   await changeDays(year, [CHANGED_DAY])
@@ -101,39 +92,10 @@ async function changeDays({ client, brandId }: BrandYear, days: readonly string[
   await listDays(client, { brandId, days })
 }
 
-/** Counts the requests of runs for all brands of a key. */
-const measureBrands = ({ serverUrl, sized, report }: Setting, copy: Copy): Promise<Table> =>
-  inDatabase(serverUrl, async (client, databaseUrl) => {
-    const { organizationId, key } = await addTenant(client)
-    await client.query(
-      `with own as (
-         insert into brands (organization_id, name, display_name, url, site_url)
-         select $1, n, n, n, n from generate_series(1, $2::int) as n returning id
-       )
-       insert into daily.changes
-       select id, 'citations', date '2026-01-01' + n, 0, '{}', '000000000000000',
-         '2026-11-01T00:00:00.' || lpad((n * 1000 + random() * 999)::int::text, 6, '0') || 'Z'
-       from own cross join generate_series(1, $3::int) as n`,
-      [organizationId, sized(BRANDS), EMPTY_DAYS],
-    )
-    return withService({ databaseUrl }, async ({ emulator, state }) => {
-      const rows: (string | number)[][] = []
-      for (const name of ['first sync', 'sync, nothing changed']) {
-        report(`${name}, ${sized(BRANDS)} brands`)
-        const consumed = state.consumed
-        await sync({ emulator, key }, copy)
-        rows.push([name, state.consumed - consumed])
-      }
-      return { title: `A key with ${sized(BRANDS)} brands`, columns: ['', 'requests'], rows }
-    })
-  })
+const sync = (year: BrandYear, { command, folder }: Copy): Promise<Finished> =>
+  runNode(command, ['sync', '--out', folder, '--brand', year.brandId], environmentOf(year))
 
-type Source = Pick<BrandYear, 'emulator' | 'key'>
-
-const sync = (source: Source, { command, folder }: Copy, more: readonly string[] = []): Promise<Finished> =>
-  runNode(command, ['sync', '--out', folder, ...more], environmentOf(source))
-
-const environmentOf = ({ emulator, key }: Source) => ({
+const environmentOf = ({ emulator, key }: BrandYear) => ({
   EXPORT_API_URL: emulator.url,
   EXPORT_API_KEY: key,
 })
