@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Brand } from '../src/index.ts'
+import { UsageError } from './errors.ts'
 import { replaceFile, sha256 } from './folder.ts'
 import { type Row, writeParquet } from './parquet.ts'
 import { BRANDS } from './streams.ts'
-import { UsageError } from './usage-error.ts'
 
 export const brandsPath = (folder: string): string => join(folder, 'endpoint=brands', 'brands.parquet')
 

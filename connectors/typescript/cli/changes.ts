@@ -14,7 +14,11 @@ export type Changes = {
 }
 
 type Token = Pick<BrandState, 'token' | 'fromDate'>
-type Listing = { readonly api: ExportApi; readonly fromDate: string | undefined }
+type Listing = {
+  readonly api: ExportApi
+  readonly fromDate: string | undefined
+  readonly toDate?: string | undefined
+}
 
 /**
  * Lists what changed since the latest token of some brands, with one request per page for all brands that have it.
@@ -60,12 +64,12 @@ const later = (left: string | null, right: string | null): string =>
 
 type List = { readonly brandId: string | undefined; readonly since: string | undefined }
 
-async function readList({ api, fromDate }: Listing, query: List): Promise<Omit<Changes, 'isFull'>> {
+async function readList({ api, fromDate, toDate }: Listing, query: List): Promise<Omit<Changes, 'isFull'>> {
   // A day that changes between two pages is listed twice.
   const days = new Map<string, ChangedDay>()
   let token = query.since ?? null
   let start = ''
-  for await (const { rows, meta } of api.changedDays.pages({ ...query, fromDate })) {
+  for await (const { rows, meta } of api.changedDays.pages({ ...query, fromDate, toDate })) {
     // It can move between two pages.
     if (meta.fromDate > start) start = meta.fromDate
     for (const day of rows) {

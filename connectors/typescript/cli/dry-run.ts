@@ -7,11 +7,13 @@ import { listChanges, planWindows } from './sync-brand.ts'
 /** Reports the windows that a sync would fetch, and returns the number of their rows. Writes nothing. */
 export async function dryRun(sync: Sync, brandIds: readonly string[] | undefined): Promise<number> {
   const brands = selectBrands(await sync.api.brands(), brandIds)
-  const copies = await Promise.all(brands.map(({ id }) => openCopy({ folder: sync.folder, brandId: id })))
+  const copies = await Promise.all(
+    brands.map(({ id }) => openCopy({ folder: sync.folder, brandId: id }, sync)),
+  )
   const together = await listTogether(sync, copies)
   let total = 0
   for (const [index, copy] of copies.entries()) {
-    const plans = await planWindows(copy, await listChanges(sync, copy, together))
+    const plans = await planWindows(sync, copy, await listChanges(sync, copy, together))
     for (const { stream, windows } of plans) {
       for (const { from, to, rows } of windows) {
         const requests = pagesOf(rows)

@@ -1,76 +1,120 @@
 #!/usr/bin/env node
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
-import { Command, Option } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import manifest from '../package.json' with { type: 'json' }
 import { ExportApiError } from '../src/index.ts'
-import { createApi } from './api.ts'
+import { createApi, nameOptions } from './api.ts'
+import { addDays } from './days.ts'
 import { dryRun } from './dry-run.ts'
+import { CommandError, DiffersError, UsageError } from './errors.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { writeReport } from './report/write-report.ts'
+import { METRICS } from './streams.ts'
 import { sync } from './sync.ts'
-import { UsageError } from './usage-error.ts'
 import { verify } from './verify.ts'
 
 // By default, V8 lets the heap grow to ten times what is in use before it collects rows that are no longer needed.
 setFlagsFromString('--optimize-for-size')
 
-const url = () =>
-  new Option('--url <url>', 'root of the service, such as https://api.example.com')
-    .env('EXPORT_API_URL')
-    .makeOptionMandatory()
+const connection = (command: Command): Command =>
+  command
+    .addOption(
+      new Option('--url <url>', 'root of the service, such as https://api.example.com')
+        .env('EXPORT_API_URL')
+        .makeOptionMandatory(),
+    )
+    .option('--user-agent <name>', 'identifies the job, which gets a rate limit of its own')
 
-const program = new Command('export-api').description(
-  'Keeps a folder of Parquet files equal to the Export API. The key is read from EXPORT_API_KEY.',
-)
+const program = new Command('export-api')
+  .description(
+    'Keeps a folder of Parquet files equal to the Export API. The key is read from EXPORT_API_KEY.',
+  )
+  .version(manifest.version)
+  .option('--quiet', 'print only warnings and errors')
+  // Subcommands inherit it.
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 64))
 
-type SyncOptions = { url: string; out: string; from?: string; brand?: string[]; dryRun?: true }
+const date = (text: string): string => {
+  if (/^\d{4}-\d\d-\d\d$/.test(text) && addDays(text, 0) === text) return text
+  throw new InvalidArgumentError('Use a date such as 2026-10-31.')
+}
 
-program
-  .command('sync')
+const positive = (text: string): number => {
+  const number = Number(text)
+  if (Number.isInteger(number) && number > 0) return number
+  throw new InvalidArgumentError('Use a number from 1.')
+}
+
+type Connection = { url: string; userAgent?: string }
+
+type SyncOptions = Connection & {
+  out: string
+  from?: string
+  to?: string
+  brand?: string[]
+  endpoint?: string[]
+  concurrency: number
+  dryRun?: true
+}
+
+connection(program.command('sync'))
   .description('Fetches what changed, and replaces the files of its months. Run it as often as you like.')
-  .addOption(url())
   .requiredOption('--out <folder>', 'folder of the copy')
   .addOption(
-    new Option('--from <date>', 'first day (default: as far as the plan reaches)').env(
-      'EXPORT_API_START_DATE',
+    new Option('--from <date>', 'first day (default: as far as the plan reaches)')
+      .env('EXPORT_API_START_DATE')
+      .argParser(date),
+  )
+  .option('--to <date>', 'last day (default: all days)', date)
+  .option('--brand <id...>', 'brands to copy (default: all that the key reads)')
+  .addOption(
+    new Option('--endpoint <name...>', 'endpoints to copy (default: all)').choices(
+      METRICS.map(({ endpoint }) => endpoint),
     ),
   )
-  .option('--brand <id...>', 'brands to copy (default: all that the key reads)')
+  .option('--concurrency <number>', 'brands to read at once', positive, 4)
   .option('--dry-run', 'print what would be fetched')
-  .action(({ url, out, from, brand, dryRun: isDry }: SyncOptions) =>
+  .action((options: SyncOptions) =>
     run(async (progress) => {
-      const options = { api: createApi({ url, key: key() }, progress), folder: out, fromDate: from, progress }
-      if (isDry) {
-        const rows = await dryRun(options, brand)
+      const { out, from, to, brand, endpoint, concurrency } = options
+      const job = {
+        api: createApi({ ...options, key: key() }, progress),
+        folder: out,
+        fromDate: from,
+        toDate: to,
+        endpoints: endpoint,
+        concurrency,
+        progress,
+      }
+      if (options.dryRun) {
+        const rows = await dryRun(job, brand)
         return progress.notice('dry_run', `Would fetch ${rows} rows. Nothing was written.`, { rows })
       }
-      await sync(options, brand)
+      await sync(job, brand)
       const { requests, rows } = progress.counts
       progress.notice('done', `Up to date: ${rows} rows, ${requests} requests.`, { requests, rows })
     }),
   )
 
-program
-  .command('verify <folder>')
+connection(program.command('verify <folder>'))
   .description(
     'Compares a copy with the service, day by day. Prints what differs, and exits with 1 when something does.',
   )
-  .addOption(url())
-  .action((folder: string, { url }: { url: string }) =>
+  .action((folder: string, options: Connection) =>
     run(async (progress) => {
-      const api = createApi({ url, key: key() }, progress)
+      const api = createApi({ ...options, key: key() }, progress)
       let differences = 0
       for await (const { message, ...where } of verify({ api, folder, progress })) {
         differences += 1
-        progress.notice('differs', `${where.path}: ${message}`, where)
+        progress.notice('differs', `${where.path}: ${message}`, where, 'error')
       }
+      if (differences > 0)
+        throw new DiffersError(
+          `${differences} differences. Run sync and verify again. Delete files that still differ, then run sync. Keep those of brands that the key no longer reads.`,
+        )
       const { rows } = progress.counts
-      const message =
-        differences === 0
-          ? `Equal: ${rows} rows.`
-          : `${differences} differences. Run sync and verify again. Delete files that still differ, then run sync. Keep those of brands that the key no longer reads.`
-      progress.notice('verified', message, { differences, rows })
-      if (differences > 0) process.exitCode = 1
+      progress.notice('verified', `Equal: ${rows} rows.`, { rows })
     }),
   )
 
@@ -93,25 +137,28 @@ function key(): string {
   throw new UsageError('The key is missing. Set EXPORT_API_KEY.')
 }
 
+/** Runs a command. The exit code is 0, 1 when the copy differs, 2 when the work could not be done, 64 for wrong usage. */
 async function run(work: (progress: Progress) => Promise<void>): Promise<void> {
-  const progress = createProgress()
+  const progress = createProgress(program.opts<{ quiet?: boolean }>())
   try {
     await work(progress)
   } catch (error) {
-    process.exitCode = 1
-    console.error(describe(error))
+    process.exitCode = error instanceof CommandError ? error.exitCode : 2
+    const message = describe(error)
+    progress.fail(message ?? String(error), process.exitCode)
+    console.error(message ?? error)
   } finally {
     progress.stop()
   }
 }
 
-/** Returns the sentence of an expected error, and all that is known about another one. */
-function describe(error: unknown): unknown {
-  if (error instanceof ExportApiError && error.requestId !== undefined) {
-    return `${error.message} (request ${error.requestId})`
+/** Returns the sentence of an expected error; undefined for another one, of which all is printed. */
+function describe(error: unknown): string | undefined {
+  if (error instanceof ExportApiError) {
+    const request = error.requestId === undefined ? '' : ` (request ${error.requestId})`
+    return nameOptions(error.message) + request
   }
-  const isExpected = error instanceof UsageError || error instanceof ExportApiError || isSystemError(error)
-  return isExpected ? error.message : error
+  return error instanceof CommandError || isSystemError(error) ? error.message : undefined
 }
 
 /** Whether it is an error of the operating system, such as ENOSPC. */

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { CommandError } from './errors.ts'
 import { flushToDisk, makeFolder } from './folder.ts'
-import { UsageError } from './usage-error.ts'
 
 const TOUCH_MS = 10_000
 /** A process that cannot be seen and has not touched its lock for this long has ended: on another host, or unknown. */
@@ -13,7 +13,7 @@ const REUSED_MS = 3_600_000
 
 type Owner = { readonly id: string; readonly pid: number; readonly host: string }
 
-/** Runs one sync of a folder at a time. Throws `UsageError` when another one runs. */
+/** Runs one sync of a folder at a time. Throws `CommandError` when another one runs. */
 export async function withLock<T>(folder: string, work: () => Promise<T>): Promise<T> {
   // A directory, since a rename does not replace one that has files: of several processes, one takes the lock.
   const lock = join(folder, '_lock')
@@ -55,7 +55,7 @@ async function take(lock: string, own: string): Promise<void> {
     await rename(own, lock)
   } catch (cause) {
     const message = `Another sync writes this folder. Wait for its end, or delete ${lock} if none runs.`
-    throw new UsageError(message, { cause })
+    throw new CommandError(message, { cause })
   }
 }
 

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { ChangedDay } from '../src/index.ts'
+import { CommandError } from './errors.ts'
 import { replaceFile, sha256 } from './folder.ts'
-import { UsageError } from './usage-error.ts'
 
 /** A month's file, and what it contains: days from `from` on, with all changes through `through`. */
 export type MonthState = FileState & { readonly from: string; readonly through: string }
@@ -21,6 +21,14 @@ export type BrandState = {
   readonly files: Record<string, MonthState>
   /** Days whose rows were not those of the list when they were fetched, by `<endpoint>/<date>`. */
   readonly unproven: Record<string, ChangedDay>
+  /** What the token stands for: all endpoints and days, unless it says less. */
+  scope?: Scope
+}
+
+/** A part of a brand's rows. */
+export type Scope = {
+  readonly endpoints?: readonly string[] | undefined
+  readonly toDate?: string | undefined
 }
 
 /** The files of a brand in a folder. */
@@ -42,7 +50,7 @@ const stateFolder = (folder: string): string => join(folder, '_state')
 
 const statePath = ({ folder, brandId }: Brand): string => join(stateFolder(folder), `${brandId}.json`)
 
-/** Returns where the copy of a brand stands. Throws `UsageError` for a damaged state. */
+/** Returns where the copy of a brand stands. Throws `CommandError` for a damaged state. */
 export async function readCopy(brand: Brand): Promise<BrandCopy> {
   const path = statePath(brand)
   const state = existsSync(path)
@@ -53,13 +61,24 @@ export async function readCopy(brand: Brand): Promise<BrandCopy> {
 
 const readState = (path: string): Promise<string> =>
   readFile(path, 'utf8').catch((cause) => {
-    throw new UsageError(`${path} cannot be read: ${cause.message}.`, { cause })
+    throw new CommandError(`${path} cannot be read: ${cause.message}.`, { cause })
   })
 
+/** Whether a part of a brand's rows has those of another. */
+function includes({ endpoints, toDate = LAST_DAY }: Scope, other: Scope): boolean {
+  const hasEndpoints =
+    endpoints === undefined || (other.endpoints?.every((name) => endpoints.includes(name)) ?? false)
+  return hasEndpoints && toDate >= (other.toDate ?? LAST_DAY)
+}
+
+const LAST_DAY = '9999-12-31'
+
 /** Reads where the copy of a brand stands. Forgets files that are not those that sync wrote, so that all days are listed. */
-export async function openCopy(brand: Brand): Promise<BrandCopy> {
+export async function openCopy(brand: Brand, { endpoints, toDate }: Scope = {}): Promise<BrandCopy> {
   const copy = await readCopy(brand)
-  const { files } = copy.state
+  const { files, scope = {} } = copy.state
+  if (!includes(scope, { endpoints, toDate })) copy.state.token = null
+  copy.state.scope = { endpoints, toDate }
   for (const [file, known] of Object.entries(files)) {
     const found = await fileState(monthPath(brand, file), known)
     if (found !== undefined) files[file] = { ...known, ...found }
@@ -91,7 +110,7 @@ function parse(text: string, path: string): BrandState {
     if (typeof state.fromDate !== 'string' || typeof state.files !== 'object') throw new TypeError(text)
     return { unproven: {}, ...state }
   } catch (cause) {
-    throw new UsageError(
+    throw new CommandError(
       `${path} is damaged. Delete it: the next sync fetches the files of this brand again.`,
       {
         cause,
@@ -107,11 +126,11 @@ export const writeState = ({ state, ...brand }: Brand & { readonly state: BrandS
     return true
   })
 
-/** Returns the brands that the folder has files of. Throws `UsageError` when there are none. */
+/** Returns the brands that the folder has files of. Throws `CommandError` when there are none. */
 export async function requireBrands(folder: string): Promise<string[]> {
   const brandIds = await storedBrands(folder)
   if (brandIds.length > 0) return brandIds
-  throw new UsageError(`${folder} has no copy. Run sync first.`)
+  throw new CommandError(`${folder} has no copy. Run sync first.`)
 }
 
 /** Returns the brands that the folder has files of. */

@@ -54,7 +54,7 @@ export async function listChanges(sync: Sync, copy: BrandCopy, together: Togethe
 }
 
 async function writeChanges(sync: Sync, copy: BrandCopy, changes: Changes): Promise<void> {
-  const plans = await planWindows(copy, changes)
+  const plans = await planWindows(sync, copy, changes)
   for (const { rows } of plans.flatMap(({ windows }) => windows)) sync.progress.expect(rows)
   for (const plan of plans) await writeMonths(sync, copy, { ...plan, changes })
 }
@@ -62,9 +62,13 @@ async function writeChanges(sync: Sync, copy: BrandCopy, changes: Changes): Prom
 type Plan = { readonly stream: Stream; readonly windows: readonly FetchWindow[] }
 
 /** Returns what is fetched of each metric. */
-export const planWindows = (copy: BrandCopy, changes: Changes): Promise<readonly Plan[]> =>
+export const planWindows = (
+  { endpoints }: Sync,
+  copy: BrandCopy,
+  changes: Changes,
+): Promise<readonly Plan[]> =>
   Promise.all(
-    METRICS.map(async (stream) => ({
+    METRICS.filter(({ endpoint }) => endpoints?.includes(endpoint) ?? true).map(async (stream) => ({
       stream,
       windows: fetchWindows(await knownDays(copy, stream.endpoint, changes)),
     })),

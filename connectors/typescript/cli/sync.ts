@@ -7,30 +7,36 @@ import {
 } from '../src/index.ts'
 import { brandsPath, selectBrands, writeBrands } from './brands.ts'
 import { listTogether } from './changes.ts'
+import { CommandError, DiffersError } from './errors.ts'
 import { removeUnfinished } from './folder.ts'
 import { removeOldLocks, withLock } from './lock.ts'
 import type { Progress } from './progress.ts'
 import { type BrandCopy, openCopy, storedBrands } from './state.ts'
 import { syncBrand } from './sync-brand.ts'
-import { UsageError } from './usage-error.ts'
-
-/** How many brands are read at once. They share the rate limit. */
-const PARALLEL = 4
 
 export type Sync = {
   readonly api: ExportApi
   readonly folder: string
   /** First day to copy. Default: as far as the plan reaches. */
   readonly fromDate: string | undefined
+  /** Last day to copy. Default: all. */
+  readonly toDate?: string | undefined
+  /** The endpoints to copy. Default: all. */
+  readonly endpoints?: readonly string[] | undefined
+  /** How many brands are read at once. They share the rate limit. */
+  readonly concurrency?: number | undefined
   readonly progress: Progress
 }
 
 type Open = { readonly brand: Brand; readonly copy: BrandCopy }
 
-/** Brings a folder up to date, until the service lists no change. Throws `UsageError` when another sync writes it. */
+/**
+ * Brings a folder up to date, until the service lists no change. Throws `CommandError` when another sync writes it, and
+ * `DiffersError` when brands failed.
+ */
 export const sync = (options: Sync, brandIds: readonly string[] | undefined): Promise<void> =>
   withLock(options.folder, async () => {
-    const { api, folder, progress } = options
+    const { api, folder, progress, concurrency = 4 } = options
     await removeUnfinished(folder)
     await removeOldLocks(folder)
     const listed = await api.brands()
@@ -39,7 +45,7 @@ export const sync = (options: Sync, brandIds: readonly string[] | undefined): Pr
     for (const brandId of await storedBrands(folder)) {
       if (listed.some(({ id }) => id === brandId)) continue
       const message = `The key no longer reads brand ${brandId}. Its files stay as they are.`
-      progress.notice('brand_gone', message, { brand: brandId })
+      progress.notice('brand_gone', message, { brand: brandId }, 'warn')
     }
     const failures: string[] = []
     /** Returns undefined when a brand fails, which others can survive. */
@@ -47,12 +53,12 @@ export const sync = (options: Sync, brandIds: readonly string[] | undefined): Pr
       work.catch((error) => {
         if (!isOfBrand(error)) throw error
         failures.push(`${name}: ${error.message}`)
-        progress.notice('brand_failed', `${name} is not up to date: ${error.message}`, { brand: id })
+        progress.notice('brand_failed', `${name} is not up to date: ${error.message}`, { brand: id }, 'error')
         return undefined
       })
     let current: Open[] = []
     for (const brand of selected) {
-      const copy = await attempt(brand, openCopy({ folder, brandId: brand.id }))
+      const copy = await attempt(brand, openCopy({ folder, brandId: brand.id }, options))
       if (copy !== undefined) current.push({ brand, copy })
     }
     for (let isChanged = true; isChanged; ) {
@@ -60,7 +66,7 @@ export const sync = (options: Sync, brandIds: readonly string[] | undefined): Pr
         options,
         current.map(({ copy }) => copy),
       )
-      const outcomes = await inParallel(current, ({ brand, copy }) =>
+      const outcomes = await inParallel(current, concurrency, ({ brand, copy }) =>
         attempt(brand, syncBrand(options, copy, together)),
       )
       current = current.filter((_, index) => outcomes[index] !== undefined)
@@ -68,12 +74,12 @@ export const sync = (options: Sync, brandIds: readonly string[] | undefined): Pr
     }
     if (failures.length === 0) return
     const others = current.length > 0 ? ' Other brands are up to date.' : ''
-    throw new UsageError(`Not up to date: ${failures.join(' ')}${others}`)
+    throw new DiffersError(`Not up to date: ${failures.join(' ')}${others}`)
   })
 
 /** Whether other brands can succeed nevertheless. */
 const isOfBrand = (error: unknown): error is Error =>
-  error instanceof UsageError ||
+  error instanceof CommandError ||
   (error instanceof ExportApiError &&
     !(error instanceof UnauthorizedError || error instanceof ForbiddenError))
 
@@ -83,6 +89,7 @@ const isOfBrand = (error: unknown): error is Error =>
  */
 async function inParallel<Item, Result>(
   items: readonly Item[],
+  concurrency: number,
   work: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {
   const left = [...items.entries()]
@@ -99,7 +106,7 @@ async function inParallel<Item, Result>(
       )
     }
   }
-  await Promise.all(Array.from({ length: PARALLEL }, worker))
+  await Promise.all(Array.from({ length: concurrency }, worker))
   if (errors.length > 0) throw errors[0]
   return results
 }

@@ -15,7 +15,7 @@ type Difference = { readonly path: string; readonly date?: string; readonly mess
 
 type Verification = { readonly api: ExportApi; readonly folder: string; readonly progress: Progress }
 
-/** Compares a folder with the service, file by file and day by day. Throws `UsageError` when it has no copy. */
+/** Compares a folder with the service, file by file and day by day. Throws `CommandError` when it has no copy. */
 export async function* verify(verification: Verification): AsyncGenerator<Difference> {
   const { api, folder, progress } = verification
   const brandIds = await requireBrands(folder)
@@ -24,7 +24,7 @@ export async function* verify(verification: Verification): AsyncGenerator<Differ
   if (!(await hasBrands(brandsFile, brands))) yield { path: brandsFile, message: 'The brands differ.' }
   for (const { id, name } of brands) {
     if (brandIds.includes(id)) continue
-    progress.notice('brand_missing', `The folder does not have ${name}.`, { brand: id })
+    progress.notice('brand_missing', `The folder does not have ${name}.`, { brand: id }, 'warn')
   }
   const known = new Set([brandsFile])
   for (const brandId of brandIds) {
@@ -43,7 +43,7 @@ async function* verifyBrand(
   { isReadable }: { readonly isReadable: boolean },
 ): AsyncGenerator<Difference> {
   const { brandId, state } = copy
-  const listing = { api, fromDate: state.fromDate || undefined }
+  const listing = { api, fromDate: state.fromDate || undefined, toDate: state.scope?.toDate }
   const all = { brandId, state: { ...state, token: null }, received: null }
   // Before the files are read: what changes meanwhile is not listed.
   const changes = isReadable ? await listAlone(listing, all) : undefined
@@ -69,7 +69,7 @@ function* differentDays(
     const { endpoint, date, changedAt } = listed
     const stream = METRICS.find((metric) => metric.endpoint === endpoint)
     // Later versions of the service can have more endpoints.
-    if (stream === undefined) continue
+    if (stream === undefined || !(copy.state.scope?.endpoints?.includes(endpoint) ?? true)) continue
     const day = dayKey(listed)
     const differences = describeDifferences(stored.get(day), listed, stream)
     stored.delete(day)

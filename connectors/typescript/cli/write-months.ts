@@ -2,13 +2,13 @@ import type { ChangedDay } from '../src/index.ts'
 import { type Changes, dayKey, type FetchWindow } from './changes.ts'
 import { addRow, describeDifferences, type SumsByDay } from './day-sums.ts'
 import { monthOf } from './days.ts'
+import { CommandError } from './errors.ts'
 import { replaceFile } from './folder.ts'
 import { mergeMonth, type Part, type SortedRows, sortedRows } from './month.ts'
 import { type Row, readParquet, writeParquet } from './parquet.ts'
 import { type BrandCopy, describeFile, monthPath, writeState } from './state.ts'
 import type { Stream } from './streams.ts'
 import type { Sync } from './sync.ts'
-import { UsageError } from './usage-error.ts'
 
 /** Thrown when the plan no longer reaches the first day of a window. */
 export class WindowMoved extends Error {}
@@ -72,7 +72,7 @@ async function writeMonth(
   const problem = prove(copy, stream, { days: fetched, sums })
   await writeState(copy)
   if (problem !== undefined)
-    throw new UsageError(
+    throw new CommandError(
       `${problem}, in each of ${MOST_ATTEMPTS} attempts. Check what alters responses between the service and this machine.`,
     )
   progress.log('file', { brand: brandId, endpoint, month, rows })

@@ -169,11 +169,11 @@ test('a folder without a copy and a missing file are errors, and leave no report
   await rm(path)
   const out = join(root, 'out')
   expect(await report(folder, '--out', join(out, 'report.html'))).toEqual({
-    code: 1,
+    code: 2,
     stderr: `${path} cannot be read. Run export-api verify ${folder}.\n`,
   })
   expect(await report(out)).toEqual({
-    code: 1,
+    code: 2,
     stderr: `${out} has no copy. Run sync first.\n`,
   })
   expect(existsSync(out)).toBe(false)

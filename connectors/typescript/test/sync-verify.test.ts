@@ -139,5 +139,5 @@ test('verify names the days that changed after the sync', async () => {
 
 test('verify needs a copy', async () => {
   const { code, stderr } = await exportApi(its, 'verify', folder)
-  expect({ code, stderr }).toEqual({ code: 1, stderr: `${folder} has no copy. Run sync first.\n` })
+  expect({ code, stderr }).toEqual({ code: 2, stderr: `${folder} has no copy. Run sync first.\n` })
 })

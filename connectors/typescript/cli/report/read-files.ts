@@ -1,7 +1,7 @@
+import { CommandError } from '../errors.ts'
 import { type Row, readParquet } from '../parquet.ts'
 import { monthPath } from '../state.ts'
 import type { Column, Stream } from '../streams.ts'
-import { UsageError } from '../usage-error.ts'
 
 /** The files of an endpoint and a brand in a folder. */
 export type Files = {
@@ -20,7 +20,7 @@ export async function* readMetric(
   for (const file of ofEndpoint.sort()) yield* readFile(folder, monthPath({ folder, brandId }, file), columns)
 }
 
-/** Reads columns of the rows of a file. Throws `UsageError` when it cannot be read. */
+/** Reads columns of the rows of a file. Throws `CommandError` when it cannot be read. */
 export async function* readFile(
   folder: string,
   path: string,
@@ -29,6 +29,6 @@ export async function* readFile(
   try {
     yield* readParquet(path, columns)
   } catch (cause) {
-    throw new UsageError(`${path} cannot be read. Run export-api verify ${folder}.`, { cause })
+    throw new CommandError(`${path} cannot be read. Run export-api verify ${folder}.`, { cause })
   }
 }

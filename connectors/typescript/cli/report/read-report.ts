@@ -9,7 +9,7 @@ import type { BrandReport, MetricReport } from './report-data.ts'
 
 const CITED = METRICS.find(({ endpoint }) => endpoint === 'citations')
 
-/** Reads what the report shows of the brands of a folder. Throws `UsageError` when it has no copy. */
+/** Reads what the report shows of the brands of a folder. Throws `CommandError` when it has no copy. */
 export async function readReport(folder: string): Promise<BrandReport[]> {
   const brandIds = await requireBrands(folder)
   const listed = new Map<string, Row>()

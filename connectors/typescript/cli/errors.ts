@@ -1,0 +1,17 @@
+/** An error whose message tells the user what to do. The command ends with its exit code. */
+export class CommandError extends Error {
+  override name = 'CommandError'
+  readonly exitCode: number = 2
+}
+
+/** The command was called with wrong options, or without its key. */
+export class UsageError extends CommandError {
+  override name = 'UsageError'
+  override readonly exitCode = 64
+}
+
+/** The command has ended as it should, and the copy is not equal to the service. */
+export class DiffersError extends CommandError {
+  override name = 'DiffersError'
+  override readonly exitCode = 1
+}

@@ -1,0 +1,73 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { database } from '../../../test/fixtures/rows.ts'
+import { answeredDays, type Scene } from '../../../test/fixtures/scene.ts'
+import manifest from '../package.json' with { type: 'json' }
+import { expectExact, exportApi, start } from './parquet-copy.ts'
+
+// The options, lines and exit codes of the command.
+
+const db = database()
+const folder = await mkdtemp(join(tmpdir(), 'command-'))
+let its: Scene
+beforeAll(async () => {
+  its = await answeredDays(db, { first: '2026-10-30', days: 4 })
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+const sync = (name: string, ...args: string[]) => exportApi(its, 'sync', '--out', join(folder, name), ...args)
+
+test.each([
+  [['sync'], /--out <folder>/],
+  [['sync', '--out', 'x', '--from', '2026-02-31'], /'--from <date>' argument '2026-02-31' is invalid/],
+  [['sync', '--out', 'x', '--endpoint', 'brands'], /'--endpoint <name...>' argument 'brands' is invalid/],
+  [['sync', '--out', 'x', '--concurrency', '0'], /'--concurrency <number>' argument '0' is invalid/],
+  [['verify', 'x', '--url', 'service.example'], /^--url must look like https:\/\/api\.example\.com\./m],
+  [['copy'], /unknown command 'copy'/],
+])('wrong usage ends with 64: %j', async (args, message) => {
+  const { code, stderr } = await exportApi(its, ...args)
+  expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringMatching(message) })
+})
+
+test('an error is the last line, too, and ends with 2', async () => {
+  const { code, stderr, log } = await exportApi({ key: 'svc_live_0' }, 'sync', '--out', join(folder, 'none'))
+  expect({ code, last: log.at(-1) }).toEqual({
+    code: 2,
+    last: {
+      ts: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+      level: 'error',
+      event: 'failed',
+      message: stderr.trim(),
+      exitCode: 2,
+    },
+  })
+})
+
+test('prints its version, and nothing when it is quiet', async () => {
+  const child = start(its, ['--version'])
+  const [version] = await child.stdout.toArray()
+  expect(String(version)).toBe(`${manifest.version}\n`)
+  expect(await sync('quiet', '--quiet')).toMatchObject({ code: 0, log: [], stderr: '' })
+})
+
+test('a copy of a part is completed by a sync of more', async () => {
+  const parts = [
+    ['--endpoint', 'visibility', '--to', '2026-10-31'],
+    ['--endpoint', 'visibility', 'sentiment'],
+    ['--from', '2026-11-01'],
+    [],
+  ]
+  const rows: unknown[] = []
+  for (const part of parts) {
+    const { code, log } = await sync('parts', ...part)
+    expect(code).toBe(0)
+    expect(await exportApi(its, 'verify', join(folder, 'parts'))).toMatchObject({ code: 0 })
+    rows.push(log.at(-1)?.rows)
+  }
+  // Two days of visibility, then its other days and those of sentiment.
+  expect(rows.slice(0, 2)).toEqual([2, 6])
+  await expectExact(expect, { db, copy: join(folder, 'parts'), brandId: its.brandId })
+  expect(await sync('parts')).toMatchObject({ log: [{ event: 'done', rows: 0 }] })
+})
