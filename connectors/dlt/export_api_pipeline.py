@@ -8,10 +8,10 @@ from collections import Counter
 import dlt
 from dlt.pipeline.exceptions import PipelineStepFailed
 from dlt.sources.helpers.requests import HTTPError
-from export_api import export_api_source
+from export_api import RowsDifferError, export_api_source
 from export_api.verify import days_that_differ
 
-# A load holds a month of each brand and metric. An interrupted run resumes after its last load.
+# A load holds a month of each brand. An interrupted run resumes after its last load.
 MAX_DAYS = 31
 
 
@@ -34,9 +34,9 @@ def sync(pipeline: dlt.Pipeline, base_url: str, api_key: str, start_date: str) -
             print(f"{table}: {count} rows")
 
 
-def http_error(error: BaseException | None) -> HTTPError | None:
-    """Returns the HTTP error that caused an error."""
-    while error is not None and not isinstance(error, HTTPError):
+def cause_of(error: BaseException | None) -> HTTPError | RowsDifferError | None:
+    """Returns the error of the source that caused an error."""
+    while error is not None and not isinstance(error, (HTTPError, RowsDifferError)):
         error = error.__cause__
     return error
 
@@ -67,10 +67,10 @@ def main() -> None:
     try:
         sync(pipeline, arguments.base_url, os.environ["EXPORT_API_KEY"], arguments.start_date)
     except PipelineStepFailed as failure:
-        refused = http_error(failure)
-        if refused is None:
+        cause = cause_of(failure)
+        if cause is None:
             raise
-        sys.exit(f"The service responded {refused}")
+        sys.exit(str(cause))
     if arguments.verify:
         differ = days_that_differ(pipeline)
         print(*differ, sep="\n")

@@ -1,32 +1,33 @@
 """Keeps an exact copy of the Export API's metrics."""
 
-import json
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Any
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, TypeVar
 
 import dlt
+from dlt.common.schema.utils import has_table_seen_data
 from dlt.sources import DltResource
 
 from .client import check, make_client
+from .digest import describe_change, describe_rows
+from .tables import METRICS, STREAMS, empty_day, read_table, replace_days, table_hints
 from .windows import join_days, split_windows
 
-STREAMS: list[dict[str, Any]] = json.loads(Path(__file__).with_name("streams.json").read_text())
-METRICS = [stream for stream in STREAMS if stream["kind"] == "metric"]
+T = TypeVar("T")
+# An endpoint and a day.
+Day = tuple[str, str]
+Changes = dict[Day, dict[str, Any]]
 
-DATA_TYPES = {
-    "uuid": "text",
-    "date": "date",
-    "text": "text",
-    "integer": "bigint",
-    "number": "double",
-    "boolean": "bool",
-    "timestamp": "timestamp",
-    "json": "json",
-}
+# More changes than this are listed by brand, to bound the memory.
+MOST_CHANGES = 50_000
+# How often a day is fetched before the run fails, while its change stays the same.
+MOST_FETCHES = 3
 
-# Of the columns of a key, the values in a row that stands for an empty day.
-EMPTY = {"uuid": "", "text": "", "boolean": False}
+
+class RowsDifferError(Exception):
+    """Rows that do not equal what `/changes` lists."""
 
 
 @dlt.source(name="export_api", max_table_nesting=0)
@@ -44,8 +45,8 @@ def export_api_source(
         api_key: An export key.
         start_date: First day of the copy, YYYY-MM-DD.
         brand_ids: Brands to copy. All that the key can read by default.
-        max_days: The most days of each brand and metric that a run loads. Later runs load the rest, before they ask
-            what changed. All by default.
+        max_days: The most days of each brand that a run loads. Later runs load the rest, before they ask what changed.
+            All by default.
 
     Returns:
         The resources brands, changes and the metrics. A run that loads some of the metrics leaves the days of the
@@ -71,76 +72,152 @@ def export_api_source(
             listed = {brand["id"] for brand in page}
             if not listed.issuperset(brand_ids or ()):
                 raise ValueError(f"The key cannot read all of the brands {', '.join(brand_ids)}.")
+            # When a brand that is gone returns, all its days are listed.
+            for gone in brand_states().keys() - listed:
+                del brand_states()[gone]
             yield [brand for brand in page if brand_ids is None or brand["id"] in brand_ids]
 
     @dlt.transformer(data_from=brands, selected=False)
     def changed_days(page: Any) -> Iterator[Any]:
-        """Yields the changes of each brand, and notes their days as those to load."""
-        for brand in page:
-            yield {"brand_id": brand["id"], "changes": list_changes(brand["id"])}
+        """Yields the changes of each brand, those of the days to load, and the rows of other days."""
+        states = {brand["id"]: brand_states().setdefault(brand["id"], {"left": {}}) for brand in page}
+        endpoints = {stream["endpoint"] for stream in METRICS if is_selected(stream["name"])}
+        listed = list_changes(states)
+        if max_days is not None and any(endpoints & brand["left"].keys() for brand in states.values()):
+            listed = ((brand_id, {}, False) for brand_id in states)
+        for brand_id, changes, is_whole in listed:
+            days = take_days(states[brand_id], changes, endpoints)
+            to_load, others = {day: changes[day] for day in days & changes.keys()}, {} if is_whole else None
+            if len(to_load) < len(days):
+                to_load, others = list_again(brand_id, days)
+            elif others is None and any(len(windows) > 1 for windows in windows_of(days).values()):
+                others = rows_of_copy(brand_id)
+            yield {"brand_id": brand_id, "changes": changes, "to_load": to_load, "others": others}
 
-    def list_days(brand_id: str, **since: str) -> tuple[dict[tuple[str, str], Any], str]:
-        """Returns the changes by endpoint and day, and the first day that the service applied."""
-        # A day that changes meanwhile is listed again: the later change counts.
-        changes = {}
-        for page in pages("changes", brandId=brand_id, fromDate=start_date, **since):
-            changes.update(((change["endpoint"], change["date"]), change) for change in page)
-        return changes, start_of(page)
+    def list_changes(states: dict[str, dict[str, Any]]) -> Iterator[tuple[str, Changes, bool]]:
+        """Yields the changes of each brand, and whether they are those of all its days. Stores the tokens.
 
-    def list_changes(brand_id: str) -> dict[tuple[str, str], Any]:
-        brand = brand_state(brand_id)
-        selected = dlt.current.source().selected_resources
-        if max_days is not None and any(s["name"] in selected and s["endpoint"] in brand["left"] for s in METRICS):
-            return {}
-        since = {"since": brand["since"]} if "since" in brand else {}
-        changes, from_date = list_days(brand_id, **since)
-        if since and from_date < brand["from_date"]:
-            # The plan or start_date reaches further back than before.
-            del brand["since"]
-            return list_changes(brand_id)
-        if changes:
-            brand["since"] = max(change["changed_at"] for change in changes.values())
-            brand["from_date"] = from_date
-            if "changes" not in selected:
-                brand["unlisted"] = brand.get("unlisted", since) if since else {}
-        for endpoint in {endpoint for endpoint, _ in changes}:
-            days = [day for name, day in changes if name == endpoint]
-            brand["left"][endpoint] = join_days(days + split_windows(brand["left"].get(endpoint, [])))
-        return changes
+        The brands that have the greatest token are listed together, then each other brand alone.
+        """
+        alone = dict(states)
+        token = max((brand.get("since", "") for brand in states.values()), default="")
+        together = [brand_id for brand_id, brand in states.items() if token and brand.get("since") == token]
+        if together:
+            scope = {"brandId": together[0]} if len(together) == 1 else {}
+            shared, start = list_days(since=token, **scope)
+            for brand in states.values():
+                if start < brand.get("from_date", start):
+                    # The plan or start_date reaches further back than before.
+                    brand.pop("since", None)
+            if shared is not None:
+                token = newest(token, *shared.values())
+                for brand_id in together:
+                    if "since" in states[brand_id]:
+                        changes = shared.pop(brand_id, {})
+                        store_token(alone.pop(brand_id), token, start, changes)
+                        yield brand_id, changes, False
+        for brand_id, brand in alone.items():
+            since = brand.get("since")
+            listed, start = list_days(brandId=brand_id, since=since)
+            # Every change that becomes visible later is greater than those received before, of whichever brand.
+            token = newest(max(token, since or ""), *listed.values())
+            store_token(brand, token, start, listed[brand_id])
+            yield brand_id, listed[brand_id], since is None
+
+    def list_days(**params: Any) -> tuple[dict[str, Changes] | None, str]:
+        """Returns the changes of each brand, and the first day that the service applied.
+
+        Returns None for the changes if they are too many, and of several brands.
+        """
+        listed: dict[str, Changes] = defaultdict(dict)
+        for page in pages("changes", **{"fromDate": start_date, **params}):
+            for change in page:
+                # A day that changes meanwhile is listed again: the later change counts.
+                listed[change["brand_id"]][change["endpoint"], change["date"]] = change
+            if "brandId" not in params and sum(map(len, listed.values())) > MOST_CHANGES:
+                return None, start_of(page)
+        return listed, start_of(page)
+
+    def list_again(brand_id: str, days: Collection[Day]) -> tuple[Changes, dict[Day, int]]:
+        """Returns the changes of days that the plan reaches, and the number of rows of each day between."""
+        first, last = min(day for _, day in days), max(day for _, day in days)
+        listed, start = list_days(brandId=brand_id, fromDate=first, toDate=last)
+        if start > first:
+            # The plan was lowered since the days were listed. Days before start stay as they are.
+            brand = brand_states()[brand_id]
+            brand["from_date"] = max(brand["from_date"], start)
+        again = listed[brand_id]
+        return {day: again[day] for day in again.keys() & days}, {day: again[day]["rows"] for day in again}
+
+    def take_days(brand: dict[str, Any], changes: Changes, endpoints: set[str]) -> set[Day]:
+        """Returns the days to load now, and stores those that are left to later runs."""
+        days = changes.keys() | {(name, day) for name in brand["left"] for day in split_windows(brand["left"][name])}
+        selected = {day for day in days if day[0] in endpoints}
+        dates = sorted({day for _, day in selected})[:max_days]
+        taken = {day for day in selected if day[1] <= dates[-1]}
+        brand["left"] = windows_of(days - taken)
+        return taken
+
+    def rows_of_copy(brand_id: str) -> dict[Day, int] | None:
+        """Returns the number of rows of each day, if the table `changes` has all days."""
+        table = dlt.current.source_schema().tables.get("changes", {})
+        if "unlisted" in brand_states()[brand_id] or not has_table_seen_data(table):
+            return None
+        copied = read_table(dlt.current.pipeline(), "changes", brand_id)
+        return {(change["endpoint"], str(change["date"])): change["rows"] for change in copied}
 
     @dlt.transformer(data_from=changed_days, write_disposition="merge", **hints["changes"])
     def changes(changed: Any) -> Iterator[Any]:
         yield from create_table("changes")
         brand_id, listed = changed["brand_id"], changed["changes"]
-        brand = brand_state(brand_id)
+        brand = brand_states()[brand_id]
         if "unlisted" in brand:
             # Earlier runs loaded metrics without this table.
-            listed = {**listed, **list_days(brand_id, **brand.pop("unlisted"))[0]}
-        yield [{"brand_id": brand_id, **change} for change in listed.values()]
+            listed = {**listed, **list_days(brandId=brand_id, since=brand.pop("unlisted"))[0][brand_id]}
+        yield list(listed.values())
 
     def rows(changed: Any, stream: dict[str, Any]) -> Iterator[Any]:
         yield from create_table(stream["name"])
-        brand_id, brand = changed["brand_id"], brand_state(changed["brand_id"])
-        left = split_windows(brand["left"].get(stream["endpoint"], []))
-        count = len(left) if max_days is None else max_days
-        for first, last in join_days(left[:count]):
-            empty = set(split_windows([[first, last]]))
-            starts = set()
-            for page in pages(stream["endpoint"], brandId=brand_id, fromDate=first, toDate=last):
-                yield [{"brand_id": brand_id, **row} for row in page]
-                empty.difference_update(row["date"] for row in page)
-                starts.add(start_of(page))
-            if len(starts) > 1:
-                raise RuntimeError("The plan was lowered during the run. Run again.")
-            [start] = starts
-            yield [empty_day(stream, brand_id, day) for day in empty if day >= start]
-            if start > first:
-                # The plan was lowered since the days were listed. Days before start stay as they are.
-                brand["from_date"] = max(brand["from_date"], start)
-        if left[count:]:
-            brand["left"][stream["endpoint"]] = join_days(left[count:])
-        else:
-            brand["left"].pop(stream["endpoint"], None)
+        brand_id, endpoint = changed["brand_id"], stream["endpoint"]
+        listed, others, differed = changed["to_load"], changed["others"], Counter()
+        while to_load := of_endpoint(listed, endpoint):
+            sizes, fetched = {day: change["rows"] for day, change in to_load.items()}, {}
+            for window in join_days(sizes, others and of_endpoint(others, endpoint)):
+                for day, day_rows in fetch_days(endpoint, brand_id, *window):
+                    if day in to_load:
+                        fetched[day] = describe_rows(stream, day_rows)
+                        if fetched[day] == describe_change(stream, to_load[day]):
+                            yield day_rows or [empty_day(stream, brand_id, day)]
+                            del to_load[day]
+            for day in to_load.keys() & fetched.keys():
+                expected = describe_change(stream, to_load[day])
+                differed[day, expected] += 1
+                if differed[day, expected] == MOST_FETCHES:
+                    raise RowsDifferError(
+                        f"{endpoint} of {day} of brand {brand_id} differs after {MOST_FETCHES} requests:"
+                        f" {fetched[day]}; listed: {expected}. Check what is between the service and this program."
+                    )
+            if not to_load:
+                break
+            listed, others = list_again(brand_id, [(endpoint, day) for day in to_load])
+
+    def fetch_days(endpoint: str, brand_id: str, first: str, last: str) -> Iterator[tuple[str, list[Any]]]:
+        """Yields each day of a window with its rows, except days that the plan does not reach."""
+        start, empty = first, set(split_windows([[first, last]]))
+
+        def fetch() -> Iterator[Any]:
+            nonlocal start
+            for page in pages(endpoint, brandId=brand_id, fromDate=first, toDate=last):
+                # Later than that of the previous page if the plan was lowered between them.
+                start = start_of(page)
+                yield from ({"brand_id": brand_id, **row} for row in page)
+
+        for day, day_rows in groupby(fetch(), itemgetter("date")):
+            day_rows = list(day_rows)
+            if day >= start:
+                yield day, day_rows
+            empty.discard(day)
+        yield from ((day, []) for day in sorted(empty) if day >= start)
 
     yield from (brands, changed_days, changes)
     for stream in METRICS:
@@ -149,14 +226,41 @@ def export_api_source(
         )(stream)
 
 
-def brand_state(brand_id: str) -> dict[str, Any]:
-    """Returns what is stored of a brand, together with the rows of each load.
+def brand_states() -> dict[str, dict[str, Any]]:
+    """Returns what is stored of each brand, together with the rows of each load.
 
-    `since` is the greatest `changed_at` that was listed, `from_date` the first day that is known to be exact, and
-    `left` the windows to load of each endpoint. `unlisted` has the token of the table `changes`, if runs without this
-    table have stored a later one: none at all if the table has no days.
+    `since` is the token: the greatest `changed_at` that was listed. `from_date` is the first day that is known to be
+    exact, and `left` has the windows to load of each endpoint. `unlisted` is the token of the table `changes`, if runs
+    without this table have stored a later one. It is None if the table has no days.
     """
-    return dlt.current.source_state().setdefault(brand_id, {"left": {}})
+    return dlt.current.source_state().setdefault("brands", {})
+
+
+def store_token(brand: dict[str, Any], token: str, start: str, changes: Changes) -> None:
+    """Stores the token of a list that starts at the day `start`."""
+    since = brand.get("since")
+    if token and token != since:
+        brand.update(since=token, from_date=max(start, brand["from_date"]) if since else start)
+    if changes and not is_selected("changes"):
+        brand["unlisted"] = brand.get("unlisted", since) if since else None
+
+
+def newest(token: str, *lists: Changes) -> str:
+    """Returns the greatest `changed_at`."""
+    return max([token, *(change["changed_at"] for changes in lists for change in changes.values())])
+
+
+def windows_of(days: Collection[Day]) -> dict[str, list[list[str]]]:
+    """Joins adjacent days of each endpoint."""
+    return {name: join_days(of_endpoint(dict.fromkeys(days, 0), name)) for name in sorted({name for name, _ in days})}
+
+
+def of_endpoint(days: Mapping[Day, T], endpoint: str) -> dict[str, T]:
+    return {day: value for (name, day), value in days.items() if name == endpoint}
+
+
+def is_selected(name: str) -> bool:
+    return name in dlt.current.source().selected_resources
 
 
 def create_table(name: str) -> Iterator[Any]:
@@ -168,37 +272,3 @@ def create_table(name: str) -> Iterator[Any]:
 def start_of(page: Any) -> str:
     """Returns the first day that the service applied to a page."""
     return page.response.json()["meta"]["fromDate"][:10]
-
-
-def table_hints(stream: dict[str, Any]) -> dict[str, Any]:
-    """Returns the name, columns, types and primary key of a stream's table."""
-    columns = {
-        column["name"]: {
-            "data_type": DATA_TYPES[column["type"]],
-            "description": column["description"],
-            # Empty days have nulls in the staging table.
-            "nullable": column["nullable"] or (stream["kind"] == "metric" and column["name"] not in stream["key"]),
-        }
-        for column in stream["columns"]
-    }
-    return {"name": stream["name"], "columns": columns, "primary_key": stream["key"]}
-
-
-def replace_days(stream: dict[str, Any]) -> dict[str, Any]:
-    """Returns the write disposition that deletes each day in the staging table, and inserts its rows.
-
-    A day without rows has one row there, without a number: it deletes the day and is not inserted.
-    """
-    return {
-        "disposition": "merge",
-        "strategy": "delete-insert",
-        "destination_scope": "EXISTS (SELECT 1 FROM {staging_table} AS loaded"
-        " WHERE loaded.brand_id = {table}.brand_id AND loaded.date = {table}.date)",
-        "source_filter": f"{stream['totals'][0]} IS NOT NULL",
-    }
-
-
-def empty_day(stream: dict[str, Any], brand_id: str, day: str) -> dict[str, Any]:
-    """Returns the row that stands for a day without rows."""
-    key = {column["name"]: EMPTY.get(column["type"]) for column in stream["columns"] if column["name"] in stream["key"]}
-    return {**key, "brand_id": brand_id, "date": day}

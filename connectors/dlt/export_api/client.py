@@ -35,4 +35,4 @@ def check(response: requests.Response, *args: Any, **kwargs: Any) -> None:
         sentence = response.json()["error"]
     except (requests.JSONDecodeError, KeyError, TypeError):
         sentence = response.reason
-    raise requests.HTTPError(f"{response.status_code}: {sentence}", response=response)
+    raise requests.HTTPError(f"The service responded {response.status_code}: {sentence}", response=response)

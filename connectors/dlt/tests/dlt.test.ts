@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -8,15 +8,17 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { afterAll, beforeAll, type ExpectStatic, inject, test } from 'vitest'
+import vectors from '../../../reference/digest-vectors.json' with { type: 'json' }
 import { readStreams } from '../../../reference/streams.ts'
 import { startFlakyProxy } from '../../../test/faults/flaky-proxy.ts'
 import { pull, type Row } from '../../../test/fixtures/call.ts'
 import { daysAgo } from '../../../test/fixtures/clock.ts'
-import { database, refresh } from '../../../test/fixtures/rows.ts'
-import { answeredDays, type Scene, scene } from '../../../test/fixtures/scene.ts'
+import { answer, brand, database, prompt, refresh } from '../../../test/fixtures/rows.ts'
+import { addDays, answeredDays, type Scene, scene } from '../../../test/fixtures/scene.ts'
 import { sorted } from '../../../test/sync/compare-copy.ts'
 import { certify } from '../../../tools/certify/certify.ts'
 import { daysBefore } from '../../../tools/certify/days.ts'
+import { startProxy } from '../../../tools/certify/proxy.ts'
 import { environment } from '../../../tools/certify/python-environment.ts'
 import { startPostgres } from '../../test-support/postgres.ts'
 import { dltCommand, dltEnvironment } from './dlt.ts'
@@ -79,19 +81,27 @@ async function sync(
 
 const file = (name: string) => join(folder, name)
 
-/** Runs SQL in the copy. Returns the rows of the last statement. */
-async function query(sql: string): Promise<Row[]> {
-  const { stdout } = await run(join(bin, 'duckdb'), ['-bail', '-json', file('copy.duckdb'), sql])
+/** Runs SQL in a copy. Returns the rows of the last statement. */
+async function query(sql: string, copy = 'copy.duckdb'): Promise<Row[]> {
+  const { stdout } = await run(join(bin, 'duckdb'), ['-bail', '-json', file(copy), sql])
   return stdout.trim() === '' ? [] : JSON.parse(stdout)
 }
 
-/** Expects that each table of the copy has the service's rows. */
-async function expectExact(expect: ExpectStatic): Promise<void> {
+/** Expects that each table of a copy has the service's rows of a brand. */
+async function expectExact(
+  expect: ExpectStatic,
+  { key, brandId, copy }: { key: string; brandId: string; copy?: string },
+): Promise<void> {
   for (const { name: table, endpoint, columns } of metrics) {
     const fields = columns.map(({ name }) => name).filter((field) => field !== 'brand_id')
-    const copied = await query(`select ${fields} from export_api.${table}`)
-    const window = { brandId: its.brandId, fromDate: START, toDate: '9999-12-31' }
-    const served = await pull(`/${endpoint}`, { key: its.key, query: window })
+    const copied = await query(
+      `select ${fields} from export_api.${table} where brand_id = '${brandId}'`,
+      copy,
+    )
+    const served = await pull(`/${endpoint}`, {
+      key,
+      query: { brandId, fromDate: START, toDate: '9999-12-31' },
+    })
     expect([table, sorted(copied)]).toEqual([table, sorted(served)])
   }
 }
@@ -113,6 +123,7 @@ test('keeps the promises of a copy', CONCURRENT, async ({ expect }) => {
   })
   expect(verdicts.filter(({ kept }) => !kept)).toEqual([])
   expect(verdicts.length).toBeGreaterThan(10)
+  expect(verdicts[1]?.requests).toBe(2)
 })
 
 test('goes on after it was killed, and verifies its copy', CONCURRENT, async ({ expect }) => {
@@ -134,7 +145,7 @@ test('goes on after it was killed, and verifies its copy', CONCURRENT, async ({ 
     target.includes('toDate=2026-10-31') ? [agents] : [],
   )
   expect(requests).toEqual(metrics.map(() => [AGENT]))
-  await expectExact(expect)
+  await expectExact(expect, its)
 
   const columns = await query(`select table_name, column_name, data_type from information_schema.columns
     where table_schema = 'export_api' and not starts_with(table_name, '_dlt') and not starts_with(column_name, '_dlt')`)
@@ -146,26 +157,59 @@ test('goes on after it was killed, and verifies its copy', CONCURRENT, async ({ 
   expect(code).toBe(1)
   expect(stdout.match(/^.*listed: .*$/gm)).toEqual([
     expect.stringMatching(
-      /^sentiment of 2026-10-05 of brand .*: 1 rows, .*positive_weight 0.1000; listed: .*positive_weight 0.1001$/,
+      /^sentiment of 2026-10-05 of brand .*: 1 rows, .*positive_weight 0.1000, .*; listed: .*positive_weight 0.1001, /,
     ),
-    expect.stringMatching(/^visibility of 2026-11-10 of brand .*: 0 rows; listed: 1 rows, /),
+    expect.stringMatching(/^visibility of 2026-11-10 of brand .*: 0 rows, .*; listed: 1 rows, /),
   ])
 })
 
-// Runs the source for each line of its input: the names of the resources to load. One alone has a limit of days.
+// Runs the source for each line of its input: arguments of the source, and names of the resources to load.
 const OWN_PIPELINE = `
-import os, sys
-import dlt
+import json, os, sys
+import dlt, export_api
+from dlt.pipeline.exceptions import PipelineStepFailed
 from export_api import export_api_source
+from export_api.verify import days_that_differ
 
-pipeline = dlt.pipeline("own", destination=dlt.destinations.postgres(os.environ["DATABASE"]), dataset_name="export_api")
+destination = dlt.destination(os.environ["DESTINATION"], credentials=os.environ["DATABASE"])
+pipeline = dlt.pipeline(os.environ["DESTINATION"], destination=destination, dataset_name="export_api")
 for line in sys.stdin:
-    names = line.split()
-    max_days = 100 if len(names) == 1 else None
-    source = export_api_source(os.environ["SERVICE"], os.environ["EXPORT_API_KEY"], "2020-01-01", max_days=max_days)
-    pipeline.run(source.with_resources(*names))
-    print("loaded", flush=True)
+    arguments = json.loads(line)
+    export_api.MOST_CHANGES = arguments.pop("most_changes", 1000)
+    names = arguments.pop("resources", None)
+    source = export_api_source(os.environ["SERVICE"], os.environ["EXPORT_API_KEY"], "2020-01-01", **arguments)
+    try:
+        pipeline.run(source.with_resources(*names) if names else source)
+        print(*([] if names else days_that_differ(pipeline)) or ["loaded"], flush=True)
+    except PipelineStepFailed as failure:
+        print(*str(failure).split(), flush=True)
 `
+
+type Own = {
+  readonly destination: string
+  readonly database: string
+  readonly service?: string
+  readonly key: string
+}
+
+/** Starts a pipeline. Returns a function that loads what the arguments of the source say, and returns what it printed. */
+async function startOwn(
+  { destination, database, service = inject('serviceUrl'), key }: Own,
+  stop: (end: () => void) => void,
+) {
+  const child = spawn(join(bin, 'python'), ['-c', OWN_PIPELINE], {
+    cwd: folder,
+    env: { ...env(key), SERVICE: service, DESTINATION: destination, DATABASE: database },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  stop(() => void child.kill())
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+  return async (source: Readonly<Record<string, unknown>>): Promise<string> => {
+    await refresh(db)
+    child.stdin.write(`${JSON.stringify(source)}\n`)
+    return (await lines.next()).value ?? ''
+  }
+}
 
 test(
   'a run of the source alone is a whole sync, of the chosen resources',
@@ -176,25 +220,16 @@ test(
     onTestFinished(async () => {
       await postgres.stop()
     })
-    await writeFile(file('own.py'), OWN_PIPELINE)
     const { org, key, brandId, say } = await scene(db)
-    const DATABASE = `postgresql://postgres:x@localhost/postgres?host=${postgres.home}`
-    const child = spawn(join(bin, 'python'), [file('own.py')], {
-      cwd: folder,
-      env: { ...env(key), SERVICE: inject('serviceUrl'), DATABASE },
-      stdio: ['pipe', 'pipe', 'inherit'],
-    })
-    onTestFinished(() => void child.kill())
-    const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+    const database = `postgresql://postgres:x@localhost/postgres?host=${postgres.home}`
+    const run = await startOwn({ destination: 'postgres', database, key }, onTestFinished)
     const client = new pg.Client({ host: postgres.home, user: 'postgres' })
     await client.connect()
     onTestFinished(() => client.end())
 
     /** Loads resources. Returns the days of the copy that have rows, by table. */
     async function load(...resources: readonly string[]): Promise<Record<string, string[]>> {
-      await refresh(db)
-      child.stdin.write(`${resources.join(' ')}\n`)
-      await lines.next()
+      expect(await run({ resources, ...(resources.length === 1 && { max_days: 100 }) })).toBe('loaded')
       const tables = resources.filter((name) => name !== 'changes')
       const days = tables.map(async (table) => {
         const { rows } = await client.query(
@@ -241,5 +276,123 @@ test(
     await db.query(`update subscriptions set plan = 'enterprise' where organization_id = $1`, [org.id])
     const whole = ['2025-11-03 3', ...lowered.slice(1)]
     expect(await load('citations', 'citation_share')).toEqual({ citations: whole, citation_share: whole })
+    // All tables, which verifies each day.
+    expect(await run({})).toBe('loaded')
   },
 )
+
+test('a key with several brands', CONCURRENT, async ({ expect, onTestFinished }) => {
+  const { org, key, brandId: acme, prompt: asked, ...place } = await scene(db)
+  const prompts = new Map([[acme, asked]])
+  for (const name of ['Second', 'Third']) {
+    const id = await brand(db, org, { name })
+    prompts.set(id, await prompt(db, id))
+  }
+  const [, second = '', third = ''] = [...prompts.keys()]
+  const proxy = await startProxy(inject('serviceUrl'))
+  onTestFinished(proxy.close)
+  const copy = 'brands.duckdb'
+  const own = { destination: 'duckdb', database: file(copy), service: proxy.url, key }
+  const run = await startOwn(own, onTestFinished)
+  const setActive = (isActive: boolean) =>
+    db.query('update brands set active = $1 where id = $2', [isActive, third])
+
+  /** Adds an answer with 40 URLs to days of a brand, which are counted from START. */
+  async function say(brandId: string, ...days: readonly number[]): Promise<void> {
+    for (const day of days)
+      await answer(db, {
+        ...place,
+        prompt: prompts.get(brandId) ?? '',
+        at: `${addDays(START, day)}T12:00:00Z`,
+        mentions: ['Acme'],
+        citations: Array.from({ length: 40 }, (_, number) => ({ url: `https://site.example/${number}` })),
+        phrases: [{ polarity: 'positive', confidence: '0.1001' }],
+        judged: [{ competitor: null, recommended: true }],
+      })
+  }
+
+  /** Loads what changed. Returns the number of requests. */
+  async function load(source: Readonly<Record<string, unknown>> = {}): Promise<number> {
+    const traffic = proxy.begin()
+    expect(await run(source)).toBe('loaded')
+    return traffic.requests
+  }
+  const expectCopied = (brandId: string) => expectExact(expect, { key, brandId, copy })
+
+  const days = Array.from({ length: 50 }, (_, day) => day)
+  await say(acme, ...days)
+  await say(second, 0, 9)
+  await say(third, 0, 9)
+  // Without competitors, five endpoints have rows. Those with citations have two pages of Acme.
+  expect(await load()).toBe(1 + 3 + (7 + 5 + 5))
+  await load()
+  expect(await load()).toBe(2)
+
+  // Windows span the days that have not changed.
+  await say(acme, ...days.filter((day) => day % 2 === 1))
+  expect(await load()).toBe(2 + 7)
+
+  // A brand is gone for a while.
+  await setActive(false)
+  await say(third, 3)
+  await say(second, 3)
+  expect(await load()).toBe(2 + 5)
+  await setActive(true)
+  expect(await load()).toBe(2 + 1 + 5)
+
+  await say(second, 4)
+  await say(acme, 4)
+  await load({ brand_ids: [acme] })
+  await say(acme, 5)
+  await load()
+  await say(third, 6)
+  await say(second, 6)
+  await load({ most_changes: 1 })
+  for (const brandId of prompts.keys()) await expectCopied(brandId)
+
+  await say(second, 5)
+  proxy.begin(Array(100).fill({ alter: 'lose' }))
+  expect(await run({})).toMatch(
+    RegExp(`2026-10-06 of brand ${second} differs after 3 requests: .*; listed: \\d+ rows, `),
+  )
+  await load()
+  await expectCopied(second)
+})
+
+const CHECKS = `
+import json, random, sys
+from export_api.digest import digest
+from export_api.tables import METRICS
+from export_api.windows import join_days, pages, split_windows
+
+streams = {stream["endpoint"]: stream for stream in METRICS}
+digests = [digest(streams[vector["endpoint"]], vector["rows"]) for vector in json.load(open(sys.argv[1]))]
+
+days = dict.fromkeys(["2026-10-01", "2026-10-02", "2026-10-04"], 400)
+joined = [join_days(days, others) for others in (None, {}, {"2026-10-03": 800}, {"2026-10-03": 801})]
+
+random = random.Random(1)
+calendar = split_windows([["2026-08-01", "2026-10-31"]])
+for rows in [1, 10, 100, 1000, 3000] * 20:
+    counts = {day: random.randrange(rows) for day in calendar}
+    days = {day: counts[day] for day in sorted(random.sample(calendar, 30))}
+    windows = [split_windows([window]) for window in join_days(days, counts)]
+    assert days.keys() <= {day for window in windows for day in window}
+    whole = split_windows([[min(days), max(days)]])
+    assert sum(pages(sum(counts[day] for day in window)) for window in windows) <= pages(sum(counts[day] for day in whole))
+print(json.dumps([digests, joined]))
+`
+
+test('computes digests and windows', CONCURRENT, async ({ expect }) => {
+  // Python reads the file: in JavaScript, JSON loses the sign of -0.0.
+  const path = fileURLToPath(new URL('../../../reference/digest-vectors.json', import.meta.url))
+  const { stdout } = await run(join(bin, 'python'), ['-c', CHECKS, path], { env: env('') })
+  const [digests, joined] = JSON.parse(stdout)
+  expect(digests).toEqual(vectors.map(({ digest }) => digest))
+  const [first, second, last] = ['2026-10-01', '2026-10-02', '2026-10-04']
+  const adjacent = [
+    [first, second],
+    [last, last],
+  ]
+  expect(joined).toEqual([adjacent, [[first, last]], [[first, last]], adjacent])
+})
