@@ -9,6 +9,7 @@ import { addDays } from './days.ts'
 import { dryRun } from './dry-run.ts'
 import { CommandError, DiffersError, UsageError } from './errors.ts'
 import { createProgress, type Progress } from './progress.ts'
+import { repair } from './repair.ts'
 import { writeReport } from './report/write-report.ts'
 import { METRICS } from './streams.ts'
 import { sync } from './sync.ts'
@@ -101,20 +102,24 @@ connection(program.command('verify <folder>'))
   .description(
     'Compares a copy with the service, day by day. Prints what differs, and exits with 1 when something does.',
   )
-  .action((folder: string, options: Connection) =>
+  .option('--full', 'read all rows, also of files whose hash is the one that sync stored')
+  .option('--repair', 'fetch what differs again')
+  .action((folder: string, options: Connection & { full?: boolean; repair?: boolean }) =>
     run(async (progress) => {
       const api = createApi({ ...options, key: key() }, progress)
+      const verification = { api, folder, progress, full: options.full ?? false }
+      if (options.repair) await repair(verification)
       let differences = 0
-      for await (const { message, ...where } of verify({ api, folder, progress })) {
+      for await (const { path, date, message } of verify(verification)) {
         differences += 1
-        progress.notice('differs', `${where.path}: ${message}`, where, 'error')
+        progress.notice('differs', `${path}: ${message}`, { path, date }, 'error')
       }
-      if (differences > 0)
-        throw new DiffersError(
-          `${differences} differences. Run sync and verify again. Delete files that still differ, then run sync. Keep those of brands that the key no longer reads.`,
-        )
       const { rows } = progress.counts
-      progress.notice('verified', `Equal: ${rows} rows.`, { rows })
+      if (differences === 0) return progress.notice('verified', `Equal: ${rows} rows read.`, { rows })
+      const advice = options.repair
+        ? 'Days that the plan does not reach, and brands that the key no longer reads, cannot be fetched.'
+        : 'Run sync, and verify with --repair what still differs.'
+      throw new DiffersError(`${differences} differences. ${advice}`)
     }),
   )
 

@@ -6,10 +6,10 @@ import { pipeline } from 'node:stream/promises'
 
 const UNFINISHED = '.unfinished'
 
-/** Returns the paths of all Parquet files. */
+/** Returns the paths of all files that a reader may take for Parquet files. */
 export async function parquetFiles(folder: string): Promise<string[]> {
   const paths = await readdir(folder, { recursive: true })
-  return paths.filter((path) => path.endsWith('.parquet')).map((path) => join(folder, path))
+  return paths.filter((path) => /\.parquet$/i.test(path)).map((path) => join(folder, path))
 }
 
 /** Makes a folder and those around it. Node's own loops in a file system that takes no folders. */

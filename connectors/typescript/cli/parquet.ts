@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects, type SchemaElement } from 'hyparquet'
 import { fileWriter, ParquetWriter } from 'hyparquet-writer'
 import { DAY_MS } from './days.ts'
@@ -89,6 +91,20 @@ const schemaOf = (columns: readonly Column[]): SchemaElement[] => [
     }),
   ),
 ]
+
+/** Names the columns of files and their types: another name means that a file has others. */
+export const schemaName = (columns: readonly Column[]): string =>
+  createHash('sha256')
+    .update(JSON.stringify(columns.map(({ name, type }) => [name, type])))
+    .digest('hex')
+    .slice(0, 16)
+
+/** Whether a file has these columns, with the types in which they are written. Throws when it is no Parquet file. */
+export async function hasColumns(path: string, columns: readonly Column[]): Promise<boolean> {
+  const { schema } = await parquetMetadataAsync(await asyncBufferFromFile(path))
+  const describe = ({ name, type, converted_type }: SchemaElement) => [name, type, converted_type].join()
+  return isDeepStrictEqual(schema.slice(1).map(describe), schemaOf(columns).slice(1).map(describe))
+}
 
 /** Reads columns of the rows of a file, one row group at a time. */
 export async function* readParquet(path: string, columns: readonly Column[]): AsyncGenerator<Row> {

@@ -6,7 +6,12 @@ import { CommandError } from './errors.ts'
 import { replaceFile, sha256 } from './folder.ts'
 
 /** A month's file, and what it contains: days from `from` on, with all changes through `through`. */
-export type MonthState = FileState & { readonly from: string; readonly through: string }
+export type MonthState = FileState & {
+  readonly from: string
+  readonly through: string
+  /** Name of its columns. */
+  readonly schema: string
+}
 
 /** A file as it was written. */
 type FileState = { readonly sha256: string; readonly size: number; readonly mtimeMs: number }
@@ -27,6 +32,7 @@ export type BrandState = {
 
 /** A part of a brand's rows. */
 export type Scope = {
+  readonly fromDate?: string | undefined
   readonly endpoints?: readonly string[] | undefined
   readonly toDate?: string | undefined
 }
@@ -74,11 +80,14 @@ function includes({ endpoints, toDate = LAST_DAY }: Scope, other: Scope): boolea
 const LAST_DAY = '9999-12-31'
 
 /** Reads where the copy of a brand stands. Forgets files that are not those that sync wrote, so that all days are listed. */
-export async function openCopy(brand: Brand, { endpoints, toDate }: Scope = {}): Promise<BrandCopy> {
+export async function openCopy(
+  brand: Brand,
+  { fromDate, endpoints, toDate }: Scope = {},
+): Promise<BrandCopy> {
   const copy = await readCopy(brand)
   const { files, scope = {} } = copy.state
   if (!includes(scope, { endpoints, toDate })) copy.state.token = null
-  copy.state.scope = { endpoints, toDate }
+  copy.state.scope = { fromDate, endpoints, toDate }
   for (const [file, known] of Object.entries(files)) {
     const found = await fileState(monthPath(brand, file), known)
     if (found !== undefined) files[file] = { ...known, ...found }

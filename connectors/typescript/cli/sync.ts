@@ -9,6 +9,7 @@ import { brandsPath, selectBrands, writeBrands } from './brands.ts'
 import { listTogether } from './changes.ts'
 import { CommandError, DiffersError } from './errors.ts'
 import { removeUnfinished } from './folder.ts'
+import { renewColumns } from './keep-days.ts'
 import { removeOldLocks, withLock } from './lock.ts'
 import type { Progress } from './progress.ts'
 import { type BrandCopy, openCopy, storedBrands } from './state.ts'
@@ -58,7 +59,7 @@ export const sync = (options: Sync, brandIds: readonly string[] | undefined): Pr
       })
     let current: Open[] = []
     for (const brand of selected) {
-      const copy = await attempt(brand, openCopy({ folder, brandId: brand.id }, options))
+      const copy = await attempt(brand, prepareCopy(options, brand.id))
       if (copy !== undefined) current.push({ brand, copy })
     }
     for (let isChanged = true; isChanged; ) {
@@ -76,6 +77,13 @@ export const sync = (options: Sync, brandIds: readonly string[] | undefined): Pr
     const others = current.length > 0 ? ' Other brands are up to date.' : ''
     throw new DiffersError(`Not up to date: ${failures.join(' ')}${others}`)
   })
+
+/** Opens the copy of a brand. Its files have the columns of this version. */
+async function prepareCopy(options: Sync, brandId: string): Promise<BrandCopy> {
+  const copy = await openCopy({ folder: options.folder, brandId }, options)
+  await renewColumns(copy)
+  return copy
+}
 
 /** Whether other brands can succeed nevertheless. */
 const isOfBrand = (error: unknown): error is Error =>

@@ -1,19 +1,39 @@
 import { existsSync } from 'node:fs'
+import { lstat } from 'node:fs/promises'
 import type { ExportApi } from '../src/index.ts'
 import { brandsPath, hasBrands } from './brands.ts'
-import { type Changes, dayKey, listAlone } from './changes.ts'
+import { type Changes, dayKey, isNeeded, listAlone } from './changes.ts'
 import { addRow, describeDifferences, type SumsByDay } from './day-sums.ts'
-import { monthOf } from './days.ts'
+import { DAY_MS, monthOf } from './days.ts'
 import { parquetFiles, sha256 } from './folder.ts'
-import { readParquet } from './parquet.ts'
+import { hasColumns, readParquet } from './parquet.ts'
 import type { Progress } from './progress.ts'
 import { type BrandCopy, type MonthState, monthPath, readCopy, requireBrands } from './state.ts'
 import { METRICS } from './streams.ts'
 
 /** What differs from the service, or from what sync wrote. */
-type Difference = { readonly path: string; readonly date?: string; readonly message: string }
+export type Difference = {
+  readonly path: string
+  readonly date?: string
+  readonly message: string
+  /** What sync can fetch again, unless it is a file that sync did not write. */
+  readonly file?: BrandFile
+}
 
-type Verification = { readonly api: ExportApi; readonly folder: string; readonly progress: Progress }
+/** A file in the state of a brand, and the first day that the plan reaches; null when the key does not read the brand. */
+export type BrandFile = {
+  readonly brandId: string
+  readonly name: string
+  readonly fromDate: string | null
+}
+
+export type Verification = {
+  readonly api: ExportApi
+  readonly folder: string
+  readonly progress: Progress
+  /** Reads the rows of all files. Otherwise, those of files with the hash of the state are trusted. */
+  readonly full: boolean
+}
 
 /** Compares a folder with the service, file by file and day by day. Throws `CommandError` when it has no copy. */
 export async function* verify(verification: Verification): AsyncGenerator<Difference> {
@@ -29,7 +49,7 @@ export async function* verify(verification: Verification): AsyncGenerator<Differ
   const known = new Set([brandsFile])
   for (const brandId of brandIds) {
     const copy = await readCopy({ folder, brandId })
-    for (const file of Object.keys(copy.state.files)) known.add(monthPath(copy, file))
+    for (const name of Object.keys(copy.state.files)) known.add(monthPath(copy, name))
     yield* verifyBrand(verification, copy, { isReadable: brands.some(({ id }) => id === brandId) })
   }
   for (const path of await parquetFiles(folder)) {
@@ -38,82 +58,118 @@ export async function* verify(verification: Verification): AsyncGenerator<Differ
 }
 
 async function* verifyBrand(
-  { api, progress }: Verification,
+  { api, progress, full }: Verification,
   copy: BrandCopy,
   { isReadable }: { readonly isReadable: boolean },
 ): AsyncGenerator<Difference> {
   const { brandId, state } = copy
-  const listing = { api, fromDate: state.fromDate || undefined, toDate: state.scope?.toDate }
+  const listing = { api, fromDate: firstDay(copy), toDate: state.scope?.toDate }
   const all = { brandId, state: { ...state, token: null }, received: null }
   // Before the files are read: what changes meanwhile is not listed.
   const changes = isReadable ? await listAlone(listing, all) : undefined
   for (const { rows } of changes?.days ?? []) progress.expect(rows)
-  const stored: SumsByDay = new Map()
-  for (const [file, content] of Object.entries(state.files)) {
-    const path = monthPath(copy, file)
-    const { problem, rows } = await addFile(stored, { path, file, brandId, content })
+  const read: SumsByDay = new Map()
+  const trusted = new Set<string>()
+  for (const [name, content] of Object.entries(state.files)) {
+    const path = monthPath(copy, name)
+    const { problem, rows, isIntact } = await readFile(read, { path, name, brandId, content, full })
     progress.receive(rows)
-    if (problem !== undefined) yield { path, message: problem }
+    if (isIntact && !full) trusted.add(name)
+    const fromDate = changes?.fromDate ?? null
+    if (problem !== undefined) yield { path, message: problem, file: { brandId, name, fromDate } }
   }
-  if (changes !== undefined) yield* differentDays(stored, copy, changes)
+  if (changes === undefined) return
+  yield* differentDays({ read, trusted }, copy, changes)
+  const last = changes.days.reduce((latest, { changedAt }) => (changedAt > latest ? changedAt : latest), '')
+  if (full && isFuture(state.token, last)) {
+    const path = `_state/${brandId}.json`
+    const message = `The token ${state.token} is later than every change.`
+    yield { path, message, file: { brandId, name: '', fromDate: changes.fromDate } }
+  }
 }
 
-/** Compares the sums of each day with those that the service lists. */
+/** The first day that the copy may have rows of. */
+const firstDay = ({ state }: BrandCopy): string | undefined =>
+  [state.fromDate, ...Object.values(state.files).map(({ from }) => from)].sort().at(0) || undefined
+
+/** Whether a token is none of the service's. It can be that of another brand, and a little ahead of this clock. */
+const isFuture = (token: string | null, last: string): boolean =>
+  token !== null && token > last && token > new Date(Date.now() + DAY_MS).toISOString()
+
+/** The sums of files that were read, and the names of files that were not, since their hash is that of the state. */
+type Stored = { readonly read: SumsByDay; readonly trusted: ReadonlySet<string> }
+
+/** Compares each day with what the service lists. */
 function* differentDays(
-  stored: SumsByDay,
+  { read, trusted }: Stored,
   copy: BrandCopy,
   { days, fromDate }: Changes,
 ): Generator<Difference> {
-  const pathOf = (endpoint: string, date: string) => monthPath(copy, `${endpoint}/${monthOf(date)}`)
+  const { brandId, state } = copy
+  const different = (endpoint: string, date: string, what: string): Difference => {
+    const name = `${endpoint}/${monthOf(date)}`
+    const message = `${endpoint} ${date}: ${what}`
+    return { path: monthPath(copy, name), date, message, file: { brandId, name, fromDate } }
+  }
   for (const listed of days) {
     const { endpoint, date, changedAt } = listed
     const stream = METRICS.find((metric) => metric.endpoint === endpoint)
     // Later versions of the service can have more endpoints.
-    if (stream === undefined || !(copy.state.scope?.endpoints?.includes(endpoint) ?? true)) continue
-    const day = dayKey(listed)
-    const differences = describeDifferences(stored.get(day), listed, stream)
-    stored.delete(day)
-    if (differences === '') continue
-    const cause = changedAt > (copy.state.token ?? '') ? ' It changed after the sync.' : ''
-    yield { path: pathOf(endpoint, date), date, message: `${endpoint} ${date}: ${differences}.${cause}` }
+    if (stream === undefined || !(state.scope?.endpoints?.includes(endpoint) ?? true)) continue
+    const cause = changedAt > (state.token ?? '') ? ' It changed after the sync.' : ''
+    if (trusted.has(`${endpoint}/${monthOf(date)}`)) {
+      if (isNeeded(state, listed)) yield different(endpoint, date, `it is not the listed day.${cause}`)
+      continue
+    }
+    const differences = describeDifferences(read.get(dayKey(listed)), listed, stream)
+    read.delete(dayKey(listed))
+    if (differences !== '') yield different(endpoint, date, `${differences}.${cause}`)
   }
-  for (const [day, { rows }] of stored) {
+  for (const [day, { rows }] of read) {
     const [endpoint = '', date = ''] = day.split('/')
-    if (date < fromDate) continue
-    const message = `${endpoint} ${date}: rows ${rows} instead of 0.`
-    yield { path: pathOf(endpoint, date), date, message }
+    if (date >= fromDate) yield different(endpoint, date, `rows ${rows} instead of 0.`)
   }
 }
 
 type MonthFile = {
   readonly path: string
-  readonly file: string
+  readonly name: string
   readonly brandId: string
   readonly content: MonthState
+  readonly full: boolean
 }
 
+type FileContent = { readonly rows: number; readonly isIntact: boolean; readonly problem?: string }
+
 /** Adds the rows of a file to the sums of their days. Returns what is wrong with the file, if anything. */
-async function addFile(
-  stored: SumsByDay,
-  { path, file, brandId, content }: MonthFile,
-): Promise<{ rows: number; problem?: string }> {
-  if (!existsSync(path)) return { rows: 0, problem: 'The file is missing.' }
+async function readFile(
+  read: SumsByDay,
+  { path, name, brandId, content, full }: MonthFile,
+): Promise<FileContent> {
+  if (!existsSync(path)) return { rows: 0, isIntact: false, problem: 'The file is missing.' }
+  if (!(await lstat(path)).isFile()) return { rows: 0, isIntact: false, problem: 'It is no file.' }
   const isIntact = (await sha256(path)) === content.sha256
-  const [endpoint, month] = file.split('/')
+  if (isIntact && !full) return { rows: 0, isIntact }
+  const [endpoint, month] = name.split('/')
   const stream = METRICS.find((metric) => metric.endpoint === endpoint)
-  if (stream === undefined) return { rows: 0, problem: `This version does not know ${endpoint}.` }
+  if (stream === undefined) return { rows: 0, isIntact, problem: `This version does not know ${endpoint}.` }
   let rows = 0
   let hasForeign = false
   try {
+    if (!(await hasColumns(path, stream.columns)))
+      return { rows, isIntact, problem: 'The file has other columns than sync writes.' }
     for await (const row of readParquet(path, stream.columns)) {
       const date = String(row.date)
       if (row.brand_id !== brandId || monthOf(date) !== month) hasForeign = true
-      else addRow(stored, stream, row)
+      else addRow(read, stream, row)
       rows += 1
     }
   } catch (error) {
-    return { rows, problem: `The file cannot be read. ${error instanceof Error ? error.message : error}.` }
+    const reason = error instanceof Error ? error.message : error
+    return { rows, isIntact, problem: `The file cannot be read. ${reason}.` }
   }
-  if (hasForeign) return { rows, problem: 'The file has rows of another brand or month.' }
-  return isIntact ? { rows } : { rows, problem: 'The file is not the one that sync wrote.' }
+  if (hasForeign) return { rows, isIntact, problem: 'The file has rows of another brand or month.' }
+  return isIntact
+    ? { rows, isIntact }
+    : { rows, isIntact, problem: 'The file is not the one that sync wrote.' }
 }

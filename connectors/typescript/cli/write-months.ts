@@ -5,7 +5,7 @@ import { monthOf } from './days.ts'
 import { CommandError } from './errors.ts'
 import { replaceFile } from './folder.ts'
 import { mergeMonth, type Part, type SortedRows, sortedRows } from './month.ts'
-import { type Row, readParquet, writeParquet } from './parquet.ts'
+import { type Row, readParquet, schemaName, writeParquet } from './parquet.ts'
 import { type BrandCopy, describeFile, monthPath, writeState } from './state.ts'
 import type { Stream } from './streams.ts'
 import type { Sync } from './sync.ts'
@@ -66,6 +66,7 @@ async function writeMonth(
       ...(await describeFile(path)),
       from: changes.fromDate,
       through: changes.token ?? '',
+      schema: schemaName(columns),
     }
   const isFetched = ({ date }: ChangedDay) => parts.some(({ from, to }) => from <= date && date <= to)
   const fetched = changes.days.filter((day) => day.endpoint === endpoint && isFetched(day))

@@ -76,7 +76,7 @@ async function writeCopy(name: string): Promise<string> {
     const stream = METRICS.find(({ endpoint }) => file.startsWith(`${endpoint}/`))
     await writeRows(monthPath(brand, file), stream?.columns ?? [], rows)
   }
-  const month = { sha256: '', size: 0, mtimeMs: 0, from: '2026-10-01', through: '' }
+  const month = { sha256: '', size: 0, mtimeMs: 0, from: '2026-10-01', through: '', schema: '' }
   const files = Object.fromEntries(Object.keys(FILES).map((file) => [file, month]))
   const state = { token: '2026-11-02T10:31:44.123456Z', fromDate: '2026-10-01', files, unproven: {} }
   await writeState({ ...brand, state })

@@ -70,7 +70,7 @@ test('never sends more requests than one window over all days', () => {
   )
 })
 
-const file = { sha256: '', size: 0, mtimeMs: 0, from: '2026-10-03', through: '5' }
+const file = { sha256: '', size: 0, mtimeMs: 0, from: '2026-10-03', through: '5', schema: '' }
 const listed = { brandId: META.brandId, endpoint: 'visibility', totals: {}, digest: '' }
 const unproven = { ...listed, date: '2026-10-07', rows: 1, changedAt: '5' }
 const STATE = {

@@ -26,7 +26,7 @@ test.for<[string, (path: string) => Promise<void>, boolean]>([
   const path = monthPath(brand, FILE)
   await mkdir(dirname(path), { recursive: true })
   await writeFile(path, 'old')
-  const file = { ...(await describeFile(path)), from: '2026-10-01', through: '1' }
+  const file = { ...(await describeFile(path)), from: '2026-10-01', through: '1', schema: '' }
   const state = { token: '1', fromDate: '2026-10-01', files: { [FILE]: file }, unproven: {} }
   await writeState({ ...brand, state })
   await happen(path)

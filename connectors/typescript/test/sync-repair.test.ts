@@ -1,0 +1,240 @@
+import {
+  cp,
+  mkdir,
+  mkdtemp,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  writeFile,
+} from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { startHttpProxy } from '../../../test/faults/http-proxy.ts'
+import { answer, brand, database, prompt, refresh } from '../../../test/fixtures/rows.ts'
+import { answeredDays, type Scene } from '../../../test/fixtures/scene.ts'
+import { createApi } from '../cli/api.ts'
+import { createProgress } from '../cli/progress.ts'
+import { repair } from '../cli/repair.ts'
+import { describeFile } from '../cli/state.ts'
+import { sync } from '../cli/sync.ts'
+import { verify } from '../cli/verify.ts'
+import { duckdb, expectExact } from './parquet-copy.ts'
+
+// What happens to a copy behind the command's back: verify --full finds it, verify --repair undoes it.
+
+const db = database()
+const folder = await mkdtemp(join(tmpdir(), 'sync-repair-'))
+const original = join(folder, 'original')
+const progress = createProgress({ quiet: true })
+const { url, close } = await startHttpProxy(inject('serviceUrl'), () => null)
+let its: Scene
+let other: string
+
+const jobOf = (copy: string) => ({
+  api: createApi({ url, key: its.key }, progress),
+  folder: copy,
+  fromDate: undefined,
+  progress,
+})
+
+beforeAll(async () => {
+  its = await answeredDays(db, { first: '2026-09-29', days: 5 })
+  await its.say('2026-10-02T00:00:00Z', {
+    mentions: ['Acme'],
+    citations: [{ url: 'https://a.example/', domain: 'a.example', owned: true }],
+  })
+  other = await brand(db, its.org, { name: 'Other' })
+  const ofOther = await prompt(db, other)
+  await answer(db, { ...its, prompt: ofOther, at: '2026-10-01T00:00:00Z', mentions: ['Other'] })
+  await refresh(db)
+  await sync(jobOf(original), undefined)
+})
+
+afterAll(async () => {
+  await close()
+  await rm(folder, { recursive: true })
+})
+
+const monthFile = (copy: string, endpoint: string, month = '2026-10', brandId = its.brandId): string =>
+  join(copy, `endpoint=${endpoint}`, `brand=${brandId}`, `month=${month}.parquet`)
+
+const statePath = (copy: string, brandId = its.brandId): string => join(copy, '_state', `${brandId}.json`)
+
+type State = {
+  token: string | null
+  fromDate: string
+  files: Record<string, Record<string, unknown>>
+}
+
+async function changeState(copy: string, change: (state: State) => unknown): Promise<void> {
+  const state: State = JSON.parse(await readFile(statePath(copy), 'utf8'))
+  change(state)
+  await writeFile(statePath(copy), JSON.stringify(state))
+}
+
+/** Writes the rows of a query in the place of a file, whose rows are the table `rows`, and stores its hash as sync would. */
+async function rewrite(copy: string, endpoint: string, query: string): Promise<void> {
+  const file = monthFile(copy, endpoint)
+  const rows = `select * exclude (endpoint, brand) from '${file}'`
+  await duckdb(`create table rows as ${rows}; copy (${query}) to '${file}.new' (format parquet)`)
+  await rename(`${file}.new`, file)
+  const known = await describeFile(file)
+  await changeState(copy, ({ files }) => Object.assign(files[`${endpoint}/2026-10`] ?? {}, known))
+}
+
+type Tamper = (copy: string) => Promise<unknown>
+
+const rows =
+  (endpoint: string, query: string): Tamper =>
+  (copy) =>
+    rewrite(copy, endpoint, query)
+
+const replaced = (endpoint: string, ...values: string[]): Tamper =>
+  rows(endpoint, `select * replace (${values.join(', ')}) from rows`)
+
+const bytes =
+  (change: (path: string) => Promise<unknown>): Tamper =>
+  (copy) =>
+    change(monthFile(copy, 'visibility'))
+
+const state =
+  (change: (state: State) => unknown): Tamper =>
+  (copy) =>
+    changeState(copy, change)
+
+const swap = async (left: string, right: string) => {
+  await rename(left, `${left}.aside`)
+  await rename(right, left)
+  await rename(`${left}.aside`, right)
+}
+
+const FIRST_DAY = "date = '2026-10-01'"
+
+const TAMPERINGS: Readonly<Record<string, Tamper>> = {
+  'a file is emptied': bytes((path) => truncate(path, 0)),
+  'a file is cut': bytes((path) => truncate(path, 100)),
+  'a file is one byte shorter': bytes(async (path) => truncate(path, (await stat(path)).size - 1)),
+  'a file is longer': bytes(async (path) =>
+    writeFile(path, Buffer.concat([await readFile(path), Buffer.from('x')])),
+  ),
+  'a file has another byte': bytes(async (path) => {
+    const content = await readFile(path)
+    content[20] = (content[20] ?? 0) ^ 1
+    await writeFile(path, content)
+  }),
+  'a file is text': bytes((path) => writeFile(path, 'date,market\n')),
+  'a file is deleted': bytes((path) => rm(path)),
+  'a file is a folder': bytes(async (path) => {
+    await rm(path)
+    await mkdir(path)
+  }),
+  'a folder of files is deleted': (copy) => rm(dirname(monthFile(copy, 'visibility')), { recursive: true }),
+  'a file is a link to another file': bytes(async (path) => {
+    await rename(path, `${path}.target`)
+    await symlink(`${path}.target`, path)
+  }),
+  'a row is deleted': rows('visibility', `from rows where not (${FIRST_DAY})`),
+  'all rows are deleted': rows('visibility', 'from rows limit 0'),
+  'a row is there twice': rows('visibility', `from rows union all from rows where ${FIRST_DAY}`),
+  'all rows are there three times': rows('visibility', 'from rows union all from rows union all from rows'),
+  'a row of a new day is added': rows(
+    'visibility',
+    `from rows union all select * replace (date '2026-10-30' as date) from rows where ${FIRST_DAY}`,
+  ),
+  'a count is another': replaced('visibility', 'visible_count + 1 as visible_count'),
+  'a count is negative': replaced('visibility', '-visible_count as visible_count'),
+  'a count is null': replaced('visibility', 'null::bigint as total_prompts'),
+  'two counts of a row are exchanged': replaced(
+    'recommended-rate',
+    'judged_answers + recommended_rate::bigint as judged_answers',
+    'recommended_rate - recommended_rate::bigint as recommended_rate',
+  ),
+  'values of two rows are exchanged': replaced('recommended-rate', 'not is_brand as is_brand'),
+  'a rate is another': replaced('visibility', 'visibility_rate + 0.0001 as visibility_rate'),
+  'a weight is another': replaced('sentiment', 'positive_weight + 0.0001 as positive_weight'),
+  'a score is null': replaced('sentiment', 'null::double as sentiment_score'),
+  'a flag is another': replaced('citations', 'not is_owned as is_owned'),
+  'a URL is another': replaced('citations', "url || '?' as url"),
+  'a URL has other letters': replaced('citation-share', 'upper(url) as url'),
+  'an entity is renamed': replaced('competitors', "'Renamed' as competitor_name"),
+  'a name has a space at its end': replaced('competitors', "competitor_name || ' ' as competitor_name"),
+  'a market is another': replaced('visibility', "market || '!' as market"),
+  'an identifier is another': replaced('visibility', 'uuid()::text as market_id'),
+  'a null is an empty text': replaced('citations', "coalesce(domain, '') as domain"),
+  'an empty text is null': replaced('visibility', 'null::varchar as provider'),
+  'days are shifted': replaced('visibility', '(date + 1)::date as date'),
+  'rows are of another brand': replaced('visibility', 'uuid()::text as brand_id'),
+  'a column is dropped': rows('visibility', 'select * exclude (market) from rows'),
+  'a column is added': rows('visibility', 'select *, 1 as extra from rows'),
+  'a column is renamed': rows('visibility', 'select * rename (market as region) from rows'),
+  'columns have another order': rows(
+    'visibility',
+    'select visible_count, * exclude (visible_count) from rows',
+  ),
+  'a count is a floating-point number': replaced('visibility', 'visible_count::double as visible_count'),
+  'a count is a text': replaced('visibility', 'visible_count::varchar as visible_count'),
+  'a date is a text': replaced('visibility', 'date::varchar as date'),
+  'a date is a timestamp': replaced('visibility', 'date::timestamp as date'),
+  'a rate is a decimal': replaced('visibility', 'visibility_rate::decimal(7, 4) as visibility_rate'),
+  'there is a file of another month': (copy) =>
+    cp(monthFile(copy, 'visibility'), monthFile(copy, 'visibility', '2026-12')),
+  'there is a file in capitals': (copy) =>
+    cp(monthFile(copy, 'visibility'), monthFile(copy, 'visibility').replace('.parquet', '.PARQUET')),
+  'there is a file of an unknown brand': (copy) =>
+    cp(monthFile(copy, 'visibility'), monthFile(copy, 'visibility', '2026-10', 'unknown')),
+  'there is a file in the folder': (copy) => cp(monthFile(copy, 'visibility'), join(copy, 'extra.parquet')),
+  'two months are exchanged': (copy) =>
+    swap(monthFile(copy, 'visibility'), monthFile(copy, 'visibility', '2026-09')),
+  'two brands are exchanged': (copy) =>
+    swap(monthFile(copy, 'visibility'), monthFile(copy, 'visibility', '2026-10', other)),
+  'two endpoints are exchanged': (copy) =>
+    swap(monthFile(copy, 'citations'), monthFile(copy, 'citation-share')),
+  'the file of another brand is copied': (copy) =>
+    cp(monthFile(copy, 'visibility', '2026-10', other), monthFile(copy, 'visibility')),
+  'the brands are deleted': (copy) => rm(join(copy, 'endpoint=brands', 'brands.parquet')),
+  'the brands are others': (copy) =>
+    cp(monthFile(copy, 'visibility'), join(copy, 'endpoint=brands', 'brands.parquet')),
+  'the state has a token of the future': state((it) => {
+    it.token = '9999-01-01T00:00:00.000000Z'
+  }),
+  'the state has another hash': state(({ files }) => {
+    Object.assign(files['visibility/2026-10'] ?? {}, { sha256: '0'.repeat(64) })
+  }),
+  'the state lacks a file': state(({ files }) => {
+    delete files['visibility/2026-10']
+  }),
+  'the state has a file that is not there': state(({ files }) => {
+    files['visibility/2026-08'] = files['visibility/2026-10'] ?? {}
+  }),
+  'the state is deleted': (copy) => rm(statePath(copy)),
+  'the state is that of another brand': (copy) => cp(statePath(copy, other), statePath(copy)),
+  'the state begins later, without a row that it had': async (copy) => {
+    await rewrite(copy, 'visibility', `from rows where not (${FIRST_DAY})`)
+    await changeState(copy, (it) => {
+      it.fromDate = '2026-10-02'
+    })
+  },
+}
+
+test('there are enough kinds', () => expect(Object.keys(TAMPERINGS).length).toBeGreaterThanOrEqual(50))
+
+async function differences(copy: string): Promise<unknown[]> {
+  const found: unknown[] = []
+  for await (const difference of verify({ ...jobOf(copy), full: true })) found.push(difference)
+  return found
+}
+
+test.for(Object.entries(TAMPERINGS))('%s', async ([name, tamper]) => {
+  const copy = join(folder, name.replaceAll(' ', '-'))
+  await cp(original, copy, { recursive: true, preserveTimestamps: true })
+  expect(await differences(copy)).toEqual([])
+  await tamper(copy)
+  expect(await differences(copy)).not.toEqual([])
+  await repair({ ...jobOf(copy), full: true })
+  expect(await differences(copy)).toEqual([])
+  await expectExact(expect, { db, copy, brandId: its.brandId })
+})
