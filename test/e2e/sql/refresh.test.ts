@@ -79,7 +79,7 @@ describe('the refresh', () => {
     const id = await brandWith({ days: [11, 25, 10] })
     await keepVisibility()
     await db.query(
-      `update daily.refresh_queue set added_at = now() - interval '1 hour' where date = '2026-09-25'`,
+      `update daily.refresh_queue set as_of = now() - interval '1 hour' where date = '2026-09-25'`,
     )
     for (const days of [['25'], ['10', '25'], ['10', '11', '25']]) {
       await turn(null)
@@ -90,9 +90,9 @@ describe('the refresh', () => {
   test('begins with the metric of a brand that has waited longest', async () => {
     await brandWith({ days: [10] })
     await resolve()
-    await db.query(`update daily.refresh_queue set added_at = now()`)
+    await db.query(`update daily.refresh_queue set as_of = now()`)
     await db.query(
-      `update daily.refresh_queue set added_at = now() - interval '1 hour' where metric = 'sentiment'`,
+      `update daily.refresh_queue set as_of = now() - interval '1 hour' where metric = 'sentiment'`,
     )
     await turn(null)
     const { rowCount } = await db.query(`select from daily.refresh_queue where metric = 'sentiment'`)
