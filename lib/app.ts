@@ -19,7 +19,7 @@ export type AppEnv = {
     clock: () => Date
     /** The request's time. */
     now: Date
-    /** What is left after this request; null while the counter is away. */
+    /** What is left after this request; null while Redis is unavailable. */
     budget: Budget | null
     consume: Consume
   }

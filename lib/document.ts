@@ -8,7 +8,7 @@ type Description = { readonly externalDocs: { readonly url: string } }
 export function document({ path, description }: { path: string; description: Description }): App {
   return endpoint({
     path,
-    budget: { order: 'first' },
+    rateLimit: { order: 'first' },
     handler: async ({ req }) => {
       // OpenAPI tools reject a relative URL here, and a service can have several hosts.
       const url = new URL(description.externalDocs.url, req.url).href

@@ -10,23 +10,22 @@ import {
   send,
 } from './app.ts'
 import { parseEnv } from './env.ts'
-import { type RateLimit, rateLimit } from './rate-limit.ts'
+import { type RateLimitOptions, rateLimit } from './rate-limit.ts'
 
 export type Endpoint = {
   /** Path below {@link BASE}. */
   readonly path: string
-  /** How a request consumes the rate budget. */
-  readonly budget?: RateLimit
+  readonly rateLimit?: RateLimitOptions
   /** Runs the remaining checks and returns the result; throws `HttpError`. */
   readonly handler: (context: RequestContext) => Promise<Result>
 }
 
 /** Returns the app of one endpoint: GET and HEAD at its path, 405 for other methods, 404 elsewhere. */
-export function endpoint({ path, budget, handler }: Endpoint): App {
+export function endpoint({ path, rateLimit: options, handler }: Endpoint): App {
   const app = createApp()
   const route = BASE + path
   app.use(route, nameEndpoint(path))
-  app.get(route, prepareContext, rateLimit(budget))
+  app.get(route, prepareContext, rateLimit(options))
   app.get(route, async (context) => send(context, await handler(context).catch(throwError)))
   app.all(route, methodNotAllowed)
   return app

@@ -32,5 +32,5 @@ export function health({ path }: { path: string }): App {
     }
   }
   // First: a client without requests left must not reach the database.
-  return endpoint({ path, budget: { order: 'first', timeoutMs: TIMEOUT.counterMs }, handler })
+  return endpoint({ path, rateLimit: { order: 'first', timeoutMs: TIMEOUT.counterMs }, handler })
 }

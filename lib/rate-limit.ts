@@ -14,9 +14,9 @@ import { type RequestLog, timed } from './request-log.ts'
  * A client's token bucket, over all endpoints (docs/specification.md, Rate limit). It holds `requests`. Every
  * `refill.seconds` it receives `refill.requests`, so an empty one is full after `seconds`.
  */
-export const BUDGET = { requests: 100, seconds: 60, refill: { requests: 20, seconds: 12 } } as const
+export const RATE_LIMIT = { requests: 100, seconds: 60, refill: { requests: 20, seconds: 12 } } as const
 
-/** What the counter answered: whether the request passes, how many are left, and the seconds until the next refill. */
+/** What a client has left: whether the request passes, how many remain, and the seconds until the next refill. */
 export type Budget = { readonly allowed: boolean; readonly remaining: number; readonly refillSeconds: number }
 
 /** What to count. */
@@ -32,15 +32,15 @@ export type Consumption = {
 /** Consumes further requests of the same client: those of a file. */
 export type Consume = (requests: number) => Promise<Budget | null>
 
-export type RateLimit = {
+export type RateLimitOptions = {
   /** Whether the handler runs while Redis counts, or after it. */
   readonly order?: 'concurrent' | 'first'
-  /** Milliseconds to wait for Redis. Then the request is served without a budget: a slow counter must not fail an export. */
+  /** Milliseconds to wait for Redis. Then the request is served uncounted: a slow Redis must not fail an export. */
   readonly timeoutMs?: number
 }
 
 /**
- * Clients that this isolate saw over their budget. It decides nothing: for these the counter is asked before the
+ * Clients that this isolate saw over their budget. It decides nothing: for these Redis is asked before the
  * database instead of next to it.
  */
 const { isBlocked, blockUntil } = createBlocklist(10_000)
@@ -49,7 +49,7 @@ const { isBlocked, blockUntil } = createBlocklist(10_000)
  * Consumes one request of the client's budget and answers 429 when none is left. The handler runs at the same time, as
  * both wait for a server, unless `order` is `first` or the client is known to be over its budget.
  */
-export function rateLimit({ order = 'concurrent', timeoutMs = 5000 }: RateLimit = {}): Middleware {
+export function rateLimit({ order = 'concurrent', timeoutMs = 5000 }: RateLimitOptions = {}): Middleware {
   const limiterOf = createLimiter(timeoutMs)
   return async (context, next) => {
     const { env, clock, now, log } = context.var
@@ -81,7 +81,7 @@ export async function consume({ key, limiter, now, log, requests = 1 }: Consumpt
       limiter.limit(key, { rate: requests }),
     )
     if (reason === 'timeout') return logFailure(log, reason)
-    if (limit !== BUDGET.requests || !Number.isInteger(remaining)) return logFailure(log, 'TypeError')
+    if (limit !== RATE_LIMIT.requests || !Number.isInteger(remaining)) return logFailure(log, 'TypeError')
     return toBudget({ success, remaining, reset }, now)
   } catch (error) {
     return logFailure(log, error instanceof Error ? error.name : typeof error)
@@ -98,12 +98,12 @@ type Count = { readonly success: boolean; readonly remaining: number; readonly r
 const toBudget = ({ success, remaining, reset }: Count, now: Date): Budget => ({
   allowed: success,
   remaining: Math.max(0, remaining),
-  refillSeconds: Math.min(BUDGET.refill.seconds, Math.max(1, Math.ceil((reset - now.getTime()) / 1000))),
+  refillSeconds: Math.min(RATE_LIMIT.refill.seconds, Math.max(1, Math.ceil((reset - now.getTime()) / 1000))),
 })
 
 /** Returns the `RateLimit` headers (IETF draft, structured fields). */
 function budgetHeaders(budget: Budget | null): Record<string, string> {
-  const policy = { 'RateLimit-Policy': `"default";q=${BUDGET.requests};w=${BUDGET.seconds}` }
+  const policy = { 'RateLimit-Policy': `"default";q=${RATE_LIMIT.requests};w=${RATE_LIMIT.seconds}` }
   if (budget === null) return policy
   return { ...policy, RateLimit: `"default";r=${budget.remaining};t=${budget.refillSeconds}` }
 }
@@ -124,7 +124,11 @@ export const createLimiter = (timeoutMs: number): ((env: Env) => Ratelimit) =>
           // A retried script whose first answer was lost would count twice.
           retry: { retries: 0 },
         }),
-        limiter: Ratelimit.tokenBucket(BUDGET.refill.requests, `${BUDGET.refill.seconds} s`, BUDGET.requests),
+        limiter: Ratelimit.tokenBucket(
+          RATE_LIMIT.refill.requests,
+          `${RATE_LIMIT.refill.seconds} s`,
+          RATE_LIMIT.requests,
+        ),
         prefix: 'export-api',
         ephemeralCache: false,
         timeout: timeoutMs,

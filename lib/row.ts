@@ -33,14 +33,14 @@ const ESCAPED_MARK = `${MARK.text}D`
 /** As a regular expression: replaceAll takes ten times the memory for a text of many marks. */
 const ESCAPED_MARKS = new RegExp(ESCAPED_MARK, 'g')
 
-/** Column of a result that holds a field's cells. */
-const columnOf = (name: string): string => `cells_${name}`
+/** Name of the column of a result that holds a field's cells. */
+const columnName = (name: string): string => `cells_${name}`
 
 /** The fields of a row. */
 export const fieldNames = (row: RowSchema): string[] => Object.keys(row.shape)
 
 /** The columns of {@link aggregateColumns}. */
-export const columnNames = (row: RowSchema): string[] => fieldNames(row).map(columnOf)
+export const columnNames = (row: RowSchema): string[] => fieldNames(row).map(columnName)
 
 /**
  * SQL that collects each field of the rows of `page` into one text, in their order. Fields of `key` are collected from an
@@ -50,7 +50,7 @@ export function aggregateColumns(row: RowSchema, key: readonly string[] = []): S
   return fieldsOf(row).map((field) => {
     const { name, holdsCommas, isQuoted, isNullable } = field
     const cell = sql`page.${sql.identifier(name)}`
-    const alias = sql.identifier(columnOf(name))
+    const alias = sql.identifier(columnName(name))
     if (key.includes(name) && !holdsCommas) return sql`array_to_string(array_agg(${cell}), ',') as ${alias}`
     // Free text may hold any character. The members of objects are named after fields, and are numbers.
     const text =
@@ -63,10 +63,10 @@ export function aggregateColumns(row: RowSchema, key: readonly string[] = []): S
 /** SQL of the columns of `page`, with their first `sent.found` cells only. */
 export function firstCells(row: RowSchema): SQL[] {
   return fieldsOf(row).map((field) => {
-    const cells = sql`page.${sql.identifier(columnOf(field.name))}`
+    const cells = sql`page.${sql.identifier(columnName(field.name))}`
     const separator = separatorOf(field)
     const first = sql`array_to_string((string_to_array(${cells}, ${separator}))[:sent.found], ${separator})`
-    return sql`case when sent.found = page.found then ${cells} else ${first} end as ${sql.identifier(columnOf(field.name))}`
+    return sql`case when sent.found = page.found then ${cells} else ${first} end as ${sql.identifier(columnName(field.name))}`
   })
 }
 
@@ -97,7 +97,7 @@ export function columnReader(row: RowSchema): (result: Row, count: number) => re
   return (result, count) =>
     fields.map((field) => {
       const { name, isQuoted } = field
-      const text = result[columnOf(name)] ?? null
+      const text = result[columnName(name)] ?? null
       const column = text === null ? { cells: [], isPlain: true } : split(field, text)
       if (column.cells.length !== count) throw new TypeError(`Expected ${count} cells of ${name}`)
       return { name, isQuoted, ...column }

@@ -1,13 +1,13 @@
 import { html } from 'hono/html'
 import { PLANS } from '../lib/access/plans.ts'
 import { PAGE_SIZE } from '../lib/page/statements.ts'
-import { BUDGET } from '../lib/rate-limit.ts'
+import { RATE_LIMIT } from '../lib/rate-limit.ts'
 import { DEFAULT_DAYS } from '../lib/window.ts'
 import { type Html, prose } from './prose.ts'
 
 /** The limits of the service, from the constants that enforce them. */
 export const LIMITS: Readonly<Record<string, string>> = {
-  'Rate limit': `${BUDGET.requests} requests, refilled by ${BUDGET.refill.requests} every ${BUDGET.refill.seconds} seconds, across all endpoints. The limit applies to each session cookie or \`Authorization\` header. A client that sends only its key is identified by its IP address and \`User-Agent\` together: the key does not count.`,
+  'Rate limit': `${RATE_LIMIT.requests} requests, refilled by ${RATE_LIMIT.refill.requests} every ${RATE_LIMIT.refill.seconds} seconds, across all endpoints. The limit applies to each session cookie or \`Authorization\` header. A client that sends only its key is identified by its IP address and \`User-Agent\` together: the key does not count.`,
   'Page size': `up to ${PAGE_SIZE} rows`,
   'Default window of a metric': `from ${DEFAULT_DAYS} days before today until now`,
 }

@@ -51,7 +51,7 @@ export type Migration = {
 type SqlFile = { readonly name: string; readonly text: string; readonly sha256: string }
 
 /**
- * Migrates a database to the current schema, in one transaction: applies the migrations that it does not have, then
+ * Migrates a database to the current schema, in one transaction: applies the migrations that it does not have, and
  * every file of `drizzle/sql` if any of them or the schema changed, then stores `rowSchemas` and installs `statements`.
  * Concurrent calls run one after the other, and refreshes wait. Throws {@link SchemaConflictError}, and {@link UsageError}
  * when an applied migration was edited since.

@@ -34,7 +34,7 @@ export async function installPreparedStatements(
 }
 
 // plpgsql keeps the plan of a statement between calls. Dates become text inside, whatever format the database has.
-// Compiling a statement takes longer than running it.
+// JIT is off: compiling a statement takes longer than running it.
 const definition = (statement: StatementFunction): string => `
   create or replace function ${STATEMENTS}."${statement.name}"(${parametersOf(statement)})
   returns table (${statement.columns.map((name) => `"${name}" text`).join(', ')})

@@ -2,7 +2,7 @@ import type { ClientBase } from 'pg'
 import { sqlState } from './sql-state.ts'
 
 /** How long one call computes, as a Postgres interval. The way to the database then hardly counts. */
-const BUDGET = '2 s'
+const DURATION = '2 s'
 
 /** The most days of one metric that one statement computes. */
 const MAX_DAYS = 30
@@ -52,7 +52,7 @@ export async function refresh({
 }: RefreshOptions): Promise<Start> {
   const [first] = lanes
   if (first === undefined) throw new TypeError('A refresh needs a lane')
-  // Starts at a random brand: a brand whose days take too long then does not end every run before the others.
+  // Starts after a random brand: a brand whose days take too long then does not end every run before the others.
   const start = await first(
     `select started.untracked, (select brand_id::text from daily.queued_brands order by random() limit 1) as after
      from daily.start_refresh($1::boolean) as started`,
@@ -76,7 +76,7 @@ async function refreshLane(
     const step = await run(
       `select brand_id::text, processed::text, done::text, failure::text
        from daily.refresh($1::uuid, $2::interval, $3::integer)`,
-      [after, BUDGET, String(days)],
+      [after, DURATION, String(days)],
     ).catch((error) => {
       if (days === 1) throw error
       // So many days may take too long.

@@ -56,7 +56,7 @@ CREATE TABLE "daily"."refresh_queue" (
 	"brand_id" uuid NOT NULL,
 	"metric" text NOT NULL,
 	"date" date NOT NULL,
-	"added_at" timestamp with time zone NOT NULL,
+	"as_of" timestamp with time zone NOT NULL,
 	"batch" bigint NOT NULL,
 	"attempts" integer DEFAULT 0 NOT NULL,
 	"retry_at" timestamp with time zone,

@@ -8,8 +8,8 @@ export const refreshQueue = daily.table(
     brand_id: uuid().notNull(),
     metric: text().notNull(),
     date: date().notNull(),
-    /** All changes of this day that were committed before are in the stored rows. */
-    added_at: timestamp({ withTimezone: true }).notNull(),
+    /** All changes of this day that were committed before are in the stored rows: the start of an earlier resolve. */
+    as_of: timestamp({ withTimezone: true }).notNull(),
     /** The last batch of the log that named this day (`daily.progress`). */
     batch: bigint({ mode: 'number' }).notNull(),
     /** How often the day could not be computed since it last changed. */

@@ -55,10 +55,10 @@ create or replace function daily.plan_turn(of_brands uuid[], max_days integer)
 returns table (metric text, brands uuid[], dates date[], batch bigint, as_of timestamptz)
 language sql stable set search_path = pg_catalog, pg_temp as $function$
   with entry as (
-    select *, row_number() over (partition by brand_id, metric order by added_at, date) as place
+    select *, row_number() over (partition by brand_id, metric order by as_of, date) as place
     from daily.due where brand_id = any (of_brands)
   ), share as (
-    select brand_id, metric, array_agg(date order by date) as dates, min(added_at) as added_at
+    select brand_id, metric, array_agg(date order by date) as dates, min(as_of) as as_of
     from entry where place <= max_days group by brand_id, metric
   ), numbered as (
     select *, (row_number() over (partition by metric, dates order by brand_id) - 1)
@@ -68,7 +68,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $function$
   select metric, array_agg(brand_id order by brand_id) as brands, dates, progress.batch, progress.as_of
   from numbered cross join daily.progress
   group by metric, dates, number, progress.batch, progress.as_of
-  order by (array_agg(brand_id order by brand_id))[1], min(added_at), metric
+  order by (array_agg(brand_id order by brand_id))[1], min(numbered.as_of), metric
 $function$;
 
 -- Computes a statement of plan_turn; if that fails, day by day. Returns one object per attempt: metric, brands, dates, and
@@ -109,7 +109,8 @@ $function$;
 
 -- Ends a call: removes the computed days from the queue, records errors, and lists the days that changed. A day that a later
 -- batch of the log named stays in the queue, since it may have been computed without that change. Locks days in the order
--- of their key and then brands, as daily.resolve does. Lists the changes last (daily.list_changes).
+-- of their key, as daily.resolve does, then updates brands, which the call locked when it chose them. Lists the changes
+-- last (daily.list_changes).
 create or replace function daily.finish(outcomes jsonb[]) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $function$
 begin
@@ -120,7 +121,7 @@ begin
   using daily.attempted(outcomes) as day
   on entry.brand_id = day.brand_id and entry.metric = day.metric and entry.date = day.date
   when matched and code is null and entry.batch <= day.batch then delete
-  when matched and code is null then update set added_at = day.as_of
+  when matched and code is null then update set as_of = day.as_of
   when matched and entry.batch <= day.batch then update set
     attempts = attempts + 1,
     retry_at = clock_timestamp() + least(interval '1 minute' * 2 ^ least(attempts, 6), interval '1 hour'),
@@ -128,7 +129,7 @@ begin
 
   update daily.queued_brands
   set as_of = coalesce(
-    (select min(added_at) from daily.refresh_queue where refresh_queue.brand_id = queued_brands.brand_id), day.as_of)
+    (select min(as_of) from daily.refresh_queue where refresh_queue.brand_id = queued_brands.brand_id), day.as_of)
   from (select brand_id, min(as_of) as as_of from daily.attempted(outcomes) group by brand_id) as day
   where queued_brands.brand_id = day.brand_id;
 
@@ -138,7 +139,7 @@ begin
 end
 $function$;
 
--- Recomputes days of the queue for about the time of `budget`, of each brand once: those after `after`, in the order of
+-- Recomputes days of the queue for about as long as `duration`, of each brand once: those after `after`, in the order of
 -- their ids. So no brand waits for another's backlog. Run it in a transaction of its own: readers see a day before it or
 -- after it. Returns
 --   brand_id   where the next call continues; null means at the first brand
@@ -146,12 +147,12 @@ $function$;
 --   done       whether no day can be computed now
 --   failure    a day that could not be computed: its metric, brand_id, date, code and message
 create or replace function daily.refresh(
-  after uuid, budget interval, max_days integer,
+  after uuid, duration interval, max_days integer,
   out brand_id uuid, out processed integer, out done boolean, out failure jsonb
 )
 language plpgsql security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $function$
 declare
-  deadline timestamptz := clock_timestamp() + budget;
+  deadline timestamptz := clock_timestamp() + duration;
   brands uuid[];
   statement record;
   outcomes jsonb[] := '{}';

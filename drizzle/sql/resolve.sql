@@ -131,10 +131,11 @@ begin
     select metric, brand_id, date from whole join daily.refresh_queue on date >= first
   ),
 
-  -- No window can ask for a day outside of the calendar, which an application's tables may hold. Like a refresh
-  -- (daily.finish), this locks days in the order of their key and then brands, so neither can block the other forever.
+  -- No window can ask for a day outside of the calendar, which an application's tables may hold. Locks days
+  -- in the order of their key, as daily.finish does. Then waits for a brand only if daily.finish has updated it, which then
+  -- has locked all its days. So neither can block the other forever.
   queued as (
-    insert into daily.refresh_queue (brand_id, metric, date, added_at, batch)
+    insert into daily.refresh_queue (brand_id, metric, date, as_of, batch)
     select brand_id, metric, date, previous.as_of, previous.batch + 1
     from day
     where brand_id is not null and date between '0001-01-01' and '9999-12-31'

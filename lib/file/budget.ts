@@ -17,8 +17,8 @@ type FileBudget = {
 
 /**
  * Returns a function that consumes what a file of a number of rows costs in all: one request for each started page,
- * of which the file's own request is the first. It waits for refills of the budget. While the counter is away, it does
- * not wait: a slow counter must not fail an export.
+ * of which the file's own request is the first. It waits for refills of the budget. After Redis failed once, requests are
+ * counted in the background, one count at a time, until one succeeds: an unavailable Redis must not delay an export.
  */
 export function fileBudget({ consume, clock, budget }: FileBudget): (rows: number) => Promise<void> {
   /** What was left after a consumption, and the time (milliseconds since 1970) of the next refill. */
@@ -29,6 +29,9 @@ export function fileBudget({ consume, clock, budget }: FileBudget): (rows: numbe
 
   let consumed = 1
   let left = budget === null ? { requests: Number.POSITIVE_INFINITY, refill: 0 } : leftOf(budget)
+  let isAvailable = budget !== null
+  /** The count that was started last, until it ends. */
+  let counting: Promise<void> | null = null
 
   async function take(requests: number): Promise<void> {
     for (;;) {
@@ -36,6 +39,7 @@ export function fileBudget({ consume, clock, budget }: FileBudget): (rows: numbe
       // Asking first could leave less than the reserve to another request for a moment.
       if (left.requests < requests + RESERVE && wait > 0) await sleep(wait)
       const counted = await consume(requests)
+      isAvailable = counted !== null
       if (counted === null) return
       left = leftOf(counted)
       if (left.requests >= RESERVE) return
@@ -44,11 +48,20 @@ export function fileBudget({ consume, clock, budget }: FileBudget): (rows: numbe
     }
   }
 
+  async function count(requests: number): Promise<void> {
+    if (isAvailable) await counting
+    else if (counting !== null) return
+    counting = take(requests).finally(() => {
+      counting = null
+    })
+    if (isAvailable) await counting
+  }
+
   return async (rows) => {
     const cost = Math.ceil(rows / PAGE_SIZE)
     while (consumed < cost) {
       const requests = Math.min(STEP, cost - consumed)
-      await take(requests)
+      await count(requests)
       consumed += requests
     }
   }

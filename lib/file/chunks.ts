@@ -40,7 +40,10 @@ async function withRetries<Value>(work: () => Promise<Value>): Promise<Value> {
   return work()
 }
 
-/** Consumes what chunks cost: before they are read, as far as `total`, about how many rows there are, can tell. */
+/**
+ * Charges for each chunk before it is read, estimated from `total`, the approximate number of rows. Charges the rest
+ * after it is read.
+ */
 export async function* paid(
   chunks: AsyncIterable<Chunk>,
   { total, context }: { readonly total: number; readonly context: RequestContext },

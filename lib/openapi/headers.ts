@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { BUDGET } from '../rate-limit.ts'
+import { RATE_LIMIT } from '../rate-limit.ts'
 import { type Json, jsonSchema } from './json-schema.ts'
 
 const text = (description: string, example?: string): Json => ({
@@ -19,7 +19,7 @@ export const HEADERS: Record<string, Json> = {
   ),
   'RateLimit-Policy': text(
     'The rate limit: `q` requests. A client without requests left has all of them again after `w` seconds.',
-    `"default";q=${BUDGET.requests};w=${BUDGET.seconds}`,
+    `"default";q=${RATE_LIMIT.requests};w=${RATE_LIMIT.seconds}`,
   ),
   RateLimit: text(
     'The requests left (`r`), and the seconds until the next refill (`t`). Absent while the rate limiter is unavailable.',

@@ -1,6 +1,6 @@
 import { PAID_PLANS, PLANS } from '../access/plans.ts'
 import { PAGE_SIZE } from '../page/statements.ts'
-import { BUDGET } from '../rate-limit.ts'
+import { RATE_LIMIT } from '../rate-limit.ts'
 import { DEFAULT_DAYS } from '../window.ts'
 
 const lookbacks = PAID_PLANS.map((plan) => {
@@ -20,8 +20,8 @@ Metrics cover counted answers: answers without an error, to prompts that are not
 To compute a rate for a period, sum the counts, then divide. The average of daily rates is a different number.
 
 Dates are UTC days. Without \`fromDate\`, the window of a metric starts ${DEFAULT_DAYS} days before today. Your plan limits
-how far back a window reaches: ${lookbacks.join(', ')}. The rate limit is ${BUDGET.requests}
-requests, refilled by ${BUDGET.refill.requests} every ${BUDGET.refill.seconds} seconds, across all endpoints.
+how far back a window reaches: ${lookbacks.join(', ')}. The rate limit is ${RATE_LIMIT.requests}
+requests, refilled by ${RATE_LIMIT.refill.requests} every ${RATE_LIMIT.refill.seconds} seconds, across all endpoints.
 
 Late data and edits can change days you have already loaded, however old. \`/changes\` lists the days that changed since your
 last sync, and all days the first time. Request the listed days, and your copy stays exact. If you cannot store

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { logAll, refreshAll } from '../../drizzle/db/refresh.ts'
 import { tableOf } from '../fixtures/schema.ts'
 import { differences } from '../oracle/differences.ts'
-import { inexact, unlisted } from '../sync/compare-copy.ts'
+import { inexact, METRICS, unlisted } from '../sync/compare-copy.ts'
 import { type Copy, emptyCopy, pull, sync } from '../sync/copy.ts'
 import { storedGet } from '../sync/sql-client.ts'
 import { brand, CHANGES, id, uuid } from './changes.ts'
@@ -20,11 +20,12 @@ const REFERRING = [
   ...['answer_mentions', 'citations', 'sentiment_phrases', 'recommendations'],
 ]
 
+const STORED = METRICS.map(({ name }) => `daily.${name.replaceAll('-', '_')}`)
+
 /** Deletes all rows and empties the queue. */
 export const CLEARANCE = `
   truncate ${['organizations', 'models', 'markets', ...REFERRING].map(tableOf)} cascade;
-  truncate daily.change_log, daily.refresh_queue, daily.queued_brands, daily.visibility, daily.competitors, daily.citations, daily.citation_share,
-    daily.sentiment, daily.recommended_rate, daily.changes`
+  truncate daily.change_log, daily.refresh_queue, daily.queued_brands, daily.changes, ${STORED}`
 
 /** Rows to begin with, so that most steps find something. */
 export const BEGINNING = `
@@ -64,7 +65,7 @@ const OPERATIONS: Readonly<Record<string, (client: pg.Client, a: number, b: numb
   relist: (client, a, b) =>
     client.query(
       `select daily.relist(metric, ${brand(a)}, (now() at time zone 'UTC')::date - 2)
-       from daily.row_schemas order by metric limit ${1 + (b % 6)}`,
+       from daily.row_schemas order by metric limit ${1 + (b % METRICS.length)}`,
     ),
   // Days were listed while the clock was ahead.
   setClockBack: (client, a) =>

@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { fileBudget } from '../../lib/file/budget.ts'
+import { sleep } from '../../lib/file/sleep.ts'
 import type { Budget } from '../../lib/rate-limit.ts'
 
 beforeEach(() => void vi.useFakeTimers())
@@ -28,9 +29,9 @@ function bucket(tokens: number) {
 
 const clock = () => new Date()
 
-/** The budget of a file whose own request learnt nothing from the counter. */
+/** The budget of a file whose own request left a full bucket. */
 const budgetOf = ({ consume }: Pick<ReturnType<typeof bucket>, 'consume'>) =>
-  fileBudget({ consume, clock, budget: null })
+  fileBudget({ consume, clock, budget: { allowed: true, remaining: 100, refillSeconds: 12 } })
 
 /** Consumes for a number of rows, and returns the seconds that this took. */
 async function secondsFor(consumeFor: (rows: number) => Promise<void>, rows: number): Promise<number> {
@@ -109,6 +110,36 @@ test('waits again when other requests have consumed the refill', async () => {
   expect(its.state.tokens, '8 + 20 - 5').toBe(23)
 })
 
-test('does not wait while the counter is away', async () => {
-  await budgetOf({ consume: async () => null })(1_000_000)
+describe('while Redis is silent', () => {
+  /** A bucket whose counts wait 5 seconds for a silent Redis. */
+  function silentBucket(tokens: number) {
+    const its = bucket(tokens)
+    const redis = { isSilent: true, counts: 0 }
+    const consume = async (requests: number) => {
+      redis.counts += 1
+      if (!redis.isSilent) return its.consume(requests)
+      await sleep(5000)
+      return null
+    }
+    return { ...its, redis, consume }
+  }
+
+  test('a file waits for one count, and for none when its own request has waited', async () => {
+    const { consume } = silentBucket(100)
+    expect(await secondsFor(budgetOf({ consume }), 1_000_000)).toBe(5)
+    expect(await secondsFor(fileBudget({ consume, clock, budget: null }), 1_000_000)).toBe(0)
+  })
+
+  test('a file counts again when Redis answers, and leaves 5 requests', async () => {
+    const { consume, redis, asked, state } = silentBucket(12)
+    const consumeFor = fileBudget({ consume, clock, budget: null })
+    await consumeFor(1_000_000)
+    expect(redis.counts, 'one at a time').toBe(1)
+    redis.isSilent = false
+    await vi.advanceTimersByTimeAsync(5000)
+    expect(await secondsFor(consumeFor, 1_005_000)).toBe(0)
+    expect(await secondsFor(consumeFor, 1_010_000)).toBe(7)
+    expect(asked).toEqual([5, 5])
+    expect(state.tokens, '12 - 5 + 20 - 5').toBe(22)
+  })
 })

@@ -5,7 +5,7 @@ import type { Result } from '../../lib/app.ts'
 import { endpoint } from '../../lib/endpoint.ts'
 import { parseEnv } from '../../lib/env.ts'
 import { httpError } from '../../lib/errors.ts'
-import { consume, createLimiter, type RateLimit, rateLimitKey } from '../../lib/rate-limit.ts'
+import { consume, createLimiter, type RateLimitOptions, rateLimitKey } from '../../lib/rate-limit.ts'
 import { emptyLog, loggedLines } from '../fixtures/log.ts'
 import { bindings, counted, counterAnswers, silent } from '../mocks/upstash.ts'
 
@@ -122,9 +122,9 @@ describe('the middleware', () => {
   type Handler = () => Promise<Result>
   const fetchWith = (
     handler: Handler,
-    { client = newClient(), budget = {} }: { client?: string; budget?: RateLimit } = {},
+    { client = newClient(), rateLimit = {} }: { client?: string; rateLimit?: RateLimitOptions } = {},
   ) =>
-    endpoint({ path: '/x', budget, handler }).fetch(
+    endpoint({ path: '/x', rateLimit, handler }).fetch(
       new Request('http://localhost/api/export/v1/x', { headers: { Authorization: client } }),
       bindings(),
     )
@@ -171,7 +171,7 @@ describe('the middleware', () => {
       order.push('handler')
       return SERVED
     }
-    await fetchWith(handler, { budget: { order: 'first' } })
+    await fetchWith(handler, { rateLimit: { order: 'first' } })
     expect(order).toEqual(['counter', 'handler'])
   })
 

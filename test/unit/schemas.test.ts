@@ -1,15 +1,14 @@
 import { expect, test } from 'vitest'
-import { CompetitorRow } from '../../functions/competitors.ts'
-import { SentimentRow } from '../../functions/sentiment.ts'
-import { totalsOf } from '../../lib/schemas.ts'
+import * as z from 'zod/mini'
+import { count, day, nullable, rate, totalsOf, weight } from '../../lib/schemas.ts'
 
 test('counts and weights add up, rates do not', () => {
-  expect(totalsOf(CompetitorRow)).toEqual(['total_responses', 'competitor_visible_responses'])
-  expect(totalsOf(SentimentRow)).toEqual([
-    'positive_mentions',
-    'neutral_mentions',
-    'negative_mentions',
-    'positive_weight',
-    'negative_weight',
-  ])
+  const row = z.object({
+    date: day('UTC day.'),
+    answers: count('Answers.'),
+    share: rate('Share.'),
+    confidence: weight('Confidence.'),
+    score: nullable(rate('Score.')),
+  })
+  expect(totalsOf(row)).toEqual(['answers', 'confidence'])
 })

@@ -8,16 +8,6 @@ const formulas = reference.endpoints.flatMap(({ id, formula, fields }) =>
   formula ? [{ id, formula, fields }] : [],
 )
 
-test('five metrics have a formula', () => {
-  expect(formulas.map(({ id }) => id)).toEqual([
-    'visibility',
-    'competitors',
-    'citation-share',
-    'sentiment',
-    'recommended-rate',
-  ])
-})
-
 test.each(formulas)('the formula of $id sums fields of its rows', ({
   formula: { part, whole, per, breakdown },
   fields,

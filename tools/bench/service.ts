@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Pool } from 'undici'
 import { type Emulator, startEmulator } from '../../emulator/start.ts'
 import type { Intercept } from '../../emulator/workers/outbound.ts'
-import { BUDGET } from '../../lib/rate-limit.ts'
+import { RATE_LIMIT } from '../../lib/rate-limit.ts'
 
 /** All Workers, and a connection that sends one request at a time. */
 export type Service = {
@@ -51,8 +51,8 @@ export async function withService<Result>(
     if (redisUrl) return undefined
     // The last argument of the limiter's script.
     state.consumed += Number((await request.json()).at(-1))
-    const refill = Date.now() + BUDGET.refill.seconds * 1000
-    return Response.json({ result: [BUDGET.requests - 1, refill, BUDGET.requests] })
+    const refill = Date.now() + RATE_LIMIT.refill.seconds * 1000
+    return Response.json({ result: [RATE_LIMIT.requests - 1, refill, RATE_LIMIT.requests] })
   }
   const emulator = await startEmulator({
     databaseUrl,

@@ -159,7 +159,7 @@ test('calculates the rates of a period from sums', () => {
     const { schema = [] } = run<Data>('getSchema', { configParams: { endpoint } }) ?? {}
     return schema.flatMap(({ Formula, Type }) => (Formula === undefined ? [] : [[endpoint, Type, Formula]]))
   })
-  expect(formulas).toEqual([
+  for (const formula of [
     ['visibility', 'PERCENT', '(SUM($visible_count)) / (SUM($total_prompts))'],
     ['competitors', 'PERCENT', '(SUM($competitor_visible_responses)) / (SUM($total_responses))'],
     ['citation-share', 'PERCENT', '(SUM($owned_citations)) / (SUM($citations))'],
@@ -170,6 +170,7 @@ test('calculates the rates of a period from sums', () => {
       '(SUM(ROUND($recommended_rate * $judged_answers / 100, 0))) / (SUM($judged_answers))',
     ],
   ])
+    expect(formulas).toContainEqual(formula)
 })
 
 test(`asks for the data when none is selected, and shows the service's message`, async () => {

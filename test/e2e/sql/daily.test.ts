@@ -195,3 +195,19 @@ describe('the stored rows equal the views', () => {
     expect(await differences(db)).toEqual([])
   })
 })
+
+test('the triggers track every column that a metric reads', async () => {
+  const { rows } = await db.query(`
+    with recursive reached (relation, attnum) as (
+      select format('metrics.%I', metric)::regclass, 0 from daily.sources
+      union
+      select reads.relation, reads.attnum from reached join daily.reads on view = reached.relation
+    )
+    select relname as source, attname as column
+    from reached
+    join pg_class on pg_class.oid = relation and relnamespace = 'export_source'::regnamespace
+    join pg_attribute on attrelid = relation and pg_attribute.attnum = reached.attnum
+    left join daily.tracked_columns() as tracked on tracked.source = relname
+    where relevant ~ format('\\m%s\\M', attname) is not true`)
+  expect(rows).toEqual([])
+})

@@ -32,8 +32,8 @@ const inOrder = (...ids: string[]): string[] => ids.toSorted()
 const resolve = () => db.query('select daily.resolve()')
 
 /** Computes for some time, from the brand after `after`; by default one batch of days of one metric. */
-async function turn(after: string | null, { maxDays = 1, budget = '0 s' } = {}) {
-  const { rows } = await db.query('select * from daily.refresh($1, $2, $3)', [after, budget, maxDays])
+async function turn(after: string | null, { maxDays = 1, duration = '0 s' } = {}) {
+  const { rows } = await db.query('select * from daily.refresh($1, $2, $3)', [after, duration, maxDays])
   return rows[0]
 }
 
@@ -48,7 +48,7 @@ const storedDays = async (brandId: string): Promise<string[]> =>
     await db.query(`select date::text from daily.visibility where brand_id = $1 order by date`, [brandId])
   ).rows.map(({ date }) => date)
 
-const everything = { maxDays: 30, budget: '1 min' }
+const everything = { maxDays: 30, duration: '1 min' }
 
 /** Runs work while a day of a brand's visibility cannot be stored. */
 async function whileFailing(brandId: string, day: string, work: () => Promise<unknown>): Promise<void> {
@@ -79,7 +79,7 @@ describe('the refresh', () => {
     const id = await brandWith({ days: [11, 25, 10] })
     await keepVisibility()
     await db.query(
-      `update daily.refresh_queue set added_at = now() - interval '1 hour' where date = '2026-09-25'`,
+      `update daily.refresh_queue set as_of = now() - interval '1 hour' where date = '2026-09-25'`,
     )
     for (const days of [['25'], ['10', '25'], ['10', '11', '25']]) {
       await turn(null)
@@ -90,9 +90,9 @@ describe('the refresh', () => {
   test('begins with the metric of a brand that has waited longest', async () => {
     await brandWith({ days: [10] })
     await resolve()
-    await db.query(`update daily.refresh_queue set added_at = now()`)
+    await db.query(`update daily.refresh_queue set as_of = now()`)
     await db.query(
-      `update daily.refresh_queue set added_at = now() - interval '1 hour' where metric = 'sentiment'`,
+      `update daily.refresh_queue set as_of = now() - interval '1 hour' where metric = 'sentiment'`,
     )
     await turn(null)
     const { rowCount } = await db.query(`select from daily.refresh_queue where metric = 'sentiment'`)
@@ -105,10 +105,11 @@ describe('the refresh', () => {
     await refresh(db)
     await db.query('update prompts set retired_at = now() where brand_id = $1', [id])
     await resolve()
-    const { rows } = await db.query('select count(distinct metric)::int as metrics from daily.refresh_queue')
-    // The citations' days are those of citations, of which there are none.
-    expect(rows[0].metrics).toBe(5)
-    expect(await turn(null, everything)).toMatchObject({ processed: 3 * 5 })
+    // The days of a metric that is dated by recordings are those of citations, of which there are none.
+    const byAnswer = await db.query(
+      `select distinct metric from daily.sources where dated_by = 'answered_at'`,
+    )
+    expect(await turn(null, everything)).toMatchObject({ processed: 3 * byAnswer.rows.length })
     expect(await turn(null)).toMatchObject({ processed: 0, done: true })
     expect(await storedDays(id)).toEqual([])
   })
@@ -170,7 +171,7 @@ describe('the refresh', () => {
     await db.query(`update answers set error = 'withdrawn' where answered_at < '2026-09-11'`)
     await resolve()
     while (!(await turn(null, everything)).done);
-    expect(await differences(db)).toEqual([])
+    expect(await storedDays(id)).toEqual(['2026-09-11'])
   })
 
   test.runIf(inject('realPostgres'))('goes on with other metrics while a raw table is locked', async () => {

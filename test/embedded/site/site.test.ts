@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { expect, inject, test } from 'vitest'
 import document from '../../../functions/openapi.json' with { type: 'json' }
 import { PLANS } from '../../../lib/access/plans.ts'
-import { BUDGET } from '../../../lib/rate-limit.ts'
+import { RATE_LIMIT } from '../../../lib/rate-limit.ts'
 import { EXAMPLE_ORIGIN } from '../../../lib/site.ts'
 import { toText } from '../../../reference/formula.ts'
 import { files } from '../../../site/files.ts'
@@ -121,7 +121,7 @@ test('describes every endpoint, field, formula, parameter, status, header and li
   for (const { name, description } of reference.headers)
     for (const part of [name, description]) expectText(part)
   for (const plan of Object.keys(PLANS)) expectText(plan)
-  expectText(`${BUDGET.requests} requests`)
+  expectText(`${RATE_LIMIT.requests} requests`)
   expectText(`${PLANS.agency.lookbackDays} days`)
 })
 

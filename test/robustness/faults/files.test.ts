@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { BUDGET } from '../../../lib/rate-limit.ts'
+import { RATE_LIMIT } from '../../../lib/rate-limit.ts'
 import { expectNoSecretsLogged } from '../../faults/assertions.ts'
 import { cut } from '../../faults/connections.ts'
 import { answering, type Fault } from '../../faults/fault.ts'
@@ -125,7 +125,7 @@ function cutAnywhere(roll: Random): Fault {
 /** A budget with fewer requests than a file leaves to its client, or none, until a refill. */
 const withRequestsLeft = (remaining: number): Fault =>
   answering(`has ${remaining} requests left`, () =>
-    Response.json({ result: [remaining, Date.now() + 1000, BUDGET.requests] }),
+    Response.json({ result: [remaining, Date.now() + 1000, RATE_LIMIT.requests] }),
   )
 
 /** Does something while a statement after the first one is under way. */

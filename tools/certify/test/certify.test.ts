@@ -200,7 +200,11 @@ test.for(Object.entries(READERS))('reads %s by value, and names columns of other
   // Installs DuckDB once.
   timeout: 300_000,
 }, async ([, read]) => {
-  const streams = readStreams().filter(({ name }) => EXPECTED.has(name))
+  // Without the columns that a stream has received since.
+  const streams = readStreams().flatMap((stream) => {
+    const [row] = EXPECTED.get(stream.name) ?? []
+    return row ? { ...stream, columns: stream.columns.filter(({ name }) => name in row) } : []
+  })
   const copy = await (await read())([...EXPECTED.keys(), 'visibility'])
   expect([...copy.keys()].sort()).toEqual(['changes', 'sentiment'])
   const lines = compare(streams, textsOf(streams, EXPECTED), copy).map(
