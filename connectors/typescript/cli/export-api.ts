@@ -115,7 +115,8 @@ connection(program.command('verify <folder>'))
         progress.notice('differs', `${path}: ${message}`, { path, date }, 'error')
       }
       const { rows } = progress.counts
-      if (differences === 0) return progress.notice('verified', `Equal: ${rows} rows read.`, { rows })
+      if (differences === 0)
+        return progress.notice('verified', `Equal: ${rows} rows read.`, { differences, rows })
       const advice = options.repair
         ? 'Days that the plan does not reach, and brands that the key no longer reads, cannot be fetched.'
         : 'Run sync, and verify with --repair what still differs.'

@@ -102,7 +102,10 @@ export const schemaName = (columns: readonly Column[]): string =>
 /** Whether a file has these columns, with the types in which they are written. Throws when it is no Parquet file. */
 export async function hasColumns(path: string, columns: readonly Column[]): Promise<boolean> {
   const { schema } = await parquetMetadataAsync(await asyncBufferFromFile(path))
-  const describe = ({ name, type, converted_type }: SchemaElement) => [name, type, converted_type].join()
+  // Other writers name it for each INT64.
+  const annotation = ({ converted_type }: SchemaElement) =>
+    converted_type === 'INT_64' ? '' : converted_type
+  const describe = (element: SchemaElement) => [element.name, element.type, annotation(element)].join()
   return isDeepStrictEqual(schema.slice(1).map(describe), schemaOf(columns).slice(1).map(describe))
 }
 

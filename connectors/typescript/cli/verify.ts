@@ -116,6 +116,9 @@ function* differentDays(
     const stream = METRICS.find((metric) => metric.endpoint === endpoint)
     // Later versions of the service can have more endpoints.
     if (stream === undefined || !(state.scope?.endpoints?.includes(endpoint) ?? true)) continue
+    // A file can begin before the first day of the last sync.
+    const { from = state.fromDate } = state.files[`${endpoint}/${monthOf(date)}`] ?? {}
+    if (date < from && date < state.fromDate) continue
     const cause = changedAt > (state.token ?? '') ? ' It changed after the sync.' : ''
     if (trusted.has(`${endpoint}/${monthOf(date)}`)) {
       if (isNeeded(state, listed)) yield different(endpoint, date, `it is not the listed day.${cause}`)

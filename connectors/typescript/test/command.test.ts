@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { database } from '../../../test/fixtures/rows.ts'
+import { database, refresh } from '../../../test/fixtures/rows.ts'
 import { answeredDays, type Scene } from '../../../test/fixtures/scene.ts'
 import manifest from '../package.json' with { type: 'json' }
 import { expectExact, exportApi, start } from './parquet-copy.ts'
@@ -52,6 +52,18 @@ test('prints its version, and nothing when it is quiet', async () => {
   expect(await sync('quiet', '--quiet')).toMatchObject({ code: 0, log: [], stderr: '' })
 })
 
+test('verify trusts the hashes that sync stored, unless it is full', async () => {
+  const copy = join(folder, 'trusted')
+  expect(await sync('trusted')).toMatchObject({ code: 0 })
+  const verified = async (...args: string[]) => (await exportApi(its, 'verify', copy, ...args)).log.at(-1)
+  expect(await verified()).toMatchObject({ event: 'verified', differences: 0, rows: 0 })
+  expect(await verified('--full')).toMatchObject({ event: 'verified', differences: 0, rows: 28 })
+  await its.say('2026-10-31T00:00:00Z', { mentions: ['Acme'] })
+  await refresh(db)
+  expect(await verified()).toMatchObject({ event: 'failed', exitCode: 1 })
+  expect(await verified('--repair')).toMatchObject({ event: 'verified', differences: 0 })
+})
+
 test('a copy of a part is completed by a sync of more', async () => {
   const parts = [
     ['--endpoint', 'visibility', '--to', '2026-10-31'],
@@ -63,7 +75,7 @@ test('a copy of a part is completed by a sync of more', async () => {
   for (const part of parts) {
     const { code, log } = await sync('parts', ...part)
     expect(code).toBe(0)
-    expect(await exportApi(its, 'verify', join(folder, 'parts'))).toMatchObject({ code: 0 })
+    expect(await exportApi(its, 'verify', join(folder, 'parts'), '--full')).toMatchObject({ code: 0 })
     rows.push(log.at(-1)?.rows)
   }
   // Two days of visibility, then its other days and those of sentiment.

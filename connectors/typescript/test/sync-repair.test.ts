@@ -22,7 +22,7 @@ import { repair } from '../cli/repair.ts'
 import { describeFile } from '../cli/state.ts'
 import { sync } from '../cli/sync.ts'
 import { verify } from '../cli/verify.ts'
-import { duckdb, expectExact } from './parquet-copy.ts'
+import { duckdb } from './parquet-copy.ts'
 
 // What happens to a copy behind the command's back: verify --full finds it, verify --repair undoes it.
 
@@ -52,6 +52,7 @@ beforeAll(async () => {
   await answer(db, { ...its, prompt: ofOther, at: '2026-10-01T00:00:00Z', mentions: ['Other'] })
   await refresh(db)
   await sync(jobOf(original), undefined)
+  expect(await differences(original)).toEqual([])
 })
 
 afterAll(async () => {
@@ -231,10 +232,8 @@ async function differences(copy: string): Promise<unknown[]> {
 test.for(Object.entries(TAMPERINGS))('%s', async ([name, tamper]) => {
   const copy = join(folder, name.replaceAll(' ', '-'))
   await cp(original, copy, { recursive: true, preserveTimestamps: true })
-  expect(await differences(copy)).toEqual([])
   await tamper(copy)
   expect(await differences(copy)).not.toEqual([])
   await repair({ ...jobOf(copy), full: true })
   expect(await differences(copy)).toEqual([])
-  await expectExact(expect, { db, copy, brandId: its.brandId })
 })

@@ -37,7 +37,7 @@ const monthFile = (endpoint: string, month = '2026-10', brandId = its.brandId): 
 
 /** Runs verify. Returns what it says about files and about days, both in order. */
 async function differences(copy: string) {
-  const { code, log } = await exportApi(its, 'verify', copy)
+  const { code, log } = await exportApi(its, 'verify', copy, '--full')
   const found = log.filter(({ event }) => event === 'differs')
   expect(code).toBe(found.length === 0 ? 0 : 1)
   const lines = found.map(({ path, date, message = '' }) => ({

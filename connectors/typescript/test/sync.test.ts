@@ -65,7 +65,7 @@ test(
     expect(killed).toBe(50)
     expect(await exportApi({ ...its, url }, 'sync', '--out', copy)).toMatchObject({ code: 0 })
     await expectExact(expect, { db, copy, ...its })
-    expect(await exportApi({ ...its, url }, 'verify', copy)).toMatchObject({ code: 0 })
+    expect(await exportApi({ ...its, url }, 'verify', copy, '--full')).toMatchObject({ code: 0 })
     const files = await readdir(copy, { recursive: true })
     expect(files.filter((path) => path.endsWith('.unfinished'))).toEqual([])
   },
@@ -183,7 +183,7 @@ test(
       await db.query('update subscriptions set plan = $2 where organization_id = $1', [its.org.id, plan])
       expect(await exportApi({ ...its, url }, 'sync', '--out', copy)).toMatchObject({ code: 0 })
     }
-    expect(await exportApi({ ...its, url }, 'verify', copy)).toMatchObject({ code: 0 })
+    expect(await exportApi({ ...its, url }, 'verify', copy, '--full')).toMatchObject({ code: 0 })
   },
 )
 

@@ -73,7 +73,7 @@ async function measureRuns(year: BrandYear, copy: Copy): Promise<Table> {
   await measure(
     'verify',
     () => 2,
-    () => runNode(command, ['verify', folder], environmentOf(year)),
+    () => runNode(command, ['verify', folder, '--full'], environmentOf(year)),
   )
   return {
     title: 'A brand-year as a folder of Parquet files',
