@@ -133,6 +133,8 @@ test(
     expect(await sync()).toEqual({
       code: 0,
       last: {
+        ts: expect.any(String),
+        level: 'info',
         event: 'done',
         message: expect.any(String),
         requests: pages.length + lists.length,
