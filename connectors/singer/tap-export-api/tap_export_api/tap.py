@@ -8,7 +8,9 @@ from importlib.resources import files
 from singer_sdk import Stream, Tap
 from singer_sdk import typing as th
 
-from tap_export_api.streams import BrandsStream, ChangesStream, MetricStream
+from tap_export_api.changes import ChangesStream
+from tap_export_api.metrics import MetricStream
+from tap_export_api.streams import BrandsStream
 
 
 class TapExportApi(Tap):
@@ -49,4 +51,4 @@ class TapExportApi(Tap):
         [brands], [changes] = of_kind["brands"], of_kind["changes"]
         changes_stream = ChangesStream(self, changes)
         metrics = [MetricStream(self, definition, changes_stream) for definition in of_kind["metric"]]
-        return [BrandsStream(self, brands), changes_stream, *metrics]
+        return [BrandsStream(self, brands, changes_stream), changes_stream, *metrics]

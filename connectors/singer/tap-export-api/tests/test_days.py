@@ -1,22 +1,25 @@
 """Windows of days, and the number of rows of each day."""
 
-from tap_export_api.day_rows import remember, rows_sent
-from tap_export_api.windows import days_of, windows_of
+from tap_export_api.day_rows import remember, rows_by_day, rows_sent
+from tap_export_api.windows import day_after, windows_of
 
 
-def test_windows_join_adjacent_days_and_end_with_the_month():
-    days = ["2024-03-01", "2024-02-28", "2024-02-29", "2024-03-02", "2024-03-04", "2023-12-31"]
-    assert windows_of(days) == [
-        ["2023-12-31", "2023-12-31"],
-        ["2024-02-28", "2024-02-29"],
-        ["2024-03-01", "2024-03-02"],
-        ["2024-03-04", "2024-03-04"],
-    ]
+def test_windows_join_days_over_others_where_that_needs_no_more_pages():
+    others = {"2024-02-29": 700, "2024-03-01": 1000, "2024-03-03": 600}
+    days = {"2024-03-02": 300, "2024-02-28": 100, "2023-12-31": 0, "2024-03-04": 900, "2024-03-05": 100}
+    assert windows_of(days, others) == [["2023-12-31", "2024-02-28"], ["2024-03-02", "2024-03-05"]]
 
 
-def test_a_window_has_all_its_days_and_none_when_it_ends_before_it_starts():
-    assert list(days_of("2023-12-31", "2024-01-02")) == ["2023-12-31", "2024-01-01", "2024-01-02"]
-    assert list(days_of("2024-01-02", "2024-01-01")) == []
+def test_windows_need_no_more_pages_than_a_full_load():
+    days = {f"2024-01-{day:02}": 90 for day in range(1, 31)}
+    every_second = dict(list(days.items())[::2])
+    assert windows_of(every_second, days) == [["2024-01-01", "2024-01-29"]]
+    large = dict.fromkeys(days, 1000)
+    assert windows_of({day: 1000 for day in every_second}, large) == [[day, day] for day in every_second]
+
+
+def test_the_day_after_crosses_months():
+    assert [day_after("2024-02-28"), day_after("2023-12-31")] == ["2024-02-29", "2024-01-01"]
 
 
 def test_the_number_of_rows_is_kept_by_day():
@@ -26,3 +29,4 @@ def test_the_number_of_rows_is_kept_by_day():
     assert months == {"2024-02": "8x1 9x1 0x26 1250x1 0x2"}
     assert [rows_sent(months, f"2024-02-{day}") for day in ("01", "02", "03", "29")] == [8, 9, 0, 1250]
     assert rows_sent(months, "2024-01-01") == 0
+    assert rows_by_day(months) == {"2024-02-01": 8, "2024-02-02": 9, "2024-02-29": 1250}

@@ -1,52 +1,252 @@
-"""What streams make of pages, without a service."""
+"""Runs of the tap, against a service in memory."""
+
+import random
 
 import pytest
-from singer_sdk.exceptions import ConfigurationError
-from tap_export_api.tap import TapExportApi
+from service import METRICS, Service, Target, assert_exact, run
+from singer_sdk.exceptions import ConfigurationError, FatalAPIError
+from tap_export_api import changes, metrics, windows
 
-CONFIG = {"base_url": "http://service.example", "api_key": "key", "start_date": "2026-01-01"}
-
-
-def brands_of(brand_ids):
-    """Returns the records of the stream of brands, for a key that reads a and b."""
-    stream = TapExportApi(config={**CONFIG, "brand_ids": brand_ids}).streams["brands"]
-    fields = [column["field"] for column in stream.columns]
-    page = {"data": [{**dict.fromkeys(fields, "text"), "id": brand_id} for brand_id in "ab"]}
-    stream.pages = lambda *args, **kwargs: iter([page])
-    return stream.get_records(None)
+VISIBILITY, CITATIONS = (next(m for m in METRICS if m["name"] == name) for name in ("visibility", "citations"))
 
 
-def test_brand_ids_choose_brands():
-    assert [row["id"] for row in brands_of(["b"])] == ["b"]
-    assert [row["id"] for row in brands_of([])] == ["a", "b"]
+def records(messages, stream):
+    return [m["record"] for m in messages if m["type"] == "RECORD" and m["stream"] == stream]
 
 
-def test_a_brand_that_the_key_cannot_read_is_an_error():
+def days_sent(messages, stream):
+    return [row["date"] for row in records(messages, stream)]
+
+
+@pytest.fixture
+def sync(monkeypatch):
+    """Returns a function that runs the tap and loads its messages into a target."""
+    target = Target()
+
+    def sync(service, **options):
+        messages = []
+        try:
+            run(service, monkeypatch, target.state, messages=messages, **options)
+        finally:
+            target.load(messages)
+        return messages
+
+    sync.target = target
+    return sync
+
+
+def test_brand_ids_choose_brands(sync):
+    service = Service("ab")
+    assert [row["id"] for row in records(sync(service, brand_ids=["b"]), "brands")] == ["b"]
+    assert [row["id"] for row in records(sync(service, brand_ids=[]), "brands")] == ["a", "b"]
     with pytest.raises(ConfigurationError, match="an active brand c"):
-        list(brands_of(["b", "c"]))
+        sync(service, brand_ids=["b", "c"])
 
 
-def test_a_plan_that_is_lowered_between_two_pages_leaves_the_day_between_them_as_it_is():
-    stream = TapExportApi(config=CONFIG).streams["citations"]
+@pytest.mark.parametrize("brands", [1, 500])
+def test_a_run_without_changes_sends_two_requests_and_few_messages(sync, brands):
+    service = Service(["0"])
+    service.put("0", VISIBILITY, "2026-01-01", [1])
+    sync(service)
+    # As if all brands had been loaded.
+    service.brand_ids = [str(number) for number in range(brands)]
+    for state in sync.target.state["bookmarks"].values():
+        state["partitions"] = [
+            {**partition, "context": {"brand_id": brand_id}}
+            for partition in state.get("partitions", [])
+            for brand_id in service.brand_ids
+        ]
+    for day in ("2026-01-02", "2026-01-03"):
+        messages = sync(service)
+        assert service.requests == ["brands", "changes"]
+        assert len([m for m in messages if m["type"] != "RECORD"]) <= 3
+        service.put("0", VISIBILITY, day, [1])
+        messages = sync(service)
+        assert service.requests == ["brands", "changes", "visibility"]
+        assert len([m for m in messages if m["type"] == "STATE"]) <= 3
+    assert_exact(sync.target, service)
 
-    def page(start, *rows):
-        data = [{"date": day, "url": url, "domain": None, "is_owned": False, "citations": 1} for day, url in rows]
-        return {"meta": {"fromDate": f"{start}T00:00:00.000Z"}, "data": data}
 
-    before = page("2026-01-01", ("2026-01-01", "a"), ("2026-01-02", "a"))
-    after = page("2026-01-03", ("2026-01-03", "a"))
-    stream.pages = lambda *args, **kwargs: iter([before, after])
-    sent = {"2026-01": "2x4 0x27"}
+def test_scattered_changes_cost_no_more_than_a_full_load(sync):
+    service = Service("a")
+    days = [f"2026-{month:02}-{day:02}" for month in (1, 2, 3) for day in range(1, 29)]
+    for stream in METRICS:
+        for day in days:
+            service.put("a", stream, day, range(40))
+    sync(service)
+    full_load = len(service.requests)
+    for stream in METRICS:
+        for day in days[::2]:
+            service.put("a", stream, day, range(41))
+    messages = sync(service)
+    assert (full_load, len(service.requests)) == (26, 26)
+    assert set(days_sent(messages, "visibility")) == set(days[::2])
+    assert_exact(sync.target, service)
 
-    window = stream.send_window({"brand_id": "brand"}, sent, "2026-01-01", "2026-01-04")
-    records = [(row["date"], row["day_row"], "_sdc_deleted_at" in row) for row in window]
 
-    assert records == [
+def test_a_list_that_is_too_long_is_replaced_by_a_list_of_each_brand(sync, monkeypatch):
+    monkeypatch.setattr(changes, "LONGEST_SHARED_LIST", 1)
+    service = Service("ab")
+    for brand_id in "ab":
+        service.put(brand_id, VISIBILITY, "2026-01-01", [1])
+    sync(service)
+    service.page_rows = 3
+    for day in ("2026-01-01", "2026-01-02"):
+        for brand_id in "ab":
+            service.put(brand_id, VISIBILITY, day, [2])
+    sync(service)
+    assert service.requests == ["brands", "changes", "changes", *["changes", "visibility"] * 2]
+    assert_exact(sync.target, service)
+
+
+def test_rows_that_arrive_altered_are_requested_again(sync):
+    service = Service("a")
+    for day in ("2026-01-01", "2026-01-02"):
+        service.put("a", CITATIONS, day, [1, 2])
+    pages = []
+
+    def exchange_two_values(endpoint, rows):
+        pages.append(endpoint)
+        if len(pages) < 3:
+            rows[0]["citations"], rows[1]["citations"] = rows[1]["citations"], rows[0]["citations"]
+
+    service.alter = exchange_two_values
+    messages = sync(service)
+    assert service.requests == ["brands", "changes", "citations", *["changes", "citations"] * 2]
+    assert days_sent(messages, "citations") == ["2026-01-02"] * 2 + ["2026-01-01"] * 2
+    assert_exact(sync.target, service)
+
+
+def test_a_run_ends_when_rows_arrive_altered_three_times_and_the_next_one_goes_on(sync):
+    service = Service("a")
+    for day in ("2026-01-01", "2026-01-02"):
+        service.put("a", VISIBILITY, day, [1, 2])
+    service.alter = lambda endpoint, rows: rows.pop()
+    message = "visibility of 2026-01-02 of brand a differs from /changes after 3 requests: rows 1 instead of 2, "
+    with pytest.raises(FatalAPIError, match=message):
+        sync(service)
+    assert service.requests.count("visibility") == 3
+    assert [row["date"] for row in sync.target.held("visibility")] == ["2026-01-01"] * 2
+    service.alter = lambda endpoint, rows: None
+    assert days_sent(sync(service), "visibility") == ["2026-01-02"] * 2
+    assert_exact(sync.target, service)
+
+
+def test_a_day_that_changes_after_it_was_listed_is_sent_with_its_later_rows(sync):
+    service = Service("a")
+    service.put("a", VISIBILITY, "2026-01-01", [1])
+
+    def change():
+        if service.requests[-1:] == ["changes"] and len(service.requests) < 8:
+            service.put("a", VISIBILITY, "2026-01-01", range(len(service.requests)))
+
+    service.before = change
+    sync(service)
+    assert service.requests.count("visibility") == 4
+    assert len(sync.target.held("visibility")) == 6
+    service.before = lambda: None
+    sync(service)
+    assert_exact(sync.target, service)
+
+
+def test_a_plan_that_is_lowered_between_two_pages_leaves_the_day_between_them_as_it_is(sync):
+    service = Service("a")
+    days = [f"2026-01-{day:02}" for day in (1, 2, 3, 4)]
+    for day in days:
+        service.put("a", VISIBILITY, day, [1, 2])
+    sync(service)
+    for day in days:
+        service.put("a", VISIBILITY, day, [3] if day < "2026-01-04" else [])
+    service.page_rows = 1
+
+    def lower():
+        if service.requests.count("visibility") == 2:
+            service.from_date = "2026-01-03"
+
+    service.before = lower
+    messages = sync(service)
+    assert [(row["date"], row["day_row"], "_sdc_deleted_at" in row) for row in records(messages, "visibility")] == [
         ("2026-01-01", 1, False),
-        ("2026-01-03", 1, False),
         ("2026-01-01", 2, True),
+        ("2026-01-03", 1, False),
         ("2026-01-03", 2, True),
         ("2026-01-04", 1, True),
         ("2026-01-04", 2, True),
     ]
-    assert sent == {"2026-01": "1x1 2x1 1x1 0x28"}
+    service.before = lambda: None
+    service.from_date = "0001-01-01"
+    sync(service)
+    assert_exact(sync.target, service)
+
+
+def test_streams_that_were_deselected_and_brands_that_return_catch_up(sync):
+    service = Service("ab")
+    for brand_id in "ab":
+        for stream in (VISIBILITY, CITATIONS):
+            service.put(brand_id, stream, "2026-01-01", [1])
+    sync(service)
+    for brand_id in "ab":
+        for stream in (VISIBILITY, CITATIONS):
+            service.put(brand_id, stream, "2026-01-02", [2])
+    service.brand_ids = ["a"]
+    messages = sync(service, deselected=["citations"])
+    assert [row["id"] for row in records(messages, "brands")] == ["b", "a"]
+    assert days_sent(messages, "visibility") == ["2026-01-02"]
+    assert records(messages, "citations") == []
+    service.brand_ids = ["a", "b"]
+    messages = sync(service)
+    # All brands share a list, and b is listed in full.
+    assert service.requests.count("changes") == 2
+    assert days_sent(messages, "citations") == ["2026-01-02", "2026-01-01", "2026-01-02"]
+    assert_exact(sync.target, service)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_the_copy_is_exact_after_a_random_history(sync, monkeypatch, seed):
+    """Runs are interrupted, pages altered; plan, brands and streams change, also between two requests."""
+    chance = random.Random(seed)
+    service = Service("ab")
+    service.page_rows = chance.choice([2, 3, 1000])
+    monkeypatch.setattr(windows, "PAGE_ROWS", service.page_rows)
+    monkeypatch.setattr(metrics, "STATE_ROWS", chance.choice([1, 5, 1000]))
+    monkeypatch.setattr(changes, "LONGEST_SHARED_LIST", chance.choice([1, 50]))
+    days = [f"2026-{month:02}-{day:02}" for month in (1, 2) for day in (1, 2, 3)]
+    altered, changed = chance.choice([0, 0, 0.2]), chance.choice([0, 0.1, 0.3])
+
+    def change():
+        rows = range(chance.choice([0, 1, 2, 7]))
+        service.put(chance.choice("ab"), chance.choice(METRICS[:2]), chance.choice(days), rows)
+
+    def set_plan():
+        service.from_date = chance.choice(["0001-01-01", *days])
+
+    def before():
+        if chance.random() < changed:
+            chance.choice([change, change, set_plan])()
+
+    def alter(endpoint, rows):
+        if rows and chance.random() < altered:
+            rows.pop(chance.randrange(len(rows)))
+
+    for _ in range(20):
+        change()
+    for _ in range(6):
+        service.before, service.alter = before, alter
+        for _ in range(chance.randint(0, 4)):
+            chance.choice([change, change, change, set_plan])()
+        service.brand_ids = chance.choice(["ab", "ab", "b"])
+        messages = []
+        deselected = chance.choice([(), (), ("visibility",), ("competitors", "changes")])
+        try:
+            run(service, monkeypatch, sync.target.state, messages=messages, deselected=deselected)
+        except FatalAPIError as error:
+            assert "differs from /changes" in str(error)
+        # An interrupted run: the target loads what arrived until then.
+        sync.target.load(messages[: chance.choice([len(messages), chance.randint(0, len(messages))])])
+    service.before, service.alter = lambda: None, lambda endpoint, rows: None
+    service.brand_ids, service.from_date = "ab", "0001-01-01"
+    for _ in range(2):
+        sync(service)
+    assert_exact(sync.target, service)
+    sync(service)
+    assert service.requests == ["brands", "changes"]

@@ -1,0 +1,127 @@
+"""An Export API in memory, and a target."""
+
+import json
+from collections import defaultdict
+from importlib.resources import files
+from types import SimpleNamespace
+from urllib.parse import parse_qsl, urlsplit
+
+from tap_export_api.client import ExportStream
+from tap_export_api.proof import digest_of
+from tap_export_api.tap import TapExportApi
+
+STREAMS = json.loads(files("tap_export_api").joinpath("streams.json").read_text("utf-8"))
+METRICS = [stream for stream in STREAMS if stream["kind"] == "metric"]
+VALUES = {"text": str, "uuid": str, "integer": int, "number": float, "boolean": bool}
+CONFIG = {"base_url": "http://service.example", "api_key": "key", "start_date": "2026-01-01"}
+
+
+def decimals_of(stream):
+    return [column["field"] for column in stream["columns"] if column["type"] == "number"]
+
+
+class Service:
+    """Keeps its requests. `before` runs before each of them, `alter` can change the rows of metrics that it sends."""
+
+    def __init__(self, brand_ids):
+        self.brand_ids = list(brand_ids)
+        self.days = {}
+        self.changes = {}
+        self.from_date = "0001-01-01"
+        self.page_rows = 1000
+        self.requests = []
+        self.before = lambda: None
+        self.alter = lambda endpoint, rows: None
+
+    def put(self, brand_id, stream, day, values):
+        """Replaces the rows of a day. A row has one value in all its fields."""
+        key = (brand_id, stream["endpoint"], day)
+        rows = [
+            {"date": day, **{column["field"]: VALUES[column["type"]](value) for column in stream["columns"][2:]}}
+            for value in values
+        ]
+        stamps = len(self.changes) and max(int(change["changed_at"][-7:-1]) for change in self.changes.values())
+        self.days[key] = rows
+        self.changes[key] = {
+            **dict(zip(("brand_id", "endpoint", "date"), key)),
+            "rows": len(rows),
+            "totals": {name: sum(row[name] for row in rows) for name in stream["totals"]},
+            "digest": digest_of(rows, decimals_of(stream)),
+            "changed_at": f"2026-11-22T04:31:07.{stamps + 1:06}Z",
+        }
+
+    def respond(self, url):
+        self.before()
+        endpoint, query = url.path.split("/")[-1], dict(parse_qsl(url.query))
+        self.requests.append(endpoint)
+        if endpoint == "brands":
+            return {"data": [defaultdict(str, id=brand_id) for brand_id in self.brand_ids]}
+        # A cursor has the start of the first page's window, and the key of the last row.
+        first, after = json.loads(query.get("cursor", "[null, []]"))
+        start, end = max(self.from_date, first or query["fromDate"]), query.get("toDate", "9999-12-31")
+        is_read = [query["brandId"]] if "brandId" in query else self.brand_ids
+        days = [key for key in self.changes if key[0] in is_read and start <= key[2] <= end]
+        if endpoint == "changes":
+            found = {(self.changes[key]["changed_at"],): self.changes[key] for key in days}
+            after = after or [query.get("since", "")]
+        else:
+            own = [key for key in days if key[1] == endpoint]
+            found = {(key[2], number): row for key in own for number, row in enumerate(self.days[key])}
+        keys = sorted(key for key in found if key > tuple(after))
+        cursor = json.dumps([start, keys[self.page_rows - 1]]) if len(keys) > self.page_rows else None
+        rows = [dict(found[key]) for key in keys[: self.page_rows]]
+        if endpoint != "changes":
+            self.alter(endpoint, rows)
+        return {"data": rows, "pagination": {"nextCursor": cursor}, "meta": {"fromDate": f"{start}T00:00:00.000Z"}}
+
+
+class Target:
+    """Keeps the rows that it loads, and the last state."""
+
+    def __init__(self):
+        self.rows = {stream["name"]: {} for stream in STREAMS}
+        self.state = {}
+
+    def load(self, messages):
+        for message in messages:
+            if message["type"] == "STATE":
+                self.state = message["value"]
+            elif message["type"] == "RECORD":
+                row = message["record"]
+                key = tuple(row.get(name) for name in ("id", "brand_id", "endpoint", "date", "day_row"))
+                self.rows[message["stream"]][key] = row
+
+    def held(self, name):
+        return [row for row in self.rows[name].values() if "_sdc_deleted_at" not in row]
+
+
+def run(service, monkeypatch, state=None, *, messages=None, deselected=(), **config):
+    """Runs the tap. Returns its messages; a list of yours has them also when the run fails."""
+    messages = [] if messages is None else messages
+    writer = SimpleNamespace(write_message=lambda message: messages.append(message.to_dict()))
+
+    def request(stream, prepared, context):
+        return SimpleNamespace(json=lambda **_: service.respond(urlsplit(prepared.url)))
+
+    monkeypatch.setattr(ExportStream, "_request", request)
+    service.requests.clear()
+    tap = TapExportApi(config={**CONFIG, **config}, state=json.loads(json.dumps(state or {})), message_writer=writer)
+    for name in deselected:
+        tap.streams[name].selected = False
+    tap.sync_all()
+    return messages
+
+
+def assert_exact(target, service):
+    """Asserts that the target holds the rows of all brands, and their changes."""
+    for stream in METRICS:
+        names = [column["name"] for column in stream["columns"]]
+        held = [[row[name] for name in names] for row in target.held(stream["name"])]
+        served = [
+            [brand_id, *row.values()]
+            for (brand_id, endpoint, _), rows in service.days.items()
+            if endpoint == stream["endpoint"]
+            for row in rows
+        ]
+        assert sorted(held, key=str) == sorted(served, key=str)
+    assert sorted(map(str, target.held("changes"))) == sorted(map(str, service.changes.values()))
