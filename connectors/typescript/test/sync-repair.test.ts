@@ -237,3 +237,14 @@ test.for(Object.entries(TAMPERINGS))('%s', async ([name, tamper]) => {
   await repair({ ...jobOf(copy), full: true })
   expect(await differences(copy)).toEqual([])
 })
+
+test('the next sync writes a file again that has the columns of another version', async () => {
+  const copy = join(folder, 'columns')
+  await cp(original, copy, { recursive: true, preserveTimestamps: true })
+  await rewrite(copy, 'visibility', 'select * exclude (market) from rows')
+  await changeState(copy, ({ files }) =>
+    Object.assign(files['visibility/2026-10'] ?? {}, { schema: 'another' }),
+  )
+  await sync(jobOf(copy), undefined)
+  expect(await differences(copy)).toEqual([])
+})
