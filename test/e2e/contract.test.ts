@@ -120,7 +120,7 @@ describe.each([metric, ...brands])('GET $path', ({ path, kind }) => {
         ],
       ],
       ['revocation', [`${KEY} revoked_at = now() where id = $key`, 401]],
-      ['expiry', [`${KEY} expires_at = now() where id = $key`, 401]],
+      ['expiry', [`${KEY} expires_at = now() - interval '1 second' where id = $key`, 401]],
       ['the scope', [`${KEY} scope = 'tools' where id = $key`, 401]],
       [
         'the plan',

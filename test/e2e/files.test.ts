@@ -354,7 +354,7 @@ describe('a file whose rows cannot be read to the end', () => {
   test('breaks when the key expires', async () => {
     const its = await cited(6001)
     beforeRequest('neon', 2, () =>
-      db.query('update api_keys set expires_at = now() where id = $1', [its.keyId]),
+      db.query(`update api_keys set expires_at = now() - interval '1 second' where id = $1`, [its.keyId]),
     )
     await expect((await get('/citations', its)).text()).rejects.toThrow('terminated')
   })

@@ -50,8 +50,8 @@ class ChangesStream(BrandStream):
         # The greatest token that was received.
         self.latest = ""
         self.shared: dict[str, Changes] = {}
-        # More than the lists of a brand's streams.
-        self._list = lru_cache(maxsize=16)(self._list)
+        # The streams of a brand are sent one after another, and few have a list of their own.
+        self._list = lru_cache(maxsize=4)(self._list)
 
     def begin(self, streams: list[BrandStream], brand_ids: list[str]) -> None:
         """Lists the changes of all brands. Stores the new token where nothing changed; the other brands are due."""

@@ -58,6 +58,8 @@ class MetricStream(BrandStream):
         changes, left = self.list_days(context, state)
         tries: Counter[tuple[str, str]] = Counter()
         while left:
+            if self.expect(state, left):
+                self.write_state()
             changes, wrong = yield from self.send_days(context, state, changes, left)
             tries.update((day, left[day]["changed_at"]) for day in wrong)
             left = self.list_again(context, changes.token, {day: left[day] for day in wrong})
@@ -68,8 +70,6 @@ class MetricStream(BrandStream):
                         f"{TRIES} requests: {wrong[day]}. Check what lies between the tap and the service."
                     )
                     raise FatalAPIError(msg)
-            if self.expect(state, left):
-                self.write_state()
         finish(state, changes)
 
     def list_days(self, context: Row, state: Row) -> tuple[Changes, dict[str, Row]]:

@@ -88,9 +88,11 @@ class BrandsStream(DefinedStream):
             if brand_id not in rows:
                 msg = f"The key cannot read an active brand {brand_id}. Remove it from brand_ids."
                 raise ConfigurationError(msg)
+        # The SDK leaves out the streams of a brand that a stream map leaves out.
+        kept = [brand_id for brand_id in ids if self.stream_maps[0].get_filter_result(rows[brand_id])]
         for stream in self.child_streams:
-            stream.keep_brands(set(ids))
-        self.changes.begin([stream for stream in self.child_streams if stream.selected], ids)
+            stream.keep_brands(kept)
+        self.changes.begin([stream for stream in self.child_streams if stream.selected], kept)
         for brand_id in state.get("ids", []):
             if brand_id not in ids:
                 yield {"id": brand_id, **deleted_now()}
@@ -125,10 +127,11 @@ class BrandStream(DefinedStream):
         # Not FULL_TABLE: a target must not take the rows of an earlier run for deleted.
         self.forced_replication_method = "LOG_BASED"
 
-    def keep_brands(self, brand_ids: set[str]) -> None:
-        """Forgets the tokens of other brands: they do not hold once a brand returns."""
+    def keep_brands(self, brand_ids: Iterable[str]) -> None:
+        """Forgets the tokens of other brands, which may have been gone when they were stored."""
+        kept = set(brand_ids)
         for state in self.stream_state.get("partitions", []):
-            if state["context"]["brand_id"] not in brand_ids:
+            if state["context"]["brand_id"] not in kept:
                 for key in ("token", "from_date", "round"):
                     state.pop(key, None)
 

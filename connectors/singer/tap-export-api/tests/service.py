@@ -21,7 +21,7 @@ def decimals_of(stream):
 
 
 class Service:
-    """Keeps its requests. `before` runs before each of them, `alter` can change the rows of metrics that it sends."""
+    """Keeps its requests. `before` runs before each of them, `alter` returns the rows that a page of a metric has."""
 
     def __init__(self, brand_ids):
         self.brand_ids = list(brand_ids)
@@ -31,7 +31,7 @@ class Service:
         self.page_rows = 1000
         self.requests = []
         self.before = lambda: None
-        self.alter = lambda endpoint, rows: None
+        self.alter = lambda rows: rows
 
     def put(self, brand_id, stream, day, values):
         """Replaces the rows of a day. A row has one value in all its fields."""
@@ -71,7 +71,7 @@ class Service:
         cursor = json.dumps([start, keys[self.page_rows - 1]]) if len(keys) > self.page_rows else None
         rows = [dict(found[key]) for key in keys[: self.page_rows]]
         if endpoint != "changes":
-            self.alter(endpoint, rows)
+            rows = self.alter(rows)
         return {"data": rows, "pagination": {"nextCursor": cursor}, "meta": {"fromDate": f"{start}T00:00:00.000Z"}}
 
 
