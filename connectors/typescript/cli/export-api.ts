@@ -37,7 +37,8 @@ const program = new Command('export-api')
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 64))
 
 const date = (text: string): string => {
-  if (/^\d{4}-\d\d-\d\d$/.test(text) && addDays(text, 0) === text) return text
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
+  if (isDay && addDays(text, 0) === text) return text
   throw new InvalidArgumentError('Use a date such as 2026-10-31.')
 }
 

@@ -21,6 +21,7 @@ const sync = (name: string, ...args: string[]) => exportApi(its, 'sync', '--out'
 
 test.each([
   [['sync'], /--out <folder>/],
+  [['sync', '--out', 'x', '--from', '2026-13-01'], /'--from <date>' argument '2026-13-01' is invalid/],
   [['sync', '--out', 'x', '--from', '2026-02-31'], /'--from <date>' argument '2026-02-31' is invalid/],
   [['sync', '--out', 'x', '--endpoint', 'brands'], /'--endpoint <name...>' argument 'brands' is invalid/],
   [['sync', '--out', 'x', '--concurrency', '0'], /'--concurrency <number>' argument '0' is invalid/],
