@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg'
+import { addDays } from '../../connectors/typescript/cli/days.ts'
 import { inDatabase } from './database.ts'
 import { FIRST_DAY, fillMillion } from './million.ts'
 import type { Setting } from './section.ts'
@@ -33,11 +34,9 @@ export const withBrandYear = <Result>(
 
 function daysOf(first: string, last: string): string[] {
   const days: string[] = []
-  for (let day = first; day <= last; day = nextDay(day)) days.push(day)
+  for (let day = first; day <= last; day = addDays(day, 1)) days.push(day)
   return days
 }
-
-const nextDay = (day: string): string => new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10)
 
 type Days = { readonly brandId: string; readonly days: readonly string[] }
 

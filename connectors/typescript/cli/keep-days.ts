@@ -13,12 +13,22 @@ export async function keepDays(copy: BrandCopy, file: string, end = '9999-12-32'
   const path = monthPath(copy, file)
   const isKept = ({ brand_id, date }: Row) =>
     brand_id === copy.brandId && file.endsWith(monthOf(String(date))) && String(date) < end
-  let count = 0
+  let isReadable = true
+  async function* keptRows(): AsyncGenerator<Row> {
+    try {
+      for await (const row of readParquet(path, columns)) if (isKept(row)) yield row
+    } catch {
+      // Errors of the writer, such as a full disk, do not come here: they must not cost the file.
+      isReadable = false
+    }
+  }
+  let isStored = false
   await replaceFile(path, async (unfinished) => {
-    count = await writeParquet(unfinished, columns, filter(readParquet(path, columns), isKept)).catch(() => 0)
-    return count > 0
+    const count = await writeParquet(unfinished, columns, keptRows())
+    isStored = isReadable && count > 0
+    return isStored
   })
-  if (count === 0) delete copy.state.files[file]
+  if (!isStored) delete copy.state.files[file]
   else {
     const known = { ...(await describeFile(path)), schema: schemaName(columns) }
     // Later than every day, and before every change.
@@ -26,10 +36,6 @@ export async function keepDays(copy: BrandCopy, file: string, end = '9999-12-32'
   }
   copy.state.token = null
   await writeState(copy)
-}
-
-async function* filter(rows: AsyncIterable<Row>, isKept: (row: Row) => boolean): AsyncGenerator<Row> {
-  for await (const row of rows) if (isKept(row)) yield row
 }
 
 /** Writes the files again that have other columns than this version, so that one query can read all files. */

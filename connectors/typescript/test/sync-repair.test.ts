@@ -11,15 +11,16 @@ import {
   writeFile,
 } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { startHttpProxy } from '../../../test/faults/http-proxy.ts'
 import { answer, brand, database, prompt, refresh } from '../../../test/fixtures/rows.ts'
 import { answeredDays, type Scene } from '../../../test/fixtures/scene.ts'
 import { createApi } from '../cli/api.ts'
+import { keepDays } from '../cli/keep-days.ts'
 import { createProgress } from '../cli/progress.ts'
 import { repair } from '../cli/repair.ts'
-import { describeFile } from '../cli/state.ts'
+import { describeFile, readCopy } from '../cli/state.ts'
 import { sync } from '../cli/sync.ts'
 import { verify } from '../cli/verify.ts'
 import { duckdb } from './parquet-copy.ts'
@@ -235,6 +236,16 @@ test.for(Object.entries(TAMPERINGS))('%s', async ([name, tamper]) => {
   await tamper(copy)
   expect(await differences(copy)).not.toEqual([])
   await repair({ ...jobOf(copy), full: true })
+  expect(await differences(copy)).toEqual([])
+})
+
+test('a disk that is full while a file is written again does not cost the file', async () => {
+  const copy = join(folder, 'full')
+  await cp(original, copy, { recursive: true, preserveTimestamps: true })
+  const file = monthFile(copy, 'visibility')
+  await symlink('/dev/full', join(dirname(file), `.${basename(file)}.unfinished`))
+  const opened = await readCopy({ folder: copy, brandId: its.brandId })
+  await expect(keepDays(opened, 'visibility/2026-10')).rejects.toThrow(/ENOSPC/)
   expect(await differences(copy)).toEqual([])
 })
 
