@@ -1,13 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { ByteWriter } from 'hyparquet-writer'
 import type { Brand } from '../src/index.ts'
 import { UsageError } from './errors.ts'
-import { replaceFile, sha256 } from './folder.ts'
+import type { Base } from './manifest.ts'
 import { type Row, writeParquet } from './parquet.ts'
+import { brandsPath } from './paths.ts'
+import { bufferOf, type FileState, sha256 } from './store.ts'
 import { BRANDS } from './streams.ts'
-
-export const brandsPath = (folder: string): string => join(folder, 'endpoint=brands', 'brands.parquet')
 
 /** Returns the brands with these ids, all without ids. Throws `UsageError` for an id that the key does not read. */
 export function selectBrands(
@@ -21,23 +19,38 @@ export function selectBrands(
     : listed.filter(({ id }) => brandIds.some((brandId) => brandId.toLowerCase() === id))
 }
 
-/** Replaces the file of the brands. */
-export const writeBrands = (path: string, brands: readonly Brand[]): Promise<void> =>
-  replaceFile(path, async (unfinished) => {
-    await writeParquet(unfinished, BRANDS.columns, brands.map(toRow))
-    return true
+/** Writes the file of the brands, unless it has them. */
+export async function writeBrands(base: Base, brands: readonly Brand[]): Promise<FileState> {
+  const { store, manifest, listed } = base
+  const bytes = await encode(brands)
+  const known = manifest.brands
+  const stored = known === null ? undefined : listed.get(known.path)
+  const isCurrent = known?.sha256 === (await sha256(bufferOf(bytes)))
+  if (known !== null && isCurrent && stored?.size === known.size && stored.version === known.version)
+    return known
+  const written = await store.create(brandsPath(), async (writer) => {
+    writer.appendBytes(bytes)
+    await writer.finish()
+    return 1
   })
+  if (written === undefined) throw new TypeError('The file of the brands was not written.')
+  return written
+}
 
-/** Whether a file has these brands, byte for byte as sync writes them. */
-export async function hasBrands(path: string, brands: readonly Brand[]): Promise<boolean> {
-  const folder = await mkdtemp(join(tmpdir(), 'export-api-'))
-  try {
-    const expected = join(folder, 'brands.parquet')
-    await writeBrands(expected, brands)
-    return (await sha256(path)) === (await sha256(expected))
-  } finally {
-    await rm(folder, { recursive: true })
-  }
+/** Whether the file of the brands has these, byte for byte as sync writes them. */
+export async function hasBrands(
+  { store, manifest, listed }: Base,
+  brands: readonly Brand[],
+): Promise<boolean> {
+  const { path } = manifest.brands ?? {}
+  if (path === undefined || !listed.has(path)) return false
+  return (await sha256(await store.open(path))) === (await sha256(bufferOf(await encode(brands))))
+}
+
+async function encode(brands: readonly Brand[]): Promise<Uint8Array> {
+  const writer = new ByteWriter()
+  await writeParquet(writer, BRANDS.columns, brands.map(toRow))
+  return writer.getBytes()
 }
 
 const toRow = (brand: Readonly<Record<string, unknown>>): Row =>

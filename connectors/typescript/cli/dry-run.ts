@@ -1,5 +1,6 @@
 import { selectBrands } from './brands.ts'
 import { listTogether, pagesOf } from './changes.ts'
+import { readBase } from './manifest.ts'
 import { openCopy } from './state.ts'
 import type { Sync } from './sync.ts'
 import { listChanges, planWindows } from './sync-brand.ts'
@@ -7,9 +8,8 @@ import { listChanges, planWindows } from './sync-brand.ts'
 /** Reports the windows that a sync would fetch, and returns the number of their rows. Writes nothing. */
 export async function dryRun(sync: Sync, brandIds: readonly string[] | undefined): Promise<number> {
   const brands = selectBrands(await sync.api.brands(), brandIds)
-  const copies = await Promise.all(
-    brands.map(({ id }) => openCopy({ folder: sync.folder, brandId: id }, sync)),
-  )
+  const base = await readBase(sync.store)
+  const copies = await Promise.all(brands.map(({ id }) => openCopy(base, id, sync)))
   const together = await listTogether(sync, copies)
   let total = 0
   for (const [index, copy] of copies.entries()) {

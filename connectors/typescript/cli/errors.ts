@@ -15,3 +15,8 @@ export class DiffersError extends CommandError {
   override name = 'DiffersError'
   override readonly exitCode = 1
 }
+
+/** The bucket of the copy does not answer as it should. No brand can be stored. */
+export class StoreError extends CommandError {
+  override name = 'StoreError'
+}

@@ -8,6 +8,7 @@ import { createApi, nameOptions } from './api.ts'
 import { addDays } from './days.ts'
 import { dryRun } from './dry-run.ts'
 import { CommandError, DiffersError, UsageError } from './errors.ts'
+import { isBucket, openStore } from './open-store.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { repair } from './repair.ts'
 import { writeReport } from './report/write-report.ts'
@@ -29,7 +30,7 @@ const connection = (command: Command): Command =>
 
 const program = new Command('export-api')
   .description(
-    'Keeps a folder of Parquet files equal to the Export API. The key is read from EXPORT_API_KEY.',
+    'Keeps Parquet files equal to the Export API, in a folder or a bucket. The key is read from EXPORT_API_KEY.',
   )
   .version(manifest.version)
   .option('--quiet', 'print only warnings and errors')
@@ -62,7 +63,7 @@ type SyncOptions = Connection & {
 
 connection(program.command('sync'))
   .description('Fetches what changed, and replaces the files of its months. Run it as often as you like.')
-  .requiredOption('--out <folder>', 'folder of the copy')
+  .requiredOption('--out <folder>', 'folder of the copy, or s3://bucket/prefix')
   .addOption(
     new Option('--from <date>', 'first day (default: as far as the plan reaches)')
       .env('EXPORT_API_START_DATE')
@@ -82,7 +83,7 @@ connection(program.command('sync'))
       const { out, from, to, brand, endpoint, concurrency } = options
       const job = {
         api: createApi({ ...options, key: key() }, progress),
-        folder: out,
+        store: openStore(out),
         fromDate: from,
         toDate: to,
         endpoints: endpoint,
@@ -99,16 +100,16 @@ connection(program.command('sync'))
     }),
   )
 
-connection(program.command('verify <folder>'))
+connection(program.command('verify <copy>'))
   .description(
     'Compares a copy with the service, day by day. Prints what differs, and exits with 1 when something does.',
   )
   .option('--full', 'read all rows, also of files whose hash is the one that sync stored')
   .option('--repair', 'fetch what differs again')
-  .action((folder: string, options: Connection & { full?: boolean; repair?: boolean }) =>
+  .action((copy: string, options: Connection & { full?: boolean; repair?: boolean }) =>
     run(async (progress) => {
       const api = createApi({ ...options, key: key() }, progress)
-      const verification = { api, folder, progress, full: options.full ?? false }
+      const verification = { api, store: openStore(copy), progress, full: options.full ?? false }
       if (options.repair) await repair(verification)
       let differences = 0
       for await (const { path, date, message } of verify(verification)) {
@@ -126,12 +127,12 @@ connection(program.command('verify <folder>'))
   )
 
 program
-  .command('report <folder>')
-  .description('Writes the charts of a copy into one HTML file. Reads the folder only.')
+  .command('report <copy>')
+  .description('Writes the charts of a copy into one HTML file. Sends no request to the service.')
   .option('--out <file>', 'file to write (default: report.html in the folder)')
-  .action((folder: string, { out = join(folder, 'report.html') }: { out?: string }) =>
+  .action((copy: string, { out = join(isBucket(copy) ? '' : copy, 'report.html') }: { out?: string }) =>
     run(async (progress) => {
-      const { brands, bytes } = await writeReport(folder, out)
+      const { brands, bytes } = await writeReport(openStore(copy), out)
       progress.notice('report', `Wrote ${out}: ${brands} brands, ${bytes} bytes.`, { out, brands, bytes })
     }),
   )

@@ -1,16 +1,8 @@
-import { createHash } from 'node:crypto'
-import { createReadStream, existsSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 
 const UNFINISHED = '.unfinished'
-
-/** Returns the paths of all files that a reader may take for Parquet files. */
-export async function parquetFiles(folder: string): Promise<string[]> {
-  const paths = await readdir(folder, { recursive: true })
-  return paths.filter((path) => /\.parquet$/i.test(path)).map((path) => join(folder, path))
-}
 
 /** Makes a folder and those around it. Node's own loops in a file system that takes no folders. */
 export async function makeFolder(path: string): Promise<void> {
@@ -23,18 +15,14 @@ export async function makeFolder(path: string): Promise<void> {
   })
 }
 
-/** Replaces a file by the one that `write` writes to a path next to it; deletes it when `write` returns false. */
+/** Replaces a file by the one that `write` writes to a path next to it, unless `write` returns false. */
 export async function replaceFile(path: string, write: (path: string) => Promise<boolean>): Promise<void> {
   // Spark, Athena and pyarrow do not read files whose names begin with a dot.
   const unfinished = join(dirname(path), `.${basename(path)}${UNFINISHED}`)
   await makeFolder(dirname(path))
-  if (await write(unfinished)) {
-    await flushToDisk(unfinished)
-    await rename(unfinished, path)
-  } else {
-    await rm(unfinished)
-    await rm(path, { force: true })
-  }
+  if (!(await write(unfinished))) return rm(unfinished)
+  await flushToDisk(unfinished)
+  await rename(unfinished, path)
   // Windows opens no directories.
   if (process.platform !== 'win32') await flushToDisk(dirname(path), 'r')
 }
@@ -50,12 +38,4 @@ export async function removeUnfinished(folder: string): Promise<void> {
   for (const path of await readdir(folder, { recursive: true })) {
     if (path.endsWith(UNFINISHED)) await rm(join(folder, path))
   }
-}
-
-/** Returns the SHA-256 of a file, in hexadecimal digits; undefined when there is no such file. */
-export async function sha256(path: string): Promise<string | undefined> {
-  if (!existsSync(path)) return undefined
-  const hash = createHash('sha256')
-  await pipeline(createReadStream(path), hash)
-  return hash.digest('hex')
 }

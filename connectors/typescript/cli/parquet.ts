@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects, type SchemaElement } from 'hyparquet'
-import { fileWriter, ParquetWriter } from 'hyparquet-writer'
+import { type AsyncBuffer, parquetMetadataAsync, parquetReadObjects, type SchemaElement } from 'hyparquet'
+import { ParquetWriter, type Writer } from 'hyparquet-writer'
 import { DAY_MS } from './days.ts'
 import type { Column, ColumnType } from './streams.ts'
 
@@ -48,13 +48,13 @@ const CODECS: Readonly<Record<ColumnType, Codec>> = {
   },
 }
 
-/** Creates or overwrites a file, and returns the number of its rows. */
+/** Writes a file, and returns the number of its rows. */
 export async function writeParquet(
-  path: string,
+  writer: Writer,
   columns: readonly Column[],
   rows: AsyncIterable<Row> | Iterable<Row>,
 ): Promise<number> {
-  const writer = new ParquetWriter({ writer: fileWriter(path), schema: schemaOf(columns) })
+  const parquet = new ParquetWriter({ writer, schema: schemaOf(columns) })
   const texts = columns.filter(({ type }) => type === 'text').map(({ name }) => name)
   let group: Row[] = []
   let characters = 0
@@ -65,7 +65,7 @@ export async function writeParquet(
       name,
       data: group.map((row) => convert(row[name], CODECS[type].encode)),
     }))
-    writer.write({ columnData, rowGroupSize: group.length })
+    parquet.write({ columnData, rowGroupSize: group.length })
     count += group.length
     group = []
     characters = 0
@@ -76,7 +76,7 @@ export async function writeParquet(
     if (group.length === GROUP_ROWS || characters > GROUP_CHARACTERS) flush()
   }
   flush()
-  writer.finish()
+  parquet.finish()
   return count
 }
 
@@ -100,8 +100,8 @@ export const schemaName = (columns: readonly Column[]): string =>
     .slice(0, 16)
 
 /** Whether a file has these columns, with the types in which they are written. Throws when it is no Parquet file. */
-export async function hasColumns(path: string, columns: readonly Column[]): Promise<boolean> {
-  const { schema } = await parquetMetadataAsync(await asyncBufferFromFile(path))
+export async function hasColumns(file: AsyncBuffer, columns: readonly Column[]): Promise<boolean> {
+  const { schema } = await parquetMetadataAsync(file)
   // Other writers name it for each INT64.
   const annotation = ({ converted_type }: SchemaElement) =>
     converted_type === 'INT_64' ? '' : converted_type
@@ -110,8 +110,7 @@ export async function hasColumns(path: string, columns: readonly Column[]): Prom
 }
 
 /** Reads columns of the rows of a file, one row group at a time. */
-export async function* readParquet(path: string, columns: readonly Column[]): AsyncGenerator<Row> {
-  const file = await asyncBufferFromFile(path)
+export async function* readParquet(file: AsyncBuffer, columns: readonly Column[]): AsyncGenerator<Row> {
   const metadata = await parquetMetadataAsync(file)
   const names = metadata.schema
     .map(({ name }) => name)
@@ -128,9 +127,9 @@ export async function* readParquet(path: string, columns: readonly Column[]): As
 }
 
 /** Returns the days of a file, and how many rows they have. */
-export async function countDays(path: string): Promise<ReadonlyMap<string, number>> {
+export async function countDays(file: AsyncBuffer): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>()
-  for await (const { date } of readParquet(path, [DATE]))
+  for await (const { date } of readParquet(file, [DATE]))
     counts.set(String(date), (counts.get(String(date)) ?? 0) + 1)
   return counts
 }

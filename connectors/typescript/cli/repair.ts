@@ -1,8 +1,6 @@
-import { existsSync } from 'node:fs'
-import { lstat, rm } from 'node:fs/promises'
 import { keepDays } from './keep-days.ts'
-import { withLock } from './lock.ts'
-import { monthPath, readCopy, writeState } from './state.ts'
+import { latestState, MANIFEST, readBase } from './manifest.ts'
+import { type BrandCopy, readCopy, type Scope, writeState } from './state.ts'
 import { sync } from './sync.ts'
 import { type BrandFile, type Verification, verify } from './verify.ts'
 
@@ -11,36 +9,36 @@ import { type BrandFile, type Verification, verify } from './verify.ts'
  * reach stay as they are. Throws as `sync` does.
  */
 export async function repair(verification: Verification): Promise<void> {
-  const { api, folder, progress } = verification
+  const { api, store, progress } = verification
   const readable = new Set((await api.brands()).map(({ id }) => id))
-  const files = new Map<string, BrandFile>()
-  const unknown = new Set<string>()
+  const files = new Map<string, BrandFile[]>()
+  const unknown: string[] = []
   for await (const { path, file } of verify(verification)) {
-    if (file === undefined) unknown.add(path)
-    else files.set(path, file)
+    if (file !== undefined) files.set(file.brandId, [...(files.get(file.brandId) ?? []), file])
+    // The next sync writes the manifest again.
+    else if (path !== MANIFEST) unknown.push(path)
   }
-  // A brand whose state is missing has files that are unknown.
-  const brandIds = new Set([...unknown].map((path) => /[\\/]brand=([^\\/]+)/.exec(path)?.[1] ?? ''))
-  await withLock(folder, async () => {
-    for (const path of unknown) if (!files.has(path)) await rm(path, { recursive: true, force: true })
-    for (const file of files.values()) await forget(folder, file)
+  // The state of a brand can be missing.
+  const brandIds = new Set(unknown.flatMap((path) => /\/brand=([^/]+)/.exec(path)?.[1] ?? []))
+  const scopes = new Map<string, Scope>([...brandIds].map((brandId) => [brandId, {}]))
+  await store.exclusively(async () => {
+    await store.remove(unknown)
+    const base = await readBase(store)
+    for (const [brandId, different] of files) {
+      const copy = await readCopy(base, brandId, latestState(base, brandId))
+      for (const file of different) await forget(copy, file)
+      scopes.set(brandId, copy.state.scope)
+    }
   })
-  for (const { brandId } of files.values()) brandIds.add(brandId)
-  for (const brandId of brandIds) {
-    if (!readable.has(brandId)) continue
-    const { state } = await readCopy({ folder, brandId })
-    await sync({ api, folder, progress, fromDate: undefined, ...state.scope }, [brandId])
-  }
-  // Writes the file of the brands.
-  await sync({ api, folder, progress, fromDate: undefined }, [])
+  for (const [brandId, scope] of scopes)
+    if (readable.has(brandId)) await sync({ api, store, progress, fromDate: undefined, ...scope }, [brandId])
+  // Writes the file of the brands, and the manifest.
+  await sync({ api, store, progress, fromDate: undefined }, [])
 }
 
 /** Makes the next sync fetch the days of a file that the plan reaches. */
-async function forget(folder: string, { brandId, name, fromDate }: BrandFile): Promise<void> {
+async function forget(copy: BrandCopy, { name, fromDate }: BrandFile): Promise<void> {
   if (fromDate === null) return
-  const copy = await readCopy({ folder, brandId })
-  const path = monthPath(copy, name)
-  if (existsSync(path) && (await lstat(path)).isDirectory()) await rm(path, { recursive: true })
   if (name in copy.state.files) return keepDays(copy, name, fromDate)
   copy.state.token = null
   await writeState(copy)

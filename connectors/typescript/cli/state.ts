@@ -1,9 +1,8 @@
-import { existsSync } from 'node:fs'
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import type { ChangedDay } from '../src/index.ts'
 import { CommandError } from './errors.ts'
-import { replaceFile, sha256 } from './folder.ts'
+import { type Base, latestState } from './manifest.ts'
+import { type FileState, type Store, type Stored, sha256 } from './store.ts'
 
 /** A month's file, and what it contains: days from `from` on, with all changes through `through`. */
 export type MonthState = FileState & {
@@ -12,9 +11,6 @@ export type MonthState = FileState & {
   /** Name of its columns. */
   readonly schema: string
 }
-
-/** A file as it was written. */
-type FileState = { readonly sha256: string; readonly size: number; readonly mtimeMs: number }
 
 /** Where the copy of a brand stands. */
 export type BrandState = {
@@ -27,7 +23,7 @@ export type BrandState = {
   /** Days whose rows were not those of the list when they were fetched, by `<endpoint>/<date>`. */
   readonly unproven: Record<string, ChangedDay>
   /** What the token stands for: all endpoints and days, unless it says less. */
-  scope?: Scope
+  scope: Scope
 }
 
 /** A part of a brand's rows. */
@@ -37,38 +33,43 @@ export type Scope = {
   readonly toDate?: string | undefined
 }
 
-/** The files of a brand in a folder. */
-export type BrandCopy = Brand & {
+/** The files of a brand in a store. */
+export type BrandCopy = {
+  readonly store: Store
+  readonly brandId: string
   readonly state: BrandState
+  /** Where its state is stored, if it is. */
+  path: string | undefined
+  /** Whether that is its latest state. */
+  isStored: boolean
+  /** Where this run stores it. */
+  readonly ownPath: string
   /** How often a run has fetched days in vain, by what the service listed. */
   readonly attempts: Map<string, number>
 }
 
-type Brand = { readonly folder: string; readonly brandId: string }
-
-/** Path of a month's file, from its name in the state. */
-export function monthPath({ folder, brandId }: Brand, file: string): string {
-  const [endpoint, month] = file.split('/')
-  return join(folder, `endpoint=${endpoint}`, `brand=${brandId}`, `month=${month}.parquet`)
+/** Returns where the copy of a brand stands, by the state at a path. Throws `CommandError` for a damaged state. */
+export async function readCopy(base: Base, brandId: string, path: string | undefined): Promise<BrandCopy> {
+  const { store, folder } = base
+  const stored = path === undefined ? undefined : await readState(store, path)
+  const state = stored ?? { token: null, fromDate: '', files: {}, unproven: {}, scope: {} }
+  const isStored = stored !== undefined
+  return { store, brandId, state, path, isStored, ownPath: `${folder}${brandId}.json`, attempts: new Map() }
 }
 
-const stateFolder = (folder: string): string => join(folder, '_state')
-
-const statePath = ({ folder, brandId }: Brand): string => join(stateFolder(folder), `${brandId}.json`)
-
-/** Returns where the copy of a brand stands. Throws `CommandError` for a damaged state. */
-export async function readCopy(brand: Brand): Promise<BrandCopy> {
-  const path = statePath(brand)
-  const state = existsSync(path)
-    ? parse(await readState(path), path)
-    : { token: null, fromDate: '', files: {}, unproven: {} }
-  return { ...brand, state, attempts: new Map() }
+/** Returns a state; undefined when it is missing. Throws `CommandError` for a damaged one. */
+export async function readState(store: Store, path: string): Promise<BrandState | undefined> {
+  const stored = await store.readText(path)
+  if (stored === undefined) return undefined
+  try {
+    const state = JSON.parse(stored.text)
+    if (typeof state.fromDate !== 'string' || typeof state.files !== 'object') throw new TypeError()
+    return state
+  } catch (cause) {
+    const advice = 'Delete it: the next sync fetches the files of this brand again.'
+    throw new CommandError(`${store.location}/${path} is damaged. ${advice}`, { cause })
+  }
 }
-
-const readState = (path: string): Promise<string> =>
-  readFile(path, 'utf8').catch((cause) => {
-    throw new CommandError(`${path} cannot be read: ${cause.message}.`, { cause })
-  })
 
 /** Whether a part of a brand's rows has those of another. */
 function includes({ endpoints, toDate = LAST_DAY }: Scope, other: Scope): boolean {
@@ -80,71 +81,45 @@ function includes({ endpoints, toDate = LAST_DAY }: Scope, other: Scope): boolea
 const LAST_DAY = '9999-12-31'
 
 /** Reads where the copy of a brand stands. Forgets files that are not those that sync wrote, so that all days are listed. */
-export async function openCopy(
-  brand: Brand,
-  { fromDate, endpoints, toDate }: Scope = {},
-): Promise<BrandCopy> {
-  const copy = await readCopy(brand)
-  const { files, scope = {} } = copy.state
-  if (!includes(scope, { endpoints, toDate })) copy.state.token = null
-  copy.state.scope = { fromDate, endpoints, toDate }
-  for (const [file, known] of Object.entries(files)) {
-    const found = await fileState(monthPath(brand, file), known)
-    if (found !== undefined) files[file] = { ...known, ...found }
+export async function openCopy(base: Base, brandId: string, scope: Scope = {}): Promise<BrandCopy> {
+  const copy = await readCopy(base, brandId, latestState(base, brandId))
+  const { state } = copy
+  const before = structuredClone(state)
+  const { fromDate, endpoints, toDate } = scope
+  if (!includes(state.scope, { endpoints, toDate })) state.token = null
+  // Without undefined members, as it is stored.
+  state.scope = JSON.parse(JSON.stringify({ fromDate, endpoints, toDate }))
+  for (const [file, known] of Object.entries(state.files)) {
+    const found = await findFile(base, known)
+    if (found !== undefined) state.files[file] = { ...known, ...found }
     else {
-      delete files[file]
-      copy.state.token = null
+      delete state.files[file]
+      state.token = null
     }
   }
+  if (!isDeepStrictEqual(state, before)) copy.isStored = false
   return copy
 }
 
-/** Returns a file if it is the known one; a copied file has another time. Undefined when it is another one or missing. */
-async function fileState(path: string, known: FileState): Promise<FileState | undefined> {
-  if (!existsSync(path)) return undefined
-  const { size, mtimeMs } = await stat(path)
-  const isSame = size === known.size && (mtimeMs === known.mtimeMs || (await sha256(path)) === known.sha256)
-  return isSame ? { ...known, mtimeMs } : undefined
+/** Returns a file if it is the known one; a copied file has another version. Undefined when it is another one or missing. */
+async function findFile({ store, listed }: Base, known: FileState): Promise<Stored | undefined> {
+  const stored = listed.get(known.path)
+  if (stored?.size !== known.size) return undefined
+  if (stored.version === known.version) return stored
+  return (await sha256(await store.open(known.path))) === known.sha256 ? stored : undefined
 }
 
-/** Returns what identifies a file that was written. */
-export async function describeFile(path: string): Promise<FileState> {
-  const { size, mtimeMs } = await stat(path)
-  return { size, mtimeMs, sha256: (await sha256(path)) ?? '' }
+/** Stores where the copy of a brand stands. Returns the path. */
+export async function writeState(copy: BrandCopy): Promise<string> {
+  await copy.store.writeText(copy.ownPath, `${JSON.stringify(copy.state, null, 1)}\n`)
+  copy.path = copy.ownPath
+  copy.isStored = true
+  return copy.path
 }
 
-function parse(text: string, path: string): BrandState {
-  try {
-    const state = JSON.parse(text)
-    if (typeof state.fromDate !== 'string' || typeof state.files !== 'object') throw new TypeError(text)
-    return { unproven: {}, ...state }
-  } catch (cause) {
-    throw new CommandError(
-      `${path} is damaged. Delete it: the next sync fetches the files of this brand again.`,
-      {
-        cause,
-      },
-    )
-  }
-}
-
-/** Stores where the copy of a brand stands. */
-export const writeState = ({ state, ...brand }: Brand & { readonly state: BrandState }): Promise<void> =>
-  replaceFile(statePath(brand), async (path) => {
-    await writeFile(path, `${JSON.stringify(state, null, 1)}\n`)
-    return true
-  })
-
-/** Returns the brands that the folder has files of. Throws `CommandError` when there are none. */
-export async function requireBrands(folder: string): Promise<string[]> {
-  const brandIds = await storedBrands(folder)
+/** Returns the brands that a copy has files of. Throws `CommandError` when there are none. */
+export function requireBrands({ store, manifest }: Base): string[] {
+  const brandIds = Object.keys(manifest.states)
   if (brandIds.length > 0) return brandIds
-  throw new CommandError(`${folder} has no copy. Run sync first.`)
-}
-
-/** Returns the brands that the folder has files of. */
-export async function storedBrands(folder: string): Promise<string[]> {
-  if (!existsSync(stateFolder(folder))) return []
-  const files = await readdir(stateFolder(folder))
-  return files.filter((file) => file.endsWith('.json')).map((file) => basename(file, '.json'))
+  throw new CommandError(`${store.location} has no copy. Run sync first.`)
 }

@@ -9,7 +9,7 @@ import {
 } from './changes.ts'
 import { addDays, monthOf } from './days.ts'
 import { countDays } from './parquet.ts'
-import { type BrandCopy, monthPath, writeState } from './state.ts'
+import { type BrandCopy, writeState } from './state.ts'
 import { METRICS, type Stream } from './streams.ts'
 import type { Sync } from './sync.ts'
 import { WindowMoved, writeMonths } from './write-months.ts'
@@ -85,10 +85,10 @@ async function knownDays(copy: BrandCopy, endpoint: string, changes: Changes): P
   if (first === undefined || last === undefined || changes.isFull) return listed
   if (addDays(first, listed.length - 1) === last) return listed
   const dates = new Set(listed.map(({ date }) => date))
-  for (const file of Object.keys(copy.state.files)) {
+  for (const [file, { path }] of Object.entries(copy.state.files)) {
     const [of, month = ''] = file.split('/')
     if (of !== endpoint || month < monthOf(first) || month > monthOf(last)) continue
-    for (const [date, rows] of await countDays(monthPath(copy, file))) {
+    for (const [date, rows] of await countDays(await copy.store.open(path))) {
       if (!dates.has(date)) listed.push({ date, rows, isNeeded: false })
     }
   }

@@ -5,19 +5,20 @@ import {
   ForbiddenError,
   UnauthorizedError,
 } from '../src/index.ts'
-import { brandsPath, selectBrands, writeBrands } from './brands.ts'
+import { selectBrands, writeBrands } from './brands.ts'
 import { listTogether } from './changes.ts'
-import { CommandError, DiffersError } from './errors.ts'
-import { removeUnfinished } from './folder.ts'
+import { commit } from './commit.ts'
+import { CommandError, DiffersError, StoreError } from './errors.ts'
 import { renewColumns } from './keep-days.ts'
-import { removeOldLocks, withLock } from './lock.ts'
+import { type Base, readBase } from './manifest.ts'
 import type { Progress } from './progress.ts'
-import { type BrandCopy, openCopy, storedBrands } from './state.ts'
+import { type BrandCopy, openCopy } from './state.ts'
+import type { Store } from './store.ts'
 import { syncBrand } from './sync-brand.ts'
 
 export type Sync = {
   readonly api: ExportApi
-  readonly folder: string
+  readonly store: Store
   /** First day to copy. Default: as far as the plan reaches. */
   readonly fromDate: string | undefined
   /** Last day to copy. Default: all. */
@@ -32,18 +33,17 @@ export type Sync = {
 type Open = { readonly brand: Brand; readonly copy: BrandCopy }
 
 /**
- * Brings a folder up to date, until the service lists no change. Throws `CommandError` when another sync writes it, and
+ * Brings a copy up to date, until the service lists no change. Throws `CommandError` when another sync writes it, and
  * `DiffersError` when brands failed.
  */
 export const sync = (options: Sync, brandIds: readonly string[] | undefined): Promise<void> =>
-  withLock(options.folder, async () => {
-    const { api, folder, progress, concurrency = 4 } = options
-    await removeUnfinished(folder)
-    await removeOldLocks(folder)
+  options.store.exclusively(async () => {
+    const { api, store, progress, concurrency = 4 } = options
+    const base = await readBase(store)
     const listed = await api.brands()
     const selected = selectBrands(listed, brandIds)
-    await writeBrands(brandsPath(folder), listed)
-    for (const brandId of await storedBrands(folder)) {
+    const brands = await writeBrands(base, listed)
+    for (const brandId of Object.keys(base.manifest.states)) {
       if (listed.some(({ id }) => id === brandId)) continue
       const message = `The key no longer reads brand ${brandId}. Its files stay as they are.`
       progress.notice('brand_gone', message, { brand: brandId }, 'warn')
@@ -57,11 +57,12 @@ export const sync = (options: Sync, brandIds: readonly string[] | undefined): Pr
         progress.notice('brand_failed', `${name} is not up to date: ${error.message}`, { brand: id }, 'error')
         return undefined
       })
-    let current: Open[] = []
-    for (const brand of selected) {
-      const copy = await attempt(brand, prepareCopy(options, brand.id))
-      if (copy !== undefined) current.push({ brand, copy })
-    }
+    const prepared = await inParallel(selected, concurrency, async (brand) => {
+      const copy = await attempt(brand, prepareCopy(options, base, brand.id))
+      return copy === undefined ? [] : [{ brand, copy }]
+    })
+    const opened = prepared.flat()
+    let current: readonly Open[] = opened
     for (let isChanged = true; isChanged; ) {
       const together = await listTogether(
         options,
@@ -73,21 +74,24 @@ export const sync = (options: Sync, brandIds: readonly string[] | undefined): Pr
       current = current.filter((_, index) => outcomes[index] !== undefined)
       isChanged = outcomes.includes('changed')
     }
+    const copies = current.map(({ copy }) => copy)
+    const failed = opened.map(({ copy }) => copy).filter((copy) => !copies.includes(copy))
+    await commit(base, { brands, current: copies, failed })
     if (failures.length === 0) return
     const others = current.length > 0 ? ' Other brands are up to date.' : ''
     throw new DiffersError(`Not up to date: ${failures.join(' ')}${others}`)
   })
 
 /** Opens the copy of a brand. Its files have the columns of this version. */
-async function prepareCopy(options: Sync, brandId: string): Promise<BrandCopy> {
-  const copy = await openCopy({ folder: options.folder, brandId }, options)
+async function prepareCopy(options: Sync, base: Base, brandId: string): Promise<BrandCopy> {
+  const copy = await openCopy(base, brandId, options)
   await renewColumns(copy)
   return copy
 }
 
 /** Whether other brands can succeed nevertheless. */
 const isOfBrand = (error: unknown): error is Error =>
-  error instanceof CommandError ||
+  (error instanceof CommandError && !(error instanceof StoreError)) ||
   (error instanceof ExportApiError &&
     !(error instanceof UnauthorizedError || error instanceof ForbiddenError))
 

@@ -1,14 +1,14 @@
-import { existsSync } from 'node:fs'
-import { lstat } from 'node:fs/promises'
+import { isDeepStrictEqual } from 'node:util'
 import type { ExportApi } from '../src/index.ts'
-import { brandsPath, hasBrands } from './brands.ts'
+import { hasBrands } from './brands.ts'
 import { type Changes, dayKey, isNeeded, listAlone } from './changes.ts'
 import { addRow, describeDifferences, type SumsByDay } from './day-sums.ts'
 import { DAY_MS, monthOf } from './days.ts'
-import { parquetFiles, sha256 } from './folder.ts'
+import { type Base, filesByEndpoint, MANIFEST, readBase } from './manifest.ts'
 import { hasColumns, readParquet } from './parquet.ts'
 import type { Progress } from './progress.ts'
-import { type BrandCopy, type MonthState, monthPath, readCopy, requireBrands } from './state.ts'
+import { type BrandCopy, type MonthState, readCopy, readState, requireBrands } from './state.ts'
+import { type Store, sha256 } from './store.ts'
 import { METRICS } from './streams.ts'
 
 /** What differs from the service, or from what sync wrote. */
@@ -29,38 +29,46 @@ export type BrandFile = {
 
 export type Verification = {
   readonly api: ExportApi
-  readonly folder: string
+  readonly store: Store
   readonly progress: Progress
   /** Reads the rows of all files. Otherwise, those of files with the hash of the state are trusted. */
   readonly full: boolean
 }
 
-/** Compares a folder with the service, file by file and day by day. Throws `CommandError` when it has no copy. */
+/** Compares a copy with the service, file by file and day by day. Throws `CommandError` when there is no copy. */
 export async function* verify(verification: Verification): AsyncGenerator<Difference> {
-  const { api, folder, progress } = verification
-  const brandIds = await requireBrands(folder)
+  const { api, store, progress } = verification
+  const base = await readBase(store)
+  const { manifest, listed } = base
+  const brandIds = requireBrands(base)
   const brands = await api.brands()
-  const brandsFile = brandsPath(folder)
-  if (!(await hasBrands(brandsFile, brands))) yield { path: brandsFile, message: 'The brands differ.' }
+  const brandsPath = manifest.brands?.path ?? `endpoint=brands`
+  if (!(await hasBrands(base, brands))) yield { path: brandsPath, message: 'The brands differ.' }
   for (const { id, name } of brands) {
     if (brandIds.includes(id)) continue
-    progress.notice('brand_missing', `The folder does not have ${name}.`, { brand: id }, 'warn')
+    progress.notice('brand_missing', `${store.location} does not have ${name}.`, { brand: id }, 'warn')
   }
-  const known = new Set([brandsFile])
+  const committed = [brandsPath]
+  const known = new Set(manifest.replaced)
   for (const brandId of brandIds) {
-    const copy = await readCopy({ folder, brandId })
-    for (const name of Object.keys(copy.state.files)) known.add(monthPath(copy, name))
-    yield* verifyBrand(verification, copy, { isReadable: brands.some(({ id }) => id === brandId) })
+    const copy = await readCopy(base, brandId, manifest.states[brandId])
+    for (const { path } of Object.values(copy.state.files)) committed.push(path)
+    const isReadable = brands.some(({ id }) => id === brandId)
+    yield* verifyBrand(verification, base, { copy, isReadable })
   }
-  for (const path of await parquetFiles(folder)) {
-    if (!known.has(path)) yield { path, message: 'Sync did not write this file.' }
-  }
+  if (!isDeepStrictEqual(manifest.files, filesByEndpoint(committed)))
+    yield { path: MANIFEST, message: 'The files are not those of the states.' }
+  for (const path of Object.values(manifest.unfinished))
+    for (const file of Object.values((await readState(store, path))?.files ?? {})) known.add(file.path)
+  for (const path of committed) known.add(path)
+  for (const path of listed.keys())
+    if (/\.parquet$/i.test(path) && !known.has(path)) yield { path, message: 'Sync did not write this file.' }
 }
 
 async function* verifyBrand(
   { api, progress, full }: Verification,
-  copy: BrandCopy,
-  { isReadable }: { readonly isReadable: boolean },
+  base: Base,
+  { copy, isReadable }: { readonly copy: BrandCopy; readonly isReadable: boolean },
 ): AsyncGenerator<Difference> {
   const { brandId, state } = copy
   const listing = { api, fromDate: firstDay(copy), toDate: state.scope?.toDate }
@@ -71,8 +79,8 @@ async function* verifyBrand(
   const read: SumsByDay = new Map()
   const trusted = new Set<string>()
   for (const [name, content] of Object.entries(state.files)) {
-    const path = monthPath(copy, name)
-    const { problem, rows, isIntact } = await readFile(read, { path, name, brandId, content, full })
+    const { path } = content
+    const { problem, rows, isIntact } = await readFile(read, base, { name, brandId, content, full })
     progress.receive(rows)
     if (isIntact && !full) trusted.add(name)
     const fromDate = changes?.fromDate ?? null
@@ -82,7 +90,7 @@ async function* verifyBrand(
   yield* differentDays({ read, trusted }, copy, changes)
   const last = changes.days.reduce((latest, { changedAt }) => (changedAt > latest ? changedAt : latest), '')
   if (full && isFuture(state.token, last)) {
-    const path = `_state/${brandId}.json`
+    const path = copy.path ?? MANIFEST
     const message = `The token ${state.token} is later than every change.`
     yield { path, message, file: { brandId, name: '', fromDate: changes.fromDate } }
   }
@@ -109,7 +117,8 @@ function* differentDays(
   const different = (endpoint: string, date: string, what: string): Difference => {
     const name = `${endpoint}/${monthOf(date)}`
     const message = `${endpoint} ${date}: ${what}`
-    return { path: monthPath(copy, name), date, message, file: { brandId, name, fromDate } }
+    const path = state.files[name]?.path ?? `endpoint=${endpoint}/brand=${brandId}`
+    return { path, date, message, file: { brandId, name, fromDate } }
   }
   for (const listed of days) {
     const { endpoint, date, changedAt } = listed
@@ -135,7 +144,6 @@ function* differentDays(
 }
 
 type MonthFile = {
-  readonly path: string
   readonly name: string
   readonly brandId: string
   readonly content: MonthState
@@ -147,11 +155,14 @@ type FileContent = { readonly rows: number; readonly isIntact: boolean; readonly
 /** Adds the rows of a file to the sums of their days. Returns what is wrong with the file, if anything. */
 async function readFile(
   read: SumsByDay,
-  { path, name, brandId, content, full }: MonthFile,
+  { store, listed }: Base,
+  { name, brandId, content, full }: MonthFile,
 ): Promise<FileContent> {
-  if (!existsSync(path)) return { rows: 0, isIntact: false, problem: 'The file is missing.' }
-  if (!(await lstat(path)).isFile()) return { rows: 0, isIntact: false, problem: 'It is no file.' }
-  const isIntact = (await sha256(path)) === content.sha256
+  const { size } = listed.get(content.path) ?? {}
+  if (size === undefined) return { rows: 0, isIntact: false, problem: 'The file is missing.' }
+  if (size < 0) return { rows: 0, isIntact: false, problem: 'It is no file.' }
+  const file = await store.open(content.path)
+  const isIntact = (await sha256(file)) === content.sha256
   if (isIntact && !full) return { rows: 0, isIntact }
   const [endpoint, month] = name.split('/')
   const stream = METRICS.find((metric) => metric.endpoint === endpoint)
@@ -159,9 +170,9 @@ async function readFile(
   let rows = 0
   let hasForeign = false
   try {
-    if (!(await hasColumns(path, stream.columns)))
+    if (!(await hasColumns(file, stream.columns)))
       return { rows, isIntact, problem: 'The file has other columns than sync writes.' }
-    for await (const row of readParquet(path, stream.columns)) {
+    for await (const row of readParquet(file, stream.columns)) {
       const date = String(row.date)
       if (row.brand_id !== brandId || monthOf(date) !== month) hasForeign = true
       else addRow(read, stream, row)

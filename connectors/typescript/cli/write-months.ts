@@ -3,10 +3,10 @@ import { type Changes, dayKey, type FetchWindow } from './changes.ts'
 import { addRow, describeDifferences, type SumsByDay } from './day-sums.ts'
 import { monthOf } from './days.ts'
 import { CommandError } from './errors.ts'
-import { replaceFile } from './folder.ts'
 import { mergeMonth, type Part, type SortedRows, sortedRows } from './month.ts'
 import { type Row, readParquet, schemaName, writeParquet } from './parquet.ts'
-import { type BrandCopy, describeFile, monthPath, writeState } from './state.ts'
+import { monthPath } from './paths.ts'
+import { type BrandCopy, writeState } from './state.ts'
 import type { Stream } from './streams.ts'
 import type { Sync } from './sync.ts'
 
@@ -19,7 +19,7 @@ type Change = {
   readonly windows: readonly FetchWindow[]
 }
 
-/** Fetches windows of an endpoint, and replaces the files of their months in ascending order. */
+/** Fetches windows of an endpoint, and writes the files of their months again, in ascending order. */
 export async function writeMonths(sync: Sync, copy: BrandCopy, change: Change): Promise<void> {
   const months = new Map<string, Part[]>()
   const sums: SumsByDay = new Map()
@@ -49,21 +49,21 @@ async function writeMonth(
   copy: BrandCopy,
   { stream, changes, month, parts, sums }: Month,
 ): Promise<void> {
-  const { brandId, state } = copy
+  const { store, brandId, state } = copy
   const { endpoint, columns } = stream
   const file = `${endpoint}/${month}`
-  const path = monthPath(copy, file)
-  const old = sortedRows(state.files[file] === undefined ? none() : readParquet(path, columns))
+  const known = state.files[file]
+  const old = sortedRows(known === undefined ? none() : readParquet(await store.open(known.path), columns))
   let rows = 0
-  await replaceFile(path, async (unfinished) => {
-    rows = await writeParquet(unfinished, columns, mergeMonth(old, parts))
-    return rows > 0
+  const written = await store.create(monthPath(brandId, file), async (writer) => {
+    rows = await writeParquet(writer, columns, mergeMonth(old, parts))
+    return rows
   })
-  // After a kill before the state is written, the next sync finds another file and fetches the month again.
-  if (rows === 0) delete state.files[file]
+  // After a kill before the state is written, the next sync fetches the month again.
+  if (written === undefined) delete state.files[file]
   else
     state.files[file] = {
-      ...(await describeFile(path)),
+      ...written,
       from: changes.fromDate,
       through: changes.token ?? '',
       schema: schemaName(columns),

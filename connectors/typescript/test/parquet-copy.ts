@@ -1,5 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -51,6 +52,22 @@ export async function duckdb(sql: string, file = ':memory:'): Promise<Row[]> {
   return stdout.trim() === '' ? [] : JSON.parse(stdout)
 }
 
+type Manifest = { readonly files: Record<string, string[]>; readonly states: Record<string, string> }
+
+/** Reads the manifest of a folder. */
+export const readManifest = (copy: string): Manifest =>
+  JSON.parse(readFileSync(join(copy, 'manifest.json'), 'utf8'))
+
+/** Returns the path of a brand's file of a month, as the state in a folder names it. */
+export function monthFile(copy: string, brandId: string, file: string): string {
+  const state = readFileSync(join(copy, readManifest(copy).states[brandId] ?? ''), 'utf8')
+  return join(copy, JSON.parse(state).files[file].path)
+}
+
+/** Returns the expression of DuckDB that reads the files of an endpoint. */
+export const filesOf = (copy: string, endpoint: string): string =>
+  `(select list_transform(files['${endpoint}'], lambda path: '${copy}/' || path) from '${copy}/manifest.json')`
+
 type Copied = { readonly db: pg.Pool; readonly copy: string; readonly brandId: string }
 
 /** Expects that DuckDB reads the same rows of a brand from a copy as the views have. */
@@ -61,8 +78,10 @@ export async function expectExact(expect: ExpectStatic, { db, copy, brandId }: C
        from (select ${columns.map((column) => `"${column.name}"`)} from metrics.${name} where brand_id = $1) as defined`,
       [brandId],
     )
-    const files = `${copy}/endpoint=${endpoint}/brand=${brandId}/*.parquet`
-    const copied = await duckdb(`select * exclude (brand_id, endpoint, brand) from '${files}'`)
+    const copied = await duckdb(
+      `set variable files = ${filesOf(copy, endpoint)};
+       select * exclude (brand_id, endpoint, brand) from read_parquet(getvariable('files')) where brand_id = '${brandId}'`,
+    )
     expect([endpoint, sorted(copied)]).toEqual([endpoint, sorted(rows.map(({ row }) => row))])
   }
 }

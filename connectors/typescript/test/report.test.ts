@@ -9,11 +9,14 @@ import type { Page } from 'playwright-core'
 import { afterAll, expect, test } from 'vitest'
 import { hasBrowser, startBrowser } from '../../../test/fixtures/site/browser.ts'
 import { PHONE } from '../../../test/fixtures/site/reference-page.ts'
-import { brandsPath } from '../cli/brands.ts'
-import { replaceFile } from '../cli/folder.ts'
+import { commit } from '../cli/commit.ts'
+import { folderStore } from '../cli/folder-store.ts'
+import { readBase } from '../cli/manifest.ts'
 import { type Row, writeParquet } from '../cli/parquet.ts'
-import { monthPath, writeState } from '../cli/state.ts'
+import { brandsPath, monthPath } from '../cli/paths.ts'
+import { openCopy } from '../cli/state.ts'
 import { BRANDS, type Column, METRICS } from '../cli/streams.ts'
+import { monthFile } from './parquet-copy.ts'
 
 const COMMAND = fileURLToPath(new URL('../cli/export-api.ts', import.meta.url))
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
@@ -55,32 +58,30 @@ afterAll(() => rm(root, { recursive: true }))
 
 const BLANK = { text: '', uuid: '', integer: 0, number: 0, boolean: false, date: '', timestamp: '' }
 
-const writeRows = (path: string, columns: readonly Column[], rows: readonly Row[]) => {
-  const blank = Object.fromEntries(columns.map(({ name, type }) => [name, BLANK[type]]))
-  return replaceFile(path, async (unfinished) => {
-    await writeParquet(
-      unfinished,
-      columns,
-      rows.map((row) => ({ ...blank, ...row })),
-    )
-    return true
-  })
-}
-
-/** Writes a copy of a brand, as sync does. */
+/** Writes a copy of a brand, as sync does. Returns its folder. */
 async function writeCopy(name: string): Promise<string> {
-  const brand = { folder: join(root, name), brandId: BRAND }
+  const folder = join(root, name)
+  const store = folderStore(folder)
+  const base = await readBase(store)
+  const writeRows = async (path: string, columns: readonly Column[], rows: readonly Row[]) => {
+    const blank = Object.fromEntries(columns.map(({ name, type }) => [name, BLANK[type]]))
+    const filled = rows.map((row) => ({ ...blank, ...row }))
+    const file = await store.create(path, (writer) => writeParquet(writer, columns, filled))
+    if (file === undefined) throw new Error('There are no rows.')
+    return file
+  }
   const names = { id: BRAND, name: 'Acme', display_name: HOSTILE, url: 'acme.example' }
-  await writeRows(brandsPath(brand.folder), BRANDS.columns, [{ ...names, created_at: '2026-01-01' }])
+  const listed = [{ ...names, created_at: '2026-01-01' }]
+  const copy = await openCopy(base, BRAND)
+  Object.assign(copy.state, { token: '2026-11-02T10:31:44.123456Z', fromDate: '2026-10-01' })
   for (const [file, rows] of Object.entries(FILES)) {
     const stream = METRICS.find(({ endpoint }) => file.startsWith(`${endpoint}/`))
-    await writeRows(monthPath(brand, file), stream?.columns ?? [], rows)
+    const written = await writeRows(monthPath(BRAND, file), stream?.columns ?? [], rows)
+    copy.state.files[file] = { ...written, from: '2026-10-01', through: '', schema: '' }
   }
-  const month = { sha256: '', size: 0, mtimeMs: 0, from: '2026-10-01', through: '', schema: '' }
-  const files = Object.fromEntries(Object.keys(FILES).map((file) => [file, month]))
-  const state = { token: '2026-11-02T10:31:44.123456Z', fromDate: '2026-10-01', files, unproven: {} }
-  await writeState({ ...brand, state })
-  return brand.folder
+  const brands = await writeRows(brandsPath(), BRANDS.columns, listed)
+  await commit(base, { brands, current: [copy], failed: [] })
+  return folder
 }
 
 /** Runs the command. Returns its exit code and what it printed as an error. */
@@ -165,7 +166,7 @@ test.skipIf(!hasBrowser)('the report shows the figures of a copy, and loads noth
 
 test('a folder without a copy and a missing file are errors, and leave no report', async () => {
   const folder = await writeCopy('broken')
-  const path = monthPath({ folder, brandId: BRAND }, 'sentiment/2026-10')
+  const path = monthFile(folder, BRAND, 'sentiment/2026-10')
   await rm(path)
   const out = join(root, 'out')
   expect(await report(folder, '--out', join(out, 'report.html'))).toEqual({

@@ -70,7 +70,7 @@ test('never sends more requests than one window over all days', () => {
   )
 })
 
-const file = { sha256: '', size: 0, mtimeMs: 0, from: '2026-10-03', through: '5', schema: '' }
+const file = { path: '', sha256: '', size: 0, version: '', from: '2026-10-03', through: '5', schema: '' }
 const listed = { brandId: META.brandId, endpoint: 'visibility', totals: {}, digest: '' }
 const unproven = { ...listed, date: '2026-10-07', rows: 1, changedAt: '5' }
 const STATE = {
@@ -78,6 +78,7 @@ const STATE = {
   fromDate: '2026-01-01',
   files: { 'visibility/2026-10': file },
   unproven: { 'visibility/2026-10-07': unproven },
+  scope: {},
 }
 
 test.for([

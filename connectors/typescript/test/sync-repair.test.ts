@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import {
   cp,
   mkdir,
@@ -11,19 +12,21 @@ import {
   writeFile,
 } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { startHttpProxy } from '../../../test/faults/http-proxy.ts'
 import { answer, brand, database, prompt, refresh } from '../../../test/fixtures/rows.ts'
 import { answeredDays, type Scene } from '../../../test/fixtures/scene.ts'
 import { createApi } from '../cli/api.ts'
+import { folderStore } from '../cli/folder-store.ts'
 import { keepDays } from '../cli/keep-days.ts'
+import { readBase } from '../cli/manifest.ts'
 import { createProgress } from '../cli/progress.ts'
 import { repair } from '../cli/repair.ts'
-import { describeFile, readCopy } from '../cli/state.ts'
+import { openCopy } from '../cli/state.ts'
 import { sync } from '../cli/sync.ts'
 import { verify } from '../cli/verify.ts'
-import { duckdb } from './parquet-copy.ts'
+import { duckdb, monthFile, readManifest } from './parquet-copy.ts'
 
 // What happens to a copy behind the command's back: verify --full finds it, verify --repair undoes it.
 
@@ -37,7 +40,7 @@ let other: string
 
 const jobOf = (copy: string) => ({
   api: createApi({ url, key: its.key }, progress),
-  folder: copy,
+  store: folderStore(copy),
   fromDate: undefined,
   progress,
 })
@@ -61,10 +64,15 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-const monthFile = (copy: string, endpoint: string, month = '2026-10', brandId = its.brandId): string =>
-  join(copy, `endpoint=${endpoint}`, `brand=${brandId}`, `month=${month}.parquet`)
+const pathOf = (copy: string, endpoint: string, month = '2026-10', brandId = its.brandId): string =>
+  monthFile(copy, brandId, `${endpoint}/${month}`)
 
-const statePath = (copy: string, brandId = its.brandId): string => join(copy, '_state', `${brandId}.json`)
+/** Returns the path of a file that sync did not write, next to one that it wrote. */
+const newPath = (copy: string, month: string): string =>
+  join(dirname(pathOf(copy, 'visibility')), `${month}-0123456789ab.parquet`)
+
+const statePath = (copy: string, brandId = its.brandId): string =>
+  join(copy, readManifest(copy).states[brandId] ?? '')
 
 type State = {
   token: string | null
@@ -80,11 +88,15 @@ async function changeState(copy: string, change: (state: State) => unknown): Pro
 
 /** Writes the rows of a query in the place of a file, whose rows are the table `rows`, and stores its hash as sync would. */
 async function rewrite(copy: string, endpoint: string, query: string): Promise<void> {
-  const file = monthFile(copy, endpoint)
+  const file = pathOf(copy, endpoint)
   const rows = `select * exclude (endpoint, brand) from '${file}'`
   await duckdb(`create table rows as ${rows}; copy (${query}) to '${file}.new' (format parquet)`)
   await rename(`${file}.new`, file)
-  const known = await describeFile(file)
+  const { size, mtimeMs } = await stat(file)
+  const sha256 = createHash('sha256')
+    .update(await readFile(file))
+    .digest('hex')
+  const known = { size, sha256, version: String(mtimeMs) }
   await changeState(copy, ({ files }) => Object.assign(files[`${endpoint}/2026-10`] ?? {}, known))
 }
 
@@ -101,12 +113,22 @@ const replaced = (endpoint: string, ...values: string[]): Tamper =>
 const bytes =
   (change: (path: string) => Promise<unknown>): Tamper =>
   (copy) =>
-    change(monthFile(copy, 'visibility'))
+    change(pathOf(copy, 'visibility'))
 
 const state =
   (change: (state: State) => unknown): Tamper =>
   (copy) =>
     changeState(copy, change)
+
+const manifest =
+  (change: (manifest: ReturnType<typeof readManifest>) => unknown): Tamper =>
+  async (copy) => {
+    const content = readManifest(copy)
+    change(content)
+    await writeFile(join(copy, 'manifest.json'), JSON.stringify(content))
+  }
+
+const brandsFile = (copy: string): string => join(copy, readManifest(copy).files.brands?.[0] ?? '')
 
 const swap = async (left: string, right: string) => {
   await rename(left, `${left}.aside`)
@@ -134,7 +156,7 @@ const TAMPERINGS: Readonly<Record<string, Tamper>> = {
     await rm(path)
     await mkdir(path)
   }),
-  'a folder of files is deleted': (copy) => rm(dirname(monthFile(copy, 'visibility')), { recursive: true }),
+  'a folder of files is deleted': (copy) => rm(dirname(pathOf(copy, 'visibility')), { recursive: true }),
   'a file is a link to another file': bytes(async (path) => {
     await rename(path, `${path}.target`)
     await symlink(`${path}.target`, path)
@@ -182,24 +204,33 @@ const TAMPERINGS: Readonly<Record<string, Tamper>> = {
   'a date is a text': replaced('visibility', 'date::varchar as date'),
   'a date is a timestamp': replaced('visibility', 'date::timestamp as date'),
   'a rate is a decimal': replaced('visibility', 'visibility_rate::decimal(7, 4) as visibility_rate'),
-  'there is a file of another month': (copy) =>
-    cp(monthFile(copy, 'visibility'), monthFile(copy, 'visibility', '2026-12')),
+  'there is a file of another month': (copy) => cp(pathOf(copy, 'visibility'), newPath(copy, '2026-12')),
+  'there is another file of a month': (copy) => cp(pathOf(copy, 'visibility'), newPath(copy, '2026-10')),
   'there is a file in capitals': (copy) =>
-    cp(monthFile(copy, 'visibility'), monthFile(copy, 'visibility').replace('.parquet', '.PARQUET')),
+    cp(pathOf(copy, 'visibility'), pathOf(copy, 'visibility').replace('.parquet', '.PARQUET')),
   'there is a file of an unknown brand': (copy) =>
-    cp(monthFile(copy, 'visibility'), monthFile(copy, 'visibility', '2026-10', 'unknown')),
-  'there is a file in the folder': (copy) => cp(monthFile(copy, 'visibility'), join(copy, 'extra.parquet')),
+    cp(pathOf(copy, 'visibility'), newPath(copy, '2026-10').replace(its.brandId, 'unknown')),
+  'there is a file in the folder': (copy) => cp(pathOf(copy, 'visibility'), join(copy, 'extra.parquet')),
   'two months are exchanged': (copy) =>
-    swap(monthFile(copy, 'visibility'), monthFile(copy, 'visibility', '2026-09')),
+    swap(pathOf(copy, 'visibility'), pathOf(copy, 'visibility', '2026-09')),
   'two brands are exchanged': (copy) =>
-    swap(monthFile(copy, 'visibility'), monthFile(copy, 'visibility', '2026-10', other)),
-  'two endpoints are exchanged': (copy) =>
-    swap(monthFile(copy, 'citations'), monthFile(copy, 'citation-share')),
+    swap(pathOf(copy, 'visibility'), pathOf(copy, 'visibility', '2026-10', other)),
+  'two endpoints are exchanged': (copy) => swap(pathOf(copy, 'citations'), pathOf(copy, 'citation-share')),
   'the file of another brand is copied': (copy) =>
-    cp(monthFile(copy, 'visibility', '2026-10', other), monthFile(copy, 'visibility')),
-  'the brands are deleted': (copy) => rm(join(copy, 'endpoint=brands', 'brands.parquet')),
-  'the brands are others': (copy) =>
-    cp(monthFile(copy, 'visibility'), join(copy, 'endpoint=brands', 'brands.parquet')),
+    cp(pathOf(copy, 'visibility', '2026-10', other), pathOf(copy, 'visibility')),
+  'the brands are deleted': (copy) => rm(brandsFile(copy)),
+  'the brands are others': (copy) => cp(pathOf(copy, 'visibility'), brandsFile(copy)),
+  'the manifest lacks a file': manifest(({ files }) => files.visibility?.pop()),
+  'the manifest names a file twice': manifest(({ files }) =>
+    files.visibility?.push(files.visibility[0] ?? ''),
+  ),
+  'the manifest names the file of another endpoint': manifest(({ files }) =>
+    files.visibility?.push(files.sentiment?.[0] ?? ''),
+  ),
+  'the manifest lacks the state of a brand': manifest(({ states }) => delete states[its.brandId]),
+  'the manifest has the state of another brand': manifest(({ states }) => {
+    states[its.brandId] = states[other] ?? ''
+  }),
   'the state has a token of the future': state((it) => {
     it.token = '9999-01-01T00:00:00.000000Z'
   }),
@@ -237,15 +268,15 @@ test.for(Object.entries(TAMPERINGS))('%s', async ([name, tamper]) => {
   expect(await differences(copy)).not.toEqual([])
   await repair({ ...jobOf(copy), full: true })
   expect(await differences(copy)).toEqual([])
+  expect(Object.keys(readManifest(copy).states).sort()).toEqual([its.brandId, other].sort())
 })
 
 test('a disk that is full while a file is written again does not cost the file', async () => {
   const copy = join(folder, 'full')
   await cp(original, copy, { recursive: true, preserveTimestamps: true })
-  const file = monthFile(copy, 'visibility')
-  await symlink('/dev/full', join(dirname(file), `.${basename(file)}.unfinished`))
-  const opened = await readCopy({ folder: copy, brandId: its.brandId })
-  await expect(keepDays(opened, 'visibility/2026-10')).rejects.toThrow(/ENOSPC/)
+  const full = { ...folderStore(copy), create: () => Promise.reject(new Error('ENOSPC')) }
+  const opened = await openCopy(await readBase(full), its.brandId)
+  await expect(keepDays(opened, 'visibility/2026-10')).rejects.toThrow('ENOSPC')
   expect(await differences(copy)).toEqual([])
 })
 

@@ -1,8 +1,10 @@
 import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { describeFile, monthPath, openCopy, readCopy, writeState } from '../cli/state.ts'
+import { folderStore } from '../cli/folder-store.ts'
+import { readBase } from '../cli/manifest.ts'
+import { openCopy, readState, writeState } from '../cli/state.ts'
 
 const root = await mkdtemp(join(tmpdir(), 'sync-state-'))
 afterAll(() => rm(root, { recursive: true }))
@@ -22,15 +24,20 @@ test.for<[string, (path: string) => Promise<void>, boolean]>([
   happen,
   isSame,
 ]) => {
-  const brand = { folder: join(root, name), brandId: 'b' }
-  const path = monthPath(brand, FILE)
-  await mkdir(dirname(path), { recursive: true })
-  await writeFile(path, 'old')
-  const file = { ...(await describeFile(path)), from: '2026-10-01', through: '1', schema: '' }
-  const state = { token: '1', fromDate: '2026-10-01', files: { [FILE]: file }, unproven: {} }
-  await writeState({ ...brand, state })
+  const store = folderStore(join(root, name))
+  const file = await store.create('endpoint=visibility/brand=b/2026-10-0.parquet', async (writer) => {
+    writer.appendBytes(Buffer.from('old'))
+    await writer.finish()
+    return 1
+  })
+  if (file === undefined) throw new Error('no file')
+  const path = join(root, name, file.path)
+  const opened = await openCopy(await readBase(store), 'b')
+  opened.state.token = '1'
+  opened.state.files[FILE] = { ...file, from: '2026-10-01', through: '1', schema: '' }
+  await writeState(opened)
   await happen(path)
-  const copy = await openCopy(brand)
+  const copy = await openCopy(await readBase(store), 'b')
   expect(copy.state.token).toBe(isSame ? '1' : null)
   expect(Object.keys(copy.state.files)).toEqual(isSame ? [FILE] : [])
 })
@@ -38,14 +45,24 @@ test.for<[string, (path: string) => Promise<void>, boolean]>([
 test('names a state that is damaged', async () => {
   await mkdir(join(root, '_state'))
   await writeFile(join(root, '_state', 'b.json'), '{')
-  await expect(readCopy({ folder: root, brandId: 'b' })).rejects.toThrow(
+  await expect(readState(folderStore(root), '_state/b.json')).rejects.toThrow(
     /_state\/b\.json is damaged\. Delete it/,
   )
 })
 
+test.each([
+  '{',
+  '{}',
+  'null',
+  '{"id":"1","brands":null}',
+])('names a manifest that is damaged: %s', async (text) => {
+  await writeFile(join(root, 'manifest.json'), text)
+  await expect(readBase(folderStore(root))).rejects.toThrow(/\/manifest\.json is damaged\. Delete it/)
+})
+
 test('names a folder in the place of a state', async () => {
   await mkdir(join(root, '_state', 'c.json'))
-  await expect(readCopy({ folder: root, brandId: 'c' })).rejects.toThrow(
+  await expect(readState(folderStore(root), '_state/c.json')).rejects.toThrow(
     /_state\/c\.json cannot be read: EISDIR/,
   )
 })

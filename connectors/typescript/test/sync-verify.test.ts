@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { cp, mkdtemp, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { answer, brand, database, prompt, refresh } from '../../../test/fixtures/rows.ts'
 import { type Scene, scene } from '../../../test/fixtures/scene.ts'
-import { duckdb, exportApi } from './parquet-copy.ts'
+import { duckdb, exportApi, monthFile, readManifest } from './parquet-copy.ts'
 
 const db = database()
 const folder = await mkdtemp(join(tmpdir(), 'sync-verify-'))
@@ -32,8 +32,8 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true }))
 
-const monthFile = (endpoint: string, month = '2026-10', brandId = its.brandId): string =>
-  `endpoint=${endpoint}/brand=${brandId}/month=${month}.parquet`
+const pathOf = (copy: string, endpoint: string, month = '2026-10', brandId = its.brandId): string =>
+  relative(copy, monthFile(copy, brandId, `${endpoint}/${month}`))
 
 /** Runs verify. Returns what it says about files and about days, both in order. */
 async function differences(copy: string) {
@@ -41,9 +41,9 @@ async function differences(copy: string) {
   const found = log.filter(({ event }) => event === 'differs')
   expect(code).toBe(found.length === 0 ? 0 : 1)
   const lines = found.map(({ path, date, message = '' }) => ({
-    path: String(path).slice(copy.length + 1),
+    path: String(path),
     isDay: date !== undefined,
-    message: message.replace(`${copy}/`, ''),
+    message,
   }))
   return {
     paths: lines.map(({ path }) => path),
@@ -57,21 +57,21 @@ const NONE = { paths: [], files: [], days: [] }
 test('verify finds damaged files and their days, and sync replaces those that are deleted', async () => {
   const copy = join(folder, 'damaged')
   await cp(original, copy, { recursive: true })
-  const byte = monthFile('competitors')
+  const byte = pathOf(copy, 'competitors')
   const bytes = await readFile(join(copy, byte))
   // In the statistics: the rows stay as they are.
   bytes.write('r', bytes.lastIndexOf('Rival'))
   await writeFile(join(copy, byte), bytes)
-  const missing = monthFile('sentiment')
+  const missing = pathOf(copy, 'sentiment')
   await rm(join(copy, missing))
-  const otherMonth = monthFile('recommended-rate')
-  await cp(join(copy, monthFile('recommended-rate', '2026-09')), join(copy, otherMonth))
-  const otherBrand = monthFile('visibility')
-  await cp(join(copy, monthFile('visibility', '2026-10', other)), join(copy, otherBrand))
-  const cut = monthFile('visibility', '2026-10', other)
+  const otherMonth = pathOf(copy, 'recommended-rate')
+  await cp(join(copy, pathOf(copy, 'recommended-rate', '2026-09')), join(copy, otherMonth))
+  const otherBrand = pathOf(copy, 'visibility')
+  await cp(join(copy, pathOf(copy, 'visibility', '2026-10', other)), join(copy, otherBrand))
+  const cut = pathOf(copy, 'visibility', '2026-10', other)
   await truncate(join(copy, cut), 100)
-  const extra = monthFile('visibility', '2026-11')
-  await cp(join(original, monthFile('visibility')), join(copy, extra))
+  const extra = 'extra.parquet'
+  await cp(join(original, pathOf(original, 'visibility')), join(copy, extra))
 
   const found = await differences(copy)
   expect(found.files).toEqual(
@@ -106,11 +106,11 @@ test.for([
 ]) => {
   const copy = join(folder, name)
   await cp(original, copy, { recursive: true })
-  const file = join(copy, monthFile('visibility'))
+  const file = join(copy, pathOf(copy, 'visibility'))
   const rows = `select * replace (${replaced}) from '${file}'`
   await duckdb(`copy (select * exclude (endpoint, brand) from (${rows})) to '${file}.new' (format parquet)`)
   await rename(`${file}.new`, file)
-  const state = join(copy, '_state', `${its.brandId}.json`)
+  const state = join(copy, readManifest(copy).states[its.brandId] ?? '')
   const { files, ...rest } = JSON.parse(await readFile(state, 'utf8'))
   files['visibility/2026-10'].sha256 = createHash('sha256')
     .update(await readFile(file))

@@ -13,7 +13,7 @@ import { answeredDays, scene } from '../../../test/fixtures/scene.ts'
 import { certify } from '../../../tools/certify/certify.ts'
 import { startProxy } from '../../../tools/certify/proxy.ts'
 import { addDays } from '../cli/days.ts'
-import { duckdb, expectExact, exportApi, METRICS, start } from './parquet-copy.ts'
+import { duckdb, expectExact, exportApi, METRICS, monthFile, readManifest, start } from './parquet-copy.ts'
 
 // They mostly wait.
 const CONCURRENT = { concurrent: true }
@@ -77,12 +77,13 @@ test('keeps every promise of certify', CONCURRENT, async ({ expect }) => {
   const verdicts = await certify({
     command: async ({ EXPORT_API_URL: url, EXPORT_API_KEY: key, EXPORT_API_START_DATE: from }) => {
       const { code, stderr } = await exportApi({ key, url }, 'sync', '--out', copy, '--from', from)
+      const { files } = readManifest(copy)
       const statements = readStreams()
         .filter(({ kind }) => kind !== 'changes')
-        .map(
-          ({ name, endpoint }) =>
-            `create or replace view ${name} as from '${copy}/endpoint=${endpoint}/**/*.parquet'`,
-        )
+        .map(({ name, endpoint }) => {
+          const paths = files[endpoint]?.map((path) => `'${copy}/${path}'`)
+          return `create or replace view ${name} as from read_parquet([${paths}])`
+        })
       await duckdb(statements.join(';'), views)
       return { code: code ?? -1, output: stderr }
     },
@@ -143,7 +144,7 @@ test(
       asked: [...lists, ...pages].sort(),
     })
     expect(await sync()).toMatchObject({ last: { rows: 0 }, asked: ['/brands', '/changes'] })
-    await rm(join(copy, 'endpoint=visibility', `brand=${its.brandId}`, 'month=2026-10.parquet'))
+    await rm(monthFile(copy, its.brandId, 'visibility/2026-10'))
     expect(await sync()).toMatchObject({
       code: 0,
       // The other brand, this brand alone, and both at the end.
@@ -212,12 +213,9 @@ test(
       code: 1,
       stderr: 'Not up to date: B: Not this brand. Other brands are up to date.\n',
     })
-    const files = (await readdir(copy, { recursive: true })).map((path) => path.split('/'))
-    const copied = files.flatMap(([endpoint, folder, file]) =>
-      endpoint === 'endpoint=visibility' && file?.startsWith('month=') ? folder?.replace('brand=', '') : [],
-    )
-    expect(copied.sort()).toEqual(brandIds.filter((id) => id !== brandIds[1]).sort())
-    await writeFile(join(copy, '_state', `${brandIds[2]}.json`), '{')
+    const copied = readManifest(copy).files.visibility?.map((path) => /brand=([^/]+)/.exec(path)?.[1])
+    expect(copied?.sort()).toEqual(brandIds.filter((id) => id !== brandIds[1]).sort())
+    await writeFile(join(copy, readManifest(copy).states[brandIds[2] ?? ''] ?? ''), '{')
     expect(await exportApi({ ...its, url }, 'sync', '--out', copy)).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(

@@ -1,6 +1,7 @@
-import { brandsPath } from '../brands.ts'
+import { type Base, readBase } from '../manifest.ts'
 import type { Row } from '../parquet.ts'
 import { readCopy, requireBrands } from '../state.ts'
+import type { Store } from '../store.ts'
 import { BRANDS, METRICS } from '../streams.ts'
 import { readDomains } from './read-domains.ts'
 import { readFile } from './read-files.ts'
@@ -9,20 +10,21 @@ import type { BrandReport, MetricReport } from './report-data.ts'
 
 const CITED = METRICS.find(({ endpoint }) => endpoint === 'citations')
 
-/** Reads what the report shows of the brands of a folder. Throws `CommandError` when it has no copy. */
-export async function readReport(folder: string): Promise<BrandReport[]> {
-  const brandIds = await requireBrands(folder)
+/** Reads what the report shows of the brands of a copy. Throws `CommandError` when there is none. */
+export async function readReport(store: Store): Promise<BrandReport[]> {
+  const base = await readBase(store)
+  const brandIds = requireBrands(base)
   const listed = new Map<string, Row>()
-  for await (const row of readFile(folder, brandsPath(folder), BRANDS.columns))
+  for await (const row of readFile(store, base.manifest.brands?.path ?? '', BRANDS.columns))
     listed.set(String(row.id), row)
   const reports: BrandReport[] = []
-  for (const brandId of brandIds) reports.push(await readBrand(folder, brandId, listed.get(brandId)))
+  for (const brandId of brandIds) reports.push(await readBrand(base, brandId, listed.get(brandId)))
   return reports.sort((left, right) => left.name.localeCompare(right.name, 'en'))
 }
 
-async function readBrand(folder: string, brandId: string, brand: Row | undefined): Promise<BrandReport> {
-  const { state } = await readCopy({ folder, brandId })
-  const files = { folder, brandId, files: state.files }
+async function readBrand(base: Base, brandId: string, brand: Row | undefined): Promise<BrandReport> {
+  const { store, state } = await readCopy(base, brandId, base.manifest.states[brandId])
+  const files = { store, files: state.files }
   const metrics: MetricReport[] = []
   for (const { formula, ...stream } of METRICS) {
     if (formula === null) continue

@@ -1,12 +1,13 @@
 import { stat, writeFile } from 'node:fs/promises'
 import { replaceFile } from '../folder.ts'
+import type { Store } from '../store.ts'
 import { assets } from './assets.ts'
 import { page } from './page.ts'
 import { readReport } from './read-report.ts'
 
-/** Writes the charts of a folder into one HTML file, and returns what it contains. */
-export async function writeReport(folder: string, out: string): Promise<{ brands: number; bytes: number }> {
-  const brands = await readReport(folder)
+/** Writes the charts of a copy into one HTML file, and returns what it contains. */
+export async function writeReport(store: Store, out: string): Promise<{ brands: number; bytes: number }> {
+  const brands = await readReport(store)
   const html = page(brands, await assets())
   await replaceFile(out, async (unfinished) => {
     await writeFile(unfinished, html)

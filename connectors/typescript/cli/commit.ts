@@ -1,0 +1,72 @@
+import { isDeepStrictEqual } from 'node:util'
+import { CommandError, StoreError } from './errors.ts'
+import { type Base, filesByEndpoint, MANIFEST, type Manifest, readBase } from './manifest.ts'
+import { isOwn, uniqueId } from './paths.ts'
+import { type BrandCopy, readState, writeState } from './state.ts'
+import type { FileState } from './store.ts'
+
+/** What a run has done. */
+export type Outcome = {
+  readonly brands: FileState
+  readonly current: readonly BrandCopy[]
+  readonly failed: readonly BrandCopy[]
+}
+
+/**
+ * Replaces the manifest, and then removes files that nothing names. Brands that failed keep the files of their last
+ * sync. Throws `CommandError` when another run has replaced the manifest.
+ */
+export async function commit(base: Base, { brands, current, failed }: Outcome): Promise<void> {
+  const { store, manifest } = base
+  const states: Record<string, string> = { ...manifest.states }
+  const unfinished: Record<string, string> = { ...manifest.unfinished }
+  for (const copy of current) {
+    states[copy.brandId] = copy.isStored && copy.path !== undefined ? copy.path : await writeState(copy)
+    delete unfinished[copy.brandId]
+  }
+  for (const { brandId, path } of failed)
+    if (path !== undefined && path !== states[brandId]) unfinished[brandId] = path
+  const paths = await filesOf(base, states, current)
+  const files = filesByEndpoint([brands.path, ...paths])
+  const next = { files, brands, states, unfinished }
+  const { id: _, replaced: before, ...previous } = manifest
+  const isChanged = !isDeepStrictEqual(next, previous)
+  if (!isChanged && store.isShared) return
+  const named = new Set([brands.path, ...paths, ...Object.values(states), ...Object.values(unfinished)])
+  for (const path of await filesOf(base, unfinished, failed)) named.add(path)
+  const replaced = store.isShared ? Object.values(manifest.files).flat() : []
+  const kept = (isChanged ? replaced : before).filter((path) => !named.has(path))
+  // Before the commit: what another run writes afterwards is not listed.
+  const listed = await store.list()
+  if (isChanged) await replaceManifest(base, { id: uniqueId(), ...next, replaced: kept })
+  for (const path of kept) named.add(path)
+  await store.remove([...listed.keys()].filter((path) => isOwn(path) && !named.has(path)))
+}
+
+async function replaceManifest({ store, version }: Base, manifest: Manifest): Promise<void> {
+  const isReplaced = await store.replaceText(MANIFEST, `${JSON.stringify(manifest, null, 1)}\n`, version)
+  // The response to a successful request can be lost. Its repetition is refused.
+  if (isReplaced || (await readBase(store)).manifest.id === manifest.id) return
+  throw new CommandError(`Another sync has written ${store.location} meanwhile. Run sync again.`)
+}
+
+/** Returns the paths of the files of brands, by the paths of their states. The states of some are known. */
+async function filesOf(
+  { store, manifest }: Base,
+  states: Readonly<Record<string, string>>,
+  known: readonly BrandCopy[],
+): Promise<string[]> {
+  const files = Object.entries(states).map(async ([brandId, path]) => {
+    const state =
+      known.find((copy) => copy.path === path)?.state ?? (await readState(store, path).catch(skipDamaged))
+    if (state !== undefined) return Object.values(state.files).map((file) => file.path)
+    const committed = Object.values(manifest.files).flat()
+    return committed.filter((file) => file.includes(`/brand=${brandId}/`))
+  })
+  return (await Promise.all(files)).flat()
+}
+
+/** The state of a brand that failed can be damaged. */
+function skipDamaged(error: unknown): undefined {
+  if (error instanceof StoreError || !(error instanceof CommandError)) throw error
+}
