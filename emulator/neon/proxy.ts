@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { Agent, request as send } from 'undici'
 import { UsageError, withClient } from '../../drizzle/db/connect.ts'
-import { portOf } from '../port.ts'
+import { freePort, portOf } from '../port.ts'
 import type { Handler } from '../workers/egress.ts'
 import { passwordsOf } from './authenticate.ts'
 import type { Neon, NeonOptions } from './neon.ts'
@@ -134,14 +134,6 @@ async function listen(server: Server): Promise<number> {
   server.listen(0, HOST)
   await once(server, 'listening')
   return portOf(server)
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  const port = await listen(server)
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** Writes key.pem and cert.pem, and returns the certificate. */

@@ -30,18 +30,21 @@ export async function startHttpProxy(
     const { url: target = '', method, headers } = asked
     // A rate budget of its own for each request, and a connection that no earlier one has used.
     const own = { 'user-agent': randomUUID(), connection: 'close' }
-    request(new URL(target, service), { method, headers: { ...headers, ...own } }, async (answer) => {
-      const { 'transfer-encoding': _, connection: __, ...rest } = answer.headers
-      // The service is closed when a client that was killed leaves a request behind.
-      const body = await buffer(answer).catch(() => undefined)
-      if (body === undefined) return void response.destroy()
-      const length = method !== 'HEAD' && { 'content-length': body.length }
-      response.writeHead(answer.statusCode ?? 502, { ...rest, ...length })
-      if (fault === 'cut') response.write(body.subarray(0, body.length / 2), () => response.destroy())
-      else response.end(body)
-    })
-      .on('error', () => response.destroy())
-      .end()
+    const sent = request(
+      new URL(target, service),
+      { method, headers: { ...headers, ...own } },
+      async (answer) => {
+        const { 'transfer-encoding': _, connection: __, ...rest } = answer.headers
+        // The service is closed when a client that was killed leaves a request behind.
+        const body = await buffer(answer).catch(() => undefined)
+        if (body === undefined) return void response.destroy()
+        const length = method !== 'HEAD' && { 'content-length': body.length }
+        response.writeHead(answer.statusCode ?? 502, { ...rest, ...length })
+        if (fault === 'cut') response.write(body.subarray(0, body.length / 2), () => response.destroy())
+        else response.end(body)
+      },
+    )
+    asked.pipe(sent.on('error', () => response.destroy()))
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {

@@ -19,7 +19,8 @@ type Request = {
 type Response_ = { readonly status: number; readonly etag: string; readonly bytes: Uint8Array }
 
 const TIMEOUT_MS = 300_000
-const RETRIES = 8
+/** They take five minutes. */
+const RETRIES = 10
 const PARALLEL = 16
 
 /** A copy in a bucket with the protocol of S3. Throws `UsageError` for a malformed location or without credentials. */
@@ -145,7 +146,7 @@ const createSender =
       const error = new StoreError(`${method} ${bucket}/${key}: ${describe(status, bytes)}`)
       throw status === 429 || status >= 500 ? error : new AbortError(error)
     }
-    return retry(attempt, { retries: RETRIES, randomize: true }).catch((cause) => {
+    return retry(attempt, { retries: RETRIES, minTimeout: 250, randomize: true }).catch((cause) => {
       if (cause instanceof StoreError) throw cause
       const reason = cause.cause?.message || cause.message
       throw new StoreError(`${method} ${bucket}/${key}: ${reason}.`, { cause })

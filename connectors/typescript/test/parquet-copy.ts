@@ -22,13 +22,15 @@ afterAll(() => rm(programs, { recursive: true }))
 
 export const METRICS = readStreams().filter(({ kind }) => kind === 'metric')
 
-/** A key, and where the service is when it is not that of the whole run. */
-export type Access = { readonly key: string; readonly url?: string }
+type Environment = Readonly<Record<string, string>>
+
+/** A key, where the service is when it is not that of the whole run, and the variables of a bucket. */
+export type Access = { readonly key: string; readonly url?: string; readonly env?: Environment }
 
 /** Starts the command. */
-export const start = ({ key, url = inject('serviceUrl') }: Access, args: readonly string[]) =>
+export const start = ({ key, url = inject('serviceUrl'), env }: Access, args: readonly string[]) =>
   spawn(process.execPath, [COMMAND, ...args], {
-    env: { EXPORT_API_URL: url, EXPORT_API_KEY: key },
+    env: { EXPORT_API_URL: url, EXPORT_API_KEY: key, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
 
@@ -43,12 +45,12 @@ export async function exportApi(access: Access, ...args: readonly string[]) {
   return { code: child.exitCode, stderr, log: lines.map((line): Line => JSON.parse(line)) }
 }
 
-/** Runs statements of DuckDB, and returns the rows of the last one. */
-export async function duckdb(sql: string, file = ':memory:'): Promise<Row[]> {
+/** Runs statements of DuckDB, and returns the rows of the last one. Those of `setup` print nothing. */
+export async function duckdb(sql: string, { file = ':memory:', setup = '' } = {}): Promise<Row[]> {
   const program = join(await environment('duckdb'), 'duckdb')
-  const { stdout } = await promisify(execFile)(program, ['-json', file, `set timezone = 'UTC'; ${sql}`], {
-    maxBuffer: Number.POSITIVE_INFINITY,
-  })
+  const silent = ['-cmd', '.output /dev/null', '-cmd', setup, '-cmd', '.output']
+  const args = ['-json', ...(setup === '' ? [] : silent), file, `set timezone = 'UTC'; ${sql}`]
+  const { stdout } = await promisify(execFile)(program, args, { maxBuffer: Number.POSITIVE_INFINITY })
   return stdout.trim() === '' ? [] : JSON.parse(stdout)
 }
 
@@ -68,10 +70,16 @@ export function monthFile(copy: string, brandId: string, file: string): string {
 export const filesOf = (copy: string, endpoint: string): string =>
   `(select list_transform(files['${endpoint}'], lambda path: '${copy}/' || path) from '${copy}/manifest.json')`
 
-type Copied = { readonly db: pg.Pool; readonly copy: string; readonly brandId: string }
+type Copied = {
+  readonly db: pg.Pool
+  readonly copy: string
+  readonly brandId: string
+  /** Statements with which DuckDB reads a bucket. */
+  readonly setup?: string | undefined
+}
 
 /** Expects that DuckDB reads the same rows of a brand from a copy as the views have. */
-export async function expectExact(expect: ExpectStatic, { db, copy, brandId }: Copied): Promise<void> {
+export async function expectExact(expect: ExpectStatic, { db, copy, brandId, setup }: Copied): Promise<void> {
   for (const { name, endpoint, columns } of METRICS) {
     const { rows } = await db.query<{ row: Row }>(
       `select to_jsonb(defined) - 'brand_id' as row
@@ -81,6 +89,7 @@ export async function expectExact(expect: ExpectStatic, { db, copy, brandId }: C
     const copied = await duckdb(
       `set variable files = ${filesOf(copy, endpoint)};
        select * exclude (brand_id, endpoint, brand) from read_parquet(getvariable('files')) where brand_id = '${brandId}'`,
+      { setup },
     )
     expect([endpoint, sorted(copied)]).toEqual([endpoint, sorted(rows.map(({ row }) => row))])
   }

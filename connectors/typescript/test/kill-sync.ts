@@ -1,0 +1,77 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import type pg from 'pg'
+import { inject } from 'vitest'
+import { startHttpProxy } from '../../../test/faults/http-proxy.ts'
+import { seededRandom } from '../../../test/fixtures/random.ts'
+import { refresh } from '../../../test/fixtures/rows.ts'
+import type { Scene } from '../../../test/fixtures/scene.ts'
+import { addDays } from '../cli/days.ts'
+import { start } from './parquet-copy.ts'
+
+type Killed = {
+  readonly db: pg.Pool
+  readonly its: Scene
+  /** The first of 60 days that have answers. */
+  readonly first: string
+  readonly copy: string
+  readonly kills: number
+  /** A bucket's service. */
+  readonly bucketUrl?: string
+  readonly env?: Readonly<Record<string, string>>
+  /** Runs after each kill. */
+  readonly check?: () => Promise<void>
+}
+
+/** Kills a sync soon after one of its requests, again and again, while days change. Returns how often it was killed. */
+export async function killSync({
+  db,
+  its,
+  first,
+  copy,
+  kills,
+  bucketUrl,
+  env,
+  check,
+}: Killed): Promise<number> {
+  const { below, pick } = seededRandom(20_261_123)
+  let child: ChildProcess | undefined
+  let requests = 0
+  const meet = () => {
+    requests -= 1
+    if (requests === 0) setTimeout(() => child?.kill('SIGKILL'), below(60))
+    return null
+  }
+  const service = await startHttpProxy(inject('serviceUrl'), meet)
+  const bucket = bucketUrl === undefined ? undefined : await startHttpProxy(bucketUrl, meet)
+  const access = {
+    ...its,
+    url: service.url,
+    env: { ...env, ...(bucket !== undefined && { AWS_ENDPOINT_URL_S3: bucket.url }) },
+  }
+  let killed = 0
+  for (let round = 0; killed < kills && round < 4 * kills; round += 1) {
+    const day = `${addDays(first, below(60))}T00:00:00Z`
+    const restate = pick([
+      () => its.say(day, { mentions: ['Acme'], citations: [{ url: `https://site.example/${round}` }] }),
+      () => db.query('delete from answers where prompt_id = $1 and answered_at = $2', [its.prompt, day]),
+      () =>
+        db.query(
+          `delete from answers where prompt_id = $1 and answered_at >= '2026-10-01' and answered_at < '2026-11-01'`,
+          [its.prompt],
+        ),
+      () => db.query('update competitors set name = $2 where brand_id = $1', [its.brandId, `Rival ${round}`]),
+    ])
+    await restate()
+    await refresh(db)
+    requests = 1 + below(bucket === undefined ? 9 : 40)
+    child = start(access, ['sync', '--out', copy])
+    const [, signal] = await once(child, 'close')
+    if (signal !== 'SIGKILL') continue
+    killed += 1
+    await check?.()
+  }
+  await service.close()
+  await bucket?.close()
+  return killed
+}
