@@ -2,10 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readCodeBlocks } from '../../../test/fixtures/code-blocks.ts'
 import { database, refresh } from '../../../test/fixtures/rows.ts'
 import { answeredDays, type Scene } from '../../../test/fixtures/scene.ts'
 import manifest from '../package.json' with { type: 'json' }
-import { expectExact, exportApi, start } from './parquet-copy.ts'
+import { duckdb, expectExact, exportApi, start } from './parquet-copy.ts'
 
 // The options, lines and exit codes of the command.
 
@@ -83,4 +84,16 @@ test('a copy of a part is completed by a sync of more', async () => {
   expect(rows.slice(0, 2)).toEqual([2, 6])
   await expectExact(expect, { db, copy: join(folder, 'parts'), brandId: its.brandId })
   expect(await sync('parts')).toMatchObject({ log: [{ event: 'done', rows: 0 }] })
+})
+
+test('DuckDB reads a copy with the statements of the README', async () => {
+  const copy = join(folder, 'queried')
+  expect(await sync('queried')).toMatchObject({ code: 0 })
+  const [statements = ''] = (await readCodeBlocks('../connectors/typescript/README.md'))(
+    'Parquet files',
+    'sql',
+  )
+  expect(await duckdb(statements.replaceAll("'copy/", `'${copy}/`))).toEqual([
+    { market: expect.any(String), visibility: expect.any(Number) },
+  ])
 })
