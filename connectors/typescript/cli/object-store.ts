@@ -43,7 +43,7 @@ export function objectStore(location: string, environment: Environment): Store {
           ...(token !== undefined && { 'continuation-token': token }),
         }
         const { bytes } = await send('GET', '', { query })
-        const page = parseXml(Buffer.from(bytes).toString()).root
+        const page = parseList(bytes, location)
         for (const object of childrenOf(page, 'Contents')) {
           const path = textOf(object, 'Key').slice(prefix.length)
           listed.set(path, { size: Number(textOf(object, 'Size')), version: textOf(object, 'ETag') })
@@ -152,6 +152,15 @@ const createSender =
       throw new StoreError(`${method} ${bucket}/${key}: ${reason}.`, { cause })
     })
   }
+
+/** Returns the root of a list of objects. */
+function parseList(bytes: Uint8Array, location: string): XmlElement {
+  try {
+    const { root } = parseXml(Buffer.from(bytes).toString())
+    if (root?.name === 'ListBucketResult') return root
+  } catch {}
+  throw new StoreError(`The list of ${location} is none of the S3 protocol. Check AWS_ENDPOINT_URL_S3.`)
+}
 
 /** Returns what a response says about an error. */
 function describe(status: number, bytes: Uint8Array): string {
