@@ -39,6 +39,6 @@ async function readBrand(folder: string, brandId: string, brand: Row | undefined
     days: first === undefined || last === undefined ? null : { first, last },
     through: state.token,
     metrics,
-    cited: await readDomains(files, CITED),
+    cited: await readDomains(files, CITED, last),
   }
 }
