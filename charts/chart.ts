@@ -1,41 +1,45 @@
-import type { DailyLines } from './daily-lines.ts'
+import type { ChartLines, Point } from './chart-lines.ts'
 import { createElement } from './elements.ts'
 import { legendEntries, legendItems, percent } from './legend.ts'
 import { lineClasses } from './line-classes.ts'
 import { drawPlot, type Plot, type Position } from './plot.ts'
 import { disclosure, scrollable } from './regions.ts'
 
-type Chart = DailyLines & {
+type Chart = ChartLines & {
   readonly title: string
   /** Names it among the charts of the page. The title by default. */
   readonly label?: string
   /** What a reader should know about the days. */
   readonly note: string
+  /** Names the days of the chart. */
+  readonly period?: string
 }
 
-/** The next day's index, by the key that was pressed; `day` is undefined while no day is selected. */
-const KEYS: Readonly<Record<string, (day: number | undefined, last: number) => number | undefined>> = {
-  ArrowRight: (day = -1) => day + 1,
-  ArrowUp: (day = -1) => day + 1,
-  ArrowLeft: (day, last) => (day ?? last + 1) - 1,
-  ArrowDown: (day, last) => (day ?? last + 1) - 1,
-  PageUp: (day = -1) => day + 7,
-  PageDown: (day, last) => (day ?? last + 1) - 7,
+/** The next point's index, by the key that was pressed; `point` is undefined while none is selected. */
+const KEYS: Readonly<Record<string, (point: number | undefined, last: number) => number | undefined>> = {
+  ArrowRight: (point = -1) => point + 1,
+  ArrowUp: (point = -1) => point + 1,
+  ArrowLeft: (point, last) => (point ?? last + 1) - 1,
+  ArrowDown: (point, last) => (point ?? last + 1) - 1,
+  PageUp: (point = -1) => point + 7,
+  PageDown: (point, last) => (point ?? last + 1) - 7,
   Home: () => 0,
   End: (_, last) => last,
   Escape: () => undefined,
 }
 
-/** Renders a line chart. Its plot is a slider that selects a day, with the pointer or the keyboard. */
-export function chart({ title, label = title, note, days, lead, lines }: Chart): Node {
-  const [first = '', last = ''] = [days[0], days.at(-1)]
+/** Renders a line chart. Its plot is a slider that selects a point, with the pointer or the keyboard. */
+export function chart({ title, label = title, note, period = 'All days', ...chartLines }: Chart): Node {
+  const { unit, points, lead, lines } = chartLines
+  const [first, last] = [points[0], points.at(-1)]
   const caption = createElement('figcaption', {}, [
-    createElement('strong', {}, [`${title} by day`]),
+    createElement('strong', {}, [`${title} by ${unit}`]),
     ' ',
-    createElement('span', {}, [days.length === 0 ? 'No day is complete.' : `${first} to ${last}.`]),
+    createElement('span', {}, [first && last ? `${first.first} to ${last.last}.` : 'No day is complete.']),
+    unit === 'week' && first !== undefined ? aboutWeeks(first) : '',
     ` ${note}`,
   ])
-  if (days.length === 0) return createElement('figure', { class: 'chart' }, [caption])
+  if (last === undefined) return createElement('figure', { class: 'chart' }, [caption])
 
   const classes = lineClasses(lines, lead)
   const heading = createElement('p')
@@ -44,21 +48,22 @@ export function chart({ title, label = title, note, days, lead, lines }: Chart):
     class: 'plot',
     role: 'slider',
     tabindex: '0',
-    'aria-label': `${label} by day. Arrow keys select a day.`,
+    'aria-label': `${label} by ${unit}. Arrow keys select a ${unit}.`,
     'aria-valuemin': '0',
-    'aria-valuemax': String(days.length - 1),
+    'aria-valuemax': String(points.length - 1),
   })
   let plot: Plot | undefined
   let position: Position | undefined
 
   function select(next: Position | undefined): void {
     position = next
-    const period = (next && days[next.day]) ?? 'All days'
+    const point = points[next?.point ?? -1]
+    const shown = point === undefined ? period : daysOf(point)
     const entries = legendEntries(lines, classes, next)
-    heading.replaceChildren(period)
+    heading.replaceChildren(shown)
     legend.replaceChildren(...legendItems(entries))
-    holder.ariaValueNow = String(next?.day ?? days.length - 1)
-    holder.ariaValueText = `${period}: ${entries.map(({ name, value }) => `${name} ${value}`).join(', ')}`
+    holder.ariaValueNow = String(next?.point ?? points.length - 1)
+    holder.ariaValueText = `${shown}: ${entries.map(({ name, value }) => `${name} ${value}`).join(', ')}`
     plot?.mark(next)
   }
 
@@ -75,17 +80,21 @@ export function chart({ title, label = title, note, days, lead, lines }: Chart):
     const move = KEYS[event.key]
     if (move === undefined) return
     event.preventDefault()
-    const day = move(position?.day, days.length - 1)
-    select(day === undefined ? day : { day: Math.min(days.length - 1, Math.max(0, day)), line: undefined })
+    const point = move(position?.point, points.length - 1)
+    select(
+      point === undefined
+        ? point
+        : { point: Math.min(points.length - 1, Math.max(0, point)), line: undefined },
+    )
   })
   new ResizeObserver(() => {
-    plot = drawPlot({ days, lines, classes, width: holder.clientWidth })
+    plot = drawPlot({ points, lines, classes, width: holder.clientWidth })
     holder.replaceChildren(plot.svg)
     plot.mark(position)
   }).observe(holder)
 
   select(undefined)
-  const numbers = disclosure('Numbers of the chart', () => table(label, { days, lines }))
+  const numbers = disclosure('Numbers of the chart', () => table(label, period, chartLines))
   return createElement('figure', { class: 'chart' }, [
     caption,
     createElement('div', { class: 'results' }, [heading, legend]),
@@ -94,9 +103,15 @@ export function chart({ title, label = title, note, days, lead, lines }: Chart):
   ])
 }
 
+/** Says that points are weeks. */
+const aboutWeeks = ({ days }: Point): string =>
+  ` A point is a week${days === 7 ? '' : `; the first has ${days} days`}.`
+
+const daysOf = ({ first, last }: Point): string => (first === last ? first : `${first} to ${last}`)
+
 /** Renders the numbers of a chart, in percent. */
-function table(label: string, { days, lines }: Pick<DailyLines, 'days' | 'lines'>): Node {
-  const head = ['Day', ...lines.map(({ name }) => name)].map((name) =>
+function table(label: string, period: string, { unit, points, lines }: ChartLines): Node {
+  const head = [unit === 'day' ? 'Day' : 'Week', ...lines.map(({ name }) => name)].map((name) =>
     createElement('th', { scope: 'col' }, [name]),
   )
   const row = (name: string, values: readonly (number | null)[]) =>
@@ -109,12 +124,12 @@ function table(label: string, { days, lines }: Pick<DailyLines, 'days' | 'lines'
       createElement('thead', {}, [createElement('tr', {}, head)]),
       createElement('tbody', {}, [
         row(
-          'All days',
+          period,
           lines.map(({ figure }) => figure),
         ),
-        ...days.map((day, index) =>
+        ...points.map((point, index) =>
           row(
-            day,
+            daysOf(point),
             lines.map(({ values }) => values[index] ?? null),
           ),
         ),

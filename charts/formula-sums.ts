@@ -1,3 +1,4 @@
+import { sum } from 'd3-array'
 import { utcDay } from 'd3-time'
 import type { Formula, Term } from '../lib/operation.ts'
 
@@ -15,6 +16,7 @@ export type FormulaSums = {
   readonly days: readonly string[]
   /** Whether the first line stands apart from the others. */
   readonly lead: boolean
+  /** In the order of their figures, which gives each its colour. */
   readonly lines: readonly LineSums[]
 }
 
@@ -49,25 +51,35 @@ export function formulaSums({ formula, name }: Metric) {
     result(): FormulaSums {
       const days = everyDay([...dates])
       const lines = groups.flatMap((group) =>
-        [...group.lines].map(([name, byDay]) => ({
-          name,
-          part: days.map((day) => byDay.get(day)?.part ?? 0),
-          whole: days.map((day) => byDay.get(day)?.whole ?? 0),
-        })),
+        [...group.lines]
+          .map(([name, byDay]) => ({
+            name,
+            part: days.map((day) => byDay.get(day)?.part ?? 0),
+            whole: days.map((day) => byDay.get(day)?.whole ?? 0),
+          }))
+          .sort(byFigure),
       )
       return { days, lead: breakdown !== undefined, lines }
     },
   }
 }
 
+/** Returns part / whole × 100; null when there is nothing to divide by. */
+export const percentage = (part: number, whole: number): number | null =>
+  whole === 0 ? null : (part / whole) * 100
+
+const figureOf = ({ part, whole }: LineSums): number => percentage(sum(part), sum(whole)) ?? -1
+
+const byFigure = (left: LineSums, right: LineSums): number => figureOf(right) - figureOf(left)
+
 type Sums = { readonly part: number; readonly whole: number }
 type SumsByDay = Map<string, Sums>
 
 /** Returns the value of a side of a formula for one row. */
 const rowValue = (side: readonly Term[], row: Row): number =>
-  side.reduce<number>((sum, term) => {
-    if (typeof term === 'string') return sum + Number(row[term])
-    return sum + Math.round((Number(row[term.rate]) * Number(row[term.of])) / 100)
+  side.reduce<number>((total, term) => {
+    if (typeof term === 'string') return total + Number(row[term])
+    return total + Math.round((Number(row[term.rate]) * Number(row[term.of])) / 100)
   }, 0)
 
 /** Returns the days from the first to the last of these, which are in ascending order. */

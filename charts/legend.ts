@@ -1,5 +1,5 @@
 import { extent } from 'd3-array'
-import type { Line } from './daily-lines.ts'
+import type { Line } from './chart-lines.ts'
 import { createElement } from './elements.ts'
 import { OTHER } from './line-classes.ts'
 import type { Position } from './plot.ts'
@@ -9,14 +9,14 @@ export const percent = (value: number | null): string =>
 
 type Entry = { readonly name: string; readonly class: string; readonly value: string }
 
-/** Returns the entries of the legend: their values over all days or, with a position, on its day. */
+/** Returns the entries of the legend: their values over all days or, with a position, at its point. */
 export function legendEntries(
   lines: readonly Line[],
   classes: readonly string[],
   position: Position | undefined,
 ): Entry[] {
   const figureOf = ({ figure, values }: Line) =>
-    position === undefined ? figure : (values[position.day] ?? null)
+    position === undefined ? figure : (values[position.point] ?? null)
   const entryOf = (line: Line): Entry => ({
     name: line.name,
     class: classes[lines.indexOf(line)] ?? '',

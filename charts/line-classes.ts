@@ -1,4 +1,4 @@
-import type { Line } from './daily-lines.ts'
+import type { Line } from './chart-lines.ts'
 
 /** Lines with a name and a colour; the others are muted. */
 const NAMED = 5

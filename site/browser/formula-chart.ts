@@ -1,5 +1,5 @@
 import { chart } from '../../charts/chart.ts'
-import { dailyLines } from '../../charts/daily-lines.ts'
+import { chartLines } from '../../charts/chart-lines.ts'
 import { formulaSums } from '../../charts/formula-sums.ts'
 import type { Endpoint } from '../../reference/reference.ts'
 import { completeDays, type LoadedRows } from './loaded-rows.ts'
@@ -11,5 +11,5 @@ export function formulaChart({ summary, formula }: Endpoint, loaded: LoadedRows)
   for (const row of completeDays(loaded)) sums.add(row)
   const note =
     loaded.next === null ? '' : `Rows of ${loaded.rows.at(-1)?.date} can continue on the next page.`
-  return [chart({ ...dailyLines(sums.result()), title: summary, note })]
+  return [chart({ ...chartLines(sums.result()), title: summary, note })]
 }

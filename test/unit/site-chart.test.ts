@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { addPage, completeDays } from '../../site/browser/loaded-rows.ts'
-import { chartLines } from '../fixtures/site/chart-lines.ts'
+import { linesOf } from '../fixtures/site/chart-lines.ts'
 
 const formula = { part: ['hits'], whole: ['all'] }
 
@@ -11,8 +11,12 @@ describe('the lines of a chart', () => {
       { date: '2026-02-27', hits: 0, all: 3 },
       { date: '2026-02-28', hits: 1, all: 2 },
     ]
-    expect(chartLines({ rows, formula, name: 'Rate' })).toEqual({
-      days: ['2026-02-27', '2026-02-28'],
+    expect(linesOf({ rows, formula, name: 'Rate' })).toEqual({
+      unit: 'day',
+      points: [
+        { first: '2026-02-27', last: '2026-02-27', days: 1 },
+        { first: '2026-02-28', last: '2026-02-28', days: 1 },
+      ],
       lead: false,
       lines: [{ name: 'Rate', figure: (2 / 6) * 100, values: [25, 50] }],
     })
@@ -24,8 +28,8 @@ describe('the lines of a chart', () => {
       { date: '2026-03-01', hits: 0, all: 0 },
       { date: '2026-03-02', hits: 0, all: 1 },
     ]
-    const { days, lines } = chartLines({ rows, formula, name: 'Rate' })
-    expect(days).toEqual(['2026-02-27', '2026-02-28', '2026-03-01', '2026-03-02'])
+    const { points, lines } = linesOf({ rows, formula, name: 'Rate' })
+    expect(points.map(({ first }) => first)).toEqual(['2026-02-27', '2026-02-28', '2026-03-01', '2026-03-02'])
     expect(lines[0]?.values).toEqual([100, null, null, 0])
   })
 
@@ -37,7 +41,7 @@ describe('the lines of a chart', () => {
   ]
 
   test('are one for each value of the field per, in the order of their figures', () => {
-    const { lines } = chartLines({ rows: mixed, formula: { ...formula, per: 'who' }, name: 'Rate' })
+    const { lines } = linesOf({ rows: mixed, formula: { ...formula, per: 'who' }, name: 'Rate' })
     expect(lines).toEqual([
       { name: 'high', figure: 87.5, values: [75, 100] },
       { name: 'low', figure: 25, values: [25, null] },
@@ -46,7 +50,7 @@ describe('the lines of a chart', () => {
   })
 
   test('are the whole, then one for each value of the field breakdown', () => {
-    const { lines } = chartLines({
+    const { lines } = linesOf({
       rows: mixed,
       formula: { ...formula, breakdown: 'who' },
       name: 'Rate',
@@ -55,8 +59,30 @@ describe('the lines of a chart', () => {
     expect(lines[0]?.values).toEqual([50, 100])
   })
 
+  test('divide the sums of weeks beyond 120 days, and where days have few answers', () => {
+    const rows = [
+      { date: '2026-01-03', hits: 1, all: 1 },
+      { date: '2026-01-11', hits: 0, all: 3 },
+      { date: '2026-01-12', hits: 1, all: 1 },
+    ]
+    const until = (date: string, all = 2000) =>
+      linesOf({ rows: [...rows, { date, hits: all / 2, all }], formula, name: 'Rate' })
+    expect(until('2026-05-02')).toMatchObject({ unit: 'day', points: { length: 120 } })
+    expect(until('2026-01-30', 270)).toMatchObject({ unit: 'day', points: { length: 28 } })
+    expect(until('2026-01-31', 290)).toMatchObject({ unit: 'day', points: { length: 29 } })
+    expect(until('2026-01-31', 280)).toMatchObject({ unit: 'week', points: { length: 4 } })
+    const { unit, points, lines } = until('2026-05-03')
+    expect(unit).toBe('week')
+    expect([points[0], points[1], points.at(-1)]).toEqual([
+      { first: '2026-01-03', last: '2026-01-11', days: 9 },
+      { first: '2026-01-12', last: '2026-01-18', days: 7 },
+      { first: '2026-04-27', last: '2026-05-03', days: 7 },
+    ])
+    expect(lines[0]?.values).toEqual([25, 100, ...Array(14).fill(null), 50])
+  })
+
   test('are none without rows', () => {
-    expect(chartLines({ rows: [], formula, name: 'Rate' }).lines).toEqual([])
+    expect(linesOf({ rows: [], formula, name: 'Rate' }).lines).toEqual([])
   })
 })
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { fieldsOf } from '../../reference/formula.ts'
 import { indentJson } from '../../site/browser/json.ts'
-import { chartLines, figuresOf } from '../fixtures/site/chart-lines.ts'
+import { figuresOf, linesOf } from '../fixtures/site/chart-lines.ts'
 import { reference } from '../fixtures/site/reference.ts'
 
 const formulas = reference.endpoints.flatMap(({ id, formula, fields }) =>
@@ -25,7 +25,7 @@ function evaluate(id: string, rows: readonly object[]) {
   const formula = formulas.find((each) => each.id === id)?.formula
   if (formula === undefined) throw new Error(`${id} has no formula`)
   const dated = rows.map((row) => ({ date: '2026-03-01', ...row }))
-  return figuresOf(chartLines({ rows: dated, formula: { ...formula, breakdown: undefined }, name: '' }))
+  return figuresOf(linesOf({ rows: dated, formula: { ...formula, breakdown: undefined }, name: '' }))
 }
 
 describe('evaluating a formula', () => {

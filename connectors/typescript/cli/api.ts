@@ -12,9 +12,11 @@ export function createApi({ url, key, userAgent }: Access, progress: Progress): 
       baseUrl: url,
       apiKey: key,
       userAgent: userAgent ?? `export-api-sync/${manifest.version}`,
-      fetch: (...request) => {
+      fetch: async (...request) => {
         progress.request()
-        return fetch(...request)
+        const response = await fetch(...request)
+        progress.respond(response.headers)
+        return response
       },
       onRetry: ({ waitMs, error }) => {
         const seconds = Math.ceil(waitMs / 1000)

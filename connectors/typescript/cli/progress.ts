@@ -1,4 +1,5 @@
-import { MultiBar, type SingleBar } from 'cli-progress'
+import cliProgress, { type SingleBar } from 'cli-progress'
+import { type RateLimit, readRateLimit, waitSeconds } from './rate-limit.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -7,9 +8,12 @@ type Level = 'info' | 'warn' | 'error'
 
 /** Shows the progress of a command: as a bar on a terminal, otherwise as JSON lines. */
 export type Progress = {
-  /** Adds rows to those that the run will fetch. */
-  readonly expect: (rows: number) => void
+  /** Adds rows to those that the run will read, and the requests that they take. */
+  readonly expect: (rows: number, requests?: number) => void
   readonly request: () => void
+  /** Notes what a response says about the rate limit. */
+  readonly respond: (headers: Headers) => void
+  /** Counts the rows of a page or file. */
   readonly receive: (rows: number) => void
   /** Reports what a log keeps. */
   readonly log: (event: string, fields: Fields) => void
@@ -21,19 +25,35 @@ export type Progress = {
   readonly counts: Readonly<Record<'requests' | 'rows', number>>
 }
 
+type Output = { readonly quiet?: boolean; readonly stream?: NodeJS.WritableStream & { isTTY?: boolean } }
+
 /** With `quiet`, reports only warnings and errors. */
-export function createProgress({ quiet = false } = {}): Progress {
+export function createProgress({ quiet = false, stream = process.stdout }: Output = {}): Progress {
   // A reader that leaves, such as head, does not end the work.
-  process.stdout.on('error', () => {})
+  stream.on('error', () => {})
   const counts = { requests: 0, rows: 0, expected: 0 }
-  const { isTTY } = process.stdout
+  const { isTTY } = stream
+  /** Requests for rows that are expected and not received yet. */
+  let pages = 0
+  let limit: (RateLimit & { readonly at: number }) | undefined
+  let isAnnounced = false
+  /** The seconds from now that the rate limit takes at least. */
+  const waitLeft = () =>
+    limit === undefined ? 0 : waitSeconds(pages, limit) - (performance.now() - limit.at) / 1000
   const bars =
     isTTY && !quiet
-      ? new MultiBar({
+      ? new cliProgress.MultiBar({
           format: '{bar} {value}/{total} rows · {requests} requests · {eta_formatted} left',
-          stream: process.stdout,
+          stream,
           barsize: 20,
           etaBuffer: 50,
+          // The pace until now, or NULL or INF, is not the one after the burst.
+          formatTime: (seconds, options, step) =>
+            cliProgress.Format.TimeFormat(
+              Math.ceil(Math.max(Number(seconds) || 0, waitLeft())),
+              options,
+              step,
+            ),
           clearOnComplete: true,
           // Otherwise Ctrl-C would leave a terminal that does not wrap lines.
           linewrap: true,
@@ -47,13 +67,28 @@ export function createProgress({ quiet = false } = {}): Progress {
   }
   const print = (level: Level, event: string, fields: Fields) => {
     if (isTTY || (quiet && level === 'info')) return
-    console.log(JSON.stringify({ ts: new Date().toISOString(), level, event, ...fields }))
+    stream.write(`${JSON.stringify({ ts: new Date().toISOString(), level, event, ...fields })}\n`)
+  }
+  const notice: Progress['notice'] = (event, message, fields = {}, level = 'info') => {
+    if (bars !== undefined) bars.log(`${message}\n`)
+    else if (isTTY && level !== 'info') stream.write(`${message}\n`)
+    print(level, event, { message, ...fields })
   }
   return {
     counts,
-    expect(rows) {
+    expect(rows, requests = 0) {
       counts.expected += rows
+      pages += requests
       draw()
+      const seconds = Math.ceil(waitLeft())
+      if (limit === undefined || seconds <= 0 || isAnnounced) return
+      isAnnounced = true
+      const message = `${pages} requests take about ${duration(seconds)} or longer: the service allows ${limit.requests} in ${limit.seconds} s.`
+      notice('rate_limit', message, { requests: pages, seconds })
+    },
+    respond(headers) {
+      const read = readRateLimit(headers)
+      if (read !== undefined) limit = { ...read, at: performance.now() }
     },
     request() {
       counts.requests += 1
@@ -61,14 +96,11 @@ export function createProgress({ quiet = false } = {}): Progress {
     },
     receive(rows) {
       counts.rows += rows
+      pages = Math.max(0, pages - 1)
       draw()
     },
     log: (event, fields) => print('info', event, fields),
-    notice(event, message, fields = {}, level = 'info') {
-      if (bars !== undefined) bars.log(`${message}\n`)
-      else if (isTTY && level !== 'info') console.log(message)
-      print(level, event, { message, ...fields })
-    },
+    notice,
     fail: (message, exitCode) => print('error', 'failed', { message, exitCode }),
     stop() {
       // Writes what was logged since the last update.
@@ -77,3 +109,6 @@ export function createProgress({ quiet = false } = {}): Progress {
     },
   }
 }
+
+const duration = (seconds: number): string =>
+  seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} minutes`

@@ -6,6 +6,7 @@ import {
   isNeeded,
   type KnownDay,
   listAlone,
+  pagesOf,
 } from './changes.ts'
 import { addDays, monthOf } from './days.ts'
 import { countDays } from './parquet.ts'
@@ -55,7 +56,8 @@ export async function listChanges(sync: Sync, copy: BrandCopy, together: Togethe
 
 async function writeChanges(sync: Sync, copy: BrandCopy, changes: Changes): Promise<void> {
   const plans = await planWindows(sync, copy, changes)
-  for (const { rows } of plans.flatMap(({ windows }) => windows)) sync.progress.expect(rows)
+  const expected = plans.flatMap(({ windows }) => windows.map(({ rows }) => rows))
+  sync.progress.expect(sum(expected), sum(expected.map(pagesOf)))
   for (const plan of plans) await writeMonths(sync, copy, { ...plan, changes })
 }
 
@@ -96,3 +98,5 @@ async function knownDays(copy: BrandCopy, endpoint: string, changes: Changes): P
 }
 
 const byDate = (left: KnownDay, right: KnownDay): number => (left.date < right.date ? -1 : 1)
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)

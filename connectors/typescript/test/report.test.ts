@@ -41,6 +41,7 @@ const FILES: Readonly<Record<string, readonly Row[]>> = {
     { date: '2026-10-02', domain: HOSTILE, citations: 1 },
     { date: '2026-10-02', domain: HOSTILE, citations: 1 },
   ],
+  'citations/2026-11': [{ date: '2026-11-01', domain: 'late.example', citations: 2 }],
   'citation-share/2026-10': [
     { date: '2026-10-01', citations: 1, owned_citations: 1 },
     { date: '2026-10-01', citations: 7, owned_citations: 0 },
@@ -112,7 +113,7 @@ test.skipIf(!hasBrowser)('the report shows the figures of a copy, and loads noth
     expect(await texts(page, 'h2')).toEqual([HOSTILE])
     expect(await texts(page, '.lead span')).toEqual([
       'acme.example',
-      '2026-10-01 to 2026-11-01',
+      'All days: 2026-10-01 to 2026-11-01',
       'Contains all changes through 2026-11-02 10:31 UTC',
     ])
     expect(await texts(page, '.figures div')).toEqual([
@@ -131,16 +132,20 @@ test.skipIf(!hasBrowser)('the report shows the figures of a copy, and loads noth
     expect(await texts(page, 'main > section table td, main > section table tbody th')).toEqual([
       HOSTILE,
       '3',
-      '75.00 %',
+      '50.00 %',
+      'late.example',
+      '2',
+      '33.33 %',
       'unknown',
       '1',
-      '25.00 %',
+      '16.67 %',
     ])
 
     const slider = page.getByRole('slider').first()
     await slider.press('Home')
     expect(await slider.getAttribute('aria-valuetext')).toBe(
-      '2026-10-01: Visibility 50.00 %, b 75.00 %, a 25.00 %',
+      // Not 75 %, the average of the rates of its days.
+      '2026-10-01 to 2026-10-11: Visibility 60.00 %, b 75.00 %, a 50.00 %',
     )
     await page.getByText('Numbers of the chart').first().click()
     for (const colorScheme of ['dark', 'light'] as const) {
@@ -151,7 +156,20 @@ test.skipIf(!hasBrowser)('the report shows the figures of a copy, and loads noth
 
     // From 2026-10-03: the sentiment and others have no rows.
     await page.getByLabel('Period').selectOption('Last 30 days')
-    expect(await texts(page, '.chart dl')).toEqual(['Visibility25.00 %a25.00 %bno value'])
+    expect(await texts(page, '.lead span')).toContain('Last 30 days: 2026-10-03 to 2026-11-01')
+    expect(await texts(page, '.chart .results')).toEqual(['Last 30 daysVisibility25.00 %bno valuea25.00 %'])
+    expect(await texts(page, 'main > section table')).toEqual([
+      'Cited URLs The most cited domains. Last 30 days: 2 citations.DomainCitationsOf alllate.example2100.00 %',
+    ])
+    expect(await texts(page, '.chart figcaption')).toEqual([
+      expect.stringMatching(
+        /^Visibility by week 2026-10-03 to 2026-11-01\. A point is a week; the first has 9 days\. /,
+      ),
+    ])
+    await page.getByLabel('Points').selectOption('Days')
+    expect(await texts(page, '.chart figcaption')).toEqual([
+      expect.stringMatching(/^Visibility by day 2026-10-03 to 2026-11-01\. [^A]/),
+    ])
     for (const width of [320, 390, 1280]) {
       await page.setViewportSize({ width, height: 844 })
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)

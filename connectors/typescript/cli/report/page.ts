@@ -28,6 +28,7 @@ export function page(brands: readonly BrandReport[], { script, style }: Assets):
 <header>
   <h1>AI visibility</h1>
   <label>Period <select id="period"></select></label>
+  <label>Points <select id="unit"></select></label>
 </header>
 <div class="frame">
 <nav aria-label="Brands"><ul></ul></nav>

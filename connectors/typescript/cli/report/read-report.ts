@@ -41,6 +41,6 @@ async function readBrand(base: Base, brandId: string, brand: Row | undefined): P
     days: first === undefined || last === undefined ? null : { first, last },
     through: state.token,
     metrics,
-    cited: await readDomains(files, CITED),
+    cited: await readDomains(files, CITED, last),
   }
 }

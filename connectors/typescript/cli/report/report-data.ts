@@ -11,11 +11,12 @@ export type MetricReport = {
 /** A domain, or null for the URLs whose domain is unknown. */
 export type CitedDomain = { readonly domain: string | null; readonly citations: number }
 
-/** The domains that answers cite most, and the citations of all domains. */
+/** The domains that answers cite most, and the citations of all domains, by the name of the period. */
 export type CitedDomains = {
   readonly title: string
-  readonly citations: number
-  readonly top: readonly CitedDomain[]
+  readonly periods: Readonly<
+    Record<string, { readonly citations: number; readonly top: readonly CitedDomain[] }>
+  >
 }
 
 /** What the report shows of a brand. */

@@ -1,42 +1,47 @@
 import { chart } from '../../../../../charts/chart.ts'
-import { type DailyLines, dailyLines } from '../../../../../charts/daily-lines.ts'
+import { type ChartLines, chartLines, type Unit } from '../../../../../charts/chart-lines.ts'
 import { createElement } from '../../../../../charts/elements.ts'
 import { percent } from '../../../../../charts/legend.ts'
-import { addDays } from '../../days.ts'
+import { firstDay } from '../periods.ts'
 import type { BrandReport, MetricReport } from '../report-data.ts'
 import { domainTable } from './domain-table.ts'
 import { sumsFrom } from './sums-from.ts'
 
-type Charted = MetricReport & DailyLines
+type Charted = MetricReport & ChartLines
+
+/** The days to show, and what a point stands for. */
+type View = { readonly period: string; readonly unit: Unit | undefined }
 
 export const sectionId = ({ id }: Pick<BrandReport, 'id'>): string => `brand-${id}`
 
-/** Renders a brand over its last days, or all of them. */
-export function brandSection(brand: BrandReport, lastDays: number | undefined): Node {
+/** Renders a brand over a period. */
+export function brandSection(brand: BrandReport, { period, unit }: View): Node {
   const { name, days, metrics, cited } = brand
   const id = `${sectionId(brand)}-title`
-  const first = days === null || lastDays === undefined ? '' : addDays(days.last, 1 - lastDays)
+  const first = firstDay(period, days?.last)
   const charted = metrics
-    .map((metric) => ({ ...metric, ...dailyLines(sumsFrom(metric.sums, first)) }))
-    .filter(({ days }) => days.length > 0)
+    .map((metric) => ({ ...metric, ...chartLines(sumsFrom(metric.sums, first), unit) }))
+    .filter(({ points }) => points.length > 0)
+  const domains = cited.periods[period]
   return createElement('section', { id: sectionId(brand), 'aria-labelledby': id }, [
     createElement('h2', { id }, [name]),
-    createElement('p', { class: 'lead' }, facts(brand)),
+    createElement('p', { class: 'lead' }, facts(brand, period)),
     createElement('dl', { class: 'figures' }, charted.flatMap(figure)),
     createElement('div', { class: 'charts' }, [
       ...charted.map(({ title, about, ...lines }) =>
-        chart({ ...lines, title, label: `${name}: ${title}`, note: about }),
+        chart({ ...lines, title, label: `${name}: ${title}`, note: about, period }),
       ),
-      ...(cited.top.length === 0 ? [] : [domainTable(cited)]),
+      ...(domains?.top.length ? [domainTable({ ...domains, title: cited.title, period })] : []),
     ]),
   ])
 }
 
-/** Writes what the copy contains of a brand. */
-function facts({ url, days, through }: BrandReport): Node[] {
+/** Writes what the copy contains of a brand, and the days that the section shows. */
+function facts({ url, days, through }: BrandReport, period: string): Node[] {
+  const first = firstDay(period, days?.last)
   const parts = [
     ...(url === '' ? [] : [url]),
-    days === null ? 'No rows' : `${days.first} to ${days.last}`,
+    days === null ? 'No rows' : `${period}: ${first > days.first ? first : days.first} to ${days.last}`,
     through === null
       ? 'The sync has not finished'
       : `Contains all changes through ${through.slice(0, 16).replace('T', ' ')} UTC`,

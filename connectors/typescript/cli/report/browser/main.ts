@@ -1,24 +1,29 @@
+import type { Unit } from '../../../../../charts/chart-lines.ts'
 import { createElement, find } from '../../../../../charts/elements.ts'
+import { PERIOD_NAMES } from '../periods.ts'
 import type { BrandReport } from '../report-data.ts'
 import { brandSection, sectionId } from './brand-section.ts'
 
-/** The periods to choose from, in days. */
-const PERIODS: Readonly<Record<string, number | undefined>> = {
-  'All days': undefined,
-  'Last 90 days': 90,
-  'Last 30 days': 30,
-}
+/** The points to choose from. By default, they follow from the number of days. */
+const UNITS: Readonly<Record<string, Unit | undefined>> = { Automatic: undefined, Days: 'day', Weeks: 'week' }
 
 /** Shows the data of the page. */
 export function main(): void {
   const brands: readonly BrandReport[] = JSON.parse(find(HTMLElement, '#data').textContent)
-  const period = find(HTMLSelectElement, '#period')
   const content = find(HTMLElement, 'main')
-  const show = () =>
-    content.replaceChildren(...brands.map((brand) => brandSection(brand, PERIODS[period.value])))
+  const select = (id: string, names: readonly string[]) => {
+    const element = find(HTMLSelectElement, id)
+    element.append(...names.map((name) => createElement('option', {}, [name])))
+    element.addEventListener('change', show)
+    return element
+  }
+  const period = select('#period', PERIOD_NAMES)
+  const unit = select('#unit', Object.keys(UNITS))
+  function show(): void {
+    const view = { period: period.value, unit: UNITS[unit.value] }
+    content.replaceChildren(...brands.map((brand) => brandSection(brand, view)))
+  }
 
-  period.append(...Object.keys(PERIODS).map((name) => createElement('option', {}, [name])))
-  period.addEventListener('change', show)
   find(HTMLElement, 'nav ul').append(
     ...brands.map((brand) =>
       createElement('li', {}, [createElement('a', { href: `#${sectionId(brand)}` }, [brand.name])]),
