@@ -62,6 +62,21 @@ test('the standard tests of Airbyte pass, which validate each record by its sche
   expect(stdout).toMatch(/\b7 passed, .* deselected/)
 })
 
+const METADATA = `
+import sys, yaml
+from airbyte_connector_models.metadata.v0.connector_metadata_definition_v0 import ConnectorMetadataDefinitionV0
+from pydantic import ValidationError
+try:
+    ConnectorMetadataDefinitionV0.model_validate(yaml.safe_load(open(sys.argv[1])))
+except ValidationError as error:
+    print(*(f"{'.'.join(problem['loc'])}: {problem['msg']}" for problem in error.errors()), sep="\\n")
+`
+
+test('metadata.yaml lacks only what a person decides', async () => {
+  const { stdout } = await run(join(bin, 'python'), ['-c', METADATA, join(CONNECTOR, 'metadata.yaml')])
+  expect(stdout).toBe('data.license: Field required\ndata.documentationUrl: Field required\n')
+})
+
 test('a start date that is no day of the calendar fails the check', async () => {
   const { key } = await scene(db)
   const config = { base_url: inject('serviceUrl'), api_key: key, start_date: '2026-11-31' }
