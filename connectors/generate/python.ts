@@ -1,7 +1,7 @@
 import type { Stream } from '../../reference/streams.ts'
 import type { Generated } from './generated.ts'
 
-const PACKAGES = ['dlt/export_api', 'singer/tap-export-api/tap_export_api']
+const PACKAGES = ['dlt/sources/export_api', 'singer/tap-export-api/tap_export_api']
 
 /** Writes the streams as JSON into the packages of the connectors in Python. */
 export const python = (streams: readonly Stream[]): Generated[] =>

@@ -14,10 +14,14 @@ const TYPES = {
 
 const streams = readStreams()
 
-/** SQL of DuckDB that makes the copies `airbyte` and `singer` of the copy `dlt`, with rows that a view has to hide. */
+/**
+ * SQL of DuckDB that makes the copies `airbyte` and `singer` of the copy `dlt`, with rows that a view has to hide. The
+ * pipeline of dlt has loaded that one as `export_api`.
+ */
 export const copiesOfDlt = (): string =>
   [
-    'create schema airbyte; create schema singer',
+    'create schema dlt; create schema airbyte; create schema singer',
+    ...streams.map(({ name }) => `create view dlt.${name} as from export_api.${name}`),
     ...streams.map((stream) => (isMetric(stream) ? airbyteTable(stream) : airbyteOtherTable(stream))),
     ...streams.map((stream) => (isMetric(stream) ? singerTable(stream) : singerOtherTable(stream))),
   ].join(';\n')

@@ -22,6 +22,8 @@ export type Step = {
   readonly most?: number
   /** A text in the output of a run that has to end with an exit code other than 0. */
   readonly stops?: string
+  /** Whether the run repairs what the run before noticed. */
+  readonly isRepair?: boolean
   /** Whether the copy is compared with the service. Default: true. */
   readonly isCompared?: boolean
 }
@@ -146,7 +148,7 @@ export function life(today: string): readonly Step[] {
       faults: Array(2_000).fill(ALTERED).flat(),
       mayEnd: true,
     },
-    { promise: 'The run after that replaces what arrived altered.' },
+    { promise: 'The run after that replaces what arrived altered.', isRepair: true },
     {
       promise:
         "A revoked key ends the run: exit code other than 0, the service's message, the copy as it was.",

@@ -27,7 +27,7 @@ await run(async () => {
   const verdicts = await certify({ ...options, folder, report: (line) => console.log(line) })
   console.log()
   for (const { promise, kept, detail } of verdicts) {
-    console.log(`${kept ? '✓' : '✗'} ${promise}`)
+    console.log(`${kept === null ? '–' : kept ? '✓' : '✗'} ${promise}`)
     if (!kept) console.log(detail.replaceAll(/^/gm, '    '))
   }
   if (verdicts.some(({ kept }) => !kept)) process.exitCode = 1

@@ -41,6 +41,7 @@ export async function startProxy(service: string) {
   let traffic: Traffic = { requests: 0 }
   const agents = new Set<string>()
   const early = new Set<string>()
+  let hasRetried = false
   /** When a request may be sent again. */
   const notBefore = new Map<string, number>()
 
@@ -48,7 +49,9 @@ export async function startProxy(service: string) {
     const { pathname, searchParams } = new URL(target, service)
     traffic.requests += 1
     agents.add(headers['user-agent'] ?? '')
-    const remaining = (notBefore.get(target) ?? 0) - performance.now()
+    const time = notBefore.get(target)
+    hasRetried ||= time !== undefined
+    const remaining = (time ?? 0) - performance.now()
     if (remaining > TOLERANCE_MS) early.add(`${pathname}, ${(remaining / 1000).toFixed(1)} s early`)
 
     if (METRICS.includes(pathname) && searchParams.get('cursor')) await beforeSecondPage()
@@ -74,6 +77,8 @@ export async function startProxy(service: string) {
     agents,
     /** Requests of all runs that were sent again too early. */
     early,
+    /** Returns whether a run has sent a request again after `Retry-After`, or too early. */
+    hasRetried: () => hasRetried,
     /** Prepares for a run; `before` runs before each later page of a metric. Returns what that run sends, as it is counted. */
     begin: (meets: readonly Fault[] = [], before = async (): Promise<void> => {}): Traffic => {
       faults = [...meets]

@@ -16,7 +16,8 @@ import { wrongUserAgents } from './user-agent.ts'
 /** What documentation promises to the users of a loader, and whether it is kept. */
 export type Verdict = {
   readonly promise: string
-  readonly kept: boolean
+  /** Null when an earlier failure made it untestable. */
+  readonly kept: boolean | null
   readonly detail: string
   /** What the run of the promise sent, if it is a promise of one run. */
   readonly requests?: number
@@ -33,6 +34,8 @@ export type Options = {
   /** Receives a line after each run. */
   readonly report?: (line: string) => void
 }
+
+type Circumstances = { readonly obstacle?: string | undefined; readonly requests?: number }
 
 export type Subject = Awaited<ReturnType<typeof startSubject>>
 
@@ -51,11 +54,17 @@ export async function startSubject(
   const readCopy = copyReader({ copy, schema, folder: cwd })
   const proxy = await startProxy(service.url)
   const verdicts: Verdict[] = []
-  const judge = (promise: string, broken: readonly string[], run?: Traffic) =>
-    verdicts.push({ promise, kept: broken.length === 0, detail: broken.join('\n'), ...run })
+  /** Judges a promise. `obstacle` says why one that does not look broken was not tested. */
+  const judge = (promise: string, broken: readonly string[], { obstacle, ...run }: Circumstances = {}) => {
+    const kept = broken.length > 0 ? false : obstacle === undefined ? true : null
+    const detail = kept === null ? `Not testable: ${obstacle}` : broken.join('\n')
+    verdicts.push({ promise, kept, detail, ...run })
+  }
   const failed: string[] = []
   let known: readonly Difference[] = []
   let copied: Copy = new Map()
+  /** Whether the last run that had to succeed has failed. */
+  let isFailing = false
   /** Whether the last run ended early, as its step allows. */
   let isCutShort = false
   let traffic: Traffic = { requests: 0 }
@@ -80,7 +89,9 @@ export async function startSubject(
       }
       report(`${promise} ${traffic.requests} requests, ${seconds} s, exit code ${ended.code}`)
       isCutShort = mayEnd && ended.code !== 0
-      if (stops === undefined && !isCutShort && ended.code !== 0) {
+      if (ended.code === 0) isFailing = false
+      else if (stops === undefined && !mayEnd) {
+        isFailing = true
         failed.push(`Exit code ${ended.code} here: ${promise}`)
         report(tail(ended))
       }
@@ -88,22 +99,28 @@ export async function startSubject(
     },
     /** Compares the copy with the service's rows, where a step has some to compare it with. */
     judge: async (
-      { promise, betweenPages }: Step,
+      { promise, betweenPages, isRepair = false }: Step,
       broken: readonly string[],
       expected: Texts | undefined,
     ) => {
-      if (expected === undefined || isCutShort) return void judge(promise, broken, traffic)
+      const { requests } = traffic
+      const failure = isFailing ? 'Runs fail that can succeed.' : undefined
+      if (expected === undefined || isCutShort) return judge(promise, broken, { obstacle: failure, requests })
       copied = await readCopy(STREAMS.map(({ name }) => name))
       // Changes from before the service changed may be in the copy.
       const streams = betweenPages ? STREAMS.filter(({ kind }) => kind !== 'changes') : STREAMS
       const differences = compare(streams, expected, copied)
-      judge(promise, [...broken, ...describe(newDifferences(differences, known))], traffic)
+      const isUnnoticed = isRepair && verdicts.at(-1)?.kept === false && differences.length > 0
+      const obstacle = isUnnoticed ? 'The run before did not notice it.' : failure
+      judge(promise, [...broken, ...describe(newDifferences(differences, known))], { obstacle, requests })
       known = differences
     },
     /** Returns what the runs have shown. */
     verdicts: (): Verdict[] => {
       judge('Every run that can succeed ends with exit code 0.', failed)
-      judge('No request is sent again before Retry-After allows it.', [...proxy.early].slice(0, SHOWN))
+      judge('No request is sent again before Retry-After allows it.', [...proxy.early].slice(0, SHOWN), {
+        obstacle: proxy.hasRetried() ? undefined : 'No request was sent again.',
+      })
       judge('The User-Agent is its own, and the same for all requests.', wrongUserAgents(proxy.agents))
       judge('Columns have the types of the fields.', unexpectedTypes(STREAMS, copied))
       return verdicts

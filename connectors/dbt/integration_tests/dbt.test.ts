@@ -11,7 +11,7 @@ import { type ColumnType, readStreams } from '../../../reference/streams.ts'
 import { database } from '../../../test/fixtures/rows.ts'
 import type { Tenant } from '../../../test/fixtures/tenant.ts'
 import { environment } from '../../../tools/certify/python-environment.ts'
-import { dltCommand, dltEnvironment } from '../../dlt/tests/dlt.ts'
+import { dltEnvironment, SOURCES } from '../../dlt/tests/dlt.ts'
 import { figuresOf } from '../../generate/formulas.ts'
 import { brandWithAnswers, COUNTED_FIGURES, countFigure, DAYS } from '../../test-support/answers.ts'
 import { copiesOfDlt, exportsOf, importOf } from '../../test-support/copies.ts'
@@ -59,7 +59,7 @@ beforeAll(async () => {
   await loadWithDlt()
   const copies = [copiesOfDlt(), exportsOf(folder, 'airbyte'), exportsOf(folder, 'singer')]
   await run([{ sql: copies.join(';\n') }])
-  const duckdb = { type: 'duckdb', path: join(folder, 'copy.duckdb'), threads: 1 }
+  const duckdb = { type: 'duckdb', path: join(folder, 'export_api_pipeline.duckdb'), threads: 1 }
   const onPostgres = {
     type: 'postgres',
     host: postgres.home,
@@ -83,12 +83,11 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** Loads the copy `dlt`. */
+/** Loads the schema `export_api`. */
 async function loadWithDlt(): Promise<void> {
   const python = join(await environment('dlt'), 'python')
-  const file = join(folder, 'copy.duckdb')
-  const command = dltCommand({ url: inject('serviceUrl'), start: DAYS.first, dataset: 'dlt', file })
-  await promisify(execFile)(python, command, { cwd: folder, env: dltEnvironment(folder, its.key) })
+  const env = dltEnvironment({ url: inject('serviceUrl'), key: its.key, start: DAYS.first, folder })
+  await promisify(execFile)(python, [join(SOURCES, 'export_api_pipeline.py')], { cwd: folder, env })
 }
 
 /** Runs steps in one Python process. Returns the result of each. */
@@ -96,7 +95,7 @@ async function run(steps: readonly Step[]): Promise<Result[]> {
   return runPython({
     engine: 'dbt',
     file: new URL('dbt-steps.py', import.meta.url),
-    input: { file: join(folder, 'copy.duckdb'), steps },
+    input: { file: join(folder, 'export_api_pipeline.duckdb'), steps },
     options: { cwd: DBT_PACKAGE, env: dbtEnvironment(folder) },
   }) as Promise<Result[]>
 }

@@ -1,27 +1,24 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const PIPELINE = fileURLToPath(new URL('../export_api_pipeline.py', import.meta.url))
+/** The folder of the source and of its pipeline, `export_api_pipeline.py`. */
+export const SOURCES = fileURLToPath(new URL('../sources/', import.meta.url))
 
-type Load = {
+type Run = {
   readonly url: string
+  readonly key: string
+  /** The first day of the copy. */
   readonly start: string
-  readonly dataset: string
-  /** The DuckDB file of the copy. */
-  readonly file: string
+  /** Where the state of dlt is, and the copy, `export_api_pipeline.duckdb`. */
+  readonly folder: string
 }
 
-/** Arguments of Python that run the pipeline of connectors/dlt. */
-export const dltCommand = ({ url, start, dataset, file }: Load): string[] => [
-  PIPELINE,
-  ...['--base-url', url, '--start-date', start],
-  ...['--destination', 'duckdb', '--dataset', dataset, '--database', file],
-]
-
-/** The environment of a program of dlt, whose working folder is in a folder. */
-export const dltEnvironment = (folder: string, key: string) => ({
+/** The environment of a program of dlt. */
+export const dltEnvironment = ({ url, key, start, folder }: Run) => ({
   PATH: process.env.PATH,
   DLT_DATA_DIR: join(folder, 'dlt'),
   RUNTIME__DLTHUB_TELEMETRY: 'false',
-  EXPORT_API_KEY: key,
+  SOURCES__EXPORT_API__BASE_URL: url,
+  SOURCES__EXPORT_API__API_KEY: key,
+  SOURCES__EXPORT_API__START_DATE: start,
 })

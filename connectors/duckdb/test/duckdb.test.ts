@@ -139,6 +139,13 @@ test('the example of the README runs, and nothing is listed after the last chang
   ])
 })
 
+test('the recipe of docs/recipes.md runs in the same session', async () => {
+  const [recipe = ''] = (await readCodeBlocks('recipes.md'))('DuckDB', 'sql')
+  const [secret = ''] = recipe.replace('http://127.0.0.1:8787', inject('serviceUrl')).split('set ')
+  const lines = await duckdb(`${secret}\n${secret}\nselect count(*) from export_api_brands();`)
+  expect(lines).toEqual(['2'])
+})
+
 test('a wrong key fails with the sentence of the service, and leaves no table', async () => {
   const wrong = `${its.key.slice(0, -4)}0000`
   const load = `set http_retries = 0; create table wrong as from ${callOf(streams[1] ?? expect.fail())};`

@@ -37,53 +37,50 @@ const ALTERED = 'Rows that arrive altered are noticed: they are requested again,
 const REPLACED = 'The run after that replaces what arrived altered.'
 const REVOKED =
   "A revoked key ends the run: exit code other than 0, the service's message, the copy as it was."
+const SUCCESS = 'Every run that can succeed ends with exit code 0.'
 const RETRY = 'No request is sent again before Retry-After allows it.'
 const AGENT = 'The User-Agent is its own, and the same for all requests.'
 
-/** Mistakes of loaders, and the promises that they break. */
-const BROKEN: readonly (readonly [readonly Mistake[], readonly string[]])[] = [
-  [[], []],
+/** Mistakes of loaders, the promises that they break, and those that this makes untestable. */
+const LOADERS: readonly (readonly [readonly Mistake[], readonly string[], readonly string[]])[] = [
+  [[], [], []],
+  [['does not retry'], [BUDGET, OUTAGE, SUCCESS], [STOPPED, RETRY]],
   // The plan that reaches further back makes the loader start again.
   [
     ['loads the first page only', 'compares no digest'],
     [FIRST, GROWN, MOVED, GROWN_LATER, ALTERED],
+    [REPLACED],
   ],
-  [
-    ['loads everything each time', 'never deletes'],
-    [UNCHANGED, WHOLE, RENAME, EMPTY, REPLACED],
-  ],
+  [['loads everything each time', 'never deletes'], [UNCHANGED, WHOLE, RENAME, EMPTY, REPLACED], []],
   [
     ['loads once'],
     [WHOLE, RENAME, EMPTY, BUDGET, OUTAGE, STOPPED, RESUMED, SHRUNK, GROWN, MOVED, GROWN_LATER, ALTERED],
+    [REPLACED],
   ],
   [
     ['stores the token first', 'has no User-Agent of its own'],
     [RESUMED, MOVED, GROWN_LATER, ALTERED, AGENT],
+    [REPLACED],
   ],
-  [
-    ['deletes what the plan does not reach', 'retries at once'],
-    [SHRUNK, MOVED, RETRY],
-  ],
-  [
-    ['ignores a plan that reaches further back', 'hides errors'],
-    [STOPPED, GROWN, GROWN_LATER, REVOKED],
-  ],
-  [
-    ['ignores a window that moves', 'compares no digest'],
-    [MOVED, GROWN_LATER, ALTERED],
-  ],
+  [['deletes what the plan does not reach', 'retries at once'], [SHRUNK, MOVED, RETRY], []],
+  [['ignores a plan that reaches further back', 'hides errors'], [STOPPED, GROWN, GROWN_LATER, REVOKED], []],
+  [['ignores a window that moves', 'compares no digest'], [MOVED, GROWN_LATER, ALTERED], [REPLACED]],
 ]
 
-test('finds the promises that a mistake breaks, and no others', { timeout: 300_000 }, async () => {
-  const loaders = BROKEN.map(([mistakes], index) => {
+test('finds the promises that a mistake breaks or makes untestable, and no others', {
+  timeout: 300_000,
+}, async () => {
+  const loaders = LOADERS.map(([mistakes], index) => {
     const path = join(folder, String(index))
     return { command: referenceLoader(path, mistakes), copy: `jsonl:${path}` }
   })
   const found = (await certifyAll(loaders)).map((verdicts, index) => [
-    BROKEN[index]?.[0],
-    verdicts.flatMap(({ promise, kept }) => (kept ? [] : [promise])),
+    LOADERS[index]?.[0],
+    ...[false, null].map((wanted) =>
+      verdicts.flatMap(({ promise, kept }) => (kept === wanted ? [promise] : [])),
+    ),
   ])
-  expect(found).toEqual(BROKEN)
+  expect(found).toEqual(LOADERS)
 })
 
 test('the program of docs/sync.md keeps every promise', { timeout: 300_000 }, async () => {

@@ -18,6 +18,7 @@ export type Mistake =
   | 'ignores a window that moves'
   | 'compares no digest'
   | 'retries at once'
+  | 'does not retry'
   | 'hides errors'
   | 'has no User-Agent of its own'
 
@@ -57,7 +58,7 @@ export function referenceLoader(folder: string, mistakes: readonly Mistake[]): L
       const { answer, page } = response
       if (answer.ok) return page
       const isLater = answer.status === 429 || answer.status === 503
-      if (!isLater) throw new Stopped(page.error)
+      if (!isLater || makes('does not retry')) throw new Stopped(page.error)
       if (!makes('retries at once')) await sleep(Number(answer.headers.get('Retry-After') ?? 0) * 1000)
     }
   }

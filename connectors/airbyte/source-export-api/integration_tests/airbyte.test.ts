@@ -16,6 +16,7 @@ import { compileExactModels } from '../../../test-support/exact-models.ts'
 const CONNECTOR = fileURLToPath(new URL('../', import.meta.url))
 const SYNC = fileURLToPath(new URL('airbyte-sync.py', import.meta.url))
 
+const run = promisify(execFile)
 const db = database()
 const bin = await environment('airbyte')
 const folder = await mkdtemp(join(tmpdir(), 'airbyte-'))
@@ -52,13 +53,42 @@ test('the standard tests of Airbyte pass, which validate each record by its sche
 
   // The tests in containers need Docker.
   const options = ['-k', 'not docker', '-Werror::airbyte_cdk.test.standard_tests.DiscoveredCatalogWarning']
-  const { stdout } = await promisify(execFile)(
+  const { stdout } = await run(
     join(bin, 'airbyte-cdk'),
     ['connector', 'test', connector, ...options.map((option) => `--pytest-arg=${option}`)],
     { cwd: folder, env: { ...process.env, PATH: `${bin}:${process.env.PATH}` } },
   )
   // Specification, configuration, check with a key and with another, discovery, read, a bad catalog.
   expect(stdout).toMatch(/\b7 passed, .* deselected/)
+})
+
+const METADATA = `
+import sys, yaml
+from airbyte_connector_models.metadata.v0.connector_metadata_definition_v0 import ConnectorMetadataDefinitionV0
+from pydantic import ValidationError
+try:
+    ConnectorMetadataDefinitionV0.model_validate(yaml.safe_load(open(sys.argv[1])))
+except ValidationError as error:
+    print(*(f"{'.'.join(problem['loc'])}: {problem['msg']}" for problem in error.errors()), sep="\\n")
+`
+
+test('metadata.yaml lacks only what a person decides', async () => {
+  const { stdout } = await run(join(bin, 'python'), ['-c', METADATA, join(CONNECTOR, 'metadata.yaml')])
+  expect(stdout).toBe('data.license: Field required\ndata.documentationUrl: Field required\n')
+})
+
+test('a start date that is no day of the calendar fails the check', async () => {
+  const { key } = await scene(db)
+  const config = { base_url: inject('serviceUrl'), api_key: key, start_date: '2026-11-31' }
+  const file = join(folder, 'config.json')
+  await writeFile(file, JSON.stringify(config))
+  const args = ['check', '--manifest-path', `${CONNECTOR}manifest.yaml`, '--config', file]
+  const { stdout } = await run(join(bin, 'source-declarative-manifest'), args)
+  const { connectionStatus } = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '')
+  expect(connectionStatus).toMatchObject({
+    status: 'FAILED',
+    message: expect.stringContaining('Parameter start_date must be a calendar date in the format YYYY-MM-DD'),
+  })
 })
 
 test('keeps the promises of a loader with the proof of dbt, but for a plan that reaches further back', async () => {

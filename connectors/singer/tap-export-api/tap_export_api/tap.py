@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.metadata import version
 from importlib.resources import files
 
 from singer_sdk import Stream, Tap
@@ -37,7 +38,7 @@ class TapExportApi(Tap):
         th.Property(
             "user_agent",
             th.StringType,
-            default="export-api-singer/1.0.0",
+            default=f"export-api-singer/{version('tap-export-api')}",
             description="Identifies the loader. Has a rate limit of its own.",
         ),
     ).to_dict()

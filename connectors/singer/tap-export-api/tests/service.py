@@ -1,8 +1,9 @@
 """An Export API in memory, and a target."""
 
 import json
-from collections import defaultdict
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from importlib.resources import files
+from threading import Thread
 from types import SimpleNamespace
 from urllib.parse import parse_qsl, urlsplit
 
@@ -12,7 +13,18 @@ from tap_export_api.tap import TapExportApi
 
 STREAMS = json.loads(files("tap_export_api").joinpath("streams.json").read_text("utf-8"))
 METRICS = [stream for stream in STREAMS if stream["kind"] == "metric"]
-VALUES = {"text": str, "uuid": str, "integer": int, "number": float, "boolean": bool}
+[BRAND] = [
+    dict.fromkeys([column["field"] for column in stream["columns"]], "2026-01-01T00:00:00.000Z")
+    for stream in STREAMS
+    if stream["kind"] == "brands"
+]
+VALUES = {
+    "text": str,
+    "uuid": "{:08}-0000-4000-8000-000000000000".format,
+    "integer": int,
+    "number": float,
+    "boolean": bool,
+}
 CONFIG = {"base_url": "http://service.example", "api_key": "key", "start_date": "2026-01-01"}
 
 
@@ -55,7 +67,7 @@ class Service:
         endpoint, query = url.path.split("/")[-1], dict(parse_qsl(url.query))
         self.requests.append(endpoint)
         if endpoint == "brands":
-            return {"data": [defaultdict(str, id=brand_id) for brand_id in self.brand_ids]}
+            return {"data": [{**BRAND, "id": brand_id} for brand_id in self.brand_ids]}
         # A cursor has the start of the first page's window, and the key of the last row.
         first, after = json.loads(query.get("cursor", "[null, []]"))
         start, end = max(self.from_date, first or query["fromDate"]), query.get("toDate", "9999-12-31")
@@ -73,6 +85,25 @@ class Service:
         if endpoint != "changes":
             rows = self.alter(rows)
         return {"data": rows, "pagination": {"nextCursor": cursor}, "meta": {"fromDate": f"{start}T00:00:00.000Z"}}
+
+
+def serve(service):
+    """Serves HTTP until the process ends. Returns the address."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            body = json.dumps(service.respond(urlsplit(self.path))).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *args):
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    Thread(target=server.serve_forever, daemon=True).start()
+    return f"http://127.0.0.1:{server.server_port}"
 
 
 class Target:

@@ -1,12 +1,26 @@
-"""The SDK's own tests, against the service of the environment variables `TAP_EXPORT_API_…`."""
+"""The SDK's own tests, against the service of `TAP_EXPORT_API_…`, or one in memory."""
 
 import os
 
+from service import CONFIG, METRICS, Service, serve
 from singer_sdk.testing import get_tap_test_class
 from tap_export_api.tap import TapExportApi
 
-CONFIG = {
-    name: os.environ[f"TAP_EXPORT_API_{name.upper()}"] for name in ("base_url", "api_key", "start_date")
-}
+BRAND = "7f9c24e8-3b1a-4d5e-8f60-1a2b3c4d5e6f"
 
-TestTapExportApi = get_tap_test_class(TapExportApi, config=CONFIG)
+
+def serve_rows():
+    service = Service([BRAND])
+    for stream in METRICS:
+        service.put(BRAND, stream, "2026-01-01", [0, 1])
+    return serve(service)
+
+
+def config():
+    names = {name: f"TAP_EXPORT_API_{name.upper()}" for name in CONFIG}
+    if names["base_url"] in os.environ:
+        return {name: os.environ[variable] for name, variable in names.items()}
+    return {**CONFIG, "base_url": serve_rows()}
+
+
+TestTapExportApi = get_tap_test_class(TapExportApi, config=config())

@@ -1,7 +1,6 @@
-"""Brings a copy of the Export API's metrics up to date. The environment variable EXPORT_API_KEY holds the key."""
+"""Brings a copy of the Export API's metrics up to date."""
 
 import argparse
-import os
 import sys
 from collections import Counter
 
@@ -15,16 +14,18 @@ from export_api.verify import days_that_differ
 MAX_DAYS = 31
 
 
-def sync(pipeline: dlt.Pipeline, base_url: str, api_key: str, start_date: str) -> None:
+def sync(pipeline: dlt.Pipeline) -> None:
     """Runs loads until one finds nothing to do. Prints the number of requests and the rows of each table."""
     requests, rows = 0, Counter()
     pipeline.sync_destination()
     is_done = False
     while not is_done:
         before = pipeline.state.get("sources")
-        pipeline.run(export_api_source(base_url, api_key, start_date, max_days=MAX_DAYS))
+        pipeline.run(export_api_source(max_days=MAX_DAYS))
         is_done = pipeline.state.get("sources") == before
         trace = pipeline.last_trace
+        # Each load replaces the brands.
+        del rows["brands"]
         rows.update(trace.last_normalize_info.row_counts)
         for [extracted, *_] in trace.last_extract_info.metrics.values():
             requests += extracted["resource_metrics"]["brands"].custom_metrics["requests"]
@@ -41,31 +42,19 @@ def cause_of(error: BaseException | None) -> HTTPError | RowsDifferError | None:
     return error
 
 
-def parse_arguments() -> argparse.Namespace:
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--base-url", required=True, help="root of the service's host, such as https://api.example.com")
-    parser.add_argument("--start-date", required=True, help="first day of the copy, YYYY-MM-DD")
-    parser.add_argument("--destination", required=True, help="a destination of dlt, such as duckdb or postgres")
-    parser.add_argument("--dataset", required=True, help="schema of the tables")
-    parser.add_argument("--database", help="file of the DuckDB database, or another destination's connection string")
     parser.add_argument("--verify", action="store_true", help="compare days with the changes; exit 1 if any differs")
     arguments = parser.parse_args()
-    if not os.environ.get("EXPORT_API_KEY"):
-        parser.error("Set the environment variable EXPORT_API_KEY to an export key.")
-    return arguments
-
-
-def main() -> None:
-    arguments = parse_arguments()
     # The state is in the destination, next to the rows. What an earlier run left in the working folder can be older.
     pipeline = dlt.pipeline(
-        "export_api",
-        destination=dlt.destination(arguments.destination, credentials=arguments.database),
-        dataset_name=arguments.dataset,
+        "export_api_pipeline",
+        destination="duckdb",
+        dataset_name="export_api",
         progress=dlt.progress.log(5, dump_system_stats=False),
     ).drop()
     try:
-        sync(pipeline, arguments.base_url, os.environ["EXPORT_API_KEY"], arguments.start_date)
+        sync(pipeline)
     except PipelineStepFailed as failure:
         cause = cause_of(failure)
         if cause is None:
