@@ -4,14 +4,15 @@ import { drizzle } from 'drizzle-orm/node-postgres'
 import * as z from 'zod/mini'
 import { UsageError, withDatabase } from '../drizzle/db/connect.ts'
 import {
-  type Actor,
   createKey,
-  type Database,
   KeyRequestError,
-  type ListedKey,
+  type LoggedEvent,
   listKeys,
+  readKeyLog,
   revokeKey,
+  rotateKey,
 } from '../lib/access/keys.ts'
+import type { Actor, Database, ListedKey, MadeKey } from '../lib/access/stored-keys.ts'
 import { describeFound, findKeys } from './key-check.ts'
 import { uuid } from './options.ts'
 import { run } from './run.ts'
@@ -27,10 +28,18 @@ const parseTime = (text: string): Date => {
   )
 }
 
+const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+function parseDuration(text: string): number {
+  const [, count, unit] = /^(\d+)([mhd])$/.exec(text) ?? []
+  if (unit === 'm' || unit === 'h' || unit === 'd') return Number(count) * UNIT_MS[unit]
+  throw new InvalidArgumentError('Use minutes, hours or days: 30m, 24h, 7d.')
+}
+
 const append = (text: string, before: readonly string[] = []): string[] => [...before, uuid(text)]
 
 const keys = new Command('keys')
-  .description('Creates, lists, revokes and checks export keys.')
+  .description('Creates, lists, rotates, revokes and checks export keys.')
   // A key passed by mistake, for example as --key, is not printed.
   .configureOutput({ outputError: (text, write) => write(text.replace(/svc_live_\w+/g, 'svc_live_…')) })
 
@@ -50,9 +59,7 @@ command('create', 'Creates a key and prints it once.')
     act(options, async (db, actor) => {
       const { label, brand: brandIds = null, expires: expiresAt = null } = options
       const made = await createKey(db, actor, { label, brandIds, expiresAt }, new Date())
-      if (options.json) return print(made)
-      console.log(made.key)
-      console.error(`Store the key now. It is not shown again. Its id is ${made.id}.`)
+      printMade(made, options)
     }),
   )
 
@@ -64,6 +71,16 @@ command('list', "Lists the organization's keys, newest first.").action((options:
   }),
 )
 
+command('rotate', 'Creates the successor of a key and prints it once. The key expires after the overlap.')
+  .requiredOption('--key <id>', 'the id of the key', uuid)
+  .requiredOption('--overlap <duration>', 'how long the key stays valid: 30m, 24h, 7d', parseDuration)
+  .action((options: Common & { key: string; overlap: number }) =>
+    act(options, async (db, actor) => {
+      const { key: keyId, overlap: overlapMs } = options
+      printMade(await rotateKey(db, actor, { keyId, overlapMs }, new Date()), options)
+    }),
+  )
+
 command('revoke', 'Revokes a key immediately.')
   .requiredOption('--key <id>', 'the id of the key', uuid)
   .action((options: Common & { key: string }) =>
@@ -73,6 +90,14 @@ command('revoke', 'Revokes a key immediately.')
       console.log(line(revoked))
     }),
   )
+
+command('log', 'Lists who created, rotated and revoked keys, newest first.').action((options: Common) =>
+  act(options, async (db, actor) => {
+    const events = await readKeyLog(db, actor)
+    if (options.json) return print(events)
+    console.log(events.length === 0 ? 'Nothing yet.' : events.map(eventLine).join('\n'))
+  }),
+)
 
 keys
   .command('check')
@@ -101,6 +126,15 @@ function act({ org, user }: Common, work: (db: Database, actor: Actor) => Promis
   )
 }
 
+function printMade(made: MadeKey, { json }: Common): void {
+  if (json) {
+    print(made)
+  } else {
+    console.log(made.key)
+    console.error(`Store the key now. It is not shown again. Its id is ${made.id}.`)
+  }
+}
+
 function print(value: unknown): void {
   console.log(escapeControls(JSON.stringify(value)))
 }
@@ -111,9 +145,17 @@ function escapeControls(text: string): string {
   return text.replace(/[\p{Cc}\p{Bidi_Control}]/gu, escaped)
 }
 
-function line({ id, state, lastFour, label, brandIds, expiresAt }: ListedKey): string {
+function line({ id, state, lastFour, label, brandIds, expiresAt, ...key }: ListedKey): string {
   const brands =
     brandIds === null ? 'all brands' : `${brandIds.length} brand${brandIds.length === 1 ? '' : 's'}`
   const expiry = expiresAt === null ? 'no expiry' : `expires ${expiresAt.toISOString()}`
-  return `${id}  ${state.padEnd(7)}  …${lastFour}  ${brands}, ${expiry}  ${escapeControls(label)}`
+  const replaces = key.replaces === null ? '' : `, replaces ${key.replaces}`
+  const replaced = key.replacedBy === null ? '' : `, replaced by ${key.replacedBy}`
+  const terms = `${brands}, ${expiry}${replaces}${replaced}`
+  return `${id}  ${state.padEnd(7)}  …${lastFour}  ${terms}  ${escapeControls(label)}`
+}
+
+function eventLine({ at, event, keyId, userId, successorId }: LoggedEvent): string {
+  const successor = successorId === null ? '' : `, replaced by ${successorId}`
+  return `${at.toISOString()}  ${event.padEnd(7)}  ${keyId}  by ${userId}${successor}`
 }

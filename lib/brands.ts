@@ -1,6 +1,6 @@
 import type { PgView } from 'drizzle-orm/pg-core'
 import type * as z from 'zod/mini'
-import { authorize, hashApiKey, requireValid } from './access/authorize.ts'
+import { authorize, requireKeyHash, requireValid } from './access/authorize.ts'
 import type { RequestContext, Result } from './app.ts'
 import { brandsStatements } from './brands-statement.ts'
 import { runPrepared } from './db.ts'
@@ -32,7 +32,7 @@ export function brands<Shape extends z.core.$ZodShape, Rows extends PgView>({
 
   async function handler(context: RequestContext): Promise<Result> {
     const { env, clock, now, log } = context.var
-    const key_hash = await hashApiKey(context)
+    const key_hash = requireKeyHash(context)
     const { searchParams } = new URL(context.req.url)
     const format = await requireValid({ env, log, key_hash, now }, () => parseFormat(searchParams))
     const read = async (statement: PageStatement, at: Date, after: readonly string[] = []) => {

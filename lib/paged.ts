@@ -1,6 +1,6 @@
 import type { PgTable } from 'drizzle-orm/pg-core'
 import type * as z from 'zod/mini'
-import { hashApiKey, requireValid } from './access/authorize.ts'
+import { requireKeyHash, requireValid } from './access/authorize.ts'
 import type { Plan } from './access/plans.ts'
 import type { RequestContext, Result } from './app.ts'
 import { endpoint } from './endpoint.ts'
@@ -50,7 +50,7 @@ export function paged<Shape extends z.core.$ZodShape, Rows extends PgTable>({
 
   async function handler(context: RequestContext): Promise<Result> {
     const { env, now, log } = context.var
-    const key_hash = await hashApiKey(context)
+    const key_hash = requireKeyHash(context)
     const { searchParams } = new URL(context.req.url)
     const { parameters, requested, position } = await requireValid({ env, log, key_hash, now }, () =>
       readPageRequest(searchParams, { path, kind, defaults, env, now }),

@@ -1,5 +1,7 @@
 import type { HonoRequest } from 'hono'
+import { readApiKey } from './access/api-key.ts'
 import type { Middleware } from './app.ts'
+import { sha256 } from './hash.ts'
 
 /** The services that a request waits for, each with its name in `Server-Timing`. */
 const SERVICES = { neon: 'db', upstash: 'budget' } as const
@@ -10,6 +12,10 @@ type Service = keyof typeof SERVICES
 export type RequestLog = {
   readonly id: string
   readonly start: number
+  /** SHA-256 (hex) of the API key; null when the request has none of its form. */
+  readonly keyHash: string | null
+  /** The caller's trace and span (W3C Trace Context), if it sent them. */
+  readonly traceparent: string | undefined
   /** Path of the endpoint, below the base; null when no endpoint matches. */
   endpoint: string | null
   keyId: string | null
@@ -23,20 +29,25 @@ export type RequestLog = {
 
 const VALID_ID = /^[A-Za-z0-9._-]{1,64}$/
 
+const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/
+
 /** Logs each request as one JSON line, and adds `X-Request-Id` and `Server-Timing` to its response. */
 export const requestLog: Middleware = async (context, next) => {
-  const log = startLog(context.req)
+  const log = await startLog(context.req)
   context.set('log', log)
   await next()
   finishLog(log, context.res)
 }
 
 /** Starts the log of a request. Takes a valid `X-Request-Id` of the client, else Cloudflare's ray, else a new id. */
-function startLog(request: HonoRequest): RequestLog {
+async function startLog(request: HonoRequest): Promise<RequestLog> {
   const given = [request.header('X-Request-Id'), request.header('CF-Ray')]
+  const key = readApiKey(request.header('X-API-Key') ?? '')
   return {
     id: given.find((id) => id !== undefined && VALID_ID.test(id)) ?? crypto.randomUUID(),
     start: performance.now(),
+    keyHash: key && (await sha256(key)),
+    traceparent: TRACEPARENT.exec(request.header('traceparent') ?? '')?.[0],
     endpoint: null,
     keyId: null,
     organizationId: null,
@@ -67,6 +78,9 @@ function finishLog(log: RequestLog, response: Response): void {
     JSON.stringify({
       event: 'request',
       request_id: log.id,
+      traceparent: log.traceparent,
+      // The key of a 401 or 429, whose id is not known.
+      key_hash: log.keyHash?.slice(0, 16) ?? null,
       key_id: log.keyId,
       organization_id: log.organizationId,
       endpoint: log.endpoint,

@@ -40,6 +40,19 @@ CREATE TABLE "daily"."changes" (
 	CONSTRAINT "changes_endpoint_date_brand_id_pk" PRIMARY KEY("endpoint","date","brand_id")
 );
 --> statement-breakpoint
+CREATE TABLE "daily"."key_log" (
+	"key_id" uuid NOT NULL,
+	"event" text NOT NULL,
+	"at" timestamp with time zone NOT NULL,
+	"organization_id" uuid NOT NULL,
+	"user_id" uuid NOT NULL,
+	"successor_id" uuid,
+	CONSTRAINT "key_log_key_id_event_pk" PRIMARY KEY("key_id","event"),
+	CONSTRAINT "key_log_successor_id_unique" UNIQUE("successor_id"),
+	CONSTRAINT "key_log_event" CHECK ("daily"."key_log"."event" in ('created', 'rotated', 'revoked')),
+	CONSTRAINT "key_log_successor" CHECK (("daily"."key_log"."event" = 'rotated') = ("daily"."key_log"."successor_id" is not null))
+);
+--> statement-breakpoint
 CREATE TABLE "daily"."progress" (
 	"single" boolean PRIMARY KEY DEFAULT true NOT NULL,
 	"as_of" timestamp with time zone DEFAULT '-infinity' NOT NULL,

@@ -24,7 +24,7 @@ begin
 
   grant usage on schema export_source to export_api_reader, export_api_keys;
   grant usage on schema metrics to export_api_reader;
-  grant usage on schema daily to export_api_reader, export_api_refresher;
+  grant usage on schema daily to export_api_reader, export_api_refresher, export_api_keys;
 
   grant select (id, organization_id, created_by, scope, key_hash, brand_ids, expires_at, revoked_at)
     on export_source.api_keys to export_api_reader;
@@ -45,7 +45,8 @@ begin
   grant insert (source) on daily.change_log to export_api_refresher;
 
   grant select (id, organization_id) on export_source.brands to export_api_keys;
-  grant select, insert, update (revoked_at) on export_source.api_keys to export_api_keys;
+  grant select, insert, update (expires_at, revoked_at) on export_source.api_keys to export_api_keys;
+  grant select, insert on daily.key_log to export_api_keys;
 
   begin
     for name, setting in

@@ -2,10 +2,8 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { RequestContext } from '../app.ts'
 import { databaseError, type QueryContext, type Row, run } from '../db.ts'
 import { httpError } from '../errors.ts'
-import { sha256 } from '../hash.ts'
 import { toQuery } from '../prepared-statement.ts'
 import type { RequestLog } from '../request-log.ts'
-import { readApiKey } from './api-key.ts'
 import { isPlan, type Plan } from './plans.ts'
 import { activeKey } from './scope.ts'
 
@@ -16,10 +14,10 @@ export const ACCESS_COLUMNS = ['key_id', 'organization_id', 'plan'] as const
 export const accessColumns: SQL = sql.raw(ACCESS_COLUMNS.map((name) => `${name}::text`).join(', '))
 
 /** Returns the SHA-256 (hex) of the request's API key; throws 401 when its form is wrong, without asking the database. */
-export async function hashApiKey(context: RequestContext): Promise<string> {
-  const key = readApiKey(context.req.header('X-API-Key') ?? '')
-  if (key === null) throw httpError('key')
-  return sha256(key)
+export function requireKeyHash(context: RequestContext): string {
+  const { keyHash } = context.var.log
+  if (keyHash === null) throw httpError('key')
+  return keyHash
 }
 
 /** A row of a statement that found an active key and a plan. */

@@ -1,47 +1,26 @@
-import { and, count, desc, eq, gt, inArray, isNull, or, sql } from 'drizzle-orm'
-import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
-import { source } from '../../drizzle/source/schema.ts'
+import { and, desc, eq, inArray, isNull, sql } from 'drizzle-orm'
+import { keyLog } from '../../drizzle/refresh/key-log.ts'
 import {
   sourceBrands as brands,
   sourceMemberships as memberships,
   sourceSubscriptions as subscriptions,
 } from '../../drizzle/source/views.ts'
-import { apiKeyColumns } from '../../drizzle/tables/api-keys.ts'
-import { sha256Bytes } from '../hash.ts'
-import { mintApiKey } from './api-key.ts'
 import { PLANS } from './plans.ts'
+import {
+  type Actor,
+  apiKeys,
+  type Database,
+  exportKeysOf,
+  insertKey,
+  type KeyRequest,
+  type ListedKey,
+  logKey,
+  type MadeKey,
+  selectKeys,
+} from './stored-keys.ts'
 
-// Writes go through the view, which finds the table in whatever schema it is.
-const apiKeys = source.table('api_keys', apiKeyColumns())
-
-/** Any Drizzle database with transactions: node-postgres, or Neon over WebSockets. */
-export type Database = PgDatabase<PgQueryResultHKT>
-
-/** The user who acts, and the organization. */
-export type Actor = { readonly organizationId: string; readonly userId: string }
-
-/**
- * What a new key may do. It reads every brand when `brandIds` is null and never expires when `expiresAt` is null. Brands
- * that are repeated, also in another case, are stored once.
- */
-export type KeyRequest = {
-  readonly label: string
-  readonly brandIds: readonly string[] | null
-  readonly expiresAt: Date | null
-}
-
-/** A key as listed, without the key itself. */
-export type ListedKey = {
-  readonly id: string
-  readonly label: string
-  readonly lastFour: string
-  readonly state: 'active' | 'expired' | 'revoked'
-  readonly brandIds: readonly string[] | null
-  readonly createdBy: string
-  readonly createdAt: Date
-  readonly expiresAt: Date | null
-  readonly revokedAt: Date | null
-}
+/** The shortest and the longest time for which a rotated key stays valid. */
+const OVERLAP_MS = { min: 60_000, max: 30 * 86_400_000 } as const
 
 /** Thrown when a request is not allowed; the message says why. */
 export class KeyRequestError extends Error {}
@@ -49,60 +28,60 @@ export class KeyRequestError extends Error {}
 /**
  * Creates an export key and returns it, only this once. Throws {@link KeyRequestError} when the actor is not an owner or
  * admin, the plan's allowance is used up, a brand is not the organization's, the label is empty or the expiry is past.
- * Concurrent calls wait for each other, so the allowance holds.
  */
 export async function createKey(
   db: Database,
   actor: Actor,
   request: KeyRequest,
   now: Date,
-): Promise<ListedKey & { readonly key: string }> {
+): Promise<MadeKey> {
   const brandIds = request.brandIds && [...new Set(request.brandIds.map((id) => id.toLowerCase()))]
-  // Read committed, whatever the default is: a transaction that waited for the lock must see the other one's key.
-  return db.transaction(
-    async (tx) => {
-      // Postgres spells the id: callers may spell one UUID in several ways.
-      const organization = sql`${actor.organizationId}::uuid::text`
-      await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${organization}, 0))`)
-      await requireRole(tx, actor)
-      await requireAllowance(tx, actor, now)
-      await requireBrands(tx, actor, brandIds)
-      if (request.label.trim() === '') throw new KeyRequestError('The label is empty. Give the key a label.')
-      if (request.expiresAt !== null && request.expiresAt <= now) {
-        throw new KeyRequestError('The expiry is not in the future. Choose a later time.')
-      }
-
-      const key = mintApiKey()
-      const [row] = await tx
-        .insert(apiKeys)
-        .values({
-          organization_id: actor.organizationId,
-          created_by: actor.userId,
-          scope: 'export',
-          label: request.label,
-          key_hash: await sha256Bytes(key),
-          last_four: key.slice(-4),
-          brand_ids: brandIds,
-          expires_at: request.expiresAt,
-          created_at: now,
-        })
-        .returning()
-      if (row === undefined) throw new Error('The database returned no key')
-      return { ...toListedKey(row, now), key }
-    },
-    { isolationLevel: 'read committed' },
-  )
+  return change(db, actor, async (tx) => {
+    await requireAllowance(tx, actor, now)
+    await requireBrands(tx, actor, brandIds)
+    if (request.label.trim() === '') throw new KeyRequestError('The label is empty. Give the key a label.')
+    if (request.expiresAt !== null && request.expiresAt <= now) {
+      throw new KeyRequestError('The expiry is not in the future. Choose a later time.')
+    }
+    const { id, key } = await insertKey(tx, actor, { ...request, brandIds }, now)
+    await logKey(tx, actor, { key_id: id, event: 'created', at: now })
+    return { ...findKey(await selectKeys(tx, actor, now), id), key }
+  })
 }
 
 /** Returns the organization's export keys, newest first. Throws {@link KeyRequestError} unless the actor is an owner or admin. */
 export async function listKeys(db: Database, actor: Actor, now: Date): Promise<ListedKey[]> {
   await requireRole(db, actor)
-  const rows = await db
-    .select()
-    .from(apiKeys)
-    .where(exportKeysOf(actor))
-    .orderBy(desc(apiKeys.created_at), apiKeys.id)
-  return rows.map((row) => toListedKey(row, now))
+  return selectKeys(db, actor, now)
+}
+
+/**
+ * Creates the successor of a key and returns it, only this once. It reads the same brands, has the same label and lives
+ * as long as the key was created to. The key expires after the overlap. Until then the two count once against the plan's
+ * allowance. Throws {@link KeyRequestError} when the actor is not an owner or admin, the overlap is too short or too
+ * long, or the key is not active, was rotated, expires sooner or replaces a key that is still active.
+ */
+export async function rotateKey(
+  db: Database,
+  actor: Actor,
+  { keyId, overlapMs }: { readonly keyId: string; readonly overlapMs: number },
+  now: Date,
+): Promise<MadeKey> {
+  if (!(overlapMs >= OVERLAP_MS.min && overlapMs <= OVERLAP_MS.max)) {
+    throw new KeyRequestError('The overlap is not between one minute and 30 days. Choose another one.')
+  }
+  const end = new Date(now.getTime() + overlapMs)
+  return change(db, actor, async (tx) => {
+    const keys = await selectKeys(tx, actor, now)
+    const old = findKey(keys, keyId)
+    requireRotatable(old, keys, end)
+    const { label, brandIds, createdAt } = old
+    const expiresAt = old.expiresAt && new Date(now.getTime() + old.expiresAt.getTime() - createdAt.getTime())
+    const { id, key } = await insertKey(tx, actor, { label, brandIds, expiresAt }, now)
+    await tx.update(apiKeys).set({ expires_at: end }).where(eq(apiKeys.id, old.id))
+    await logKey(tx, actor, { key_id: old.id, event: 'rotated', at: now, successor_id: id })
+    return { ...findKey(await selectKeys(tx, actor, now), id), key }
+  })
 }
 
 /**
@@ -110,16 +89,76 @@ export async function listKeys(db: Database, actor: Actor, now: Date): Promise<L
  * an owner or admin and the organization has the key.
  */
 export async function revokeKey(db: Database, actor: Actor, keyId: string, now: Date): Promise<ListedKey> {
+  return change(db, actor, async (tx) => {
+    const [revoked] = await tx
+      .update(apiKeys)
+      .set({ revoked_at: now })
+      .where(and(eq(apiKeys.id, keyId), exportKeysOf(actor), isNull(apiKeys.revoked_at)))
+      .returning({ key_id: apiKeys.id })
+    if (revoked !== undefined) await logKey(tx, actor, { ...revoked, event: 'revoked', at: now })
+    return findKey(await selectKeys(tx, actor, now), keyId)
+  })
+}
+
+/**
+ * Returns who created, rotated and revoked keys of the organization, newest first. Throws {@link KeyRequestError} unless
+ * the actor is an owner or admin.
+ */
+export async function readKeyLog(db: Database, actor: Actor) {
   await requireRole(db, actor)
-  const its = and(eq(apiKeys.id, keyId), exportKeysOf(actor))
-  await db
-    .update(apiKeys)
-    .set({ revoked_at: now })
-    .where(and(its, isNull(apiKeys.revoked_at)))
-  const [row] = await db.select().from(apiKeys).where(its)
-  if (row === undefined)
-    throw new KeyRequestError('The organization has no key with this id. List its keys to find the id.')
-  return toListedKey(row, now)
+  const { at, event, key_id: keyId, user_id: userId, successor_id: successorId } = keyLog
+  return db
+    .select({ at, event, keyId, userId, successorId })
+    .from(keyLog)
+    .where(eq(keyLog.organization_id, actor.organizationId))
+    .orderBy(desc(at), keyId, event)
+}
+
+/** What a user did with a key, and when. A rotated key has a successor. */
+export type LoggedEvent = Awaited<ReturnType<typeof readKeyLog>>[number]
+
+/** Runs a change of an organization's keys in one transaction. Concurrent changes wait for each other. */
+function change<Result>(
+  db: Database,
+  actor: Actor,
+  work: (tx: Database) => Promise<Result>,
+): Promise<Result> {
+  // Read committed, whatever the default is: a transaction that waited for the lock must see the other one's key.
+  return db.transaction(
+    async (tx) => {
+      // Postgres spells the id: callers may spell one UUID in several ways.
+      const organization = sql`${actor.organizationId}::uuid::text`
+      await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${organization}, 0))`)
+      await requireRole(tx, actor)
+      return work(tx)
+    },
+    { isolationLevel: 'read committed' },
+  )
+}
+
+function findKey(keys: readonly ListedKey[], keyId: string): ListedKey {
+  const key = keys.find(({ id }) => id === keyId.toLowerCase())
+  if (key !== undefined) return key
+  throw new KeyRequestError('The organization has no key with this id. List its keys to find the id.')
+}
+
+/** Throws unless the key, one of an organization's `keys`, can be rotated with an overlap until `end`. */
+function requireRotatable(key: ListedKey, keys: readonly ListedKey[], end: Date): void {
+  if (key.replacedBy !== null) {
+    throw new KeyRequestError(`The key was already rotated. Rotate its successor, ${key.replacedBy}.`)
+  }
+  if (key.state !== 'active') throw new KeyRequestError(`The key is ${key.state}. Create a new one.`)
+  if (key.expiresAt !== null && key.expiresAt < end) {
+    const expiry = key.expiresAt.toISOString()
+    throw new KeyRequestError(
+      `The key expires at ${expiry}, before the overlap ends. Choose a shorter overlap.`,
+    )
+  }
+  if (keys.some(({ id, state }) => id === key.replaces && state === 'active')) {
+    throw new KeyRequestError(
+      `The key that it replaces is still active. Revoke that one first: ${key.replaces}.`,
+    )
+  }
 }
 
 async function requireRole(db: Database, { organizationId, userId }: Actor): Promise<void> {
@@ -143,12 +182,10 @@ async function requireAllowance(db: Database, actor: Actor, now: Date): Promise<
       'The organization has no active plan that includes the Export API. Ask its owner to activate one.',
     )
   }
-  const active = and(isNull(apiKeys.revoked_at), or(isNull(apiKeys.expires_at), gt(apiKeys.expires_at, now)))
-  const [used] = await db
-    .select({ keys: count() })
-    .from(apiKeys)
-    .where(and(exportKeysOf(actor), active))
-  if (used === undefined || used.keys >= allowance) {
+  const keys = await selectKeys(db, actor, now)
+  const active = new Map(keys.filter(({ state }) => state === 'active').map((key) => [key.id, key]))
+  const used = [...active.values()].filter(({ replacedBy }) => replacedBy === null || !active.has(replacedBy))
+  if (used.length >= allowance) {
     throw new KeyRequestError(
       `The ${subscription.plan} plan allows ${allowance} active keys, and all are in use. Revoke one first.`,
     )
@@ -164,23 +201,5 @@ async function requireBrands(db: Database, { organizationId }: Actor, ids: strin
     .where(and(eq(brands.organization_id, organizationId), inArray(brands.id, ids)))
   if (own.length < ids.length) {
     throw new KeyRequestError("A listed brand is not the organization's. List only its own brands.")
-  }
-}
-
-const exportKeysOf = ({ organizationId }: Actor) =>
-  and(eq(apiKeys.organization_id, organizationId), eq(apiKeys.scope, 'export'))
-
-function toListedKey(row: typeof apiKeys.$inferSelect, now: Date): ListedKey {
-  const expired = row.expires_at !== null && row.expires_at <= now
-  return {
-    id: row.id,
-    label: row.label,
-    lastFour: row.last_four,
-    state: row.revoked_at !== null ? 'revoked' : expired ? 'expired' : 'active',
-    brandIds: row.brand_ids,
-    createdBy: row.created_by,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    revokedAt: row.revoked_at,
   }
 }

@@ -2,7 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { drizzle } from 'drizzle-orm/node-postgres'
 import pg from 'pg'
 import { describe, expect, inject, test } from 'vitest'
-import { createKey, type KeyRequest, KeyRequestError, listKeys, revokeKey } from '../../lib/access/keys.ts'
+import {
+  createKey,
+  KeyRequestError,
+  listKeys,
+  readKeyLog,
+  revokeKey,
+  rotateKey,
+} from '../../lib/access/keys.ts'
+import type { KeyRequest } from '../../lib/access/stored-keys.ts'
 import { call } from '../fixtures/call.ts'
 import { brand, database, exportKey, insert, type Organization, organization } from '../fixtures/rows.ts'
 import { tenant } from '../fixtures/tenant.ts'
@@ -17,6 +25,13 @@ const actor = ({ id, owner }: Organization) => ({ organizationId: id, userId: ow
 
 const create = (org: Organization, request: Partial<KeyRequest> = {}, now: Date = NOW) =>
   createKey(keysDb, actor(org), { label: 'A loader', brandIds: null, expiresAt: null, ...request }, now)
+
+const HOUR_MS = 3_600_000
+
+const rotate = (org: Organization, keyId: string, overlapMs = HOUR_MS, now = NOW) =>
+  rotateKey(keysDb, actor(org), { keyId, overlapMs }, now)
+
+const later = (ms: number): Date => new Date(NOW.getTime() + ms)
 
 /** Expects a `KeyRequestError` with a message. */
 async function expectRejected(attempt: Promise<unknown>, sentence: RegExp): Promise<void> {
@@ -44,6 +59,8 @@ test.each<[string, (who: Organization, keyId: string) => Promise<unknown>]>([
   ['creating', (who) => create(who)],
   ['listing', (who) => listKeys(keysDb, actor(who), NOW)],
   ['revoking', (who, keyId) => revokeKey(keysDb, actor(who), keyId, NOW)],
+  ['rotating', (who, keyId) => rotate(who, keyId)],
+  ['reading the log of', (who) => readKeyLog(keysDb, actor(who))],
 ])('%s keys is for owners and admins of the organization only', async (_, attempt) => {
   const { org, keyId, key } = await tenant(db)
   const strangers = [
@@ -173,10 +190,9 @@ describe('listing keys', () => {
 
   test('lists which keys are active, expired and revoked', async () => {
     const org = await organization(db)
-    const later = new Date(NOW.getTime() + 1)
     const keys = [
       ['active', {}],
-      ['active', { expires_at: later }],
+      ['active', { expires_at: later(1) }],
       ['expired', { expires_at: NOW }],
       ['expired', { expires_at: PAST }],
       ['revoked', { revoked_at: PAST }],
@@ -221,4 +237,113 @@ describe('revoking a key', () => {
     const unrevoked = 'select from api_keys where id = any ($1) and revoked_at is null'
     expect((await db.query(unrevoked, [[foreign, tools]])).rowCount).toBe(2)
   })
+})
+
+describe('rotating a key', () => {
+  test('makes a successor with the same brands, label and lifetime, and lets the key expire after the overlap', async () => {
+    const org = await organization(db)
+    const [brandId] = [await brand(db, org), await brand(db, org)]
+    const old = await create(org, { brandIds: [brandId], expiresAt: later(10 * HOUR_MS) })
+    const admin = await colleague(org, 'admin')
+    const made = await rotate(admin, old.id.toUpperCase(), HOUR_MS, later(HOUR_MS))
+    expect(made).toMatchObject({
+      label: old.label,
+      brandIds: [brandId],
+      createdBy: admin.owner,
+      expiresAt: later(11 * HOUR_MS),
+      replaces: old.id,
+    })
+    for (const { key } of [old, made])
+      expect((await call('/brands', { key })).data.map(({ id }) => id)).toEqual([brandId])
+
+    const listed = await listKeys(keysDb, actor(org), later(2 * HOUR_MS))
+    expect(listed).toMatchObject([
+      { id: made.id, state: 'active', replaces: old.id, replacedBy: null },
+      { id: old.id, state: 'expired', replaces: null, replacedBy: made.id, expiresAt: later(2 * HOUR_MS) },
+    ])
+  })
+
+  test('a key that never expires has such a successor', async () => {
+    const { org, keyId } = await tenant(db)
+    expect(await rotate(org, keyId)).toMatchObject({ expiresAt: null })
+  })
+
+  test('the two count once until the overlap ends or one of them is revoked', async () => {
+    const org = await organization(db, { plan: 'pro' })
+    const [first, second] = [await create(org), await create(org)]
+    const successor = await rotate(org, first.id)
+    await expectRejected(create(org), /2 active keys/)
+    await revokeKey(keysDb, actor(org), second.id, NOW)
+    await create(org)
+    await expectRejected(create(org), /2 active keys/)
+    // The rotated key stays until the overlap ends, and counts in the place of its successor.
+    await revokeKey(keysDb, actor(org), successor.id, NOW)
+    await expectRejected(create(org), /2 active keys/)
+    await create(org, {}, later(HOUR_MS))
+  })
+
+  test('needs no free key and no active plan', async () => {
+    const org = await organization(db, { plan: 'pro', status: 'past_due' })
+    await withKeys(org, 1)
+    const { id } = await exportKey(db, org)
+    expect(await rotate(org, id)).toMatchObject({ replaces: id })
+  })
+
+  test('gives a key one successor when two rotations run at once', async () => {
+    const { org, keyId } = await tenant(db)
+    const attempts = [rotate(org, keyId), rotate(org, keyId)]
+    const outcomes = (await Promise.allSettled(attempts)).map(({ status }) => status)
+    expect(outcomes.sort()).toEqual(['fulfilled', 'rejected'])
+    for (const attempt of attempts)
+      await attempt.catch((error: unknown) => expect(String(error)).toMatch(/already rotated.*successor/))
+    expect(await countKeys(org)).toBe(2)
+  })
+
+  test.each([
+    ['revoked', { revoked_at: PAST }, HOUR_MS, /key is revoked/],
+    ['expired', { expires_at: NOW }, HOUR_MS, /key is expired/],
+    [
+      'that expires before the overlap ends',
+      { expires_at: later(HOUR_MS - 1) },
+      HOUR_MS,
+      /expires at .*shorter/,
+    ],
+    ['of another scope', { scope: 'tools' }, HOUR_MS, /no key with this id/],
+    ['without an overlap', {}, 0, /overlap is not between/],
+    ['with an overlap of more than 30 days', {}, 30 * 24 * HOUR_MS + 1, /overlap is not between/],
+    ['with an overlap that is not a number', {}, Number.NaN, /overlap is not between/],
+  ])('rejects a key %s', async (_, values, overlapMs, message) => {
+    const org = await organization(db)
+    const { id } = await exportKey(db, org, values)
+    await expectRejected(rotate(org, id, overlapMs), message)
+    expect(await countKeys(org)).toBe(1)
+  })
+
+  test('rejects a key of another organization, and leaves it', async () => {
+    const { keyId, key } = await tenant(db)
+    await expectRejected(rotate(await organization(db), keyId), /no key with this id/)
+    expect((await call('/brands', { key })).status).toBe(200)
+  })
+
+  test('rejects a successor while the key that it replaces is active', async () => {
+    const { org, keyId } = await tenant(db)
+    const { id } = await rotate(org, keyId)
+    await expectRejected(rotate(org, id), new RegExp(`still active.*${keyId}`))
+    await revokeKey(keysDb, actor(org), keyId, NOW)
+    expect(await rotate(org, id)).toMatchObject({ replaces: id })
+  })
+})
+
+test('the log has who created, rotated and revoked keys, and when, also after the keys are deleted', async () => {
+  const org = await organization(db)
+  const admin = await colleague(org, 'admin')
+  const { id } = await create(org)
+  const made = await rotate(admin, id, HOUR_MS, later(1))
+  for (const time of [2, 3]) await revokeKey(keysDb, actor(org), id, later(time))
+  await db.query('delete from api_keys where organization_id = $1', [org.id])
+  expect(await readKeyLog(keysDb, actor(org))).toEqual([
+    { at: later(2), event: 'revoked', keyId: id, userId: org.owner, successorId: null },
+    { at: later(1), event: 'rotated', keyId: id, userId: admin.owner, successorId: made.id },
+    { at: NOW, event: 'created', keyId: id, userId: org.owner, successorId: null },
+  ])
 })

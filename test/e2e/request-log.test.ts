@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { readWorkers } from '../../bundle/wrangler-config.ts'
 import type { Intercept } from '../../emulator/workers/outbound.ts'
@@ -62,6 +62,7 @@ test('the line of a request names the key, the endpoint and the cost', async () 
   expect(line).toEqual({
     event: 'request',
     request_id: expect.stringMatching(UUID),
+    key_hash: createHash('sha256').update(its.key).digest('hex').slice(0, 16),
     key_id: its.keyId,
     organization_id: its.org.id,
     endpoint: '/citations',

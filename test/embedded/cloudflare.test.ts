@@ -86,7 +86,11 @@ test('wrangler uploads code, secrets, tag and settings as one version, and then 
     ]),
     placement: { region: 'aws:eu-central-1' },
     limits: { cpu_ms: 300_000, subrequests: 10_000 },
-    observability: { enabled: true, logs: { invocation_logs: false } },
+    observability: {
+      enabled: true,
+      logs: { invocation_logs: false },
+      traces: { enabled: false, destinations: [], head_sampling_rate: 0.05 },
+    },
     annotations: { 'workers/tag': 'abc' },
   })
   expect(JSON.parse(bodyOf(/^PUT .*\/routes$/))).toEqual([

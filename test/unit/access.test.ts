@@ -1,32 +1,11 @@
-import { Context } from 'hono'
 import { expect, test } from 'vitest'
-import { authorize, hashApiKey, requireValid } from '../../lib/access/authorize.ts'
-import type { AppEnv } from '../../lib/app.ts'
+import { authorize, requireValid } from '../../lib/access/authorize.ts'
 import type { Row } from '../../lib/db.ts'
 import { parameterError } from '../../lib/errors.ts'
 import { emptyLog, loggedLines, statusOf } from '../fixtures/log.ts'
 import { neonAnswers, neonRows } from '../mocks/neon.ts'
 
 const lines = loggedLines()
-
-const contextWith = (headers: Record<string, string>) =>
-  new Context<AppEnv>(new Request('https://export.example/', { headers }))
-
-test('hashes the key of X-API-Key with SHA-256', async () => {
-  const key = `svc_live_${'0'.repeat(64)}`
-  expect(await hashApiKey(contextWith({ 'X-API-Key': key }))).toBe(
-    '5d87f6486d646f95b56a980411d3599af14606bfa33406aac53b0fde605f680d',
-  )
-})
-
-test.each([
-  {},
-  { 'X-API-Key': '' },
-  { 'X-API-Key': 'svc_live_0' },
-  { Authorization: `Bearer svc_live_${'0'.repeat(64)}` },
-])('returns 401 for the headers %j without asking the database', async (headers) => {
-  await expect(hashApiKey(contextWith(headers))).rejects.toMatchObject({ status: 401 })
-})
 
 const FOUND = { key_id: 'key', organization_id: 'organization', plan: 'pro' }
 

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { Result } from '../../lib/app.ts'
+import { requireKeyHash } from '../../lib/access/authorize.ts'
+import type { RequestContext, Result } from '../../lib/app.ts'
 import { type Endpoint, endpoint } from '../../lib/endpoint.ts'
 import { EnvironmentError } from '../../lib/env.ts'
 import { httpError } from '../../lib/errors.ts'
@@ -105,6 +106,36 @@ describe('X-Request-Id', () => {
     expect(await idOf({ ...ray, 'X-Request-Id': '' })).toBe(ray['CF-Ray'])
     expect(await idOf({ ...ray, 'X-Request-Id': 'mine' })).toBe('mine')
   })
+})
+
+test('hashes the key of X-API-Key with SHA-256, logs 16 digits of it, and returns 401 for any other form', async () => {
+  const key = `svc_live_${'0'.repeat(64)}`
+  const handler = async (context: RequestContext) => ({ ...RESULT, body: requireKeyHash(context) })
+  const valid = await respond({ handler, sent: { 'X-API-Key': key } })
+  expect(await valid.text()).toBe('5d87f6486d646f95b56a980411d3599af14606bfa33406aac53b0fde605f680d')
+  const others = [{}, { 'X-API-Key': '' }, { 'X-API-Key': 'svc_live_0' }, { Authorization: `Bearer ${key}` }]
+  for (const sent of others) expect((await respond({ handler, sent })).status).toBe(401)
+  expect(lines.map(({ key_hash }) => key_hash)).toEqual(['5d87f6486d646f95', ...others.map(() => null)])
+})
+
+test('the line has the traceparent of the client when it is well-formed', async () => {
+  const [trace, span] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7']
+  const valid = `00-${trace}-${span}-01`
+  const others = [
+    '',
+    `01-${trace}-${span}-01`,
+    `00-${trace.toUpperCase()}-${span}-01`,
+    `00-${'0'.repeat(32)}-${span}-01`,
+    `00-${trace}-${'0'.repeat(16)}-01`,
+    `${valid}-more`,
+    `${valid}, ${valid}`,
+    '<script>',
+  ]
+  for (const traceparent of [valid, ...others]) await respond({ sent: { traceparent } })
+  await respond({})
+  expect(lines[0]).toMatchObject({ traceparent: valid })
+  expect(lines).toHaveLength(others.length + 2)
+  for (const line of lines.slice(1)) expect(line).not.toHaveProperty('traceparent')
 })
 
 describe('routing', () => {

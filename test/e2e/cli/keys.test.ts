@@ -70,6 +70,19 @@ test('create --json limits a key to brands and to a time; list prints no key and
   }
 })
 
+test('rotate prints the successor once; list shows which replaces which; log has what the users did', async () => {
+  const { org, keyId } = await tenant(db)
+  const rotated = await keys(['rotate', ...as(org), '--key', keyId, '--overlap', '24h'])
+  expect([rotated.code, rotated.stdout]).toEqual([0, expect.stringMatching(/^svc_live_[0-9a-f]{64}\n$/)])
+  const id = /Its id is (\S+)\./.exec(rotated.stderr)?.[1]
+  const listed = (await keys(['list', ...as(org)])).stdout
+  expect(listed).toMatch(new RegExp(`${id}  active .*, replaces ${keyId}  `))
+  expect(listed).toMatch(new RegExp(`${keyId}  active .*, expires .*Z, replaced by ${id}  `))
+  const log = await keys(['log', ...as(org)])
+  const event = `^\\S+Z  rotated  ${keyId}  by ${org.owner}, replaced by ${id}\n$`
+  expect(log.stdout).toMatch(new RegExp(event))
+})
+
 test('list prints no character of a label that a terminal interprets', async () => {
   const label = 'Ünïcode \u001b[2J\n\u007f\u009b31m\u202e'
   const { org } = await tenant(db, { key: { label } })
@@ -86,6 +99,12 @@ const NO_DATABASE = 'postgres://secret:word@127.0.0.1:1/none'
 test.for([
   ['a rejected request', ['create', '--label', 'L'], undefined, /owner or admin/],
   ['a key as an id', ['revoke', '--key', `svc_live_${'de30'.repeat(16)}`], undefined, /--key .*svc_live_…/],
+  [
+    'a duration without a unit',
+    ['rotate', '--key', randomUUID(), '--overlap', '24'],
+    undefined,
+    /--overlap .*24h/,
+  ],
   ['an unreachable database', ['list'], NO_DATABASE, /^(?!.*word).*DATABASE_URL/],
 ] as const)('%s exits with 1 and one sentence, without a stack, SQL or a key', async ([
   ,

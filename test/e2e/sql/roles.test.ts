@@ -38,9 +38,9 @@ async function relations(): Promise<{ name: string; kind: string }[]> {
 /** The relations of which a role may read every column. */
 const READS: Readonly<Record<Role, RegExp>> = {
   export_api_reader:
-    /^(metrics\.brands|export_source\.(memberships|subscriptions)|daily\.(?!changes_clock|change_log|row_schemas|refresh_queue|rolling_window|due|reads|sources|applied_sql).*)$/,
+    /^(metrics\.brands|export_source\.(memberships|subscriptions)|daily\.(?!changes_clock|change_log|row_schemas|key_log|refresh_queue|rolling_window|due|reads|sources|applied_sql).*)$/,
   export_api_refresher: /^daily\.(progress|queued_brands|refresh_queue|sources|rolling_window)$/,
-  export_api_keys: /^export_source\.(api_keys|memberships|subscriptions)$/,
+  export_api_keys: /^(export_source\.(api_keys|memberships|subscriptions)|daily\.key_log)$/,
 }
 
 describe.each(ROLES)('%s', (role) => {
@@ -127,13 +127,15 @@ test('the reader’s transactions are read-only, have a timeout, write dates as 
   ])
 })
 
-test('the key manager revokes keys and changes nothing else of them', async () => {
+test('the key manager lets keys end and changes nothing else of them', async () => {
   const { keyId } = await tenant(db)
   const alter = (change: string) =>
     attempt('export_api_keys', `update export_source.api_keys set ${change} where id = '${keyId}'`)
   expect(await alter('revoked_at = now()')).toBeNull()
-  expect(await alter('expires_at = null')).toBe(DENIED)
+  expect(await alter('expires_at = now()')).toBeNull()
+  expect(await alter('created_by = organization_id')).toBe(DENIED)
   expect(await alter(`scope = 'export'`)).toBe(DENIED)
+  expect(await attempt('export_api_keys', `update daily.key_log set at = now()`)).toBe(DENIED)
 })
 
 test('the refresher logs and refreshes, and writes no stored row itself', async () => {

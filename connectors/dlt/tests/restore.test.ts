@@ -1,0 +1,114 @@
+import { execFile } from 'node:child_process'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { afterAll, expect, test } from 'vitest'
+import { runCommand } from '../../../test/fixtures/command.ts'
+import { withClient } from '../../../test/fixtures/database.ts'
+import { startOwnService } from '../../../test/fixtures/own-service.ts'
+import { answer, refresh } from '../../../test/fixtures/rows.ts'
+import { answeredDays } from '../../../test/fixtures/scene.ts'
+import { prepare } from '../../../test/fixtures/schema.ts'
+import { sorted } from '../../../test/sync/compare-copy.ts'
+import { environment } from '../../../tools/certify/python-environment.ts'
+import { startPostgres } from '../../test-support/postgres.ts'
+import { duckdb, expectExact, exportApi, METRICS } from '../../typescript/test/parquet-copy.ts'
+import { dltEnvironment, SOURCES } from './dlt.ts'
+
+const run = promisify(execFile)
+const folder = await mkdtemp(join(tmpdir(), 'restore-'))
+// The server's user is another.
+await chmod(folder, 0o755)
+const server = await startPostgres(folder)
+const url = `postgresql://postgres@localhost/service?host=${server.home}`
+afterAll(async () => {
+  await server.stop()
+  await rm(folder, { recursive: true })
+})
+
+const program = (name: string, ...args: string[]) =>
+  run(name, args, { env: { ...process.env, ...server.env } })
+
+/** Runs work with connections that end with it, since a restore breaks open ones. */
+async function inDatabase<Result>(work: (db: pg.Pool) => Promise<Result>): Promise<Result> {
+  const db = new pg.Pool({ connectionString: url })
+  return work(db).finally(() => db.end())
+}
+
+/** The settings of the database and of its three roles. A dump has them only with --create. */
+const settingsOf = (db: pg.Pool) =>
+  db.query(`select setrole::regrole::text as role, setconfig from pg_db_role_setting
+    where setdatabase = (select oid from pg_database where datname = current_database()) order by role`)
+
+test('after the restore of docs/operations.md, the copies of export-api sync and of dlt are exact again', async () => {
+  await program('createdb', 'service')
+  await withClient(url, prepare)
+  const service = await startOwnService({ databaseUrl: url })
+  const its = await inDatabase((db) => answeredDays(db, { first: '2026-10-01', days: 30 }))
+  const say = (db: pg.Pool, day: string, ...mentions: string[]) =>
+    answer(db, {
+      ...its,
+      at: `${day}T12:00:00Z`,
+      mentions,
+      citations: [{ url: `https://${mentions}.example/` }],
+    })
+
+  const copy = join(folder, 'parquet')
+  const file = join(folder, 'export_api_pipeline.duckdb')
+  const python = join(await environment('dlt'), 'python')
+  const env = dltEnvironment({ ...its, url: service.url, start: '2020-01-01', folder })
+  const sync = async () => {
+    expect(await exportApi({ ...its, url: service.url }, 'sync', '--out', copy)).toMatchObject({ code: 0 })
+    await run(python, [join(SOURCES, 'export_api_pipeline.py')], { cwd: folder, env })
+  }
+  const expectBothExact = () =>
+    inDatabase(async (db) => {
+      await expectExact(expect, { db, copy, ...its })
+      for (const { name, columns } of METRICS) {
+        const fields = columns.map((column) => `"${column.name}"`).join()
+        const { rows } = await db.query<{ row: Record<string, string> }>(
+          `select to_jsonb(defined) as row from (select ${fields} from metrics.${name} where brand_id = $1) as defined`,
+          [its.brandId],
+        )
+        const copied = await duckdb(
+          `select ${fields} from export_api.${name} where brand_id = '${its.brandId}'`,
+          { file },
+        )
+        expect([name, sorted(copied)]).toEqual([name, sorted(rows.map(({ row }) => row))])
+      }
+    })
+
+  await program('pg_dump', '--create', '--format=custom', '--file', join(folder, 'dump'), 'service')
+  const settings = await inDatabase(async (db) => (await settingsOf(db)).rows)
+  expect(settings).toHaveLength(4)
+  // The lost hour: an edited day, a day that empties, a new day and a rename, which both copies have.
+  await inDatabase(async (db) => {
+    await say(db, '2026-10-05', 'Acme', 'Rival')
+    await db.query(`delete from answers where prompt_id = $1 and answered_at = '2026-10-10T00:00:00Z'`, [
+      its.prompt,
+    ])
+    await say(db, '2026-11-10', 'Acme')
+    await db.query(`update competitors set name = 'Lost', aliases = '{Rival}' where brand_id = $1`, [
+      its.brandId,
+    ])
+    await refresh(db)
+  })
+  await sync()
+  await expectBothExact()
+
+  await program('psql', '--command', 'drop database service with (force)')
+  await program('pg_restore', '--create', '--dbname=postgres', join(folder, 'dump'))
+  // The application loads the lost hour again, and not as it was.
+  await inDatabase(async (db) => {
+    expect((await settingsOf(db)).rows).toEqual(settings)
+    await say(db, '2026-10-05', 'Rival')
+    await say(db, '2026-11-11', 'Acme')
+  })
+  for (const [name, ...args] of [['migrate'], ['refresh', '--relist'], ['verify']] as const)
+    expect(await runCommand(`${name}.ts`, args, { DATABASE_URL: url })).toMatchObject({ code: 0 })
+  await sync()
+  await expectBothExact()
+  await service.close()
+})

@@ -1,0 +1,3 @@
+select count(*) as errors, min(time) as first, max(time) as last, any_value(code) as code, any_value(reason) as reason from lines
+where event = 'database_error' and age < interval 3 minutes
+having max(time) - min(time) > interval 1 minute;

@@ -1,0 +1,26 @@
+import { sql } from 'drizzle-orm'
+import { check, primaryKey, text, timestamp, uuid } from 'drizzle-orm/pg-core'
+import { daily } from '../metrics/schema.ts'
+
+/**
+ * Who created, rotated and revoked keys. It is a table of the service, and has no foreign keys: the application's tables
+ * may have other names, and an entry stays when its key, user or organization is deleted.
+ */
+export const keyLog = daily.table(
+  'key_log',
+  {
+    key_id: uuid().notNull(),
+    event: text({ enum: ['created', 'rotated', 'revoked'] }).notNull(),
+    at: timestamp({ withTimezone: true }).notNull(),
+    organization_id: uuid().notNull(),
+    user_id: uuid().notNull(),
+    /** The key that replaces a rotated one. */
+    successor_id: uuid().unique(),
+  },
+  (table) => [
+    // A key is rotated once.
+    primaryKey({ columns: [table.key_id, table.event] }),
+    check('key_log_event', sql`${table.event} in ('created', 'rotated', 'revoked')`),
+    check('key_log_successor', sql`(${table.event} = 'rotated') = (${table.successor_id} is not null)`),
+  ],
+)
