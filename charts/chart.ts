@@ -1,6 +1,6 @@
 import type { ChartLines, Point } from './chart-lines.ts'
 import { createElement } from './elements.ts'
-import { legendEntries, legendItems, percent } from './legend.ts'
+import { legend, percent } from './legend.ts'
 import { lineClasses } from './line-classes.ts'
 import { drawPlot, type Plot, type Position } from './plot.ts'
 import { disclosure, scrollable } from './regions.ts'
@@ -43,7 +43,6 @@ export function chart({ title, label = title, note, period = 'All days', ...char
 
   const classes = lineClasses(lines, lead)
   const heading = createElement('p')
-  const legend = createElement('dl')
   const holder = createElement('div', {
     class: 'plot',
     role: 'slider',
@@ -54,16 +53,24 @@ export function chart({ title, label = title, note, period = 'All days', ...char
   })
   let plot: Plot | undefined
   let position: Position | undefined
+  let drawn = lines
+  const entries = legend({
+    lines,
+    classes,
+    onSwitch: (off) => {
+      drawn = lines.map((line, index) => (off.has(index) ? { ...line, values: [] } : line))
+      draw()
+      select(position)
+    },
+  })
 
   function select(next: Position | undefined): void {
     position = next
     const point = points[next?.point ?? -1]
     const shown = point === undefined ? period : daysOf(point)
-    const entries = legendEntries(lines, classes, next)
     heading.replaceChildren(shown)
-    legend.replaceChildren(...legendItems(entries))
     holder.ariaValueNow = String(next?.point ?? points.length - 1)
-    holder.ariaValueText = `${shown}: ${entries.map(({ name, value }) => `${name} ${value}`).join(', ')}`
+    holder.ariaValueText = `${shown}: ${entries.show(next)}`
     plot?.mark(next)
   }
 
@@ -87,17 +94,18 @@ export function chart({ title, label = title, note, period = 'All days', ...char
         : { point: Math.min(points.length - 1, Math.max(0, point)), line: undefined },
     )
   })
-  new ResizeObserver(() => {
-    plot = drawPlot({ points, lines, classes, width: holder.clientWidth })
+  function draw(): void {
+    plot = drawPlot({ points, lines: drawn, classes, width: holder.clientWidth })
     holder.replaceChildren(plot.svg)
     plot.mark(position)
-  }).observe(holder)
+  }
+  new ResizeObserver(draw).observe(holder)
 
   select(undefined)
   const numbers = disclosure('Numbers of the chart', () => table(label, period, chartLines))
   return createElement('figure', { class: 'chart' }, [
     caption,
-    createElement('div', { class: 'results' }, [heading, legend]),
+    createElement('div', { class: 'results' }, [heading, entries.element]),
     holder,
     numbers,
   ])

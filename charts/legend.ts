@@ -7,44 +7,80 @@ import type { Position } from './plot.ts'
 export const percent = (value: number | null): string =>
   value === null ? 'no value' : `${value.toFixed(2)} %`
 
-type Entry = { readonly name: string; readonly class: string; readonly value: string }
-
-/** Returns the entries of the legend: their values over all days or, with a position, at its point. */
-export function legendEntries(
-  lines: readonly Line[],
-  classes: readonly string[],
-  position: Position | undefined,
-): Entry[] {
-  const figureOf = ({ figure, values }: Line) =>
-    position === undefined ? figure : (values[position.point] ?? null)
-  const entryOf = (line: Line): Entry => ({
-    name: line.name,
-    class: classes[lines.indexOf(line)] ?? '',
-    value: percent(figureOf(line)),
-  })
-  const named = lines.filter((_, index) => classes[index] !== OTHER)
-  const others = lines.slice(named.length)
-  const near = lines[position?.line ?? -1]
-  const single = near !== undefined && others.includes(near) ? [near] : others
-  if (single.length < 2) return [...named, ...single].map(entryOf)
-  return [
-    ...named.map(entryOf),
-    { name: `Others (${others.length})`, class: OTHER, value: range(others.map(figureOf)) },
-  ]
+type Legend = {
+  readonly element: HTMLElement
+  /** Shows the values at a position, or those of all days. Returns them as text, without lines that are switched off. */
+  readonly show: (position: Position | undefined) => string
 }
+
+type LegendOf = {
+  readonly lines: readonly Line[]
+  readonly classes: readonly string[]
+  /** Called with the indexes of the lines that are switched off. */
+  readonly onSwitch: (off: ReadonlySet<number>) => void
+}
+
+/** Renders a legend: an entry for each named line and one for all others, which switches its lines off and on. */
+export function legend({ lines, classes, onSwitch }: LegendOf): Legend {
+  const indexes = [...lines.keys()]
+  const others = indexes.filter((line) => classes[line] === OTHER)
+  const named = indexes.filter((line) => classes[line] !== OTHER).map((line) => [line])
+  const groups = others.length === 0 ? named : [...named, others]
+  const off = new Set<number>()
+
+  const entries = groups.map((group) => {
+    const name = createElement('span')
+    const swatch = createElement('span', { class: `swatch ${classes[group[0] ?? 0]}` })
+    const button = createElement('button', { type: 'button', 'aria-pressed': 'true' }, [swatch, name])
+    // The only entry has nothing to switch to.
+    const term = createElement('dt', {}, groups.length === 1 ? [swatch, name] : [button])
+    const value = createElement('dd')
+    button.addEventListener('click', () => {
+      const isOn = button.getAttribute('aria-pressed') === 'true'
+      button.setAttribute('aria-pressed', String(!isOn))
+      for (const line of group) isOn ? off.add(line) : off.delete(line)
+      onSwitch(off)
+    })
+    return { group, name, term, value, element: createElement('div', {}, [term, value]) }
+  })
+
+  return {
+    element: createElement(
+      'dl',
+      {},
+      entries.map(({ element }) => element),
+    ),
+    show: (position) => {
+      const near = position?.line
+      const texts = entries.map(({ group, name, term, value }) => {
+        // A highlighted line stands for the others.
+        const shown = near !== undefined && group.includes(near) ? [near] : group
+        const text = {
+          name: nameOf(shown, lines),
+          value: range(shown.map((line) => figureOf(lines[line], position))),
+        }
+        name.textContent = text.name
+        term.title = text.name
+        value.textContent = text.value
+        return off.has(group[0] ?? -1) ? [] : [`${text.name} ${text.value}`]
+      })
+      return texts.flat().join(', ')
+    },
+  }
+}
+
+function nameOf(group: readonly number[], lines: readonly Line[]): string {
+  const [only = 0] = group
+  return group.length === 1 ? (lines[only]?.name ?? '') : `Others (${group.length})`
+}
+
+/** Returns the value of a line at a position, or over all days. */
+const figureOf = (line: Line | undefined, position: Position | undefined): number | null =>
+  (position === undefined ? line?.figure : line?.values[position.point]) ?? null
 
 /** Writes the lowest and the highest of values. */
 function range(values: readonly (number | null)[]): string {
   const [lowest, highest] = extent(values, (value) => value)
-  if (lowest === undefined || highest === undefined) return percent(null)
-  return lowest === highest ? percent(lowest) : `${lowest.toFixed(1)}–${highest.toFixed(1)} %`
+  if (lowest === undefined || highest === undefined || lowest === highest) return percent(lowest ?? null)
+  return `${lowest.toFixed(1)}–${highest.toFixed(1)} %`
 }
-
-/** Renders the entries of a legend. */
-export const legendItems = (entries: readonly Entry[]): Node[] =>
-  entries.map(({ name, class: color, value }) =>
-    createElement('div', {}, [
-      createElement('dt', { title: name }, [createElement('span', { class: `swatch ${color}` }), name]),
-      createElement('dd', {}, [value]),
-    ]),
-  )

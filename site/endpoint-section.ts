@@ -8,6 +8,7 @@ import { SAMPLES } from './samples.ts'
 export function endpointSection(endpoint: Endpoint, ids: ReadonlySet<string>): Html {
   const { id, path, summary, description, parameters, fields, formula, example } = endpoint
   const format = fileParameter(endpoint)
+  const inputs = parameters.filter((parameter) => parameter !== format)
   return html`<section class="endpoint" id="${id}" aria-labelledby="${id}-title">
   <h2 id="${id}-title">${summary}</h2>
   <p class="path"><span class="method">GET</span> <code>${breakable(path)}</code> <a href="#${id}-try">Try it</a></p>
@@ -37,7 +38,12 @@ export function endpointSection(endpoint: Endpoint, ids: ReadonlySet<string>): H
   </div>
   <form class="try" id="${id}-try" data-endpoint="${id}" autocomplete="off" novalidate aria-label="Request: ${summary}">
     <h3>Try it</h3>
-    ${parameters.filter((parameter) => parameter !== format).map((parameter) => field(id, parameter, ids))}
+    ${
+      inputs.length === 0
+        ? ''
+        : html`<details class="parameters"><summary>Parameters <span data-values></span></summary>
+    <div>${inputs.map((parameter) => field(id, parameter, ids))}</div></details>`
+    }
     <p class="buttons"><button type="submit">Send</button>${isPaged(endpoint) ? html` <button type="button" class="quiet" data-next hidden>Next page</button>` : ''}${format && html` <button type="button" class="quiet" data-download>Download CSV</button>`}</p>
     ${
       format &&
@@ -66,9 +72,14 @@ const INPUTS: Readonly<Record<string, string>> = { date: 'date' }
 
 function field(id: string, { name, type, required, description }: Parameter, ids: ReadonlySet<string>): Html {
   const input = `${id}-${name}`
+  const attributes = html`id="${input}" data-parameter="${name}" aria-describedby="${input}-about"`
   return html`<div class="field" data-type="${type}">
     <label for="${input}"><code>${name}</code>${required ? ' (required)' : ''}</label>
-    <input id="${input}" type="${INPUTS[type] ?? 'text'}" data-parameter="${name}" ${name === 'brandId' ? html`list="brands-list"` : ''} autocapitalize="off" spellcheck="false" aria-describedby="${input}-about">
+    ${
+      name === 'brandId'
+        ? html`<select ${attributes} ${required ? 'required' : ''}><option value="">${required ? 'Use a key to list its brands' : 'All brands'}</option></select> <code data-brand></code>`
+        : html`<input ${attributes} type="${INPUTS[type] ?? 'text'}" autocapitalize="off" spellcheck="false">`
+    }
     <p class="about" id="${input}-about">${prose(description, ids)}</p>
   </div>`
 }

@@ -60,7 +60,7 @@ export function page({ reference, files }: Page): Html {
   <noscript><p class="note">The code samples and request forms require JavaScript.</p></noscript>
   <ol class="steps">
     <li>To send requests from this page, paste your API key above. The page keeps it in memory and sends it to this service only.</li>
-    <li>Choose a brand and dates at any endpoint. All code samples use them.</li>
+    <li>Choose a brand and dates at any endpoint. All code samples use them, and the address of this page keeps them.</li>
     <li>Send the request. It counts against your rate limit.</li>
   </ol>
   <p>The code samples print rows. To keep a copy, follow <a href="#changes">/changes</a> as <a href="docs.md">docs.md</a> describes, or use one of the connectors.</p>
@@ -70,7 +70,6 @@ export function page({ reference, files }: Page): Html {
   <h2 id="limits-title">Limits</h2>
   ${limits()}
 </section>
-<datalist id="brands-list"></datalist>
 ${endpoints.map((endpoint) => endpointSection(endpoint, ids))}
 <section id="errors" aria-labelledby="errors-title">
   <h2 id="errors-title">Errors</h2>

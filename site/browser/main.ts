@@ -1,5 +1,4 @@
-import { createElement, find, findAll } from '../../charts/elements.ts'
-import type { Row } from '../../charts/formula-sums.ts'
+import { find, findAll } from '../../charts/elements.ts'
 import { type Endpoint, isPaged } from '../../reference/reference.ts'
 import type { SampleRequest } from '../samples.ts'
 import { enableDownload } from './download-button.ts'
@@ -7,6 +6,7 @@ import { formulaChart } from './formula-chart.ts'
 import { showCode } from './highlight.ts'
 import { enableKeyForm } from './key-form.ts'
 import { addPage, type LoadedRows } from './loaded-rows.ts'
+import { foldParameters, queryOf, setCursor, shareParameters } from './parameters.ts'
 import { type ApiResponse, sendRequest } from './request.ts'
 import { details, NO_RESPONSE, nextCursorOf, rowsOf, SENDING, summary } from './response-view.ts'
 import { showSamples } from './sample-tabs.ts'
@@ -18,13 +18,6 @@ export function main(endpoints: readonly Endpoint[]): void {
   if (brands === undefined) throw new Error('No endpoint lists the brands')
   const loaded = new Map<string, LoadedRows>()
 
-  const inputsOf = (form: ParentNode) => findAll(HTMLInputElement, '[data-parameter]', form)
-
-  function queryOf(form: ParentNode): Record<string, string> {
-    const values = inputsOf(form).map(({ dataset, value }) => [dataset.parameter ?? '', value.trim()])
-    return Object.fromEntries(values.filter(([, value]) => value !== ''))
-  }
-
   function sampleRequest(id: string): SampleRequest {
     const endpoint = endpoints.find((each) => each.id === id)
     if (endpoint === undefined) throw new Error(`Unknown endpoint ${id}`)
@@ -33,27 +26,9 @@ export function main(endpoints: readonly Endpoint[]): void {
   }
 
   const renderSamples = showSamples(sampleRequest)
-  const keyOf = enableKeyForm({ brands, onBrands: suggestBrands })
-
-  /** Sets a brand or date in all forms, and clears the cursors because they belong to the previous values. */
-  function setParameter(name: string, value: string): void {
-    for (const input of forms.flatMap(inputsOf)) {
-      if (input.dataset.parameter === name) input.value = value
-      else if (input.dataset.parameter === 'cursor') input.value = ''
-    }
-    for (const next of findAll(HTMLElement, '[data-next]')) next.hidden = true
-    renderSamples()
-  }
-
-  function suggestBrands(rows: readonly Row[]): void {
-    const options = rows.map(({ id, name }) => createElement('option', { value: String(id) }, [String(name)]))
-    find(HTMLElement, '#brands-list').replaceChildren(...options)
-    const [first] = rows
-    const hasEmptyInput = forms
-      .flatMap(inputsOf)
-      .some(({ dataset, value }) => dataset.parameter === 'brandId' && value === '')
-    if (first !== undefined && hasEmptyInput) setParameter('brandId', String(first.id))
-  }
+  const { listBrands, keepInAddress } = shareParameters({ forms, onChange: renderSamples })
+  foldParameters()
+  const keyOf = enableKeyForm({ brands, onBrands: listBrands })
 
   async function send(form: HTMLFormElement): Promise<void> {
     const { endpoint } = sampleRequest(form.dataset.endpoint ?? '')
@@ -64,6 +39,7 @@ export function main(endpoints: readonly Endpoint[]): void {
     button.disabled = true
     summaryElement.replaceChildren(SENDING)
     const query = queryOf(form)
+    if (isPaged(endpoint)) keepInAddress(form)
     const response = await sendRequest({ path: endpoint.path, query, key: keyOf() })
     button.disabled = false
     if (response === null) {
@@ -81,7 +57,7 @@ export function main(endpoints: readonly Endpoint[]): void {
     }
     detailsElement.replaceChildren(...charts, ...details(response, endpoint))
     offerNextPage(form, response)
-    if (endpoint === brands && response.status === 200) suggestBrands(rowsOf(response))
+    if (endpoint === brands && response.status === 200) listBrands(rowsOf(response))
   }
 
   function offerNextPage(form: HTMLFormElement, response: ApiResponse): void {
@@ -90,7 +66,7 @@ export function main(endpoints: readonly Endpoint[]): void {
     const cursor = nextCursorOf(response)
     button.hidden = cursor === null
     button.onclick = () => {
-      for (const input of inputsOf(form)) if (input.dataset.parameter === 'cursor') input.value = cursor ?? ''
+      setCursor(form, cursor ?? '')
       void send(form)
     }
   }
@@ -104,10 +80,6 @@ export function main(endpoints: readonly Endpoint[]): void {
       const { endpoint, query } = sampleRequest(form.dataset.endpoint ?? '')
       return { path: endpoint.path, query, key: keyOf() }
     })
-    for (const input of inputsOf(form)) {
-      const { parameter = '' } = input.dataset
-      if (parameter !== 'cursor') input.addEventListener('input', () => setParameter(parameter, input.value))
-    }
   }
 
   for (const code of findAll(HTMLElement, 'code[data-language=json]'))

@@ -111,6 +111,31 @@ describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
     expect(await text()).toMatch(/^All days: /)
   })
 
+  test('switches lines off and on with the entries of the legend', async () => {
+    const { page, section, send } = await open()
+    await send('competitors')
+    const chart = section('competitors').locator('.chart')
+    const first = chart.getByRole('button', { name: 'A', exact: true })
+    const others = chart.getByRole('button', { name: 'Others (2)' })
+    const drawn = (name: string) => chart.locator(`path.${name}[d^=M]`).count()
+    const state = async () => [
+      await first.getAttribute('aria-pressed'),
+      await drawn('line-1'),
+      await drawn('line-other'),
+    ]
+    await expect.poll(state).toEqual(['true', 1, 2])
+    await first.focus()
+    await page.keyboard.press('Space')
+    await others.click()
+    expect(await state()).toEqual(['false', 0, 0])
+    const slider = section('competitors').getByRole('slider')
+    expect(await slider.getAttribute('aria-valuetext')).toBe(
+      'All days: B 60.00 %, C 50.00 %, D 40.00 %, E 30.00 %',
+    )
+    await first.click()
+    expect(await state()).toEqual(['true', 1, 0])
+  })
+
   test('draws no day of which only a part is loaded', async () => {
     const { page, section, send } = await open()
     await page.route('**/v1/sentiment**', (route) =>

@@ -112,9 +112,10 @@ describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
   })
 
   test('uses the selected brand, dates and language in the code samples of every endpoint', async () => {
-    const { section } = await open()
+    const { section, useKey } = await open()
+    await useKey(its.key)
     await section('visibility').locator('[data-parameter=fromDate]').fill('2026-10-05')
-    await section('visibility').locator('[data-parameter=brandId]').fill(its.brandId)
+    await section('visibility').locator('[data-parameter=brandId]').selectOption(its.brandId)
     await section('sentiment').getByRole('tab', { name: 'Python' }).click()
     for (const { id } of reference.endpoints.filter(isPaged)) {
       const code = await section(id).getByRole('tabpanel').textContent()

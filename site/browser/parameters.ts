@@ -1,0 +1,136 @@
+import { createElement, find, findAll } from '../../charts/elements.ts'
+import type { Row } from '../../charts/formula-sums.ts'
+import { readFragment, type Values, writeFragment } from './fragment.ts'
+
+type Field = HTMLInputElement | HTMLSelectElement
+
+const isField = (element: Element): element is Field =>
+  element instanceof HTMLInputElement || element instanceof HTMLSelectElement
+
+const fieldsOf = (form: ParentNode): Field[] => [...form.querySelectorAll('[data-parameter]')].filter(isField)
+
+/** Returns the values of a form by parameter, without empty ones. */
+export function queryOf(form: ParentNode): Record<string, string> {
+  const values = fieldsOf(form).map(({ dataset, value }) => [dataset.parameter ?? '', value.trim()])
+  return Object.fromEntries(values.filter(([, value]) => value !== ''))
+}
+
+export function setCursor(form: ParentNode, cursor: string): void {
+  for (const field of fieldsOf(form)) if (field.dataset.parameter === 'cursor') field.value = cursor
+}
+
+type Parameters = {
+  readonly forms: readonly HTMLFormElement[]
+  /** Called when a value changes. */
+  readonly onChange: () => void
+}
+
+type SharedParameters = {
+  /** Lists the brands to choose from, and chooses the first one where a brand is required and none is chosen. */
+  readonly listBrands: (rows: readonly Row[]) => void
+  /** Keeps the brand and the dates of a form in the address. */
+  readonly keepInAddress: (form: HTMLFormElement) => void
+}
+
+/** Gives all forms one brand and the same dates: those of the address, and what is entered in any of them. */
+export function shareParameters({ forms, onChange }: Parameters): SharedParameters {
+  const selects = forms.flatMap((form) => findAll(HTMLSelectElement, '[data-parameter=brandId]', form))
+  let shared: Values = {}
+
+  /** Clears the cursor of a form, which belongs to the previous values. */
+  function toFirstPage(form: ParentNode): void {
+    setCursor(form, '')
+    for (const next of findAll(HTMLElement, '[data-next]', form)) next.hidden = true
+  }
+
+  /** Sets a parameter in all forms. */
+  function set(name: string, value: string): void {
+    for (const form of forms) {
+      for (const field of fieldsOf(form)) {
+        if (field.dataset.parameter !== name) continue
+        if (field instanceof HTMLSelectElement) offer(field, { id: value, name: value })
+        field.value = value
+      }
+      toFirstPage(form)
+    }
+  }
+
+  /** Adds a brand to those to choose from, unless it is one of them. */
+  function offer(select: HTMLSelectElement, { id, name }: Row): void {
+    if ([...select.options].some(({ value }) => value === id)) return
+    select.append(createElement('option', { value: String(id) }, [String(name)]))
+  }
+
+  function show(): void {
+    for (const form of forms) {
+      const texts = fieldsOf(form)
+        .filter(({ value }) => value !== '')
+        .map((field) => (field instanceof HTMLSelectElement ? field.selectedOptions[0]?.text : field.value))
+      form.querySelector('[data-values]')?.replaceChildren(texts.join(' · '))
+      form.querySelector('[data-brand]')?.replaceChildren(queryOf(form).brandId ?? '')
+    }
+    onChange()
+  }
+
+  /** Takes the values of the address. An address without values, such as that of a link of the page, gets them. */
+  function follow(): void {
+    const { target, values } = readFragment(location.hash)
+    if (Object.keys(values).length === 0) {
+      if (Object.keys(shared).length > 0) writeAddress(target)
+      return
+    }
+    shared = values
+    for (const [name, value] of Object.entries(values)) set(name, value)
+    show()
+    // Browsers look for an element with the whole fragment as its id.
+    document.getElementById(target)?.scrollIntoView({ behavior: 'instant' })
+  }
+
+  const writeAddress = (target: string) => history.replaceState(null, '', writeFragment(target, shared))
+
+  function keepInAddress(form: HTMLFormElement): void {
+    shared = queryOf(form)
+    writeAddress(`${form.dataset.endpoint}-try`)
+  }
+
+  function listBrands(rows: readonly Row[]): void {
+    for (const select of selects) {
+      const { value } = select
+      select.length = 1
+      if (select.required) find(HTMLOptionElement, 'option', select).text = 'Choose a brand'
+      for (const row of rows) offer(select, row)
+      // The brand of an address can be one that the key does not read.
+      offer(select, { id: value, name: value })
+      select.value = value || !select.required ? value : String(rows[0]?.id ?? '')
+    }
+    show()
+  }
+
+  for (const form of forms) {
+    for (const field of fieldsOf(form)) {
+      const { parameter = '' } = field.dataset
+      if (parameter === 'cursor') continue
+      field.addEventListener('input', () => {
+        // A list of all brands leaves the brand of the other forms.
+        if (parameter === 'brandId' && field.value === '') toFirstPage(form)
+        else set(parameter, field.value)
+        keepInAddress(form)
+        show()
+      })
+    }
+  }
+  addEventListener('hashchange', follow)
+  follow()
+  show()
+  return { listBrands, keepInAddress }
+}
+
+/** Folds the parameters away on narrow screens, where Send would be out of sight. */
+export function foldParameters(): void {
+  const isWide = matchMedia('(min-width: 44rem)')
+  const fold = () => {
+    for (const details of findAll(HTMLDetailsElement, '.parameters')) details.open = isWide.matches
+  }
+  isWide.addEventListener('change', fold)
+  fold()
+}
