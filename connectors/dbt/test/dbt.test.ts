@@ -221,7 +221,7 @@ test('the integration tests pass, which have the package as a dependency', async
     env: { PATH: process.env.PATH, HOME: folder },
   }
   const dbt = async (command: string) =>
-    promisify(execFile)(join(await environment('dbt'), 'dbt'), [command], options)
+    promisify(execFile)(join(await environment('dbt'), 'dbt'), [command], options).catch((error) => error)
   await dbt('deps')
   await dbt('seed')
   const { stdout } = await dbt('build')
