@@ -27,7 +27,7 @@ export const dbt = (streams: readonly Stream[]): Generated[] => {
     { path: 'dbt/models/sources.yml', text: sources(streams) },
     { path: 'dbt/models/exact/exact.yml', text: exactProperties(streams) },
     ...streams.map((stream) => ({
-      path: `dbt/models/exact/exact_${stream.name}.sql`,
+      path: `dbt/models/exact/export_api__${stream.name}.sql`,
       text: exactModel(stream),
     })),
     { path: 'dbt/macros/formulas.sql', text: `{# ${NOTE} #}\n\n${figures.map(formulaMacro).join('\n')}` },
@@ -50,7 +50,7 @@ const columnProperties = (columns: readonly Column[]): string =>
 const sources = (streams: readonly Stream[]): string => `# ${NOTE}
 sources:
   - name: export_api
-    description: "What a loader copied from the Export API. Read the models exact_… instead."
+    description: "What a loader copied from the Export API. Read the models export_api__… instead."
     database: "{{ var('export_api_database') or target.database }}"
     schema: "{{ var('export_api_schema') }}"
     tables:
@@ -67,7 +67,7 @@ const exactProperties = (streams: readonly Stream[]): string => `# ${NOTE}
 models:
 ${streams
   .map(
-    ({ name, endpoint, kind, description, key, columns }) => `  - name: exact_${name}
+    ({ name, endpoint, kind, description, key, columns }) => `  - name: export_api__${name}
     description: ${quoted(description)}
     data_tests:
       - key_is_unique: { arguments: { key: [${key.join(', ')}] } }
@@ -100,7 +100,7 @@ function periodModels(figure: Figure): Generated[] {
   ]
   return groupings.flatMap(({ suffix, by }) => [
     {
-      path: `dbt/models/metrics/monthly_${stream.name}${suffix}.sql`,
+      path: `dbt/models/metrics/export_api__monthly_${stream.name}${suffix}.sql`,
       text: periodModel(figure, by, {
         keys: ["cast({{ dbt.date_trunc('month', 'date') }} as date) as month"],
         values: [],
@@ -108,7 +108,7 @@ function periodModels(figure: Figure): Generated[] {
       }),
     },
     {
-      path: `dbt/models/metrics/window_${stream.name}${suffix}.sql`,
+      path: `dbt/models/metrics/export_api__window_${stream.name}${suffix}.sql`,
       text: periodModel(figure, by, {
         keys: [],
         values: ['min(date) as first_date', 'max(date) as last_date'],
@@ -131,7 +131,7 @@ function periodModel({ name, stream }: Figure, by: readonly string[], period: Pe
   return `-- ${NOTE}
 select
   ${columns.join(',\n  ')}
-from {{ ref('exact_${stream.name}') }}
+from {{ ref('export_api__${stream.name}') }}
 ${period.filter}group by ${keys.map((_, index) => index + 1).join(', ')}
 `
 }

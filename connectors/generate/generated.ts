@@ -4,6 +4,7 @@ import { airbyte } from './airbyte.ts'
 import { appsScript } from './apps-script.ts'
 import { dax } from './dax.ts'
 import { dbt } from './dbt.ts'
+import { dbtSeeds } from './dbt-seeds.ts'
 import { duckdb } from './duckdb.ts'
 import { powerbi } from './powerbi.ts'
 import { python } from './python.ts'
@@ -25,6 +26,7 @@ const WRITERS: readonly ((
   appsScript,
   dax,
   dbt,
+  dbtSeeds,
   duckdb,
   powerbi,
   python,

@@ -2,6 +2,7 @@ import document from '../../functions/openapi.json' with { type: 'json' }
 import { firstSentence } from '../../reference/first-sentence.ts'
 import { isMetric, readReference } from '../../reference/reference.ts'
 import type { Stream } from '../../reference/streams.ts'
+import manifest from '../typescript/package.json' with { type: 'json' }
 import { rowTypes } from '../typescript/row-types.ts'
 import type { Generated } from './generated.ts'
 
@@ -9,7 +10,7 @@ import type { Generated } from './generated.ts'
 const camelCase = (name: string): string =>
   name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
 
-/** Writes the client's types and metrics, and the streams that its command writes as Parquet. */
+/** Writes the client's types, metrics and version, and the streams that its command writes as Parquet. */
 export async function typescript(streams: readonly Stream[]): Promise<Generated[]> {
   const metrics = readReference(document)
     .endpoints.filter(isMetric)
@@ -39,6 +40,11 @@ export async function typescript(streams: readonly Stream[]): Promise<Generated[
       path: client,
       block: 'requests',
       text: metrics.map(({ name, id }) => `    this.${name} = metric('${id}')`).join('\n'),
+    },
+    {
+      path: 'typescript/src/options.ts',
+      block: 'version',
+      text: `const USER_AGENT = 'export-api-typescript/${manifest.version}'`,
     },
     { path: 'typescript/cli/streams.json', text: `${JSON.stringify(streams, null, 2)}\n` },
   ]

@@ -33,7 +33,7 @@ type Loaded = {
 /** The proofs that fail: target-duckdb loads an empty domain as null. */
 const UNPROVEN = {
   airbyte: [],
-  singer: ['equals_changes_exact_citation_share', 'equals_changes_exact_citations'],
+  singer: ['equals_changes_export_api__citation_share', 'equals_changes_export_api__citations'],
 }
 
 /** Runs a command of dbt over the exact models and their tests. Returns the folder of what it writes. */
@@ -72,7 +72,7 @@ export const compileExactModels = async (loaded: Loaded): Promise<string> =>
 export async function readExactModels(loaded: Loaded) {
   await runDbt('build', loaded)
   const { file, folder } = loaded
-  return readMetrics({ copy: `duckdb:${file}`, schema: 'of_dbt', folder }, 'exact_')
+  return readMetrics({ copy: `duckdb:${file}`, schema: 'of_dbt', folder }, 'export_api__')
 }
 
 /** Returns the rows of each metric of a copy as sorted texts. An empty text counts as null. */

@@ -121,8 +121,12 @@ export async function startSubject(
       judge('No request is sent again before Retry-After allows it.', [...proxy.early].slice(0, SHOWN), {
         obstacle: proxy.hasRetried() ? undefined : 'No request was sent again.',
       })
-      judge('The User-Agent is its own, and the same for all requests.', wrongUserAgents(proxy.agents))
-      judge('Columns have the types of the fields.', unexpectedTypes(STREAMS, copied))
+      judge('The User-Agent is its own, and the same for all requests.', wrongUserAgents(proxy.agents), {
+        obstacle: proxy.agents.size === 0 ? 'No request was sent.' : undefined,
+      })
+      judge('Columns have the types of the fields.', unexpectedTypes(STREAMS, copied), {
+        obstacle: copied.size === 0 ? 'The copy has no table.' : undefined,
+      })
       return verdicts
     },
     close: async () => {

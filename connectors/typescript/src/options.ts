@@ -1,6 +1,9 @@
 import type { ExportApiError } from './errors.ts'
 
 const BASE = '/api/export/v1'
+// <generated version>
+const USER_AGENT = 'export-api-typescript/1.0.0'
+// </generated version>
 
 /** A wait before the next attempt, and the error that caused it. */
 export type Retry = { readonly waitMs: number; readonly error: ExportApiError }
@@ -34,7 +37,7 @@ export type Settings = {
 
 /** Returns what the options say, with defaults. Throws `TypeError` for wrong ones, without their values. */
 export function readOptions(options: Partial<ClientOptions> = {}): Settings {
-  const { userAgent = 'export-api-typescript/1.0.0', onRetry = () => {} } = options
+  const { userAgent = USER_AGENT, onRetry = () => {} } = options
   const { retryMs = 300_000, timeoutMs = 60_000 } = options
   const apiKey = (options.apiKey ?? '').trim()
   if (!/^[!-~]+$/.test(apiKey))

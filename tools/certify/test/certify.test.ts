@@ -12,6 +12,7 @@ import { certify, certifyAll } from '../certify.ts'
 import { runLoader } from '../command.ts'
 import { compare, textsOf } from '../compare.ts'
 import { copyReader } from '../copies.ts'
+import { life } from '../life.ts'
 import { environment } from '../python-environment.ts'
 import { unexpectedTypes } from '../types.ts'
 import { type Mistake, referenceLoader } from './reference-loader.ts'
@@ -40,10 +41,13 @@ const REVOKED =
 const SUCCESS = 'Every run that can succeed ends with exit code 0.'
 const RETRY = 'No request is sent again before Retry-After allows it.'
 const AGENT = 'The User-Agent is its own, and the same for all requests.'
+const TYPES = 'Columns have the types of the fields.'
+const OF_RUNS = life('2026-11-24').map(({ promise }) => promise)
 
 /** Mistakes of loaders, the promises that they break, and those that this makes untestable. */
 const LOADERS: readonly (readonly [readonly Mistake[], readonly string[], readonly string[]])[] = [
   [[], [], []],
+  [['loads nothing'], OF_RUNS, [RETRY, AGENT, TYPES]],
   [['does not retry'], [BUDGET, OUTAGE, SUCCESS], [STOPPED, RETRY]],
   // The plan that reaches further back makes the loader start again.
   [

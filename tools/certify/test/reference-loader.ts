@@ -8,6 +8,7 @@ import type { Environment, Loader } from '../command.ts'
 
 /** What a loader can do wrong. */
 export type Mistake =
+  | 'loads nothing'
   | 'loads the first page only'
   | 'never deletes'
   | 'loads everything each time'
@@ -153,6 +154,7 @@ export function referenceLoader(folder: string, mistakes: readonly Mistake[]): L
   }
 
   return async (environment) => {
+    if (makes('loads nothing')) return { code: 0, output: '' }
     try {
       const { rows } = await pull(environment, 'brands', {})
       for (const stream of STREAMS) if (stream.kind === 'brands') store(stream, rows)

@@ -122,7 +122,7 @@ def create_models(db):
     db.execute("create schema if not exists of_dbt; create schema if not exists exact")
     for file in MODELS.glob("*.sql"):
         db.execute(f"create or replace view of_dbt.{file.stem} as {file.read_text()}")
-        db.execute(f"create or replace view exact.{file.stem.removeprefix('exact_')} as from of_dbt.{file.stem}")
+        db.execute(f"create or replace view exact.{file.stem.removeprefix('export_api__')} as from of_dbt.{file.stem}")
 
 
 def prove():

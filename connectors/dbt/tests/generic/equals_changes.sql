@@ -7,7 +7,7 @@ select
   copied.rows as copied_rows,
   listed.digest as listed_digest,
   copied.digest as copied_digest
-from (select * from {{ ref('exact_changes') }} where endpoint = '{{ endpoint }}') as listed
+from (select * from {{ ref('export_api__changes') }} where endpoint = '{{ endpoint }}') as listed
 full join (
   select brand_id, date, count(*) as rows, {{ export_api.digest(columns) }} as digest
   from {{ model }}

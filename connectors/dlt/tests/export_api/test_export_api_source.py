@@ -74,15 +74,8 @@ def service():
 
 def test_a_run_loads_what_the_service_lists(service, tmp_path):
     url, responses = service
-    row = {
-        "date": "2026-10-05",
-        "positive_mentions": 3,
-        "neutral_mentions": 0,
-        "negative_mentions": 1,
-        "positive_weight": 2.5,
-        "negative_weight": 0.5,
-        "sentiment_score": 83.3333,
-    }
+    columns = [column["name"] for column in STREAMS["sentiment"]["columns"]]
+    row = {**dict.fromkeys(columns[1:], 1), "date": "2026-10-05"}
     names = dict.fromkeys(["name", "displayName", "url", "siteUrl"], "Acme")
     brand = {**names, "id": "a", "createdAt": "2026-01-01T00:00:00.000Z"}
     change = {

@@ -5,5 +5,5 @@ select
   sum(citations) as citations,
   sum(owned_citations) as owned_citations,
   {{ export_api.citation_share() }} as citation_share
-from {{ ref('exact_citation_share') }}
+from {{ ref('export_api__citation_share') }}
 group by 1, 2

@@ -9,6 +9,6 @@ select
   sum(positive_weight) as positive_weight,
   sum(negative_weight) as negative_weight,
   {{ export_api.sentiment_score() }} as sentiment_score
-from {{ ref('exact_sentiment') }}
+from {{ ref('export_api__sentiment') }}
 where {{ export_api.in_window() }}
 group by 1

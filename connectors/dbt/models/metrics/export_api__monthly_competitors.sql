@@ -6,5 +6,5 @@ select
   sum(total_responses) as total_responses,
   sum(competitor_visible_responses) as competitor_visible_responses,
   {{ export_api.competitor_visibility_rate() }} as competitor_visibility_rate
-from {{ ref('exact_competitors') }}
+from {{ ref('export_api__competitors') }}
 group by 1, 2, 3

@@ -8,5 +8,5 @@ select
   sum(positive_weight) as positive_weight,
   sum(negative_weight) as negative_weight,
   {{ export_api.sentiment_score() }} as sentiment_score
-from {{ ref('exact_sentiment') }}
+from {{ ref('export_api__sentiment') }}
 group by 1, 2

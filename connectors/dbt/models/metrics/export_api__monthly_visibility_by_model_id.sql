@@ -6,5 +6,5 @@ select
   sum(total_prompts) as total_prompts,
   sum(visible_count) as visible_count,
   {{ export_api.visibility_rate() }} as visibility_rate
-from {{ ref('exact_visibility') }}
+from {{ ref('export_api__visibility') }}
 group by 1, 2, 3

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -117,9 +117,9 @@ const ONLY_EXACT = ['--select', 'path:models/exact']
 const problems = (nodes: Result | undefined) =>
   nodes
     ?.filter(({ status }) => status !== 'success' && status !== 'pass')
-    .map(({ name, failures }) => ({ name: String(name).split('_exact')[0], failures }))
+    .map(({ name, failures }) => ({ name: String(name).split('_export_api__')[0], failures }))
 
-/** The figures of the package, by the names of their models without `monthly_` and `window_`. */
+/** The figures of the package, by the names of their models without their prefixes. */
 const FIGURES = figuresOf(streams).flatMap(({ name, stream, per, formula: { breakdown } }) => [
   { model: stream.name, rate: name, by: per },
   ...(breakdown === undefined
@@ -134,12 +134,12 @@ test('the exact models are equal whatever loaded the copy, and the figures equal
     build('airbyte', ...ONLY_EXACT),
     build('singer', ...ONLY_EXACT),
     ...streams.flatMap(({ name }) => [
-      { sql: `select count(*) as rows from of_dlt.exact_${name}` },
+      { sql: `select count(*) as rows from of_dlt.export_api__${name}` },
       ...LOADERS.slice(1).map((loader) => ({ sql: differences(name, loader) })),
     ]),
     ...FIGURES.flatMap(({ model }) => [
-      { sql: `from of_dlt.monthly_${model}` },
-      { sql: `from of_dlt.window_${model}` },
+      { sql: `from of_dlt.export_api__monthly_${model}` },
+      { sql: `from of_dlt.export_api__window_${model}` },
     ]),
   ])
   for (const nodes of [ofDlt, ofAirbyte, ofSinger]) expect(problems(nodes)).toEqual([])
@@ -201,7 +201,7 @@ test('the proof has the digest of each vector on DuckDB and PostgreSQL', async (
   )
   await server.query(inPostgres)
   const proof = ['--select', '1+test_name:equals_changes']
-  const listed = 'select count(*)::int as vectors from of_vectors.exact_changes'
+  const listed = 'select count(*)::int as vectors from of_vectors.export_api__changes'
   const [, ofDuckdb, ofPostgres, inCopy] = await run([
     { sql: inDuckdb },
     build('vectors', ...proof),
@@ -211,6 +211,21 @@ test('the proof has the digest of each vector on DuckDB and PostgreSQL', async (
   for (const nodes of [ofDuckdb, ofPostgres]) expect(problems(nodes)).toEqual([])
   for (const rows of [inCopy, (await server.query(listed)).rows])
     expect(rows).toEqual([{ vectors: vectors.length }])
+})
+
+test('the integration tests pass, which have the package as a dependency', async () => {
+  const copy = join(folder, 'package')
+  await cp(DBT_PACKAGE, copy, { recursive: true })
+  const options = {
+    cwd: join(copy, 'integration_tests'),
+    env: { PATH: process.env.PATH, HOME: folder },
+  }
+  const dbt = async (command: string) =>
+    promisify(execFile)(join(await environment('dbt'), 'dbt'), [command], options).catch((error) => error)
+  await dbt('deps')
+  await dbt('seed')
+  const { stdout } = await dbt('build')
+  expect(stdout).toMatch(/PASS=\d+ WARN=0 ERROR=0 SKIP=0/)
 })
 
 test('the package runs on PostgreSQL', async () => {
@@ -229,7 +244,7 @@ test('the package runs on PostgreSQL', async () => {
   expect(problems(ofSinger)).toEqual([])
   for (const { model, rate, by } of FIGURES) {
     const { rows } = await server.query(
-      `select *, to_char(month, 'YYYY-MM-DD') as month from of_airbyte.monthly_${model}`,
+      `select *, to_char(month, 'YYYY-MM-DD') as month from of_airbyte.export_api__monthly_${model}`,
     )
     expect(toFigures(rows, rate, by), model).toEqual(await counted(model, true))
   }
@@ -258,8 +273,8 @@ const copyOfVectors = (source: string, rowsOf: (fields: readonly (readonly strin
 
 /** Rows that one of two exact models lacks. */
 const differences = (name: string, loader: string): string =>
-  `(from of_dlt.exact_${name} except all from of_${loader}.exact_${name}) union all
-   (from of_${loader}.exact_${name} except all from of_dlt.exact_${name})`
+  `(from of_dlt.export_api__${name} except all from of_${loader}.export_api__${name}) union all
+   (from of_${loader}.export_api__${name} except all from of_dlt.export_api__${name})`
 
 const toFigures = (rows: Result, rate: string, by: readonly string[]) =>
   Object.fromEntries(
