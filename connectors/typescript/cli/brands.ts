@@ -4,6 +4,7 @@ import { UsageError } from './errors.ts'
 import type { Base } from './manifest.ts'
 import { type Row, writeParquet } from './parquet.ts'
 import { brandsPath } from './paths.ts'
+import { findFile } from './state.ts'
 import { bufferOf, type FileState, sha256 } from './store.ts'
 import { BRANDS } from './streams.ts'
 
@@ -21,14 +22,13 @@ export function selectBrands(
 
 /** Writes the file of the brands, unless it has them. */
 export async function writeBrands(base: Base, brands: readonly Brand[]): Promise<FileState> {
-  const { store, manifest, listed } = base
   const bytes = await encode(brands)
-  const known = manifest.brands
-  const stored = known === null ? undefined : listed.get(known.path)
-  const isCurrent = known?.sha256 === (await sha256(bufferOf(bytes)))
-  if (known !== null && isCurrent && stored?.size === known.size && stored.version === known.version)
-    return known
-  const written = await store.create(brandsPath(), async (writer) => {
+  const known = base.manifest.brands
+  if (known !== null && known.sha256 === (await sha256(bufferOf(bytes)))) {
+    const found = await findFile(base, known)
+    if (found !== undefined) return { ...known, ...found }
+  }
+  const written = await base.store.create(brandsPath(), async (writer) => {
     writer.appendBytes(bytes)
     await writer.finish()
     return 1

@@ -87,7 +87,7 @@ export const dayKey = ({ endpoint, date }: ChangedDay): string => `${endpoint}/$
 export function isNeeded(state: BrandState, day: ChangedDay): boolean {
   const { endpoint, date, rows, changedAt } = day
   const file = state.files[`${endpoint}/${monthOf(date)}`]
-  if (file === undefined) return rows > 0
+  if (file === undefined) return rows > 0 || dayKey(day) in state.unproven
   return changedAt > file.through || date < file.from || dayKey(day) in state.unproven
 }
 

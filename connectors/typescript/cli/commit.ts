@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { CommandError, StoreError } from './errors.ts'
 import { type Base, filesByEndpoint, MANIFEST, type Manifest, readBase } from './manifest.ts'
 import { isOwn, uniqueId } from './paths.ts'
-import { type BrandCopy, readState, writeState } from './state.ts'
+import { type BrandCopy, readCopy, readState, writeState } from './state.ts'
 import type { FileState } from './store.ts'
 
 /** What a run has done. */
@@ -16,16 +16,27 @@ export type Outcome = {
  * Replaces the manifest, and then removes files that nothing names. Brands that failed keep the files of their last
  * sync. Throws `CommandError` when another run has replaced the manifest.
  */
-export async function commit(base: Base, { brands, current, failed }: Outcome): Promise<void> {
+export async function commit(base: Base, outcome: Outcome): Promise<void> {
   const { store, manifest } = base
+  const { brands, current } = outcome
+  const failed = [...outcome.failed, ...(await stoppedCopies(base, outcome))]
   const states: Record<string, string> = { ...manifest.states }
   const unfinished: Record<string, string> = { ...manifest.unfinished }
+  const committed = new Set([...Object.values(states), ...Object.values(unfinished)])
+  // A run at the same time can write its states again, so no commit names them.
+  const statePath = (copy: BrandCopy) => {
+    const { path, ownPath, isStored } = copy
+    const isFixed = isStored && path !== undefined && (path === ownPath || committed.has(path))
+    return isFixed ? path : writeState(copy)
+  }
   for (const copy of current) {
-    states[copy.brandId] = copy.isStored && copy.path !== undefined ? copy.path : await writeState(copy)
+    states[copy.brandId] = await statePath(copy)
     delete unfinished[copy.brandId]
   }
-  for (const { brandId, path } of failed)
-    if (path !== undefined && path !== states[brandId]) unfinished[brandId] = path
+  for (const copy of failed) {
+    const path = await statePath(copy)
+    if (path !== states[copy.brandId]) unfinished[copy.brandId] = path
+  }
   const paths = await filesOf(base, states, current)
   const files = filesByEndpoint([brands.path, ...paths])
   const next = { files, brands, states, unfinished }
@@ -34,13 +45,21 @@ export async function commit(base: Base, { brands, current, failed }: Outcome): 
   if (!isChanged && store.isShared) return
   const named = new Set([brands.path, ...paths, ...Object.values(states), ...Object.values(unfinished)])
   for (const path of await filesOf(base, unfinished, failed)) named.add(path)
-  const replaced = store.isShared ? Object.values(manifest.files).flat() : []
+  const replaced = store.isShared ? [...Object.values(manifest.files).flat(), ...committed] : []
   const kept = (isChanged ? replaced : before).filter((path) => !named.has(path))
   // Before the commit: what another run writes afterwards is not listed.
-  const listed = await store.list()
+  const listed = isChanged ? await store.list() : base.listed
   if (isChanged) await replaceManifest(base, { id: uniqueId(), ...next, replaced: kept })
   for (const path of kept) named.add(path)
   await store.remove([...listed.keys()].filter((path) => isOwn(path) && !named.has(path)))
+}
+
+/** Returns the copies of brands that a stopped run has begun, and this run does not have. */
+async function stoppedCopies(base: Base, { current, failed }: Outcome): Promise<BrandCopy[]> {
+  const has = new Set([...current, ...failed].map(({ brandId }) => brandId))
+  const stopped = [...base.started].filter(([brandId]) => !has.has(brandId))
+  const copies = stopped.map(([brandId, path]) => readCopy(base, brandId, path).catch(skipDamaged))
+  return (await Promise.all(copies)).filter((copy) => copy !== undefined)
 }
 
 async function replaceManifest({ store, version }: Base, manifest: Manifest): Promise<void> {

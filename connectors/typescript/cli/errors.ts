@@ -16,6 +16,9 @@ export class DiffersError extends CommandError {
   override readonly exitCode = 1
 }
 
+/** Whether it is an error of the operating system, such as ENOSPC. */
+export const isSystemError = (error: unknown): error is Error => error instanceof Error && 'syscall' in error
+
 /** The bucket of the copy does not answer as it should. No brand can be stored. */
 export class StoreError extends CommandError {
   override name = 'StoreError'

@@ -7,7 +7,7 @@ import { ExportApiError } from '../src/index.ts'
 import { createApi, nameOptions } from './api.ts'
 import { addDays } from './days.ts'
 import { dryRun } from './dry-run.ts'
-import { CommandError, DiffersError, UsageError } from './errors.ts'
+import { CommandError, DiffersError, isSystemError, UsageError } from './errors.ts'
 import { isBucket, openStore } from './open-store.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { repair } from './repair.ts'
@@ -83,7 +83,7 @@ connection(program.command('sync'))
       const { out, from, to, brand, endpoint, concurrency } = options
       const job = {
         api: createApi({ ...options, key: key() }, progress),
-        store: openStore(out),
+        store: openStore(out, progress),
         fromDate: from,
         toDate: to,
         endpoints: endpoint,
@@ -109,7 +109,7 @@ connection(program.command('verify <copy>'))
   .action((copy: string, options: Connection & { full?: boolean; repair?: boolean }) =>
     run(async (progress) => {
       const api = createApi({ ...options, key: key() }, progress)
-      const verification = { api, store: openStore(copy), progress, full: options.full ?? false }
+      const verification = { api, store: openStore(copy, progress), progress, full: options.full ?? false }
       if (options.repair) await repair(verification)
       let differences = 0
       for await (const { path, date, message } of verify(verification)) {
@@ -129,10 +129,10 @@ connection(program.command('verify <copy>'))
 program
   .command('report <copy>')
   .description('Writes the charts of a copy into one HTML file. Sends no request to the service.')
-  .option('--out <file>', 'file to write (default: report.html in the folder)')
+  .option('--out <file>', 'file to write (default: report.html in the folder, or here for a bucket)')
   .action((copy: string, { out = join(isBucket(copy) ? '' : copy, 'report.html') }: { out?: string }) =>
     run(async (progress) => {
-      const { brands, bytes } = await writeReport(openStore(copy), out)
+      const { brands, bytes } = await writeReport(openStore(copy, progress), out)
       progress.notice('report', `Wrote ${out}: ${brands} brands, ${bytes} bytes.`, { out, brands, bytes })
     }),
   )
@@ -167,9 +167,4 @@ function describe(error: unknown): string | undefined {
     return nameOptions(error.message) + request
   }
   return error instanceof CommandError || isSystemError(error) ? error.message : undefined
-}
-
-/** Whether it is an error of the operating system, such as ENOSPC. */
-function isSystemError(error: unknown): error is Error {
-  return error instanceof Error && 'syscall' in error
 }

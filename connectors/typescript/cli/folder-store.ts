@@ -1,11 +1,12 @@
 import { existsSync, type Stats } from 'node:fs'
-import { lstat, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { join, sep } from 'node:path'
+import { lstat, readdir, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises'
+import { dirname, join, relative, sep } from 'node:path'
 import { asyncBufferFromFile } from 'hyparquet'
 import { fileWriter } from 'hyparquet-writer'
 import { CommandError } from './errors.ts'
 import { removeUnfinished, replaceFile } from './folder.ts'
 import { removeOldLocks, withLock } from './lock.ts'
+import { isListed } from './paths.ts'
 import { type Store, type Stored, sha256 } from './store.ts'
 
 /** A copy in a folder. */
@@ -15,16 +16,19 @@ export function folderStore(folder: string): Store {
     location: folder,
     isShared: false,
     async list() {
-      const listed = new Map<string, Stored>()
-      for (const name of await readNames(folder)) {
-        const path = name.split(sep).join('/')
-        if (!isListed(path)) continue
+      const names = existsSync(folder) ? await readdir(folder, { recursive: true }) : []
+      const paths = names.map((name) => name.split(sep).join('/')).filter(isListed)
+      const stored = paths.map(async (path): Promise<[string, Stored]> => {
         const stats = await lstat(at(path))
-        listed.set(path, stats.isFile() ? describe(stats) : { size: -1, version: '' })
-      }
-      return listed
+        return [path, stats.isFile() ? describe(stats) : { size: -1, version: '' }]
+      })
+      return new Map(await Promise.all(stored))
     },
-    open: (path) => asyncBufferFromFile(at(path)),
+    async open(path) {
+      if (!existsSync(at(path))) throw new CommandError(`${at(path)} is missing.`)
+      if (!(await lstat(at(path))).isFile()) throw new CommandError(`${at(path)} is no file.`)
+      return asyncBufferFromFile(at(path))
+    },
     async create(path, write) {
       let rows = 0
       await replaceFile(at(path), async (unfinished) => {
@@ -49,7 +53,10 @@ export function folderStore(folder: string): Store {
       return true
     },
     async remove(paths) {
-      for (const path of paths) await rm(at(path), { recursive: true, force: true })
+      for (const path of paths) {
+        await rm(at(path), { recursive: true, force: true })
+        await removeEmpty(dirname(at(path)), folder)
+      }
     },
     exclusively: (work) =>
       withLock(folder, async () => {
@@ -60,12 +67,6 @@ export function folderStore(folder: string): Store {
   }
 }
 
-const readNames = (folder: string): Promise<string[]> =>
-  existsSync(folder) ? readdir(folder, { recursive: true }) : Promise.resolve([])
-
-/** Whether readers may take it for a Parquet file, or it is a state. */
-const isListed = (path: string): boolean => /\.parquet$/i.test(path) || /^_state\/.*\.json$/.test(path)
-
 const describe = ({ size, mtimeMs }: Stats) => ({ size, version: String(mtimeMs) })
 
 const writeText = (path: string, text: string): Promise<void> =>
@@ -73,3 +74,13 @@ const writeText = (path: string, text: string): Promise<void> =>
     await writeFile(unfinished, text)
     return true
   })
+
+/** Removes a folder within another if it is empty, and those around it. */
+async function removeEmpty(path: string, root: string): Promise<void> {
+  if (relative(root, path) === '') return
+  const isRemoved = await rmdir(path).then(
+    () => true,
+    () => false,
+  )
+  if (isRemoved) await removeEmpty(dirname(path), root)
+}

@@ -1,7 +1,8 @@
 import { monthOf } from './days.ts'
+import { isSystemError, StoreError } from './errors.ts'
 import { type Row, readParquet, schemaName, writeParquet } from './parquet.ts'
 import { monthPath } from './paths.ts'
-import { type BrandCopy, writeState } from './state.ts'
+import { type BrandCopy, NOTHING_KNOWN, writeState } from './state.ts'
 import { METRICS } from './streams.ts'
 
 /**
@@ -11,25 +12,27 @@ import { METRICS } from './streams.ts'
 export async function keepDays(copy: BrandCopy, file: string, end = '9999-12-32'): Promise<void> {
   const columns = METRICS.find(({ endpoint }) => file.startsWith(`${endpoint}/`))?.columns ?? []
   const { store, brandId, state } = copy
+  const path = state.files[file]?.path
+  if (path === undefined) return
   const isKept = ({ brand_id, date }: Row) =>
     brand_id === brandId && file.endsWith(monthOf(String(date))) && String(date) < end
   let isReadable = true
-  async function* keptRows(): AsyncGenerator<Row> {
+  async function* keptRows(path: string): AsyncGenerator<Row> {
     try {
-      const old = await store.open(state.files[file]?.path ?? '')
+      const old = await store.open(path)
       for await (const row of readParquet(old, columns)) if (isKept(row)) yield row
-    } catch {
-      // Errors of the writer, such as a full disk, do not come here: they must not cost the file.
+    } catch (error) {
+      // An outage must not cost the file, nor must an error of the writer, such as a full disk, which does not come here.
+      if (error instanceof StoreError || isSystemError(error)) throw error
       isReadable = false
     }
   }
   const written = await store.create(monthPath(brandId, file), async (writer) => {
-    const rows = await writeParquet(writer, columns, keptRows())
+    const rows = await writeParquet(writer, columns, keptRows(path))
     return isReadable ? rows : 0
   })
   if (written === undefined) delete state.files[file]
-  // Later than every day, and before every change.
-  else state.files[file] = { ...written, schema: schemaName(columns), from: '9999-12-31', through: '' }
+  else state.files[file] = { ...written, ...NOTHING_KNOWN, schema: schemaName(columns) }
   state.token = null
   await writeState(copy)
 }

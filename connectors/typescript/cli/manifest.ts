@@ -1,5 +1,5 @@
 import { CommandError } from './errors.ts'
-import { uniqueId } from './paths.ts'
+import { isMonth, uniqueId } from './paths.ts'
 import type { FileState, Store, Stored } from './store.ts'
 import { BRANDS, METRICS } from './streams.ts'
 
@@ -16,7 +16,7 @@ export type Manifest = {
   readonly states: Readonly<Record<string, string>>
   /** The paths of states of brands that failed: where their next sync goes on. */
   readonly unfinished: Readonly<Record<string, string>>
-  /** What the previous commit replaced, for queries that still read it. The next one removes it. */
+  /** What the previous commit replaced, for readers that have begun. The next one removes it. */
   readonly replaced: readonly string[]
 }
 
@@ -38,11 +38,14 @@ export type Base = {
   readonly listed: ReadonlyMap<string, Stored>
   /** The paths of the latest states that runs stored since, by brand. They were killed, or run at the same time. */
   readonly started: ReadonlyMap<string, string>
-  /** Where this run stores states. */
-  readonly folder: string
+  /** Begins the paths of the states that this run stores. */
+  readonly ownStates: string
 }
 
-/** Reads the latest commit of a copy. Throws `CommandError` when the manifest is damaged. */
+const ADVICE =
+  'Restore it. Or delete the whole copy: the next sync then fetches what the plan reaches, and older days are lost.'
+
+/** Reads the latest commit of a copy. Throws `CommandError` when the manifest is damaged or lost. */
 export async function readBase(store: Store): Promise<Base> {
   const stored = await store.readText(MANIFEST)
   const manifest = stored === undefined ? NO_MANIFEST : parse(stored.text, store)
@@ -55,8 +58,11 @@ export async function readBase(store: Store): Promise<Base> {
     started.set(file.replace('.json', ''), path)
     number = Number.parseInt(run, 10) + 1
   }
-  const folder = `${runs}${String(number).padStart(6, '0')}-${uniqueId()}/`
-  return { store, manifest, version: stored?.version, listed, started, folder }
+  // Before its first files, a first sync stores the states of its brands.
+  if (stored === undefined && started.size === 0 && [...listed.keys()].some(isMonth))
+    throw new CommandError(`${store.location}/${MANIFEST} is missing. ${ADVICE}`)
+  const ownStates = `${runs}${String(number).padStart(6, '0')}-${uniqueId()}/`
+  return { store, manifest, version: stored?.version, listed, started, ownStates }
 }
 
 /** Returns the path of the state with which a sync of a brand goes on. */
@@ -67,13 +73,18 @@ function parse(text: string, { location }: Store): Manifest {
   try {
     const manifest = JSON.parse(text)
     const { id, files, brands, states, unfinished, replaced } = manifest
-    if (typeof id !== 'string' || typeof brands !== 'object' || !Array.isArray(replaced))
-      throw new TypeError()
-    Object.keys({ ...files, ...states, ...unfinished })
-    return { ...NO_MANIFEST, ...manifest }
+    const paths = [
+      id,
+      brands.path,
+      replaced,
+      Object.values(files),
+      Object.values(states),
+      Object.values(unfinished),
+    ]
+    if (!paths.flat(2).every((path) => typeof path === 'string')) throw new TypeError()
+    return manifest
   } catch (cause) {
-    const path = `${location}/${MANIFEST}`
-    throw new CommandError(`${path} is damaged. Delete it: the next sync fetches all files again.`, { cause })
+    throw new CommandError(`${location}/${MANIFEST} is damaged. ${ADVICE}`, { cause })
   }
 }
 

@@ -3,7 +3,8 @@ import { parseXml, XmlElement } from '@rgrove/parse-xml'
 import { AwsClient } from 'aws4fetch'
 import { ByteWriter } from 'hyparquet-writer'
 import retry, { AbortError } from 'p-retry'
-import { StoreError, UsageError } from './errors.ts'
+import { CommandError, StoreError, UsageError } from './errors.ts'
+import { isListed } from './paths.ts'
 import { bufferOf, type Store, type Stored } from './store.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -16,20 +17,26 @@ type Request = {
   readonly expected?: readonly number[]
 }
 
-type Response_ = { readonly status: number; readonly etag: string; readonly bytes: Uint8Array }
+type ObjectResponse = { readonly status: number; readonly etag: string; readonly bytes: Uint8Array }
 
-const TIMEOUT_MS = 300_000
-/** They take five minutes. */
-const RETRIES = 10
+/** Called when a request is sent again, with the reason. */
+export type OnRetry = (reason: string) => void
+
+const TIMEOUT_MS = 60_000
+/** They take two to four minutes. */
+const RETRIES = 9
 const PARALLEL = 16
 
 /** A copy in a bucket with the protocol of S3. Throws `UsageError` for a malformed location or without credentials. */
-export function objectStore(location: string, environment: Environment): Store {
+export function objectStore(location: string, environment: Environment, onRetry: OnRetry = () => {}): Store {
   const { bucket, prefix } = parseLocation(location)
-  const send = createSender(bucketUrl(bucket, environment), clientOf(environment))
+  const send = createSender(bucketUrl(bucket, environment), clientOf(environment), onRetry)
   const keyOf = (path: string): string => prefix + path
-  const put = (path: string, body: Request['body'], request: Request = {}) =>
-    send('PUT', keyOf(path), { ...request, ...(body !== undefined && { body }) })
+  const put = async (path: string, body: string | Uint8Array<ArrayBuffer>, request: Request = {}) => {
+    const response = await send('PUT', keyOf(path), { ...request, body })
+    if (response.status !== 200 || response.etag !== '') return response
+    throw new StoreError(`${location}/${path}: the response has no ETag. Check AWS_ENDPOINT_URL_S3.`)
+  }
   return {
     location: location.replace(/\/+$/, ''),
     isShared: true,
@@ -46,13 +53,18 @@ export function objectStore(location: string, environment: Environment): Store {
         const page = parseList(bytes, location)
         for (const object of childrenOf(page, 'Contents')) {
           const path = textOf(object, 'Key').slice(prefix.length)
+          if (!isListed(path)) continue
           listed.set(path, { size: Number(textOf(object, 'Size')), version: textOf(object, 'ETag') })
         }
         token = textOf(page, 'NextContinuationToken') || undefined
       } while (token !== undefined)
       return listed
     },
-    open: async (path) => bufferOf((await send('GET', keyOf(path))).bytes),
+    async open(path) {
+      const { status, bytes } = await send('GET', keyOf(path), { expected: [404] })
+      if (status === 404) throw new CommandError(`${location}/${path} is missing.`)
+      return bufferOf(bytes)
+    },
     async create(path, write) {
       const writer = new ByteWriter()
       if ((await write(writer)) === 0) return undefined
@@ -66,14 +78,17 @@ export function objectStore(location: string, environment: Environment): Store {
     },
     writeText: async (path, text) => void (await put(path, text)),
     async replaceText(path, text, version) {
-      const condition = version === undefined ? { 'If-None-Match': '*' } : { 'If-Match': version }
-      // 404: it was deleted. 409: another request is replacing it.
-      const replace = { headers: condition, expected: [404, 409, 412] }
-      const { status } = await put(path, text, replace)
-      if (status !== 200) return false
-      if (version === undefined && (await put(path, text, replace)).status === 200)
-        throw new StoreError(`${location} ignores conditional writes (If-None-Match), which a copy needs.`)
-      return true
+      const isPut = async (headers: Readonly<Record<string, string>>) => {
+        // 404: it was deleted. 409: another request is replacing it.
+        const { status } = await put(path, text, { headers, expected: [404, 409, 412] })
+        return status === 200
+      }
+      if (version !== undefined) return isPut({ 'If-Match': version })
+      const none = { 'If-None-Match': '*' }
+      if (!(await isPut(none))) return false
+      if (!(await isPut(none)) && !(await isPut({ 'If-Match': '"0"' }))) return true
+      await send('DELETE', keyOf(path))
+      throw new StoreError(`${location} ignores the conditions of writes, which a copy needs.`)
     },
     async remove(paths) {
       const left = [...paths]
@@ -92,11 +107,15 @@ function parseLocation(location: string) {
   const [, bucket, prefix = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]+[a-z0-9])(?:\/(.*))?$/.exec(location) ?? []
   if (bucket === undefined) throw new UsageError(`Use s3://bucket/prefix instead of ${location}.`)
   const folder = prefix.replace(/\/+$/, '')
+  if (folder !== '' && folder.split('/').some((name) => /^\.{0,2}$/.test(name)))
+    throw new UsageError(`A part of the prefix is empty or has dots only: ${location}.`)
   return { bucket, prefix: folder === '' ? '' : `${folder}/` }
 }
 
 function bucketUrl(bucket: string, environment: Environment): string {
   const endpoint = environment.AWS_ENDPOINT_URL_S3 || environment.AWS_ENDPOINT_URL
+  if (endpoint && !/^https?:\/\/./.test(endpoint))
+    throw new UsageError(`AWS_ENDPOINT_URL_S3 must begin with https:// or http://.`)
   if (endpoint) return `${endpoint.replace(/\/+$/, '')}/${bucket}`
   // A certificate of *.s3.… does not have names with dots.
   const host = `s3.${regionOf(environment)}.amazonaws.com`
@@ -124,15 +143,15 @@ function clientOf(environment: Environment): AwsClient {
 
 /** Returns a function that sends requests to a bucket. It retries lost connections, timeouts, 429 and 5xx. */
 const createSender =
-  (bucket: string, client: AwsClient) =>
+  (bucket: string, client: AwsClient, onRetry: OnRetry) =>
   (
     method: string,
     key: string,
     { body, headers, query, expected = [] }: Request = {},
-  ): Promise<Response_> => {
+  ): Promise<ObjectResponse> => {
     const path = key.split('/').map(encodeURIComponent).join('/')
     const search = query === undefined ? '' : `?${new URLSearchParams(query)}`
-    const attempt = async (): Promise<Response_> => {
+    const attempt = async (): Promise<ObjectResponse> => {
       const response = await client.fetch(`${bucket}/${path}${search}`, {
         method,
         ...(body !== undefined && { body }),
@@ -146,7 +165,13 @@ const createSender =
       const error = new StoreError(`${method} ${bucket}/${key}: ${describe(status, bytes)}`)
       throw status === 429 || status >= 500 ? error : new AbortError(error)
     }
-    return retry(attempt, { retries: RETRIES, minTimeout: 250, randomize: true }).catch((cause) => {
+    const options = { retries: RETRIES, minTimeout: 250, randomize: true }
+    return retry(attempt, {
+      ...options,
+      onFailedAttempt: ({ error, retriesLeft }) => {
+        if (retriesLeft > 0) onRetry(error.message)
+      },
+    }).catch((cause) => {
       if (cause instanceof StoreError) throw cause
       const reason = cause.cause?.message || cause.message
       throw new StoreError(`${method} ${bucket}/${key}: ${reason}.`, { cause })

@@ -5,7 +5,7 @@ import { sync } from './sync.ts'
 import { type BrandFile, type Verification, verify } from './verify.ts'
 
 /**
- * Fetches what differs from the service again, and deletes files that sync did not write. Days that the plan does not
+ * Fetches what differs from the service again, and deletes Parquet files among its own that sync did not write. Days that the plan does not
  * reach stay as they are. Throws as `sync` does.
  */
 export async function repair(verification: Verification): Promise<void> {
@@ -18,9 +18,12 @@ export async function repair(verification: Verification): Promise<void> {
     // The next sync writes the manifest again.
     else if (path !== MANIFEST) unknown.push(path)
   }
-  // The state of a brand can be missing.
-  const brandIds = new Set(unknown.flatMap((path) => /\/brand=([^/]+)/.exec(path)?.[1] ?? []))
-  const scopes = new Map<string, Scope>([...brandIds].map((brandId) => [brandId, {}]))
+  // The manifest can lack a brand.
+  for (const path of unknown) {
+    const [, brandId] = /\/brand=([^/]+)/.exec(path) ?? []
+    if (brandId !== undefined && !files.has(brandId)) files.set(brandId, [])
+  }
+  const scopes = new Map<string, Scope>()
   await store.exclusively(async () => {
     await store.remove(unknown)
     const base = await readBase(store)

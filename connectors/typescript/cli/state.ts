@@ -48,14 +48,42 @@ export type BrandCopy = {
   readonly attempts: Map<string, number>
 }
 
-/** Returns where the copy of a brand stands, by the state at a path. Throws `CommandError` for a damaged state. */
+/**
+ * Returns where the copy of a brand stands, by the state at a path. A state that is missing is derived from the files.
+ * Throws `CommandError` for a damaged state.
+ */
 export async function readCopy(base: Base, brandId: string, path: string | undefined): Promise<BrandCopy> {
-  const { store, folder } = base
+  const { store, ownStates } = base
   const stored = path === undefined ? undefined : await readState(store, path)
-  const state = stored ?? { token: null, fromDate: '', files: {}, unproven: {}, scope: {} }
+  const state = stored ?? (await deriveState(base, brandId))
   const isStored = stored !== undefined
-  return { store, brandId, state, path, isStored, ownPath: `${folder}${brandId}.json`, attempts: new Map() }
+  return {
+    store,
+    brandId,
+    state,
+    path,
+    isStored,
+    ownPath: `${ownStates}${brandId}.json`,
+    attempts: new Map(),
+  }
 }
+
+/** Returns a state that has the files of the manifest, so that days that the plan does not reach stay. */
+async function deriveState(base: Base, brandId: string): Promise<BrandState> {
+  const { store, manifest, listed } = base
+  const files: Record<string, MonthState> = {}
+  for (const path of Object.values(manifest.files).flat()) {
+    const [, endpoint, brand, month] = /^endpoint=(.*)\/brand=(.*)\/(\d{4}-\d\d)-/.exec(path) ?? []
+    const stored = listed.get(path)
+    if (brand !== brandId || stored === undefined || stored.size < 0) continue
+    const known = { path, ...stored, sha256: await sha256(await store.open(path)) }
+    files[`${endpoint}/${month}`] = { ...known, ...NOTHING_KNOWN, schema: '' }
+  }
+  return { token: null, fromDate: '', files, unproven: {}, scope: {} }
+}
+
+/** Of a file whose listed days are all fetched again: later than every day, and before every change. */
+export const NOTHING_KNOWN = { from: '9999-12-31', through: '' }
 
 /** Returns a state; undefined when it is missing. Throws `CommandError` for a damaged one. */
 export async function readState(store: Store, path: string): Promise<BrandState | undefined> {
@@ -102,7 +130,7 @@ export async function openCopy(base: Base, brandId: string, scope: Scope = {}): 
 }
 
 /** Returns a file if it is the known one; a copied file has another version. Undefined when it is another one or missing. */
-async function findFile({ store, listed }: Base, known: FileState): Promise<Stored | undefined> {
+export async function findFile({ store, listed }: Base, known: FileState): Promise<Stored | undefined> {
   const stored = listed.get(known.path)
   if (stored?.size !== known.size) return undefined
   if (stored.version === known.version) return stored

@@ -12,7 +12,7 @@ import { CommandError, DiffersError, StoreError } from './errors.ts'
 import { renewColumns } from './keep-days.ts'
 import { type Base, readBase } from './manifest.ts'
 import type { Progress } from './progress.ts'
-import { type BrandCopy, openCopy } from './state.ts'
+import { type BrandCopy, openCopy, writeState } from './state.ts'
 import type { Store } from './store.ts'
 import { syncBrand } from './sync-brand.ts'
 
@@ -42,7 +42,6 @@ export const sync = (options: Sync, brandIds: readonly string[] | undefined): Pr
     const base = await readBase(store)
     const listed = await api.brands()
     const selected = selectBrands(listed, brandIds)
-    const brands = await writeBrands(base, listed)
     for (const brandId of Object.keys(base.manifest.states)) {
       if (listed.some(({ id }) => id === brandId)) continue
       const message = `The key no longer reads brand ${brandId}. Its files stay as they are.`
@@ -62,6 +61,7 @@ export const sync = (options: Sync, brandIds: readonly string[] | undefined): Pr
       return copy === undefined ? [] : [{ brand, copy }]
     })
     const opened = prepared.flat()
+    const brands = await writeBrands(base, listed)
     let current: readonly Open[] = opened
     for (let isChanged = true; isChanged; ) {
       const together = await listTogether(
@@ -85,6 +85,8 @@ export const sync = (options: Sync, brandIds: readonly string[] | undefined): Pr
 /** Opens the copy of a brand. Its files have the columns of this version. */
 async function prepareCopy(options: Sync, base: Base, brandId: string): Promise<BrandCopy> {
   const copy = await openCopy(base, brandId, options)
+  // Before its first file: files without any state are those of a copy whose manifest was lost.
+  if (base.version === undefined && !copy.isStored) await writeState(copy)
   await renewColumns(copy)
   return copy
 }

@@ -6,6 +6,7 @@ import { addRow, describeDifferences, type SumsByDay } from './day-sums.ts'
 import { DAY_MS, monthOf } from './days.ts'
 import { type Base, filesByEndpoint, MANIFEST, readBase } from './manifest.ts'
 import { hasColumns, readParquet } from './parquet.ts'
+import { isOwn } from './paths.ts'
 import type { Progress } from './progress.ts'
 import { type BrandCopy, type MonthState, readCopy, readState, requireBrands } from './state.ts'
 import { type Store, sha256 } from './store.ts'
@@ -58,11 +59,19 @@ export async function* verify(verification: Verification): AsyncGenerator<Differ
   }
   if (!isDeepStrictEqual(manifest.files, filesByEndpoint(committed)))
     yield { path: MANIFEST, message: 'The files are not those of the states.' }
-  for (const path of Object.values(manifest.unfinished))
-    for (const file of Object.values((await readState(store, path))?.files ?? {})) known.add(file.path)
+  for (const [brandId, path] of Object.entries(manifest.unfinished)) {
+    const file = { brandId, name: '', fromDate: '' }
+    if (!brandIds.includes(brandId))
+      yield { path, message: 'The first sync of this brand has not ended.', file }
+    const { files = {} } = (await readState(store, path)) ?? {}
+    for (const unfinished of Object.values(files)) known.add(unfinished.path)
+  }
   for (const path of committed) known.add(path)
-  for (const path of listed.keys())
-    if (/\.parquet$/i.test(path) && !known.has(path)) yield { path, message: 'Sync did not write this file.' }
+  for (const path of listed.keys()) {
+    if (!/\.parquet$/i.test(path) || known.has(path)) continue
+    // Another sync may be running, or have lost against one. Its files are removed by a later one.
+    if (!(store.isShared && isOwn(path))) yield { path, message: 'Sync did not write this file.' }
+  }
 }
 
 async function* verifyBrand(
@@ -71,11 +80,19 @@ async function* verifyBrand(
   { copy, isReadable }: { readonly copy: BrandCopy; readonly isReadable: boolean },
 ): AsyncGenerator<Difference> {
   const { brandId, state } = copy
-  const listing = { api, fromDate: firstDay(copy), toDate: state.scope?.toDate }
+  const listing = { api, fromDate: firstDay(copy), toDate: state.scope.toDate }
   const all = { brandId, state: { ...state, token: null }, received: null }
   // Before the files are read: what changes meanwhile is not listed.
   const changes = isReadable ? await listAlone(listing, all) : undefined
   for (const { rows } of changes?.days ?? []) progress.expect(rows)
+  if (!copy.isStored) {
+    const path = copy.path ?? MANIFEST
+    yield {
+      path,
+      message: 'The state is missing.',
+      file: { brandId, name: '', fromDate: changes?.fromDate ?? null },
+    }
+  }
   const read: SumsByDay = new Map()
   const trusted = new Set<string>()
   for (const [name, content] of Object.entries(state.files)) {
@@ -124,7 +141,7 @@ function* differentDays(
     const { endpoint, date, changedAt } = listed
     const stream = METRICS.find((metric) => metric.endpoint === endpoint)
     // Later versions of the service can have more endpoints.
-    if (stream === undefined || !(state.scope?.endpoints?.includes(endpoint) ?? true)) continue
+    if (stream === undefined || !(state.scope.endpoints?.includes(endpoint) ?? true)) continue
     // A file can begin before the first day of the last sync.
     const { from = state.fromDate } = state.files[`${endpoint}/${monthOf(date)}`] ?? {}
     if (date < from && date < state.fromDate) continue

@@ -210,7 +210,8 @@ const TAMPERINGS: Readonly<Record<string, Tamper>> = {
     cp(pathOf(copy, 'visibility'), pathOf(copy, 'visibility').replace('.parquet', '.PARQUET')),
   'there is a file of an unknown brand': (copy) =>
     cp(pathOf(copy, 'visibility'), newPath(copy, '2026-10').replace(its.brandId, 'unknown')),
-  'there is a file in the folder': (copy) => cp(pathOf(copy, 'visibility'), join(copy, 'extra.parquet')),
+  'there is a file in the folder': (copy) =>
+    cp(pathOf(copy, 'visibility'), join(copy, 'endpoint=visibility', 'extra.parquet')),
   'two months are exchanged': (copy) =>
     swap(pathOf(copy, 'visibility'), pathOf(copy, 'visibility', '2026-09')),
   'two brands are exchanged': (copy) =>

@@ -70,7 +70,7 @@ test('verify finds damaged files and their days, and sync replaces those that ar
   await cp(join(copy, pathOf(copy, 'visibility', '2026-10', other)), join(copy, otherBrand))
   const cut = pathOf(copy, 'visibility', '2026-10', other)
   await truncate(join(copy, cut), 100)
-  const extra = 'extra.parquet'
+  const extra = 'endpoint=visibility/extra.parquet'
   await cp(join(original, pathOf(original, 'visibility')), join(copy, extra))
 
   const found = await differences(copy)
