@@ -57,7 +57,9 @@ test.each([
   '{"id":"1","brands":null}',
 ])('names a manifest that is damaged: %s', async (text) => {
   await writeFile(join(root, 'manifest.json'), text)
-  await expect(readBase(folderStore(root))).rejects.toThrow(/\/manifest\.json is damaged\. Restore it\. Or delete the whole copy/)
+  await expect(readBase(folderStore(root))).rejects.toThrow(
+    /\/manifest\.json is damaged\. Restore it\. Or delete the whole copy/,
+  )
 })
 
 test('names a folder in the place of a state', async () => {
