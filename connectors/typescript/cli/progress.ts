@@ -36,7 +36,8 @@ export function createProgress({ quiet = false, stream = process.stdout }: Outpu
   /** Requests for rows that are expected and not received yet. */
   let pages = 0
   let limit: (RateLimit & { readonly at: number }) | undefined
-  let isAnnounced = false
+  /** The seconds that were announced. Each brand adds its rows when its turn comes. */
+  let announced = 0
   /** The seconds from now that the rate limit takes at least. */
   const waitLeft = () =>
     limit === undefined ? 0 : waitSeconds(pages, limit) - (performance.now() - limit.at) / 1000
@@ -81,8 +82,8 @@ export function createProgress({ quiet = false, stream = process.stdout }: Outpu
       pages += requests
       draw()
       const seconds = Math.ceil(waitLeft())
-      if (limit === undefined || seconds <= 0 || isAnnounced) return
-      isAnnounced = true
+      if (limit === undefined || seconds <= 0 || seconds < 2 * announced) return
+      announced = seconds
       const message = `${pages} requests take about ${duration(seconds)} or longer: the service allows ${limit.requests} in ${limit.seconds} s.`
       notice('rate_limit', message, { requests: pages, seconds })
     },
