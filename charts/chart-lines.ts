@@ -1,4 +1,4 @@
-import { group, mean, sum } from 'd3-array'
+import { group, max, mean, sum } from 'd3-array'
 import { type FormulaSums, percentage } from './formula-sums.ts'
 
 /** What a point of a chart stands for. The last week ends with the last day. */
@@ -58,7 +58,8 @@ export function chartLines(sums: FormulaSums, unit = unitFor(sums)): ChartLines 
 }
 
 function unitFor({ days, lines }: FormulaSums): Unit {
-  const answers = mean(lines, ({ whole }) => mean(whole)) ?? 0
+  // Rare lines are no reason to hide the days of the others.
+  const answers = max(lines, ({ whole }) => mean(whole)) ?? 0
   const areFew = days.length > FEWEST.days && answers < FEWEST.answers
   return days.length > MOST_DAYS || areFew ? 'week' : 'day'
 }

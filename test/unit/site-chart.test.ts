@@ -81,6 +81,13 @@ describe('the lines of a chart', () => {
     expect(lines[0]?.values).toEqual([25, 100, ...Array(14).fill(null), 50])
   })
 
+  test('have a point a day where one line has enough answers', () => {
+    const day = { who: 'often', hits: 50, all: 600 }
+    const rare = Array.from({ length: 30 }, (_, line) => ({ who: `${line}`, hits: 0, all: 1 }))
+    const rows = [{ date: '2026-01-01', ...day }, ...rare.map((row) => ({ date: '2026-02-28', ...row }))]
+    expect(linesOf({ rows, formula: { ...formula, per: 'who' }, name: 'Rate' }).unit).toBe('day')
+  })
+
   test('are none without rows', () => {
     expect(linesOf({ rows: [], formula, name: 'Rate' }).lines).toEqual([])
   })
