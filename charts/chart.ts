@@ -13,6 +13,8 @@ type Chart = ChartLines & {
   readonly note: string
   /** Names the days of the chart. */
   readonly period?: string
+  /** Names of the lines that are switched off. The legend changes it, so that the next chart can keep them. */
+  readonly off?: Set<string> | undefined
 }
 
 /** The next point's index, by the key that was pressed; `point` is undefined while none is selected. */
@@ -29,7 +31,8 @@ const KEYS: Readonly<Record<string, (point: number | undefined, last: number) =>
 }
 
 /** Renders a line chart. Its plot is a slider that selects a point, with the pointer or the keyboard. */
-export function chart({ title, label = title, note, period = 'All days', ...chartLines }: Chart): Node {
+export function chart(options: Chart): Node {
+  const { title, label = title, note, period = 'All days', off = new Set(), ...chartLines } = options
   const { unit, points, lead, lines } = chartLines
   const [first, last] = [points[0], points.at(-1)]
   const caption = createElement('figcaption', {}, [
@@ -53,12 +56,11 @@ export function chart({ title, label = title, note, period = 'All days', ...char
   })
   let plot: Plot | undefined
   let position: Position | undefined
-  let drawn = lines
   const entries = legend({
     lines,
     classes,
-    onSwitch: (off) => {
-      drawn = lines.map((line, index) => (off.has(index) ? { ...line, values: [] } : line))
+    off,
+    onSwitch: () => {
       draw()
       select(position)
     },
@@ -95,6 +97,7 @@ export function chart({ title, label = title, note, period = 'All days', ...char
     )
   })
   function draw(): void {
+    const drawn = lines.map((line) => (off.has(line.name) ? { ...line, values: [] } : line))
     plot = drawPlot({ points, lines: drawn, classes, width: holder.clientWidth })
     holder.replaceChildren(plot.svg)
     plot.mark(position)

@@ -16,30 +16,36 @@ type Legend = {
 type LegendOf = {
   readonly lines: readonly Line[]
   readonly classes: readonly string[]
-  /** Called with the indexes of the lines that are switched off. */
-  readonly onSwitch: (off: ReadonlySet<number>) => void
+  /** Names of the lines that are switched off, which the entries change. */
+  readonly off: Set<string>
+  /** Called after an entry has changed `off`. */
+  readonly onSwitch: () => void
 }
 
 /** Renders a legend: an entry for each named line and one for all others, which switches its lines off and on. */
-export function legend({ lines, classes, onSwitch }: LegendOf): Legend {
+export function legend({ lines, classes, off, onSwitch }: LegendOf): Legend {
   const indexes = [...lines.keys()]
   const others = indexes.filter((line) => classes[line] === OTHER)
   const named = indexes.filter((line) => classes[line] !== OTHER).map((line) => [line])
   const groups = others.length === 0 ? named : [...named, others]
-  const off = new Set<number>()
+  const namesOf = (group: readonly number[]) => group.map((line) => lines[line]?.name ?? '')
+  const isOff = (group: readonly number[]) => namesOf(group).every((name) => off.has(name))
 
   const entries = groups.map((group) => {
     const name = createElement('span')
     const swatch = createElement('span', { class: `swatch ${classes[group[0] ?? 0]}` })
-    const button = createElement('button', { type: 'button', 'aria-pressed': 'true' }, [swatch, name])
-    // The only entry has nothing to switch to.
-    const term = createElement('dt', {}, groups.length === 1 ? [swatch, name] : [button])
+    const button = createElement('button', { type: 'button', 'aria-pressed': String(!isOff(group)) }, [
+      swatch,
+      name,
+    ])
+    // The only entry has nothing to switch to, unless an earlier legend switched it off.
+    const term = createElement('dt', {}, groups.length === 1 && !isOff(group) ? [swatch, name] : [button])
     const value = createElement('dd')
     button.addEventListener('click', () => {
-      const isOn = button.getAttribute('aria-pressed') === 'true'
-      button.setAttribute('aria-pressed', String(!isOn))
-      for (const line of group) isOn ? off.add(line) : off.delete(line)
-      onSwitch(off)
+      const wasOff = isOff(group)
+      for (const each of namesOf(group)) wasOff ? off.delete(each) : off.add(each)
+      button.setAttribute('aria-pressed', String(wasOff))
+      onSwitch()
     })
     return { group, name, term, value, element: createElement('div', {}, [term, value]) }
   })
@@ -62,7 +68,7 @@ export function legend({ lines, classes, onSwitch }: LegendOf): Legend {
         name.textContent = text.name
         term.title = text.name
         value.textContent = text.value
-        return off.has(group[0] ?? -1) ? [] : [`${text.name} ${text.value}`]
+        return isOff(group) ? [] : [`${text.name} ${text.value}`]
       })
       return texts.flat().join(', ')
     },

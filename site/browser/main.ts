@@ -17,6 +17,7 @@ export function main(endpoints: readonly Endpoint[]): void {
   const brands = endpoints.find((endpoint) => !isPaged(endpoint))
   if (brands === undefined) throw new Error('No endpoint lists the brands')
   const loaded = new Map<string, LoadedRows>()
+  const switchedOff = new Map(endpoints.map(({ id }) => [id, new Set<string>()]))
 
   function sampleRequest(id: string): SampleRequest {
     const endpoint = endpoints.find((each) => each.id === id)
@@ -53,7 +54,7 @@ export function main(endpoints: readonly Endpoint[]): void {
       const page = { rows: rowsOf(response), next: nextCursorOf(response) }
       const rows = addPage(loaded.get(endpoint.id), query.cursor ?? '', page)
       loaded.set(endpoint.id, rows)
-      charts.push(...formulaChart(endpoint, rows))
+      charts.push(...formulaChart(endpoint, rows, switchedOff.get(endpoint.id)))
     }
     detailsElement.replaceChildren(...charts, ...details(response, endpoint))
     offerNextPage(form, response)

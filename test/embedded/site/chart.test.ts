@@ -132,6 +132,18 @@ describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
     expect(await slider.getAttribute('aria-valuetext')).toBe(
       'All days: B 60.00 %, C 50.00 %, D 40.00 %, E 30.00 %',
     )
+    await section('competitors').getByRole('button', { name: 'Next page' }).click()
+    await expect.poll(() => chart.locator('figcaption').textContent()).toMatch(/2026-10-06/)
+    await expect.poll(() => drawn('line-2')).toBe(1)
+    expect(await state()).toEqual(['false', 0, 0])
+
+    // The only entry of a legend has no button, unless it is off.
+    await page.route('**/v1/competitors**', (route) => {
+      const data = ['2026-10-01', '2026-10-02'].flatMap((date) => rowsOf(date).slice(0, 1))
+      return route.fulfill({ json: { data, pagination: { nextCursor: null } } })
+    })
+    await send('competitors')
+    await expect.poll(() => chart.locator('dt').count()).toBe(1)
     await first.click()
     expect(await state()).toEqual(['true', 1, 0])
   })
