@@ -7,7 +7,8 @@ export type Values = Readonly<Record<string, string>>
 export function readFragment(hash: string): { readonly target: string; readonly values: Values } {
   const [target = '', query] = hash.slice(1).split('?')
   const parameters = new URLSearchParams(query)
-  const values = query ? SHARED.map((name) => [name, parameters.get(name) ?? '']) : []
+  const hasValues = SHARED.some((name) => parameters.has(name))
+  const values = hasValues ? SHARED.map((name) => [name, parameters.get(name) ?? '']) : []
   return { target, values: Object.fromEntries(values) }
 }
 

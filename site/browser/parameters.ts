@@ -1,3 +1,4 @@
+import { group } from 'd3-array'
 import { createElement, find, findAll } from '../../charts/elements.ts'
 import type { Row } from '../../charts/formula-sums.ts'
 import { readFragment, type Values, writeFragment } from './fragment.ts'
@@ -36,6 +37,8 @@ type SharedParameters = {
 export function shareParameters({ forms, onChange }: Parameters): SharedParameters {
   const selects = forms.flatMap((form) => findAll(HTMLSelectElement, '[data-parameter=brandId]', form))
   let shared: Values = {}
+  /** The brand of the address that was opened, which can be one that the key does not read. */
+  let opened: string | undefined
 
   /** Clears the cursor of a form, which belongs to the previous values. */
   function toFirstPage(form: ParentNode): void {
@@ -74,16 +77,16 @@ export function shareParameters({ forms, onChange }: Parameters): SharedParamete
 
   /** Takes the values of the address. An address without values, such as that of a link of the page, gets them. */
   function follow(): void {
-    const { target, values } = readFragment(location.hash)
-    if (Object.keys(values).length === 0) {
-      if (Object.keys(shared).length > 0) writeAddress(target)
-      return
-    }
-    shared = values
-    for (const [name, value] of Object.entries(values)) set(name, value)
-    show()
+    const { hash } = location
+    const { target, values } = readFragment(hash)
+    if (Object.keys(values).length > 0) {
+      shared = values
+      opened = values.brandId
+      for (const [name, value] of Object.entries(values)) set(name, value)
+      show()
+    } else if (Object.keys(shared).length > 0) writeAddress(target)
     // Browsers look for an element with the whole fragment as its id.
-    document.getElementById(target)?.scrollIntoView({ behavior: 'instant' })
+    if (hash.includes('?')) document.getElementById(target)?.scrollIntoView({ behavior: 'instant' })
   }
 
   const writeAddress = (target: string) => history.replaceState(null, '', writeFragment(target, shared))
@@ -94,14 +97,21 @@ export function shareParameters({ forms, onChange }: Parameters): SharedParamete
   }
 
   function listBrands(rows: readonly Row[]): void {
+    const byName = group(rows, ({ name }) => name)
+    const brands = rows.map(({ id, name }) => ({
+      id,
+      name: byName.get(name)?.length === 1 ? name : `${name} (${String(id).slice(0, 8)})`,
+    }))
     for (const select of selects) {
       const { value } = select
       select.length = 1
       if (select.required) find(HTMLOptionElement, 'option', select).text = 'Choose a brand'
-      for (const row of rows) offer(select, row)
-      // The brand of an address can be one that the key does not read.
-      offer(select, { id: value, name: value })
-      select.value = value || !select.required ? value : String(rows[0]?.id ?? '')
+      for (const each of brands) offer(select, each)
+      if (value === opened) offer(select, { id: value, name: value })
+      // A brand that is not listed, such as one of the previous key, leaves the value empty.
+      select.value = value
+      if (select.value === '') select.value = select.required ? String(rows[0]?.id ?? '') : ''
+      if (select.value !== value && select.form !== null) toFirstPage(select.form)
     }
     show()
   }

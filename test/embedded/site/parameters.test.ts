@@ -28,6 +28,7 @@ describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
 
   const field = (id: string, name: string) => opened.section(id).locator(`[data-parameter=${name}]`)
   const brandOf = (id: string) => field(id, 'brandId').inputValue()
+  const topOf = (id: string) => opened.section(id).evaluate((element) => element.getBoundingClientRect().top)
   const fragment = () => new URL(opened.page.url()).hash
 
   test('chooses a brand by its name, for every endpoint but those that list all', async () => {
@@ -46,7 +47,7 @@ describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
   })
 
   test('keeps brand and dates in the address, which opens the same view', async () => {
-    const { page, section, useKey } = await open()
+    const { page, useKey } = await open()
     await useKey(its.key)
     await field('sentiment', 'brandId').selectOption(second)
     await field('sentiment', 'fromDate').fill('2026-10-01')
@@ -61,9 +62,7 @@ describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
     await page.goto(address)
     expect(await brandOf('visibility')).toBe(second)
     expect(await field('visibility', 'fromDate').inputValue()).toBe('2026-10-01')
-    expect(
-      await section('citations').evaluate((element) => element.getBoundingClientRect().top),
-    ).toBeLessThan(200)
+    expect(await topOf('citations')).toBeLessThan(200)
     await useKey(its.key)
     expect(await field('visibility', 'brandId').locator('option:checked').textContent()).toBe('Second')
     expect(fragment()).toBe(`#citations${shared}`)
@@ -83,6 +82,35 @@ describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
     await useKey(its.key)
     expect(await send('visibility')).toMatch(/^404 /)
     expect(fragment()).toBe(`#visibility-try?brandId=${foreign}&fromDate=2026-10-02`)
+  })
+
+  test('chooses a brand of another key, and tells brands of one name apart', async () => {
+    const other = await tenant(db)
+    const twins = [await brand(db, other.org, { name: 'Twin' }), await brand(db, other.org, { name: 'Twin' })]
+    const { useKey } = await open()
+    await useKey(its.key)
+    await field('visibility', 'brandId').selectOption(second)
+    await field('changes', 'brandId').selectOption(second)
+    await field('visibility', 'cursor').fill('c1')
+    await useKey(other.key)
+    expect([await brandOf('visibility'), await brandOf('changes')]).toEqual([other.brandId, ''])
+    expect(await field('visibility', 'cursor').inputValue()).toBe('')
+    const options = await field('visibility', 'brandId').locator('option').allTextContents()
+    expect(options).toHaveLength(4)
+    expect(options.filter((text) => text.startsWith('Twin')).sort()).toEqual(
+      twins.map((id) => `Twin (${id.slice(0, 8)})`).sort(),
+    )
+  })
+
+  test('keeps its values at an address that has none of them', async () => {
+    const { page } = await open()
+    await field('visibility', 'toDate').fill('2026-10-31')
+    await page.evaluate(() => {
+      location.hash = '#citations?utm=1'
+    })
+    await expect.poll(fragment).toBe('#citations?toDate=2026-10-31')
+    expect(await topOf('citations')).toBeLessThan(200)
+    expect(await field('visibility', 'toDate').inputValue()).toBe('2026-10-31')
   })
 
   test('folds the parameters away on a phone, so that Send is in sight', async () => {
