@@ -1,5 +1,6 @@
 import { keepDays } from './keep-days.ts'
 import { latestState, MANIFEST, readBase } from './manifest.ts'
+import { isOwn } from './paths.ts'
 import { type BrandCopy, readCopy, type Scope, writeState } from './state.ts'
 import { sync } from './sync.ts'
 import { type BrandFile, type Verification, verify } from './verify.ts'
@@ -15,8 +16,7 @@ export async function repair(verification: Verification): Promise<void> {
   const unknown: string[] = []
   for await (const { path, file } of verify(verification)) {
     if (file !== undefined) files.set(file.brandId, [...(files.get(file.brandId) ?? []), file])
-    // The next sync writes the manifest again.
-    else if (path !== MANIFEST) unknown.push(path)
+    else unknown.push(path)
   }
   // The manifest can lack a brand.
   for (const path of unknown) {
@@ -25,7 +25,8 @@ export async function repair(verification: Verification): Promise<void> {
   }
   const scopes = new Map<string, Scope>()
   await store.exclusively(async () => {
-    await store.remove(unknown)
+    // The next sync writes the manifest and the brands again, and removes what has the name of a file of its own.
+    await store.remove(unknown.filter((path) => path !== MANIFEST && !isOwn(path)))
     const base = await readBase(store)
     for (const [brandId, different] of files) {
       const copy = await readCopy(base, brandId, latestState(base, brandId))
