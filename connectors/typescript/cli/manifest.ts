@@ -46,7 +46,7 @@ const ADVICE =
   'Restore it. Or delete the whole copy: the next sync then fetches what the plan reaches, and older days are lost.'
 
 /** Reads the latest commit of a copy. Throws `CommandError` when the manifest is damaged or lost. */
-export async function readBase(store: Store): Promise<Base> {
+export async function readBase(store: Store, isSecond = false): Promise<Base> {
   const stored = await store.readText(MANIFEST)
   const manifest = stored === undefined ? NO_MANIFEST : parse(stored.text, store)
   const listed = await store.list()
@@ -59,8 +59,11 @@ export async function readBase(store: Store): Promise<Base> {
     number = Number.parseInt(run, 10) + 1
   }
   // Before its first files, a first sync stores the states of its brands.
-  if (stored === undefined && started.size === 0 && [...listed.keys()].some(isMonth))
+  if (stored === undefined && started.size === 0 && [...listed.keys()].some(isMonth)) {
+    // Unless another first sync has stored its states, or ended, meanwhile.
+    if (!isSecond) return readBase(store, true)
     throw new CommandError(`${store.location}/${MANIFEST} is missing. ${ADVICE}`)
+  }
   const ownStates = `${runs}${String(number).padStart(6, '0')}-${uniqueId()}/`
   return { store, manifest, version: stored?.version, listed, started, ownStates }
 }
