@@ -47,8 +47,10 @@ export async function listChanges(sync: Sync, copy: BrandCopy, together: Togethe
   const changes =
     together.get(brandId) ?? (await listAlone(sync, { brandId, state, received: anyList?.token ?? null }))
   const days = new Map(
-    // Days that the plan no longer reaches stay as they are.
-    Object.entries(state.unproven).filter(([, { date }]) => date >= changes.fromDate),
+    // Days that the plan no longer reaches, or that were not listed, stay as they are.
+    Object.entries(state.unproven).filter(
+      ([, { date }]) => date >= changes.fromDate && date <= (sync.toDate ?? date),
+    ),
   )
   for (const day of changes.days) days.set(dayKey(day), day)
   return { ...changes, days: [...days.values()] }
