@@ -59,7 +59,9 @@ export async function readBase(store: Store, isSecond = false): Promise<Base> {
     number = Number.parseInt(run, 10) + 1
   }
   // Before its first files, a first sync stores the states of its brands.
-  if (stored === undefined && started.size === 0 && [...listed.keys()].some(isMonth)) {
+  const isLater = (path: string) =>
+    (isMonth(path) && started.size === 0) || (path.startsWith('_state/') && !path.startsWith(runs))
+  if (stored === undefined && [...listed.keys()].some(isLater)) {
     // Unless another first sync has stored its states, or ended, meanwhile.
     if (!isSecond) return readBase(store, true)
     throw new CommandError(`${store.location}/${MANIFEST} is missing. ${ADVICE}`)
