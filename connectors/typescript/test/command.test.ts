@@ -26,6 +26,7 @@ test.each([
   [['sync', '--out', 'x', '--from', '2026-02-31'], /'--from <date>' argument '2026-02-31' is invalid/],
   [['sync', '--out', 'x', '--endpoint', 'brands'], /'--endpoint <name...>' argument 'brands' is invalid/],
   [['sync', '--out', 'x', '--concurrency', '0'], /'--concurrency <number>' argument '0' is invalid/],
+  [['sync', '--out', 'gs://bucket/x'], /^Use a folder or s3:\/\/bucket\/prefix instead of gs:/m],
   [['verify', 'x', '--url', 'service.example'], /^--url must look like https:\/\/api\.example\.com\./m],
   [['copy'], /unknown command 'copy'/],
 ])('wrong usage ends with 64: %j', async (args, message) => {

@@ -8,6 +8,7 @@ import { type ProxyFault, startHttpProxy } from '../../../test/faults/http-proxy
 import { hasAll } from '../../../test/fixtures/programs.ts'
 import { database, refresh } from '../../../test/fixtures/rows.ts'
 import { answeredDays, type Scene } from '../../../test/fixtures/scene.ts'
+import { UsageError } from '../cli/errors.ts'
 import { objectStore } from '../cli/object-store.ts'
 import { killSync } from './kill-sync.ts'
 import { expectExact, exportApi, readManifest } from './parquet-copy.ts'
@@ -17,16 +18,28 @@ import { startS3 } from './s3-server.ts'
 
 const db = database()
 
-test.each(['s3://', 's3://B/x', 's3:///x'])('%s is wrong usage', async (location) => {
-  expect(() => objectStore(location, {})).toThrow('Use s3://bucket/prefix')
+test.each([
+  ['s3://', {}, /^Use s3:\/\/bucket\/prefix instead of /],
+  ['s3://B/x', {}, /^Use s3:/],
+  ['s3:///x', {}, /^Use s3:/],
+  ['s3://bucket/a//b', {}, /^A part of the prefix is empty or has dots only: /],
+  ['s3://bucket/a/../b', {}, /^A part of the prefix /],
+  ['s3://bucket', { AWS_ENDPOINT_URL_S3: 'localhost:9000' }, /^AWS_ENDPOINT_URL_S3 must begin with https:/],
+  ['s3://bucket', {}, /^Set AWS_ACCESS_KEY_ID/],
+])('%s with %j is wrong usage', (location, environment, message) => {
+  const open = () => objectStore(location, environment)
+  expect(open).toThrow(UsageError)
+  expect(open).toThrow(message)
 })
 
-test('a bucket without credentials is wrong usage', () => {
-  expect(() => objectStore('s3://bucket', {})).toThrow(/^Set AWS_ACCESS_KEY_ID/)
-})
-
-test('a service that ignores conditional writes is an error', async ({ onTestFinished }) => {
-  const server = createServer((_, response) => response.setHeader('ETag', '"1"').end()).listen(0, '127.0.0.1')
+test('a service that ignores conditional writes, or does not list, is an error', async ({
+  onTestFinished,
+}) => {
+  let body = '<html><body>Sign in<br></body></html>'
+  const server = createServer((_, response) => response.setHeader('ETag', '"1"').end(body)).listen(
+    0,
+    '127.0.0.1',
+  )
   onTestFinished(() => void server.close())
   await expect.poll(() => server.listening).toBe(true)
   const store = objectStore('s3://bucket', {
@@ -35,6 +48,9 @@ test('a service that ignores conditional writes is an error', async ({ onTestFin
     AWS_ENDPOINT_URL: `http://127.0.0.1:${portOf(server)}`,
   })
   await expect(store.replaceText('x', '', undefined)).rejects.toThrow('ignores the conditions of writes')
+  await expect(store.list()).rejects.toThrow('is none of the S3 protocol')
+  body = '<html/>'
+  await expect(store.list()).rejects.toThrow('is none of the S3 protocol')
 })
 
 describe.runIf(hasAll('versitygw'))('on an S3 server', () => {
@@ -139,7 +155,11 @@ describe.runIf(hasAll('versitygw'))('on an S3 server', () => {
       return left[0] ?? null
     })
     onTestFinished(close)
-    expect(await sync('faulty', { AWS_ENDPOINT_URL_S3: url })).toMatchObject({ code: 0 })
+    const { code, log } = await sync('faulty', { AWS_ENDPOINT_URL_S3: url })
+    expect({ code, wait: log.find(({ event }) => event === 'wait')?.message }).toEqual({
+      code: 0,
+      wait: expect.stringMatching(/^The bucket does not answer: .* Tries again\.$/),
+    })
     expect(faults.get('PUT manifest')).toEqual([])
     await expectCopy('faulty')
   })

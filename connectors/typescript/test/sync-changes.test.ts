@@ -2,6 +2,9 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { fetchWindows, isNeeded, type KnownDay, listAlone, listTogether, pagesOf } from '../cli/changes.ts'
 import { addDays } from '../cli/days.ts'
+import { folderStore } from '../cli/folder-store.ts'
+import { createProgress } from '../cli/progress.ts'
+import { listChanges } from '../cli/sync-brand.ts'
 import { fakeApi, META, page } from './fake-api.ts'
 
 const days = (...known: readonly [date: string, rows: number, isKept?: 'kept'][]): KnownDay[] =>
@@ -77,7 +80,10 @@ const STATE = {
   token: null,
   fromDate: '2026-01-01',
   files: { 'visibility/2026-10': file },
-  unproven: { 'visibility/2026-10-07': unproven },
+  unproven: {
+    'visibility/2026-10-07': unproven,
+    'visibility/2026-08-02': { ...unproven, date: '2026-08-02' },
+  },
   scope: {},
 }
 
@@ -87,6 +93,7 @@ test.for([
   ['a day before the first of the file', { date: '2026-10-02', rows: 1, changedAt: '4' }, true],
   ['an unproven day', unproven, true],
   ['a day of a month without a file', { date: '2026-08-01', rows: 1, changedAt: '1' }, true],
+  ['an unproven day that has emptied', { date: '2026-08-02', rows: 0, changedAt: '6' }, true],
   ['an empty day of a month without a file', { date: '2026-08-01', rows: 0, changedAt: '6' }, false],
 ] as const)('whether a day is needed: %s', ([, day, expected]) => {
   expect(isNeeded(STATE, { ...listed, ...day })).toBe(expected)
@@ -151,4 +158,28 @@ test('asks for one brand only when no other has its token', async () => {
   expect([...found]).toMatchObject([['a', { token: '5', days: [] }]])
   expect(requests.map(({ url }) => url.searchParams.get('brandId'))).toEqual(['a'])
   expect(await listTogether({ ...LISTING, api }, [brandOf('a', null)])).toEqual(new Map())
+})
+
+test('does not fetch unproven days that were not listed', async () => {
+  const { api } = fakeApi([])
+  const store = folderStore('none')
+  const copy = {
+    store,
+    brandId: META.brandId,
+    state: { ...STATE, token: '5' },
+    path: '',
+    ownPath: '',
+    isStored: true,
+    attempts: new Map(),
+  }
+  const sync = {
+    api,
+    store,
+    fromDate: undefined,
+    toDate: '2026-10-06',
+    progress: createProgress({ quiet: true }),
+  }
+  const unlisted = { token: '5', fromDate: '2026-08-02', isFull: false, days: [] }
+  const { days: needed } = await listChanges(sync, copy, new Map([[META.brandId, unlisted]]))
+  expect(needed).toEqual([STATE.unproven['visibility/2026-08-02']])
 })

@@ -3,6 +3,7 @@ import {
   cp,
   mkdir,
   mkdtemp,
+  readdir,
   readFile,
   rename,
   rm,
@@ -18,15 +19,17 @@ import { startHttpProxy } from '../../../test/faults/http-proxy.ts'
 import { answer, brand, database, prompt, refresh } from '../../../test/fixtures/rows.ts'
 import { answeredDays, type Scene } from '../../../test/fixtures/scene.ts'
 import { createApi } from '../cli/api.ts'
+import { StoreError } from '../cli/errors.ts'
 import { folderStore } from '../cli/folder-store.ts'
 import { keepDays } from '../cli/keep-days.ts'
 import { readBase } from '../cli/manifest.ts'
 import { createProgress } from '../cli/progress.ts'
 import { repair } from '../cli/repair.ts'
 import { openCopy } from '../cli/state.ts'
+import type { Store } from '../cli/store.ts'
 import { sync } from '../cli/sync.ts'
 import { verify } from '../cli/verify.ts'
-import { duckdb, monthFile, readManifest } from './parquet-copy.ts'
+import { duckdb, filesOf, monthFile, readManifest } from './parquet-copy.ts'
 
 // What happens to a copy behind the command's back: verify --full finds it, verify --repair undoes it.
 
@@ -66,6 +69,13 @@ afterAll(async () => {
 
 const pathOf = (copy: string, endpoint: string, month = '2026-10', brandId = its.brandId): string =>
   monthFile(copy, brandId, `${endpoint}/${month}`)
+
+/** Copies the original copy. Returns the path. */
+async function copyTo(name: string): Promise<string> {
+  const copy = join(folder, name.replaceAll(' ', '-'))
+  await cp(original, copy, { recursive: true, preserveTimestamps: true })
+  return copy
+}
 
 /** Returns the path of a file that sync did not write, next to one that it wrote. */
 const newPath = (copy: string, month: string): string =>
@@ -263,8 +273,7 @@ async function differences(copy: string): Promise<unknown[]> {
 }
 
 test.for(Object.entries(TAMPERINGS))('%s', async ([name, tamper]) => {
-  const copy = join(folder, name.replaceAll(' ', '-'))
-  await cp(original, copy, { recursive: true, preserveTimestamps: true })
+  const copy = await copyTo(name)
   await tamper(copy)
   expect(await differences(copy)).not.toEqual([])
   await repair({ ...jobOf(copy), full: true })
@@ -272,18 +281,69 @@ test.for(Object.entries(TAMPERINGS))('%s', async ([name, tamper]) => {
   expect(Object.keys(readManifest(copy).states).sort()).toEqual([its.brandId, other].sort())
 })
 
-test('a disk that is full while a file is written again does not cost the file', async () => {
-  const copy = join(folder, 'full')
-  await cp(original, copy, { recursive: true, preserveTimestamps: true })
-  const full = { ...folderStore(copy), create: () => Promise.reject(new Error('ENOSPC')) }
-  const opened = await openCopy(await readBase(full), its.brandId)
-  await expect(keepDays(opened, 'visibility/2026-10')).rejects.toThrow('ENOSPC')
+test.for<[string, Partial<Store>]>([
+  ['a disk is full', { create: () => Promise.reject(new Error('fails')) }],
+  ['a bucket refuses a request', { open: () => Promise.reject(new StoreError('fails')) }],
+])('%s while a file is written again, which does not cost the file', async ([name, failing]) => {
+  const copy = await copyTo(name)
+  const store = folderStore(copy)
+  const opened = await openCopy(await readBase(store), its.brandId)
+  const failed = keepDays({ ...opened, store: { ...store, ...failing } }, 'visibility/2026-10')
+  await expect(failed).rejects.toThrow('fails')
   expect(await differences(copy)).toEqual([])
 })
 
+test('a state that is lost costs no day that the plan does not reach', async () => {
+  const copy = await copyTo('state')
+  const count = () =>
+    duckdb(
+      `set variable files = ${filesOf(copy, 'visibility')};
+       select month(date) as month, count(*) as days from read_parquet(getvariable('files')) group by all order by all`,
+    )
+  const before = await count()
+  await rm(statePath(copy))
+  await sync({ ...jobOf(copy), fromDate: '2026-10-02' }, undefined)
+  expect(await count()).toEqual(before)
+})
+
+test('a manifest that is lost is an error, and costs no file', async () => {
+  const copy = join(folder, 'manifest')
+  await sync(jobOf(copy), undefined)
+  // The next sync stores it again. The state of the other brand stays where the first sync has stored it.
+  await rm(statePath(copy))
+  await sync(jobOf(copy), undefined)
+  await rm(join(copy, 'manifest.json'))
+  const before = await readdir(copy, { recursive: true })
+  const message = /manifest\.json is missing\. Restore it\. /
+  await expect(sync(jobOf(copy), undefined)).rejects.toThrow(message)
+  await expect(repair({ ...jobOf(copy), full: true })).rejects.toThrow(message)
+  expect(await readdir(copy, { recursive: true })).toEqual(before)
+})
+
+test('sync and repair leave the files of others, and another copy', async () => {
+  const copy = await copyTo('shared')
+  await cp(original, join(copy, 'other'), { recursive: true, preserveTimestamps: true })
+  await cp(pathOf(copy, 'visibility'), join(copy, 'sales', '2025.parquet'))
+  await writeFile(join(copy, '_state', 'terraform.json'), '{}')
+  const before = await readdir(copy, { recursive: true })
+  await cp(pathOf(copy, 'visibility'), join(copy, 'endpoint=visibility', 'extra.parquet'))
+  await repair({ ...jobOf(copy), full: true })
+  expect(await readdir(copy, { recursive: true })).toEqual(before)
+})
+
+test('repair completes no copy of a part', async () => {
+  const copy = join(folder, 'part')
+  await sync({ ...jobOf(copy), endpoints: ['visibility'], toDate: '2026-10-01' }, undefined)
+  const rows = `from '${copy}/endpoint=*/brand=*/*.parquet'`
+  const before = await duckdb(rows)
+  await truncate(pathOf(copy, 'visibility'), 0)
+  await cp(pathOf(copy, 'visibility', '2026-09'), newPath(copy, '2026-10').replace(original, copy))
+  await repair({ ...jobOf(copy), full: true })
+  expect(await duckdb(rows)).toEqual(before)
+})
+
 test('the next sync writes a file again that has the columns of another version', async () => {
-  const copy = join(folder, 'columns')
-  await cp(original, copy, { recursive: true, preserveTimestamps: true })
+  const copy = await copyTo('columns')
   await rewrite(copy, 'visibility', 'select * exclude (market) from rows')
   await changeState(copy, ({ files }) =>
     Object.assign(files['visibility/2026-10'] ?? {}, { schema: 'another' }),

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -40,6 +40,24 @@ test.for<[string, (path: string) => Promise<void>, boolean]>([
   const copy = await openCopy(await readBase(store), 'b')
   expect(copy.state.token).toBe(isSame ? '1' : null)
   expect(Object.keys(copy.state.files)).toEqual(isSame ? [FILE] : [])
+})
+
+test('removes the folders that have no files any more', async () => {
+  const store = folderStore(join(root, 'emptied'))
+  for (const path of ['_state/1/1/b.json', '_state/2/1/b.json']) await store.writeText(path, '')
+  await store.remove(['_state/1/1/b.json'])
+  expect(await readdir(join(root, 'emptied', '_state'))).toEqual(['2'])
+})
+
+test('finds a manifest that is written while a copy is read', async () => {
+  const store = folderStore(join(root, 'begun'))
+  const list = async () => {
+    const manifest = { id: '1', files: {}, brands: { path: '' }, states: {}, unfinished: {}, replaced: [] }
+    await store.writeText('manifest.json', JSON.stringify(manifest))
+    await store.writeText('endpoint=visibility/brand=b/2026-10-0123456789ab.parquet', '')
+    return store.list()
+  }
+  expect(await readBase({ ...store, list })).toMatchObject({ manifest: { id: '1' } })
 })
 
 test('names a state that is damaged', async () => {

@@ -183,6 +183,15 @@ test(
     })
     const copied = readManifest(copy).files.visibility?.map((path) => /brand=([^/]+)/.exec(path)?.[1])
     expect(copied?.sort()).toEqual(brandIds.filter((id) => id !== brandIds[1]).sort())
+    expect(await exportApi({ ...its, url }, 'verify', copy)).toMatchObject({
+      code: 1,
+      log: expect.arrayContaining([
+        expect.objectContaining({
+          event: 'differs',
+          message: expect.stringMatching(/: The first sync of this brand has not ended\.$/),
+        }),
+      ]),
+    })
     await writeFile(join(copy, readManifest(copy).states[brandIds[2] ?? ''] ?? ''), '{')
     expect(await exportApi({ ...its, url }, 'sync', '--out', copy)).toMatchObject({
       code: 1,
@@ -190,5 +199,25 @@ test(
         /^Not up to date: C: .*\.json is damaged\. Delete it: .* B: Not this brand\. Other brands are up to date\.$/m,
       ),
     })
+  },
+)
+
+test(
+  'a sync of one brand keeps what a stopped one has loaded of the others',
+  CONCURRENT,
+  async ({ expect, onTestFinished }) => {
+    const its = await answeredDays(db, { first: FIRST, days: 2 })
+    const other = await brand(db, its.org, { name: 'Zoo' })
+    const { url, close } = await startHttpProxy(inject('serviceUrl'), ({ url }) =>
+      url?.includes('/sentiment') ? { status: 403 } : null,
+    )
+    onTestFinished(close)
+    const copy = join(folder, 'stopped')
+    expect(await exportApi({ ...its, url }, 'sync', '--out', copy)).toMatchObject({ code: 2 })
+    const loaded = (await readdir(copy, { recursive: true })).filter((path) => path.endsWith('.parquet'))
+    expect(loaded.length).toBeGreaterThan(0)
+    expect(await exportApi(its, 'sync', '--out', copy, '--brand', other)).toMatchObject({ code: 0 })
+    expect(await exportApi(its, 'sync', '--out', copy)).toMatchObject({ code: 0 })
+    expect(Object.values(readManifest(copy).files).flat()).toEqual(expect.arrayContaining(loaded))
   },
 )
