@@ -122,7 +122,7 @@ describe.runIf(hasAll('versitygw'))('on an S3 server', () => {
       reached = resolve
     })
     const { url, close } = await startHttpProxy(s3.url, async ({ method, url: path }) => {
-      if (method === 'PUT' && path?.endsWith('/manifest.json')) {
+      if (method === 'PUT' && path?.includes('visibility')) {
         reached()
         await hold
       }
@@ -141,8 +141,7 @@ describe.runIf(hasAll('versitygw'))('on an S3 server', () => {
       code: 2,
       stderr: expect.stringMatching(/^Another sync has written s3:.*both meanwhile\. Run sync again\.$/m),
     })
-    await expectCopy('both')
-    expect(await sync('both')).toMatchObject({ code: 0 })
+    // It has files that no manifest names.
     await expectCopy('both')
   })
 

@@ -70,6 +70,8 @@ afterAll(async () => {
 const pathOf = (copy: string, endpoint: string, month = '2026-10', brandId = its.brandId): string =>
   monthFile(copy, brandId, `${endpoint}/${month}`)
 
+const pathsIn = async (copy: string) => (await readdir(copy, { recursive: true })).sort()
+
 /** Copies the original copy. Returns the path. */
 async function copyTo(name: string): Promise<string> {
   const copy = join(folder, name.replaceAll(' ', '-'))
@@ -313,11 +315,11 @@ test('a manifest that is lost is an error, and costs no file', async () => {
   await rm(statePath(copy))
   await sync(jobOf(copy), undefined)
   await rm(join(copy, 'manifest.json'))
-  const before = await readdir(copy, { recursive: true })
+  const before = await pathsIn(copy)
   const message = /manifest\.json is missing\. Restore it\. /
   await expect(sync(jobOf(copy), undefined)).rejects.toThrow(message)
   await expect(repair({ ...jobOf(copy), full: true })).rejects.toThrow(message)
-  expect(await readdir(copy, { recursive: true })).toEqual(before)
+  expect(await pathsIn(copy)).toEqual(before)
 })
 
 test('sync and repair leave the files of others, and another copy', async () => {
@@ -325,10 +327,10 @@ test('sync and repair leave the files of others, and another copy', async () => 
   await cp(original, join(copy, 'other'), { recursive: true, preserveTimestamps: true })
   await cp(pathOf(copy, 'visibility'), join(copy, 'sales', '2025.parquet'))
   await writeFile(join(copy, '_state', 'terraform.json'), '{}')
-  const before = await readdir(copy, { recursive: true })
+  const before = await pathsIn(copy)
   await cp(pathOf(copy, 'visibility'), join(copy, 'endpoint=visibility', 'extra.parquet'))
   await repair({ ...jobOf(copy), full: true })
-  expect(await readdir(copy, { recursive: true })).toEqual(before)
+  expect(await pathsIn(copy)).toEqual(before)
 })
 
 test('repair completes no copy of a part', async () => {

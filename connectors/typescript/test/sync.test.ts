@@ -214,7 +214,9 @@ test(
     onTestFinished(close)
     const copy = join(folder, 'stopped')
     expect(await exportApi({ ...its, url }, 'sync', '--out', copy)).toMatchObject({ code: 2 })
-    const loaded = (await readdir(copy, { recursive: true })).filter((path) => path.endsWith('.parquet'))
+    const loaded = (await readdir(copy, { recursive: true })).filter((path) =>
+      /brand=.*\.parquet$/.test(path),
+    )
     expect(loaded.length).toBeGreaterThan(0)
     expect(await exportApi(its, 'sync', '--out', copy, '--brand', other)).toMatchObject({ code: 0 })
     expect(await exportApi(its, 'sync', '--out', copy)).toMatchObject({ code: 0 })
