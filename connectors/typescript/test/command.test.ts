@@ -18,7 +18,9 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-const sync = (name: string, ...args: string[]) => exportApi(its, 'sync', '--out', join(folder, name), ...args)
+/** Each copy has a rate limit of its own. */
+const sync = (name: string, ...args: string[]) =>
+  exportApi(its, 'sync', '--out', join(folder, name), '--user-agent', name, ...args)
 
 test.each([
   [['sync'], /--out <folder>/],
