@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { check, primaryKey, text, timestamp, uuid } from 'drizzle-orm/pg-core'
+import { check, text, timestamp, uuid } from 'drizzle-orm/pg-core'
 import { daily } from '../metrics/schema.ts'
 
 /**
@@ -18,8 +18,6 @@ export const keyLog = daily.table(
     successor_id: uuid().unique(),
   },
   (table) => [
-    // A key is rotated once.
-    primaryKey({ columns: [table.key_id, table.event] }),
     check('key_log_event', sql`${table.event} in ('created', 'rotated', 'revoked')`),
     check('key_log_successor', sql`(${table.event} = 'rotated') = (${table.successor_id} is not null)`),
   ],
