@@ -4,7 +4,8 @@ import { daily } from '../metrics/schema.ts'
 
 /**
  * Who created, rotated and revoked keys. It is a table of the service, and has no foreign keys: the application's tables
- * may have other names, and an entry stays when its key, user or organization is deleted.
+ * may have other names, and an entry stays when its key, user or organization is deleted. A restore of those tables alone
+ * lets a key be rotated or revoked again, which adds another entry.
  */
 export const keyLog = daily.table(
   'key_log',
