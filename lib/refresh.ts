@@ -14,6 +14,9 @@ const RUN_MS = 50_000
 /** Seconds that data may lag behind before a run reports it. */
 const BEHIND_S = 120
 
+/** How many failed days a run logs. Logpush cuts off what an invocation logs beyond 16,384 characters. */
+const LOGGED_FAILURES = 50
+
 const lag = toQuery(sql`select ceil(extract(epoch from clock_timestamp() - ${AS_OF_ALL}))::text as seconds`)
 
 /** Builds the scheduled Worker that recomputes the days in the queue, with as many lanes as `REFRESH_LANES` says. */
@@ -25,6 +28,7 @@ export function refresher(): { scheduled: (event: unknown, bindings: object) => 
       const lane: RunStatement = (sql, params) => run(context, { sql, params: [...params] }, {}, TIMEOUT_MS)
       const begun = Date.now()
       let days = 0
+      let failures = 0
       try {
         const { untracked } = await refresh({
           lanes: Array(Number(env.REFRESH_LANES)).fill(lane),
@@ -33,13 +37,16 @@ export function refresher(): { scheduled: (event: unknown, bindings: object) => 
           onStep: (processed) => {
             days += processed
           },
-          onFailure: logFailure,
+          onFailure: (failure) => {
+            failures += 1
+            if (failures <= LOGGED_FAILURES) logFailure(failure)
+          },
         })
         if (untracked !== null)
           console.error(JSON.stringify({ event: 'partitions_untracked', tables: untracked }))
       } finally {
         if (days > 0) console.log(JSON.stringify({ event: 'refreshed', days }))
-        await logLag(context, Date.now() - begun >= TIMEOUT_MS)
+        await logLag(context, Date.now() - begun >= TIMEOUT_MS, Math.max(failures - LOGGED_FAILURES, 0))
       }
     },
   }
@@ -51,10 +58,11 @@ function logFailure({ metric, brand_id, date, code }: Failure): void {
 }
 
 /** Logs how far the data of any brand lags behind, when that is far. What is not in the queue yet counts. */
-async function logLag(context: QueryContext, isLong: boolean): Promise<void> {
+async function logLag(context: QueryContext, isLong: boolean, unlogged: number): Promise<void> {
   const row = await run(context, lag, {}).catch(() => null)
   const lag_s = Number(row?.seconds)
   // The changes may be too many for the time of a run. The command has no limit.
   const remedy = isLong ? 'npm run refresh' : undefined
-  if (lag_s > BEHIND_S) console.warn(JSON.stringify({ event: 'refresh_behind', lag_s, remedy }))
+  const line = { event: 'refresh_behind', lag_s, remedy, unlogged: unlogged || undefined }
+  if (lag_s > BEHIND_S) console.warn(JSON.stringify(line))
 }

@@ -1,3 +1,5 @@
-select count(*) as errors, min(time) as first, max(time) as last, any_value(code) as code, any_value(reason) as reason from lines
+select count(*) as errors, min(time) as first, max(time) as last,
+  any_value(source) as source, any_value(code) as code, any_value(reason) as reason
+from lines
 where event = 'database_error' and age < interval 3 minutes
-having max(time) - min(time) > interval 1 minute;
+having count(distinct date_trunc('minute', time)) >= 3;

@@ -47,7 +47,6 @@ CREATE TABLE "daily"."key_log" (
 	"organization_id" uuid NOT NULL,
 	"user_id" uuid NOT NULL,
 	"successor_id" uuid,
-	CONSTRAINT "key_log_key_id_event_pk" PRIMARY KEY("key_id","event"),
 	CONSTRAINT "key_log_successor_id_unique" UNIQUE("successor_id"),
 	CONSTRAINT "key_log_event" CHECK ("daily"."key_log"."event" in ('created', 'rotated', 'revoked')),
 	CONSTRAINT "key_log_successor" CHECK (("daily"."key_log"."event" = 'rotated') = ("daily"."key_log"."successor_id" is not null))

@@ -1,10 +1,11 @@
 import { sql } from 'drizzle-orm'
-import { check, primaryKey, text, timestamp, uuid } from 'drizzle-orm/pg-core'
+import { check, text, timestamp, uuid } from 'drizzle-orm/pg-core'
 import { daily } from '../metrics/schema.ts'
 
 /**
  * Who created, rotated and revoked keys. It is a table of the service, and has no foreign keys: the application's tables
- * may have other names, and an entry stays when its key, user or organization is deleted.
+ * may have other names, and an entry stays when its key, user or organization is deleted. A restore of those tables alone
+ * lets a key be rotated or revoked again, which adds another entry.
  */
 export const keyLog = daily.table(
   'key_log',
@@ -18,8 +19,6 @@ export const keyLog = daily.table(
     successor_id: uuid().unique(),
   },
   (table) => [
-    // A key is rotated once.
-    primaryKey({ columns: [table.key_id, table.event] }),
     check('key_log_event', sql`${table.event} in ('created', 'rotated', 'revoked')`),
     check('key_log_successor', sql`(${table.event} = 'rotated') = (${table.successor_id} is not null)`),
   ],

@@ -75,8 +75,8 @@ export async function rotateKey(
     const keys = await selectKeys(tx, actor, now)
     const old = findKey(keys, keyId)
     requireRotatable(old, keys, end)
-    const { label, brandIds, createdAt } = old
-    const expiresAt = old.expiresAt && new Date(now.getTime() + old.expiresAt.getTime() - createdAt.getTime())
+    const { label, brandIds } = old
+    const expiresAt = old.expiresAt && successorExpiry(old.expiresAt.getTime() - old.createdAt.getTime(), now)
     const { id, key } = await insertKey(tx, actor, { label, brandIds, expiresAt }, now)
     await tx.update(apiKeys).set({ expires_at: end }).where(eq(apiKeys.id, old.id))
     await logKey(tx, actor, { key_id: old.id, event: 'rotated', at: now, successor_id: id })
@@ -142,10 +142,25 @@ function findKey(keys: readonly ListedKey[], keyId: string): ListedKey {
   throw new KeyRequestError('The organization has no key with this id. List its keys to find the id.')
 }
 
+/** The last time that a Date and Postgres spell alike. */
+const LAST_MS = Date.UTC(10_000, 0) - 1
+
+function successorExpiry(lifetimeMs: number, now: Date): Date {
+  if (lifetimeMs > 0) return new Date(Math.min(now.getTime() + lifetimeMs, LAST_MS))
+  throw new KeyRequestError(
+    'The key has no lifetime: its creation is not a time before its expiry. Create a new one.',
+  )
+}
+
 /** Throws unless the key, one of an organization's `keys`, can be rotated with an overlap until `end`. */
 function requireRotatable(key: ListedKey, keys: readonly ListedKey[], end: Date): void {
   if (key.replacedBy !== null) {
-    throw new KeyRequestError(`The key was already rotated. Rotate its successor, ${key.replacedBy}.`)
+    const { id, state } = lastSuccessor(key, keys)
+    throw new KeyRequestError(
+      state === 'active'
+        ? `The key was already rotated. Rotate its successor, ${id}.`
+        : `The key was already rotated, and its successor, ${id}, is ${state}. Create a new one.`,
+    )
   }
   if (key.state !== 'active') throw new KeyRequestError(`The key is ${key.state}. Create a new one.`)
   if (key.expiresAt !== null && key.expiresAt < end) {
@@ -159,6 +174,11 @@ function requireRotatable(key: ListedKey, keys: readonly ListedKey[], end: Date)
       `The key that it replaces is still active. Revoke that one first: ${key.replaces}.`,
     )
   }
+}
+
+function lastSuccessor(key: ListedKey, keys: readonly ListedKey[]): ListedKey {
+  const next = keys.find(({ id }) => id === key.replacedBy)
+  return next === undefined ? key : lastSuccessor(next, keys)
 }
 
 async function requireRole(db: Database, { organizationId, userId }: Actor): Promise<void> {

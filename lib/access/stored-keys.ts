@@ -1,4 +1,4 @@
-import { and, desc, eq } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
 import { alias, type PgDatabase, type PgQueryResultHKT } from 'drizzle-orm/pg-core'
 import { keyLog } from '../../drizzle/refresh/key-log.ts'
 import { source } from '../../drizzle/source/schema.ts'
@@ -73,13 +73,20 @@ export async function logKey(tx: Database, { organizationId, userId }: Actor, ev
   await tx.insert(keyLog).values({ ...event, organization_id: organizationId, user_id: userId })
 }
 
-/** Returns the organization's export keys, newest first. */
+/** The columns of a key. An expiry at infinity, which no Date has, is none. */
+const keyColumns = {
+  ...getTableColumns(apiKeys),
+  expires_at: sql<Date | null>`nullif(${apiKeys.expires_at}, 'infinity')`.mapWith(apiKeys.expires_at),
+}
+
+/** Returns the organization's export keys, newest first. A rotation counts while the successor exists. */
 export async function selectKeys(db: Database, actor: Actor, now: Date): Promise<ListedKey[]> {
   const [rotation, replacement] = [alias(keyLog, 'rotation'), alias(keyLog, 'replacement')]
+  const existing = db.select({ id: apiKeys.id }).from(apiKeys)
   const rows = await db
-    .select({ key: apiKeys, replacedBy: rotation.successor_id, replaces: replacement.key_id })
+    .select({ key: keyColumns, replacedBy: rotation.successor_id, replaces: replacement.key_id })
     .from(apiKeys)
-    .leftJoin(rotation, and(eq(rotation.key_id, apiKeys.id), eq(rotation.event, 'rotated')))
+    .leftJoin(rotation, and(eq(rotation.key_id, apiKeys.id), inArray(rotation.successor_id, existing)))
     .leftJoin(replacement, eq(replacement.successor_id, apiKeys.id))
     .where(exportKeysOf(actor))
     .orderBy(desc(apiKeys.created_at), apiKeys.id)

@@ -325,6 +325,35 @@ describe('rotating a key', () => {
     expect((await call('/brands', { key })).status).toBe(200)
   })
 
+  test('again names the last successor, or says why there is no way out', async () => {
+    const { org, keyId } = await tenant(db)
+    const second = await rotate(org, keyId)
+    await revokeKey(keysDb, actor(org), keyId, NOW)
+    const third = await rotate(org, second.id)
+    for (const { id } of [{ id: keyId }, second])
+      await expectRejected(rotate(org, id), new RegExp(`Rotate its successor, ${third.id}`))
+    await revokeKey(keysDb, actor(org), third.id, NOW)
+    await expectRejected(rotate(org, keyId), new RegExp(`successor, ${third.id}, is revoked. Create a new`))
+  })
+
+  test.each([
+    ['was created at its expiry', { expires_at: later(2 * HOUR_MS), created_at: later(2 * HOUR_MS) }],
+    ['was created before all time', { expires_at: later(2 * HOUR_MS), created_at: '-infinity' }],
+  ])('rejects a key that expires and %s', async (_, values) => {
+    const org = await organization(db)
+    const { id } = await exportKey(db, org, values)
+    await expectRejected(rotate(org, id), /lifetime/)
+  })
+
+  test.each([
+    ['infinity', null],
+    ['9999-12-31T23:59:59Z', new Date('9999-12-31T23:59:59.999Z')],
+  ])('a key that expires at %s has a successor like it', async (expires_at, expiresAt) => {
+    const org = await organization(db)
+    const { id } = await exportKey(db, org, { expires_at, created_at: PAST })
+    expect(await rotate(org, id, HOUR_MS, later(HOUR_MS))).toMatchObject({ expiresAt })
+  })
+
   test('rejects a successor while the key that it replaces is active', async () => {
     const { org, keyId } = await tenant(db)
     const { id } = await rotate(org, keyId)
@@ -332,6 +361,22 @@ describe('rotating a key', () => {
     await revokeKey(keysDb, actor(org), keyId, NOW)
     expect(await rotate(org, id)).toMatchObject({ replaces: id })
   })
+})
+
+test('keys can be rotated and revoked again after a restore of the tables of the application alone', async () => {
+  const org = await organization(db)
+  const [rotated, revoked] = [await create(org), await create(org)]
+  const lost = await rotate(org, rotated.id)
+  await revokeKey(keysDb, actor(org), revoked.id, NOW)
+  await db.query('delete from api_keys where id = $1', [lost.id])
+  await db.query('update api_keys set expires_at = null, revoked_at = null where organization_id = $1', [
+    org.id,
+  ])
+  expect(await rotate(org, rotated.id)).toMatchObject({ replaces: rotated.id })
+  expect(await revokeKey(keysDb, actor(org), revoked.id, NOW)).toMatchObject({ state: 'revoked' })
+  expect(await listKeys(keysDb, actor(org), NOW)).toHaveLength(3)
+  const events = (await readKeyLog(keysDb, actor(org))).map(({ event }) => event)
+  expect(events.sort()).toEqual(['created', 'created', 'revoked', 'revoked', 'rotated', 'rotated'])
 })
 
 test('the log has who created, rotated and revoked keys, and when, also after the keys are deleted', async () => {

@@ -120,6 +120,24 @@ test('a run logs a day that cannot be computed, without its data, and how far da
   await service.runCron('refresh')
 })
 
+test('a run logs 50 failed days, and how many more there are', async () => {
+  let failing = 53
+  intercept = async (asked, request, genuine) => {
+    const { query } = await request.clone().json()
+    if (failing === 0 || !isRefresh(query)) return watch(asked, request, genuine)
+    const failure = JSON.stringify({ metric: 'visibility', date: '2026-10-04', code: `F${failing--}` })
+    const { fields } = await (await genuine()).json()
+    return Response.json({ fields, rows: [[null, '0', 'false', failure]], rowCount: 1, command: 'SELECT' })
+  }
+  await db.query(`update daily.progress set as_of = now() - interval '1 hour'`)
+  const id = await sevenDays()
+  await db.query(`alter table daily.visibility add constraint failing check (brand_id <> '${id}') not valid`)
+  await service.runCron('refresh')
+  await expect.poll(() => log.at(-1)).toContain('"unlogged":3')
+  expect(log.filter((line) => line.includes('day_failed'))).toHaveLength(50)
+  await db.query('alter table daily.visibility drop constraint failing')
+})
+
 test('a run fails and logs the cause when the database fails', async () => {
   let asked = 0
   intercept = async () => {

@@ -43,7 +43,7 @@ const service = await startOwnService({
 afterAll(() => service.close())
 
 const START = Date.parse('2026-11-23T23:00:00Z')
-let records: object[] = []
+let records: { EventTimestampMs: number; Logs: object[]; [field: string]: unknown }[] = []
 
 beforeEach(() => {
   intercept = () => undefined
@@ -71,13 +71,14 @@ async function record(minute: number, event: string, work: () => Promise<unknown
 
 const runRefresh = () => service.runCron('refresh')
 
-/** Writes the records to a file, and returns the rows that each query returns over it. */
+/** Writes the records to a folder for each day, and returns the rows that each query returns over it. */
 async function query(...queries: readonly string[]): Promise<Row[][]> {
-  await mkdir(join(folder, 'logs/20261123'), { recursive: true })
-  await writeFile(
-    join(folder, 'logs/20261123/1.log.gz'),
-    gzipSync(records.map((each) => JSON.stringify(each)).join('\n')),
-  )
+  await rm(join(folder, 'logs'), { recursive: true, force: true })
+  for (const [index, each] of records.entries()) {
+    const date = new Date(each.EventTimestampMs).toISOString().slice(0, 10).replaceAll('-', '')
+    await mkdir(join(folder, 'logs', date), { recursive: true })
+    await writeFile(join(folder, `logs/${date}/${index}.log.gz`), gzipSync(JSON.stringify(each)))
+  }
   return queries.map((each) => {
     const input = `set timezone = 'UTC'; ${views} ${each}`
     const stdout = execFileSync('duckdb', ['-bail', '-json'], { cwd: folder, input, encoding: 'utf8' })
@@ -130,15 +131,15 @@ const FAULTS: Readonly<Record<string, () => AsyncGenerator<void>>> = {
   },
   async *'database-error'() {
     intercept = away('neon')
-    for (const minute of [0, 0.5]) await record(minute, 'database_error', request)
+    for (const minute of [0, 1.5]) await record(minute, 'database_error', request)
     yield
-    await record(1.5, 'database_error', request)
+    await record(2, 'database_error', request)
   },
   async *'rate-limit-unavailable'() {
     intercept = away('upstash')
-    for (const minute of [0, 0.5]) await record(minute, 'rate_budget_unavailable', request)
+    for (const minute of [0, 1.5]) await record(minute, 'rate_budget_unavailable', request)
     yield
-    await record(1.5, 'rate_budget_unavailable', request)
+    await record(2, 'rate_budget_unavailable', request)
   },
   async *'prepared-statement-missing'() {
     yield
@@ -162,9 +163,9 @@ const FAULTS: Readonly<Record<string, () => AsyncGenerator<void>>> = {
   },
   async *'refresh-behind'() {
     await failDay()
-    for (const minute of [0, 1, 2, 3, 4]) await record(minute, 'refresh_behind', runRefresh)
+    for (const minute of [0, 1, 2, 8]) await record(minute, 'refresh_behind', runRefresh)
     yield
-    await record(5, 'refresh_behind', runRefresh)
+    await record(9, 'refresh_behind', runRefresh)
     await repairDay()
   },
   async *'day-failed-again'() {
@@ -172,8 +173,10 @@ const FAULTS: Readonly<Record<string, () => AsyncGenerator<void>>> = {
     await record(0, 'day_failed', runRefresh)
     yield
     await db.query('update daily.refresh_queue set retry_at = null')
-    await record(60, 'day_failed', runRefresh)
+    await record(61, 'day_failed', runRefresh)
     await repairDay()
+    // The next attempt comes an hour later.
+    await record(121, 'request', request)
   },
   async *'partitions-untracked'() {
     yield
@@ -208,6 +211,21 @@ describe.runIf(hasAll('duckdb'))('the queries of docs/operations.md', () => {
     expect(await firing()).toEqual([])
   })
 
+  test('the views have the last two days, and the members of an error', async () => {
+    intercept = away('neon')
+    const traceparent = `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`
+    for (const hours of [-48, -24, 0])
+      await record(hours * 60, 'request', () => request({ headers: { traceparent } }))
+    const [errors] = await query(
+      `select time::date as day, neon_status, source from lines where event = 'database_error' order by day`,
+    )
+    expect(errors).toEqual(
+      ['2026-11-22', '2026-11-23'].map((date) => ({ day: date, neon_status: 502, source: null })),
+    )
+    const [requests] = await query(`select distinct traceparent from lines where event = 'request'`)
+    expect(requests).toEqual([{ traceparent }])
+  })
+
   test('usage has the requests, rows, 429s and last use of each key and day', async () => {
     const [mine, other] = [await tenant(db), await tenant(db)]
     await fillDaily(db, { name: 'visibility', brandId: mine.brandId, rows: 7, first: '2026-11-20', days: 1 })
@@ -215,7 +233,8 @@ describe.runIf(hasAll('duckdb'))('the queries of docs/operations.md', () => {
     for (const minute of [0, 10]) await record(minute, 'request', read)
     await record(20, 'request', () => call('/brands', { service: service.url, key: other.key }))
     const file = `${service.url}/api/export/v1/visibility?${new URLSearchParams({ ...day, brandId: mine.brandId, format: 'csv' })}`
-    await record(59, 'file', async () => (await fetch(file, { headers: { 'X-API-Key': mine.key } })).text())
+    const download = async () => (await fetch(file, { headers: { 'X-API-Key': mine.key } })).text()
+    await record(59, 'file', download)
     // From here on, it is the next day.
     const statuses: number[] = []
     await record(
@@ -231,6 +250,9 @@ describe.runIf(hasAll('duckdb'))('the queries of docs/operations.md', () => {
     const unknown = `svc_live_${'0'.repeat(64)}`
     await record(61, 'request', () => request({ key: unknown }))
     await record(62, 'request', () => request({ key: 'malformed' }))
+    // A file that ends on the day after its request.
+    await record(1500, 'file', download)
+    records.at(-1)?.Logs.shift()
 
     const served = statuses.filter((status) => status === 200).length
     expect(served).toBeLessThan(130)
@@ -271,6 +293,15 @@ describe.runIf(hasAll('duckdb'))('the queries of docs/operations.md', () => {
           requests: 1,
           rows: 0,
           last_use: '2026-11-24 00:01:00+00',
+        },
+        {
+          day: '2026-11-25',
+          key: mine.keyId,
+          organization_id: mine.org.id,
+          requests: 0,
+          rows: 7,
+          '429s': 0,
+          last_use: '2026-11-25 00:00:00+00',
         },
       ]),
     )

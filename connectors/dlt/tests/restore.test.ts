@@ -1,10 +1,14 @@
 import { execFile } from 'node:child_process'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { drizzle } from 'drizzle-orm/node-postgres'
 import pg from 'pg'
 import { afterAll, expect, test } from 'vitest'
+import { createKey, listKeys, readKeyLog, revokeKey, rotateKey } from '../../../lib/access/keys.ts'
+import { call } from '../../../test/fixtures/call.ts'
+import { readCodeBlocks } from '../../../test/fixtures/code-blocks.ts'
 import { runCommand } from '../../../test/fixtures/command.ts'
 import { withClient } from '../../../test/fixtures/database.ts'
 import { startOwnService } from '../../../test/fixtures/own-service.ts'
@@ -29,7 +33,13 @@ afterAll(async () => {
 })
 
 const program = (name: string, ...args: string[]) =>
-  run(name, args, { env: { ...process.env, ...server.env } })
+  run(name, args, { env: { ...process.env, ...server.env }, cwd: folder })
+
+/** Runs a code block of the page with psql. */
+async function psql(block: string | undefined): Promise<void> {
+  await writeFile(join(folder, 'block.sql'), block ?? '')
+  await program('psql', '--set=ON_ERROR_STOP=1', '--dbname=service', '--file=block.sql')
+}
 
 /** Runs work with connections that end with it, since a restore breaks open ones. */
 async function inDatabase<Result>(work: (db: pg.Pool) => Promise<Result>): Promise<Result> {
@@ -42,7 +52,7 @@ const settingsOf = (db: pg.Pool) =>
   db.query(`select setrole::regrole::text as role, setconfig from pg_db_role_setting
     where setdatabase = (select oid from pg_database where datname = current_database()) order by role`)
 
-test('after the restore of docs/operations.md, the copies of export-api sync and of dlt are exact again', async () => {
+test('after the restore of docs/operations.md, the keys are as before, and the copies of export-api sync and of dlt are exact again', async () => {
   await program('createdb', 'service')
   await withClient(url, prepare)
   const service = await startOwnService({ databaseUrl: url })
@@ -80,6 +90,18 @@ test('after the restore of docs/operations.md, the copies of export-api sync and
       }
     })
 
+  const now = new Date()
+  const actor = { organizationId: its.org.id, userId: its.org.owner }
+  const newKey = (db: pg.Pool, label: string) =>
+    createKey(drizzle({ client: db }), actor, { label, brandIds: [its.brandId], expiresAt: null }, now)
+  const keysAndLog = () =>
+    inDatabase(async (client) => {
+      const db = drizzle({ client })
+      return { keys: await listKeys(db, actor, now), log: await readKeyLog(db, actor) }
+    })
+  const leaked = await inDatabase((db) => newKey(db, 'leaked'))
+  const [saveKeys, returnKeys] = (await readCodeBlocks('operations.md'))('Restore', 'sql')
+
   await program('pg_dump', '--create', '--format=custom', '--file', join(folder, 'dump'), 'service')
   const settings = await inDatabase(async (db) => (await settingsOf(db)).rows)
   expect(settings).toHaveLength(4)
@@ -95,11 +117,23 @@ test('after the restore of docs/operations.md, the copies of export-api sync and
     ])
     await refresh(db)
   })
+  const made = await inDatabase(async (client) => {
+    const db = drizzle({ client })
+    await revokeKey(db, actor, leaked.id, now)
+    const kept = (await listKeys(db, actor, now)).find(({ state }) => state === 'active')
+    await rotateKey(db, actor, { keyId: kept?.id ?? '', overlapMs: 86_400_000 }, now)
+    return newKey(client, 'new')
+  })
+  const before = await keysAndLog()
   await sync()
   await expectBothExact()
 
+  await psql(saveKeys)
   await program('psql', '--command', 'drop database service with (force)')
   await program('pg_restore', '--create', '--dbname=postgres', join(folder, 'dump'))
+  await psql(returnKeys)
+  expect(await keysAndLog()).toEqual(before)
+  expect((await call('/brands', { service: service.url, key: made.key })).status).toBe(200)
   // The application loads the lost hour again, and not as it was.
   await inDatabase(async (db) => {
     expect((await settingsOf(db)).rows).toEqual(settings)
