@@ -3,15 +3,9 @@ import { Command, InvalidArgumentError } from 'commander'
 import { drizzle } from 'drizzle-orm/node-postgres'
 import * as z from 'zod/mini'
 import { UsageError, withDatabase } from '../drizzle/db/connect.ts'
-import {
-  createKey,
-  KeyRequestError,
-  type LoggedEvent,
-  listKeys,
-  readKeyLog,
-  revokeKey,
-  rotateKey,
-} from '../lib/access/keys.ts'
+import { KeyRequestError } from '../lib/access/change-keys.ts'
+import { createKey, type LoggedEvent, listKeys, readKeyLog, revokeKey } from '../lib/access/keys.ts'
+import { rotateKey } from '../lib/access/rotate-key.ts'
 import type { Actor, Database, ListedKey, MadeKey } from '../lib/access/stored-keys.ts'
 import { describeFound, findKeys } from './key-check.ts'
 import { uuid } from './options.ts'

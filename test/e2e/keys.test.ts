@@ -2,14 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { drizzle } from 'drizzle-orm/node-postgres'
 import pg from 'pg'
 import { describe, expect, inject, test } from 'vitest'
-import {
-  createKey,
-  KeyRequestError,
-  listKeys,
-  readKeyLog,
-  revokeKey,
-  rotateKey,
-} from '../../lib/access/keys.ts'
+import { KeyRequestError } from '../../lib/access/change-keys.ts'
+import { createKey, listKeys, readKeyLog, revokeKey } from '../../lib/access/keys.ts'
+import { rotateKey } from '../../lib/access/rotate-key.ts'
 import type { KeyRequest } from '../../lib/access/stored-keys.ts'
 import { call } from '../fixtures/call.ts'
 import { brand, database, exportKey, insert, type Organization, organization } from '../fixtures/rows.ts'
