@@ -51,7 +51,8 @@ export function writeCsv({ columns, rows }: RowSet): string {
 
 const NEEDS_QUOTES = /[",\r\n]/
 
-function csvCell(cell: Cell): string {
+/** Writes a cell of CSV. */
+export function csvCell(cell: Cell): string {
   if (cell === null) return ''
   return cell === '' || NEEDS_QUOTES.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
 }

@@ -1,3 +1,4 @@
+import { csvCell } from '../../lib/write-rows.ts'
 import { digestOf } from '../../reference/digest.ts'
 import type { Column, ColumnType, Stream } from '../../reference/streams.ts'
 import type { Generated } from './generated.ts'
@@ -28,7 +29,7 @@ export function dbtSeeds(streams: readonly Stream[]): Generated[] {
   return streams.map((stream) => ({
     path: `dbt/integration_tests/seeds/${stream.name}.csv`,
     text: [stream.columns.map(({ name }) => name), ...rowsOf(stream).map(Object.values)]
-      .map((cells) => `${cells.map(csvCell).join(',')}\n`)
+      .map((cells) => `${cells.map((cell) => csvCell(cell === null ? null : String(cell))).join(',')}\n`)
       .join(''),
   }))
 }
@@ -55,9 +56,4 @@ function changeOf(columns: readonly Column[], { endpoint, columns: own, totals }
       own.filter(({ name }) => name !== 'brand_id'),
     ),
   }
-}
-
-const csvCell = (cell: unknown): string => {
-  const text = cell === null ? '' : String(cell)
-  return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

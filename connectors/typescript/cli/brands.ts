@@ -1,11 +1,12 @@
 import { ByteWriter } from 'hyparquet-writer'
 import type { Brand } from '../src/index.ts'
 import { UsageError } from './errors.ts'
+import { sha256, sha256OfFile } from './hash.ts'
 import type { Base } from './manifest.ts'
 import { type Row, writeParquet } from './parquet.ts'
 import { brandsPath } from './paths.ts'
 import { findFile } from './state.ts'
-import { bufferOf, type FileState, sha256 } from './store.ts'
+import type { FileState } from './store.ts'
 import { BRANDS } from './streams.ts'
 
 /** Returns the brands with these ids, all without ids. Throws `UsageError` for an id that the key does not read. */
@@ -24,7 +25,7 @@ export function selectBrands(
 export async function writeBrands(base: Base, brands: readonly Brand[]): Promise<FileState> {
   const bytes = await encode(brands)
   const known = base.manifest.brands
-  if (known !== null && known.sha256 === (await sha256(bufferOf(bytes)))) {
+  if (known !== null && known.sha256 === sha256(bytes)) {
     const found = await findFile(base, known)
     if (found !== undefined) return { ...known, ...found }
   }
@@ -44,7 +45,7 @@ export async function hasBrands(
 ): Promise<boolean> {
   const { path } = manifest.brands ?? {}
   if (path === undefined || !listed.has(path)) return false
-  return (await sha256(await store.open(path))) === (await sha256(bufferOf(await encode(brands))))
+  return (await sha256OfFile(await store.open(path))) === sha256(await encode(brands))
 }
 
 async function encode(brands: readonly Brand[]): Promise<Uint8Array> {

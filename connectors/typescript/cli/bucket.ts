@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
 import { parseXml, XmlElement } from '@rgrove/parse-xml'
 import { AwsClient } from 'aws4fetch'
 import retry, { AbortError } from 'p-retry'
 import { StoreError, UsageError } from './errors.ts'
+import { sha256 } from './hash.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -69,7 +69,7 @@ export function createSender(bucketName: string, environment: Environment, onRet
       const response = await client.fetch(`${bucket}/${path}${search}`, {
         method,
         ...(body !== undefined && { body }),
-        headers: { ...headers, 'X-Amz-Content-Sha256': hashOf(body ?? '') },
+        headers: { ...headers, 'X-Amz-Content-Sha256': sha256(body ?? '') },
         signal: AbortSignal.timeout(TIMEOUT_MS),
       })
       const { status } = response
@@ -113,7 +113,3 @@ export const childrenOf = (element: XmlElement | null, name: string): XmlElement
 /** Returns the text of the first element in another that has a name; empty when there is none. */
 export const textOf = (element: XmlElement | null, name: string): string =>
   childrenOf(element, name)[0]?.text ?? ''
-
-/** Returns a SHA-256 in hexadecimal digits. */
-export const hashOf = (content: string | Uint8Array): string =>
-  createHash('sha256').update(content).digest('hex')

@@ -5,9 +5,10 @@ import { asyncBufferFromFile } from 'hyparquet'
 import { fileWriter } from 'hyparquet-writer'
 import { CommandError } from './errors.ts'
 import { removeUnfinished, replaceFile } from './folder.ts'
+import { sha256OfFile } from './hash.ts'
 import { removeOldLocks, withLock } from './lock.ts'
 import { isListed } from './paths.ts'
-import { type Store, type Stored, sha256 } from './store.ts'
+import type { Store, Stored } from './store.ts'
 
 /** A copy in a folder. */
 export function folderStore(folder: string): Store {
@@ -37,7 +38,7 @@ export function folderStore(folder: string): Store {
       })
       if (rows === 0) return undefined
       const stored = describe(await stat(at(path)))
-      return { path, ...stored, sha256: await sha256(await asyncBufferFromFile(at(path))) }
+      return { path, ...stored, sha256: await sha256OfFile(await asyncBufferFromFile(at(path))) }
     },
     async readText(path) {
       if (!existsSync(at(path))) return undefined

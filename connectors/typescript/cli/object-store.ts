@@ -5,11 +5,11 @@ import {
   childrenOf,
   createSender,
   type Environment,
-  hashOf,
   type OnRetry,
   textOf,
 } from './bucket.ts'
 import { CommandError, StoreError, UsageError } from './errors.ts'
+import { sha256 } from './hash.ts'
 import { isListed } from './paths.ts'
 import { bufferOf, type Store, type Stored } from './store.ts'
 
@@ -58,7 +58,7 @@ export function objectStore(location: string, environment: Environment, onRetry:
       if ((await write(writer)) === 0) return undefined
       const bytes = new Uint8Array(writer.getBytes())
       const { etag } = await put(path, bytes)
-      return { path, size: bytes.byteLength, version: etag, sha256: hashOf(bytes) }
+      return { path, size: bytes.byteLength, version: etag, sha256: sha256(bytes) }
     },
     async readText(path) {
       const { status, bytes, etag } = await send('GET', keyOf(path), { expected: [404] })

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { type AsyncBuffer, parquetMetadataAsync, parquetReadObjects, type SchemaElement } from 'hyparquet'
 import { ParquetWriter, type Writer } from 'hyparquet-writer'
 import { DAY_MS } from './days.ts'
+import { sha256 } from './hash.ts'
 import type { Column, ColumnType } from './streams.ts'
 
 /** Bounds of a row group, which is in memory as a whole. */
@@ -94,10 +94,7 @@ const schemaOf = (columns: readonly Column[]): SchemaElement[] => [
 
 /** Names the columns of files and their types: another name means that a file has others. */
 export const schemaName = (columns: readonly Column[]): string =>
-  createHash('sha256')
-    .update(JSON.stringify(columns.map(({ name, type }) => [name, type])))
-    .digest('hex')
-    .slice(0, 16)
+  sha256(JSON.stringify(columns.map(({ name, type }) => [name, type]))).slice(0, 16)
 
 /** Whether a file has these columns, with the types in which they are written. Throws when it is no Parquet file. */
 export async function hasColumns(file: AsyncBuffer, columns: readonly Column[]): Promise<boolean> {

@@ -6,8 +6,8 @@ import { sync } from './sync.ts'
 import { type BrandFile, type Verification, verify } from './verify.ts'
 
 /**
- * Fetches what differs from the service again, and deletes Parquet files among its own that sync did not write. Days that the plan does not
- * reach stay as they are. Throws as `sync` does.
+ * Fetches what differs from the service again, and deletes Parquet files in the folders of the endpoints that sync did
+ * not write. Days that the plan does not reach stay as they are. Throws as `sync` does.
  */
 export async function repair(verification: Verification): Promise<void> {
   const { api, store, progress } = verification

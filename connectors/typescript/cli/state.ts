@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ChangedDay } from '../src/index.ts'
 import { CommandError } from './errors.ts'
+import { sha256OfFile } from './hash.ts'
 import { type Base, latestState } from './manifest.ts'
-import { type FileState, type Store, type Stored, sha256 } from './store.ts'
+import type { FileState, Store, Stored } from './store.ts'
 
 /** A month's file, and what it contains: days from `from` on, with all changes through `through`. */
 export type MonthState = FileState & {
@@ -76,7 +77,7 @@ async function deriveState(base: Base, brandId: string): Promise<BrandState> {
     const [, endpoint, brand, month] = /^endpoint=(.*)\/brand=(.*)\/(\d{4}-\d\d)-/.exec(path) ?? []
     const stored = listed.get(path)
     if (brand !== brandId || stored === undefined || stored.size < 0) continue
-    const known = { path, ...stored, sha256: await sha256(await store.open(path)) }
+    const known = { path, ...stored, sha256: await sha256OfFile(await store.open(path)) }
     files[`${endpoint}/${month}`] = { ...known, ...NOTHING_KNOWN, schema: '' }
   }
   return { token: null, fromDate: '', files, unproven: {}, scope: {} }
@@ -134,7 +135,7 @@ export async function findFile({ store, listed }: Base, known: FileState): Promi
   const stored = listed.get(known.path)
   if (stored?.size !== known.size) return undefined
   if (stored.version === known.version) return stored
-  return (await sha256(await store.open(known.path))) === known.sha256 ? stored : undefined
+  return (await sha256OfFile(await store.open(known.path))) === known.sha256 ? stored : undefined
 }
 
 /** Stores where the copy of a brand stands. Returns the path. */

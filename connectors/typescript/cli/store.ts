@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { AsyncBuffer } from 'hyparquet'
 import type { Writer } from 'hyparquet-writer'
 
@@ -44,13 +43,3 @@ export const bufferOf = (bytes: Uint8Array): AsyncBuffer => ({
   byteLength: bytes.byteLength,
   slice: (start, end) => bytes.slice(start, end).buffer,
 })
-
-const CHUNK = 4_000_000
-
-/** Returns the SHA-256 of a file, in hexadecimal digits. */
-export async function sha256(file: AsyncBuffer): Promise<string> {
-  const hash = createHash('sha256')
-  for (let start = 0; start < file.byteLength; start += CHUNK)
-    hash.update(new Uint8Array(await file.slice(start, Math.min(start + CHUNK, file.byteLength))))
-  return hash.digest('hex')
-}

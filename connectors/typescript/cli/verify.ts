@@ -4,12 +4,13 @@ import { hasBrands } from './brands.ts'
 import { type Changes, dayKey, isNeeded, listAlone } from './changes.ts'
 import { addRow, describeDifferences, type SumsByDay } from './day-sums.ts'
 import { DAY_MS, monthOf } from './days.ts'
+import { sha256OfFile } from './hash.ts'
 import { type Base, filesByEndpoint, MANIFEST, readBase } from './manifest.ts'
 import { hasColumns, readParquet } from './parquet.ts'
 import { isOwn } from './paths.ts'
 import type { Progress } from './progress.ts'
 import { type BrandCopy, type MonthState, readCopy, readState, requireBrands } from './state.ts'
-import { type Store, sha256 } from './store.ts'
+import type { Store } from './store.ts'
 import { METRICS } from './streams.ts'
 
 /** What differs from the service, or from what sync wrote. */
@@ -43,7 +44,7 @@ export async function* verify(verification: Verification): AsyncGenerator<Differ
   const { manifest, listed } = base
   const brandIds = requireBrands(base)
   const brands = await api.brands()
-  const brandsPath = manifest.brands?.path ?? `endpoint=brands`
+  const brandsPath = manifest.brands?.path ?? 'endpoint=brands'
   if (!(await hasBrands(base, brands))) yield { path: brandsPath, message: 'The brands differ.' }
   for (const { id, name } of brands) {
     if (brandIds.includes(id)) continue
@@ -179,7 +180,7 @@ async function readFile(
   if (size === undefined) return { rows: 0, isIntact: false, problem: 'The file is missing.' }
   if (size < 0) return { rows: 0, isIntact: false, problem: 'It is no file.' }
   const file = await store.open(content.path)
-  const isIntact = (await sha256(file)) === content.sha256
+  const isIntact = (await sha256OfFile(file)) === content.sha256
   if (isIntact && !full) return { rows: 0, isIntact }
   const [endpoint, month] = name.split('/')
   const stream = METRICS.find((metric) => metric.endpoint === endpoint)

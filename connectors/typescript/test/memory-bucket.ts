@@ -1,6 +1,7 @@
 import { ByteWriter } from 'hyparquet-writer'
 import { CommandError } from '../cli/errors.ts'
-import { bufferOf, type Store, type Stored, sha256 } from '../cli/store.ts'
+import { sha256 } from '../cli/hash.ts'
+import { bufferOf, type Store, type Stored } from '../cli/store.ts'
 
 /** Carries out a request, and returns its response. */
 export type Exchange = <Response>(carryOut: () => Response) => Promise<Response>
@@ -44,12 +45,11 @@ export function memoryBucket() {
       const writer = new ByteWriter()
       if ((await write(writer)) === 0) return undefined
       const bytes = new Uint8Array(writer.getBytes())
-      const hash = await sha256(bufferOf(bytes))
       const version = await exchange(() => {
         if (objects.has(path)) throw new TypeError(`${path} was used before.`)
         return put(path, bytes)
       })
-      return { path, size: bytes.byteLength, version, sha256: hash }
+      return { path, size: bytes.byteLength, version, sha256: sha256(bytes) }
     },
     readText: (path) => exchange(() => readText(path)),
     writeText: (path, text) => exchange(() => void put(path, Buffer.from(text))),
