@@ -14,6 +14,7 @@ const File = z.looseObject({
       route: z.optional(z.string()),
       triggers: z.optional(z.looseObject({ crons: z.array(z.string()) })),
       secrets: z.optional(z.looseObject({ required: z.array(z.string()) })),
+      r2_buckets: z.optional(z.array(z.looseObject({ binding: z.string(), bucket_name: z.string() }))),
     }),
   ),
 })
@@ -29,6 +30,8 @@ export interface WorkerConfig {
   crons: string[]
   /** False when wrangler.toml says `secrets.required = []`. */
   hasSecrets: boolean
+  /** Names of the bindings of buckets. */
+  buckets: string[]
 }
 
 /** Reads wrangler.toml. */
@@ -41,11 +44,12 @@ export const readWorkers = async (): Promise<WorkerConfig[]> => workersOf(await 
 
 /** The Workers in the order of wrangler.toml. */
 export function workersOf({ env }: WranglerFile): WorkerConfig[] {
-  return Object.entries(env).map(([name, { main, route, triggers, secrets }]) => ({
+  return Object.entries(env).map(([name, { main, route, triggers, secrets, r2_buckets }]) => ({
     name,
     main,
     route,
     crons: triggers?.crons ?? [],
     hasSecrets: secrets?.required.length !== 0,
+    buckets: (r2_buckets ?? []).map(({ binding }) => binding),
   }))
 }

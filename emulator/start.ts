@@ -27,6 +27,8 @@ export interface EmulatorOptions {
   inspectorPort?: number | undefined
   /** Bindings of every Worker; they override the emulator's own. */
   vars?: Record<string, string> | undefined
+  /** The folder of the share's bucket. Without it the bucket is in memory. */
+  r2Folder?: string | undefined
   /** Whether cron triggers fire. Default: true. */
   crons?: boolean | undefined
   /** Whether dist/ is built first. Default: true. */
@@ -103,6 +105,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
         inspectorPort: options.inspectorPort,
         bindings,
         scheduledBindings: { DATABASE_URL: refresher },
+        r2Folder: options.r2Folder,
         outbound: egress.service,
         onLog: (line) => serving && options.onLog?.(line),
       }),

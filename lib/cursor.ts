@@ -1,5 +1,6 @@
 import { decodeBase64Url, encodeBase64Url } from 'hono/utils/encode'
 import type { Plan } from './access/plans.ts'
+import { equalBytes, hmac, MAC_BYTES, type Secrets } from './hmac.ts'
 import type { PinnedWindow, RequestedWindow } from './window.ts'
 
 /** What a cursor looks like, as a regular expression without anchors (docs/specification.md, Cursors). */
@@ -19,10 +20,6 @@ export type CursorPosition = PinnedWindow & { readonly after: readonly string[] 
 /** What {@link signCursor} signs. */
 type Payload = [plan: Plan, first: string, last: string, end: string, ...after: string[]]
 
-/** The secret that signs cursors, and previous ones whose cursors are still accepted. */
-export type CursorSecrets = readonly [current: string, ...previous: string[]]
-
-const MAC_BYTES = 16
 // Some loaders evaluate a value that looks like a number, or follow one that looks like a path. A letter prevents both.
 const PREFIX = 'c'
 
@@ -30,7 +27,7 @@ const PREFIX = 'c'
 export async function signCursor(
   { window, plan, after }: CursorPosition,
   binding: CursorBinding,
-  [secret]: CursorSecrets,
+  [secret]: Secrets,
 ): Promise<string> {
   const fields: Payload = [plan, window.first, window.last, window.end, ...after]
   const payload = new TextEncoder().encode(JSON.stringify(fields))
@@ -45,13 +42,13 @@ export async function signCursor(
 export async function verifyCursor(
   cursor: string,
   binding: CursorBinding,
-  secrets: CursorSecrets,
+  secrets: Secrets,
 ): Promise<CursorPosition | null> {
   const bytes = decode(cursor)
   if (bytes === null || bytes.length <= MAC_BYTES) return null
   const payload = bytes.subarray(MAC_BYTES)
   for (const secret of secrets) {
-    if (equal(bytes.subarray(0, MAC_BYTES), await sign(payload, binding, secret))) return read(payload)
+    if (equalBytes(bytes.subarray(0, MAC_BYTES), await sign(payload, binding, secret))) return read(payload)
   }
   return null
 }
@@ -62,31 +59,7 @@ async function sign(payload: Uint8Array, binding: CursorBinding, secret: string)
   const message = new Uint8Array(bound.length + payload.length)
   message.set(bound)
   message.set(payload, bound.length)
-  return new Uint8Array(await crypto.subtle.sign('HMAC', await signingKey(secret), message)).subarray(
-    0,
-    MAC_BYTES,
-  )
-}
-
-const signingKeys = new Map<string, CryptoKey>()
-
-/** Imports a secret's key once per isolate. Stores the key and not its promise: a request must not wait for another's. */
-async function signingKey(secret: string): Promise<CryptoKey> {
-  const found = signingKeys.get(secret)
-  if (found !== undefined) return found
-  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
-  const key = await crypto.subtle.importKey('raw', new TextEncoder().encode(secret), algorithm, false, [
-    'sign',
-  ])
-  signingKeys.set(secret, key)
-  return key
-}
-
-/** Compares two codes in constant time. */
-function equal(left: Uint8Array, right: Uint8Array): boolean {
-  let difference = left.length ^ right.length
-  for (const [index, byte] of left.entries()) difference |= byte ^ (right[index] ?? 0)
-  return difference === 0
+  return hmac(message, secret)
 }
 
 function read(payload: Uint8Array): CursorPosition {

@@ -31,7 +31,8 @@ export function endpoint({ path, rateLimit: options, handler }: Endpoint): App {
   return app
 }
 
-const prepareContext: Middleware = (context, next) => {
+/** Parses the bindings and takes the time. */
+export const prepareContext: Middleware = (context, next) => {
   const clock = () => new Date()
   context.set('clock', clock)
   context.set('now', clock())
@@ -40,6 +41,6 @@ const prepareContext: Middleware = (context, next) => {
 }
 
 /** Throws what was thrown as an `Error`: Hono passes nothing else to its error handler. */
-function throwError(thrown: unknown): never {
+export function throwError(thrown: unknown): never {
   throw thrown instanceof Error ? thrown : new TypeError(`Not an Error: ${typeof thrown}`)
 }

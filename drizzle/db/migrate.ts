@@ -24,6 +24,7 @@ const AFTER = [
   'changes',
   'refresh',
   'rolling-window',
+  'publish',
   'roles',
 ].map((topic) => `sql/${topic}.sql`)
 

@@ -93,6 +93,28 @@ CREATE TABLE "daily"."row_schemas" (
 	"listed" boolean DEFAULT false NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "daily"."files" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"set_id" uuid NOT NULL,
+	"metric" text COLLATE "C" NOT NULL,
+	"brand_id" uuid NOT NULL,
+	"first" date,
+	"last" date,
+	"rows" integer DEFAULT 0 NOT NULL,
+	"bytes" integer DEFAULT 0 NOT NULL,
+	"stamp" text COLLATE "C",
+	"digest" text,
+	"staged_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"added" integer,
+	"removed" integer
+);
+--> statement-breakpoint
+CREATE TABLE "daily"."versions" (
+	"version" integer PRIMARY KEY NOT NULL,
+	"committed_at" timestamp with time zone NOT NULL,
+	"through" text COLLATE "C" NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "answer_mentions" (
 	"answer_id" uuid NOT NULL,
 	"name" text NOT NULL,
@@ -317,6 +339,10 @@ ALTER TABLE "recommendations" ADD CONSTRAINT "recommendations_competitor_id_comp
 ALTER TABLE "sentiment_phrases" ADD CONSTRAINT "sentiment_phrases_answer_id_answers_id_fk" FOREIGN KEY ("answer_id") REFERENCES "public"."answers"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "subscriptions" ADD CONSTRAINT "subscriptions_organization_id_organizations_id_fk" FOREIGN KEY ("organization_id") REFERENCES "public"."organizations"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE UNIQUE INDEX "changes_order_index" ON "daily"."changes" USING btree ("brand_id","changed_at","endpoint","date");--> statement-breakpoint
+CREATE INDEX "files_order_index" ON "daily"."files" USING btree ("metric","brand_id","first","last");--> statement-breakpoint
+CREATE INDEX "files_set_index" ON "daily"."files" USING btree ("set_id");--> statement-breakpoint
+CREATE INDEX "files_staged_index" ON "daily"."files" USING btree ("metric","brand_id") WHERE added is null;--> statement-breakpoint
+CREATE INDEX "files_removed_index" ON "daily"."files" USING btree ("removed") WHERE removed is not null;--> statement-breakpoint
 CREATE INDEX "answers_prompt_id_day_index" ON "answers" USING btree ("prompt_id",(("answered_at" at time zone 'UTC')::date));--> statement-breakpoint
 CREATE INDEX "api_keys_organization_id_index" ON "api_keys" USING btree ("organization_id");--> statement-breakpoint
 CREATE INDEX "brands_order_index" ON "brands" USING btree ("organization_id","name" collate "C","id");--> statement-breakpoint

@@ -36,10 +36,14 @@ begin
     execute format('grant select on daily.%I to export_api_reader', name);
   end loop;
   grant select on daily.changes to export_api_reader;
+  grant select on daily.files, daily.versions, daily.shared_tables to export_api_reader;
   grant select on daily.progress, daily.queued_brands to export_api_reader, export_api_refresher;
 
   grant execute on function
-    daily.start_refresh(boolean, date), daily.resolve(boolean), daily.refresh(uuid, interval, integer)
+    daily.start_refresh(boolean, date), daily.resolve(boolean), daily.refresh(uuid, interval, integer),
+    daily.read_columns(), daily.read_unpublished(integer, integer), daily.read_part(text, uuid, date, date, integer, integer),
+    daily.uncompacted(integer), daily.stage(json), daily.complete(json), daily.commit_version(text, integer),
+    daily.expired_files(integer), daily.forget_files(uuid[])
     to export_api_refresher;
   grant select on daily.refresh_queue, daily.rolling_window, daily.sources to export_api_refresher;
   grant insert (source) on daily.change_log to export_api_refresher;

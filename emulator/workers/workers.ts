@@ -8,6 +8,9 @@ import type { Egress } from './egress.ts'
 
 const ROOT = new URL('../../', import.meta.url)
 
+/** The emulator's name of the bucket of the share. */
+export const SHARE_BUCKET = 'share'
+
 interface WorkersOptions {
   host: string
   port: number
@@ -15,6 +18,8 @@ interface WorkersOptions {
   bindings: Record<string, string>
   /** Further bindings of the scheduled Workers. */
   scheduledBindings: Record<string, string>
+  /** The folder of the buckets; without one they are in memory. */
+  r2Folder: string | undefined
   /** Receives every subrequest. */
   outbound: Egress['service']
   onLog: (line: string) => unknown
@@ -65,12 +70,13 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
 }
 
 async function miniflareOptions(options: WorkersOptions): Promise<MiniflareOptions> {
-  const { host, port, inspectorPort, bindings, scheduledBindings, outbound, onLog } = options
+  const { host, port, inspectorPort, bindings, scheduledBindings, r2Folder, outbound, onLog } = options
   const file = await readWranglerFile()
   return {
     host,
     port,
     ...(inspectorPort !== undefined && { inspectorPort }),
+    r2Persist: r2Folder ?? false,
     // The default requests this machine's location from the network.
     cf: false,
     handleRuntimeStdio: (...streams: Readable[]) => {
@@ -79,13 +85,14 @@ async function miniflareOptions(options: WorkersOptions): Promise<MiniflareOptio
     workers: await Promise.all(
       workersOf(file)
         .toSorted(shortestRouteFirst)
-        .map(async ({ name, main, route, crons }) => ({
+        .map(async ({ name, main, route, crons, buckets }) => ({
           name,
           modules: [
             { type: 'ESModule' as const, path: main, contents: await readFile(new URL(main, ROOT), 'utf8') },
           ],
           compatibilityDate: file.compatibility_date,
           bindings: { ...bindings, ...(crons.length > 0 && scheduledBindings) },
+          r2Buckets: Object.fromEntries(buckets.map((binding) => [binding, SHARE_BUCKET])),
           routes: route === undefined ? [] : [route],
           outboundService: outbound,
         })),

@@ -1,6 +1,7 @@
-import { type CursorBinding, type CursorPosition, type CursorSecrets, verifyCursor } from '../cursor.ts'
+import { type CursorBinding, type CursorPosition, verifyCursor } from '../cursor.ts'
 import type { Env } from '../env.ts'
 import { PARAMETER_ERRORS, parameterError } from '../errors.ts'
+import { secretsOf } from '../hmac.ts'
 import type { Operation } from '../operation.ts'
 import { type Parameters, parseParameters } from '../parameters.ts'
 import { lacksFromDate, type RequestedWindow, withDefaults } from '../window.ts'
@@ -49,7 +50,3 @@ export const bindingOf = (
   toDate,
   since,
 })
-
-/** The secrets of cursors, the current one first. */
-export const secretsOf = ({ CURSOR_SECRET, CURSOR_SECRET_PREVIOUS }: Env): CursorSecrets =>
-  CURSOR_SECRET_PREVIOUS === undefined ? [CURSOR_SECRET] : [CURSOR_SECRET, CURSOR_SECRET_PREVIOUS]

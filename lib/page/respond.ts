@@ -1,10 +1,11 @@
 import type { RequestContext, Result } from '../app.ts'
 import { signCursor } from '../cursor.ts'
+import { secretsOf } from '../hmac.ts'
 import type { Parameters } from '../parameters.ts'
 import { dayOf } from '../window.ts'
 import { writeJson } from '../write-rows.ts'
 import type { Page } from './read.ts'
-import { bindingOf, secretsOf } from './request.ts'
+import { bindingOf } from './request.ts'
 import { PAGE_SIZE } from './statements.ts'
 
 /** A page has one row per line. */

@@ -1,0 +1,3 @@
+import { publisher } from '../lib/share/publisher.ts'
+
+export default publisher()

@@ -1,0 +1,3 @@
+import { sharedFiles } from '../lib/share/files.ts'
+
+export default sharedFiles()

@@ -1,0 +1,3 @@
+import { sharing } from '../lib/share/sharing.ts'
+
+export default sharing()

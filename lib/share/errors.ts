@@ -1,0 +1,71 @@
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import { HttpError } from '../errors.ts'
+
+/** The protocol's code of each status, and the messages that differ from those of the pages. */
+const CODES: Readonly<Record<number, { readonly code: string; readonly message?: string }>> = {
+  400: { code: 'INVALID_PARAMETER_VALUE' },
+  401: {
+    code: 'UNAUTHENTICATED',
+    message: 'Bearer token missing or invalid. Send an active export key: Authorization: Bearer svc_live_….',
+  },
+  403: { code: 'PERMISSION_DENIED' },
+  404: { code: 'RESOURCE_DOES_NOT_EXIST' },
+  405: { code: 'METHOD_NOT_ALLOWED' },
+  416: { code: 'RANGE_NOT_SATISFIABLE' },
+  429: { code: 'RESOURCE_EXHAUSTED' },
+  503: { code: 'TEMPORARILY_UNAVAILABLE' },
+}
+
+/** Returns the protocol's body of an error. */
+export function toBody({ status, message }: HttpError): object {
+  const known = CODES[status]
+  return { errorCode: known?.code ?? 'INTERNAL_ERROR', message: known?.message ?? message }
+}
+
+/** Every error of the share alone. A message names a cause or a parameter, never a value that was sent. */
+const ERRORS = {
+  path: [404, 'Not found. The API of the share begins at /api/sharing/v1/shares.'],
+  share: [404, 'Share not found. The only share is export.'],
+  schema: [404, 'Schema not found. The only schema is metrics.'],
+  table: [404, 'Table not found. Send GET /api/sharing/v1/shares/export/all-tables for the tables.'],
+  unpublished: [503, 'Nothing is published yet. Retry in five minutes.'],
+  bucket: [503, 'The files are temporarily unavailable. Retry the request.'],
+  signature: [403, 'The URL of this file is invalid or has expired. Query the table again.'],
+  file: [404, 'The file no longer exists. Query the table again.'],
+  range: [416, 'The range begins after the end of the file.'],
+  body: [400, 'The body must be a JSON object of at most 1 MiB.'],
+  format: [400, 'Only responseformat=parquet is supported. Add it to delta-sharing-capabilities.'],
+  pageToken: [400, 'Parameter pageToken is invalid. Send nextPageToken unchanged.'],
+  maxResults: [400, 'Parameter maxResults must be a whole number from 0.'],
+  streaming: [
+    400,
+    'startingVersion and endingVersion do not apply to a query. Read /changes for the rows that changed.',
+  ],
+  versionAndTimestamp: [400, 'Send either version or timestamp.'],
+  start: [400, 'Send either startingVersion or startingTimestamp.'],
+  end: [400, 'Send at most one of endingVersion and endingTimestamp.'],
+  order: [400, 'The end must not be before the start.'],
+  future: [400, 'The version is later than the latest one.'],
+} as const satisfies Record<string, readonly [ContentfulStatusCode, string]>
+
+/** Returns an error of the share. */
+export function shareError(
+  cause: keyof typeof ERRORS,
+  headers: Readonly<Record<string, string>> = {},
+): HttpError {
+  const [status, message] = ERRORS[cause]
+  return new HttpError(status, message, headers)
+}
+
+/** Returns a 400 for a parameter that has not the form of a `kind`. */
+export const malformed = (name: string, kind: 'version' | 'timestamp'): HttpError =>
+  new HttpError(
+    400,
+    kind === 'version'
+      ? `Parameter ${name} must be a whole number from 0 to 2147483647.`
+      : `Parameter ${name} must be a time such as 2026-11-22T04:31:07Z.`,
+  )
+
+/** Returns a 400 for a version or time before the oldest version. */
+export const tooOld = ({ version, committed_at }: { version: number; committed_at: string }): HttpError =>
+  new HttpError(400, `The oldest version is ${version}, committed at ${committed_at}. Start there or later.`)

@@ -1,0 +1,66 @@
+import type { SchemaElement } from 'hyparquet'
+import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
+
+/** The type of a column, by its name in Delta's schemas. */
+export type ColumnType = 'string' | 'date' | 'long' | 'double' | 'boolean'
+
+export type Column = { readonly name: string; readonly type: ColumnType }
+
+/** A row's values in the order of its columns, as JSON holds them. */
+export type Values = readonly unknown[]
+
+const DAY_MS = 86_400_000
+
+const CODECS: Readonly<
+  Record<ColumnType, { element: Partial<SchemaElement>; encode?: (value: never) => unknown }>
+> = {
+  string: { element: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } } },
+  date: {
+    element: { type: 'INT32', converted_type: 'DATE', logical_type: { type: 'DATE' } },
+    encode: (day: string) => Date.parse(day) / DAY_MS,
+  },
+  long: { element: { type: 'INT64' }, encode: (value: number) => BigInt(value) },
+  double: { element: { type: 'DOUBLE' } },
+  boolean: { element: { type: 'BOOLEAN' } },
+}
+
+/** A Parquet file that grows by row groups. */
+export type ParquetFile = {
+  readonly add: (rows: readonly Values[]) => void
+  /** Bytes so far. */
+  readonly size: () => number
+  readonly finish: () => Uint8Array<ArrayBuffer>
+}
+
+/** Starts a Parquet file in memory. Every column may be null: Delta allows columns that later files add. */
+export function startParquet(columns: readonly Column[]): ParquetFile {
+  const writer = new ByteWriter()
+  const schema: SchemaElement[] = [
+    { name: 'schema', num_children: columns.length },
+    ...columns.map(
+      ({ name, type }): SchemaElement => ({
+        name,
+        ...CODECS[type].element,
+        repetition_type: 'OPTIONAL',
+      }),
+    ),
+  ]
+  const parquet = new ParquetWriter({ writer, schema })
+  return {
+    add: (rows) => {
+      const columnData = columns.map(({ name, type }, index) => ({
+        name,
+        data: rows.map((row) => encode(row[index], CODECS[type].encode)),
+      }))
+      parquet.write({ columnData, rowGroupSize: rows.length })
+    },
+    size: () => writer.offset,
+    finish: () => {
+      parquet.finish()
+      return writer.getBytes()
+    },
+  }
+}
+
+const encode = (value: unknown, convert: ((value: never) => unknown) | undefined): unknown =>
+  value === null || convert === undefined ? value : convert(value as never)

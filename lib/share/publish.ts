@@ -1,0 +1,244 @@
+import type { RunStatement } from '../../drizzle/db/refresh.ts'
+import { PLANS } from '../access/plans.ts'
+import { type Bucket, objectName } from './bucket.ts'
+import { type Column, type ParquetFile, startParquet, type Values } from './parquet.ts'
+
+/** Days that versions and their objects are kept. */
+export const KEEP_DAYS = 30
+
+/** The most sets that one statement reads, and about the most bytes of their rows as JSON. */
+const BATCH = { sets: 200, bytes: 4_000_000 }
+
+/** Bytes after which the rest of a set goes into another object: the whole of it is in memory. */
+const OBJECT_BYTES = 8_000_000
+
+/** A Worker has at most six connections at once. */
+const PUTS_AT_ONCE = 6
+
+const DELETES_AT_ONCE = 1000
+
+/** The days before today that the limited plans read. */
+const LOOKBACK_DAYS = Math.max(...Object.values(PLANS).map(({ lookbackDays }) => lookbackDays ?? 0))
+
+export type PublishOptions = {
+  readonly run: RunStatement
+  readonly bucket: Pick<Bucket, 'put' | 'delete'>
+  /** Whether to write past months as one set each. The first version always has them. */
+  readonly compact: boolean
+  /** Whether the run is over, before its next statement. */
+  readonly isOver?: () => boolean
+  /** Called with the number of sets that each step wrote. */
+  readonly onStep?: (sets: number) => void
+  /** Called when an object is written, with its bytes. */
+  readonly onObject?: (bytes: number) => void
+}
+
+/** The rows of a brand and table of some days, or a brand's own row, where the days are null. */
+type RowSet = {
+  readonly metric: string
+  readonly brand_id: string
+  readonly first: string | null
+  readonly last: string | null
+}
+
+type Unpublished = {
+  readonly cut: string
+  readonly more: boolean
+  readonly sets: readonly {
+    readonly set: Omit<RowSet, 'first' | 'last'> & {
+      readonly date: string | null
+      readonly stamp: string
+      readonly digest: string | null
+    }
+    readonly rows: readonly Values[]
+    readonly more: boolean
+  }[]
+}
+
+type Part = { readonly stamp: string | null; readonly rows: readonly Values[]; readonly more: boolean }
+
+/** A file's row in daily.files, once its object is written. */
+type Written = {
+  readonly id: string
+  readonly rows: number
+  readonly bytes: number
+  readonly stamp: string | null
+  readonly digest: string | null
+}
+
+/**
+ * Publishes what changed since the last version: stages the changed days as immutable objects, commits them as the next
+ * version, and deletes what no version names. A run that ends early, or is killed, loses nothing: the next one continues
+ * with what is staged. Returns the versions that it committed, and whether everything is published.
+ */
+export async function publish(options: PublishOptions): Promise<{ versions: number[]; isComplete: boolean }> {
+  const publisher = createPublisher(options, await readColumns(options.run))
+  const first = await publisher.commitChanges()
+  const versions = [first]
+  const isFirst = (await text(options.run, 'select count(*)::text as value from daily.versions', [])) === '1'
+  if (first !== OVER && (options.compact || isFirst) && (await publisher.stageMonths())) {
+    versions.push(await publisher.commitChanges())
+  }
+  await deleteExpired(options)
+  return {
+    versions: versions.filter((version): version is number => typeof version === 'number'),
+    isComplete: !versions.includes(OVER),
+  }
+}
+
+const OVER = 'over'
+
+function createPublisher(
+  { run, bucket, isOver = () => false, onStep = () => {}, onObject = () => {} }: PublishOptions,
+  columns: ReadonlyMap<string, readonly Column[]>,
+) {
+  const stage = (files: readonly object[]) => text(run, 'select daily.stage($1)::text as value', [files])
+  const complete = (files: readonly Written[]) =>
+    text(run, 'select daily.complete($1)::text as value', [files])
+
+  async function put(id: string, file: ParquetFile): Promise<number> {
+    const bytes = file.finish()
+    await bucket.put(objectName(id), bytes)
+    onObject(bytes.length)
+    return bytes.length
+  }
+
+  const start = (metric: string): ParquetFile => {
+    const found = columns.get(metric)
+    if (found === undefined) throw new TypeError(`No table ${metric}`)
+    return startParquet(found)
+  }
+
+  /** Stages changed sets until none is left, and commits them; null when nothing has changed. */
+  async function commitChanges(): Promise<number | null | typeof OVER> {
+    for (;;) {
+      if (isOver()) return OVER
+      const { cut, more, sets } = await read<Unpublished>(run, 'daily.read_unpublished($1, $2)', [
+        BATCH.sets,
+        BATCH.bytes,
+      ])
+      const isStaged = await stageSets(sets)
+      onStep(sets.length)
+      if (more || !isStaged) continue
+      const version = await text(run, 'select daily.commit_version($1, $2)::text as value', [cut, KEEP_DAYS])
+      return version === null ? null : Number(version)
+    }
+  }
+
+  /** Returns whether all sets are staged as they were listed: one that is read in parts can change meanwhile. */
+  async function stageSets(sets: Unpublished['sets']): Promise<boolean> {
+    if (sets.length === 0) return true
+    const files = sets.map(({ set: { date, ...set }, rows, more }) => ({
+      id: crypto.randomUUID(),
+      set: { ...set, first: date, last: date },
+      rows,
+      more,
+    }))
+    const small = files.filter(({ more }) => !more)
+    await stage(
+      small.map(({ id, set, rows }) => ({
+        id,
+        set_id: id,
+        ...set,
+        // A day that has emptied has no object to wait for.
+        stamp: rows.length === 0 ? set.stamp : null,
+      })),
+    )
+    const written: Written[] = []
+    await inLanes(
+      small.filter(({ rows }) => rows.length > 0),
+      async ({ id, set: { metric, stamp, digest }, rows }) => {
+        const file = start(metric)
+        file.add(rows)
+        written.push({ id, rows: rows.length, bytes: await put(id, file), stamp, digest })
+      },
+    )
+    await complete(written)
+    let isStaged = true
+    for (const { set } of files.filter(({ more }) => more)) {
+      if ((await stageParts(set)) !== set.stamp) isStaged = false
+    }
+    return isStaged
+  }
+
+  /** Stages a set whose rows are read in parts. Returns its stamp; null when they changed in between. */
+  async function stageParts({ metric, brand_id, first, last }: RowSet): Promise<string | null> {
+    const set_id = crypto.randomUUID()
+    const written: Omit<Written, 'stamp'>[] = []
+    let stamp: string | null = null
+    let skip = 0
+    for (let more = true; more; ) {
+      const file = start(metric)
+      let rows = 0
+      while (more && file.size() < OBJECT_BYTES) {
+        const part = await read<Part>(run, 'daily.read_part($1, $2, $3, $4, $5, $6)', [
+          ...[metric, brand_id, first, last, skip],
+          BATCH.bytes,
+        ])
+        stamp ??= part.stamp
+        if (part.stamp === null || part.stamp !== stamp) return null
+        if (part.rows.length > 0) file.add(part.rows)
+        skip += part.rows.length
+        rows += part.rows.length
+        more = part.more
+      }
+      if (rows === 0) return null
+      const id = crypto.randomUUID()
+      await stage([{ id, set_id, metric, brand_id, first, last }])
+      written.push({ id, rows, bytes: await put(id, file), digest: null })
+    }
+    await complete(written.map((file) => ({ ...file, stamp })))
+    return stamp
+  }
+
+  /** Returns whether it staged a month. */
+  async function stageMonths(): Promise<boolean> {
+    let staged = 0
+    for (const month of await read<RowSet[]>(run, 'daily.uncompacted($1)', [LOOKBACK_DAYS])) {
+      if (isOver()) break
+      if ((await stageParts(month)) !== null) staged += 1
+    }
+    onStep(staged)
+    return staged > 0
+  }
+
+  return { commitChanges, stageMonths }
+}
+
+/** Deletes the objects that no version names, then their rows. */
+async function deleteExpired({ run, bucket, isOver }: PublishOptions): Promise<void> {
+  while (!isOver?.()) {
+    const ids = await read<string[]>(run, 'daily.expired_files($1)', [DELETES_AT_ONCE])
+    if (ids.length === 0) return
+    await bucket.delete(ids.map(objectName))
+    await text(run, 'select daily.forget_files($1)::text as value', [`{${ids}}`])
+  }
+}
+
+async function readColumns(run: RunStatement): Promise<ReadonlyMap<string, readonly Column[]>> {
+  const tables = await read<Readonly<Record<string, readonly Column[]>>>(run, 'daily.read_columns()', [])
+  return new Map(Object.entries(tables))
+}
+
+async function inLanes<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
+  const waiting = items.values()
+  const lane = async () => {
+    for (const item of waiting) await work(item)
+  }
+  await Promise.all(Array.from({ length: PUTS_AT_ONCE }, lane))
+}
+
+/** Runs a statement and returns its cell `value`. Objects travel as JSON. */
+async function text(run: RunStatement, sql: string, params: readonly unknown[]): Promise<string | null> {
+  const row = await run(
+    sql,
+    params.map((param) => (param === null || typeof param === 'string' ? param : JSON.stringify(param))),
+  )
+  return row?.value ?? null
+}
+
+/** Runs a function that returns JSON. */
+async function read<Result>(run: RunStatement, call: string, params: readonly unknown[]): Promise<Result> {
+  const json = await text(run, `select ${call} as value`, params)
+  return JSON.parse(json ?? 'null')
+}

@@ -1,0 +1,119 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { accessColumns } from '../access/authorize.ts'
+import { activeKey, canReadEach } from '../access/scope.ts'
+import { toQuery } from '../prepared-statement.ts'
+import { dayOfWindow, windows } from '../window-by-plan.ts'
+
+// Each call of the protocol is one statement, so that key, plan, brands, clamp and files are of one snapshot. It returns
+// no row without an active key, else one.
+
+/** SQL of a placeholder as a type; an empty text stands for null. */
+const param = (name: string, type: string): SQL => sql`nullif(${sql.placeholder(name)}, '')::${sql.raw(type)}`
+
+const iso = (time: SQL): SQL => sql`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
+/** SQL of the access columns and of what every call says of the share: its tables, and its oldest and latest version. */
+const SHARE = sql`
+  ${accessColumns},
+  (select json_object_agg(metric, columns order by metric) from daily.shared_tables)::text as tables,
+  (select min(version) from daily.versions)::text as oldest,
+  (select ${iso(sql`min(committed_at)`)} from daily.versions) as oldest_at,
+  (select max(version) from daily.versions)::text as latest`
+
+/** SQL of the first version at a time or later, and of the version that was the latest at a time. */
+const firstSince = (time: SQL): SQL =>
+  sql`(select min(version) from daily.versions where committed_at >= ${time})`
+const lastUntil = (time: SQL): SQL =>
+  sql`(select max(version) from daily.versions where committed_at <= ${time})`
+
+/** Describes the share. `start` is the first version since `starting_timestamp`. */
+export const shareStatement = toQuery(sql`
+  with access as materialized (${activeKey})
+  select ${SHARE}, ${firstSince(param('starting_timestamp', 'timestamptz'))}::text as start
+  from access`)
+
+/** SQL of the brands that the key reads, each with the first day that its plan reads, and with the brands of the hints. */
+const READABLE = sql`
+  readable as materialized (
+    select brand.id, ${dayOfWindow('first')} as clamp
+    from access
+    cross join ${windows}
+    join export_source.brands as brand on ${canReadEach}
+    where ${param('brand_ids', 'jsonb')} is null or ${param('brand_ids', 'jsonb')} ? brand.id::text
+  )`
+
+/** SQL of the files of the table that may be read now, by a condition on their versions. */
+const readableFiles = (condition: SQL): SQL => sql`
+    select files.*
+    from readable
+    join daily.files on files.brand_id = readable.id
+    where files.metric = ${sql.placeholder('metric')}
+      and (files.first is null or files.first >= readable.clamp)
+      and (files.last >= ${param('from', 'date')}) is not false
+      and (files.first <= ${param('to', 'date')}) is not false
+      and ${condition}`
+
+/**
+ * Names the files of a table at a version: days, and months in place of their days. `version` is the asked one, or the
+ * latest before it; null when it is older than the oldest.
+ */
+export const snapshotStatement = toQuery(sql`
+  with access as materialized (${activeKey}), ${READABLE},
+  asked as materialized (
+    select case
+      when ${param('timestamp', 'timestamptz')} is not null then ${lastUntil(param('timestamp', 'timestamptz'))}
+      else (select max(version) from daily.versions where (version <= ${param('version', 'integer')}) is not false)
+    end as version
+  ),
+  current as materialized (${readableFiles(sql`
+      files.added <= (select version from asked)
+      and (files.removed is null or files.removed > (select version from asked))`)}
+  ),
+  month as (select brand_id, first, last from current where first < last)
+  select ${SHARE}, asked.version::text, named.files
+  from access
+  cross join asked
+  cross join lateral (
+    select json_agg(json_build_array(id, bytes, rows, brand_id, first, last) order by brand_id, first, id)::text as files
+    from current
+    where current.first is null or current.first < current.last or not exists (
+      select from month where month.brand_id = current.brand_id and current.first between month.first and month.last)
+  ) as named`)
+
+/**
+ * Names the days that versions added and removed, from one version through another. `start` is 0 for a time before the
+ * oldest version, and the next version for a time after the latest. `until` is the latest version at most.
+ */
+export const changesStatement = toQuery(sql`
+  with access as materialized (${activeKey}), ${READABLE},
+  asked as materialized (
+    select
+      case
+        when ${param('starting_timestamp', 'timestamptz')} is null then ${param('starting_version', 'integer')}
+        when ${lastUntil(param('starting_timestamp', 'timestamptz'))} is null then 0
+        else coalesce(
+          ${firstSince(param('starting_timestamp', 'timestamptz'))}, (select max(version) + 1 from daily.versions))
+      end as start,
+      case
+        when ${param('ending_timestamp', 'timestamptz')} is not null
+          then coalesce(${lastUntil(param('ending_timestamp', 'timestamptz'))}, 0)
+        else least(${param('ending_version', 'integer')}, (select max(version) from daily.versions))
+      end as until
+  ),
+  changed as materialized (${readableFiles(sql`
+      (files.added between (select start from asked) and (select until from asked)
+        or files.removed between (select start from asked) and (select until from asked))
+      and files.first is not distinct from files.last`)}
+  )
+  select ${SHARE}, asked.start::text, asked.until::text, named.files
+  from access
+  cross join asked
+  cross join lateral (
+    select json_agg(json_build_array(
+      id, bytes, rows, brand_id, first, last, action.name, action.version, ${iso(sql`versions.committed_at`)}
+    ) order by action.version, action.name desc, brand_id, first, id)::text as files
+    from changed
+    cross join lateral (values ('add', changed.added), ('remove', changed.removed)) as action (name, version)
+    join daily.versions on versions.version = action.version
+    where action.version between asked.start and asked.until
+  ) as named`)
