@@ -53,3 +53,16 @@ export function workersOf({ env }: WranglerFile): WorkerConfig[] {
     buckets: (r2_buckets ?? []).map(({ binding }) => binding),
   }))
 }
+
+/** Binds the Workers of the share to a bucket; leaves them out without one. */
+export function withBucket(file: WranglerFile, bucket_name: string): WranglerFile {
+  const env = Object.entries(file.env).flatMap(([name, worker]) => {
+    const { r2_buckets } = worker
+    if (r2_buckets === undefined) return [[name, worker] as const]
+    if (bucket_name === '') return []
+    return [
+      [name, { ...worker, r2_buckets: r2_buckets.map((bucket) => ({ ...bucket, bucket_name })) }] as const,
+    ]
+  })
+  return { ...file, env: Object.fromEntries(env) }
+}

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
 import { bundle } from '../bundle/bundle.ts'
-import { readWranglerFile } from '../bundle/wrangler-config.ts'
+import { readWranglerFile, withBucket } from '../bundle/wrangler-config.ts'
 import { UsageError } from '../drizzle/db/connect.ts'
 import { deployRelease, stepsOf } from './deploy/release.ts'
 import { readSettings } from './deploy/settings.ts'
@@ -18,7 +18,8 @@ const { dryRun } = new Command('deploy')
 await run(async () => {
   loadDevVars()
   const { settings, errors } = readSettings(process.env)
-  const release = { file: await readWranglerFile(), settings, commit: currentCommit() }
+  const file = withBucket(await readWranglerFile(), settings.SHARE_BUCKET)
+  const release = { file, settings, commit: currentCommit() }
   if (dryRun) console.log(stepsOf(release).join('\n'))
   if (errors.length > 0) throw new UsageError(errors.join('\n'))
   if (dryRun) return

@@ -1,9 +1,12 @@
-import { Command, InvalidArgumentError } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import type { Client } from 'pg'
 import * as z from 'zod/mini'
 import { UsageError, withDatabase } from '../drizzle/db/connect.ts'
 import { verify } from '../drizzle/db/verify.ts'
 import { uuid } from './options.ts'
 import { run } from './run.ts'
+import { openBucket } from './share/s3-bucket.ts'
+import { countFiles, findWrongFiles } from './share/verify-files.ts'
 
 const day = (text: string): string => {
   if (z.iso.date().safeParse(text).success) return text
@@ -21,11 +24,19 @@ const options = new Command('verify')
   .option('--brand <id>', 'only this brand', uuid)
   .option('--from <day>', 'first day', day)
   .option('--to <day>', 'last day', day)
+  .addOption(
+    new Option('--files', 'compare every file of the share with the daily tables instead').conflicts([
+      'brand',
+      'from',
+      'to',
+    ]),
+  )
   .parse()
-  .opts<{ brand?: string; from?: string; to?: string }>()
+  .opts<{ brand?: string; from?: string; to?: string; files?: boolean }>()
 
 await run(async () => {
-  const { brand: brandId, from, to } = options
+  const { brand: brandId, from, to, files } = options
+  if (files) return withDatabase(verifyFiles)
   if (from && to && from > to) throw new UsageError('--from is after --to. Give the earlier day as --from.')
   await withDatabase(async (client) => {
     let wrong = 0
@@ -50,3 +61,12 @@ await run(async () => {
     console.log(waiting > 0 ? 'All other rows match.' : 'All rows match.')
   })
 })
+
+async function verifyFiles(client: Client): Promise<void> {
+  const { length } = await findWrongFiles(client, openBucket(process.env))
+  if (length > 0)
+    throw new UsageError(
+      `${countFiles(length)} differ from the tables. To replace them, run npm run publish.`,
+    )
+  console.log('All files match the tables.')
+}

@@ -1,8 +1,9 @@
 import { DEMO } from '../drizzle/seed/demo.ts'
 import type { Demo } from './demo.ts'
 import type { Emulator } from './start.ts'
+import { writeProfile } from './state.ts'
 
-/** Prints the address and, for the demo, its keys and a request to paste. */
+/** Prints the address and, for the demo, its keys, a request to paste, and the profile file of the share. */
 export function banner({ url, databaseUrl, inspectorUrl }: Emulator, demo: Demo | undefined): void {
   console.log(`Export API on ${url}/api/export/v1`)
   if (inspectorUrl) console.log(`Inspector on ${inspectorUrl}`)
@@ -18,6 +19,8 @@ Open ${url}/api/export/v1/docs in a browser, or run
     -H 'X-API-Key: ${key}'
 A CSV file of all rows: curl -OJ '${url}/api/export/v1/citation-share?brandId=${DEMO.brandId}&format=csv' \\
     -H 'X-API-Key: ${key}'
+Tables of all rows, in Python with pip install delta-sharing:
+  delta_sharing.load_as_pandas('${writeProfile(url, key ?? '')}#export.metrics.visibility')
 Parquet files of all rows: EXPORT_API_URL=${url} EXPORT_API_KEY=${key} npm run sync -- --out copy
 Sources for dlt, Airbyte, Singer and others are in connectors/. They need ${url} and a key.
 

@@ -6,6 +6,8 @@ import { banner } from './banner.ts'
 import { type Demo, type EmbeddedDemo, openDemo } from './demo.ts'
 import { checkServers } from './servers.ts'
 import { readSettings } from './settings.ts'
+import type { Emulator } from './start.ts'
+import { R2_FOLDER } from './state.ts'
 
 /** Serves the database of `DATABASE_URL` or the demo in `embedded`, and ends the process when that fails. */
 export async function serve(embedded: EmbeddedDemo | undefined): Promise<void> {
@@ -37,12 +39,13 @@ async function start(embedded: EmbeddedDemo | undefined): Promise<void> {
   const loading = demo?.loadNewest() ?? 0
   if (!demo?.isLoaded) await loading
   const databaseUrl = settings.databaseUrl ?? demo?.databaseUrl
+  const r2Folder = demo?.isKept === false ? undefined : R2_FOLDER
   const [emulator, missing] = await Promise.all([
-    startEmulator({ ...settings, databaseUrl, bundle: false, onLog: console.log }),
+    startEmulator({ ...settings, databaseUrl, r2Folder, bundle: false, onLog: console.log }),
     loading,
   ])
   banner(emulator, demo)
-  if (demo !== undefined && missing > 0) void loadOlder(demo, missing)
+  if (demo !== undefined) void completeDemo(demo, emulator, missing)
   if (watch) {
     const { reloadOnChange } = await import('./dev.ts')
     await reloadOnChange(emulator)
@@ -58,12 +61,21 @@ function readOptions() {
   }
 }
 
-async function loadOlder({ loadOlder }: Demo, missing: number): Promise<void> {
+/** Publishes the demo to its bucket and loads its older days, while the service runs. */
+async function completeDemo(demo: Demo, emulator: Emulator, missing: number): Promise<void> {
+  await publish(emulator)
+  if (missing === 0) return
   console.log(`\nThe newest days are loaded. ${missing} older days follow while the service runs.`)
   try {
-    await loadOlder()
+    await demo.loadOlder()
     console.log('All days are loaded.')
   } catch (error) {
     console.error(`The older days were not all loaded: ${reasonOf(error)}. The next start loads them.`)
   }
+  await publish(emulator)
 }
+
+const publish = (emulator: Emulator): Promise<void> =>
+  emulator.runCron('publish').catch((error) => {
+    console.error(`The demo was not published: ${reasonOf(error)}. The next run follows in five minutes.`)
+  })

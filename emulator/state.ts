@@ -4,6 +4,10 @@ import { fileURLToPath } from 'node:url'
 import { isAlive } from './shutdown.ts'
 
 const FOLDER = fileURLToPath(new URL('../.state/', import.meta.url))
+
+/** The objects of the share. Their names are random, so databases can have the folder in common. */
+export const R2_FOLDER = join(FOLDER, 'r2')
+
 const PID = join(FOLDER, 'pid')
 const LOADED = join(FOLDER, 'loaded')
 
@@ -15,6 +19,14 @@ export type State = {
   readonly isLoaded: boolean
   /** Marks the data as loaded: the next start keeps them. */
   readonly markLoaded: () => void
+}
+
+/** Writes a profile file of the share for a service of this machine, and returns its path. */
+export function writeProfile(url: string, bearerToken: string): string {
+  const profile = { shareCredentialsVersion: 1, endpoint: `${url}/api/sharing/v1`, bearerToken }
+  const path = join(FOLDER, `demo-${new URL(url).port}.share`)
+  writeFileSync(path, JSON.stringify(profile), { mode: 0o600 })
+  return path
 }
 
 /**

@@ -42,6 +42,11 @@ export const SETTINGS = {
   },
   SESSION_COOKIE: { description: 'the name of a cookie', form: FORMS.SESSION_COOKIE, optional: true },
   REFRESH_LANES: { description: 'a number from 1 to 6', form: FORMS.REFRESH_LANES, optional: true },
+  SHARE_BUCKET: {
+    description: 'the name of an R2 bucket',
+    form: /^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/,
+    optional: true,
+  },
 } as const satisfies Record<string, Setting>
 
 type Name = keyof typeof SETTINGS
@@ -72,6 +77,7 @@ export function readSettings(environment: Environment): { settings: Settings; er
     CURSOR_SECRET_PREVIOUS: read('CURSOR_SECRET_PREVIOUS'),
     SESSION_COOKIE: read('SESSION_COOKIE'),
     REFRESH_LANES: read('REFRESH_LANES'),
+    SHARE_BUCKET: read('SHARE_BUCKET'),
   }
   return { settings, errors: [...errors, ...conflicts(settings)] }
 }

@@ -87,7 +87,8 @@ export async function withPrivateFolder<Result>(
 }
 
 function withoutSecrets(text: string, settings: Settings): string {
-  const { CLOUDFLARE_ZONE: _zone, API_URL: _url, SESSION_COOKIE: _cookie, ...secrets } = settings
+  const { CLOUDFLARE_ZONE: _zone, API_URL: _url, SESSION_COOKIE: _cookie, ...others } = settings
+  const { REFRESH_LANES: _lanes, SHARE_BUCKET: _bucket, ...secrets } = others
   const values = Object.values(secrets).filter((value) => value !== '')
   return values.reduce((rest, value) => rest.replaceAll(value, '…'), text)
 }

@@ -3,13 +3,11 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { Miniflare, type MiniflareOptions } from 'miniflare'
 import { readWorkers, readWranglerFile, type WorkerConfig, workersOf } from '../../bundle/wrangler-config.ts'
+import { BUCKET_CREDENTIALS, SHARE_BUCKET } from './bindings.ts'
 import type { CronTrigger } from './crons.ts'
 import type { Egress } from './egress.ts'
 
 const ROOT = new URL('../../', import.meta.url)
-
-/** The emulator's name of the bucket of the share. */
-export const SHARE_BUCKET = 'share'
 
 interface WorkersOptions {
   host: string
@@ -92,7 +90,9 @@ async function miniflareOptions(options: WorkersOptions): Promise<MiniflareOptio
           ],
           compatibilityDate: file.compatibility_date,
           bindings: { ...bindings, ...(crons.length > 0 && scheduledBindings) },
-          r2Buckets: Object.fromEntries(buckets.map((binding) => [binding, SHARE_BUCKET])),
+          r2Buckets: Object.fromEntries(
+            buckets.map((binding) => [binding, { id: SHARE_BUCKET, s3Credentials: BUCKET_CREDENTIALS }]),
+          ),
           routes: route === undefined ? [] : [route],
           outboundService: outbound,
         })),

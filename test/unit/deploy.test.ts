@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readWranglerFile, workersOf } from '../../bundle/wrangler-config.ts'
+import { readWranglerFile, withBucket, workersOf } from '../../bundle/wrangler-config.ts'
 import { readSettings, regionOf, secretsFor, throughPooler } from '../../cli/deploy/settings.ts'
 import { inOrder, wranglerConfig } from '../../cli/deploy/workers.ts'
 import { DEPLOY_ENVIRONMENT as ENVIRONMENT } from '../fixtures/deploy-environment.ts'
@@ -32,6 +32,7 @@ test.for([
   ['CURSOR_SECRET_PREVIOUS', 'short'],
   ['SESSION_COOKIE', 'two words'],
   ['REFRESH_LANES', 'many'],
+  ['SHARE_BUCKET', 's3://bucket'],
 ])('%s=%s is one sentence that names the setting and not the value', ([name = '', value = '']) => {
   const { errors } = readSettings({ ...ENVIRONMENT, [name]: value })
   expect(errors).toEqual([expect.stringMatching(new RegExp(`^${name} .*\\.$`))])
@@ -58,9 +59,9 @@ test.for([
   expect(throughPooler(url(host))).toBe(url(pooler))
 })
 
-test('the scheduled Worker is deployed first and the catch-all Worker last', () => {
+test('the scheduled Workers are deployed first and the catch-all Worker last', () => {
   const names = inOrder(file).map(({ name }) => name)
-  expect([names[0], names.at(-1)]).toEqual(['refresh', 'openapi'])
+  expect([...names.slice(0, 2), names.at(-1)]).toEqual(['refresh', 'publish', 'openapi'])
   expect(names.toSorted()).toEqual(Object.keys(file.env).toSorted())
 })
 
@@ -74,7 +75,8 @@ test('each Worker gets its own secrets, the reference none', () => {
     REFRESH_LANES: '2',
   }
   for (const worker of workersOf(file)) {
-    const DATABASE_URL = ENVIRONMENT[worker.name === 'refresh' ? 'REFRESH_DATABASE_URL' : 'DATABASE_URL']
+    const DATABASE_URL =
+      ENVIRONMENT[['refresh', 'publish'].includes(worker.name) ? 'REFRESH_DATABASE_URL' : 'DATABASE_URL']
     const expected = ['docs', 'llms'].includes(worker.name) ? undefined : { DATABASE_URL, ...common }
     expect([worker.name, secretsFor(settings, worker)]).toEqual([worker.name, expected])
   }
@@ -89,4 +91,16 @@ test("wrangler gets the owner's host and region, no build command and no secret"
   })
   expect(config.env.brands).not.toHaveProperty('route')
   expect(JSON.stringify(config)).not.toMatch(/pw-|token-|cursor-secret/)
+})
+
+test('the Workers of the share are bound to the bucket, and left out without one', () => {
+  const share = ['sharing', 'sharing-files', 'publish']
+  const bound = withBucket(file, 'brand-data').env
+  for (const name of share) {
+    expect(bound[name]?.r2_buckets).toEqual([{ binding: 'BUCKET', bucket_name: 'brand-data' }])
+  }
+  expect(Object.keys(withBucket(file, '').env)).toEqual(
+    Object.keys(file.env).filter((name) => !share.includes(name)),
+  )
+  expect(bound.brands).toEqual(file.env.brands)
 })

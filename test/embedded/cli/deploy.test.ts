@@ -47,7 +47,7 @@ describe('npm run deploy', () => {
     const { API_URL, CURSOR_SECRET: _, ...rest } = ENVIRONMENT
     const lines = Object.entries(rest).map(([name, value]) => `${name}=${value}`)
     await writeFile(join(folder, '.dev.vars'), `${lines.join('\n')}\nAPI_URL=https://other.example.com`)
-    const environment = { ...wrangler.environment, API_URL }
+    const environment = { ...wrangler.environment, API_URL, SHARE_BUCKET: 'brand-data' }
     const result = await runCommand('deploy.ts', ['--dry-run'], environment, { cwd: folder })
     expect(result).toMatchObject({ code: 1, stderr: expect.stringMatching(/^CURSOR_SECRET is not set.*\n$/) })
     const steps = result.stdout.trimEnd().split('\n')

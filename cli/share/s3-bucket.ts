@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto'
+import { AwsClient } from 'aws4fetch'
+import retry, { AbortError } from 'p-retry'
+import { UsageError } from '../../drizzle/db/connect.ts'
+import { BUCKET_CREDENTIALS, SHARE_BUCKET } from '../../emulator/workers/bindings.ts'
+import type { Bucket } from '../../lib/share/bucket.ts'
+
+/** The bucket of the share as a command reaches it. */
+export type CommandBucket = Pick<Bucket, 'put' | 'delete'> & {
+  /** Returns an object's bytes; null when there is none. */
+  readonly read: (key: string) => Promise<Uint8Array<ArrayBuffer> | null>
+  readonly exists: (key: string) => Promise<boolean>
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+const TIMEOUT_MS = 60_000
+const RETRIES = 5
+
+/**
+ * Opens the bucket of `SHARE_BUCKET` by the S3 API, which R2 speaks; without it the emulator's, which must be running.
+ * Throws {@link UsageError} for a missing setting and when the bucket cannot be reached.
+ */
+export function openBucket(environment: Environment): CommandBucket {
+  const { url, client } = addressOf(environment)
+  const send = (method: string, key: string, body?: Uint8Array<ArrayBuffer>): Promise<Response> => {
+    const attempt = async () => {
+      const response = await client.fetch(`${url}/${key}`, {
+        method,
+        ...(body && { body }),
+        headers: {
+          'X-Amz-Content-Sha256': createHash('sha256')
+            .update(body ?? '')
+            .digest('hex'),
+        },
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      })
+      if (response.ok || response.status === 404) return response
+      const error = new UsageError(`The bucket answered ${method} with ${response.status}.`)
+      throw response.status === 429 || response.status >= 500 ? error : new AbortError(error)
+    }
+    return retry(attempt, { retries: RETRIES, minTimeout: 250, randomize: true }).catch((cause) => {
+      if (cause instanceof UsageError) throw cause
+      const remedy = environment.SHARE_BUCKET ? '' : ' Start npm start first, or set SHARE_BUCKET.'
+      throw new UsageError(
+        `Cannot reach the bucket at ${url}: ${cause.cause?.message ?? cause.message}.${remedy}`,
+      )
+    })
+  }
+  return {
+    put: async (key, bytes) => {
+      if ((await send('PUT', key, bytes)).status === 404)
+        throw new UsageError(`There is no bucket at ${url}.`)
+    },
+    delete: async (keys) => {
+      for (const key of keys) await send('DELETE', key)
+    },
+    exists: async (key) => (await send('HEAD', key)).ok,
+    read: async (key) => {
+      const response = await send('GET', key)
+      return response.ok ? new Uint8Array(await response.arrayBuffer()) : null
+    },
+  }
+}
+
+function addressOf(environment: Environment): { url: string; client: AwsClient } {
+  const { SHARE_BUCKET: name, AWS_ENDPOINT_URL_S3: endpoint = '', PORT } = environment
+  if (!name) {
+    const url = `http://127.0.0.1:${PORT || 8787}/cdn-cgi/local/r2/s3/${SHARE_BUCKET}`
+    return {
+      url,
+      client: new AwsClient({ ...BUCKET_CREDENTIALS, service: 's3', region: 'auto', retries: 0 }),
+    }
+  }
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, AWS_REGION } = environment
+  if (!/^https?:\/\/./.test(endpoint))
+    throw new UsageError('Set AWS_ENDPOINT_URL_S3, such as https://<account>.r2.cloudflarestorage.com.')
+  if (!accessKeyId || !secretAccessKey)
+    throw new UsageError('Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, those of an R2 API token.')
+  const client = new AwsClient({
+    accessKeyId,
+    secretAccessKey,
+    service: 's3',
+    region: AWS_REGION || 'auto',
+    retries: 0,
+  })
+  return { url: `${endpoint.replace(/\/+$/, '')}/${name}`, client }
+}
