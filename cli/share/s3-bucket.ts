@@ -23,6 +23,7 @@ const RETRIES = 5
  */
 export function openBucket(environment: Environment): CommandBucket {
   const { url, client } = addressOf(environment)
+  const retries = environment.SHARE_BUCKET ? RETRIES : 0
   const send = (method: string, key: string, body?: Uint8Array<ArrayBuffer>): Promise<Response> => {
     const attempt = async () => {
       const response = await client.fetch(`${url}/${key}`, {
@@ -39,7 +40,7 @@ export function openBucket(environment: Environment): CommandBucket {
       const error = new UsageError(`The bucket answered ${method} with ${response.status}.`)
       throw response.status === 429 || response.status >= 500 ? error : new AbortError(error)
     }
-    return retry(attempt, { retries: RETRIES, minTimeout: 250, randomize: true }).catch((cause) => {
+    return retry(attempt, { retries, minTimeout: 250, randomize: true }).catch((cause) => {
       if (cause instanceof UsageError) throw cause
       const remedy = environment.SHARE_BUCKET ? '' : ' Start npm start first, or set SHARE_BUCKET.'
       throw new UsageError(

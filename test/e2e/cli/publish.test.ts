@@ -1,0 +1,106 @@
+import { afterAll, expect, test } from 'vitest'
+import { openBucket } from '../../../cli/share/s3-bucket.ts'
+import { refreshAll } from '../../../drizzle/db/refresh.ts'
+import { BUCKET_CREDENTIALS, SHARE_BUCKET } from '../../../emulator/workers/bindings.ts'
+import { runCommand } from '../../fixtures/command.ts'
+import { withClient } from '../../fixtures/database.ts'
+import { isolatedPool } from '../../fixtures/isolated-database.ts'
+import { startOwnService } from '../../fixtures/own-service.ts'
+import { answeredDays } from '../../fixtures/scene.ts'
+
+const { db, url } = await isolatedPool()
+const scene = await answeredDays(db, { first: '2026-10-01', days: 3 })
+const service = await startOwnService({ databaseUrl: url })
+afterAll(() => service.close())
+
+const { port } = new URL(service.url)
+const run = (
+  command: string,
+  args: readonly string[] = [],
+  environment: Readonly<Record<string, string>> = { PORT: port },
+) => runCommand(`${command}.ts`, args, { DATABASE_URL: url, ...environment })
+
+/** The emulator's bucket, as any bucket that speaks the S3 API. */
+const AS_SETTINGS = {
+  SHARE_BUCKET,
+  AWS_ENDPOINT_URL_S3: `${service.url}/cdn-cgi/local/r2/s3`,
+  AWS_ACCESS_KEY_ID: BUCKET_CREDENTIALS.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: BUCKET_CREDENTIALS.secretAccessKey,
+}
+const bucket = openBucket(AS_SETTINGS)
+
+const currentFiles = async (): Promise<string[]> => {
+  const { rows } = await db.query(
+    `select id from daily.files where added is not null and removed is null and first = '2026-10-01' order by id`,
+  )
+  return rows.map(({ id }) => `${id}.parquet`)
+}
+
+const versions = async (): Promise<number> => (await db.query('select from daily.versions')).rowCount ?? 0
+
+test('publish writes a version and verifies it, then has nothing to do', async () => {
+  // Three days of six metrics, and a brand.
+  expect((await run('publish')).stdout).toMatch(
+    /^Published 19 sets as version \d+\.\nAll files match the tables\.\n$/,
+  )
+  expect(await run('publish')).toMatchObject({
+    code: 0,
+    stdout: 'Nothing has changed.\nAll files match the tables.\n',
+  })
+})
+
+test('publish names the bucket of the settings', async () => {
+  expect((await run('verify', ['--files'], { ...AS_SETTINGS, PORT: '1' })).code).toBe(0)
+  const { AWS_SECRET_ACCESS_KEY: _, ...incomplete } = AS_SETTINGS
+  expect(await run('publish', [], { ...incomplete, PORT: '1' })).toMatchObject({
+    code: 1,
+    stderr: 'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, those of an R2 API token.\n',
+  })
+  expect(
+    (await run('publish', [], { ...AS_SETTINGS, AWS_SECRET_ACCESS_KEY: 'other', PORT: '1' })).stderr,
+  ).toMatch(/^The bucket answered \w+ with 403\.$/m)
+})
+
+test('verify --files names wrong files, and publish replaces them as the next version', async () => {
+  const [missing = '', short = '', swapped = '', other = ''] = await currentFiles()
+  const content = await bucket.read(other)
+  await bucket.delete([missing])
+  await bucket.put(short, new Uint8Array(9))
+  if (content !== null) await bucket.put(swapped, content)
+  await db.query('update daily.files set bytes = $1 where id = $2', [content?.length, swapped.slice(0, 36)])
+  const found = await run('verify', ['--files'])
+  expect(found).toMatchObject({ code: 1, stderr: expect.stringMatching(/^3 files differ from the tables\./) })
+  expect(found.stdout).toContain(`${missing}: its object is missing`)
+  expect(found.stdout).toContain(`${short}: it has 9 bytes instead of`)
+  expect(found.stdout).toContain(`${swapped}: its rows are not those of`)
+  expect(await run('publish')).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^Replaced 3 files\. All files match the tables\.$/m),
+  })
+  // Earlier versions named lost objects.
+  expect(await versions()).toBe(1)
+})
+
+test('a lost bucket is written again, and its earlier versions are forgotten', async () => {
+  await scene.say('2026-10-02T09:00:00Z')
+  await withClient(url, (client) => refreshAll(client))
+  expect((await run('publish')).code).toBe(0)
+  expect(await versions()).toBe(2)
+  const { rows } = await db.query('select id from daily.files')
+  await bucket.delete(rows.map(({ id }) => `${id}.parquet`))
+  expect((await run('publish')).stdout).toMatch(/All files match the tables\.\n$/)
+  expect(await versions()).toBe(1)
+})
+
+test('a day that changed after it was published is no wrong file', async () => {
+  await scene.say('2026-10-03T09:00:00Z')
+  await withClient(url, (client) => refreshAll(client))
+  expect(await run('verify', ['--files'])).toMatchObject({ code: 0, stdout: 'All files match the tables.\n' })
+})
+
+test('without a service or settings the error says what to do', async () => {
+  expect(await run('publish', [], { PORT: '1' })).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/Start npm start first, or set SHARE_BUCKET\.\n$/),
+  })
+})
