@@ -38,28 +38,12 @@ export type Result = {
   readonly cacheable: boolean
 }
 
-/** What differs between the APIs of this service. */
-export type Api = {
-  /** Returns the value of the header that holds the key. */
-  readonly readKey: (header: (name: string) => string | undefined) => string | undefined
-  /** Returns the body of an error. */
-  readonly toBody: (error: HttpError) => object
-  readonly notFound: () => HttpError
-}
-
-const EXPORT_API: Api = {
-  readKey: (header) => header('X-API-Key'),
-  toBody: ({ message }) => ({ error: message }),
-  notFound: () => httpError('unknownPath'),
-}
-
-/** Returns an app that logs each request and answers every error in the form of its API. */
-export function createApp({ readKey, toBody, notFound }: Api = EXPORT_API): App {
+/** Returns an app that logs each request and answers every error with `{"error": "…"}`. */
+export function createApp(): App {
   // Routes compare the path as it was sent: Hono's own reading would decode percent escapes.
   const app: App = new Hono({ getPath: ({ url }) => new URL(url).pathname })
-  const sendError = (error: Error, context: RequestContext) => errorResponse(error, context, toBody)
-  app.use(requestLog(readKey))
-  app.notFound((context) => sendError(notFound(), context))
+  app.use(requestLog)
+  app.notFound((context) => sendError(httpError('unknownPath'), context))
   app.onError(sendError)
   return app
 }
@@ -101,8 +85,12 @@ export async function send(
   })
 }
 
-/** The one place where an error becomes a response: the catalogue's message and nothing else. */
-function errorResponse(error: Error, context: RequestContext, toBody: Api['toBody']): Response {
+/** The one place where an error becomes a response: the catalogue's message and nothing else, in the form of the API. */
+export function sendError(
+  error: Error,
+  context: RequestContext,
+  toBody: (error: HttpError) => object = ({ message }) => ({ error: message }),
+): Response {
   const known = error instanceof HttpError ? error : unhandled(error, context)
   const { status, headers } = known
   // Hono would copy the headers of a response that the handler has finished meanwhile.

@@ -1,6 +1,6 @@
 import type { HonoRequest } from 'hono'
 import { readApiKey } from './access/api-key.ts'
-import type { Api, Middleware } from './app.ts'
+import type { Middleware } from './app.ts'
 import { sha256 } from './hash.ts'
 
 /** The services that a request waits for, each with its name in `Server-Timing`. */
@@ -13,7 +13,7 @@ export type RequestLog = {
   readonly id: string
   readonly start: number
   /** SHA-256 (hex) of the API key; null when the request has none of its form. */
-  readonly keyHash: string | null
+  keyHash: string | null
   /** The caller's trace and span (W3C Trace Context), if it sent them. */
   readonly traceparent: string | undefined
   /** Path of the endpoint, below the base; null when no endpoint matches. */
@@ -32,19 +32,17 @@ const VALID_ID = /^[A-Za-z0-9._-]{1,64}$/
 const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/
 
 /** Logs each request as one JSON line, and adds `X-Request-Id` and `Server-Timing` to its response. */
-export const requestLog =
-  (readKey: Api['readKey']): Middleware =>
-  async (context, next) => {
-    const log = await startLog(context.req, readKey)
-    context.set('log', log)
-    await next()
-    finishLog(log, context.res)
-  }
+export const requestLog: Middleware = async (context, next) => {
+  const log = await startLog(context.req)
+  context.set('log', log)
+  await next()
+  finishLog(log, context.res)
+}
 
 /** Starts the log of a request. Takes a valid `X-Request-Id` of the client, else Cloudflare's ray, else a new id. */
-async function startLog(request: HonoRequest, readKey: Api['readKey']): Promise<RequestLog> {
+async function startLog(request: HonoRequest): Promise<RequestLog> {
   const given = [request.header('X-Request-Id'), request.header('CF-Ray')]
-  const key = readApiKey(readKey((name) => request.header(name)) ?? '')
+  const key = readApiKey(request.header('X-API-Key') ?? '')
   return {
     id: given.find((id) => id !== undefined && VALID_ID.test(id)) ?? crypto.randomUUID(),
     start: performance.now(),

@@ -1,12 +1,23 @@
-import type { Api, Middleware, RequestContext } from '../app.ts'
+import { readApiKey } from '../access/api-key.ts'
+import { type App, createApp, type Middleware, type RequestContext, sendError } from '../app.ts'
 import { HttpError } from '../errors.ts'
+import { sha256 } from '../hash.ts'
 import { shareError, toBody } from './errors.ts'
 
-/** The API of the share: the key is a bearer token, and errors have the protocol's form. */
-export const API: Api = {
-  readKey: (header) => /^Bearer +(.*)$/i.exec(header('Authorization') ?? '')?.[1],
-  toBody,
-  notFound: () => shareError('path'),
+/** Returns an app of the share: the key is a bearer token, and errors have the protocol's form. */
+export function createShareApp(): App {
+  const app = createApp()
+  app.use(readBearerToken)
+  app.notFound((context) => sendError(shareError('path'), context, toBody))
+  app.onError((error, context) => sendError(error, context, toBody))
+  return app
+}
+
+const readBearerToken: Middleware = async (context, next) => {
+  const token = /^Bearer +(.*)$/i.exec(context.req.header('Authorization') ?? '')?.[1]
+  const key = readApiKey(token ?? '')
+  context.get('log').keyHash = key && (await sha256(key))
+  return next()
 }
 
 /** Answers 405 with `Allow`. */

@@ -1,7 +1,7 @@
-import { type App, createApp, nameEndpoint, type RequestContext } from '../app.ts'
+import { type App, nameEndpoint, type RequestContext } from '../app.ts'
 import { prepareContext, throwError } from '../endpoint.ts'
 import { secretsOf } from '../hmac.ts'
-import { API, fromBucket, methods } from './api.ts'
+import { createShareApp, fromBucket, methods } from './api.ts'
 import { type Bucket, type BucketRange, bucketOf, objectName } from './bucket.ts'
 import { shareError } from './errors.ts'
 import { isSigned, SHARE_BASE, URL_SECONDS } from './signed-url.ts'
@@ -10,7 +10,7 @@ const PATH = `${SHARE_BASE}/files/:file{[0-9a-f-]{36}\\.parquet}`
 
 /** Builds the Worker that serves files by their signed URLs, from the bucket alone: GET and HEAD, ranges and conditions. */
 export function sharedFiles(): App {
-  const app = createApp(API)
+  const app = createShareApp()
   app.use(PATH, nameEndpoint('/share/files'))
   app.get(PATH, prepareContext, async (context) => serve(context).catch(throwError))
   app.all(PATH, methods('GET, HEAD'))

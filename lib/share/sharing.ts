@@ -1,7 +1,7 @@
 import { bodyLimit } from 'hono/body-limit'
 import { authorize, requireKeyHash, requireValid } from '../access/authorize.ts'
 import type { Plan } from '../access/plans.ts'
-import { type App, createApp, nameEndpoint, type RequestContext, type Result, send } from '../app.ts'
+import { type App, nameEndpoint, type RequestContext, type Result, send } from '../app.ts'
 import { databaseError, type Row, run } from '../db.ts'
 import { prepareContext, throwError } from '../endpoint.ts'
 import { secretsOf } from '../hmac.ts'
@@ -10,7 +10,7 @@ import { rateLimit } from '../rate-limit.ts'
 import { EVERY_DAY, resolveWindow } from '../window.ts'
 import { windowByPlan } from '../window-by-plan.ts'
 import { type File, fileLine, metadataLines } from './actions.ts'
-import { API, fromBucket, methods } from './api.ts'
+import { createShareApp, fromBucket, methods } from './api.ts'
 import { bucketOf, objectName } from './bucket.ts'
 import { shareError, tooOld } from './errors.ts'
 import type { Bounds } from './hints.ts'
@@ -42,7 +42,7 @@ type Handler = (context: RequestContext) => Promise<Result>
 
 /** Builds the Worker of the Delta Sharing protocol (docs/share.md): one statement per call, files by signed URLs. */
 export function sharing(): App {
-  const app = createApp(API)
+  const app = createShareApp()
   const get = (path: string, handler: Handler) => {
     app.use(SHARE_BASE + path, nameEndpoint(`/share${/\/[a-z-]+$/.exec(path)?.[0] ?? ''}`))
     app.get(SHARE_BASE + path, prepareContext, rateLimit(), (context) => respond(context, handler))
