@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { rm, truncate } from 'node:fs/promises'
+import { readFile, rm, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -94,6 +94,35 @@ test('the next start keeps what a user has changed, and loads the days that are 
   await kill(other)
   await kill(next)
 })
+
+test('the profile that a start prints reads files, which the next start still has', {
+  timeout: TIMEOUT,
+}, async () => {
+  const first = start()
+  await prints(first, 'Ctrl-C')
+  await expect.poll(() => sharedFiles(first), PATIENT).not.toEqual([])
+  const files = await sharedFiles(first)
+  await kill(first)
+
+  const next = start()
+  await prints(next, 'Ctrl-C')
+  const again = await sharedFiles(next)
+  expect(again.map(({ id }) => id)).toEqual(files.map(({ id }) => id))
+  expect((await fetch(again[0]?.url ?? '')).status).toBe(200)
+  await kill(next)
+})
+
+/** Queries a table with the profile that the banner names; no files before the first version. */
+async function sharedFiles({ output }: Start): Promise<{ id: string; url: string }[]> {
+  const [, profile = ''] = /load_as_pandas\('(.+)#export/.exec(output) ?? []
+  const { endpoint, bearerToken } = JSON.parse(await readFile(profile, 'utf8'))
+  const response = await fetch(`${endpoint}/shares/export/schemas/metrics/tables/brands/query`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${bearerToken}` },
+  })
+  const lines = (await response.text()).trimEnd().split('\n')
+  return lines.flatMap((line) => JSON.parse(line).file ?? [])
+}
 
 test('data that cannot be used is reported in one line, and --fresh deletes it', {
   timeout: TIMEOUT,
