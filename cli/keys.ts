@@ -3,10 +3,13 @@ import { Command, InvalidArgumentError } from 'commander'
 import { drizzle } from 'drizzle-orm/node-postgres'
 import * as z from 'zod/mini'
 import { UsageError, withDatabase } from '../drizzle/db/connect.ts'
+import { readApiKey } from '../lib/access/api-key.ts'
 import { KeyRequestError } from '../lib/access/change-keys.ts'
 import { createKey, type LoggedEvent, listKeys, readKeyLog, revokeKey } from '../lib/access/keys.ts'
 import { rotateKey } from '../lib/access/rotate-key.ts'
 import type { Actor, Database, ListedKey, MadeKey } from '../lib/access/stored-keys.ts'
+import { shareProfile } from '../reference/share-profile.ts'
+import { readServiceOrigin } from './dev-vars.ts'
 import { describeFound, findKeys } from './key-check.ts'
 import { uuid } from './options.ts'
 import { run } from './run.ts'
@@ -33,7 +36,7 @@ function parseDuration(text: string): number {
 const append = (text: string, before: readonly string[] = []): string[] => [...before, uuid(text)]
 
 const keys = new Command('keys')
-  .description('Creates, lists, rotates, revokes and checks export keys.')
+  .description('Creates, lists, rotates, revokes and checks export keys, and prints their profile files.')
   // A key passed by mistake, for example as --key, is not printed.
   .configureOutput({ outputError: (text, write) => write(text.replace(/svc_live_\w+/g, 'svc_live_…')) })
 
@@ -92,6 +95,19 @@ command('log', 'Lists who created, rotated and revoked keys, newest first.').act
     console.log(events.length === 0 ? 'Nothing yet.' : events.map(eventLine).join('\n'))
   }),
 )
+
+keys
+  .command('share')
+  .description('Prints the profile file of Delta Sharing for a key. Needs no database.')
+  .requiredOption('--key <key>', 'the key')
+  .option('--endpoint <url>', 'URL of the service (default: API_URL)')
+  .action(({ key, endpoint }: { key: string; endpoint?: string }) =>
+    run(async () => {
+      const valid = readApiKey(key)
+      if (valid === null) throw new UsageError('The key is malformed. Use svc_live_ and its 64 digits.')
+      process.stdout.write(shareProfile(readServiceOrigin(endpoint, '--endpoint'), valid))
+    }),
+  )
 
 keys
   .command('check')

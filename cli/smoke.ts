@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { UsageError } from '../drizzle/db/connect.ts'
-import { loadDevVars } from './dev-vars.ts'
+import { readServiceOrigin } from './dev-vars.ts'
 import { run } from './run.ts'
 import { runSmoke, waitFor } from './smoke/smoke.ts'
 
@@ -21,19 +21,14 @@ const options = new Command('smoke')
   .opts<{ url?: string; key?: string; withoutKey?: boolean; wait: number }>()
 
 await run(async () => {
-  loadDevVars()
-  const url = options.url ?? process.env.API_URL
+  const url = readServiceOrigin(options.url, '--url')
   const key = options.withoutKey ? undefined : (options.key ?? process.env.EXPORT_API_KEY)
-  if (!url) throw new UsageError('The URL of the service is missing. Set API_URL or pass --url.')
   if (!key && !options.withoutKey) {
     throw new UsageError(
       'The key is missing. Set EXPORT_API_KEY, or pass --without-key for the checks that need none.',
     )
   }
-  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
-    throw new UsageError('The URL of the service must look like https://api.example.com.')
-  }
-  const service = { url: new URL(url).origin, key }
+  const service = { url, key }
   await waitFor(service, options.wait)
   await runSmoke(service)
 })

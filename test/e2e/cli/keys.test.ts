@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
+import { tmpdir } from 'node:os'
 import { expect, inject, test } from 'vitest'
 import { mintApiKey } from '../../../lib/access/api-key.ts'
 import { call } from '../../fixtures/call.ts'
@@ -126,4 +127,26 @@ test('check finds keys on stdin, prints none, and exits with 1 for a valid check
     stdout: `line 2  svc_live_…${key.slice(-4)}  valid checksum  SHA-256 ${hashOf(key)}\n`,
     stderr: '',
   })
+})
+
+test('share prints the profile file of a key, without a database', async () => {
+  const key = mintApiKey()
+  const endpoint = 'https://api.example.com/api/sharing/v1'
+  const profile = { shareCredentialsVersion: 1, endpoint, bearerToken: key }
+  const stdout = `${JSON.stringify(profile)}\n`
+  const given = ['share', '--key', key, '--endpoint', endpoint]
+  expect(await keys(given, NO_DATABASE)).toEqual({ code: 0, stdout, stderr: '' })
+  const environment = { API_URL: 'https://api.example.com/' }
+  expect(await runCommand('keys.ts', ['share', '--key', key], environment)).toMatchObject({ code: 0, stdout })
+})
+
+test.for([
+  ['a missing URL', mintApiKey(), /Set API_URL or pass --endpoint/],
+  ['a malformed key', 'secret_live_1', /The key is malformed/],
+] as const)('share rejects %s, and prints no key', async ([, key, message]) => {
+  // .dev.vars is read from the working directory.
+  const { code, stdout, stderr } = await runCommand('keys.ts', ['share', '--key', key], {}, { cwd: tmpdir() })
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  expect(stderr).toMatch(message)
+  expect(stderr).not.toContain(key)
 })
