@@ -64,6 +64,8 @@ export function page({ reference, files }: Page): Html {
     <li>Send the request. It counts against your rate limit.</li>
   </ol>
   <p>The code samples print rows. To keep a copy, follow <a href="#changes">/changes</a> as <a href="docs.md">docs.md</a> describes, or use one of the connectors.</p>
+  <p>Where the operator has enabled the share, pandas, Spark, Power BI and other tools read whole tables by Delta Sharing, as <a href="docs.md">docs.md</a> describes. Each opens the share with a profile file, which contains your key.</p>
+  <p class="buttons"><button type="button" class="quiet" id="profile">Download profile</button> <span role="status" id="profile-state"></span></p>
   ${description.split('\n\n').map((paragraph) => html`<p>${prose(paragraph, ids)}</p>`)}
 </section>
 <section id="limits" aria-labelledby="limits-title">

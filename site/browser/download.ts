@@ -45,7 +45,8 @@ async function* chunksOf(body: ReadableStream<Uint8Array<ArrayBuffer>>) {
   for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value
 }
 
-function save(name: string, file: Blob): void {
+/** Saves a file under a name. */
+export function save(name: string, file: Blob): void {
   const href = URL.createObjectURL(file)
   createElement('a', { href, download: name }).click()
   // Safari reads the file after the click.

@@ -7,6 +7,7 @@ import { showCode } from './highlight.ts'
 import { enableKeyForm } from './key-form.ts'
 import { addPage, type LoadedRows } from './loaded-rows.ts'
 import { foldParameters, queryOf, setCursor, shareParameters } from './parameters.ts'
+import { enableProfileButton } from './profile-button.ts'
 import { type ApiResponse, sendRequest } from './request.ts'
 import { details, NO_RESPONSE, nextCursorOf, rowsOf, SENDING, summary } from './response-view.ts'
 import { showSamples } from './sample-tabs.ts'
@@ -30,6 +31,8 @@ export function main(endpoints: readonly Endpoint[]): void {
   const { listBrands, keepInAddress } = shareParameters({ forms, onChange: renderSamples })
   foldParameters()
   const keyOf = enableKeyForm({ brands, onBrands: listBrands })
+
+  enableProfileButton(keyOf)
 
   async function send(form: HTMLFormElement): Promise<void> {
     const { endpoint } = sampleRequest(form.dataset.endpoint ?? '')

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { mintApiKey } from '../../../lib/access/api-key.ts'
 import { fillDaily } from '../../fixtures/fill-daily.ts'
 import { database } from '../../fixtures/rows.ts'
 import { hasBrowser, startBrowser } from '../../fixtures/site/browser.ts'
@@ -33,6 +34,27 @@ describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
       'All days: Sentiment 50.00 %',
     )
     expect(await page.locator('#visibility [data-parameter=brandId]').inputValue()).toBe(brandId)
+    expect(messages).toEqual([])
+    await close()
+  })
+
+  test('saves the profile file of the key that is entered', async () => {
+    const key = mintApiKey()
+    const { page, messages, close } = await openReferencePage(browser)
+    const button = page.getByRole('button', { name: 'Download profile' })
+    const state = page.locator('#profile-state')
+    await button.click()
+    expect(await state.textContent()).toMatch(/^Enter your API key first/)
+    await page.getByLabel('API key').fill(` ${key}`)
+    await button.focus()
+    const [download] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('Enter')])
+    expect(download.suggestedFilename()).toBe('export.share')
+    expect(JSON.parse(await readFile(await download.path(), 'utf8'))).toEqual({
+      shareCredentialsVersion: 1,
+      endpoint: `${inject('serviceUrl')}/api/sharing/v1`,
+      bearerToken: key,
+    })
+    expect(await state.textContent()).toBe('Saved export.share. It contains your key.')
     expect(messages).toEqual([])
     await close()
   })
