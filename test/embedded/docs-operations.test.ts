@@ -63,13 +63,20 @@ async function record(minute: number, event: string, work: () => Promise<unknown
     .toBeGreaterThanOrEqual(count)
   records.push({
     EventTimestampMs: START + minute * 60_000,
-    ScriptName: work === runRefresh ? 'export-api-refresh' : 'export-api-visibility',
+    ScriptName: `export-api-${CRONS.get(work) ?? 'visibility'}`,
     Outcome: outcome,
     Logs: lines.map((line) => ({ Level: 'log', Message: [line], TimestampMs: START + minute * 60_000 })),
   })
 }
 
 const runRefresh = () => service.runCron('refresh')
+const runPublish = () => service.runCron('publish')
+
+/** The scheduled Workers by what runs them. */
+const CRONS: ReadonlyMap<() => Promise<unknown>, string> = new Map([
+  [runRefresh, 'refresh'],
+  [runPublish, 'publish'],
+])
 
 /** Writes the records to a folder for each day, and returns the rows that each query returns over it. */
 async function query(...queries: readonly string[]): Promise<Row[][]> {
@@ -167,6 +174,15 @@ const FAULTS: Readonly<Record<string, () => AsyncGenerator<void>>> = {
     yield
     await record(9, 'refresh_behind', runRefresh)
     await repairDay()
+  },
+  async *'publish-behind'() {
+    await record(-10, 'published', runPublish)
+    intercept = away('neon')
+    for (const minute of [0, 5]) await record(minute, 'database_error', runPublish)
+    yield
+    // A run that has more to write than it can takes minutes, so its line stands in for it here.
+    const behind = JSON.stringify({ event: 'publish_behind', objects: 8001, remedy: 'npm run publish' })
+    await record(10, 'publish_behind', async () => lines.push(behind))
   },
   async *'day-failed-again'() {
     await failDay()
