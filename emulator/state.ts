@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { shareProfile } from '../reference/share-profile.ts'
 import { isAlive } from './shutdown.ts'
 
 const FOLDER = fileURLToPath(new URL('../.state/', import.meta.url))
@@ -22,10 +23,9 @@ export type State = {
 }
 
 /** Writes a profile file of the share for a service of this machine, and returns its path. */
-export function writeProfile(url: string, bearerToken: string): string {
-  const profile = { shareCredentialsVersion: 1, endpoint: `${url}/api/sharing/v1`, bearerToken }
+export function writeProfile(url: string, key: string): string {
   const path = join(FOLDER, `demo-${new URL(url).port}.share`)
-  writeFileSync(path, JSON.stringify(profile), { mode: 0o600 })
+  writeFileSync(path, shareProfile(url, key), { mode: 0o600 })
   return path
 }
 

@@ -11,7 +11,7 @@ const URL = EXAMPLE_ORIGIN + BASE
 
 /** Sections of files of docs/ that a loader follows. */
 const SYNC = ['## Keep an exact copy', '### First load', '### Python']
-const SPECIFICATION = ['### Digest', '## Edge cases', '## Files', '## Versions']
+const SPECIFICATION = ['### Digest', '## Edge cases', '## Files', '## Share', '## Versions']
 
 /** The text of files of docs/. */
 type Docs = { readonly sync: string; readonly specification: string }

@@ -54,6 +54,7 @@ test('the sections are in the order in which a loader needs them', () => {
     'Keep an exact copy',
     'Edge cases',
     'Files',
+    'Share',
     'Versions',
     'Endpoints',
     'Response headers',
