@@ -47,8 +47,8 @@ export interface Emulator {
   inspectorUrl: string | undefined
   /** Sends a command to Redis. */
   redis: RedisBackend['send']
-  /** Runs a Worker's scheduled handler now; rejects when it fails. */
-  runCron(worker: string): Promise<void>
+  /** Runs a Worker's scheduled handler now, as of a time when given; rejects when it fails. */
+  runCron(worker: string, scheduledTime?: Date): Promise<void>
   /** How many requests Workers have sent since the start. */
   subrequests(): Subrequests
   /** Runs the bundles that are in dist/ now, on the same port; rejects and keeps the previous ones when they do not start. */

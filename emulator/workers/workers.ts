@@ -28,7 +28,7 @@ export interface Workers {
   url: string
   inspectorUrl: string | undefined
   crons: CronTrigger[]
-  runCron(worker: string): Promise<void>
+  runCron(worker: string, scheduledTime?: Date): Promise<void>
   /** Runs what dist/ holds now. Rejects and keeps the previous bundles when workerd does not start the new ones. */
   reload(): Promise<void>
   close(): Promise<void>
@@ -46,11 +46,12 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
     inspectorUrl:
       options.inspectorPort === undefined ? undefined : `http://${(await miniflare.getInspectorURL()).host}`,
     crons: workers.flatMap(({ name, crons }) => crons.map((pattern) => ({ worker: name, pattern }))),
-    runCron: async (name) => {
+    runCron: async (name, scheduledTime) => {
       // miniflare's type lacks `scheduled`.
       const worker: object = await miniflare.getWorker(name)
-      const scheduled: () => Promise<{ outcome: string }> = Reflect.get(worker, 'scheduled')
-      const { outcome } = await Reflect.apply(scheduled, worker, [])
+      const scheduled: (options: { scheduledTime?: Date | undefined }) => Promise<{ outcome: string }> =
+        Reflect.get(worker, 'scheduled')
+      const { outcome } = await Reflect.apply(scheduled, worker, [{ scheduledTime }])
       if (outcome !== 'ok') throw new Error(`the scheduled handler ended with "${outcome}"`)
     },
     reload: async () => {

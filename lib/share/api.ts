@@ -27,7 +27,7 @@ export const methods =
     throw new HttpError(405, `Method not allowed. Use ${allow.replace(', ', ' or ')}.`, { Allow: allow })
   }
 
-/** Runs a request to the bucket; logs a failure and throws 503. */
+/** Runs a request to the bucket; logs a failure and throws 503. An `HttpError` passes. */
 export async function fromBucket<Result>(
   context: RequestContext,
   request: () => Promise<Result>,
@@ -35,6 +35,7 @@ export async function fromBucket<Result>(
   try {
     return await request()
   } catch (error) {
+    if (error instanceof HttpError) throw error
     const error_name = error instanceof Error ? error.name : typeof error
     const { id } = context.var.log
     console.error(JSON.stringify({ event: 'bucket_error', request_id: id, error_name }))

@@ -4,8 +4,8 @@ export type Bucket = {
   head(key: string): Promise<BucketObject | null>
   get(
     key: string,
-    options: { range?: BucketRange | undefined; onlyIf?: Headers },
-  ): Promise<(BucketObject & { body?: ReadableStream<Uint8Array> }) | null>
+    options: { range: BucketRange | undefined },
+  ): Promise<(BucketObject & { body: ReadableStream<Uint8Array> }) | null>
   delete(keys: string[]): Promise<unknown>
 }
 

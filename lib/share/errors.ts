@@ -67,5 +67,5 @@ export const malformed = (name: string, kind: 'version' | 'timestamp'): HttpErro
   )
 
 /** Returns a 400 for a version or time before the oldest version. */
-export const tooOld = ({ version, committed_at }: { version: number; committed_at: string }): HttpError =>
-  new HttpError(400, `The oldest version is ${version}, committed at ${committed_at}. Start there or later.`)
+export const tooOld = ({ oldest, oldestAt }: { oldest: number; oldestAt: string }): HttpError =>
+  new HttpError(400, `The oldest version is ${oldest}, committed at ${oldestAt}. Start there or later.`)

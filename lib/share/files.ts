@@ -1,8 +1,9 @@
 import { type App, nameEndpoint, type RequestContext } from '../app.ts'
 import { prepareContext, throwError } from '../endpoint.ts'
+import { matchesEtag } from '../etag.ts'
 import { secretsOf } from '../hmac.ts'
 import { createShareApp, fromBucket, methods } from './api.ts'
-import { type Bucket, type BucketRange, bucketOf, objectName } from './bucket.ts'
+import { type BucketRange, bucketOf, objectName } from './bucket.ts'
 import { shareError } from './errors.ts'
 import { isSigned, SHARE_BASE, URL_SECONDS } from './signed-url.ts'
 
@@ -22,55 +23,58 @@ async function serve(context: RequestContext): Promise<Response> {
   const { pathname, searchParams } = new URL(context.req.url)
   const id = pathname.slice(pathname.lastIndexOf('/') + 1, -'.parquet'.length)
   if (!(await isSigned(id, searchParams, { now, secrets: secretsOf(env) }))) throw shareError('signature')
-  const bucket = bucketOf(context.env)
-  if (context.req.method === 'HEAD') {
-    const found = await fromBucket(context, () => bucket.head(objectName(id)))
-    if (found === null) throw shareError('file')
-    return new Response(null, { headers: { ...headersOf(found), 'Content-Length': String(found.size) } })
-  }
-  return download(context, bucket, id)
+  const name = objectName(id)
+  const { method } = context.req
+  const [ifNoneMatch, ifRange] = [context.req.header('If-None-Match'), context.req.header('If-Range')]
+  const isConditional = ifNoneMatch !== undefined || ifRange !== undefined
+  if (method !== 'HEAD' && !isConditional) return download(context, name, requestedRange(context))
+
+  const object = await fromBucket(context, () => bucketOf(context.env).head(name))
+  if (object === null) throw shareError('file')
+  const headers = headersOf(object)
+  if (matchesEtag(ifNoneMatch, object.httpEtag)) return new Response(null, { status: 304, headers })
+  if (method === 'HEAD')
+    return new Response(null, { headers: { ...headers, 'Content-Length': String(object.size) } })
+  // A client that holds a part of another object asks for the whole.
+  const isWhole = ifRange !== undefined && ifRange !== object.httpEtag
+  return download(context, name, isWhole ? undefined : requestedRange(context))
 }
 
-async function download(context: RequestContext, bucket: Bucket, id: string): Promise<Response> {
-  const { headers } = context.req.raw
-  const asked = parseRange(headers.get('Range') ?? '')
-  const range =
-    asked && (await appliesTo(headers.get('If-Range'), () => bucket.head(objectName(id)))) ? asked : undefined
-  const found = await fromBucket(context, () => bucket.get(objectName(id), { range, onlyIf: headers }))
-  if (found === null) throw shareError('file')
-  const { size, body } = found
-  if (body === undefined) {
-    const isUnchanged = headers.has('If-None-Match') || headers.has('If-Modified-Since')
-    return new Response(null, { status: isUnchanged ? 304 : 412, headers: headersOf(found) })
-  }
+async function download(
+  context: RequestContext,
+  name: string,
+  range: BucketRange | undefined,
+): Promise<Response> {
+  const bucket = bucketOf(context.env)
+  const object = await fromBucket(context, () =>
+    bucket.get(name, { range }).catch(async (error) => {
+      // R2 fails for a range after the end.
+      const size = range && (await bucket.head(name))?.size
+      if (size === undefined || applied(range, size).length > 0) throw error
+      throw shareError('range', { 'Content-Range': `bytes */${size}` })
+    }),
+  )
+  if (object === null) throw shareError('file')
+  const { size, body } = object
   const { offset, length } = applied(range, size)
-  // R2 returns the whole object then.
-  if (length <= 0) {
-    await body.cancel()
-    throw shareError('range', { 'Content-Range': `bytes */${size}` })
-  }
   return new Response(body, {
     status: range === undefined ? 200 : 206,
     headers: {
-      ...headersOf(found),
+      ...headersOf(object),
       'Content-Length': String(length),
       ...(range !== undefined && { 'Content-Range': `bytes ${offset}-${offset + length - 1}/${size}` }),
     },
   })
 }
 
-/** Parses a single range; undefined for anything else, which asks for the whole file (RFC 9110). */
-function parseRange(header: string): BucketRange | undefined {
-  const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(header) ?? []
-  if (first === '') return Number(last) > 0 ? { suffix: Number(last) } : undefined
+/** Returns the range of a request; undefined for none and for several, which ask for the whole file (RFC 9110). */
+function requestedRange(context: RequestContext): BucketRange | undefined {
+  const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(context.req.header('Range') ?? '') ?? []
+  if (first === '') return last === '' ? undefined : { suffix: Number(last) }
   if (last === '') return { offset: Number(first) }
   const length = Number(last) - Number(first) + 1
   return length > 0 ? { offset: Number(first), length } : undefined
 }
-
-/** Whether a range applies: a client that holds a part of another object asks for the whole (If-Range). */
-const appliesTo = async (ifRange: string | null, head: () => ReturnType<Bucket['head']>): Promise<boolean> =>
-  ifRange === null || (await head())?.httpEtag === ifRange
 
 /** Returns the part of an object that a range selects. */
 function applied(range: BucketRange | undefined, size: number): { offset: number; length: number } {

@@ -1,3 +1,5 @@
+import * as z from 'zod/mini'
+
 /** What the files of a query must overlap: brands, and days as `YYYY-MM-DD`. Undefined is no bound. */
 export type Bounds = {
   readonly brandIds?: readonly string[]
@@ -5,7 +7,7 @@ export type Bounds = {
   readonly to?: string
 }
 
-/** A comparison of a column with literals. */
+/** A comparison of a column with literals: `=` holds when the column equals one of them. */
 type Comparison = { readonly column: string; readonly operator: string; readonly values: readonly string[] }
 
 /**
@@ -20,19 +22,23 @@ export function readHints(body: Readonly<Record<string, unknown>>): Bounds {
   return comparisons.reduce<Bounds>(narrow, {})
 }
 
-const DAY = /^\d{4}-\d{2}-\d{2}$/
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** A day that the database can read. */
+const Day = z.iso.date().check(z.refine((day) => day >= '0001'))
 
 const later = (a: string | undefined, b: string): string => (a !== undefined && a > b ? a : b)
 const earlier = (a: string | undefined, b: string): string => (a !== undefined && a < b ? a : b)
 
 function narrow(bounds: Bounds, { column, operator, values }: Comparison): Bounds {
-  if (column === 'brand_id' && (operator === '=' || operator === 'in')) {
-    const ids = values.map((value) => value.toLowerCase())
-    const { brandIds = ids } = bounds
-    return { ...bounds, brandIds: brandIds.filter((id) => ids.includes(id)) }
+  if (column === 'brand_id' && operator === '=') {
+    const ids = new Set(values.map((value) => value.toLowerCase()))
+    if (![...ids].every((id) => UUID.test(id))) return bounds
+    const { brandIds = [...ids] } = bounds
+    return { ...bounds, brandIds: brandIds.filter((id) => ids.has(id)) }
   }
   const [day = ''] = values
-  if (column !== 'date' || values.length !== 1 || !DAY.test(day)) return bounds
+  if (column !== 'date' || !Day.safeParse(day).success) return bounds
   // Strict comparisons keep their day, which clients filter.
   const from = operator === '=' || operator.startsWith('>') ? { from: later(bounds.from, day) } : {}
   const to = operator === '=' || operator.startsWith('<') ? { to: earlier(bounds.to, day) } : {}
@@ -45,34 +51,29 @@ const SQL_COMPARISON = new RegExp(
   `^\\(?\\s*\`?(brand_id|date)\`?\\s*(=|<=|>=|<|>)\\s*${LITERAL}\\s*\\)?$`,
   'i',
 )
-const SQL_LIST = /^\(?\s*`?(brand_id)`?\s+in\s*\(\s*('[^']*'(?:\s*,\s*'[^']*')*)\s*\)\s*\)?$/i
+const SQL_LIST = /^\(?\s*`?brand_id`?\s+in\s*\(\s*('[^']*'(?:\s*,\s*'[^']*')*)\s*\)\s*\)?$/i
 
 function sqlComparisons(hints: unknown): Comparison[] {
   if (!Array.isArray(hints)) return []
   return hints.flatMap((hint): Comparison[] => {
-    const [, column, operator, value] = SQL_COMPARISON.exec(String(hint)) ?? []
+    if (typeof hint !== 'string') return []
+    const [, column, operator, value] = SQL_COMPARISON.exec(hint) ?? []
     if (column !== undefined && operator !== undefined && value !== undefined)
       return [{ column: column.toLowerCase(), operator, values: [value] }]
-    const [, listed, list] = SQL_LIST.exec(String(hint)) ?? []
-    if (listed === undefined || list === undefined) return []
-    return [
-      {
-        column: listed.toLowerCase(),
-        operator: 'in',
-        values: list.split(',').map((text) => text.trim().slice(1, -1)),
-      },
-    ]
+    const list = SQL_LIST.exec(hint)?.[1]
+    if (list === undefined) return []
+    const values = list.split(',').map((text) => text.trim().slice(1, -1))
+    return [{ column: 'brand_id', operator: '=', values }]
   })
 }
 
-const OPERATORS: Readonly<Record<string, string>> = {
-  equal: '=',
-  lessThan: '<',
-  lessThanOrEqual: '<=',
-  greaterThan: '>',
-  greaterThanOrEqual: '>=',
-  in: 'in',
-}
+const OPERATORS: ReadonlyMap<unknown, string> = new Map([
+  ['equal', '='],
+  ['lessThan', '<'],
+  ['lessThanOrEqual', '<='],
+  ['greaterThan', '>'],
+  ['greaterThanOrEqual', '>='],
+])
 
 /** A node of the protocol's predicate trees. */
 type Node = {
@@ -84,17 +85,24 @@ type Node = {
 
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null
 
-function jsonComparisons(node: unknown): Comparison[] {
-  if (!isNode(node) || !Array.isArray(node.children)) return []
-  if (node.op === 'and') return node.children.flatMap(jsonComparisons)
-  const operator = OPERATORS[String(node.op)]
-  const [column, ...literals]: unknown[] = node.children
-  if (operator === undefined || !isNode(column) || column.op !== 'column') return []
-  const values = literals.flatMap((literal) =>
-    isNode(literal) && literal.op === 'literal' && typeof literal.value === 'string' ? [literal.value] : [],
-  )
-  if (values.length !== literals.length) return []
-  return [{ column: String(column.name), operator, values }]
+function jsonComparisons(root: unknown): Comparison[] {
+  const comparisons: Comparison[] = []
+  // Not recursive: a tree can be deeper than the stack.
+  const nodes = [root]
+  for (const node of nodes) {
+    if (!isNode(node) || !Array.isArray(node.children)) continue
+    if (node.op === 'and') for (const child of node.children) nodes.push(child)
+    else comparisons.push(...jsonComparison(node.op, node.children))
+  }
+  return comparisons
+}
+
+function jsonComparison(op: unknown, [column, literal, ...others]: readonly unknown[]): Comparison[] {
+  const operator = OPERATORS.get(op)
+  if (operator === undefined || others.length > 0) return []
+  if (!isNode(column) || column.op !== 'column' || typeof column.name !== 'string') return []
+  if (!isNode(literal) || literal.op !== 'literal' || typeof literal.value !== 'string') return []
+  return [{ column: column.name, operator, values: [literal.value] }]
 }
 
 function parse(text: unknown): unknown {

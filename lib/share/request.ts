@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { PARAMETER_ERRORS, parameterError } from '../errors.ts'
 import { malformed, shareError } from './errors.ts'
 import { type Bounds, readHints } from './hints.ts'
 
@@ -17,39 +18,57 @@ const MOST_VERSION = 2_147_483_647
 
 const Timestamp = z.iso.datetime({ offset: true })
 
-function parseVersion(name: string, value: string): string {
-  if (value === '' || (/^\d{1,10}$/.test(value) && Number(value) <= MOST_VERSION)) return value
+/** Returns a parameter of the query string; throws 400 when it is repeated. */
+function parameter(query: URLSearchParams, name: string): string | undefined {
+  const [value, ...others] = query.getAll(name)
+  if (others.length > 0) throw parameterError(PARAMETER_ERRORS.repeated(name))
+  return value
+}
+
+const isAbsent = (value: unknown): boolean => value === undefined || value === null
+
+/** Returns a version as text; empty when it was not sent. */
+function parseVersion(name: string, value: unknown): string {
+  if (isAbsent(value)) return ''
+  const text = typeof value === 'number' ? String(value) : value
+  if (typeof text === 'string' && /^\d{1,10}$/.test(text) && Number(text) <= MOST_VERSION) return text
   throw malformed(name, 'version')
 }
 
-/** Returns a time as it was sent; empty when it was not. */
-export function parseTimestamp(name: string, value: string): string {
-  if (value === '' || Timestamp.safeParse(value).success) return value
+/** Returns a time in UTC with milliseconds; empty when it was not sent. */
+function parseTimestamp(name: string, value: unknown): string {
+  if (isAbsent(value)) return ''
+  const { data } = Timestamp.safeParse(value)
+  const time = data === undefined ? '' : new Date(data).toISOString()
+  // Years before 1 and after 9999 begin with a sign.
+  if (time >= '0001') return time
   throw malformed(name, 'timestamp')
 }
 
+/** Parses the parameter `startingTimestamp`; throws 400. */
+export const parseStart = (query: URLSearchParams): string =>
+  parseTimestamp('startingTimestamp', parameter(query, 'startingTimestamp'))
+
 /** Parses the parameters of a feed; throws 400. */
 export function parseFeed(query: URLSearchParams): Feed {
-  const parameter = (name: string) => query.get(name) ?? ''
+  const version = (name: string) => parseVersion(name, parameter(query, name))
   const feed = {
-    startingVersion: parseVersion('startingVersion', parameter('startingVersion')),
-    startingTimestamp: parseTimestamp('startingTimestamp', parameter('startingTimestamp')),
-    endingVersion: parseVersion('endingVersion', parameter('endingVersion')),
-    endingTimestamp: parseTimestamp('endingTimestamp', parameter('endingTimestamp')),
+    startingVersion: version('startingVersion'),
+    startingTimestamp: parseStart(query),
+    endingVersion: version('endingVersion'),
+    endingTimestamp: parseTimestamp('endingTimestamp', parameter(query, 'endingTimestamp')),
   }
   if ((feed.startingVersion === '') === (feed.startingTimestamp === '')) throw shareError('start')
   if (feed.endingVersion !== '' && feed.endingTimestamp !== '') throw shareError('end')
   return feed
 }
 
-const isAbsent = (value: unknown): boolean => value === undefined || value === null
-
 /** Parses the body of a query; throws 400. Hints that it does not understand are left out: clients filter again. */
 export function parseQuery(text: string): Query {
   const body = parseObject(text)
   if (!isAbsent(body.startingVersion) || !isAbsent(body.endingVersion)) throw shareError('streaming')
-  const version = isAbsent(body.version) ? '' : parseVersion('version', String(body.version) || '-')
-  const timestamp = isAbsent(body.timestamp) ? '' : parseTimestamp('timestamp', String(body.timestamp) || '-')
+  const version = parseVersion('version', body.version)
+  const timestamp = parseTimestamp('timestamp', body.timestamp)
   if (version !== '' && timestamp !== '') throw shareError('versionAndTimestamp')
   return { version, timestamp, bounds: readHints(body) }
 }
@@ -79,8 +98,8 @@ export type Page = { readonly from: number; readonly size: number }
 
 /** Parses the parameters of a list; throws 400. A token is the number of items before the page. */
 export function parsePage(query: URLSearchParams): Page {
-  const token = query.get('pageToken') || '0'
-  const size = query.get('maxResults') || String(MOST_VERSION)
+  const token = parameter(query, 'pageToken') || '0'
+  const size = parameter(query, 'maxResults') || String(MOST_VERSION)
   if (!/^\d{1,9}$/.test(token)) throw shareError('pageToken')
   if (!/^\d{1,10}$/.test(size)) throw shareError('maxResults')
   return { from: Number(token), size: Number(size) }

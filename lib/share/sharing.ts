@@ -15,28 +15,40 @@ import { bucketOf, objectName } from './bucket.ts'
 import { shareError, tooOld } from './errors.ts'
 import type { Bounds } from './hints.ts'
 import type { Column } from './parquet.ts'
-import { listBody, parseFeed, parsePage, parseQuery, parseTimestamp, requireParquet } from './request.ts'
+import { listBody, parseFeed, parsePage, parseQuery, parseStart, requireParquet } from './request.ts'
 import { SHARE_BASE, urlSigner } from './signed-url.ts'
 import { changesStatement, shareStatement, snapshotStatement } from './statements.ts'
 
 const SHARE = 'export'
 const SCHEMA = 'metrics'
 
-const BODY_BYTES = 1_048_576
+const limitBody = bodyLimit({
+  maxSize: 1_048_576,
+  onError: () => {
+    throw shareError('body')
+  },
+})
 
 /** An object that no publisher writes: asking for it tells whether the bucket answers. */
 const NO_OBJECT = objectName('none')
+
+/** The versions that can be read. */
+type Versions = { readonly oldest: number; readonly oldestAt: string; readonly latest: number }
 
 /** What every call says of the share. Versions are null before the first one. */
 type Share = {
   readonly row: Row
   readonly tables: Readonly<Record<string, readonly Column[]>>
-  readonly oldest: { readonly version: number; readonly committed_at: string } | null
-  readonly latest: number | null
+  readonly versions: Versions | null
 }
 
 /** A table and what a statement said of it. */
-type Table = Share & { readonly name: string; readonly columns: readonly Column[]; readonly latest: number }
+type Table = {
+  readonly row: Row
+  readonly name: string
+  readonly columns: readonly Column[]
+  readonly versions: Versions
+}
 
 type Handler = (context: RequestContext) => Promise<Result>
 
@@ -58,23 +70,13 @@ export function sharing(): App {
   get('/shares/:share/schemas/:schema/tables/:table/changes', readChanges)
   const query = `${SHARE_BASE}/shares/:share/schemas/:schema/tables/:table/query`
   app.use(query, nameEndpoint('/share/query'))
-  app.post(
-    query,
-    prepareContext,
-    rateLimit(),
-    bodyLimit({ maxSize: BODY_BYTES, onError: tooLarge }),
-    (context) => respond(context, queryTable),
-  )
+  app.post(query, prepareContext, rateLimit(), (context) => respond(context, queryTable))
   app.all(query, methods('POST'))
   return app
 }
 
 const respond = async (context: RequestContext, handler: Handler): Promise<Response> =>
   send(context, await handler(context).catch(throwError))
-
-function tooLarge(): never {
-  throw shareError('body')
-}
 
 // Lists
 
@@ -107,30 +109,29 @@ const json = (body: string): Result => ({ body, cacheable: true })
 // Tables
 
 const readVersion: Handler = async (context) => {
-  const startingTimestamp = await parseValid(context, () =>
-    parseTimestamp('startingTimestamp', searchOf(context).get('startingTimestamp') ?? ''),
-  )
-  const { row, latest } = tableOf(context, await readShare(context, startingTimestamp))
+  const startingTimestamp = await parseValid(context, () => parseStart(searchOf(context)))
+  const { row, versions } = tableOf(context, await readShare(context, startingTimestamp))
   if (startingTimestamp !== '' && row.start == null) throw shareError('future')
-  return { body: '', headers: versionHeader(Number(row.start ?? latest)), cacheable: false }
+  return { body: '', headers: versionHeader(Number(row.start ?? versions.latest)), cacheable: false }
 }
 
 const readMetadata: Handler = async (context) => {
   await parseValid(context, () => requireParquet(context.req.header(CAPABILITIES)))
-  const { name, columns, latest } = tableOf(context, await readShare(context))
-  return lines(metadataLines(name, columns), latest)
+  const { name, columns, versions } = tableOf(context, await readShare(context))
+  return lines(metadataLines(name, columns), versions.latest)
 }
 
 const queryTable: Handler = async (context) => {
   const { version, timestamp, bounds } = await parseValid(context, async () => {
     requireParquet(context.req.header(CAPABILITIES))
+    await limitBody(context, async () => {})
     return parseQuery(await context.req.text())
   })
   const values = { version, timestamp, ...valuesOf(bounds) }
   const table = await readTable(context, snapshotStatement, values)
-  const { row, oldest, latest } = table
-  if (row.version == null || Number(row.version) < 0) throw tooOldOf(oldest)
-  if (Number(version) > latest) throw shareError('future')
+  const { row, versions } = table
+  if (row.version == null) throw tooOld(versions)
+  if (Number(version) > versions.latest) throw shareError('future')
   return fileLines(context, table, Number(row.version))
 }
 
@@ -146,16 +147,15 @@ const readChanges: Handler = async (context) => {
     ending_timestamp: feed.endingTimestamp,
     ...valuesOf({}),
   })
-  const { row, oldest, latest } = table
+  const { row, versions } = table
+  const { oldest, latest } = versions
   const start = Number(row.start)
-  if (oldest === null || start < oldest.version) throw tooOldOf(oldest)
+  if (start < oldest) throw tooOld(versions)
   if (start > latest + 1) throw shareError('future')
   // The next version does not exist yet: a feed that is up to date is empty.
   if (Number(row.until) < start && start <= latest) throw shareError('order')
   return fileLines(context, table, start)
 }
-
-const tooOldOf = (oldest: Share['oldest']) => (oldest === null ? shareError('unpublished') : tooOld(oldest))
 
 /** Returns the metadata of a table and a line per file, each with a signed URL. */
 async function fileLines(
@@ -218,7 +218,8 @@ async function readTable(
   answers.catch(() => {})
   const { now } = context.var
   const window_by_plan = windowByPlan((plan: Plan) => resolveWindow(EVERY_DAY, plan, now))
-  const metric = nameOf(context, 'table')
+  // The database takes no text with a NUL.
+  const metric = nameOf(context, 'table').replaceAll('\0', '')
   const share = await runShare(context, statement, { window_by_plan, metric, ...values })
   const table = tableOf(context, share)
   await answers
@@ -245,8 +246,10 @@ async function runShare(
     return {
       row,
       tables: JSON.parse(required(row.tables)),
-      oldest: oldest == null ? null : { version: Number(oldest), committed_at: required(oldest_at) },
-      latest: latest == null ? null : Number(latest),
+      versions:
+        latest == null
+          ? null
+          : { oldest: Number(oldest), oldestAt: required(oldest_at), latest: Number(latest) },
     }
   } catch (error) {
     throw databaseError(error, log)
@@ -254,13 +257,12 @@ async function runShare(
 }
 
 /** Returns the table of the request's path; throws 404, and 503 before the first version. */
-function tableOf(context: RequestContext, share: Share): Table {
+function tableOf(context: RequestContext, { row, tables, versions }: Share): Table {
   const name = nameOf(context, 'table')
-  const columns = Object.hasOwn(share.tables, name) ? share.tables[name] : undefined
+  const columns = Object.hasOwn(tables, name) ? tables[name] : undefined
   if (columns === undefined) throw shareError('table')
-  const { latest } = share
-  if (latest === null) throw shareError('unpublished', { 'Retry-After': '300' })
-  return { ...share, name, columns, latest }
+  if (versions === null) throw shareError('unpublished', { 'Retry-After': '300' })
+  return { row, name, columns, versions }
 }
 
 /** Returns a name of the path in lower case: names are case-insensitive. */

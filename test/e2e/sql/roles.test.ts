@@ -80,7 +80,8 @@ describe.each(ROLES)('%s', (role) => {
     expect(rows.length).toBeGreaterThan(6)
     const own = {
       export_api_reader: /^none$/,
-      export_api_refresher: /^(refresh|start_refresh|resolve)$/,
+      export_api_refresher:
+        /^(refresh|start_refresh|resolve|read_(columns|unpublished|part)|uncompacted|stage|complete|commit_version|(expired|forget)_files)$/,
       export_api_keys: /^none$/,
     }
     expect(rows.filter(({ allowed }) => allowed)).toEqual(rows.filter(({ name }) => own[role].test(name)))
@@ -138,14 +139,14 @@ test('the key manager lets keys end and changes nothing else of them', async () 
   expect(await attempt('export_api_keys', `update daily.key_log set at = now()`)).toBe(DENIED)
 })
 
-test('the refresher logs and refreshes, and writes no stored row itself', async () => {
+test('the refresher logs, refreshes and publishes, and writes no stored row itself', async () => {
   expect(
     await attempt('export_api_refresher', `insert into daily.change_log (source) values ('answers')`),
   ).toBeNull()
   expect(await attempt('export_api_refresher', `select daily.refresh(null, '0 s', 1)`)).toBeNull()
-  expect(await attempt('export_api_refresher', `insert into daily.sentiment (brand_id) values (null)`)).toBe(
-    DENIED,
-  )
+  expect(await attempt('export_api_refresher', `select daily.read_unpublished(1, 1000)`)).toBeNull()
+  for (const table of ['sentiment (brand_id)', 'files (id)', 'versions (version)'])
+    expect(await attempt('export_api_refresher', `insert into daily.${table} values (null)`)).toBe(DENIED)
   expect(
     await attempt(
       'export_api_refresher',

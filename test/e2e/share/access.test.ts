@@ -1,0 +1,282 @@
+import { afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { readStreams } from '../../../reference/streams.ts'
+import { brand, exportKey, refresh } from '../../fixtures/rows.ts'
+import { rowsOf, type ShareAnswer, type ShareCall, startShare, tablePath } from '../../fixtures/share.ts'
+import { type Tenant, tenant } from '../../fixtures/tenant.ts'
+
+const { db, service, ask, query, publish, logged } = await startShare()
+
+const TABLES = [
+  'brands',
+  'citation_share',
+  'citations',
+  'competitors',
+  'recommended_rate',
+  'sentiment',
+  'visibility',
+]
+
+/** Each kind of call, with a request of it that is malformed. */
+const CALLS: readonly { path: string; malformed?: string; call?: ShareCall }[] = [
+  { path: '/shares', malformed: '?maxResults=x' },
+  { path: '/shares/export' },
+  { path: '/shares/export/schemas', malformed: '?pageToken=x' },
+  { path: '/shares/export/schemas/metrics/tables', malformed: '?maxResults=x' },
+  { path: '/shares/export/all-tables', malformed: '?maxResults=x' },
+  { path: `${tablePath('brands')}/version`, malformed: '?startingTimestamp=x' },
+  { path: `${tablePath('brands')}/metadata` },
+  {
+    path: `${tablePath('brands')}/changes?startingTimestamp=2999-01-01T00:00:00Z`,
+    malformed: '&endingVersion=x',
+  },
+  { path: `${tablePath('brands')}/query`, call: { method: 'POST', body: '{}' } },
+]
+
+/** Delta's type of each type of a field. */
+const TYPES: Readonly<Record<string, string>> = {
+  date: 'date',
+  integer: 'long',
+  number: 'double',
+  boolean: 'boolean',
+}
+
+/** The fields of a Delta schema: `brand_id`, then the endpoint's fields in order. */
+const fieldsOf = (columns: readonly { field: string; type: string }[]) =>
+  [{ field: 'brand_id', type: 'string' }, ...columns.filter(({ field }) => field !== 'brand_id')].map(
+    ({ field, type }) => ({ name: field, type: TYPES[type] ?? 'string', nullable: true, metadata: {} }),
+  )
+
+let its: Tenant
+
+/** Expects the protocol's error body. */
+function expectShareError({ status, headers, text }: ShareAnswer, expected: number, errorCode: string): void {
+  expect([status, text]).toEqual([expected, expect.any(String)])
+  expect(headers.get('Content-Type')).toBe('application/json')
+  expect(headers.get('Cache-Control')).toBe('no-store')
+  expect(JSON.parse(text)).toEqual({
+    errorCode,
+    message: expect.stringMatching(/^[A-Z][^\n]{9,199}[.…]$/),
+  })
+  expect(text).not.toMatch(/svc_live_[0-9a-f]|select\b|postgres|neon|redis|\bat .+:\d+/i)
+}
+
+const unauthenticated = (answer: ShareAnswer) => expectShareError(answer, 401, 'UNAUTHENTICATED')
+const malformed = (answer: ShareAnswer) => expectShareError(answer, 400, 'INVALID_PARAMETER_VALUE')
+const missing = (answer: ShareAnswer) => expectShareError(answer, 404, 'RESOURCE_DOES_NOT_EXIST')
+
+test('before the first version the lists work and the tables are 503', async () => {
+  its = await tenant(db)
+  const { key } = its
+  expect((await ask('/shares/export/all-tables', { key })).status).toBe(200)
+  for (const call of ['version', 'metadata', 'changes?startingVersion=1']) {
+    const answer = await ask(`${tablePath('visibility')}/${call}`, { key })
+    expectShareError(answer, 503, 'TEMPORARILY_UNAVAILABLE')
+    expect(answer.headers.get('Retry-After')).toBe('300')
+  }
+})
+
+describe('after a version', () => {
+  beforeAll(async () => {
+    await refresh(db)
+    await publish()
+  })
+  afterEach(() => void logged.splice(0))
+
+  describe.each(CALLS)('$path', ({ path, malformed: suffix, call = {} }) => {
+    const send = (more: ShareCall = {}, to = path) => ask(to, { ...call, ...more })
+    const bad = (key: string) =>
+      suffix === undefined
+        ? send({ key, ...(call.body !== undefined && { body: '[' }) })
+        : send({ key }, path + suffix)
+
+    test('is 401 without an active export key as the bearer token, before all else', async () => {
+      const { keyId: revoked, key: revokedKey } = await tenant(db, { plan: 'lite' })
+      await db.query('update api_keys set revoked_at = now() where id = $1', [revoked])
+      const { key: tools } = await tenant(db, { key: { scope: 'tools' } })
+      unauthenticated(await send())
+      unauthenticated(await bad(revokedKey))
+      unauthenticated(await bad(tools))
+      unauthenticated(await bad('eyJhbGciOiJIUzI1NiJ9.e30.x'))
+      unauthenticated(await bad(its.key.replace('live', 'test')))
+      unauthenticated(await send({ headers: { 'X-API-Key': its.key } }))
+      unauthenticated(await send({ headers: { Authorization: `Basic ${its.key}` } }))
+    })
+
+    test('is 403 without an active plan, before the parameters', async () => {
+      for (const terms of [{ plan: 'lite' }, { status: 'past_due' }, { plan: null }])
+        expectShareError(await bad((await tenant(db, terms)).key), 403, 'PERMISSION_DENIED')
+    })
+
+    test('is 400 for what is malformed, before the share', async () => {
+      if (suffix === undefined && call.body === undefined) return
+      malformed(await bad(its.key))
+      const other = path.replace('/export', '/other')
+      malformed(
+        call.body === undefined
+          ? await send({ key: its.key }, other + suffix)
+          : await send({ key: its.key, body: '[' }, other),
+      )
+    })
+
+    test('is 200 by one statement and one request of the budget', async () => {
+      const before = service.subrequests()
+      const answer = await send({ key: its.key, headers: { Authorization: `bearer  ${its.key}` } })
+      expect([answer.status, answer.text]).toEqual([200, expect.any(String)])
+      expect(answer.headers.get('RateLimit')).toMatch(/^"default";r=99;t=\d+$/)
+      const { neon, upstash } = service.subrequests()
+      expect({ neon: neon - before.neon, upstash: upstash - before.upstash }).toEqual({ neon: 1, upstash: 1 })
+      await expect
+        .poll(() => logged.at(-1))
+        .toMatchObject({ status: 200, subrequests: { neon: 1, upstash: 1 } })
+    })
+
+    test('is 405 for other methods, without a key', async () => {
+      const allowed = call.method ?? 'GET, HEAD'
+      for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']) {
+        if (allowed.includes(method)) continue
+        const answer = await ask(path, { method })
+        expect([method, answer.status, answer.headers.get('Allow')]).toEqual([method, 405, allowed])
+        if (method !== 'HEAD') expectShareError(answer, 405, 'METHOD_NOT_ALLOWED')
+      }
+    })
+  })
+
+  test('a body that is too large is 400, and 401 with another key, whether its length is known or not', async () => {
+    const path = `${tablePath('brands')}/query`
+    const body = JSON.stringify({ predicateHints: ['x'.repeat(1_048_576)] })
+    const chunks = () =>
+      new ReadableStream({
+        start(controller) {
+          for (let at = 0; at < body.length; at += 65_536)
+            controller.enqueue(new TextEncoder().encode(body.slice(at, at + 65_536)))
+          controller.close()
+        },
+      })
+    for (const large of [() => body, chunks]) {
+      malformed(await ask(path, { key: its.key, method: 'POST', body: large() }))
+      unauthenticated(await ask(path, { key: `${its.key}0`, method: 'POST', body: large() }))
+    }
+    const small = new Blob(['{"limitHint":', '1}']).stream()
+    expect((await ask(path, { key: its.key, method: 'POST', body: small })).status).toBe(200)
+    expect((await ask(path, { key: its.key, method: 'POST' })).status).toBe(200)
+  })
+
+  test('a client over its budget is 429, whatever its key', async () => {
+    const headers = { Cookie: 'session=over', Authorization: 'Bearer none' }
+    const answers = await Promise.all(Array.from({ length: 130 }, () => ask('/shares', { headers })))
+    const over = answers.find(({ status }) => status === 429)
+    if (over === undefined) throw new Error('No request was over the budget')
+    expectShareError(over, 429, 'RESOURCE_EXHAUSTED')
+    expect(over.headers.get('Retry-After')).toMatch(/^([1-9]|1[0-2])$/)
+    unauthenticated(answers[0] ?? over)
+  })
+
+  test('other names and paths are 404, in each spelling', async () => {
+    const { key } = its
+    for (const path of [
+      '/',
+      '/shares/',
+      '/shares/other',
+      '/shares/other/schemas',
+      '/shares/other/all-tables',
+      '/shares/export/schemas/other/tables',
+      '/shares/export%00',
+      '/shares/%ff',
+      '/files/none.parquet',
+      '/shares/other/schemas/metrics/tables/brands/version',
+      '/shares/export/schemas/other/tables/brands/version',
+      tablePath('brands'),
+      `${tablePath('changes')}/version`,
+      `${tablePath('citation-share')}/version`,
+      `${tablePath('constructor')}/metadata`,
+      `${tablePath('__proto__')}/metadata`,
+      `${tablePath('brands%00')}/metadata`,
+      `${tablePath('brands%00')}/changes?startingVersion=2147483647`,
+      `${tablePath('%27')}/changes?startingVersion=1`,
+    ])
+      missing(await ask(path, { key }))
+    for (const name of ['other', '%00', '%ff', '%e2%84%aa'])
+      missing(await ask(`${tablePath(name)}/query`, { key, method: 'POST', body: '{}' }))
+  })
+
+  test('names are case-insensitive and may be percent-encoded', async () => {
+    const { key } = its
+    const path = '/shares/EXPORT/schemas/Metrics/tables/%42rands'
+    expect((await ask(`${path}/version`, { key })).status).toBe(200)
+    expect((await ask(`${path}/query`, { key, method: 'POST' })).lines).toHaveLength(3)
+    expect((await ask('/shares/Export', { key })).text).toBe('{"share":{"name":"export"}}')
+  })
+
+  test('lists name the share, the schema and the tables, page by page', async () => {
+    const { key } = its
+    const list = async (path: string) => JSON.parse((await ask(path, { key })).text)
+    expect(await list('/shares')).toEqual({ items: [{ name: 'export' }] })
+    expect(await list('/shares/export/schemas')).toEqual({ items: [{ name: 'metrics', share: 'export' }] })
+    for (const path of ['/shares/export/schemas/metrics/tables', '/shares/export/all-tables']) {
+      const items = TABLES.map((name) => ({ name, schema: 'metrics', share: 'export' }))
+      expect(await list(path)).toEqual({ items })
+      const paged: unknown[] = []
+      for (let pageToken: string | undefined = ''; pageToken !== undefined; ) {
+        const page: { items: unknown[]; nextPageToken?: string } = await list(
+          `${path}?maxResults=2&pageToken=${pageToken}`,
+        )
+        expect(page.items.length).toBeLessThanOrEqual(2)
+        paged.push(...page.items)
+        pageToken = page.nextPageToken
+      }
+      expect(paged).toEqual(items)
+    }
+  })
+
+  test('the metadata of a table has the fields of its endpoint after brand_id', async () => {
+    const streams = readStreams().filter(({ kind }) => kind !== 'changes')
+    expect(streams.map(({ name }) => name).sort()).toEqual(TABLES)
+    for (const { name, columns } of streams) {
+      const { lines, version } = await ask(`${tablePath(name)}/metadata`, { key: its.key })
+      expect(version).toBeGreaterThan(29_000_000)
+      const schema = { type: 'struct', fields: fieldsOf(columns) }
+      expect(lines).toEqual([
+        { protocol: { minReaderVersion: 1 } },
+        {
+          metaData: {
+            id: `export.metrics.${name}`,
+            format: { provider: 'parquet' },
+            schemaString: JSON.stringify(schema),
+            partitionColumns: [],
+            configuration: { enableChangeDataFeed: 'true' },
+          },
+        },
+      ])
+    }
+  })
+
+  test('a client that reads other formats only is 400', async () => {
+    const headers = { 'delta-sharing-capabilities': 'responseformat=delta' }
+    const { key } = its
+    malformed(await ask(`${tablePath('brands')}/metadata`, { key, headers }))
+    malformed(await ask(`${tablePath('brands')}/changes?startingVersion=1`, { key, headers }))
+    malformed(await ask(`${tablePath('brands')}/query`, { key, headers, method: 'POST' }))
+  })
+
+  test('a table has the active brands that the key reads', async () => {
+    const mine = await tenant(db)
+    const second = await brand(db, mine.org, { name: 'Second' })
+    const inactive = await brand(db, mine.org, { name: 'Inactive', active: false })
+    const one = await exportKey(db, mine.org, { brand_ids: [second, inactive, its.brandId] })
+    const none = await exportKey(db, mine.org, { brand_ids: [] })
+    await refresh(db)
+    await publish()
+    const brandsOf = async ({ key }: { key: string }, body = {}) =>
+      (await rowsOf(await query(key, 'brands', body))).map(({ id }) => id).sort()
+    expect(await brandsOf(mine)).toEqual([mine.brandId, second].sort())
+    expect(await brandsOf(one)).toEqual([second])
+    expect(await brandsOf(none)).toEqual([])
+    expect(await brandsOf(mine, { predicateHints: [`brand_id = '${its.brandId}'`] })).toEqual([])
+    expect(await brandsOf(mine, { predicateHints: [`brand_id = '${second.toUpperCase()}'`] })).toEqual([
+      second,
+    ])
+
+    await db.query('update brands set active = not active where organization_id = $1', [mine.org.id])
+    expect(await brandsOf(mine), 'at once, without a version').toEqual([inactive])
+  })
+})

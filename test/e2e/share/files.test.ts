@@ -1,0 +1,180 @@
+import { beforeAll, expect, test } from 'vitest'
+import { answeredDays, type Scene } from '../../fixtures/scene.ts'
+import { filesOf, type SharedFile, startShare } from '../../fixtures/share.ts'
+
+const { db, service, publish, query, logged } = await startShare()
+
+let its: Scene
+let file: SharedFile
+let bytes: Buffer
+let etag: string
+
+beforeAll(async () => {
+  its = await answeredDays(db, { first: '2026-10-01', days: 1 })
+  await publish()
+  file = first(await query(its.key, 'visibility'))
+  const response = await fetch(file.url)
+  bytes = Buffer.from(await response.arrayBuffer())
+  etag = response.headers.get('ETag') ?? ''
+})
+
+const first = (...answer: Parameters<typeof filesOf>): SharedFile => {
+  const [found] = filesOf(...answer)
+  if (found === undefined) throw new Error('The snapshot has no file')
+  return found
+}
+
+const get = (headers: Record<string, string> = {}, { url = file.url, method = 'GET' } = {}) =>
+  fetch(url, { method, headers })
+
+const bodyOf = async (response: Response) => Buffer.from(await response.arrayBuffer())
+
+const errorOf = async (response: Response) => [response.status, (await response.json()).errorCode]
+
+test('a file is private, has its size and its type, and needs neither a key nor the database nor the budget', async () => {
+  const before = service.subrequests()
+  const response = await get()
+  expect(response.status).toBe(200)
+  expect(Object.fromEntries(response.headers)).toMatchObject({
+    'content-type': 'application/vnd.apache.parquet',
+    'content-length': String(file.size),
+    'accept-ranges': 'bytes',
+    'cache-control': 'private, max-age=900, immutable',
+  })
+  expect((await bodyOf(response)).equals(bytes)).toBe(true)
+  expect(bytes).toHaveLength(file.size)
+  expect(bytes.subarray(0, 4).toString()).toBe('PAR1')
+  expect(service.subrequests()).toEqual(before)
+  await expect
+    .poll(() => logged.at(-1))
+    .toMatchObject({ endpoint: '/share/files', subrequests: { neon: 0, upstash: 0 } })
+  expect(JSON.stringify(logged)).not.toContain('signature')
+})
+
+test('HEAD answers the headers of GET', async () => {
+  const head = await get({}, { method: 'HEAD' })
+  const whole = await get()
+  for (const name of ['Content-Length', 'Content-Type', 'ETag', 'Accept-Ranges', 'Cache-Control'])
+    expect([name, head.headers.get(name)]).toEqual([name, whole.headers.get(name)])
+  expect(head.status).toBe(200)
+  await whole.body?.cancel()
+})
+
+test.each([
+  ['bytes=0-0', 0, 1],
+  ['bytes=0-3', 0, 4],
+  ['bytes=4-', 4, undefined],
+  ['bytes=-8', -8, undefined],
+  ['bytes=-99999999', 0, undefined],
+  ['bytes=2-99999999', 2, undefined],
+  ['bytes=2-99999999999999999999', 2, undefined],
+  ['bytes=-99999999999999999999', 0, undefined],
+])('Range: %s is 206', async (range, from, to) => {
+  const response = await get({ Range: range })
+  const part = bytes.subarray(from, to)
+  const start = from < 0 ? bytes.length + from : from
+  expect(response.status).toBe(206)
+  expect(response.headers.get('Content-Range')).toBe(
+    `bytes ${start}-${start + part.length - 1}/${bytes.length}`,
+  )
+  expect(response.headers.get('Content-Length')).toBe(String(part.length))
+  expect((await bodyOf(response)).equals(part)).toBe(true)
+})
+
+test('a range after the end is 416', async () => {
+  const ranges = [bytes.length, bytes.length + 1, '99999999999999999999']
+  for (const range of [
+    ...ranges.map((from) => `bytes=${from}-`),
+    'bytes=-0',
+    `bytes=${bytes.length}-99999999`,
+  ]) {
+    const response = await get({ Range: range })
+    expect([range, response.headers.get('Content-Range')]).toEqual([range, `bytes */${bytes.length}`])
+    expect(await errorOf(response)).toEqual([416, 'RANGE_NOT_SATISFIABLE'])
+  }
+})
+
+test.each([
+  ['bytes=0-1,4-5'],
+  ['bytes=5-2'],
+  ['bytes=-'],
+  ['bytes'],
+  ['rows=0-1'],
+  ['bytes=a-b'],
+])('Range: %s is the whole file', async (range) => {
+  const response = await get({ Range: range })
+  expect(response.status).toBe(200)
+  expect(response.headers.get('Content-Range')).toBeNull()
+  expect((await bodyOf(response)).equals(bytes)).toBe(true)
+})
+
+test('If-Range with another entity tag, a date or a weak tag asks for the whole file', async () => {
+  expect(etag).toMatch(/^"[^"]+"$/)
+  for (const [ifRange, status] of [
+    [etag, 206],
+    ['"other"', 200],
+    [`W/${etag}`, 200],
+    ['Tue, 24 Nov 2026 00:00:00 GMT', 200],
+  ] as const) {
+    const response = await get({ Range: 'bytes=0-3', 'If-Range': ifRange })
+    expect([ifRange, response.status, (await bodyOf(response)).length]).toEqual([
+      ifRange,
+      status,
+      status === 206 ? 4 : bytes.length,
+    ])
+  }
+})
+
+test('If-None-Match with its entity tag is 304, and what is no entity tag is ignored', async () => {
+  for (const method of ['GET', 'HEAD'])
+    for (const [value, status] of [
+      [etag, 304],
+      [`"other", ${etag}`, 304],
+      [`W/${etag}`, 304],
+      ['*', 304],
+      ['"other"', 200],
+      ['other', 200],
+      ['"', 200],
+    ] as const) {
+      const response = await get({ 'If-None-Match': value }, { method })
+      expect([method, value, response.status]).toEqual([method, value, status])
+      if (status === 304) expect(response.headers.get('ETag')).toBe(etag)
+      await response.body?.cancel()
+    }
+})
+
+test('an altered or missing signature is 403, and other methods are 405', async () => {
+  const [path = ''] = file.url.split('?')
+  const id = file.id.replace(/^./, (digit) => (digit === '0' ? '1' : '0'))
+  for (const url of [
+    path,
+    `${file.url}x`,
+    file.url.replace(file.id, id),
+    file.url.replace('expires=', 'expires=9'),
+  ])
+    expect(await errorOf(await get({}, { url }))).toEqual([403, 'PERMISSION_DENIED'])
+  const response = await get({}, { method: 'POST' })
+  expect(response.headers.get('Allow')).toBe('GET, HEAD')
+  expect(await errorOf(response)).toEqual([405, 'METHOD_NOT_ALLOWED'])
+})
+
+test('a file works after its key is revoked, and a file that is gone is 404', async () => {
+  const other = await answeredDays(db, { first: '2026-10-01', days: 1 })
+  await publish()
+  const { url } = first(await query(other.key, 'visibility'))
+  await db.query('update api_keys set revoked_at = now() where organization_id = $1', [other.org.id])
+  await expect(query(other.key, 'visibility')).rejects.toThrow('401')
+  expect((await get({}, { url })).status).toBe(200)
+
+  await db.query('delete from answers where prompt_id = $1', [other.prompt])
+  await db.query('select daily.refresh(null, $1, 100) from daily.resolve()', ['1 min'])
+  await publish()
+  await db.query(`update brands set name = 'Renamed' where id = $1`, [other.brandId])
+  await publish()
+  expect((await get({}, { url })).status, 'an older version names it').toBe(200)
+  await db.query(`update daily.versions set committed_at = committed_at - interval '40 days'`)
+  await publish()
+  for (const headers of [{}, { Range: 'bytes=0-3' }, { Range: 'bytes=0-3', 'If-Range': etag }] as const)
+    expect(await errorOf(await get(headers, { url }))).toEqual([404, 'RESOURCE_DOES_NOT_EXIST'])
+  expect((await get({}, { url, method: 'HEAD' })).status).toBe(404)
+})

@@ -1,0 +1,80 @@
+import { beforeEach, expect, test } from 'vitest'
+import { sharedFiles } from '../../lib/share/files.ts'
+import { sharing } from '../../lib/share/sharing.ts'
+import { urlSigner } from '../../lib/share/signed-url.ts'
+import { loggedLines } from '../fixtures/log.ts'
+import { neonAnswers, neonRows } from '../mocks/neon.ts'
+import { bindings, counted, counterAnswers } from '../mocks/upstash.ts'
+
+const lines = loggedLines()
+const BASE = 'http://localhost/api/sharing/v1'
+const TABLE = `${BASE}/shares/export/schemas/metrics/tables/brands`
+const ID = '11111111-1111-4111-8111-111111111111'
+
+const COLUMNS = {
+  key_id: ID,
+  organization_id: ID,
+  plan: 'pro',
+  tables: '{"brands":[]}',
+  oldest: '1',
+  oldest_at: '2026-11-01T00:00:00.000Z',
+  latest: '1',
+  version: '1',
+  start: '1',
+  until: '1',
+  files: null,
+}
+
+/** A bucket whose requests fail, and which has an object only to `head`. */
+const away = async () => {
+  throw new Error('R2 said svc_live_')
+}
+const env = { ...bindings(), BUCKET: { head: away, get: away } }
+const halfway = { ...env, BUCKET: { head: async () => ({ size: 9, httpEtag: '"a"' }), get: away } }
+
+beforeEach(() => {
+  counterAnswers(counted(1))
+  neonAnswers(neonRows([Object.values(COLUMNS)], { columns: Object.keys(COLUMNS) }))
+})
+
+const ask = (url: string, method = 'GET') =>
+  sharing().fetch(
+    new Request(url, { method, headers: { Authorization: `Bearer svc_live_${'0'.repeat(64)}` } }),
+    env,
+  )
+
+async function expectUnavailable(response: Response): Promise<void> {
+  expect(response.status).toBe(503)
+  expect(response.headers.get('Retry-After')).toBe('5')
+  if (response.body !== null)
+    expect(await response.json()).toEqual({
+      errorCode: 'TEMPORARILY_UNAVAILABLE',
+      message: 'The files are temporarily unavailable. Retry the request.',
+    })
+  expect(lines).toContainEqual(expect.objectContaining({ event: 'bucket_error', error_name: 'Error' }))
+  expect(JSON.stringify(lines)).not.toContain('svc_live_')
+}
+
+test('while the bucket is away, what names files is 503 and the rest works', async () => {
+  expect((await ask(`${BASE}/shares`)).status).toBe(200)
+  expect(lines).toHaveLength(1)
+})
+
+test.each([
+  [`${TABLE}/query`, 'POST'],
+  [`${TABLE}/changes?startingVersion=1`, 'GET'],
+])('while the bucket is away, %s is 503', async (url, method) => {
+  await expectUnavailable(await ask(url, method))
+})
+
+test.each([
+  ['GET', {}, env],
+  ['HEAD', {}, env],
+  ['GET', { Range: 'bytes=0-3' }, env],
+  ['GET', { Range: 'bytes=0-3' }, halfway],
+  ['GET', { Range: 'bytes=0-3', 'If-Range': '"a"' }, env],
+  ['GET', { 'If-None-Match': '"b"' }, halfway],
+])('while the bucket is away, a file is 503 (%s, %j)', async (method, headers, bucket) => {
+  const url = await urlSigner('http://localhost', new Date(), ['secret']).sign(ID)
+  await expectUnavailable(await sharedFiles().fetch(new Request(url, { method, headers }), bucket))
+})

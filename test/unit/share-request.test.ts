@@ -1,0 +1,192 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  listBody,
+  parseFeed,
+  parsePage,
+  parseQuery,
+  parseStart,
+  requireParquet,
+} from '../../lib/share/request.ts'
+import { statusOf } from '../fixtures/log.ts'
+
+const T = '2026-11-22T04:31:07Z'
+const NO_TEXT = { toString: 1, valueOf: 1 }
+
+describe('the body of a query', () => {
+  test.each([
+    ['', { version: '', timestamp: '', bounds: {} }],
+    [' \n', { version: '', timestamp: '', bounds: {} }],
+    ['{}', { version: '', timestamp: '', bounds: {} }],
+    ['{"version":0}', { version: '0' }],
+    ['{"version":"12"}', { version: '12' }],
+    ['{"version":2147483647}', { version: '2147483647' }],
+    ['{"version":null,"timestamp":null,"startingVersion":null}', { version: '', timestamp: '' }],
+    [`{"timestamp":"${T}"}`, { timestamp: '2026-11-22T04:31:07.000Z' }],
+    [`{"predicateHints":["date > '2026-01-05'"],"limitHint":"x"}`, { bounds: { from: '2026-01-05' } }],
+    ['{"__proto__":{"version":1}}', { version: '' }],
+  ])('%s is valid', (text, query) => {
+    expect(parseQuery(text)).toMatchObject(query)
+  })
+
+  test.each([
+    ['{'],
+    ['null'],
+    ['[]'],
+    ['"text"'],
+    ['1'],
+    ['{"version":-1}'],
+    ['{"version":1.5}'],
+    ['{"version":2147483648}'],
+    ['{"version":1e21}'],
+    ['{"version":""}'],
+    ['{"version":[1]}'],
+    ['{"version":true}'],
+    [`{"version":${JSON.stringify(NO_TEXT)}}`],
+    ['{"timestamp":""}'],
+    ['{"timestamp":1790000000000}'],
+    [`{"timestamp":["${T}"]}`],
+    [`{"timestamp":${JSON.stringify(NO_TEXT)}}`],
+    [`{"version":1,"timestamp":"${T}"}`],
+    ['{"startingVersion":1}'],
+    ['{"endingVersion":1}'],
+  ])('%s is 400', (text) => {
+    expect(statusOf(() => parseQuery(text))).toBe(400)
+  })
+})
+
+const EMPTY = { startingVersion: '', startingTimestamp: '', endingVersion: '', endingTimestamp: '' }
+
+describe('the parameters of a feed', () => {
+  const feed = (query: string) => parseFeed(new URLSearchParams(query))
+
+  test.each([
+    ['startingVersion=5', { ...EMPTY, startingVersion: '5' }],
+    ['startingVersion=5&endingVersion=4', { ...EMPTY, startingVersion: '5', endingVersion: '4' }],
+    ['startingVersion=5&includeHistoricalMetadata=true', { ...EMPTY, startingVersion: '5' }],
+    [
+      `startingTimestamp=${T}&endingTimestamp=${T}`,
+      {
+        ...EMPTY,
+        startingTimestamp: '2026-11-22T04:31:07.000Z',
+        endingTimestamp: '2026-11-22T04:31:07.000Z',
+      },
+    ],
+  ])('%s is valid', (query, expected) => {
+    expect(feed(query)).toEqual(expected)
+  })
+
+  test.each([
+    [''],
+    ['startingVersion='],
+    ['startingVersion=x'],
+    ['startingVersion=1&startingVersion=2'],
+    [`startingVersion=1&startingTimestamp=${T}`],
+    [`startingVersion=1&endingVersion=2&endingTimestamp=${T}`],
+    ['startingVersion=1&endingVersion=-2'],
+    ['startingVersion=1&endingTimestamp=2026'],
+    ['endingVersion=1'],
+  ])('%s is 400', (query) => {
+    expect(statusOf(() => feed(query))).toBe(400)
+  })
+})
+
+describe('a timestamp', () => {
+  const parse = (startingTimestamp: string) => parseStart(new URLSearchParams({ startingTimestamp }))
+
+  test.each([
+    [T, '2026-11-22T04:31:07.000Z'],
+    ['2026-11-22T04:31:07.123456Z', '2026-11-22T04:31:07.123Z'],
+    ['2026-11-22T04:31:07+02:00', '2026-11-22T02:31:07.000Z'],
+    ['2026-11-22T04:31:07-23:59', '2026-11-23T04:30:07.000Z'],
+    ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000Z'],
+  ])('%s is a time of UTC', (text, time) => {
+    expect(parse(text)).toBe(time)
+  })
+
+  test.each([
+    ['2026-11-22'],
+    ['2026-11-22 04:31:07'],
+    ['2026-11-22T04:31:07'],
+    ['2026-02-30T04:31:07Z'],
+    ['2026-11-22T24:00:00Z'],
+    ['0000-01-01T00:00:00Z'],
+    ['0001-01-01T00:00:00+01:00'],
+    ['9999-12-31T23:59:59-01:00'],
+    ['+010000-01-01T00:00:00Z'],
+    ['now'],
+    [''],
+  ])('%s is 400', (text) => {
+    expect(statusOf(() => parse(text))).toBe(400)
+  })
+
+  test('of any form is a time from year 1 to 9999, or 400', () => {
+    const two = fc.integer({ min: 0, max: 99 }).map((number) => String(number).padStart(2, '0'))
+    const parts = fc.tuple(
+      fc.integer({ min: 0, max: 9999 }),
+      two,
+      two,
+      two,
+      two,
+      two,
+      fc.constantFrom('+', '-'),
+      two,
+      two,
+    )
+    fc.assert(
+      fc.property(parts, ([year, month, day, hour, minute, second, sign, hours, minutes]) => {
+        const text = `${String(year).padStart(4, '0')}-${month}-${day}T${hour}:${minute}:${second}${sign}${hours}:${minutes}`
+        let parsed = '0001'
+        const status = statusOf(() => {
+          parsed = parse(text)
+        })
+        expect(parsed >= '0001' || status === 400).toBe(true)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})
+
+test.each([
+  [undefined, null],
+  ['', null],
+  ['responseformat=parquet', null],
+  ['responseformat=delta,parquet;readerfeatures=deletionvectors', null],
+  ['readerfeatures=x;ResponseFormat = Delta, Parquet', null],
+  ['readerfeatures=x', null],
+  ['responseformat=delta', 400],
+  ['responseformat=', 400],
+  ['responseformat=parquets', 400],
+])('capabilities %s', (capabilities, status) => {
+  expect(statusOf(() => requireParquet(capabilities))).toBe(status)
+})
+
+describe('a list', () => {
+  const ITEMS = ['a', 'b', 'c'].map((name) => ({ name }))
+  const list = (query: string) => JSON.parse(listBody(ITEMS, parsePage(new URLSearchParams(query))))
+
+  test.each([
+    ['', ['a', 'b', 'c'], undefined],
+    ['maxResults=2', ['a', 'b'], '2'],
+    ['maxResults=2&pageToken=2', ['c'], undefined],
+    ['maxResults=3', ['a', 'b', 'c'], undefined],
+    ['maxResults=0', [], '0'],
+    ['pageToken=', ['a', 'b', 'c'], undefined],
+    ['pageToken=9', [], undefined],
+    ['maxResults=9999999999', ['a', 'b', 'c'], undefined],
+  ])('of %s', (query, names, nextPageToken) => {
+    expect(list(query)).toEqual({ items: names.map((name) => ({ name })), nextPageToken })
+  })
+
+  test.each([
+    ['maxResults=-1'],
+    ['maxResults=x'],
+    ['maxResults=1.5'],
+    ['maxResults=1&maxResults=2'],
+    ['pageToken=x'],
+    ['pageToken=-1'],
+    ['pageToken=1&pageToken=1'],
+  ])('of %s is 400', (query) => {
+    expect(statusOf(() => list(query))).toBe(400)
+  })
+})
