@@ -12,6 +12,9 @@ const param = (name: string, type: string): SQL => sql`nullif(${sql.placeholder(
 
 const iso = (time: SQL): SQL => sql`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
+/** SQL of the time of a version's commit in the milliseconds that every response shows, so that it can be asked for. */
+const COMMITTED_AT = sql`date_trunc('milliseconds', versions.committed_at)`
+
 /** SQL of the access columns and of what every call says of the share: its tables, and its oldest and latest version. */
 const SHARE = sql`
   ${accessColumns},
@@ -22,9 +25,9 @@ const SHARE = sql`
 
 /** SQL of the first version at a time or later, and of the version that was the latest at a time. */
 const firstSince = (time: SQL): SQL =>
-  sql`(select min(version) from daily.versions where committed_at >= ${time})`
+  sql`(select min(version) from daily.versions where ${COMMITTED_AT} >= ${time})`
 const lastUntil = (time: SQL): SQL =>
-  sql`(select max(version) from daily.versions where committed_at <= ${time})`
+  sql`(select max(version) from daily.versions where ${COMMITTED_AT} <= ${time})`
 
 /** Describes the share. `start` is the first version since `starting_timestamp`. */
 export const shareStatement = toQuery(sql`

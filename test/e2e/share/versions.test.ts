@@ -1,0 +1,277 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { Row } from '../../fixtures/call.ts'
+import { brand, exportKey, insert, organization, refresh } from '../../fixtures/rows.ts'
+import { answeredDays, type Scene } from '../../fixtures/scene.ts'
+import { filesOf, rowsOf, rowsOfFile, type ShareAnswer, startShare, tablePath } from '../../fixtures/share.ts'
+
+const { db, publish, ask, query, feed } = await startShare()
+
+const TABLES = [
+  'brands',
+  'visibility',
+  'competitors',
+  'citations',
+  'citation_share',
+  'sentiment',
+  'recommended_rate',
+]
+
+type Rows = Readonly<Record<string, readonly string[]>>
+type Version = { readonly version: number; readonly committedAt: string; readonly rows: Rows }
+
+const sorted = (rows: readonly Row[]) => rows.map((row) => JSON.stringify(row)).sort()
+
+/** The versions in their order, each with the rows of every table when it was the latest. */
+const versions: Version[] = []
+let its: Scene
+let doomed: string
+let key: string
+
+const read = async (body = {}): Promise<Rows> =>
+  Object.fromEntries(
+    await Promise.all(
+      TABLES.map(async (table) => [table, sorted(await rowsOf(await query(key, table, body)))] as const),
+    ),
+  )
+
+/** Publishes, and remembers what the new versions hold: the first run commits days, then months of the same rows. */
+async function commit(options?: { readonly compact: boolean }): Promise<void> {
+  await refresh(db)
+  await publish(options)
+  const found = await db.query<{ version: number; at: string }>(
+    `select version, to_char(committed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at
+     from daily.versions where version > $1 order by version`,
+    [versions.at(-1)?.version ?? 0],
+  )
+  if (found.rowCount === 0) throw new Error('No version')
+  const rows = await read()
+  versions.push(...found.rows.map(({ version, at }) => ({ version, committedAt: at, rows })))
+}
+
+const at = (index: number): Version => {
+  const version = versions.at(index)
+  if (version === undefined) throw new Error(`No version ${index}`)
+  return version
+}
+
+/** Applies a feed to rows: removes the rows of each removed file and adds those of each added one. */
+async function apply(rows: readonly string[], { lines }: ShareAnswer): Promise<string[]> {
+  const copy = [...rows]
+  for (const { add, remove } of lines) {
+    for (const row of remove === undefined ? [] : sorted(await rowsOfFile(remove))) {
+      const index = copy.indexOf(row)
+      if (index < 0) throw new Error(`The copy has no ${row}`)
+      copy.splice(index, 1)
+    }
+    if (add !== undefined) copy.push(...sorted(await rowsOfFile(add)))
+  }
+  return copy.sort()
+}
+
+beforeAll(async () => {
+  // Old enough for its month to be written as one set.
+  its = await answeredDays(db, { first: '2026-01-10', days: 3 })
+  doomed = await brand(db, its.org, { name: 'Doomed' })
+  key = its.key
+  await insert(db, 'prompts', [
+    { id: '11111111-2222-4333-8444-555555555555', brand_id: doomed, text: 'Which?' },
+  ])
+  await its.say('2026-11-03T10:00:00Z', {
+    prompt: '11111111-2222-4333-8444-555555555555',
+    phrases: [{ polarity: 'neutral', confidence: '1' }],
+  })
+  await commit()
+
+  const late = await its.say('2026-01-11T10:00:00Z', {
+    mentions: ['Acme'],
+    citations: [{ url: 'https://late.example/' }],
+    phrases: [{ polarity: 'negative', confidence: '0.25' }],
+  })
+  await commit()
+  await commit({ compact: true })
+  await db.query('delete from answers where id = $1', [late])
+  await db.query(`update brands set name = 'Renamed' where id = $1`, [its.brandId])
+  await commit()
+  await db.query(`delete from answers where answered_at >= '2026-01-12' and prompt_id = $1`, [its.prompt])
+  await commit()
+  await db.query('delete from brands where id = $1', [doomed])
+  await commit()
+  // As PostgreSQL's clock has it: no answer shows more than milliseconds.
+  await db.query(`update daily.versions set committed_at = committed_at + interval '0.4 milliseconds'`)
+})
+
+describe('a snapshot', () => {
+  test('of a version, of one between it and the next, and at the time of its commit is the same', async () => {
+    expect(versions.length).toBe(7)
+    for (const [index, { version, committedAt, rows }] of versions.entries()) {
+      const expected = Object.fromEntries(
+        Object.entries(rows).map(([table, texts]) => [table, texts.filter((row) => !row.includes(doomed))]),
+      )
+      expect(await read({ version }), `version ${index}`).toEqual(expected)
+      expect(await read({ timestamp: committedAt }), committedAt).toEqual(expected)
+      expect((await query(key, 'brands', { timestamp: committedAt })).version).toBe(version)
+      const earlier = new Date(Date.parse(committedAt) - 1).toISOString()
+      if (index > 0)
+        expect((await query(key, 'brands', { timestamp: earlier })).version).toBe(at(index - 1).version)
+    }
+    expect((await query(key, 'brands', { version: String(at(0).version) })).version).toBe(at(0).version)
+  })
+
+  test('at a time with an offset is that of the instant', async () => {
+    const { committedAt, version } = at(1)
+    const local = new Date(Date.parse(committedAt) + 7_200_000).toISOString().replace('Z', '+02:00')
+    expect((await query(key, 'brands', { timestamp: local })).version).toBe(version)
+    expect((await query(key, 'brands', { timestamp: '9999-12-31T23:59:59Z' })).version).toBe(at(-1).version)
+  })
+
+  test('of a version between two is that of the earlier one', async () => {
+    await db.query('update daily.versions set version = version + 1000 where version = $1', [at(-1).version])
+    expect((await query(key, 'brands', { version: at(-1).version + 999 })).version).toBe(at(-2).version)
+    await db.query('update daily.versions set version = version - 1000 where version > $1', [at(-1).version])
+  })
+
+  test('of a later version is 400', async () => {
+    for (const version of [at(-1).version + 1, 2_147_483_647]) {
+      const answer = await ask(`${tablePath('brands')}/query`, {
+        key,
+        method: 'POST',
+        body: JSON.stringify({ version }),
+      })
+      expect([answer.status, answer.text]).toEqual([400, expect.stringContaining('later than the latest')])
+    }
+  })
+})
+
+describe('a feed', () => {
+  test.each(TABLES)('of %s takes a copy from each version to each later one', async (table) => {
+    for (const [index, { rows }] of versions.entries())
+      for (const later of versions.slice(index + 1)) {
+        const changes = await feed(
+          key,
+          table,
+          `startingVersion=${(versions[index]?.version ?? 0) + 1}&endingVersion=${later.version}`,
+        )
+        const copy = await apply(
+          (rows[table] ?? []).filter((row) => !row.includes(doomed)),
+          changes,
+        )
+        // A brand that is gone is in no feed: its rows go with the brand.
+        expect(copy).toEqual((later.rows[table] ?? []).filter((row) => !row.includes(doomed)))
+      }
+  })
+
+  test('from the oldest version on begins with its files, and each action has its version and time', async () => {
+    const changes = await feed(key, 'sentiment', `startingVersion=${at(0).version}`)
+    expect(changes.version).toBe(at(0).version)
+    expect(await apply([], changes)).toEqual(at(-1).rows.sentiment)
+    for (const { add, remove } of changes.lines.slice(2)) {
+      const action = add ?? remove
+      const { committedAt } = versions.find(({ version }) => version === action?.version) ?? at(0)
+      expect(new Date(action?.timestamp ?? 0).toISOString()).toBe(committedAt)
+    }
+  })
+
+  test('by times is the feed of the versions at them', async () => {
+    const byVersions = await feed(
+      key,
+      'sentiment',
+      `startingVersion=${at(1).version}&endingVersion=${at(3).version}`,
+    )
+    const byTimes = await feed(
+      key,
+      'sentiment',
+      `startingTimestamp=${at(1).committedAt}&endingTimestamp=${at(3).committedAt}`,
+    )
+    const idsOf = ({ lines }: ShareAnswer) => lines.slice(2).map(({ add, remove }) => [add?.id, remove?.id])
+    expect(idsOf(byTimes)).toEqual(idsOf(byVersions))
+    expect(byTimes.version).toBe(at(1).version)
+    expect(idsOf(byTimes).length).toBeGreaterThan(0)
+  })
+
+  test('from the next version on is empty, and from a later one 400', async () => {
+    const next = at(-1).version + 1
+    const path = `${tablePath('sentiment')}/changes?startingVersion=`
+    for (const [search, status, lines] of [
+      [`${next}`, 200, 2],
+      [`${next}&endingVersion=${next}`, 200, 2],
+      [`${next + 1}`, 400, 0],
+      [`2147483647`, 400, 0],
+      [`${at(2).version}&endingVersion=${at(1).version}`, 400, 0],
+      [`${at(2).version}&endingTimestamp=2020-01-01T00:00:00Z`, 400, 0],
+    ] as const) {
+      const answer = await ask(path + search, { key })
+      expect([search, answer.status, answer.lines.length]).toEqual([search, status, lines])
+    }
+  })
+
+  test('has nothing of brands that the key does not read, nor of days before the clamp', async () => {
+    const other = await exportKey(db, await organization(db))
+    const none = await exportKey(db, its.org, { brand_ids: [] })
+    for (const { key: without } of [other, none])
+      for (const table of ['brands', 'sentiment'])
+        expect((await feed(without, table, `startingVersion=${at(0).version}`)).lines).toHaveLength(2)
+    await db.query(`update subscriptions set plan = 'agency' where organization_id = $1`, [its.org.id])
+    expect((await feed(key, 'sentiment', `startingVersion=${at(0).version}`)).lines).toHaveLength(2)
+    await db.query(`update subscriptions set plan = 'enterprise' where organization_id = $1`, [its.org.id])
+  })
+})
+
+test('the version of a table is the latest, or the first at a time or later', async () => {
+  const versionAt = (startingTimestamp: string) =>
+    ask(`${tablePath('visibility')}/version?startingTimestamp=${startingTimestamp}`, { key })
+  const latest = await ask(`${tablePath('visibility')}/version`, { key, method: 'HEAD' })
+  expect([latest.version, latest.text]).toEqual([at(-1).version, ''])
+  for (const { committedAt, version } of versions)
+    expect((await versionAt(committedAt)).version).toBe(version)
+  expect((await versionAt('2020-01-01T00:00:00Z')).version).toBe(at(0).version)
+  expect((await versionAt(new Date(Date.parse(at(0).committedAt) + 1).toISOString())).version).toBe(
+    at(1).version,
+  )
+  expect((await versionAt('2999-01-01T00:00:00Z')).status).toBe(400)
+})
+
+test('beyond 30 days is 400, which names the oldest version and the time from which on to read', async () => {
+  const [removed, kept] = [at(0), at(2)]
+  await db.query(
+    `update daily.versions set committed_at = committed_at - interval '31 days' where version <= $1`,
+    [kept.version],
+  )
+  await its.say('2026-11-05T10:00:00Z')
+  await commit()
+  const oldest = await db.query<{ at: string }>(
+    `select to_char(committed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at
+     from daily.versions where version = $1`,
+    [kept.version],
+  )
+  const time = oldest.rows[0]?.at ?? ''
+  const earlier = new Date(Date.parse(time) - 1).toISOString()
+  const message = `The oldest version is ${kept.version}, committed at ${time}. Start there or later.`
+  const table = tablePath('sentiment')
+  const post = (body: object) => ask(`${table}/query`, { key, method: 'POST', body: JSON.stringify(body) })
+  for (const answer of [
+    await post({ version: removed.version }),
+    await post({ version: 0 }),
+    await post({ timestamp: earlier }),
+    await ask(`${table}/changes?startingVersion=${removed.version}`, { key }),
+    await ask(`${table}/changes?startingVersion=0`, { key }),
+    await ask(`${table}/changes?startingTimestamp=${earlier}`, { key }),
+  ])
+    expect([answer.status, JSON.parse(answer.text)]).toEqual([
+      400,
+      { errorCode: 'INVALID_PARAMETER_VALUE', message },
+    ])
+
+  expect(sorted(await rowsOf(await query(key, 'sentiment', { version: kept.version })))).toEqual(
+    kept.rows.sentiment?.filter((row) => !row.includes(doomed)),
+  )
+  expect((await query(key, 'sentiment', { timestamp: time })).version).toBe(kept.version)
+  for (const start of [`startingVersion=${kept.version}`, `startingTimestamp=${time}`]) {
+    const { version, lines } = await feed(key, 'sentiment', start)
+    expect(version).toBe(kept.version)
+    for (const { add, remove } of lines) {
+      const file = add ?? remove
+      if (file !== undefined) await rowsOfFile(file)
+    }
+  }
+  expect(filesOf(await query(key, 'sentiment')).length).toBeGreaterThan(0)
+})
