@@ -8,7 +8,9 @@ import { shareError, toBody } from './errors.ts'
 export function createShareApp(): App {
   const app = createApp()
   app.use(readBearerToken)
-  app.notFound((context) => sendError(shareError('path'), context, toBody))
+  app.notFound(() => {
+    throw shareError('path')
+  })
   app.onError((error, context) => sendError(error, context, toBody))
   return app
 }

@@ -97,7 +97,9 @@ beforeAll(async () => {
   await db.query('delete from brands where id = $1', [doomed])
   await commit()
   // As PostgreSQL's clock has it: no answer shows more than milliseconds.
-  await db.query(`update daily.versions set committed_at = committed_at + interval '0.4 milliseconds'`)
+  await db.query(
+    `update daily.versions set committed_at = date_trunc('milliseconds', committed_at) + interval '0.4 ms'`,
+  )
 })
 
 describe('a snapshot', () => {
