@@ -46,6 +46,7 @@ begin
     daily.expired_files(integer), daily.forget_files(uuid[])
     to export_api_refresher;
   grant select on daily.refresh_queue, daily.rolling_window, daily.sources to export_api_refresher;
+  grant select (version) on daily.versions to export_api_refresher;
   grant insert (source) on daily.change_log to export_api_refresher;
 
   grant select (id, organization_id) on export_source.brands to export_api_keys;
