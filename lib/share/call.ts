@@ -1,0 +1,121 @@
+import { authorize, requireKeyHash, requireValid } from '../access/authorize.ts'
+import type { Plan } from '../access/plans.ts'
+import type { RequestContext } from '../app.ts'
+import { databaseError, type Row, run } from '../db.ts'
+import { required } from '../page/cells.ts'
+import { EVERY_DAY, resolveWindow } from '../window.ts'
+import { windowByPlan } from '../window-by-plan.ts'
+import { fromBucket } from './api.ts'
+import { bucketOf, objectName } from './bucket.ts'
+import { shareError } from './errors.ts'
+import type { Bounds } from './hints.ts'
+import type { Column } from './parquet.ts'
+import { shareStatement, type snapshotStatement } from './statements.ts'
+
+/** The only share and its only schema. */
+export const SHARE = 'export'
+export const SCHEMA = 'metrics'
+
+/** An object that no publisher writes: asking for it tells whether the bucket answers. */
+const NO_OBJECT = objectName('none')
+
+/** The versions that can be read. */
+type Versions = { readonly oldest: number; readonly oldestAt: string; readonly latest: number }
+
+/** What every call says of the share. Versions are null before the first one. */
+export type Share = {
+  readonly row: Row
+  readonly tables: Readonly<Record<string, readonly Column[]>>
+  readonly versions: Versions | null
+}
+
+/** A table and what a statement said of it. */
+export type Table = {
+  readonly row: Row
+  readonly name: string
+  readonly columns: readonly Column[]
+  readonly versions: Versions
+}
+
+export const searchOf = (context: RequestContext): URLSearchParams => new URL(context.req.url).searchParams
+
+/** Returns what `parse` returns; a wrong key or plan comes before its error. */
+export function parseValid<Parsed>(
+  context: RequestContext,
+  parse: () => Parsed | Promise<Parsed>,
+): Promise<Parsed> {
+  const { env, log, now } = context.var
+  return requireValid({ env, log, key_hash: requireKeyHash(context), now }, parse)
+}
+
+const valuesOf = ({ brandIds, from = '', to = '' }: Bounds) => ({
+  brand_ids: brandIds === undefined ? '' : JSON.stringify(brandIds),
+  from,
+  to,
+})
+
+/** Reads what every call says of the share. */
+export const readShare = (context: RequestContext, starting_timestamp = ''): Promise<Share> =>
+  runShare(context, shareStatement, { starting_timestamp })
+
+/** Runs a statement that names files, while it asks whether the bucket answers. */
+export async function readTable(
+  context: RequestContext,
+  statement: typeof snapshotStatement,
+  values: Readonly<Record<string, string>>,
+  bounds: Bounds = {},
+): Promise<Table> {
+  const answers = fromBucket(context, () => bucketOf(context.env).head(NO_OBJECT))
+  answers.catch(() => {})
+  const { now } = context.var
+  const window_by_plan = windowByPlan((plan: Plan) => resolveWindow(EVERY_DAY, plan, now))
+  // The database takes no text with a NUL.
+  const metric = nameOf(context, 'table').replaceAll('\0', '')
+  const share = await runShare(context, statement, { window_by_plan, metric, ...values, ...valuesOf(bounds) })
+  const table = tableOf(context, share)
+  await answers
+  return table
+}
+
+/** Runs a statement, checks key and plan, and throws 404 for another share or schema. */
+async function runShare(
+  context: RequestContext,
+  statement: typeof shareStatement,
+  values: Readonly<Record<string, string>>,
+): Promise<Share> {
+  const { env, now, log } = context.var
+  const result = await run({ env, log }, statement, {
+    key_hash: requireKeyHash(context),
+    now: now.toISOString(),
+    ...values,
+  })
+  const row = authorize(result, log)
+  if (nameOf(context, 'share', SHARE) !== SHARE) throw shareError('share')
+  if (nameOf(context, 'schema', SCHEMA) !== SCHEMA) throw shareError('schema')
+  try {
+    const { oldest, oldest_at, latest } = row
+    return {
+      row,
+      tables: JSON.parse(required(row.tables)),
+      versions:
+        latest == null
+          ? null
+          : { oldest: Number(oldest), oldestAt: required(oldest_at), latest: Number(latest) },
+    }
+  } catch (error) {
+    throw databaseError(error, log)
+  }
+}
+
+/** Returns the table of the request's path; throws 404, and 503 before the first version. */
+export function tableOf(context: RequestContext, { row, tables, versions }: Share): Table {
+  const name = nameOf(context, 'table')
+  const columns = Object.hasOwn(tables, name) ? tables[name] : undefined
+  if (columns === undefined) throw shareError('table')
+  if (versions === null) throw shareError('unpublished', { 'Retry-After': '300' })
+  return { row, name, columns, versions }
+}
+
+/** Returns a name of the path in lower case: names are case-insensitive. */
+const nameOf = (context: RequestContext, part: string, fallback = ''): string =>
+  (context.req.param(part) ?? fallback).toLowerCase()
