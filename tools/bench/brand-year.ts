@@ -47,3 +47,15 @@ export const listDays = (client: ClientBase, { brandId, days }: Days) =>
      from unnest($2::date[]) as day`,
     [brandId, days],
   )
+
+/** Changes the rows of days, and lists them as a refresh does. */
+export async function changeDays(
+  { client, brandId }: Pick<BrandYear, 'client' | 'brandId'>,
+  days: readonly string[],
+): Promise<void> {
+  await client.query(
+    'update daily.citation_share set citations = citations + 1 where brand_id = $1 and date = any ($2)',
+    [brandId, days],
+  )
+  await listDays(client, { brandId, days })
+}

@@ -35,6 +35,11 @@ export async function backendsOf(client: ClientBase): Promise<number[]> {
   return rows.map(({ pid }) => pid)
 }
 
+/** Turns off parallel workers, whose CPU time would disappear with their processes. Connections that are open keep theirs. */
+export const withoutParallelWorkers = (client: ClientBase) =>
+  client.query(`do $$ begin
+    execute format('alter role %I in database %I set max_parallel_workers_per_gather = 0', current_user, current_database()); end $$`)
+
 function threadsOf(pid: number): string[] {
   try {
     return readdirSync(`/proc/${pid}/task`).map((thread) => `/proc/${pid}/task/${thread}`)

@@ -8,12 +8,12 @@ type Inspected = Pick<Emulator, 'url' | 'inspectorUrl'>
 
 /** Collects the garbage of a path's Worker, and returns the MiB of its heap. */
 export const heapSize = (service: Inspected, path: string): Promise<number> =>
-  inspect(service, path, (socket) => collected(socket, service.url + BASE + path))
+  inspect(service, path.slice(1), (socket) => collected(socket, service.url + BASE + path))
 
 /** Returns the most MiB of a Worker's heap during some work. Garbage is collected before each look. */
 export function peakHeap(service: Inspected, path: string, work: () => Promise<unknown>): Promise<number> {
   const url = service.url + BASE + path
-  return inspect(service, path, async (socket) => {
+  return inspect(service, path.slice(1), async (socket) => {
     let peak = await collected(socket, url)
     let isWorking = true
     const working = work().finally(() => {
@@ -25,16 +25,35 @@ export function peakHeap(service: Inspected, path: string, work: () => Promise<u
   })
 }
 
-/** Connects to the debugger of a path's Worker. */
+/** Returns the most MiB of a scheduled Worker's heap during a run, after collections of garbage. */
+export function peakHeapOfRun(
+  service: Pick<Emulator, 'inspectorUrl' | 'runCron'>,
+  worker: string,
+): Promise<number> {
+  return inspect(service, worker, async (socket) => {
+    let peak = 0
+    let isOver = false
+    const run = service.runCron(worker).finally(() => {
+      isOver = true
+    })
+    const look = () => call(socket, 'HeapProfiler.collectGarbage').then(() => heapOf(socket))
+    // An idle Worker does not answer.
+    while (!isOver) peak = Math.max(peak, await Promise.race([look(), run.then(() => 0)]))
+    await run
+    return peak
+  })
+}
+
+/** Connects to the debugger of a Worker. */
 async function inspect(
-  { inspectorUrl }: Inspected,
-  path: string,
+  { inspectorUrl }: Pick<Emulator, 'inspectorUrl'>,
+  worker: string,
   use: (socket: WebSocket) => Promise<number>,
 ): Promise<number> {
   const { body } = await request(new URL('/json', inspectorUrl))
   const targets = (await body.json()) as { id: string; webSocketDebuggerUrl: string }[]
-  const target = targets.find(({ id }) => id === `core:user:${path.slice(1)}`)
-  if (target === undefined) throw new Error(`The inspector has no Worker for ${path}`)
+  const target = targets.find(({ id }) => id === `core:user:${worker}`)
+  if (target === undefined) throw new Error(`The inspector has no Worker ${worker}`)
   const socket = new WebSocket(target.webSocketDebuggerUrl)
   try {
     await once(socket, 'open')

@@ -9,9 +9,10 @@ type Price = {
 
 const WORKERS = 'https://developers.cloudflare.com/workers/platform/pricing/'
 const NEON = 'https://neon.com/docs/introduction/plans'
+const R2 = 'https://developers.cloudflare.com/r2/pricing/'
 const UPSTASH = 'https://upstash.com/pricing/redis'
 
-/** List prices beyond what a plan includes: Workers Paid, Neon Launch, Upstash pay as you go. */
+/** List prices beyond what a plan includes: Workers Paid, R2, Neon Launch, Upstash pay as you go. */
 const PRICES = {
   requests: { dollars: 0.3, per: 1e6, source: WORKERS, asOf: '2026-08-03' },
   workerCpuMs: { dollars: 0.02, per: 1e6, source: WORKERS, asOf: '2026-08-03' },
@@ -20,25 +21,42 @@ const PRICES = {
   transferredBytes: { dollars: 0.1, per: 1e9, source: NEON, asOf: '2026-03-20' },
   storedBytes: { dollars: 0.35, per: 1e9, source: NEON, asOf: '2026-11-12' },
   redisCommands: { dollars: 0.2, per: 1e5, source: UPSTASH, asOf: '2026-11-09' },
+  objectWrites: { dollars: 4.5, per: 1e6, source: R2, asOf: '2026-08-03' },
+  objectReads: { dollars: 0.36, per: 1e6, source: R2, asOf: '2026-08-03' },
+  /** For a month, without a charge for transfer. */
+  objectBytes: { dollars: 0.015, per: 1e9, source: R2, asOf: '2026-08-03' },
 } as const satisfies Record<string, Price>
 
-/** What one page uses, except `storedBytes`: the bytes of one stored row with its index. */
-export type Usage = Readonly<Record<keyof typeof PRICES, number>>
+type Item = keyof typeof PRICES
 
-const LABELS: Readonly<Record<keyof typeof PRICES, string>> = {
+const ITEMS = Object.keys(PRICES).filter((key): key is Item => key in PRICES)
+
+/** What something uses. */
+export type Usage = Readonly<Partial<Record<Item, number>>>
+
+/** Returns the dollars of what is used. */
+export const costOf = (usage: Usage): number =>
+  ITEMS.reduce((sum, item) => sum + ((usage[item] ?? 0) * PRICES[item].dollars) / PRICES[item].per, 0)
+
+const LABELS = {
   requests: 'Workers: requests',
   workerCpuMs: 'Workers: CPU, ms',
   postgresCpuMs: 'Neon: compute, CPU ms',
   transferredBytes: 'Neon: transfer, bytes',
   redisCommands: 'Upstash: commands',
   storedBytes: 'Neon: a month of storage, bytes per stored row',
-}
+} as const satisfies Readonly<Partial<Record<Item, string>>>
 
-/** The table of what a million pages cost, and a million rows stored for a month. */
-export function dollars(usage: Usage): Table {
-  const cost = (item: keyof typeof PRICES) => (usage[item] * 1e6 * PRICES[item].dollars) / PRICES[item].per
+type PageItem = keyof typeof LABELS
+
+/**
+ * The table of what a million pages cost, and a million rows stored for a month. `usage` is of one page, `storedBytes` of
+ * one stored row with its index.
+ */
+export function dollars(usage: Readonly<Record<PageItem, number>>): Table {
+  const cost = (item: PageItem) => costOf({ [item]: usage[item] * 1e6 })
   const { storedBytes, ...perPage } = LABELS
-  const row = (item: keyof typeof PRICES) => {
+  const row = (item: PageItem) => {
     const { dollars, per, source, asOf } = PRICES[item]
     const price = `$${dollars} per ${per.toLocaleString('en')}`
     return [LABELS[item], usage[item], cost(item).toFixed(2), price, asOf, source]

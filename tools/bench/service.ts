@@ -12,8 +12,8 @@ export type Service = {
 }
 
 /**
- * Milliseconds to each server, how many requests of the budget Workers have taken, and the last request to Neon with
- * the bytes of its response.
+ * Milliseconds to each server, how many requests of the budget Workers have taken, the last request to Neon, and the
+ * bytes of all its responses.
  */
 type State = {
   neon: number
@@ -45,7 +45,7 @@ export async function withService<Result>(
       state.sent = await request.clone().json()
       const response = await genuine()
       const body = await response.arrayBuffer()
-      state.receivedBytes = body.byteLength
+      state.receivedBytes += body.byteLength
       return new Response(body, response)
     }
     if (redisUrl) return undefined

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import { withBrandYear } from '../brand-year.ts'
-import { backendsOf, cpuOf, cpuUsed, workerdOf } from '../cpu.ts'
+import { backendsOf, cpuOf, cpuUsed, withoutParallelWorkers, workerdOf } from '../cpu.ts'
 import { rowBytes } from '../million.ts'
 import { dollars } from '../prices.ts'
 import type { Section } from '../section.ts'
@@ -15,13 +15,12 @@ export const section: Section = (setting) => {
   return withBrandYear(
     setting,
     async ({ client, year, state }) => {
-      // A parallel worker's CPU time would disappear with its process.
-      await client.query(`do $$ begin
-        execute format('alter role %I in database %I set max_parallel_workers_per_gather = 0', current_user, current_database()); end $$`)
+      await withoutParallelWorkers(client)
       setting.report('pages')
       const count = async () => ({
         worker: cpuOf(workerdOf(process.pid)),
         postgres: cpuOf(await backendsOf(client)),
+        received: state.receivedBytes,
         commands: await redisCommands(redisUrl),
       })
       let clients = 0
@@ -34,6 +33,7 @@ export const section: Section = (setting) => {
         return {
           worker: cpuUsed(before.worker, after.worker) / PAGES,
           postgres: cpuUsed(before.postgres, after.postgres) / PAGES,
+          received: Math.round((after.received - before.received) / PAGES),
           commands: Math.round((10 * (after.commands - before.commands)) / PAGES) / 10,
         }
       }
@@ -44,7 +44,7 @@ export const section: Section = (setting) => {
           requests: 1,
           workerCpuMs: measured('page', ({ worker }) => worker),
           postgresCpuMs: measured('page', ({ postgres }) => postgres),
-          transferredBytes: state.receivedBytes,
+          transferredBytes: measured('page', ({ received }) => received),
           redisCommands: measured('page', ({ commands }) => commands),
           storedBytes: Math.round(row.table + row.index),
         }),

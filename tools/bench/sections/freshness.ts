@@ -4,9 +4,10 @@ import { refreshAll } from '../../../drizzle/db/refresh.ts'
 import { startEmulator } from '../../../emulator/start.ts'
 import { inDatabase } from '../database.ts'
 import { figure, type Section } from '../section.ts'
+import { secondsUntil, servedLate, writeAnswers } from '../steady-load.ts'
 import { addTenant } from '../tenant.ts'
 import { median } from '../timing.ts'
-import { addBrands, LAST_DAY } from '../volume.ts'
+import { addBrands } from '../volume.ts'
 
 /** Milliseconds to Neon and back. */
 const LATENCY_MS = 20
@@ -79,59 +80,6 @@ export const section: Section = ({ serverUrl, sized, report }) =>
     }
   })
 
-/** Writes answers at a steady rate, with one statement per table, until `end`. Returns their number. */
-async function writeAnswers(
-  db: pg.Pool,
-  brands: readonly string[],
-  rate: number,
-  end: number,
-): Promise<number> {
-  const start = Date.now()
-  const writing: Promise<void>[] = []
-  let written = 0
-  while (Date.now() < end) {
-    const due = ((Date.now() - start) / 1000) * rate
-    // What the pool cannot carry is not piled up, and the printed rate shows it.
-    for (; written < due && db.waitingCount < 20; written += 1) {
-      writing.push(writeAnswer(db, brands[written % brands.length] ?? ''))
-    }
-    await sleep(10)
-  }
-  await Promise.all(writing)
-  return written
-}
-
-async function writeAnswer(db: pg.Pool, brandId: string): Promise<void> {
-  const { rows } = await db.query<{ id: string }>(
-    `insert into answers (prompt_id, model_id, market_id, answered_at)
-     select (array_agg(id))[1 + floor(random() * count(*))], 'model-0', md5('market0')::uuid, now()
-     from prompts where brand_id = $1 returning id`,
-    [brandId],
-  )
-  const [answer] = rows
-  for (const statement of [
-    `insert into answer_mentions (answer_id, name) values ($1, 'Acme')`,
-    `insert into citations (answer_id, url, owned, recorded_at)
-     select $1, 'https://site.example/' || floor(random() * 1000), false, now() from generate_series(1, 3)`,
-    `insert into sentiment_phrases (answer_id, polarity, confidence) values ($1, 'positive', 0.5)`,
-    'insert into recommendations (answer_id, recommended) values ($1, true)',
-  ]) {
-    await db.query(statement, [answer?.id])
-  }
-}
-
-/** Adds a citation of a month ago and returns the seconds until it is served. */
-async function servedLate(db: pg.Pool, brandId: string): Promise<number> {
-  const url = `https://late.example/${Date.now()}`
-  await db.query(
-    `insert into citations (answer_id, url, owned, recorded_at)
-     select answers.id, $2, false, answered_at from answers join prompts on prompts.id = prompt_id
-     where brand_id = $1 and (answered_at at time zone 'UTC')::date = $3::date - 30 limit 1`,
-    [brandId, url, LAST_DAY],
-  )
-  return secondsUntil(db, 'select from daily.citation_share where brand_id = $1 and url = $2', [brandId, url])
-}
-
 /** Renames a brand and returns the seconds until all its days have the new name. */
 async function servedRename(db: pg.Pool, brandId: string): Promise<number> {
   const name = `Renamed ${Date.now()}`
@@ -141,10 +89,4 @@ async function servedRename(db: pg.Pool, brandId: string): Promise<number> {
     `select from daily.recommended_rate where brand_id = $1 and is_brand having bool_and(entity_name >= $2)`,
     [brandId, name],
   )
-}
-
-async function secondsUntil(db: pg.Pool, query: string, params: unknown[]): Promise<number> {
-  const start = Date.now()
-  while ((await db.query(query, params)).rowCount === 0) await sleep(500)
-  return (Date.now() - start) / 1000
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bundleCommand } from '../../../connectors/typescript/build.ts'
 import { PAGE_SIZE } from '../../../lib/page/statements.ts'
-import { type BrandYear, listDays, withBrandYear } from '../brand-year.ts'
+import { type BrandYear, changeDays, withBrandYear } from '../brand-year.ts'
 import { type Finished, runNode } from '../child.ts'
 import type { Section, Table } from '../section.ts'
 
@@ -81,15 +81,6 @@ async function measureRuns(year: BrandYear, copy: Copy): Promise<Table> {
     rows,
     note: `The least: the pages of ${PAGE_SIZE} rows, a request for the brands and one for the changes, which is repeated after rows were fetched. Verify counts the rows that it reads from the files. Peak memory of the process; goal: below ${MOST_MIB}.`,
   }
-}
-
-/** Changes the rows of days, and lists them as a refresh does. */
-async function changeDays({ client, brandId }: BrandYear, days: readonly string[]): Promise<void> {
-  await client.query(
-    'update daily.citation_share set citations = citations + 1 where brand_id = $1 and date = any ($2)',
-    [brandId, days],
-  )
-  await listDays(client, { brandId, days })
 }
 
 const sync = (year: BrandYear, { command, folder }: Copy): Promise<Finished> =>

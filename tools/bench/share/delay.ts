@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { refreshAll } from '../../../drizzle/db/refresh.ts'
+import { startEmulator } from '../../../emulator/start.ts'
+import { scheduleCrons } from '../../../emulator/workers/crons.ts'
+import { inDatabase } from '../database.ts'
+import { figure, type Setting, type Table } from '../section.ts'
+import { servedLate, writeAnswers } from '../steady-load.ts'
+import { addTenant } from '../tenant.ts'
+import { median, timed } from '../timing.ts'
+import { addBrands } from '../volume.ts'
+
+/** Milliseconds to Neon and back. */
+const LATENCY_MS = 20
+
+const BRANDS = 41
+const RATE = 50
+const MINUTES = 5
+
+/** Milliseconds between two changes whose arrival is timed. */
+const PROBE_MS = 13_000
+
+/** Seconds between two runs of wrangler.toml. */
+const INTERVAL_S = 300
+
+const GOAL_S = 330
+
+/** How long a change takes to be in a file, under steady writing. */
+export const measureDelay = ({ serverUrl, sized, report }: Setting): Promise<Table> =>
+  inDatabase(serverUrl, async (client, url) => {
+    report(`${BRANDS} brands of 60 days`)
+    const { organizationId } = await addTenant(client)
+    const brands = await addBrands(client, { organizationId, count: BRANDS, answers: 600, days: 60 })
+    await client.query('analyze')
+    await refreshAll(client)
+    await client.query('vacuum analyze')
+    const runs: { readonly seconds: number; readonly objects: number }[] = []
+    let objects = 0
+    const emulator = await startEmulator({
+      host: '127.0.0.1',
+      port: 0,
+      databaseUrl: url,
+      latencyMs: LATENCY_MS,
+      crons: false,
+      onLog: (line) => {
+        if (line.startsWith('{"event":"published"')) objects += JSON.parse(line).objects
+      },
+    })
+    const publish = async () => {
+      objects = 0
+      const seconds = (await timed(() => emulator.runCron('publish'))) / 1000
+      return { seconds, objects }
+    }
+    const db = new pg.Pool({ connectionString: url, max: 12 })
+    let stop = () => {}
+    try {
+      report('the first publish')
+      const start = performance.now()
+      do await publish()
+      while ((await db.query('select from daily.unpublished() limit 1')).rowCount !== 0)
+      const seconds = (performance.now() - start) / 1000
+      const { rows } = await db.query<{ sets: number }>(
+        'select count(distinct set_id)::int as sets from daily.files where added is not null',
+      )
+      const minutes = Math.max(2, sized(MINUTES))
+      report(`${RATE} answers a second for ${figure(minutes)} minutes`)
+      stop = scheduleCrons(
+        ['refresh', 'publish'].map((worker) => ({ worker, pattern: '* * * * *' })),
+        async (worker) => {
+          if (worker === 'publish') runs.push(await publish())
+          else await emulator.runCron(worker)
+        },
+      )
+      const end = Date.now() + minutes * 60_000
+      const writing = writeAnswers(db, brands, RATE, end)
+      const serving: Promise<number>[] = []
+      while (Date.now() < end) {
+        serving.push(servedLate(db, brands[39] ?? ''))
+        await sleep(PROBE_MS)
+      }
+      const served = await Promise.all(serving)
+      const written = Math.round((await writing) / minutes / 60)
+      stop()
+      const row = (name: string, of: (numbers: readonly number[]) => number) => {
+        const run = of(runs.map((each) => each.seconds))
+        return [name, of(served), INTERVAL_S, run, INTERVAL_S + run, of(served) + INTERVAL_S + run]
+      }
+      return {
+        title: `Seconds until a change is in a file, while ${written} answers a second are written to ${BRANDS} brands`,
+        columns: ['', 'until pages serve it', 'until the next run', 'the run', 'after the pages', 'sum'],
+        rows: [row('median', median), row('longest', (numbers) => Math.max(...numbers))],
+        note: `The sums are for a change that just misses a run. Goal of the sum: at most ${GOAL_S}. Neon is ${LATENCY_MS} ms away, and the refresh runs every minute. So does the publisher here, ${runs.length} times: today's days of all brands change in a minute, as they do in five. A run wrote ${figure(median(runs.map((each) => each.objects)))} objects. R2 has no distance here: six objects are written at a time. The first publish wrote ${figure((rows[0]?.sets ?? 0) / seconds)} sets of a few rows a second.`,
+      }
+    } finally {
+      stop()
+      await db.end()
+      await emulator.close()
+    }
+  })

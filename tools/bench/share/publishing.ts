@@ -1,0 +1,127 @@
+import { addDays } from '../../../connectors/typescript/cli/days.ts'
+import { type BrandYear, changeDays, listDays } from '../brand-year.ts'
+import { peakHeapOfRun } from '../heap.ts'
+import { figure, type Setting, type Table } from '../section.ts'
+import { alternate } from '../timing.ts'
+import { LAST_DAY } from '../volume.ts'
+import { pages, yearOf } from '../year.ts'
+import { mediansOf, meterOf, type Used } from './meter.ts'
+
+const ROUNDS = 3
+const CHANGED_DAYS = 30
+const BIG_DAY = { date: addDays(LAST_DAY, 1), rows: 200_000 }
+
+/** The limit of a Worker's memory. */
+const MOST_MIB = 128
+
+/** What is published after the first run, and what that run used. */
+export type Published = {
+  readonly rows: number
+  readonly sets: number
+  readonly objects: number
+  readonly bytes: number
+  readonly used: Used
+}
+
+/** Publishes the year for the first time, in each round again. */
+export async function publishYear(year: BrandYear): Promise<Published> {
+  const { client, emulator } = year
+  const reset = () => client.query('truncate daily.files, daily.versions')
+  const measured = await alternate({ first: meterOf(year)(() => emulator.runCron('publish'), reset) }, ROUNDS)
+  const { rows } = await client.query<Omit<Published, 'used'>>(
+    `select count(distinct set_id)::int as sets, count(*)::int as objects, sum(bytes)::int as bytes,
+       sum(rows) filter (where first = last)::int as rows
+     from daily.files`,
+  )
+  const [published] = rows
+  if (published === undefined) throw new TypeError('count returned no row')
+  return { ...published, used: mediansOf(measured, 'first') }
+}
+
+/** What it costs to publish changed days, compared with reading them as pages. */
+export async function compareWithPages(year: BrandYear): Promise<Table> {
+  const measure = meterOf(year)
+  const { brandId, key, pool } = year
+  const daysOf = (count: number) => Array.from({ length: count }, (_, ago) => addDays(LAST_DAY, -ago))
+  const publish = (count: number) =>
+    measure(
+      () => year.emulator.runCron('publish'),
+      () => changeDays(year, daysOf(count)),
+    )
+  const read = (count: number) =>
+    measure(async () => {
+      const { path, ...requests } = yearOf(pool, { brandId, key })
+      for (const day of daysOf(count)) {
+        const ofDay = path.replace(/fromDate=.*/, `fromDate=${day}&toDate=${day}`)
+        for await (const _ of pages({ ...requests, path: ofDay }));
+      }
+    })
+  const measured = await alternate(
+    {
+      'publish 1': publish(1),
+      'read 1': read(1),
+      [`publish ${CHANGED_DAYS}`]: publish(CHANGED_DAYS),
+      [`read ${CHANGED_DAYS}`]: read(CHANGED_DAYS),
+    },
+    3 * ROUNDS,
+  )
+  const ratio = (count: number, value: (used: Used) => number) =>
+    measured(`publish ${count}`, value) / measured(`read ${count}`, value)
+  return {
+    title: 'Publishing changed days, compared with reading them as JSON pages',
+    columns: ['days in a run', 'time', 'CPU of PostgreSQL', 'CPU of workerd', 'bytes from Neon'],
+    rows: [1, CHANGED_DAYS].map((count) => [
+      `${count}`,
+      ratio(count, ({ ms }) => ms),
+      ratio(count, ({ postgresCpuMs }) => postgresCpuMs),
+      ratio(count, ({ workerCpuMs }) => workerCpuMs),
+      ratio(count, ({ transferredBytes }) => transferredBytes),
+    ]),
+    note: `1 = the pages of these days, one after the other over one connection. A day of 1,250 rows has two pages. The CPU of workerd includes the imitation of R2. Goal of time and CPU of PostgreSQL: at most 2. Medians of ${3 * ROUNDS} alternating rounds, no distance.`,
+  }
+}
+
+/** The throughput of a first publish, and the memory of its Worker. */
+export async function measureMemory(
+  { client, emulator, brandId }: BrandYear,
+  { published, sized, report }: Pick<Setting, 'sized' | 'report'> & { readonly published: Published },
+): Promise<Table> {
+  await client.query('truncate daily.files, daily.versions')
+  const year = await peakHeapOfRun(emulator, 'publish')
+  const rows = sized(BIG_DAY.rows)
+  report(`a day of ${figure(rows)} rows`)
+  await client.query(
+    `insert into daily.citation_share (brand_id, date, url_hash, url, domain, is_owned, citations, owned_citations)
+     select $1, $2, md5(n::text)::uuid, 'https://www.big-day.example/articles/2026/' || md5(n::text) || '-review',
+       'big-day.example', false, 1 + n % 40, 0
+     from generate_series(1, $3::int) as n`,
+    [brandId, BIG_DAY.date, rows],
+  )
+  await listDays(client, { brandId, days: [BIG_DAY.date] })
+  const bigDay = await peakHeapOfRun(emulator, 'publish')
+  const perSecond = (count: number) => Math.round((1000 * count) / published.used.ms)
+  return {
+    title: 'A first publish',
+    columns: ['', 'rows', 'objects', 'sets a second', 'rows a second', 'heap of the Worker, MiB'],
+    rows: [
+      [
+        'a year of one brand and table',
+        published.rows,
+        published.objects,
+        perSecond(published.sets),
+        perSecond(published.rows),
+        year,
+      ],
+      ['a day', rows, await objectsOf(client), '', '', bigDay],
+    ],
+    note: `Heap: the most of many looks, each after a collection of garbage. Looks happen while the Worker waits for Neon or R2. Goal: below ${MOST_MIB}, where Cloudflare ends a Worker. Months that no limited plan reads are written as their days and as one set each.`,
+  }
+}
+
+async function objectsOf(client: BrandYear['client']): Promise<number> {
+  const { rows } = await client.query<{ objects: number }>(
+    'select count(*)::int as objects from daily.files where first = $1 and last = $1',
+    [BIG_DAY.date],
+  )
+  return rows[0]?.objects ?? Number.NaN
+}
