@@ -17,7 +17,7 @@ import { brandWithAnswers, COUNTED_FIGURES, countFigure, DAYS } from '../../test
 import { copiesOfDlt, exportsOf, importOf } from '../../test-support/copies.ts'
 import { dbtEnvironment } from '../../test-support/exact-models.ts'
 import { type Server, startPostgres } from '../../test-support/postgres.ts'
-import { runPython } from './python.ts'
+import { runPython } from '../../test-support/python.ts'
 
 // Builds connectors/dbt over copies of one brand that dlt and imitations of two loaders made, and compares its figures with counts of the raw rows.
 

@@ -14,8 +14,8 @@ import { startOwnService } from '../../../test/fixtures/own-service.ts'
 import { refresh } from '../../../test/fixtures/rows.ts'
 import { type Tenant, tenant } from '../../../test/fixtures/tenant.ts'
 import { environment } from '../../../tools/certify/python-environment.ts'
-import { runPython } from '../../dbt/test/python.ts'
 import { brandWithAnswers, DAYS } from '../../test-support/answers.ts'
+import { runPython } from '../../test-support/python.ts'
 import { addDays } from '../../typescript/cli/days.ts'
 
 // Reads the share with the official client, and its files with DuckDB.

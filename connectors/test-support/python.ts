@@ -2,7 +2,7 @@ import { type SpawnOptionsWithoutStdio, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { json, text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { environment } from '../../../tools/certify/python-environment.ts'
+import { environment } from '../../tools/certify/python-environment.ts'
 
 type Program = {
   /** The engine in whose environment it runs. */
