@@ -80,7 +80,8 @@ describe.each(ROLES)('%s', (role) => {
     expect(rows.length).toBeGreaterThan(6)
     const own = {
       export_api_reader: /^none$/,
-      export_api_refresher: /^(refresh|start_refresh|resolve)$/,
+      export_api_refresher:
+        /^(refresh|start_refresh|resolve|current_version|read_(columns|unpublished|part)|uncompacted|stage|complete|commit_version|(expired|forget)_files)$/,
       export_api_keys: /^none$/,
     }
     expect(rows.filter(({ allowed }) => allowed)).toEqual(rows.filter(({ name }) => own[role].test(name)))
