@@ -45,7 +45,7 @@ begin
       'with page as (
          select row_number() over (order by %1$s) as place, json_build_array(%2$s, %3$s)::text as json
          from %4$s where %2$s = $1 %5$s
-         order by %1$s offset $4 limit $5 / 50 + 1
+         order by %1$s offset $4 limit $5 / 50 + 2
        ), sized as (
          select place, json, sum(octet_length(json) + 1) over (order by place) <= $5 or place = $4 + 1 as fits from page
        )
@@ -337,7 +337,7 @@ begin
       ) as file
     ) as replaced
     where (candidate.rows > 0 or replaced.ids is not null)
-      and (candidate.first is not distinct from candidate.last or candidate.stamp > coalesce(replaced.stamp, ''))
+      and (candidate.first is null or candidate.stamp > coalesce(replaced.stamp, ''))
   ), removed as (
     update daily.files set removed = next
     where id in (

@@ -131,13 +131,20 @@ function createPublisher(
 
   /** Stages changed sets until none is left, and commits them; null when nothing has changed. */
   async function commitChanges(): Promise<number | null | typeof OVER> {
-    // All that changed up to `since` is staged, and after it the days of brands before `after`, as they were at `cut`.
+    // All that changed up to `since` is staged, and after it the days of brands before `after`, as they were at `cutOfPass`.
     let [since, after, cutOfPass] = ['', null as string | null, '']
+    let base: string | null = null
     for (;;) {
       if (isOver()) return OVER
       const found = await read<Unpublished>(run, 'daily.read_unpublished($1, $2, $3, $4)', [
         ...[since, after, limits.sets, limits.bytes],
       ])
+      if (base !== null && base !== found.base) {
+        // Another publisher has committed, or objects are lost.
+        ;[since, after, base] = ['', null, null]
+        continue
+      }
+      base = found.base
       if (after === null) cutOfPass = found.cut
       const staged = await stageSets(found.sets)
       onStep(found.sets.length)

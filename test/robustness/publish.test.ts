@@ -12,16 +12,32 @@ import { BEGINNING, CLEARANCE } from '../interleavings/histories.ts'
 
 const SEED = Number(process.env.HOSTILE_SEED ?? 20_261_124)
 const HISTORIES = tries(10)
-const ROUNDS = 12
+const ROUNDS = 15
 
-/** Small enough that most days are read in parts, and have several objects. */
-const LIMITS = { sets: 4, bytes: 500, objectBytes: 1 }
+/** With the least, a day of several rows is read in parts, each row into an object of its own. */
+const LIMITS = [
+  { sets: 3, bytes: 1, objectBytes: 100 },
+  { sets: 100, bytes: 1, objectBytes: 100 },
+  { sets: 100, bytes: 100_000, objectBytes: 100 },
+]
+
+/** What a publisher does. */
+const MOMENTS = [
+  ...['read_unpublished', 'read_part', 'stage', 'put', 'complete', 'commit_version', 'uncompacted'],
+  ...['expired_files', 'delete', 'forget_files'],
+]
+
+const ADDITIONS = ['addAnswers', 'addCitation', 'addPrompt', 'bringBrandBack']
 
 /** Rows of all tables, each as text and with its table's name, in order. */
 type Rows = readonly string[]
 
 /** A statement or a request to the bucket that a publisher waits for. */
-type Operation = { readonly effect: () => Promise<unknown>; readonly settle: (result: unknown) => void }
+type Operation = {
+  readonly name: string
+  readonly effect: () => Promise<unknown>
+  readonly settle: (result: unknown) => void
+}
 
 type Publisher = { isAlive: boolean; isDone: boolean; readonly waiting: Operation[]; truth: Rows }
 
@@ -63,22 +79,23 @@ async function play(client: pg.Client, seed: number): Promise<number> {
 
   function start(): Publisher {
     const publisher: Publisher = { isAlive: true, isDone: false, waiting: [], truth: [] }
-    const wait = (effect: () => Promise<unknown>) =>
-      new Promise<unknown>((settle) => publisher.waiting.push({ effect, settle }))
+    const wait = (name: string, effect: () => Promise<unknown>) =>
+      new Promise<unknown>((settle) => publisher.waiting.push({ name, effect, settle }))
     let readAt = 0
     const run = async (sql: string, params: readonly (string | null)[]) => {
+      const name = /daily\.(\w+)/.exec(sql)?.[1] ?? ''
       // Months are old enough at once, and a version may go when the next one is committed.
-      const values = sql.includes('daily.uncompacted') ? ['0', ...params.slice(1)] : [...params]
-      if (sql.includes('daily.commit_version') && random.chance(0.3)) values[values.length - 1] = '0'
-      return wait(async () => {
+      const values = name === 'uncompacted' ? ['0'] : [...params]
+      if (name === 'commit_version' && random.chance(0.3)) values[values.length - 1] = '0'
+      return wait(name, async () => {
         const { rows } = await client.query(sql, values)
-        if (sql.includes('daily.read_unpublished')) {
+        if (name === 'read_unpublished') {
           publisher.truth = await tables(client)
           readAt = turns
         }
-        const value = Number(rows[0].value)
-        if (sql.includes('daily.commit_version') && value > 0) {
-          truths.set(value, publisher.truth)
+        const { value } = rows[0]
+        if (name === 'commit_version' && value !== '0') {
+          if (value !== null) truths.set(Number(value), publisher.truth)
           if (lostSince !== null && readAt > lostSince) lostSince = null
         }
         return rows[0]
@@ -86,12 +103,12 @@ async function play(client: pg.Client, seed: number): Promise<number> {
     }
     publish({
       run,
-      limits: LIMITS,
+      limits: random.pick(LIMITS),
       compact: random.chance(0.5),
       bucket: {
-        put: (key, value) => wait(async () => bucket.set(key, value.slice())),
+        put: (key, value) => wait('put', async () => bucket.set(key, value.slice())),
         delete: (keys) =>
-          wait(async () => {
+          wait('delete', async () => {
             for (const key of keys) bucket.delete(key)
           }),
       },
@@ -101,19 +118,25 @@ async function play(client: pg.Client, seed: number): Promise<number> {
     return publisher
   }
 
-  /** Lets publishers take turns until all have ended. */
-  async function turn(publishers: readonly Publisher[], changes: number, killAt: number): Promise<void> {
+  /** Lets publishers take turns until all have ended. The first is killed at a moment that comes for the nth time. */
+  async function turn(
+    publishers: readonly Publisher[],
+    changes: number,
+    killAt: string,
+    nth: number,
+  ): Promise<void> {
+    let times = 0
     for (let step = 0; ; step += 1) {
       await nextTurn()
       await nextTurn()
       const live = publishers.filter(({ isAlive, isDone }) => isAlive && !isDone)
       if (live.length === 0) return
       const publisher = random.pick(live)
-      if (publisher.waiting.length === 0) continue
-      turns += 1
       const [operation] = publisher.waiting.splice(random.below(publisher.waiting.length), 1)
       if (operation === undefined) continue
-      if (step >= killAt && publisher === publishers[0]) {
+      turns += 1
+      if (publisher === publishers[0] && operation.name === killAt) times += 1
+      if (publisher === publishers[0] && times === nth) {
         publisher.isAlive = false
         kills += 1
         for (const { effect } of [operation, ...publisher.waiting]) {
@@ -122,7 +145,8 @@ async function play(client: pg.Client, seed: number): Promise<number> {
           if (fate === 'happens later') late.push(effect)
         }
       } else operation.settle(await operation.effect())
-      if (step < changes && random.chance(0.4)) await change()
+      if (step < changes && random.chance(0.2)) await change()
+      if (step < changes && random.chance(0.005)) await lose()
       if (late.length > 0 && random.chance(0.1))
         await late
           .shift()?.()
@@ -132,13 +156,25 @@ async function play(client: pg.Client, seed: number): Promise<number> {
   }
 
   async function change(): Promise<void> {
-    const kind = random.pick(Object.keys(CHANGES).filter((name) => name !== 'truncate'))
+    const kind = random.pick(random.chance(0.4) ? ADDITIONS : Object.keys(CHANGES))
     const [a, b, c, d] = Array.from({ length: 4 }, () => random.below(12))
     const statement = CHANGES[kind]?.(a ?? 0, b ?? 0, c ?? 0, d ?? 0)
     await client.query(statement ?? '').catch((error) => {
       if (!(error instanceof pg.DatabaseError)) throw error
     })
     await refreshAll(client)
+  }
+
+  /** Loses an object that a version names. */
+  async function lose(): Promise<void> {
+    const { rows } = await client.query<{ id: string }>(
+      'select id from daily.files where added is not null order by id',
+    )
+    if (rows.length === 0) return
+    const { id } = random.pick(rows)
+    bucket.delete(`${id}.parquet`)
+    await client.query('select daily.mark_lost($1)', [[id]])
+    lostSince = turns
   }
 
   /** Two readers: one of any version, and one that follows the changes of days. */
@@ -202,18 +238,8 @@ async function play(client: pg.Client, seed: number): Promise<number> {
 
   for (let round = 0; round < ROUNDS; round += 1) {
     for (let n = random.below(4); n > 0; n -= 1) await change()
-    if (bucket.size > 0 && random.chance(0.2)) {
-      const { rows } = await client.query(
-        'select id from daily.files where rows > 0 and added is not null order by random() limit 1',
-      )
-      for (const { id } of rows) {
-        bucket.delete(`${id}.parquet`)
-        await client.query('select daily.mark_lost($1)', [[id]])
-        lostSince = turns
-      }
-    }
     const publishers = random.chance(0.5) ? [start()] : [start(), start()]
-    await turn(publishers, random.below(40), random.chance(0.9) ? random.below(20) : Number.POSITIVE_INFINITY)
+    await turn(publishers, random.below(100), random.pick(MOMENTS), 1 + random.below(3))
     await check()
   }
   for (const effect of late) await effect().catch(() => {})
@@ -222,7 +248,7 @@ async function play(client: pg.Client, seed: number): Promise<number> {
     `update daily.files set staged_at = staged_at - interval '2 days' where added is null and staged_at > '-infinity'`,
   )
   await change()
-  await turn([start()], 0, Number.POSITIVE_INFINITY)
+  await turn([start()], 0, '', 1)
   await check()
   const { rows } = await client.query('select id from daily.files where bytes > 0 order by id')
   expect([...bucket.keys()].sort(), history).toEqual(rows.map(({ id }) => `${id}.parquet`))
