@@ -340,6 +340,7 @@ ALTER TABLE "sentiment_phrases" ADD CONSTRAINT "sentiment_phrases_answer_id_answ
 ALTER TABLE "subscriptions" ADD CONSTRAINT "subscriptions_organization_id_organizations_id_fk" FOREIGN KEY ("organization_id") REFERENCES "public"."organizations"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE UNIQUE INDEX "changes_order_index" ON "daily"."changes" USING btree ("brand_id","changed_at","endpoint","date");--> statement-breakpoint
 CREATE INDEX "files_order_index" ON "daily"."files" USING btree ("metric","brand_id","first","last");--> statement-breakpoint
+CREATE INDEX "files_current_index" ON "daily"."files" USING btree ("metric","brand_id","first","last") WHERE removed is null;--> statement-breakpoint
 CREATE INDEX "files_set_index" ON "daily"."files" USING btree ("set_id");--> statement-breakpoint
 CREATE INDEX "files_staged_index" ON "daily"."files" USING btree ("metric","brand_id") WHERE added is null;--> statement-breakpoint
 CREATE INDEX "files_removed_index" ON "daily"."files" USING btree ("removed") WHERE removed is not null;--> statement-breakpoint

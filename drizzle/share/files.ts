@@ -37,6 +37,9 @@ export const files = daily.table(
   },
   (table) => [
     index('files_order_index').on(table.metric, table.brand_id, table.first, table.last),
+    index('files_current_index')
+      .on(table.metric, table.brand_id, table.first, table.last)
+      .where(sql`removed is null`),
     index('files_set_index').on(table.set_id),
     index('files_staged_index').on(table.metric, table.brand_id).where(sql`added is null`),
     index('files_removed_index').on(table.removed).where(sql`removed is not null`),

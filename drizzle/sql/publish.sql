@@ -45,7 +45,7 @@ begin
       'with page as (
          select row_number() over (order by %1$s) as place, json_build_array(%2$s, %3$s)::text as json
          from %4$s where %2$s = $1 %5$s
-         order by %1$s offset $4 limit $5 / 50 + 1
+         order by %1$s offset $4 limit $5 / 50 + 2
        ), sized as (
          select place, json, sum(octet_length(json) + 1) over (order by place) <= $5 or place = $4 + 1 as fits from page
        )
@@ -66,61 +66,103 @@ $function$;
 -- Returns the latest change of the days of a brand and table; null when they never had rows.
 create or replace function daily.stamp_of(of_metric text, of_brand uuid, first date, last date) returns text
 language sql stable set search_path = pg_catalog, pg_temp as $function$
-  select max(changed_at)
-  from daily.row_schemas join daily.changes using (endpoint)
-  where metric = of_metric and brand_id = of_brand and date between first and last
+  select max(day.changed_at)
+  from daily.row_schemas
+  cross join generate_series(0, last - first) as days
+  cross join lateral (
+    select changed_at from daily.changes
+    where changes.endpoint = row_schemas.endpoint and changes.date = first + days and changes.brand_id = of_brand offset 0
+  ) as day
+  where metric = of_metric
 $function$;
 
--- Lists the days and brands whose rows no set of the current version and no staged set holds. `stamp` is what their sets
--- get. `rows` is 0 for a day that has emptied and for a brand that is gone.
-create or replace function daily.unpublished()
-returns table (metric text, brand_id uuid, date date, stamp text, digest text, rows integer)
+-- Lists each brand of daily.changes, by one index search each.
+create or replace function daily.changed_brands() returns table (brand_id uuid)
 language sql stable set search_path = pg_catalog, pg_temp as $function$
-  with recursive last as (
-    select coalesce((select through from daily.versions order by version desc limit 1), '') as through
-  ), known as (
-    -- Each brand of daily.changes, by one index search.
-    (select changes.brand_id from daily.changes order by brand_id limit 1)
+  with recursive known as (
+    (select changes.brand_id from daily.changes order by changes.brand_id limit 1)
     union all
-    select (select changes.brand_id from daily.changes where changes.brand_id > known.brand_id order by brand_id limit 1)
+    select (select changes.brand_id from daily.changes where changes.brand_id > known.brand_id order by changes.brand_id limit 1)
     from known where known.brand_id is not null
-  ), brand as (
-    select id, md5(row (brands.*)::text) as digest from metrics.brands
+  )
+  select known.brand_id from known where known.brand_id is not null
+$function$;
+
+-- Compares each brand with its latest set, also a brand that is gone: `staged` is that set unless a version has it.
+create or replace function daily.compare_brands()
+returns table (brand_id uuid, digest text, staged uuid, is_current boolean)
+language sql stable set search_path = pg_catalog, pg_temp as $function$
+  with brand as (
+    select id, md5((to_jsonb(brands) - '{organization_id,active}'::text[])::text) as digest from metrics.brands
   ), latest as (
-    select distinct on (files.brand_id) files.brand_id, files.digest
-    from daily.files where files.metric = 'brands' and files.removed is null and files.stamp is not null
+    select distinct on (files.brand_id) files.brand_id, files.digest, files.set_id, files.added
+    from daily.files where metric = 'brands' and removed is null and stamp is not null
     order by files.brand_id, files.stamp desc
   )
-  select row_schemas.metric, changes.brand_id, changes.date, changes.changed_at, null, changes.rows
-  from last
-  cross join known
-  cross join lateral (
-    select * from daily.changes where changes.brand_id = known.brand_id and changes.changed_at > last.through
-  ) as changes
-  join daily.row_schemas using (endpoint)
-  where not exists (
-      select from daily.files
-      where files.metric = row_schemas.metric and files.brand_id = changes.brand_id
-        and files.first = changes.date and files.last = changes.date
-        and files.removed is null and files.stamp = changes.changed_at)
-    and (changes.rows > 0 or exists (
-      select from daily.files
-      where files.metric = row_schemas.metric and files.brand_id = changes.brand_id
-        and files.first = changes.date and files.last = changes.date and files.removed is null and files.rows > 0))
-  union all
   select
-    'brands', coalesce(brand.id, latest.brand_id), null,
-    to_char(statement_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
-    brand.digest, (brand.id is not null)::int
+    coalesce(brand.id, latest.brand_id), brand.digest, case when latest.added is null then latest.set_id end,
+    brand.digest is not distinct from latest.digest
   from brand full join latest on latest.brand_id = brand.id
-  where brand.digest is distinct from latest.digest
 $function$;
 
--- Reads the rows of unpublished days and brands, up to `max_sets` and about `max_bytes`, in one snapshot. Returns JSON:
---   cut    the greatest changed_at of the snapshot
---   sets   for each its metric, brand_id, date, stamp, digest and rows; `more` when the rows are not complete
---   more   whether others are unpublished: when not, the sets that are staged then equal the tables at this moment
-create or replace function daily.read_unpublished(max_sets integer, max_bytes integer) returns text
+-- Lists up to `max_sets` days and brands whose rows no set of the current version and no staged set holds: first the days
+-- that changed after `since`, in the order of their brands, from the brand `after` through the brand `until`, if given; then
+-- brands, without `until`. `stamp` is what their sets get. A day that has emptied and a brand that is gone get sets without
+-- rows, so that no set of an earlier reading takes their place.
+create or replace function daily.unpublished(since text, after uuid, until uuid, max_sets integer)
+returns table (metric text, brand_id uuid, date date, stamp text, digest text)
+language plpgsql stable set search_path = pg_catalog, pg_temp as $function$
+declare
+  brand uuid;
+  places integer := max_sets;
+  found integer;
+begin
+  for brand in
+    select known.brand_id from daily.changed_brands() as known
+    where (known.brand_id >= after) is not false and (known.brand_id <= until) is not false
+      and exists (select from daily.changes where changes.brand_id = known.brand_id and changes.changed_at > since)
+    order by 1
+  loop
+    return query
+      select row_schemas.metric, changes.brand_id, changes.date, changes.changed_at, null::text
+      from daily.changes join daily.row_schemas using (endpoint)
+      where changes.brand_id = brand and changes.changed_at > since and not exists (
+        select from daily.files
+        where files.metric = row_schemas.metric and files.brand_id = brand
+          and files.first = changes.date and files.last = changes.date
+          and files.removed is null and files.stamp = changes.changed_at)
+      limit places;
+    get diagnostics found = row_count;
+    places := places - found;
+    if places = 0 then return; end if;
+  end loop;
+  if until is not null then return; end if;
+  return query
+    select
+      'brands', changed.brand_id, null::date,
+      to_char(statement_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), changed.digest
+    from daily.compare_brands() as changed where not is_current
+    limit places;
+end
+$function$;
+
+-- What a commit builds on: the current version and its `through`; empty before the first.
+create or replace function daily.current_version() returns text
+language sql stable set search_path = pg_catalog, pg_temp as $function$
+  select coalesce((select version || ' ' || through from daily.versions order by version desc limit 1), '')
+$function$;
+
+-- Reads the rows of unpublished days and brands (daily.unpublished), up to `max_sets` and `max_bytes`, in one snapshot.
+-- `since` is empty, or a cut up to which everything is staged. Returns JSON:
+--   columns the columns of each table
+--   base    the current version (daily.current_version)
+--   cut     the greatest changed_at of the snapshot
+--   sets    for each its metric, brand_id, date, stamp and digest, and its rows; `more` when they do not fit: then none
+--   after   the brand whose days to list next
+--   more    whether others are unpublished
+--   brands  staged sets that hold brands as they are
+-- Without `more` and with null for `after`, these sets and those that are staged equal the tables at this moment.
+create or replace function daily.read_unpublished(since text, after uuid, max_sets integer, max_bytes integer) returns text
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $function$
 declare
   changed record;
@@ -128,15 +170,33 @@ declare
   sets text[] := '{}';
   bytes bigint := 0;
   more boolean := false;
+  until uuid;
 begin
-  for changed in select metric, brand_id, date, stamp, digest from daily.unpublished() limit max_sets + 1 loop
-    more := cardinality(sets) = max_sets or bytes > max_bytes;
+  since := greatest(since, (select through from daily.versions order by version desc limit 1));
+  if since = '' then
+    -- To compare every day of many brands takes longer than a statement may.
+    select brand_id into until from daily.changed_brands() where (brand_id > after) is not false order by 1 offset 49 limit 1;
+  end if;
+  for changed in select * from daily.unpublished(since, after, until, max_sets + 1) loop
+    more := cardinality(sets) = max_sets;
     exit when more;
     part := daily.read_rows(changed.metric, changed.brand_id, changed.date, changed.date, 0, max_bytes);
-    sets := sets || format('{"set":%s,"rows":%s,"more":%s}', to_json(changed), part.rows, to_json(part.more));
+    if part.more then part.rows := '[]'; end if;
     bytes := bytes + octet_length(part.rows);
+    more := bytes > max_bytes and sets <> '{}';
+    exit when more;
+    sets := sets || format('{"set":%s,"rows":%s,"more":%s}', to_json(changed), part.rows, to_json(part.more));
+    if changed.date is not null then after := changed.brand_id; end if;
   end loop;
-  return format('{"cut":%s,"more":%s,"sets":[%s]}', to_json(daily.cut()), to_json(more), array_to_string(sets, ','));
+  if until is not null and not more then
+    more := true;
+    after := until;
+  end if;
+  return format('{"columns":%s,"base":%s,"cut":%s,"after":%s,"more":%s,"brands":%s,"sets":[%s]}',
+    (select json_object_agg(metric, columns) from daily.shared_tables),
+    to_json(daily.current_version()), to_json(daily.cut()), coalesce(to_json(after), 'null'), to_json(more),
+    (select coalesce(json_agg(staged), '[]') from daily.compare_brands() where is_current and staged is not null),
+    array_to_string(sets, ','));
 end
 $function$;
 
@@ -144,12 +204,6 @@ $function$;
 create or replace function daily.cut() returns text
 language sql stable set search_path = pg_catalog, pg_temp as $function$
   select coalesce(max(to_char(last at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')), '') from daily.changes_clock
-$function$;
-
--- Returns the columns of each table of the share.
-create or replace function daily.read_columns() returns text
-language sql stable security definer set search_path = pg_catalog, pg_temp as $function$
-  select json_object_agg(metric, columns)::text from daily.shared_tables
 $function$;
 
 -- Reads rows of one set that is read in parts, as daily.read_rows does. `stamp` tells whether they changed in between.
@@ -162,27 +216,46 @@ language sql stable security definer set search_path = pg_catalog, pg_temp as $f
   from daily.read_rows(of_metric, of_brand, first, last, skip, max_bytes) as part
 $function$;
 
--- Lists the calendar months to write as one set: those before the days that any limited plan reads, `lookback` days before
--- today, whose days have several files and whose own set is missing or not current.
+-- Lists up to 1,000 calendar months to write as one set: those before the days that any limited plan reads, `lookback` days
+-- before today, whose days have several files. A version that replaces a day removes the set of its month. Nested loops look
+-- up months one by one: Postgres would read all days of a brand instead.
 create or replace function daily.uncompacted(lookback integer) returns text
-language sql stable security definer set search_path = pg_catalog, pg_temp as $function$
-  with month as (
-    select metric, brand_id, date_trunc('month', first)::date as first
-    from daily.files
-    where added is not null and removed is null and first = last
-      and first < date_trunc('month', (now() at time zone 'UTC')::date - lookback)
-    group by 1, 2, 3
-    having count(distinct files.first) > 1
-  )
-  select coalesce(json_agg(json_build_object(
-    'metric', metric, 'brand_id', brand_id, 'first', month.first, 'last', month_end.last)), '[]')::text
-  from month
-  cross join lateral (select (month.first + interval '1 month - 1 day')::date as last) as month_end
-  where not exists (
-    select from daily.files
-    where files.metric = month.metric and files.brand_id = month.brand_id
-      and files.first = month.first and files.last = month_end.last and files.removed is null
-      and files.stamp = daily.stamp_of(month.metric, month.brand_id, month.first, month_end.last))
+language sql stable security definer
+set search_path = pg_catalog, pg_temp set enable_hashjoin = off set enable_mergejoin = off set jit = off as $function$
+  select coalesce(json_agg(missing), '[]')::text
+  from (
+    select missing.*
+    from daily.changed_brands()
+    cross join daily.row_schemas
+    cross join lateral (
+      select first from daily.files
+      where files.metric = row_schemas.metric and files.brand_id = changed_brands.brand_id and removed is null
+      order by first limit 1
+    ) as oldest
+    cross join lateral (
+      select metric, brand_id, start::date as first, month_end.last
+      from generate_series(
+        date_trunc('month', oldest.first::timestamp),
+        date_trunc('month', (now() at time zone 'UTC')::date - lookback - interval '1 month'),
+        interval '1 month') as start
+      cross join lateral (select (start + interval '1 month - 1 day')::date as last) as month_end
+      where not exists (
+        select from daily.files
+        where files.metric = row_schemas.metric and files.brand_id = changed_brands.brand_id
+          and files.first = start::date and files.last = month_end.last and added is not null and removed is null)
+      offset 0
+    ) as missing
+    where 1 < (
+      select count(*)
+      from (
+        select distinct first from daily.files
+        where files.metric = missing.metric and files.brand_id = missing.brand_id
+          and files.first between missing.first and missing.last and files.first = files.last
+          and added is not null and removed is null
+        limit 2
+      ) as day)
+    limit 1000
+  ) as missing
 $function$;
 
 -- Lists files before their objects are written. Those of emptied days and of brands that are gone have no object, and so
@@ -197,68 +270,99 @@ $function$;
 
 -- Completes sets whose objects are all written.
 create or replace function daily.complete(written json) returns void
-language sql security definer set search_path = pg_catalog, pg_temp as $function$
-  update daily.files set rows = file.rows, bytes = file.bytes, stamp = file.stamp, digest = file.digest
-  from json_to_recordset(written) as file (id uuid, rows integer, bytes integer, stamp text, digest text)
-  where files.id = file.id and files.stamp is null and files.staged_at > '-infinity'
-$function$;
-
--- Commits a version whose files equal the tables at the moment of `cut`, as daily.read_unpublished returned it with no
--- more to read. Of each day takes the latest staged set up to the cut. Days that changed after it belong to the next
--- version. Returns the version; null when there is nothing to commit, or when another publisher has committed a later cut.
-create or replace function daily.commit_version(cut text, keep_days integer) returns integer
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $function$
 declare
-  last daily.versions;
+  completed integer;
+begin
+  update daily.files set rows = file.rows, bytes = file.bytes, stamp = file.stamp, digest = file.digest
+  from json_to_recordset(written) as file (id uuid, rows integer, bytes integer, stamp text, digest text)
+  where files.id = file.id and files.added is null and files.staged_at > '-infinity';
+  get diagnostics completed = row_count;
+  if completed < json_array_length(written) then
+    raise exception 'Staged files were swept, since they were not complete within a day. Publish again.';
+  end if;
+end
+$function$;
+
+-- Commits a version whose files equal the tables at the moment of daily.read_unpublished, which returned `base` and `cut`
+-- with no more to read. Of each day takes the latest staged set up to the cut; days that changed after it belong to the next
+-- version. Of brands takes `brand_sets`. Returns the version; null when nothing has changed, and 0 when `base` is no longer
+-- the current version: then read again.
+create or replace function daily.commit_version(base text, cut text, brand_sets uuid[], keep_days integer) returns integer
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $function$
+declare
+  current daily.versions;
   next integer;
   committed integer;
+  lost integer;
 begin
   perform pg_advisory_xact_lock(hashtext('daily.publish'));
-  select * into last from daily.versions order by version desc limit 1;
-  if last.through > cut then return null; end if;
+  if base <> daily.current_version() or exists (
+    select from unnest(brand_sets) as brand (set_id)
+    where not exists (select from daily.files where files.set_id = brand.set_id and added is null and stamp is not null)
+  ) then
+    return 0;
+  end if;
+  select * into current from daily.versions order by version desc limit 1;
   -- The minutes since 1970, so that a restored backup repeats no number.
-  next := greatest(last.version + 1, (extract(epoch from clock_timestamp()) / 60)::int);
+  next := greatest(current.version + 1, (extract(epoch from clock_timestamp()) / 60)::int);
 
   with candidate as (
     select distinct on (metric, brand_id, first, last) *
     from daily.files
-    where added is null and (metric = 'brands' or stamp <= cut)
+    where added is null and case
+      when metric = 'brands' then set_id = any (brand_sets)
+      when first = last then stamp > coalesce(current.through, '') and stamp <= cut
+      -- A month that has changed since it was read stays as its days.
+      else stamp <= cut and stamp = daily.stamp_of(metric, brand_id, first, last)
+    end
     order by metric, brand_id, first, last, stamp desc, set_id
   ), chosen as materialized (
-    select candidate.set_id, candidate.metric, candidate.brand_id, candidate.first, candidate.last
+    select candidate.set_id, candidate.metric, candidate.brand_id, candidate.first, candidate.last, replaced.ids
     from candidate
-    left join lateral (
-      select max(files.stamp) as stamp from daily.files
-      where files.metric = candidate.metric and files.brand_id = candidate.brand_id
-        and (files.first, files.last) is not distinct from (candidate.first, candidate.last)
-        and files.added is not null and files.removed is null
-    ) as current on true
-    where candidate.stamp > coalesce(current.stamp, '')
-      and (candidate.rows > 0 or current.stamp is not null)
-      -- A month that has changed since it was read stays as its days.
-      and (candidate.first is not distinct from candidate.last
-        or candidate.stamp = daily.stamp_of(candidate.metric, candidate.brand_id, candidate.first, candidate.last))
-  ), replaced as (
+    cross join lateral (
+      select array_agg(id) as ids, max(stamp) as stamp
+      from (
+        select id, stamp from daily.files
+        where files.metric = candidate.metric and files.brand_id = candidate.brand_id
+          and files.first = candidate.first and files.last = candidate.last and added is not null and removed is null
+        union all
+        select id, stamp from daily.files
+        where candidate.first is null and files.metric = candidate.metric and files.brand_id = candidate.brand_id
+          and added is not null and removed is null
+      ) as file
+    ) as replaced
+    where (candidate.rows > 0 or replaced.ids is not null)
+      and (candidate.first is null or candidate.stamp > coalesce(replaced.stamp, ''))
+  ), removed as (
     update daily.files set removed = next
-    from chosen
-    where files.added is not null and files.removed is null
-      and files.metric = chosen.metric and files.brand_id = chosen.brand_id
-      and ((files.first, files.last) is not distinct from (chosen.first, chosen.last)
-        or (files.first < files.last and chosen.first = chosen.last and chosen.first between files.first and files.last))
+    where id in (
+      select unnest(ids) from chosen
+      union all
+      select files.id
+      from chosen join daily.files on files.metric = chosen.metric and files.brand_id = chosen.brand_id
+        and files.first = date_trunc('month', chosen.first)::date
+      where chosen.first = chosen.last and files.first < files.last and files.added is not null and files.removed is null)
   ), added as (
     update daily.files set added = next from chosen where files.set_id = chosen.set_id and files.rows > 0
   )
   insert into daily.versions (version, committed_at, through)
-  select next, greatest(clock_timestamp(), last.committed_at + interval '1 millisecond'), cut
-  where last.version is null or exists (select from chosen)
+  select next, greatest(clock_timestamp(), current.committed_at + interval '1 millisecond'), cut
+  where current.version is null or exists (select from chosen)
   returning version into committed;
 
   if committed is null then
-    update daily.versions set through = cut where version = last.version;
+    update daily.versions set through = cut where version = current.version;
   end if;
-  -- Lost objects make what named them unreadable.
-  delete from daily.files where stamp = '' and removed is not null;
-  if found then delete from daily.versions where version < coalesce(committed, last.version); end if;
+  if current.through = '' then
+    -- No version may name lost objects, nor the changes that remove them: a reader of these changes starts again.
+    select max(removed) into lost from daily.files where stamp = '';
+    update daily.versions set version = version + 1
+    where version = lost and version = coalesce(committed, current.version)
+    returning version into next;
+    if found then committed := next; end if;
+    delete from daily.versions where version <= lost;
+  end if;
   -- The version that was current so many days ago stays.
   delete from daily.versions
   where version < (
@@ -268,24 +372,19 @@ end
 $function$;
 
 -- Returns files whose objects can be deleted: removed before the oldest version, staged sets that a version passed over, and
--- what a publisher that was killed left over an hour ago. None of them can be committed afterwards.
+-- what a publisher left a day ago. None of them can be committed afterwards.
 create or replace function daily.expired_files(max_files integer) returns text
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $function$
 begin
   perform pg_advisory_xact_lock(hashtext('daily.publish'));
   update daily.files set stamp = null, staged_at = '-infinity'
-  where added is null and staged_at > '-infinity' and case
-    when stamp is null then staged_at < now() - interval '1 hour'
-    when metric <> 'brands' then stamp <= (select through from daily.versions order by version desc limit 1)
-    else exists (
-      select from daily.files as later
-      where later.metric = 'brands' and later.brand_id = files.brand_id
-        and later.removed is null and later.stamp > files.stamp)
-      or rows = 0 and not exists (
-        select from daily.files as other
-        where other.metric = 'brands' and other.brand_id = files.brand_id
-          and other.removed is null and other.id <> files.id)
-  end;
+  where set_id in (
+    select set_id from daily.files
+    where added is null and staged_at > '-infinity' and case
+      when first = last and stamp is not null
+        then stamp <= (select through from daily.versions order by version desc limit 1)
+      else staged_at < now() - interval '1 day'
+    end);
   return (
     select coalesce(json_agg(id), '[]')
     from (
@@ -305,10 +404,13 @@ language sql security definer set search_path = pg_catalog, pg_temp as $function
     and ((added is null and staged_at = '-infinity') or removed < (select min(version) from daily.versions))
 $function$;
 
--- Marks the sets of lost or wrong objects, so that the next version replaces them.
+-- Marks the sets of lost or wrong objects, so that the next version replaces them. A month falls back to its days.
 create or replace function daily.mark_lost(ids uuid[]) returns void
 language sql set search_path = pg_catalog, pg_temp as $function$
+  select pg_advisory_xact_lock(hashtext('daily.publish'));
+  update daily.files set added = null, removed = null, stamp = null, staged_at = '-infinity'
+  where set_id in (select set_id from daily.files where id = any (ids)) and (added is null or first < last);
   update daily.files set stamp = '', digest = ''
-  where set_id in (select set_id from daily.files where id = any (ids));
-  update daily.versions set through = '' where version = (select max(version) from daily.versions)
+  where set_id in (select set_id from daily.files where id = any (ids)) and added is not null;
+  update daily.versions set through = '' where version = (select max(version) from daily.versions);
 $function$;

@@ -41,12 +41,13 @@ begin
 
   grant execute on function
     daily.start_refresh(boolean, date), daily.resolve(boolean), daily.refresh(uuid, interval, integer),
-    daily.read_columns(), daily.read_unpublished(integer, integer), daily.read_part(text, uuid, date, date, integer, integer),
-    daily.uncompacted(integer), daily.stage(json), daily.complete(json), daily.commit_version(text, integer),
+    daily.read_unpublished(text, uuid, integer, integer),
+    daily.read_part(text, uuid, date, date, integer, integer),
+    daily.uncompacted(integer), daily.stage(json), daily.complete(json),
+    daily.commit_version(text, text, uuid[], integer),
     daily.expired_files(integer), daily.forget_files(uuid[])
     to export_api_refresher;
   grant select on daily.refresh_queue, daily.rolling_window, daily.sources to export_api_refresher;
-  grant select (version) on daily.versions to export_api_refresher;
   grant insert (source) on daily.change_log to export_api_refresher;
 
   grant select (id, organization_id) on export_source.brands to export_api_keys;

@@ -6,11 +6,14 @@ import { type Column, type ParquetFile, startParquet, type Values } from './parq
 /** Days that versions and their objects are kept. */
 export const KEEP_DAYS = 30
 
-/** The most sets that one statement reads, and about the most bytes of their rows as JSON. */
-const BATCH = { sets: 200, bytes: 4_000_000 }
-
-/** Bytes after which the rest of a set goes into another object: the whole of it is in memory. */
-const OBJECT_BYTES = 8_000_000
+/** What is in memory at once, in a Worker of 128 MB. */
+const LIMITS = {
+  /** The most sets that one statement reads, and about the most bytes of their rows as JSON. */
+  sets: 200,
+  bytes: 4_000_000,
+  /** Bytes of an object after which the rest of its set goes into another one. */
+  objectBytes: 8_000_000,
+}
 
 /** A Worker has at most six connections at once. */
 const PUTS_AT_ONCE = 6
@@ -23,6 +26,7 @@ const LOOKBACK_DAYS = Math.max(...Object.values(PLANS).map(({ lookbackDays }) =>
 export type PublishOptions = {
   readonly run: RunStatement
   readonly bucket: Pick<Bucket, 'put' | 'delete'>
+  readonly limits?: typeof LIMITS
   /** Whether to write past months as one set each. The first version always has them. */
   readonly compact: boolean
   /** Whether the run is over, before its next statement. */
@@ -41,8 +45,13 @@ type RowSet = {
   readonly last: string | null
 }
 
+/** What `daily.read_unpublished` returns. */
 type Unpublished = {
+  readonly columns: Readonly<Record<string, readonly Column[]>>
+  readonly base: string
   readonly cut: string
+  readonly after: string | null
+  readonly brands: readonly string[]
   readonly more: boolean
   readonly sets: readonly {
     readonly set: Omit<RowSet, 'first' | 'last'> & {
@@ -72,12 +81,13 @@ type Written = {
  * with what is staged. Returns the versions that it committed, and whether everything is published.
  */
 export async function publish(options: PublishOptions): Promise<{ versions: number[]; isComplete: boolean }> {
-  const publisher = createPublisher(options, await readColumns(options.run))
-  const first = await publisher.commitChanges()
-  const versions = [first]
-  const isFirst = (await text(options.run, 'select count(*)::text as value from daily.versions', [])) === '1'
-  if (first !== OVER && (options.compact || isFirst) && (await publisher.stageMonths())) {
-    versions.push(await publisher.commitChanges())
+  const { commitChanges, stageMonths, isFirst } = createPublisher(options)
+  const versions = [await commitChanges()]
+  const compact = options.compact || isFirst()
+  while (compact && versions.at(-1) !== OVER && (await stageMonths())) {
+    versions.push(await commitChanges())
+    // The months have changed again.
+    if (versions.at(-1) === null) break
   }
   await deleteExpired(options)
   return {
@@ -88,10 +98,19 @@ export async function publish(options: PublishOptions): Promise<{ versions: numb
 
 const OVER = 'over'
 
-function createPublisher(
-  { run, bucket, isOver = () => false, onStep = () => {}, onObject = () => {} }: PublishOptions,
-  columns: ReadonlyMap<string, readonly Column[]>,
-) {
+/** What `daily.commit_version` returns when another publisher was first. */
+const CONFLICT = '0'
+
+function createPublisher({
+  run,
+  bucket,
+  limits = LIMITS,
+  isOver = () => false,
+  onStep = () => {},
+  onObject = () => {},
+}: PublishOptions) {
+  let wasEmpty = false
+  let columns: Unpublished['columns'] = {}
   const stage = (files: readonly object[]) => text(run, 'select daily.stage($1)::text as value', [files])
   const complete = (files: readonly Written[]) =>
     text(run, 'select daily.complete($1)::text as value', [files])
@@ -104,30 +123,52 @@ function createPublisher(
   }
 
   const start = (metric: string): ParquetFile => {
-    const found = columns.get(metric)
+    const found = columns[metric]
     if (found === undefined) throw new TypeError(`No table ${metric}`)
     return startParquet(found)
   }
 
   /** Stages changed sets until none is left, and commits them; null when nothing has changed. */
   async function commitChanges(): Promise<number | null | typeof OVER> {
+    // All that changed up to `since` is staged, and after it the days of brands before `after`, as they were at `cutOfPass`.
+    let [since, after, cutOfPass] = ['', null as string | null, '']
+    let base: string | null = null
     for (;;) {
       if (isOver()) return OVER
-      const { cut, more, sets } = await read<Unpublished>(run, 'daily.read_unpublished($1, $2)', [
-        BATCH.sets,
-        BATCH.bytes,
+      const found = await read<Unpublished>(run, 'daily.read_unpublished($1, $2, $3, $4)', [
+        ...[since, after, limits.sets, limits.bytes],
       ])
-      const isStaged = await stageSets(sets)
-      onStep(sets.length)
-      if (more || !isStaged) continue
-      const version = await text(run, 'select daily.commit_version($1, $2)::text as value', [cut, KEEP_DAYS])
-      return version === null ? null : Number(version)
+      if (base !== null && base !== found.base) {
+        // Another publisher has committed, or objects are lost.
+        ;[since, after, base] = ['', null, null]
+        continue
+      }
+      base = found.base
+      columns = found.columns
+      wasEmpty ||= found.base === ''
+      if (after === null) cutOfPass = found.cut
+      const staged = await stageSets(found.sets)
+      onStep(found.sets.length)
+      if (found.more) {
+        after = found.after
+      } else if (after !== null) {
+        after = null
+        since = cutOfPass
+      } else if (staged !== null) {
+        const version = await text(run, 'select daily.commit_version($1, $2, $3, $4)::text as value', [
+          ...[found.base, found.cut, `{${[...found.brands, ...staged]}}`, KEEP_DAYS],
+        ])
+        if (version !== CONFLICT) return version === null ? null : Number(version)
+      }
     }
   }
 
-  /** Returns whether all sets are staged as they were listed: one that is read in parts can change meanwhile. */
-  async function stageSets(sets: Unpublished['sets']): Promise<boolean> {
-    if (sets.length === 0) return true
+  /**
+   * Returns the staged sets of brands; null when not all sets are staged as they were listed, since one that is read in parts
+   * can change meanwhile.
+   */
+  async function stageSets(sets: Unpublished['sets']): Promise<string[] | null> {
+    if (sets.length === 0) return []
     const files = sets.map(({ set: { date, ...set }, rows, more }) => ({
       id: crypto.randomUUID(),
       set: { ...set, first: date, last: date },
@@ -158,7 +199,7 @@ function createPublisher(
     for (const { set } of files.filter(({ more }) => more)) {
       if ((await stageParts(set)) !== set.stamp) isStaged = false
     }
-    return isStaged
+    return isStaged ? files.filter(({ set }) => set.first === null).map(({ id }) => id) : null
   }
 
   /** Stages a set whose rows are read in parts. Returns its stamp; null when they changed in between. */
@@ -170,10 +211,10 @@ function createPublisher(
     for (let more = true; more; ) {
       const file = start(metric)
       let rows = 0
-      while (more && file.size() < OBJECT_BYTES) {
+      while (more && file.size() < limits.objectBytes) {
         const part = await read<Part>(run, 'daily.read_part($1, $2, $3, $4, $5, $6)', [
           ...[metric, brand_id, first, last, skip],
-          BATCH.bytes,
+          limits.bytes,
         ])
         stamp ??= part.stamp
         if (part.stamp === null || part.stamp !== stamp) return null
@@ -191,7 +232,7 @@ function createPublisher(
     return stamp
   }
 
-  /** Returns whether it staged a month. */
+  /** Stages some months. Returns whether it staged any. */
   async function stageMonths(): Promise<boolean> {
     let staged = 0
     for (const month of await read<RowSet[]>(run, 'daily.uncompacted($1)', [LOOKBACK_DAYS])) {
@@ -202,7 +243,7 @@ function createPublisher(
     return staged > 0
   }
 
-  return { commitChanges, stageMonths }
+  return { commitChanges, stageMonths, isFirst: () => wasEmpty }
 }
 
 /** Deletes the objects that no version names, then their rows. */
@@ -213,11 +254,6 @@ async function deleteExpired({ run, bucket, isOver }: PublishOptions): Promise<v
     await bucket.delete(ids.map(objectName))
     await text(run, 'select daily.forget_files($1)::text as value', [`{${ids}}`])
   }
-}
-
-async function readColumns(run: RunStatement): Promise<ReadonlyMap<string, readonly Column[]>> {
-  const tables = await read<Readonly<Record<string, readonly Column[]>>>(run, 'daily.read_columns()', [])
-  return new Map(Object.entries(tables))
 }
 
 async function inLanes<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {

@@ -81,7 +81,7 @@ describe.each(ROLES)('%s', (role) => {
     const own = {
       export_api_reader: /^none$/,
       export_api_refresher:
-        /^(refresh|start_refresh|resolve|read_(columns|unpublished|part)|uncompacted|stage|complete|commit_version|(expired|forget)_files)$/,
+        /^(refresh|start_refresh|resolve|read_(unpublished|part)|uncompacted|stage|complete|commit_version|(expired|forget)_files)$/,
       export_api_keys: /^none$/,
     }
     expect(rows.filter(({ allowed }) => allowed)).toEqual(rows.filter(({ name }) => own[role].test(name)))
