@@ -146,10 +146,10 @@ begin
 end
 $function$;
 
--- What a commit builds on: the current version and its `through`; empty before the first.
+-- What a commit builds on: the current version, and `xmin`, which every update of its row changes; empty before the first.
 create or replace function daily.current_version() returns text
 language sql stable set search_path = pg_catalog, pg_temp as $function$
-  select coalesce((select version || ' ' || through from daily.versions order by version desc limit 1), '')
+  select coalesce((select version || ' ' || xmin from daily.versions order by version desc limit 1), '')
 $function$;
 
 -- Reads the rows of unpublished days and brands (daily.unpublished), up to `max_sets` and `max_bytes`, in one snapshot.

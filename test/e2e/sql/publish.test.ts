@@ -175,6 +175,16 @@ test('replaces an object that is lost while a publisher is at work', async () =>
   expect(oldest, 'changes that remove the lost rows cannot be read').toBeGreaterThan(added)
 })
 
+test('commits nothing that was read before an object was lost, however often that happened', async () => {
+  await published('2026-10-01')
+  const lose = () =>
+    query(`select daily.mark_lost(array_agg(id)) from daily.files where metric = 'visibility'`)
+  await lose()
+  const [base] = await first('select daily.current_version()')
+  await lose()
+  expect(await query(`select daily.commit_version($1, daily.cut(), '{}', 30)`, [base])).toEqual([[0]])
+})
+
 test('reads days in place of a month whose object is lost', async () => {
   await published('2026-01-01', '2026-01-02')
   await publishAll({ compact: true })
