@@ -109,10 +109,14 @@ CREATE TABLE "daily"."files" (
 	"removed" integer
 );
 --> statement-breakpoint
+CREATE TABLE "daily"."published_brands" (
+	"brand_id" uuid PRIMARY KEY NOT NULL,
+	"through" text COLLATE "C" NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "daily"."versions" (
 	"version" integer PRIMARY KEY NOT NULL,
-	"committed_at" timestamp with time zone NOT NULL,
-	"through" text COLLATE "C" NOT NULL
+	"committed_at" timestamp with time zone NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "answer_mentions" (

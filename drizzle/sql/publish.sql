@@ -1,4 +1,5 @@
--- daily.files and daily.versions: what the share holds of each table (docs/share.md, How files are published).
+-- daily.files, daily.versions and daily.published_brands: what the share holds of each table (docs/architecture.md, The
+-- share).
 
 -- The tables of the share: where their rows are, their columns in order, each with its type in Delta's schemas, and the
 -- columns that order a brand's rows.
@@ -76,11 +77,11 @@ language sql stable set search_path = pg_catalog, pg_temp as $function$
   where metric = of_metric
 $function$;
 
--- Lists each brand of daily.changes, by one index search each.
-create or replace function daily.changed_brands() returns table (brand_id uuid)
+-- Lists each brand of daily.changes after another, by one index search each.
+create or replace function daily.changed_brands(after uuid default null) returns table (brand_id uuid)
 language sql stable set search_path = pg_catalog, pg_temp as $function$
   with recursive known as (
-    (select changes.brand_id from daily.changes order by changes.brand_id limit 1)
+    (select changes.brand_id from daily.changes where (changes.brand_id > after) is not false order by changes.brand_id limit 1)
     union all
     select (select changes.brand_id from daily.changes where changes.brand_id > known.brand_id order by changes.brand_id limit 1)
     from known where known.brand_id is not null
@@ -88,115 +89,111 @@ language sql stable set search_path = pg_catalog, pg_temp as $function$
   select known.brand_id from known where known.brand_id is not null
 $function$;
 
--- Compares each brand with its latest set, also a brand that is gone: `staged` is that set unless a version has it.
-create or replace function daily.compare_brands()
-returns table (brand_id uuid, digest text, staged uuid, is_current boolean)
+-- Lists the brands after another that may have unpublished rows, in order: how far they are published, what a commit
+-- compares (`base`), the digest of the brand's own row and of the current file that holds it. A digest is null for a brand
+-- that is gone, and of fields that the share has.
+create or replace function daily.unpublished_brands(after uuid)
+returns table (brand_id uuid, through text, base text, digest text, current_digest text)
 language sql stable set search_path = pg_catalog, pg_temp as $function$
-  with brand as (
-    select id, md5((to_jsonb(brands) - '{organization_id,active}'::text[])::text) as digest from metrics.brands
-  ), latest as (
-    select distinct on (files.brand_id) files.brand_id, files.digest, files.set_id, files.added
-    from daily.files where metric = 'brands' and removed is null and stamp is not null
-    order by files.brand_id, files.stamp desc
+  with own as materialized (
+    select id as brand_id, md5((to_jsonb(brands) - '{organization_id,active}'::text[])::text) as digest
+    from metrics.brands where (id > after) is not false
+  ), current as materialized (
+    select files.brand_id, files.digest from daily.files
+    where metric = 'brands' and added is not null and removed is null and (files.brand_id > after) is not false
+  ), known as (
+    select changed_brands.brand_id from daily.changed_brands(after)
+    union select own.brand_id from own
+    union select current.brand_id from current
   )
   select
-    coalesce(brand.id, latest.brand_id), brand.digest, case when latest.added is null then latest.set_id end,
-    brand.digest is not distinct from latest.digest
-  from brand full join latest on latest.brand_id = brand.id
+    known.brand_id, coalesce(published.through, ''), coalesce(published.xmin::text, ''), own.digest, current.digest
+  from known
+  left join daily.published_brands as published on published.brand_id = known.brand_id
+  left join own on own.brand_id = known.brand_id
+  left join current on current.brand_id = known.brand_id
+  where own.digest is distinct from current.digest or exists (
+    select from daily.changes
+    where changes.brand_id = known.brand_id and changes.changed_at > coalesce(published.through, ''))
+  order by known.brand_id
 $function$;
 
--- Lists up to `max_sets` days and brands whose rows no set of the current version and no staged set holds: first the days
--- that changed after `since`, in the order of their brands, from the brand `after` through the brand `until`, if given; then
--- brands, without `until`. `stamp` is what their sets get. A day that has emptied and a brand that is gone get sets without
--- rows, so that no set of an earlier reading takes their place.
-create or replace function daily.unpublished(since text, after uuid, until uuid, max_sets integer)
+-- Lists the sets that a brand lacks: its days that changed after `since` and that no set of the current version and no
+-- staged set holds, and if `own`, its own row. `stamp` is what their sets get. A day that has emptied and a brand
+-- that is gone get sets without rows, so that no set of an earlier reading takes their place.
+create or replace function daily.unpublished(brand uuid, since text, own boolean, own_digest text)
 returns table (metric text, brand_id uuid, date date, stamp text, digest text)
-language plpgsql stable set search_path = pg_catalog, pg_temp as $function$
-declare
-  brand uuid;
-  places integer := max_sets;
-  found integer;
-begin
-  for brand in
-    select known.brand_id from daily.changed_brands() as known
-    where (known.brand_id >= after) is not false and (known.brand_id <= until) is not false
-      and exists (select from daily.changes where changes.brand_id = known.brand_id and changes.changed_at > since)
-    order by 1
-  loop
-    return query
-      select row_schemas.metric, changes.brand_id, changes.date, changes.changed_at, null::text
-      from daily.changes join daily.row_schemas using (endpoint)
-      where changes.brand_id = brand and changes.changed_at > since and not exists (
-        select from daily.files
-        where files.metric = row_schemas.metric and files.brand_id = brand
-          and files.first = changes.date and files.last = changes.date
-          and files.removed is null and files.stamp = changes.changed_at)
-      limit places;
-    get diagnostics found = row_count;
-    places := places - found;
-    if places = 0 then return; end if;
-  end loop;
-  if until is not null then return; end if;
-  return query
-    select
-      'brands', changed.brand_id, null::date,
-      to_char(statement_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), changed.digest
-    from daily.compare_brands() as changed where not is_current
-    limit places;
-end
-$function$;
-
--- What a commit builds on: the current version, and `xmin`, which every update of its row changes; empty before the first.
-create or replace function daily.current_version() returns text
 language sql stable set search_path = pg_catalog, pg_temp as $function$
-  select coalesce((select version || ' ' || xmin from daily.versions order by version desc limit 1), '')
+  (
+    select row_schemas.metric, brand, changes.date, changes.changed_at, null::text
+    from daily.changes join daily.row_schemas using (endpoint)
+    where changes.brand_id = brand and changes.changed_at > since and not exists (
+      select from daily.files
+      where files.metric = row_schemas.metric and files.brand_id = brand
+        and files.first = changes.date and files.last = changes.date
+        and files.removed is null and files.stamp = changes.changed_at)
+    order by changes.changed_at, changes.endpoint, changes.date
+  )
+  union all
+  select
+    'brands', brand, null, to_char(statement_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), own_digest
+  where own
 $function$;
 
--- Reads the rows of unpublished days and brands (daily.unpublished), up to `max_sets` and `max_bytes`, in one snapshot.
--- `since` is empty, or a cut up to which everything is staged. Returns JSON:
---   columns the columns of each table
---   base    the current version (daily.current_version)
---   cut     the greatest changed_at of the snapshot
---   sets    for each its metric, brand_id, date, stamp and digest, and its rows; `more` when they do not fit: then none
---   after   the brand whose days to list next
---   more    whether others are unpublished
---   brands  staged sets that hold brands as they are
--- Without `more` and with null for `after`, these sets and those that are staged equal the tables at this moment.
-create or replace function daily.read_unpublished(since text, after uuid, max_sets integer, max_bytes integer) returns text
+-- Reads the rows of unpublished sets, up to `max_sets` and `max_bytes`, of the brands after another, in one snapshot.
+-- Returns JSON:
+--   columns   the columns of each table
+--   is_empty  whether there is no version yet
+--   sets      for each its metric, brand_id, date, stamp and digest, and its rows; `more` when they do not fit: then none
+--   brands    the brands of which no other set is unpublished, for daily.commit_version: once these sets are staged, the
+--             staged sets equal the brand's rows at this moment, of which `cut` is the greatest changed_at. `own` is the
+--             staged set of the brand's own row, if that has changed and is staged already.
+--   after     the last of these brands
+--   more      whether other sets are unpublished
+create or replace function daily.read_unpublished(after uuid, max_sets integer, max_bytes integer) returns text
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $function$
 declare
+  brand record;
   changed record;
   part record;
+  own uuid;
   sets text[] := '{}';
+  brands json[] := '{}';
   bytes bigint := 0;
+  compared integer := 0;
   more boolean := false;
-  until uuid;
 begin
-  since := greatest(since, (select through from daily.versions order by version desc limit 1));
-  if since = '' then
+  <<listing>>
+  for brand in select * from daily.unpublished_brands(after) loop
     -- To compare every day of many brands takes longer than a statement may.
-    select brand_id into until from daily.changed_brands() where (brand_id > after) is not false order by 1 offset 49 limit 1;
-  end if;
-  for changed in select * from daily.unpublished(since, after, until, max_sets + 1) loop
-    more := cardinality(sets) = max_sets;
+    compared := compared + (brand.through = '')::int;
+    more := compared > 50;
     exit when more;
-    part := daily.read_rows(changed.metric, changed.brand_id, changed.date, changed.date, 0, max_bytes);
-    if part.more then part.rows := '[]'; end if;
-    bytes := bytes + octet_length(part.rows);
-    more := bytes > max_bytes and sets <> '{}';
-    exit when more;
-    sets := sets || format('{"set":%s,"rows":%s,"more":%s}', to_json(changed), part.rows, to_json(part.more));
-    if changed.date is not null then after := changed.brand_id; end if;
+    own := (
+      select set_id from daily.files
+      where metric = 'brands' and files.brand_id = brand.brand_id and added is null and stamp > ''
+        and files.digest is not distinct from brand.digest
+      limit 1);
+    for changed in
+      select * from daily.unpublished(
+        brand.brand_id, brand.through, own is null and brand.digest is distinct from brand.current_digest, brand.digest)
+    loop
+      more := cardinality(sets) = max_sets;
+      exit listing when more;
+      part := daily.read_rows(changed.metric, changed.brand_id, changed.date, changed.date, 0, max_bytes);
+      if part.more then part.rows := '[]'; end if;
+      bytes := bytes + octet_length(part.rows);
+      more := bytes > max_bytes and sets <> '{}';
+      exit listing when more;
+      sets := sets || format('{"set":%s,"rows":%s,"more":%s}', to_json(changed), part.rows, to_json(part.more));
+    end loop;
+    brands := brands || json_build_object('brand_id', brand.brand_id, 'base', brand.base, 'cut', daily.cut(), 'own', own);
+    after := brand.brand_id;
   end loop;
-  if until is not null and not more then
-    more := true;
-    after := until;
-  end if;
-  return format('{"columns":%s,"base":%s,"cut":%s,"after":%s,"more":%s,"brands":%s,"sets":[%s]}',
+  return format('{"columns":%s,"is_empty":%s,"after":%s,"more":%s,"brands":%s,"sets":[%s]}',
     (select json_object_agg(metric, columns) from daily.shared_tables),
-    to_json(daily.current_version()), to_json(daily.cut()), coalesce(to_json(after), 'null'), to_json(more),
-    (select coalesce(json_agg(staged), '[]') from daily.compare_brands() where is_current and staged is not null),
-    array_to_string(sets, ','));
+    to_json(not exists (select from daily.versions)),
+    coalesce(to_json(after), 'null'), to_json(more), to_json(brands), array_to_string(sets, ','));
 end
 $function$;
 
@@ -284,37 +281,47 @@ begin
 end
 $function$;
 
--- Commits a version whose files equal the tables at the moment of daily.read_unpublished, which returned `base` and `cut`
--- with no more to read. Of each day takes the latest staged set up to the cut; days that changed after it belong to the next
--- version. Of brands takes `brand_sets`. Returns the version; null when nothing has changed, and 0 when `base` is no longer
--- the current version: then read again.
-create or replace function daily.commit_version(base text, cut text, brand_sets uuid[], keep_days integer) returns integer
+-- Commits a version. Its files of each of the given brands equal the brand's rows at the moment of its `cut`
+-- (daily.read_unpublished): of each day the latest staged set up to the cut, and its own row of the staged set `own`. Days that
+-- changed after the cut belong to the next version. Passes over a brand that another publisher has committed meanwhile, or
+-- whose objects were lost; the first version has all brands or is not committed. Returns the version; null for none.
+create or replace function daily.commit_version(brands json, keep_days integer) returns integer
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $function$
 declare
   current daily.versions;
   next integer;
   committed integer;
   lost integer;
+  had_lost boolean;
 begin
   perform pg_advisory_xact_lock(hashtext('daily.publish'));
-  if base <> daily.current_version() or exists (
-    select from unnest(brand_sets) as brand (set_id)
-    where not exists (select from daily.files where files.set_id = brand.set_id and added is null and stamp is not null)
-  ) then
-    return 0;
-  end if;
   select * into current from daily.versions order by version desc limit 1;
   -- The minutes since 1970, so that a restored backup repeats no number.
   next := greatest(current.version + 1, (extract(epoch from clock_timestamp()) / 60)::int);
 
-  with candidate as (
-    select distinct on (metric, brand_id, first, last) *
+  select coalesce(json_agg(given), '[]'), coalesce(bool_or(through = ''), false) into brands, had_lost
+  from (
+    select given.*, published.through
+    from json_to_recordset(brands) as given (brand_id uuid, base text, cut text, own uuid)
+    left join daily.published_brands as published using (brand_id)
+    where given.base = coalesce(published.xmin::text, '') and (given.own is null or exists (
+      select from daily.files where set_id = given.own and added is null and stamp is not null))
+  ) as given
+  having current.version is not null or count(*) = json_array_length(brands);
+  if brands is null then return null; end if;
+
+  with accepted as materialized (
+    select * from json_to_recordset(brands) as accepted (brand_id uuid, through text, cut text, own uuid)
+  ), candidate as (
+    select distinct on (metric, brand_id, first, last) files.*
     from daily.files
-    where added is null and case
-      when metric = 'brands' then set_id = any (brand_sets)
-      when first = last then stamp > coalesce(current.through, '') and stamp <= cut
+    left join accepted using (brand_id)
+    left join daily.published_brands as published using (brand_id)
+    where files.added is null and files.stamp > '' and case
+      when metric = 'brands' then set_id = accepted.own
+      when first = last then stamp > coalesce(accepted.through, '') and stamp <= accepted.cut
       -- A month that has changed since it was read stays as its days.
-      else stamp <= cut and stamp = daily.stamp_of(metric, brand_id, first, last)
+      else stamp <= coalesce(accepted.cut, published.through) and stamp = daily.stamp_of(metric, brand_id, first, last)
     end
     order by metric, brand_id, first, last, stamp desc, set_id
   ), chosen as materialized (
@@ -345,18 +352,19 @@ begin
       where chosen.first = chosen.last and files.first < files.last and files.added is not null and files.removed is null)
   ), added as (
     update daily.files set added = next from chosen where files.set_id = chosen.set_id and files.rows > 0
+  ), published as (
+    insert into daily.published_brands (brand_id, through)
+    select brand_id, cut from accepted
+    on conflict (brand_id) do update set through = excluded.through
   )
-  insert into daily.versions (version, committed_at, through)
-  select next, greatest(clock_timestamp(), current.committed_at + interval '1 millisecond'), cut
+  insert into daily.versions (version, committed_at)
+  select next, greatest(clock_timestamp(), current.committed_at + interval '1 millisecond')
   where current.version is null or exists (select from chosen)
   returning version into committed;
 
-  if committed is null then
-    update daily.versions set through = cut where version = current.version;
-  end if;
-  if current.through = '' then
+  if had_lost then
     -- No version may name lost objects, nor the changes that remove them: a reader of these changes starts again.
-    select max(removed) into lost from daily.files where stamp = '';
+    select max(removed) into lost from daily.files where stamp = '' and removed is not null;
     update daily.versions set version = version + 1
     where version = lost and version = coalesce(committed, current.version)
     returning version into next;
@@ -379,10 +387,9 @@ begin
   perform pg_advisory_xact_lock(hashtext('daily.publish'));
   update daily.files set stamp = null, staged_at = '-infinity'
   where set_id in (
-    select set_id from daily.files
+    select set_id from daily.files left join daily.published_brands using (brand_id)
     where added is null and staged_at > '-infinity' and case
-      when first = last and stamp is not null
-        then stamp <= (select through from daily.versions order by version desc limit 1)
+      when first = last and stamp is not null then stamp <= through
       else staged_at < now() - interval '1 day'
     end);
   return (
@@ -408,9 +415,10 @@ $function$;
 create or replace function daily.mark_lost(ids uuid[]) returns void
 language sql set search_path = pg_catalog, pg_temp as $function$
   select pg_advisory_xact_lock(hashtext('daily.publish'));
+  update daily.published_brands set through = ''
+  where brand_id in (select brand_id from daily.files where id = any (ids));
   update daily.files set added = null, removed = null, stamp = null, staged_at = '-infinity'
   where set_id in (select set_id from daily.files where id = any (ids)) and (added is null or first < last);
   update daily.files set stamp = '', digest = ''
   where set_id in (select set_id from daily.files where id = any (ids)) and added is not null;
-  update daily.versions set through = '' where version = (select max(version) from daily.versions);
 $function$;

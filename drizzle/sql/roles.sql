@@ -41,10 +41,10 @@ begin
 
   grant execute on function
     daily.start_refresh(boolean, date), daily.resolve(boolean), daily.refresh(uuid, interval, integer),
-    daily.read_unpublished(text, uuid, integer, integer),
+    daily.read_unpublished(uuid, integer, integer),
     daily.read_part(text, uuid, date, date, integer, integer),
     daily.uncompacted(integer), daily.stage(json), daily.complete(json),
-    daily.commit_version(text, text, uuid[], integer),
+    daily.commit_version(json, integer),
     daily.expired_files(integer), daily.forget_files(uuid[])
     to export_api_refresher;
   grant select on daily.refresh_queue, daily.rolling_window, daily.sources to export_api_refresher;

@@ -48,10 +48,9 @@ type RowSet = {
 /** What `daily.read_unpublished` returns. */
 type Unpublished = {
   readonly columns: Readonly<Record<string, readonly Column[]>>
-  readonly base: string
-  readonly cut: string
+  readonly is_empty: boolean
   readonly after: string | null
-  readonly brands: readonly string[]
+  readonly brands: readonly CompleteBrand[]
   readonly more: boolean
   readonly sets: readonly {
     readonly set: Omit<RowSet, 'first' | 'last'> & {
@@ -62,6 +61,14 @@ type Unpublished = {
     readonly rows: readonly Values[]
     readonly more: boolean
   }[]
+}
+
+/** A brand whose unpublished sets are all staged. `own` is the set of its own row, if that has changed. */
+type CompleteBrand = {
+  readonly brand_id: string
+  readonly base: string
+  readonly cut: string
+  readonly own: string | null
 }
 
 type Part = { readonly stamp: string | null; readonly rows: readonly Values[]; readonly more: boolean }
@@ -78,28 +85,21 @@ type Written = {
 /**
  * Publishes what changed since the last version: stages the changed days as immutable objects, commits them as the next
  * version, and deletes what no version names. A run that ends early, or is killed, loses nothing: the next one continues
- * with what is staged. Returns the versions that it committed, and whether everything is published.
+ * with what is staged. Returns the versions that it committed, and whether it saw every brand.
  */
 export async function publish(options: PublishOptions): Promise<{ versions: number[]; isComplete: boolean }> {
-  const { commitChanges, stageMonths, isFirst } = createPublisher(options)
-  const versions = [await commitChanges()]
-  const compact = options.compact || isFirst()
-  while (compact && versions.at(-1) !== OVER && (await stageMonths())) {
-    versions.push(await commitChanges())
+  const { commitChanges, stageMonths } = createPublisher(options)
+  const { version, isFirst, isComplete } = await commitChanges()
+  const versions = [version]
+  while (isComplete && (options.compact || isFirst) && (await stageMonths())) {
+    const next = await commitChanges()
+    versions.push(next.version)
     // The months have changed again.
-    if (versions.at(-1) === null) break
+    if (next.version === null) break
   }
   await deleteExpired(options)
-  return {
-    versions: versions.filter((version): version is number => typeof version === 'number'),
-    isComplete: !versions.includes(OVER),
-  }
+  return { versions: versions.filter((version) => version !== null), isComplete }
 }
-
-const OVER = 'over'
-
-/** What `daily.commit_version` returns when another publisher was first. */
-const CONFLICT = '0'
 
 function createPublisher({
   run,
@@ -109,7 +109,6 @@ function createPublisher({
   onStep = () => {},
   onObject = () => {},
 }: PublishOptions) {
-  let wasEmpty = false
   let columns: Unpublished['columns'] = {}
   const stage = (files: readonly object[]) => text(run, 'select daily.stage($1)::text as value', [files])
   const complete = (files: readonly Written[]) =>
@@ -128,47 +127,38 @@ function createPublisher({
     return startParquet(found)
   }
 
-  /** Stages changed sets until none is left, and commits them; null when nothing has changed. */
-  async function commitChanges(): Promise<number | null | typeof OVER> {
-    // All that changed up to `since` is staged, and after it the days of brands before `after`, as they were at `cutOfPass`.
-    let [since, after, cutOfPass] = ['', null as string | null, '']
-    let base: string | null = null
-    for (;;) {
-      if (isOver()) return OVER
-      const found = await read<Unpublished>(run, 'daily.read_unpublished($1, $2, $3, $4)', [
-        ...[since, after, limits.sets, limits.bytes],
+  /** Stages the changed sets of brand after brand, and commits the brands that are complete. */
+  async function commitChanges(): Promise<{ version: number | null; isFirst: boolean; isComplete: boolean }> {
+    const brands: CompleteBrand[] = []
+    let after: string | null = null
+    let isFirst = false
+    let isComplete = false
+    while (!isComplete && !isOver()) {
+      const found: Unpublished = await read(run, 'daily.read_unpublished($1, $2, $3)', [
+        ...[after, limits.sets, limits.bytes],
       ])
-      if (base !== null && base !== found.base) {
-        // Another publisher has committed, or objects are lost.
-        ;[since, after, base] = ['', null, null]
-        continue
-      }
-      base = found.base
       columns = found.columns
-      wasEmpty ||= found.base === ''
-      if (after === null) cutOfPass = found.cut
-      const staged = await stageSets(found.sets)
+      isFirst = found.is_empty
+      const own = await stageSets(found.sets)
       onStep(found.sets.length)
-      if (found.more) {
-        after = found.after
-      } else if (after !== null) {
-        after = null
-        since = cutOfPass
-      } else if (staged !== null) {
-        const version = await text(run, 'select daily.commit_version($1, $2, $3, $4)::text as value', [
-          ...[found.base, found.cut, `{${[...found.brands, ...staged]}}`, KEEP_DAYS],
-        ])
-        if (version !== CONFLICT) return version === null ? null : Number(version)
-      }
+      // A day that changed while it was read: its brand is read again.
+      if (own === null) continue
+      for (const brand of found.brands) brands.push({ ...brand, own: own.get(brand.brand_id) ?? brand.own })
+      after = found.after
+      isComplete = !found.more
     }
+    // A part of the brands, as the first version, would look like all of them.
+    if (isFirst && !isComplete) return { version: null, isFirst, isComplete }
+    const version = await text(run, 'select daily.commit_version($1, $2)::text as value', [brands, KEEP_DAYS])
+    return { version: version === null ? null : Number(version), isFirst, isComplete }
   }
 
   /**
-   * Returns the staged sets of brands; null when not all sets are staged as they were listed, since one that is read in parts
-   * can change meanwhile.
+   * Returns the staged sets of brands' own rows, by brand; null when not all sets are staged as they were listed, since one
+   * that is read in parts can change meanwhile.
    */
-  async function stageSets(sets: Unpublished['sets']): Promise<string[] | null> {
-    if (sets.length === 0) return []
+  async function stageSets(sets: Unpublished['sets']): Promise<ReadonlyMap<string, string> | null> {
+    if (sets.length === 0) return new Map()
     const files = sets.map(({ set: { date, ...set }, rows, more }) => ({
       id: crypto.randomUUID(),
       set: { ...set, first: date, last: date },
@@ -199,7 +189,8 @@ function createPublisher({
     for (const { set } of files.filter(({ more }) => more)) {
       if ((await stageParts(set)) !== set.stamp) isStaged = false
     }
-    return isStaged ? files.filter(({ set }) => set.first === null).map(({ id }) => id) : null
+    if (!isStaged) return null
+    return new Map(files.flatMap(({ id, set }) => (set.first === null ? [[set.brand_id, id]] : [])))
   }
 
   /** Stages a set whose rows are read in parts. Returns its stamp; null when they changed in between. */
@@ -243,7 +234,7 @@ function createPublisher({
     return staged > 0
   }
 
-  return { commitChanges, stageMonths, isFirst: () => wasEmpty }
+  return { commitChanges, stageMonths }
 }
 
 /** Deletes the objects that no version names, then their rows. */

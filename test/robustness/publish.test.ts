@@ -12,7 +12,7 @@ import { BEGINNING, CLEARANCE } from '../interleavings/histories.ts'
 
 const SEED = Number(process.env.HOSTILE_SEED ?? 20_261_124)
 const HISTORIES = tries(10)
-const ROUNDS = 15
+const ROUNDS = 20
 
 /** With the least, a day of several rows is read in parts, each row into an object of its own. */
 const LIMITS = [
@@ -39,7 +39,10 @@ type Operation = {
   readonly settle: (result: unknown) => void
 }
 
-type Publisher = { isAlive: boolean; isDone: boolean; readonly waiting: Operation[]; truth: Rows }
+type Publisher = { isAlive: boolean; isDone: boolean; readonly waiting: Operation[] }
+
+/** A brand's rows of all tables, by the brand. */
+type Truth = ReadonlyMap<string, Rows>
 
 type File = { readonly id: string; readonly metric: string; readonly rows: number; readonly isMonth: boolean }
 
@@ -64,39 +67,44 @@ test(`${HISTORIES} histories of publishers that overlap, and are killed, under c
  * publisher runs no further code; what it waited for happens, does not happen, or happens later. Returns the kills.
  */
 async function play(client: pg.Client, seed: number): Promise<number> {
-  await client.query(`${CLEARANCE}; truncate daily.files, daily.versions; ${BEGINNING}`)
+  await client.query(
+    `${CLEARANCE}; truncate daily.files, daily.versions, daily.published_brands; ${BEGINNING}`,
+  )
   await refreshAll(client)
   const random = seededRandom(seed)
   const history = `HOSTILE_SEED=${seed}`
   const bucket = new Map<string, Uint8Array<ArrayBuffer>>()
-  /** The tables at each version. */
+  /** The tables at each version: those of each brand as they were when it was read. */
   const truths = new Map<number, Rows>()
+  const published = new Map<string, Rows>()
   const late: Operation['effect'][] = []
   const copy = { version: 0, rows: [] as Rows }
-  let lostSince: number | null = null
-  let turns = 0
   let kills = 0
 
   function start(): Publisher {
-    const publisher: Publisher = { isAlive: true, isDone: false, waiting: [], truth: [] }
+    const publisher: Publisher = { isAlive: true, isDone: false, waiting: [] }
     const wait = (name: string, effect: () => Promise<unknown>) =>
       new Promise<unknown>((settle) => publisher.waiting.push({ name, effect, settle }))
-    let readAt = 0
+    /** The brands that the publisher has read as a whole, with their cuts and rows. */
+    const complete = new Map<string, { cut: string; rows: Rows }>()
     const run = async (sql: string, params: readonly (string | null)[]) => {
       const name = /daily\.(\w+)/.exec(sql)?.[1] ?? ''
       // Months are old enough at once, and a version may go when the next one is committed.
       const values = name === 'uncompacted' ? ['0'] : [...params]
       if (name === 'commit_version' && random.chance(0.3)) values[values.length - 1] = '0'
       return wait(name, async () => {
+        const before = await cuts()
         const { rows } = await client.query(sql, values)
         if (name === 'read_unpublished') {
-          publisher.truth = await tables(client)
-          readAt = turns
+          const truth = await tables(client)
+          for (const { brand_id, cut } of JSON.parse(rows[0].value).brands)
+            complete.set(brand_id, { cut, rows: truth.get(brand_id) ?? [] })
         }
-        const { value } = rows[0]
-        if (name === 'commit_version' && value !== '0') {
-          if (value !== null) truths.set(Number(value), publisher.truth)
-          if (lostSince !== null && readAt > lostSince) lostSince = null
+        if (name === 'commit_version') {
+          for (const [brand, xmin] of await cuts())
+            if (xmin !== before.get(brand)) published.set(brand, complete.get(brand)?.rows ?? [])
+          if (rows[0].value !== null)
+            truths.set(Number(rows[0].value), sorted([...published.values()].flat()))
         }
         return rows[0]
       }) as Promise<Record<string, string | null>>
@@ -118,6 +126,14 @@ async function play(client: pg.Client, seed: number): Promise<number> {
     return publisher
   }
 
+  /** The brands of the current version, with what tells that one was committed. */
+  async function cuts(): Promise<ReadonlyMap<string, string>> {
+    const { rows } = await client.query<{ brand_id: string; xmin: string }>(
+      'select brand_id, xmin::text from daily.published_brands',
+    )
+    return new Map(rows.map(({ brand_id, xmin }) => [brand_id, xmin]))
+  }
+
   /** Lets publishers take turns until all have ended. The first is killed at a moment that comes for the nth time. */
   async function turn(
     publishers: readonly Publisher[],
@@ -134,7 +150,6 @@ async function play(client: pg.Client, seed: number): Promise<number> {
       const publisher = random.pick(live)
       const [operation] = publisher.waiting.splice(random.below(publisher.waiting.length), 1)
       if (operation === undefined) continue
-      turns += 1
       if (publisher === publishers[0] && operation.name === killAt) times += 1
       if (publisher === publishers[0] && times === nth) {
         publisher.isAlive = false
@@ -174,12 +189,12 @@ async function play(client: pg.Client, seed: number): Promise<number> {
     const { id } = random.pick(rows)
     bucket.delete(`${id}.parquet`)
     await client.query('select daily.mark_lost($1)', [[id]])
-    lostSince = turns
   }
 
   /** Two readers: one of any version, and one that follows the changes of days. */
   async function check(): Promise<void> {
-    if (lostSince !== null) return
+    const lost = await client.query(`select from daily.files where stamp = '' and removed is null`)
+    if (lost.rowCount !== 0) return
     const { rows } = await client.query<{ version: number }>(
       'select version from daily.versions order by version',
     )
@@ -258,29 +273,28 @@ async function play(client: pg.Client, seed: number): Promise<number> {
 const sorted = (rows: Rows): Rows => [...rows].sort()
 
 /** Returns the rows of all tables in one snapshot. */
-async function tables(client: pg.Client): Promise<Rows> {
-  const { rows: shared } = await client.query<{ metric: string; relation: string; brand: string }>(
-    'select metric, relation::text, brand from daily.shared_tables',
-  )
-  const { rows } = await client.query<{ metric: string; row: Record<string, unknown> }>(
+async function tables(client: pg.Client): Promise<Truth> {
+  const { rows: shared } = await client.query<{
+    metric: string
+    relation: string
+    brand: string
+    columns: { name: string }[]
+  }>('select metric, relation::text, brand, columns from daily.shared_tables')
+  const { rows } = await client.query<{ metric: string; brand: string; row: Record<string, unknown> }>(
     shared
       .map(
         ({ metric, relation, brand }) =>
-          `select '${metric}' as metric, to_jsonb(stored) || jsonb_build_object('brand_id', ${brand}) as row from ${relation} as stored`,
+          `select '${metric}' as metric, ${brand} as brand, to_jsonb(stored) || jsonb_build_object('brand_id', ${brand}) as row from ${relation} as stored`,
       )
       .join(' union all '),
   )
-  const { rows: columns } = await client.query<{ columns: Record<string, { name: string }[]> }>(
-    'select json_object_agg(metric, columns) as columns from daily.shared_tables',
-  )
-  return sorted(
-    rows.map(({ metric, row }) =>
-      textOf(
-        metric,
-        Object.fromEntries((columns[0]?.columns[metric] ?? []).map(({ name }) => [name, row[name]])),
-      ),
-    ),
-  )
+  const columns = new Map(shared.map(({ metric, columns }) => [metric, columns]))
+  const truth = new Map<string, string[]>()
+  for (const { metric, brand, row } of rows) {
+    const fields = (columns.get(metric) ?? []).map(({ name }) => [name, row[name]])
+    truth.set(brand, [...(truth.get(brand) ?? []), textOf(metric, Object.fromEntries(fields))])
+  }
+  return truth
 }
 
 const textOf = (metric: string, row: Record<string, unknown>): string =>

@@ -144,7 +144,7 @@ test('the refresher logs, refreshes and publishes, and writes no stored row itse
     await attempt('export_api_refresher', `insert into daily.change_log (source) values ('answers')`),
   ).toBeNull()
   expect(await attempt('export_api_refresher', `select daily.refresh(null, '0 s', 1)`)).toBeNull()
-  expect(await attempt('export_api_refresher', `select daily.read_unpublished('', null, 1, 1000)`)).toBeNull()
+  expect(await attempt('export_api_refresher', `select daily.read_unpublished(null, 1, 1000)`)).toBeNull()
   for (const table of ['sentiment (brand_id)', 'files (id)', 'versions (version)'])
     expect(await attempt('export_api_refresher', `insert into daily.${table} values (null)`)).toBe(DENIED)
   expect(
