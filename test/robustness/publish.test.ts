@@ -193,7 +193,10 @@ async function play(client: pg.Client, seed: number): Promise<number> {
 
   /** Two readers: one of any version, and one that follows the changes of days. */
   async function check(): Promise<void> {
-    const lost = await client.query(`select from daily.files where stamp = '' and removed is null`)
+    const lost = await client.query(
+      `select from daily.files
+       where stamp = '' and (removed is null or removed >= (select min(version) from daily.versions))`,
+    )
     if (lost.rowCount !== 0) return
     const { rows } = await client.query<{ version: number }>(
       'select version from daily.versions order by version',

@@ -65,7 +65,7 @@ const start = (vars: Record<string, string>) =>
 beforeAll(async () => {
   workers = await readWorkers()
   paths = workers.flatMap(({ route }) => (route === undefined ? [] : [route.replaceAll('*', '')]))
-  paths.push(`${BASE}/openapi.json`)
+  paths.push(`${BASE}/openapi.json`, '/api/sharing/v1/shares')
   database = await isolatedDatabase()
   db = new pg.Pool({ connectionString: database.url, max: 4 })
   its = await tenant(db)
@@ -195,6 +195,8 @@ describe('traffic, faults and commands', () => {
       [`${BASE}/`, 404],
       [`${BASE}/docs`, 200],
       [`${BASE}/llms.txt`, 200],
+      ['/api/sharing/v1/', 404],
+      ['/api/sharing/v1/files/', 404],
     ])
     for (const path of paths) {
       const headers = { 'X-API-Key': its.key, Authorization: `Bearer ${authorization}` }
@@ -248,6 +250,7 @@ describe('no secret, in any spelling, is in', () => {
     const events = new Set(said.logs.flatMap((line) => /"event":"(\w+)"/.exec(line)?.[1] ?? []))
     expect([...events].sort()).toEqual([
       'database_error',
+      'published',
       'rate_budget_unavailable',
       'request',
       'unhandled_error',
