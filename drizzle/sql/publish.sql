@@ -77,11 +77,11 @@ language sql stable set search_path = pg_catalog, pg_temp as $function$
   where metric = of_metric
 $function$;
 
--- Lists each brand of daily.changes after another, by one index search each.
-create or replace function daily.changed_brands(after uuid default null) returns table (brand_id uuid)
+-- Lists each brand of daily.changes, by one index search each.
+create or replace function daily.changed_brands() returns table (brand_id uuid)
 language sql stable set search_path = pg_catalog, pg_temp as $function$
   with recursive known as (
-    (select changes.brand_id from daily.changes where (changes.brand_id > after) is not false order by changes.brand_id limit 1)
+    (select changes.brand_id from daily.changes order by changes.brand_id limit 1)
     union all
     select (select changes.brand_id from daily.changes where changes.brand_id > known.brand_id order by changes.brand_id limit 1)
     from known where known.brand_id is not null
@@ -89,33 +89,37 @@ language sql stable set search_path = pg_catalog, pg_temp as $function$
   select known.brand_id from known where known.brand_id is not null
 $function$;
 
--- Lists the brands after another that may have unpublished rows, in order: how far they are published, what a commit
--- compares (`base`), the digest of the brand's own row and of the current file that holds it. A digest is null for a brand
--- that is gone, and of fields that the share has.
-create or replace function daily.unpublished_brands(after uuid)
-returns table (brand_id uuid, through text, base text, digest text, current_digest text)
+-- Lists the brands that may have unpublished rows, those first that are published the least far, from the place after
+-- another: how far they are published, what a commit compares (`base`), the digest of the brand's own row and of the current
+-- file that holds it. A digest is null for a brand that is gone, and of fields that the share has.
+create or replace function daily.unpublished_brands(after text)
+returns table (brand_id uuid, place text, through text, base text, digest text, current_digest text)
 language sql stable set search_path = pg_catalog, pg_temp as $function$
   with own as materialized (
     select id as brand_id, md5((to_jsonb(brands) - '{organization_id,active}'::text[])::text) as digest
-    from metrics.brands where (id > after) is not false
+    from metrics.brands
   ), current as materialized (
     select files.brand_id, files.digest from daily.files
-    where metric = 'brands' and added is not null and removed is null and (files.brand_id > after) is not false
+    where metric = 'brands' and added is not null and removed is null
   ), known as (
-    select changed_brands.brand_id from daily.changed_brands(after)
+    select changed_brands.brand_id from daily.changed_brands()
     union select own.brand_id from own
     union select current.brand_id from current
   )
   select
-    known.brand_id, coalesce(published.through, ''), coalesce(published.xmin::text, ''), own.digest, current.digest
+    known.brand_id, position.place, position.through, coalesce(published.xmin::text, ''), own.digest, current.digest
   from known
   left join daily.published_brands as published on published.brand_id = known.brand_id
+  cross join lateral (
+    select
+      coalesce(published.through, '') as through,
+      concat_ws(' ', coalesce(published.through, ''), known.brand_id) collate "C" as place
+  ) as position
   left join own on own.brand_id = known.brand_id
   left join current on current.brand_id = known.brand_id
-  where own.digest is distinct from current.digest or exists (
-    select from daily.changes
-    where changes.brand_id = known.brand_id and changes.changed_at > coalesce(published.through, ''))
-  order by known.brand_id
+  where position.place > after and (own.digest is distinct from current.digest or exists (
+    select from daily.changes where changes.brand_id = known.brand_id and changes.changed_at > position.through))
+  order by position.place
 $function$;
 
 -- Lists the sets that a brand lacks: its days that changed after `since` and that no set of the current version and no
@@ -140,17 +144,17 @@ language sql stable set search_path = pg_catalog, pg_temp as $function$
   where own
 $function$;
 
--- Reads the rows of unpublished sets, up to `max_sets` and `max_bytes`, of the brands after another, in one snapshot.
--- Returns JSON:
+-- Reads the rows of unpublished sets, up to `max_sets` and `max_bytes`, of the brands from the place after another, in one
+-- snapshot. Returns JSON:
 --   columns   the columns of each table
 --   is_empty  whether there is no version yet
 --   sets      for each its metric, brand_id, date, stamp and digest, and its rows; `more` when they do not fit: then none
 --   brands    the brands of which no other set is unpublished, for daily.commit_version: once these sets are staged, the
 --             staged sets equal the brand's rows at this moment, of which `cut` is the greatest changed_at. `own` is the
 --             staged set of the brand's own row, if that has changed and is staged already.
---   after     the last of these brands
+--   after     the place of the last of these brands
 --   more      whether other sets are unpublished
-create or replace function daily.read_unpublished(after uuid, max_sets integer, max_bytes integer) returns text
+create or replace function daily.read_unpublished(after text, max_sets integer, max_bytes integer) returns text
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $function$
 declare
   brand record;
@@ -188,12 +192,12 @@ begin
       sets := sets || format('{"set":%s,"rows":%s,"more":%s}', to_json(changed), part.rows, to_json(part.more));
     end loop;
     brands := brands || json_build_object('brand_id', brand.brand_id, 'base', brand.base, 'cut', daily.cut(), 'own', own);
-    after := brand.brand_id;
+    after := brand.place;
   end loop;
   return format('{"columns":%s,"is_empty":%s,"after":%s,"more":%s,"brands":%s,"sets":[%s]}',
     (select json_object_agg(metric, columns) from daily.shared_tables),
     to_json(not exists (select from daily.versions)),
-    coalesce(to_json(after), 'null'), to_json(more), to_json(brands), array_to_string(sets, ','));
+    to_json(after), to_json(more), to_json(brands), array_to_string(sets, ','));
 end
 $function$;
 

@@ -41,7 +41,7 @@ begin
 
   grant execute on function
     daily.start_refresh(boolean, date), daily.resolve(boolean), daily.refresh(uuid, interval, integer),
-    daily.read_unpublished(uuid, integer, integer),
+    daily.read_unpublished(text, integer, integer),
     daily.read_part(text, uuid, date, date, integer, integer),
     daily.uncompacted(integer), daily.stage(json), daily.complete(json),
     daily.commit_version(json, integer),

@@ -49,7 +49,7 @@ type RowSet = {
 type Unpublished = {
   readonly columns: Readonly<Record<string, readonly Column[]>>
   readonly is_empty: boolean
-  readonly after: string | null
+  readonly after: string
   readonly brands: readonly CompleteBrand[]
   readonly more: boolean
   readonly sets: readonly {
@@ -130,7 +130,7 @@ function createPublisher({
   /** Stages the changed sets of brand after brand, and commits the brands that are complete. */
   async function commitChanges(): Promise<{ version: number | null; isFirst: boolean; isComplete: boolean }> {
     const brands: CompleteBrand[] = []
-    let after: string | null = null
+    let after = ''
     let isFirst = false
     let isComplete = false
     while (!isComplete && !isOver()) {

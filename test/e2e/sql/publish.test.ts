@@ -101,6 +101,32 @@ test('commits although days change with each object that is written', async () =
   expect(seconds).toBeLessThan(50)
 })
 
+test('a run that ends early commits the brands that it has finished, and the next one begins with the others', async () => {
+  const { id, said } = await published('2026-10-01')
+  const other = await published('2026-10-01')
+  const changeBoth = async (at: string) => {
+    for (const both of [said, other.said]) await answer(db, { ...both, at })
+    await refresh(db)
+  }
+  const finished = async () =>
+    (await query('select brand_id from daily.published_brands order by through desc'))[0]?.[0]
+  await changeBoth('2026-10-01T10:00:00Z')
+  const limits = { sets: 1, bytes: 1_000_000, objectBytes: 1_000_000 }
+  const short = () => {
+    let steps = 0
+    const isOver = () => steps > 0
+    const onStep = () => {
+      steps += 1
+    }
+    return publish({ run: statement, bucket, compact: false, limits, isOver, onStep })
+  }
+  expect(await short()).toMatchObject({ versions: [expect.any(Number)], isComplete: false })
+  const before = await finished()
+  await changeBoth('2026-10-01T11:00:00Z')
+  expect(await short()).toMatchObject({ versions: [expect.any(Number)], isComplete: false })
+  expect([before, await finished()].sort()).toEqual([id, other.id].sort())
+})
+
 test('reads no more than the given bytes, and no rows of a day that has more', async () => {
   const id = await brand(db, await organization(db))
   for (const [day, rows] of [
@@ -114,11 +140,11 @@ test('reads no more than the given bytes, and no rows of a day that has more', a
       day,
     ])
   }
-  const [json] = await first(`select daily.read_unpublished(null, 200, 5000)`)
+  const [json] = await first(`select daily.read_unpublished('', 200, 5000)`)
   const { sets, more } = JSON.parse(json)
   expect(more).toBe(true)
   expect(sets.map((set: { rows: unknown[] }) => set.rows.length)).toEqual([30])
-  const [all] = await first(`select daily.read_unpublished(null, 200, 8000)`)
+  const [all] = await first(`select daily.read_unpublished('', 200, 8000)`)
   expect(
     JSON.parse(all).sets.map((set: { rows: unknown[]; more: boolean }) => [set.rows.length, set.more]),
   ).toEqual([
@@ -181,7 +207,7 @@ test('commits nothing that was read before an object was lost, however often tha
   const lose = () =>
     query(`select daily.mark_lost(array_agg(id)) from daily.files where metric = 'visibility'`)
   await lose()
-  const [json] = await first('select daily.read_unpublished(null, 200, 100000)')
+  const [json] = await first(`select daily.read_unpublished('', 200, 100000)`)
   await lose()
   await query('select daily.commit_version($1, 30)', [JSON.stringify(JSON.parse(json).brands)])
   expect(await query('select through from daily.published_brands')).toEqual([['']])
