@@ -260,7 +260,7 @@ async function play(client: pg.Client, seed: number): Promise<number> {
     await turn(publishers, random.below(100), random.pick(MOMENTS), 1 + random.below(3))
     await check()
   }
-  for (const effect of late) await effect().catch(() => {})
+  for (const effect of late.splice(0)) await effect().catch(() => {})
   // What killed publishers left is swept a day later.
   await client.query(
     `update daily.files set staged_at = staged_at - interval '2 days' where added is null and staged_at > '-infinity'`,
