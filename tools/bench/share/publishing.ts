@@ -26,7 +26,7 @@ export type Published = {
 /** Publishes the year for the first time, in each round again. */
 export async function publishYear(year: BrandYear): Promise<Published> {
   const { client, emulator } = year
-  const reset = () => client.query('truncate daily.files, daily.versions')
+  const reset = () => client.query('truncate daily.files, daily.versions, daily.published_brands')
   const measured = await alternate({ first: meterOf(year)(() => emulator.runCron('publish'), reset) }, ROUNDS)
   const { rows } = await client.query<Omit<Published, 'used'>>(
     `select count(distinct set_id)::int as sets, count(*)::int as objects, sum(bytes)::int as bytes,
@@ -86,7 +86,7 @@ export async function measureMemory(
   { client, emulator, brandId }: BrandYear,
   { published, sized, report }: Pick<Setting, 'sized' | 'report'> & { readonly published: Published },
 ): Promise<Table> {
-  await client.query('truncate daily.files, daily.versions')
+  await client.query('truncate daily.files, daily.versions, daily.published_brands')
   const year = await peakHeapOfRun(emulator, 'publish')
   const rows = sized(BIG_DAY.rows)
   report(`a day of ${figure(rows)} rows`)
