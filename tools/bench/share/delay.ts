@@ -57,7 +57,7 @@ export const measureDelay = ({ serverUrl, sized, report }: Setting): Promise<Tab
       report('the first publish')
       const start = performance.now()
       do await publish()
-      while ((await db.query('select from daily.unpublished() limit 1')).rowCount !== 0)
+      while ((await db.query(`select from daily.unpublished_brands('') limit 1`)).rowCount !== 0)
       const seconds = (performance.now() - start) / 1000
       const { rows } = await db.query<{ sets: number }>(
         'select count(distinct set_id)::int as sets from daily.files where added is not null',
