@@ -100,8 +100,9 @@ async function readSets(client: Client, after: string): Promise<FileSet[]> {
          where changes.endpoint = shared_tables.endpoint and changes.brand_id = page.brand_id
            and date between first and last and changes.rows > 0
        ) end as days,
-       (select to_jsonb(brands) - 'organization_id' - 'active' || jsonb_build_object('brand_id', id)
-        from metrics.brands where first is null and id = brand_id and page.digest = md5(row (brands.*)::text)) as brand
+       (select fields || jsonb_build_object('brand_id', brand_id)
+        from daily.own_rows
+        where first is null and own_rows.brand_id = page.brand_id and own_rows.digest = page.digest) as brand
      from page join daily.shared_tables using (metric)
      order by set_id`,
     [after],

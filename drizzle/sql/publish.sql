@@ -77,6 +77,14 @@ language sql stable set search_path = pg_catalog, pg_temp as $function$
   where metric = of_metric
 $function$;
 
+-- The brands' own rows as the share has them, each with its digest.
+create or replace view daily.own_rows as
+  select
+    id as brand_id,
+    to_jsonb(brands) - '{organization_id,active}'::text[] as fields,
+    md5((to_jsonb(brands) - '{organization_id,active}'::text[])::text) as digest
+  from metrics.brands;
+
 -- Lists each brand of daily.changes, by one index search each.
 create or replace function daily.changed_brands() returns table (brand_id uuid)
 language sql stable set search_path = pg_catalog, pg_temp as $function$
@@ -96,8 +104,7 @@ create or replace function daily.unpublished_brands(after text)
 returns table (brand_id uuid, place text, through text, base text, digest text, current_digest text)
 language sql stable set search_path = pg_catalog, pg_temp as $function$
   with own as materialized (
-    select id as brand_id, md5((to_jsonb(brands) - '{organization_id,active}'::text[])::text) as digest
-    from metrics.brands
+    select own_rows.brand_id, own_rows.digest from daily.own_rows
   ), current as materialized (
     select files.brand_id, files.digest from daily.files
     where metric = 'brands' and added is not null and removed is null

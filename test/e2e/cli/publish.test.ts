@@ -81,6 +81,21 @@ test('verify --files names wrong files, and publish replaces them as the next ve
   expect(await versions()).toBe(1)
 })
 
+test("verify --files compares a brand's own row", async () => {
+  const { rows } = await db.query(
+    `select id, bytes from daily.files where metric = 'brands' and removed is null`,
+  )
+  const [{ id, bytes }] = rows
+  const content = await bucket.read(`${id}.parquet`)
+  const other = Buffer.from(content ?? '')
+    .toString('latin1')
+    .replaceAll('Acme', 'Acne')
+  await bucket.put(`${id}.parquet`, new Uint8Array(Buffer.from(other, 'latin1')))
+  expect(other).toHaveLength(bytes)
+  expect((await run('verify', ['--files'])).stdout).toBe(`${id}.parquet: its rows are not those of brands\n`)
+  await bucket.put(`${id}.parquet`, content ?? new Uint8Array())
+})
+
 test('a lost bucket is written again, and its earlier versions are forgotten', async () => {
   await scene.say('2026-10-02T09:00:00Z')
   await withClient(url, (client) => refreshAll(client))
