@@ -1,8 +1,9 @@
-import { SingleBar } from 'cli-progress'
 import { Command } from 'commander'
 import type { Client } from 'pg'
 import { UsageError, withDatabase } from '../drizzle/db/connect.ts'
+import { runOn } from '../drizzle/db/refresh.ts'
 import { publish } from '../lib/share/publish.ts'
+import { createBar } from './progress-bar.ts'
 import { run } from './run.ts'
 import { type CommandBucket, openBucket } from './share/s3-bucket.ts'
 import { countFiles, findWrongFiles } from './share/verify-files.ts'
@@ -30,10 +31,10 @@ await run(() =>
 
 async function publishAll(client: Client, bucket: CommandBucket): Promise<void> {
   let written = 0
-  const bar = process.stderr.isTTY ? new SingleBar({ format: '{value} sets published' }) : null
+  const bar = createBar('{value} sets published')
   bar?.start(0, 0)
   const { versions } = await publish({
-    run: async (sql, params) => (await client.query(sql, [...params])).rows[0] ?? null,
+    run: runOn(client),
     bucket,
     compact: true,
     onStep: (sets) => {

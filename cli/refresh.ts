@@ -1,4 +1,3 @@
-import { SingleBar } from 'cli-progress'
 import { Command } from 'commander'
 import type { Client } from 'pg'
 import { analyzeLoaded } from '../drizzle/db/analyze.ts'
@@ -6,7 +5,10 @@ import { UsageError, withClient, withDatabase } from '../drizzle/db/connect.ts'
 import { logAll, refreshAll, UntrackedTablesError } from '../drizzle/db/refresh.ts'
 import { relistAll } from '../drizzle/db/relist.ts'
 import { whole } from './options.ts'
+import { createBar } from './progress-bar.ts'
 import { run } from './run.ts'
+
+const BAR = '{bar} {value}/{total} · {eta_formatted} left'
 
 const { all, relist, lanes } = new Command('refresh')
   .description('Recomputes the days that changed, or the days of the rolling window.')
@@ -34,15 +36,9 @@ await run(() =>
   }),
 )
 
-/** Returns a progress bar, on a terminal. */
-function createBar(): SingleBar | null {
-  if (!process.stderr.isTTY) return null
-  return new SingleBar({ format: '{bar} {value}/{total} · {eta_formatted} left' })
-}
-
 /** Lists every day as changed, with a progress bar in brands. */
 async function relistWithBar(client: Client): Promise<void> {
-  const bar = createBar()
+  const bar = createBar(BAR)
   bar?.start(0, 0)
   const brands = await relistAll(client, (total) => {
     bar?.setTotal(total)
@@ -62,7 +58,7 @@ async function withLanes<Result>(
 
 /** Refreshes until no day can be computed, with a progress bar on a terminal. Returns the number of computed days. */
 async function refreshWithBar(clients: readonly Client[]): Promise<number> {
-  const bar = createBar()
+  const bar = createBar(BAR)
   let processed = 0
   const onStep = async (days: number): Promise<void> => {
     processed += days

@@ -1,12 +1,10 @@
 import { sql } from 'drizzle-orm'
-import { type Failure, type RunStatement, refresh } from '../drizzle/db/refresh.ts'
+import { type Failure, refresh } from '../drizzle/db/refresh.ts'
 import { type QueryContext, run } from './db.ts'
 import { parseEnv } from './env.ts'
 import { AS_OF_ALL } from './page/as-of.ts'
 import { toQuery } from './prepared-statement.ts'
-
-/** Milliseconds that one statement may take. Longer ones are for `npm run refresh`. */
-const TIMEOUT_MS = 40_000
+import { statementRunner, TIMEOUT_MS } from './scheduled.ts'
 
 /** Milliseconds after which a run starts no further call. The next run begins a minute after this one. */
 const RUN_MS = 50_000
@@ -25,7 +23,7 @@ export function refresher(): { scheduled: (event: unknown, bindings: object) => 
     async scheduled(_event, bindings) {
       const env = parseEnv(bindings)
       const context = { env, log: null }
-      const lane: RunStatement = (sql, params) => run(context, { sql, params: [...params] }, {}, TIMEOUT_MS)
+      const lane = statementRunner(context)
       const begun = Date.now()
       let days = 0
       let failures = 0

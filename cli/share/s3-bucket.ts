@@ -22,7 +22,8 @@ const RETRIES = 5
  * Throws {@link UsageError} for a missing setting and when the bucket cannot be reached.
  */
 export function openBucket(environment: Environment): CommandBucket {
-  const { url, client } = addressOf(environment)
+  const { url, ...account } = addressOf(environment)
+  const client = new AwsClient({ ...account, service: 's3', retries: 0 })
   const retries = environment.SHARE_BUCKET ? RETRIES : 0
   const send = (method: string, key: string, body?: Uint8Array<ArrayBuffer>): Promise<Response> => {
     const attempt = async () => {
@@ -64,26 +65,17 @@ export function openBucket(environment: Environment): CommandBucket {
   }
 }
 
-function addressOf(environment: Environment): { url: string; client: AwsClient } {
+function addressOf(environment: Environment) {
   const { SHARE_BUCKET: name, AWS_ENDPOINT_URL_S3: endpoint = '', PORT } = environment
   if (!name) {
     const url = `http://127.0.0.1:${PORT || 8787}/cdn-cgi/local/r2/s3/${SHARE_BUCKET}`
-    return {
-      url,
-      client: new AwsClient({ ...BUCKET_CREDENTIALS, service: 's3', region: 'auto', retries: 0 }),
-    }
+    return { url, ...BUCKET_CREDENTIALS, region: 'auto' }
   }
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, AWS_REGION } = environment
   if (!/^https?:\/\/./.test(endpoint))
     throw new UsageError('Set AWS_ENDPOINT_URL_S3, such as https://<account>.r2.cloudflarestorage.com.')
   if (!accessKeyId || !secretAccessKey)
     throw new UsageError('Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, those of an R2 API token.')
-  const client = new AwsClient({
-    accessKeyId,
-    secretAccessKey,
-    service: 's3',
-    region: AWS_REGION || 'auto',
-    retries: 0,
-  })
-  return { url: `${endpoint.replace(/\/+$/, '')}/${name}`, client }
+  const url = `${endpoint.replace(/\/+$/, '')}/${name}`
+  return { url, accessKeyId, secretAccessKey, region: AWS_REGION || 'auto' }
 }

@@ -1,9 +1,9 @@
-import { SingleBar } from 'cli-progress'
 import { parquetReadObjects } from 'hyparquet'
 import type { Client } from 'pg'
 import { objectName } from '../../lib/share/bucket.ts'
 import type { Column } from '../../lib/share/parquet.ts'
 import { digestText, rowNumber } from '../../reference/digest.ts'
+import { createBar } from '../progress-bar.ts'
 import type { CommandBucket } from './s3-bucket.ts'
 
 /** A file that differs from the tables, or whose object is missing. */
@@ -62,7 +62,7 @@ async function* verifyFiles(
 
 /** Verifies as {@link verifyFiles} does, prints each file that differs, and returns them. */
 export async function findWrongFiles(client: Client, bucket: CommandBucket): Promise<WrongFile[]> {
-  const bar = process.stderr.isTTY ? new SingleBar({ format: '{bar} {value}/{total} files compared' }) : null
+  const bar = createBar('{bar} {value}/{total} files compared')
   const wrong: WrongFile[] = []
   bar?.start(0, 0)
   const files = verifyFiles(client, bucket, (total) => {

@@ -103,7 +103,7 @@ export class UntrackedTablesError extends Error {}
 const NOT_IN_PREREQUISITE_STATE = '55000'
 
 /** Runs statements on a connection. */
-const runOn =
+export const runOn =
   (client: ClientBase): RunStatement =>
   async (sql, params) =>
     (await client.query(sql, [...params])).rows[0] ?? null

@@ -15,7 +15,7 @@ create or replace view daily.shared_tables as
   )
   select
     metric, endpoint, relation, fields, brand,
-    json_build_array(json_build_object('name', 'brand_id', 'type', 'string'))::jsonb || columns.columns as columns,
+    jsonb_build_array(jsonb_build_object('name', 'brand_id', 'type', 'string')) || columns.columns as columns,
     coalesce(keys.keys, quote_ident(brand)) as keys
   from shared
   cross join lateral (
@@ -172,6 +172,7 @@ declare
   brands json[] := '{}';
   bytes bigint := 0;
   compared integer := 0;
+  cut text := daily.cut();
   more boolean := false;
 begin
   <<listing>>
@@ -198,7 +199,7 @@ begin
       exit listing when more;
       sets := sets || format('{"set":%s,"rows":%s,"more":%s}', to_json(changed), part.rows, to_json(part.more));
     end loop;
-    brands := brands || json_build_object('brand_id', brand.brand_id, 'base', brand.base, 'cut', daily.cut(), 'own', own);
+    brands := brands || json_build_object('brand_id', brand.brand_id, 'base', brand.base, 'cut', cut, 'own', own);
     after := brand.place;
   end loop;
   return format('{"columns":%s,"is_empty":%s,"after":%s,"more":%s,"brands":%s,"sets":[%s]}',

@@ -1,11 +1,7 @@
-import type { RunStatement } from '../../drizzle/db/refresh.ts'
-import { run } from '../db.ts'
 import { parseEnv } from '../env.ts'
+import { statementRunner } from '../scheduled.ts'
 import { bucketOf } from './bucket.ts'
 import { publish } from './publish.ts'
-
-/** Milliseconds that one statement may take. */
-const TIMEOUT_MS = 40_000
 
 /** Milliseconds after which a run starts no further statement. The next run begins five minutes after this one. */
 const RUN_MS = 240_000
@@ -23,13 +19,11 @@ export function publisher(): {
   return {
     async scheduled({ scheduledTime }, bindings) {
       const env = parseEnv(bindings)
-      const statement: RunStatement = (sql, params) =>
-        run({ env, log: null }, { sql, params: [...params] }, {}, TIMEOUT_MS)
       const begun = Date.now()
       let objects = 0
       let bytes = 0
       const { versions, isComplete } = await publish({
-        run: statement,
+        run: statementRunner({ env, log: null }),
         bucket: bucketOf(bindings),
         compact: new Date(scheduledTime).getUTCMinutes() < COMPACT_MINUTES,
         isOver: () => Date.now() > begun + RUN_MS || objects > MOST_OBJECTS,

@@ -1,6 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import { LAST_DAY } from './volume.ts'
+import { refreshAll } from '../../drizzle/db/refresh.ts'
+import { addTenant } from './tenant.ts'
+import { addBrands, LAST_DAY } from './volume.ts'
+
+/** Milliseconds to Neon and back. */
+export const LATENCY_MS = 20
+
+export const BRANDS = 41
+
+/** Milliseconds between two changes whose arrival is timed. */
+export const PROBE_MS = 13_000
+
+/** Adds the brands to which answers are written, and returns their ids. */
+export async function addSteadyBrands(client: pg.Client, report: (line: string) => void): Promise<string[]> {
+  report(`${BRANDS} brands of 60 days`)
+  const { organizationId } = await addTenant(client)
+  const brands = await addBrands(client, { organizationId, count: BRANDS, answers: 600, days: 60 })
+  await client.query('analyze')
+  await refreshAll(client)
+  await client.query('vacuum analyze')
+  return brands
+}
 
 /** Writes answers at a steady rate, with one statement per table, until `end`. Returns their number. */
 export async function writeAnswers(

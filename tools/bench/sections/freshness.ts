@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { refreshAll } from '../../../drizzle/db/refresh.ts'
 import { startEmulator } from '../../../emulator/start.ts'
 import { inDatabase } from '../database.ts'
 import { figure, type Section } from '../section.ts'
-import { secondsUntil, servedLate, writeAnswers } from '../steady-load.ts'
-import { addTenant } from '../tenant.ts'
+import {
+  addSteadyBrands,
+  BRANDS,
+  LATENCY_MS,
+  PROBE_MS,
+  secondsUntil,
+  servedLate,
+  writeAnswers,
+} from '../steady-load.ts'
 import { median } from '../timing.ts'
-import { addBrands } from '../volume.ts'
-
-/** Milliseconds to Neon and back. */
-const LATENCY_MS = 20
-
-const BRANDS = 41
 
 /** Answers a second, one step after the other. */
 const RATES = [50, 100, 200, 400, 800, 1600]
@@ -20,18 +20,10 @@ const MINUTES = { first: 5, next: 2 }
 
 const GOAL_S = 60
 
-/** Milliseconds between two changes whose arrival is timed. */
-const PROBE_MS = 13_000
-
 /** How long a change takes to be served, under steady writing. */
 export const section: Section = ({ serverUrl, sized, report }) =>
   inDatabase(serverUrl, async (client, url) => {
-    report(`${BRANDS} brands of 60 days`)
-    const { organizationId } = await addTenant(client)
-    const brands = await addBrands(client, { organizationId, count: BRANDS, answers: 600, days: 60 })
-    await client.query('analyze')
-    await refreshAll(client)
-    await client.query('vacuum analyze')
+    const brands = await addSteadyBrands(client, report)
 
     const service = await startEmulator({
       host: '127.0.0.1',

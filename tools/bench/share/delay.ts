@@ -1,24 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { refreshAll } from '../../../drizzle/db/refresh.ts'
 import { startEmulator } from '../../../emulator/start.ts'
 import { scheduleCrons } from '../../../emulator/workers/crons.ts'
 import { inDatabase } from '../database.ts'
 import { figure, type Setting, type Table } from '../section.ts'
-import { servedLate, writeAnswers } from '../steady-load.ts'
-import { addTenant } from '../tenant.ts'
+import { addSteadyBrands, BRANDS, LATENCY_MS, PROBE_MS, servedLate, writeAnswers } from '../steady-load.ts'
 import { median, timed } from '../timing.ts'
-import { addBrands } from '../volume.ts'
 
-/** Milliseconds to Neon and back. */
-const LATENCY_MS = 20
-
-const BRANDS = 41
 const RATE = 50
 const MINUTES = 5
-
-/** Milliseconds between two changes whose arrival is timed. */
-const PROBE_MS = 13_000
 
 /** Seconds between two runs of wrangler.toml. */
 const INTERVAL_S = 300
@@ -28,12 +18,7 @@ const GOAL_S = 330
 /** How long a change takes to be in a file, under steady writing. */
 export const measureDelay = ({ serverUrl, sized, report }: Setting): Promise<Table> =>
   inDatabase(serverUrl, async (client, url) => {
-    report(`${BRANDS} brands of 60 days`)
-    const { organizationId } = await addTenant(client)
-    const brands = await addBrands(client, { organizationId, count: BRANDS, answers: 600, days: 60 })
-    await client.query('analyze')
-    await refreshAll(client)
-    await client.query('vacuum analyze')
+    const brands = await addSteadyBrands(client, report)
     const runs: { readonly seconds: number; readonly objects: number }[] = []
     let objects = 0
     const emulator = await startEmulator({
