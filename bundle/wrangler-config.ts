@@ -11,7 +11,7 @@ const File = z.looseObject({
     z.string(),
     z.looseObject({
       main: z.string(),
-      route: z.optional(z.string()),
+      routes: z.optional(z.array(z.string())),
       triggers: z.optional(z.looseObject({ crons: z.array(z.string()) })),
       secrets: z.optional(z.looseObject({ required: z.array(z.string()) })),
       r2_buckets: z.optional(z.array(z.looseObject({ binding: z.string(), bucket_name: z.string() }))),
@@ -26,7 +26,7 @@ export type WranglerFile = z.infer<typeof File>
 export interface WorkerConfig {
   name: string
   main: string
-  route?: string | undefined
+  routes: string[]
   crons: string[]
   /** False when wrangler.toml says `secrets.required = []`. */
   hasSecrets: boolean
@@ -44,15 +44,21 @@ export const readWorkers = async (): Promise<WorkerConfig[]> => workersOf(await 
 
 /** The Workers in the order of wrangler.toml. */
 export function workersOf({ env }: WranglerFile): WorkerConfig[] {
-  return Object.entries(env).map(([name, { main, route, triggers, secrets, r2_buckets }]) => ({
+  return Object.entries(env).map(([name, { main, routes, triggers, secrets, r2_buckets }]) => ({
     name,
     main,
-    route,
+    routes: routes ?? [],
     crons: triggers?.crons ?? [],
     hasSecrets: secrets?.required.length !== 0,
     buckets: (r2_buckets ?? []).map(({ binding }) => binding),
   }))
 }
+
+/** Orders Workers from the one with the catch-all route to those without a route. */
+export const byRoute = (a: WorkerConfig, b: WorkerConfig): number => routeLength(a) - routeLength(b)
+
+const routeLength = ({ routes }: WorkerConfig): number =>
+  routes.length === 0 ? Number.MAX_SAFE_INTEGER : Math.max(...routes.map(({ length }) => length))
 
 /** Binds the Workers of the share to a bucket; leaves them out without one. */
 export function withBucket(file: WranglerFile, bucket_name: string): WranglerFile {

@@ -18,6 +18,9 @@ export interface Settings {
 
 const POSTGRES = ['postgres:', 'postgresql:']
 
+/** The addresses of this machine that others do not reach. */
+const LOOPBACK = /^(localhost|127(\.\d+){3}|::1)$/
+
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** Reads the environment. Throws `UsageError` that names the variable, and never the value of a URL or a secret. */
@@ -37,6 +40,19 @@ export function readSettings(environment: Environment): Settings {
     throw new UsageError(error instanceof Error ? error.message : String(error))
   }
   return settings
+}
+
+export const isLoopback = (host: string): boolean => LOOPBACK.test(host)
+
+/** Throws `UsageError` when other machines would reach the service and --allow-network is missing. */
+export function requireNetworkOption(
+  { host }: Settings,
+  { allowNetwork }: { readonly allowNetwork: boolean },
+): void {
+  if (isLoopback(host) || allowNetwork) return
+  throw new UsageError(
+    `HOST ${host} lets other machines reach the service, and with the demo keys all of its data. To allow it: HOST=${host} npm start -- --allow-network`,
+  )
 }
 
 const THIS_MACHINE = new Set(['127.0.0.1', 'localhost', '[::1]'])

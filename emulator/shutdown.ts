@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { isAlive } from './pid-lock.mjs'
 
 const NPM_POLL_MS = 1_000
 
@@ -23,14 +24,5 @@ function findNpm(pid: number): number | undefined {
     return parent === undefined ? undefined : findNpm(Number(parent))
   } catch {
     return undefined
-  }
-}
-
-/** Whether a process of this user runs. */
-export function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
   }
 }

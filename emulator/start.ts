@@ -1,17 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { bundle } from '../bundle/bundle.ts'
 import { startNeon } from './neon/neon.ts'
+import { startProxy } from './network.ts'
 import { startEmbeddedPostgres } from './postgres/embedded.ts'
+import type { BucketAccess } from './running.ts'
+import { isLoopback } from './settings.ts'
 import { upstash } from './upstash/handler.ts'
 import { connectRedis, embeddedRedis, type RedisBackend } from './upstash/redis.ts'
 import { BINDINGS, connectionStrings, variables } from './workers/bindings.ts'
 import { scheduleCrons } from './workers/crons.ts'
+import type { DemoKeys } from './workers/demo-page.ts'
 import { startEgress } from './workers/egress.ts'
 import { type Intercept, outbound, type Subrequests } from './workers/outbound.ts'
 import { startWorkers } from './workers/workers.ts'
 
 /** Only `host` and `port` are required. */
 export interface EmulatorOptions {
+  /** Other machines reach a host that is not loopback, and only its Workers. */
   host: string
   /** 0 for any free port. */
   port: number
@@ -29,6 +34,8 @@ export interface EmulatorOptions {
   vars?: Record<string, string> | undefined
   /** The folder of the share's bucket. Without it the bucket is in memory. */
   r2Folder?: string | undefined
+  /** Keys that the reference page lists; the first is entered. */
+  demoKeys?: DemoKeys | undefined
   /** Whether cron triggers fire. Default: true. */
   crons?: boolean | undefined
   /** Whether dist/ is built first. Default: true. */
@@ -45,6 +52,8 @@ export interface Emulator {
   url: string
   databaseUrl: string
   inspectorUrl: string | undefined
+  /** The bucket of the share. Only this machine reaches it. */
+  bucket: BucketAccess
   /** Sends a command to Redis. */
   redis: RedisBackend['send']
   /** Runs a Worker's scheduled handler now, as of a time when given; rejects when it fails. */
@@ -98,24 +107,37 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
         }),
       ),
     )
+    const { host, port } = options
+    const isLocal = isLoopback(host)
     const workers = await closeLater(
       startWorkers({
-        host: options.host,
-        port: options.port,
+        ...(isLocal ? { host, port } : { host: '127.0.0.1', port: 0 }),
         inspectorPort: options.inspectorPort,
         bindings,
         scheduledBindings: { DATABASE_URL: refresher },
         r2Folder: options.r2Folder,
+        demoKeys: options.demoKeys,
         outbound: egress.service,
         onLog: (line) => serving && options.onLog?.(line),
       }),
     )
+    const { url } = isLocal ? workers : await closeLater(startProxy({ host, port, target: workers.url }))
     subrequests.neon = subrequests.upstash = 0
     serving = true
     if (options.crons !== false) closers.push(scheduleCrons(workers.crons, workers.runCron))
-    const { url, inspectorUrl, runCron, reload } = workers
+    const { inspectorUrl, bucket, runCron, reload } = workers
     const counts = () => ({ ...subrequests })
-    return { url, databaseUrl, inspectorUrl, redis: redis.send, runCron, subrequests: counts, reload, close }
+    return {
+      url,
+      databaseUrl,
+      inspectorUrl,
+      bucket,
+      redis: redis.send,
+      runCron,
+      subrequests: counts,
+      reload,
+      close,
+    }
   } catch (error) {
     await close()
     throw error

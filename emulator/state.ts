@@ -1,18 +1,18 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { shareProfile } from '../reference/share-profile.ts'
-import { isAlive } from './shutdown.ts'
+import { takePidLock } from './pid-lock.mjs'
 
-const FOLDER = fileURLToPath(new URL('../.state/', import.meta.url))
+/** Where `npm start` keeps its data, and what commands need to know of it. */
+export const STATE_FOLDER = fileURLToPath(new URL('../.state/', import.meta.url))
 
 /** The objects of the share. Their names are random, so databases can have the folder in common. */
-export const R2_FOLDER = join(FOLDER, 'r2')
+export const R2_FOLDER = join(STATE_FOLDER, 'r2')
 
-const PID = join(FOLDER, 'pid')
-const LOADED = join(FOLDER, 'loaded')
+const LOADED = join(STATE_FOLDER, 'loaded')
 
-/** Where `npm start` keeps its data. */
+/** The data of `npm start`. */
 export type State = {
   /** The files of the embedded Postgres. */
   readonly postgres: string
@@ -24,7 +24,7 @@ export type State = {
 
 /** Writes a profile file of the share for a service of this machine, and returns its path. */
 export function writeProfile(url: string, key: string): string {
-  const path = join(FOLDER, `demo-${new URL(url).port}.share`)
+  const path = join(STATE_FOLDER, `demo-${new URL(url).port}.share`)
   writeFileSync(path, shareProfile(url, key), { mode: 0o600 })
   return path
 }
@@ -34,27 +34,11 @@ export function writeProfile(url: string, key: string): string {
  * Deletes data when `fresh`, or of which no start was completed.
  */
 export function takeState({ fresh }: { readonly fresh: boolean }): State | undefined {
-  mkdirSync(FOLDER, { recursive: true })
-  if (!lock()) return undefined
-  const postgres = join(FOLDER, 'postgres')
+  mkdirSync(STATE_FOLDER, { recursive: true })
+  if (takePidLock(join(STATE_FOLDER, 'lock')).owner !== undefined) return undefined
+  const postgres = join(STATE_FOLDER, 'postgres')
   if (fresh) rmSync(LOADED, { force: true })
   const isLoaded = existsSync(LOADED)
   if (!isLoaded) rmSync(postgres, { recursive: true, force: true })
   return { postgres, isLoaded, markLoaded: () => writeFileSync(LOADED, '') }
-}
-
-/** Writes this process's id. A process that was killed leaves its own. */
-function lock(): boolean {
-  for (;;) {
-    try {
-      writeFileSync(PID, String(process.pid), { flag: 'wx' })
-      process.on('exit', () => rmSync(PID, { force: true }))
-      return true
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
-    }
-    const pid = Number(readFileSync(PID, 'utf8'))
-    if (pid !== process.pid && isAlive(pid)) return false
-    rmSync(PID, { force: true })
-  }
 }

@@ -10,6 +10,8 @@ export type SiteFile = { readonly type: string; readonly body: string; readonly 
 export type Site = {
   /** Path of the page, below {@link BASE}. */
   readonly path: string
+  /** Other paths of the host that lead to the page. */
+  readonly aliases?: readonly string[]
   /** Returns the files by their path below the page's; the page itself has the empty path. */
   readonly files: () => Promise<Readonly<Record<string, SiteFile>>>
 }
@@ -40,7 +42,7 @@ const SECURITY_HEADERS = {
 const CACHING = { page: 'no-cache', immutable: 'public, max-age=31536000, immutable' }
 
 /** Builds the app of fixed files that need no key, no budget and no bindings. */
-export function site({ path, files }: Site): App {
+export function site({ path, aliases = [], files }: Site): App {
   const page = BASE + path
   const find = async (pathname: string): Promise<SiteFile> => {
     const name = pathname.slice(page.length)
@@ -51,6 +53,11 @@ export function site({ path, files }: Site): App {
 
   const app = createApp()
   app.use(addHeaders(SECURITY_HEADERS))
+  for (const alias of aliases) {
+    app.use(alias, nameEndpoint(path))
+    app.get(alias, (context) => context.redirect(page))
+    app.all(alias, methodNotAllowed)
+  }
   app.use(async (context, next) => {
     await find(context.req.path)
     await next()

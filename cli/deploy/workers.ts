@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type WorkerConfig, type WranglerFile, workersOf } from '../../bundle/wrangler-config.ts'
+import { byRoute, type WorkerConfig, type WranglerFile, workersOf } from '../../bundle/wrangler-config.ts'
 import { UsageError } from '../../drizzle/db/connect.ts'
 import { hostOf, regionOf, type Settings, secretsFor } from './settings.ts'
 import { wrangler } from './wrangler.ts'
@@ -47,25 +47,26 @@ export async function deployWorkers({ file, settings, commit }: Release): Promis
  * The order of deployment. Scheduled Workers come first: the others read what they write. The Worker with the catch-all
  * route, which serves the OpenAPI document, comes last: it must not describe what is not live.
  */
-export function inOrder(file: WranglerFile): WorkerConfig[] {
-  const length = ({ route }: WorkerConfig) => route?.length ?? Number.MAX_SAFE_INTEGER
-  return workersOf(file).toSorted((a, b) => length(b) - length(a))
-}
+export const inOrder = (file: WranglerFile): WorkerConfig[] =>
+  workersOf(file).toSorted((a, b) => byRoute(b, a))
 
-/** The Worker's route, or its cron pattern. */
-export function triggerOf({ route, crons }: WorkerConfig, host: string): string {
-  return route === undefined ? `cron ${crons.join(', ')}` : route.replace(/^\*/, host)
+/** The Worker's routes, or its cron patterns. */
+export function triggerOf({ routes, crons }: WorkerConfig, host: string): string {
+  if (routes.length === 0) return `cron ${crons.join(', ')}`
+  return routes.map((route) => route.replace(/^\*/, host)).join(', ')
 }
 
 /** wrangler.toml with the owner's host and region, and without `build`, which would run again for each Worker. */
 export function wranglerConfig({ build: _, ...file }: WranglerFile, settings?: Settings): WranglerFile {
   const region = settings && regionOf(settings.DATABASE_URL)
-  const env = Object.entries(file.env).map(([name, { route, ...worker }]) => {
+  const env = Object.entries(file.env).map(([name, worker]) => {
     const main = join(ROOT, worker.main)
-    if (route === undefined || settings === undefined)
-      return [name, { ...worker, main, ...(route && { route }) }]
-    const pattern = route.replace(/^\*/, hostOf(settings.API_URL))
-    return [name, { ...worker, main, routes: [{ pattern, zone_name: settings.CLOUDFLARE_ZONE }] }]
+    if (worker.routes === undefined || settings === undefined) return [name, { ...worker, main }]
+    const routes = worker.routes.map((route) => ({
+      pattern: route.replace(/^\*/, hostOf(settings.API_URL)),
+      zone_name: settings.CLOUDFLARE_ZONE,
+    }))
+    return [name, { ...worker, main, routes }]
   })
   return { ...file, ...(region !== undefined && { placement: { region } }), env: Object.fromEntries(env) }
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { AwsClient } from 'aws4fetch'
 import retry, { AbortError } from 'p-retry'
 import { UsageError } from '../../drizzle/db/connect.ts'
-import { BUCKET_CREDENTIALS, SHARE_BUCKET } from '../../emulator/workers/bindings.ts'
+import { type BucketAccess, findRunning } from '../../emulator/running.ts'
 import type { Bucket } from '../../lib/share/bucket.ts'
 
 /** The bucket of the share as a command reaches it. */
@@ -18,8 +18,8 @@ const TIMEOUT_MS = 60_000
 const RETRIES = 5
 
 /**
- * Opens the bucket of `SHARE_BUCKET` by the S3 API, which R2 speaks; without it the emulator's, which must be running.
- * Throws {@link UsageError} for a missing setting and when the bucket cannot be reached.
+ * Opens the bucket of `SHARE_BUCKET` by the S3 API, which R2 speaks; without it that of a running `npm start`.
+ * Throws {@link UsageError} for a missing setting, without a service, and when the bucket cannot be reached.
  */
 export function openBucket(environment: Environment): CommandBucket {
   const { url, ...account } = addressOf(environment)
@@ -43,10 +43,7 @@ export function openBucket(environment: Environment): CommandBucket {
     }
     return retry(attempt, { retries, minTimeout: 250, randomize: true }).catch((cause) => {
       if (cause instanceof UsageError) throw cause
-      const remedy = environment.SHARE_BUCKET ? '' : ' Start npm start first, or set SHARE_BUCKET.'
-      throw new UsageError(
-        `Cannot reach the bucket at ${url}: ${cause.cause?.message ?? cause.message}.${remedy}`,
-      )
+      throw new UsageError(`Cannot reach the bucket at ${url}: ${cause.cause?.message ?? cause.message}.`)
     })
   }
   return {
@@ -65,12 +62,9 @@ export function openBucket(environment: Environment): CommandBucket {
   }
 }
 
-function addressOf(environment: Environment) {
-  const { SHARE_BUCKET: name, AWS_ENDPOINT_URL_S3: endpoint = '', PORT } = environment
-  if (!name) {
-    const url = `http://127.0.0.1:${PORT || 8787}/cdn-cgi/local/r2/s3/${SHARE_BUCKET}`
-    return { url, ...BUCKET_CREDENTIALS, region: 'auto' }
-  }
+function addressOf(environment: Environment): BucketAccess & { readonly region: string } {
+  const { SHARE_BUCKET: name, AWS_ENDPOINT_URL_S3: endpoint = '' } = environment
+  if (!name) return { ...runningBucket(environment), region: 'auto' }
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, AWS_REGION } = environment
   if (!/^https?:\/\/./.test(endpoint))
     throw new UsageError('Set AWS_ENDPOINT_URL_S3, such as https://<account>.r2.cloudflarestorage.com.')
@@ -78,4 +72,13 @@ function addressOf(environment: Environment) {
     throw new UsageError('Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, those of an R2 API token.')
   const url = `${endpoint.replace(/\/+$/, '')}/${name}`
   return { url, accessKeyId, secretAccessKey, region: AWS_REGION || 'auto' }
+}
+
+/** Returns the bucket of the service that runs from this checkout, on `PORT` when it is set. */
+function runningBucket({ PORT: port }: Environment): BucketAccess {
+  const service = findRunning(port)
+  if (service) return service.bucket
+  throw new UsageError(
+    `No service runs${port ? ` on port ${port}` : ''}. Run npm start first, or set SHARE_BUCKET.`,
+  )
 }

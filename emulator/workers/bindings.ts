@@ -15,12 +15,6 @@ export const BINDINGS = {
   CURSOR_SECRET: 'emulator-cursor-secret',
 }
 
-/** The emulator's bucket of the share. */
-export const SHARE_BUCKET = 'share'
-
-/** The credentials with which commands reach the buckets by the S3 API, at /cdn-cgi/local/r2/s3 of the emulator. */
-export const BUCKET_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' }
-
 const FROM_ENVIRONMENT = ['CURSOR_SECRET', 'CURSOR_SECRET_PREVIOUS', 'SESSION_COOKIE', 'REFRESH_LANES']
 
 /** Bindings that the environment may set, as in production. */

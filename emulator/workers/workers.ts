@@ -2,9 +2,17 @@ import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { Miniflare, type MiniflareOptions } from 'miniflare'
-import { readWorkers, readWranglerFile, type WorkerConfig, workersOf } from '../../bundle/wrangler-config.ts'
-import { BUCKET_CREDENTIALS, SHARE_BUCKET } from './bindings.ts'
+import {
+  byRoute,
+  readWorkers,
+  readWranglerFile,
+  type WorkerConfig,
+  workersOf,
+} from '../../bundle/wrangler-config.ts'
+import type { BucketAccess } from '../running.ts'
+import { bucketIn, type MiniflareBucket } from './bucket.ts'
 import type { CronTrigger } from './crons.ts'
+import { type DemoKeys, withDemoPage } from './demo-page.ts'
 import type { Egress } from './egress.ts'
 
 const ROOT = new URL('../../', import.meta.url)
@@ -18,6 +26,7 @@ interface WorkersOptions {
   scheduledBindings: Record<string, string>
   /** The folder of the buckets; without one they are in memory. */
   r2Folder: string | undefined
+  demoKeys: DemoKeys | undefined
   /** Receives every subrequest. */
   outbound: Egress['service']
   onLog: (line: string) => unknown
@@ -27,6 +36,7 @@ interface WorkersOptions {
 export interface Workers {
   url: string
   inspectorUrl: string | undefined
+  bucket: BucketAccess
   crons: CronTrigger[]
   runCron(worker: string, scheduledTime?: Date): Promise<void>
   /** Runs what dist/ holds now. Rejects and keeps the previous bundles when workerd does not start the new ones. */
@@ -37,7 +47,8 @@ export interface Workers {
 /** Runs the bundles of dist/ in one workerd, each on its route of wrangler.toml. */
 export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   const workers = await readWorkers()
-  let running = await miniflareOptions(options)
+  const bucket = bucketIn(options.r2Folder)
+  let running = await miniflareOptions(options, bucket)
   const miniflare = new Miniflare(running)
   const url = await miniflare.ready
   await warmUp(miniflare, workers)
@@ -45,6 +56,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
     url: url.origin,
     inspectorUrl:
       options.inspectorPort === undefined ? undefined : `http://${(await miniflare.getInspectorURL()).host}`,
+    bucket: { url: `${url.origin}/cdn-cgi/local/r2/s3/${bucket.id}`, ...bucket.s3Credentials },
     crons: workers.flatMap(({ name, crons }) => crons.map((pattern) => ({ worker: name, pattern }))),
     runCron: async (name, scheduledTime) => {
       // miniflare's type lacks `scheduled`.
@@ -55,7 +67,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
       if (outcome !== 'ok') throw new Error(`the scheduled handler ended with "${outcome}"`)
     },
     reload: async () => {
-      const next = await miniflareOptions(options)
+      const next = await miniflareOptions(options, bucket)
       try {
         await miniflare.setOptions(next)
         running = next
@@ -68,9 +80,26 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   }
 }
 
-async function miniflareOptions(options: WorkersOptions): Promise<MiniflareOptions> {
-  const { host, port, inspectorPort, bindings, scheduledBindings, r2Folder, outbound, onLog } = options
+async function miniflareOptions(options: WorkersOptions, bucket: MiniflareBucket): Promise<MiniflareOptions> {
+  const { host, port, inspectorPort, bindings, scheduledBindings, r2Folder, demoKeys, outbound, onLog } =
+    options
   const file = await readWranglerFile()
+  const workers = await Promise.all(
+    workersOf(file)
+      // miniflare sends requests that match no route to its first Worker.
+      .toSorted(byRoute)
+      .map(async ({ name, main, routes, crons, buckets }) => ({
+        name,
+        modules: [
+          { type: 'ESModule' as const, path: main, contents: await readFile(new URL(main, ROOT), 'utf8') },
+        ],
+        compatibilityDate: file.compatibility_date,
+        bindings: { ...bindings, ...(crons.length > 0 && scheduledBindings) },
+        r2Buckets: Object.fromEntries(buckets.map((binding) => [binding, bucket])),
+        routes,
+        outboundService: outbound,
+      })),
+  )
   return {
     host,
     port,
@@ -81,29 +110,13 @@ async function miniflareOptions(options: WorkersOptions): Promise<MiniflareOptio
     handleRuntimeStdio: (...streams: Readable[]) => {
       for (const input of streams) createInterface({ input }).on('line', onLog)
     },
-    workers: await Promise.all(
-      workersOf(file)
-        .toSorted(shortestRouteFirst)
-        .map(async ({ name, main, route, crons, buckets }) => ({
-          name,
-          modules: [
-            { type: 'ESModule' as const, path: main, contents: await readFile(new URL(main, ROOT), 'utf8') },
-          ],
-          compatibilityDate: file.compatibility_date,
-          bindings: { ...bindings, ...(crons.length > 0 && scheduledBindings) },
-          r2Buckets: Object.fromEntries(
-            buckets.map((binding) => [binding, { id: SHARE_BUCKET, s3Credentials: BUCKET_CREDENTIALS }]),
-          ),
-          routes: route === undefined ? [] : [route],
-          outboundService: outbound,
-        })),
-    ),
+    workers: demoKeys ? await withDemoPage(workers, demoKeys) : workers,
   }
 }
 
 /** Sends each Worker one request without a key, so that the first client does not wait for compilation. */
 async function warmUp(miniflare: Miniflare, workers: WorkerConfig[]): Promise<void> {
-  const paths = workers.flatMap(({ route }) => (route === undefined ? [] : [route.replaceAll('*', '')]))
+  const paths = workers.flatMap(({ routes }) => routes.map((route) => route.replaceAll('*', '')))
   await Promise.all(
     paths.map(async (path) => {
       const headers = { 'User-Agent': 'emulator' }
@@ -112,8 +125,3 @@ async function warmUp(miniflare: Miniflare, workers: WorkerConfig[]): Promise<vo
     }),
   )
 }
-
-/** miniflare sends requests that match no route to its first Worker: the one with the catch-all route. */
-const shortestRouteFirst = (a: WorkerConfig, b: WorkerConfig): number => routeLength(a) - routeLength(b)
-
-const routeLength = ({ route }: WorkerConfig): number => route?.length ?? Number.POSITIVE_INFINITY

@@ -89,7 +89,12 @@ test("wrangler gets the owner's host and region, no build command and no secret"
   expect(config.env.brands).toMatchObject({
     routes: [{ pattern: 'api.example.com/api/export/v1/brands*', zone_name: 'example.com' }],
   })
-  expect(config.env.brands).not.toHaveProperty('route')
+  expect(config.env.docs?.routes).toEqual(
+    ['/api/export/v1/docs*', '/', '/docs', '/docs/'].map((path) => ({
+      pattern: `api.example.com${path}`,
+      zone_name: 'example.com',
+    })),
+  )
   expect(JSON.stringify(config)).not.toMatch(/pw-|token-|cursor-secret/)
 })
 

@@ -1,7 +1,10 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { openBucket } from '../../../cli/share/s3-bucket.ts'
 import { refreshAll } from '../../../drizzle/db/refresh.ts'
-import { BUCKET_CREDENTIALS, SHARE_BUCKET } from '../../../emulator/workers/bindings.ts'
+import { announce } from '../../../emulator/running.ts'
+import { STATE_FOLDER } from '../../../emulator/state.ts'
 import { runCommand } from '../../fixtures/command.ts'
 import { withClient } from '../../fixtures/database.ts'
 import { isolatedPool } from '../../fixtures/isolated-database.ts'
@@ -13,7 +16,11 @@ const scene = await answeredDays(db, { first: '2026-10-01', days: 3 })
 const service = await startOwnService({ databaseUrl: url })
 afterAll(() => service.close())
 
+// Commands find the service as they find npm start.
+announce(service)
 const { port } = new URL(service.url)
+// vitest ends its processes without their exit handlers.
+afterAll(() => rmSync(join(STATE_FOLDER, `running-${port}.json`)))
 const run = (
   command: string,
   args: readonly string[] = [],
@@ -22,10 +29,10 @@ const run = (
 
 /** The emulator's bucket, as any bucket that speaks the S3 API. */
 const AS_SETTINGS = {
-  SHARE_BUCKET,
-  AWS_ENDPOINT_URL_S3: `${service.url}/cdn-cgi/local/r2/s3`,
-  AWS_ACCESS_KEY_ID: BUCKET_CREDENTIALS.accessKeyId,
-  AWS_SECRET_ACCESS_KEY: BUCKET_CREDENTIALS.secretAccessKey,
+  SHARE_BUCKET: service.bucket.url.replace(/.*\//, ''),
+  AWS_ENDPOINT_URL_S3: service.bucket.url.replace(/\/[^/]*$/, ''),
+  AWS_ACCESS_KEY_ID: service.bucket.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: service.bucket.secretAccessKey,
 }
 const bucket = openBucket(AS_SETTINGS)
 
@@ -116,6 +123,6 @@ test('a day that changed after it was published is no wrong file', async () => {
 test('without a service or settings the error says what to do', async () => {
   expect(await run('publish', [], { PORT: '1' })).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/Start npm start first, or set SHARE_BUCKET\.\n$/),
+    stderr: 'No service runs on port 1. Run npm start first, or set SHARE_BUCKET.\n',
   })
 })

@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { expect, inject, test } from 'vitest'
 import document from '../../../functions/openapi.json' with { type: 'json' }
 import { PLANS } from '../../../lib/access/plans.ts'
+import { ERRORS } from '../../../lib/errors.ts'
 import { RATE_LIMIT } from '../../../lib/rate-limit.ts'
 import { EXAMPLE_ORIGIN } from '../../../lib/site.ts'
 import { toText } from '../../../reference/formula.ts'
@@ -50,6 +51,28 @@ test('caches hashed files forever, and revalidates the page by its ETag', async 
     expect([again.status, await again.text()]).toEqual([304, ''])
     expect((await request(name, { headers: { 'If-None-Match': '"other"' } })).status).toBe(200)
   }
+})
+
+test.for(['/', '/docs', '/docs/', '/api/export/v1/docs/'])('%s leads to the page', async (path) => {
+  const ask = (method: string) => fetch(inject('serviceUrl') + path, { method, redirect: 'manual' })
+  for (const method of ['GET', 'HEAD']) {
+    const { status, headers } = await ask(method)
+    expect([status, headers.get('Location')]).toEqual([302, '/api/export/v1/docs'])
+  }
+  const other = await ask('POST')
+  expect([other.status, other.headers.get('Allow')]).toEqual([405, 'GET, HEAD'])
+})
+
+test.for([
+  '/docsx',
+  '/docs/x',
+  '/x',
+  '//',
+  '/api/export/v1/docs/x',
+  '/api/export/v1/docsx',
+])('%s is an unknown path', async (path) => {
+  const response = await fetch(inject('serviceUrl') + path)
+  expect([response.status, await response.json()]).toEqual([404, { error: ERRORS.unknownPath.message }])
 })
 
 test('does not count against the rate limit', async () => {

@@ -1,0 +1,77 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { isIPv6 } from 'node:net'
+import { pipeline } from 'node:stream'
+import { portOf } from './port.ts'
+
+interface ProxyOptions {
+  host: string
+  /** 0 for any free port. */
+  port: number
+  /** The URL of miniflare, without a trailing slash. */
+  target: string
+}
+
+/**
+ * Listens for other machines, and passes on the requests that a Worker answers. The others are 404: below `/cdn-cgi`,
+ * miniflare gives access to buckets.
+ */
+export async function startProxy({ host, port, target }: ProxyOptions) {
+  const server = createServer((incoming, outgoing) => {
+    if (isForWorkers(incoming)) forward(incoming, outgoing, target)
+    else outgoing.writeHead(404).end()
+  }).listen(port, host)
+  await once(server, 'listening')
+  return {
+    url: `http://${reachable(host)}:${portOf(server)}`,
+    close: async () => {
+      const closed = once(server.close(), 'close')
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+/** Returns the host with which this machine reaches a server that listens on all its addresses. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  if (host === '::') return '[::1]'
+  return isIPv6(host) ? `[${host}]` : host
+}
+
+/** No Worker has other paths. workerd resolves dots, backslashes and the host of a path. */
+const PATH = /^(\/(?!cdn-cgi|\.)[\w.~-]+)*\/?$/i
+
+/** workerd makes a request's URL from its host, which could otherwise contain a path. */
+const HOST = /^[\w.:[\]-]+$/
+
+/** Whether miniflare passes a request to the Worker of its path. Headers `MF-…` name another URL or Worker. */
+function isForWorkers({ url = '', headersDistinct }: IncomingMessage): boolean {
+  const [path = ''] = url.split('?')
+  const [host = '', ...others] = headersDistinct.host ?? []
+  const names = Object.keys(headersDistinct)
+  return (
+    PATH.test(path) && HOST.test(host) && others.length === 0 && !names.some((name) => name.startsWith('mf-'))
+  )
+}
+
+const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding'])
+
+/** Streams a request to `target` and its response back. When either side breaks off, so does the other. */
+function forward(incoming: IncomingMessage, outgoing: ServerResponse, target: string): void {
+  const { method = 'GET', url = '/', rawHeaders, headers, socket } = incoming
+  const address = socket.remoteAddress?.replace('::ffff:', '') ?? ''
+  const added = headers['cf-connecting-ip'] === undefined ? ['CF-Connecting-IP', address] : []
+  // A new connection for each request: workerd closes idle ones.
+  const options = { method, headers: [...rawHeaders, ...added], agent: false }
+  const upstream = request(target + url, options, (response) => {
+    const { statusCode = 502, statusMessage, headersDistinct } = response
+    const kept = Object.entries(headersDistinct).filter(([name]) => !HOP_BY_HOP.has(name))
+    outgoing.writeHead(statusCode, statusMessage, Object.fromEntries(kept)).flushHeaders()
+    // Destroys the connection when the response is cut short.
+    pipeline(response, outgoing, () => undefined)
+  })
+  upstream.on('error', () => outgoing.destroy())
+  outgoing.on('close', () => upstream.destroy())
+  incoming.pipe(upstream)
+}

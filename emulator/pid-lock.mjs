@@ -1,0 +1,85 @@
+// Plain JavaScript: cli/main.mjs uses it before anything is installed.
+import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/**
+ * Takes a lock until it is released or this process ends. The lock is a folder with a file named after the pid of its
+ * owner, so that only one of several processes can replace the lock of a process that has ended.
+ *
+ * @param {string} path
+ * @returns {{ owner: number, release?: undefined } | { owner?: undefined, release: () => void }} the pid of the process
+ * that has the lock, or the function that releases it
+ */
+export function takePidLock(path) {
+  const own = `${path}.${process.pid}`
+  const name = String(process.pid)
+  rmSync(own, { recursive: true, force: true })
+  mkdirSync(own)
+  writeFileSync(join(own, name), '')
+  const release = () => remove(path, name)
+  process.on('exit', release)
+  try {
+    for (;;) {
+      const owner = ownerOf(path)
+      // After a restart of a container, this process can have the pid of the owner that has ended.
+      if (owner !== undefined && owner !== name && isAlive(Number(owner))) return { owner: Number(owner) }
+      remove(path, owner)
+      if (replace(path, own)) return { release }
+    }
+  } finally {
+    rmSync(own, { recursive: true, force: true })
+  }
+}
+
+/**
+ * Whether a process runs.
+ *
+ * @param {number} pid
+ */
+export function isAlive(pid) {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}
+
+/**
+ * Removes a lock unless another process has taken it.
+ *
+ * @param {string} path
+ * @param {string | undefined} owner
+ */
+function remove(path, owner) {
+  try {
+    if (owner !== undefined) unlinkSync(join(path, owner))
+    rmdirSync(path)
+  } catch {
+    // There is no lock, or it has another owner.
+  }
+}
+
+/** @param {string} path */
+function ownerOf(path) {
+  try {
+    return readdirSync(path)[0]
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Moves a folder to a path where nothing is, or an empty folder. Returns false when another process was faster.
+ *
+ * @param {string} path
+ * @param {string} own
+ */
+function replace(path, own) {
+  try {
+    renameSync(own, path)
+    return true
+  } catch (error) {
+    if (ownerOf(path) === undefined) throw error
+    return false
+  }
+}

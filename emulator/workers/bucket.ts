@@ -1,0 +1,30 @@
+import { randomUUID } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The bucket of the share, as miniflare takes it. */
+export type MiniflareBucket = {
+  readonly id: string
+  readonly s3Credentials: { readonly accessKeyId: string; readonly secretAccessKey: string }
+}
+
+/**
+ * Returns the bucket in `folder`, or a new one in memory. miniflare serves its objects to every client that knows its
+ * id, so the id is a secret. The credentials of the S3 API are new at each start.
+ */
+export function bucketIn(folder: string | undefined): MiniflareBucket {
+  return {
+    id: folder === undefined ? randomUUID() : keptId(folder),
+    s3Credentials: { accessKeyId: randomUUID(), secretAccessKey: randomUUID() },
+  }
+}
+
+/** Returns the id that names the objects in a folder. */
+function keptId(folder: string): string {
+  const path = join(folder, 'bucket-id')
+  if (!existsSync(path)) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    writeFileSync(path, randomUUID(), { mode: 0o600 })
+  }
+  return readFileSync(path, 'utf8')
+}

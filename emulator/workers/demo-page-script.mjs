@@ -1,0 +1,26 @@
+// Runs in the browser, after the script of the reference page. demo-page-worker.mjs serves it.
+
+const form = document.querySelector('#key')
+
+for (const button of document.querySelectorAll('[data-demo-key]')) {
+  button.addEventListener('click', () => {
+    document.querySelector('#key-input').value = button.dataset.demoKey
+    form.requestSubmit()
+  })
+}
+
+// The form of the endpoint that the address names.
+const target = location.hash.slice(1).split('?')[0] || 'visibility'
+const request = document.getElementById(target)?.closest('.endpoint')?.querySelector('form.try')
+const brands = request?.querySelector('select')
+if (brands) {
+  // The page lists the brands when it has them.
+  new MutationObserver((_, observer) => {
+    observer.disconnect()
+    const { href } = location
+    request.requestSubmit()
+    // The page would name the form in the address.
+    history.replaceState(null, '', href)
+  }).observe(brands, { childList: true })
+}
+form.requestSubmit()

@@ -1,0 +1,51 @@
+import script from './demo-page-script.mjs'
+
+const PAGE = '/api/export/v1/docs'
+
+const SCRIPT_HEADERS = {
+  'Content-Type': 'text/javascript; charset=utf-8',
+  'Cache-Control': 'no-cache',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'X-Content-Type-Options': 'nosniff',
+}
+
+/** Serves the reference page with the keys of the demo. `demo-page.ts` binds the keys and the Worker of the page. */
+export default {
+  async fetch(request, env) {
+    const { pathname } = new URL(request.url)
+    if (pathname === `${PAGE}/demo.js`) return new Response(script, { headers: SCRIPT_HEADERS })
+    if (pathname !== PAGE) return env.PAGE.fetch(request)
+    const headers = new Headers(request.headers)
+    // Its ETag is that of the page without the keys.
+    headers.delete('If-None-Match')
+    const response = await env.PAGE.fetch(new Request(request, { headers }))
+    return response.status === 200 ? addKeys(response, env.KEYS) : response
+  },
+}
+
+function addKeys(response, keys) {
+  const { status, headers, body } = new HTMLRewriter()
+    .on('head', {
+      element: (head) => head.append('<script type="module" src="docs/demo.js"></script>', { html: true }),
+    })
+    .on('#key-input', { element: (input) => input.setAttribute('value', keys[0].key) })
+    .on('.steps', { element: (steps) => steps.before(list(keys), { html: true }) })
+    .transform(response)
+  const kept = [...headers].filter(([name]) => name !== 'etag' && name !== 'content-length')
+  return new Response(body, { status, headers: kept })
+}
+
+const list = (keys) => `
+<p class="note">This is the demo. The key <b>${keys[0].label}</b> is entered above, and draws <a href="#visibility-try">the first chart</a>.</p>
+<div class="response">
+  <details>
+    <summary>Keys of the demo</summary>
+    <dl class="fields">${keys.map(item).join('')}</dl>
+  </details>
+</div>`
+
+const item = ({ label, key, note }) => `
+<div>
+  <dt>${label} <button type="button" class="quiet" data-demo-key="${key}" aria-label="Use ${label}">Use</button></dt>
+  <dd>${note}<br><code>${key}</code></dd>
+</div>`

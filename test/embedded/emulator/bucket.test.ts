@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { AwsClient } from 'aws4fetch'
+import { expect, test } from 'vitest'
+import type { Emulator } from '../../../emulator/start.ts'
+import { startOwnService } from '../../fixtures/own-service.ts'
+
+/** Sends a request by the S3 API with credentials; the service's own unless said otherwise. */
+async function ask({ bucket }: Emulator, method: string, key: string, credentials: object = bucket) {
+  const client = new AwsClient({ ...bucket, ...credentials, service: 's3', retries: 0 })
+  const { status } = await client.fetch(`${bucket.url}/${key}`, {
+    method,
+    ...(method === 'PUT' && { body: 'rows' }),
+  })
+  return status
+}
+
+const LOCAL = { accessKeyId: 'local', secretAccessKey: 'local' }
+
+test('only the credentials of this start open the bucket', async () => {
+  const [service, other] = [await startOwnService(), await startOwnService()]
+  try {
+    expect(await ask(service, 'PUT', 'x')).toBe(200)
+    expect(await ask(service, 'GET', 'x')).toBe(200)
+    for (const credentials of [LOCAL, { ...LOCAL, accessKeyId: service.bucket.accessKeyId }, other.bucket]) {
+      for (const method of ['GET', 'PUT', 'DELETE'])
+        expect([401, 403]).toContain(await ask(service, method, 'x', credentials))
+    }
+    const { url } = service.bucket
+    const s3 = url.replace(/\/[^/]*$/, '')
+    for (const each of [s3, url, `${url}/x`]) {
+      const response = await fetch(each)
+      expect(response.status).toBe(400)
+      expect(await response.text()).not.toContain(url.replace(/.*\//, ''))
+    }
+  } finally {
+    await Promise.all([service.close(), other.close()])
+  }
+})
+
+test('no client reads objects without the secret id of the bucket', async () => {
+  const service = await startOwnService()
+  try {
+    await ask(service, 'PUT', 'x')
+    const id = service.bucket.url.replace(/.*\//, '')
+    const read = async (bucket: string) =>
+      (await fetch(`${service.url}/cdn-cgi/local/r2/public/${bucket}/x`)).status
+    expect(await read(id)).toBe(200)
+    for (const other of ['share', 'BUCKET', '', randomUUID(), id.toUpperCase()])
+      expect(await read(other), other).toBe(404)
+  } finally {
+    await service.close()
+  }
+})
+
+// What miniflare has at its own paths: CorePaths in node_modules/miniflare/dist/src/index.js.
+test('nothing else below /cdn-cgi answers', async () => {
+  const service = await startOwnService()
+  try {
+    for (const path of [
+      'handler/scheduled',
+      'handler/email',
+      'mf/scheduled',
+      'mf/reload',
+      'mf/stream',
+      'explorer',
+    ])
+      for (const worker of ['refresh', 'publish', 'openapi']) {
+        const headers = { 'MF-Route-Override': worker }
+        const { status } = await fetch(`${service.url}/cdn-cgi/${path}`, { headers })
+        expect([404, 500], path).toContain(status)
+      }
+    const headers = { 'MF-Op': 'GET', 'MF-Op-Target': 'x', 'MF-Op-Key': 'fetch' }
+    const proxy = await fetch(`${service.url}/cdn-cgi/platform-proxy`, { method: 'POST', headers })
+    expect(proxy.status).toBe(401)
+  } finally {
+    await service.close()
+  }
+})
+
+test('objects in a folder outlive a restart, with a new key', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'bucket-test-'))
+  const r2Folder = join(folder, 'r2')
+  try {
+    const first = await startOwnService({ r2Folder })
+    expect(await ask(first, 'PUT', 'x')).toBe(200)
+    await first.close()
+    const second = await startOwnService({ r2Folder })
+    expect(await ask(second, 'GET', 'x')).toBe(200)
+    expect(await ask(second, 'GET', 'x', first.bucket)).toBe(401)
+    expect(second.bucket.secretAccessKey).not.toBe(first.bucket.secretAccessKey)
+    await second.close()
+    expect((await stat(join(r2Folder, 'bucket-id'))).mode & 0o777).toBe(0o600)
+    expect((await stat(r2Folder)).mode & 0o777).toBe(0o700)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})

@@ -1,0 +1,237 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import { connect } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
+import { AwsClient } from 'aws4fetch'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { startProxy } from '../../../emulator/network.ts'
+import { portOf } from '../../../emulator/port.ts'
+import { isLoopback } from '../../../emulator/settings.ts'
+import type { Emulator } from '../../../emulator/start.ts'
+import { FRESH } from '../../fixtures/call.ts'
+import { fillDaily } from '../../fixtures/fill-daily.ts'
+import { startOwnService } from '../../fixtures/own-service.ts'
+import { database } from '../../fixtures/rows.ts'
+import { tenant } from '../../fixtures/tenant.ts'
+
+/** Sends a request as it is written, and returns the response up to the end of its connection. */
+async function sendRaw(url: string, lines: readonly string[]): Promise<string> {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  socket.write(`${[...lines, 'Connection: close'].join('\r\n')}\r\n\r\n`)
+  return text(socket)
+}
+
+const statusOf = (response: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(response)?.[1])
+
+test.for(['127.0.0.1', '127.1.2.3', 'localhost', '::1'])('only this machine reaches %s', (host) => {
+  expect(isLoopback(host)).toBe(true)
+})
+
+test.for(['0.0.0.0', '::', '192.168.1.7', '127.0.0.1.example.com', 'host'])('others reach %s', (host) => {
+  expect(isLoopback(host)).toBe(false)
+})
+
+describe('the proxy', () => {
+  const closers: (() => unknown)[] = []
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close()
+  })
+
+  async function proxyTo(listener: RequestListener): Promise<string> {
+    const server = createServer(listener).listen(0, '127.0.0.1')
+    closers.push(() => server.close())
+    await once(server, 'listening')
+    const target = `http://127.0.0.1:${portOf(server)}`
+    const { url, close } = await startProxy({ host: '0.0.0.0', port: 0, target })
+    closers.push(close)
+    return url
+  }
+
+  test.for([
+    '/cdn-cgi',
+    '/cdn-cgi/local/r2/s3/x',
+    '//cdn-cgi/x',
+    '/./cdn-cgi/x',
+    '/api/../cdn-cgi/x',
+    '/api/%2e%2e/cdn-cgi/x',
+    '/api/..%2fcdn-cgi/x',
+    '/%63dn-cgi/x',
+    '/CDN-CGI/x',
+    '/\\cdn-cgi/x',
+    '/cdn-cgi\\x',
+    '/cdn-cgi?x',
+    '/cdn-cgi;x',
+    '/cdn-cgi#x',
+    'http://127.0.0.1/cdn-cgi/x',
+    'http://127.0.0.1/api',
+    '*',
+  ])('answers %s with 404', async (path) => {
+    const url = await proxyTo(() => expect.unreachable())
+    for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS']) {
+      expect(statusOf(await sendRaw(url, [`${method} ${path} HTTP/1.1`, 'Host: 127.0.0.1']))).toBe(404)
+    }
+  })
+
+  // workerd makes the URL of a request from its Host, and miniflare takes another URL or Worker from its own headers.
+  test.for([
+    [['Host: 127.0.0.1/cdn-cgi/x?']],
+    [['Host: 127.0.0.1\\cdn-cgi\\x?']],
+    [['Host: 127.0.0.1#']],
+    [['Host: a@127.0.0.1']],
+    [['Host: 127.0.0.1', 'Host: 127.0.0.1/cdn-cgi/x?']],
+    [['Host: 127.0.0.1', 'MF-Original-URL: http://127.0.0.1/cdn-cgi/x']],
+    [['Host: 127.0.0.1', 'mf-route-override: publish']],
+  ] as const)('answers %j with 404', async ([headers]) => {
+    const url = await proxyTo(() => expect.unreachable())
+    expect(statusOf(await sendRaw(url, ['GET /api HTTP/1.1', ...headers]))).toBe(404)
+  })
+
+  test('keeps the request and the response, and adds the address of the client', async () => {
+    const received: unknown[] = []
+    const url = await proxyTo(async (request, response) => {
+      const { method, url: path, headers } = request
+      received.push([method, path, headers.host, headers['cf-connecting-ip'], await text(request)])
+      response.writeHead(418, 'Odd', ['Set-Cookie', 'a=1', 'Set-Cookie', 'b=2', 'X-Own', 'x']).end('body')
+    })
+    const response = await fetch(`${url}/a/b.md?c=/../%2e&d#e`, { method: 'POST', body: 'sent' })
+    expect([response.status, response.statusText, await response.text()]).toEqual([418, 'Odd', 'body'])
+    expect([response.headers.getSetCookie(), response.headers.get('X-Own')]).toEqual([['a=1', 'b=2'], 'x'])
+    await fetch(url, { headers: { 'CF-Connecting-IP': '203.0.113.1' } })
+    const { host } = new URL(url)
+    expect(received).toEqual([
+      ['POST', '/a/b.md?c=/../%2e&d', host, '127.0.0.1', 'sent'],
+      ['GET', '/', host, '203.0.113.1', ''],
+    ])
+  })
+
+  test('streams both ways', async () => {
+    const url = await proxyTo((request, response) => request.pipe(response))
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+    const writer = writable.getWriter()
+    const init: RequestInit & { duplex: 'half' } = { method: 'POST', body: readable, duplex: 'half' }
+    const writing = writer.write(Buffer.from('one'))
+    const response = await fetch(url, init)
+    await writing
+    const reader = response.body?.getReader()
+    expect(Buffer.from((await reader?.read())?.value ?? '').toString()).toBe('one')
+    void writer.write(Buffer.from('two'))
+    expect(Buffer.from((await reader?.read())?.value ?? '').toString()).toBe('two')
+    await writer.close()
+    expect(await reader?.read()).toMatchObject({ done: true })
+  })
+
+  test('passes on a client that leaves, before the response and within it', async () => {
+    const left: Promise<unknown>[] = []
+    const url = await proxyTo((request, response) => {
+      left.push(once(response, 'close'))
+      if (request.url === '/begun') response.write('begun')
+    })
+    for (const path of ['/silent', '/begun']) {
+      const controller = new AbortController()
+      const answer = fetch(url + path, { signal: controller.signal })
+      if (path === '/begun') await (await answer).body?.getReader().read()
+      else await expect.poll(() => left).toHaveLength(1)
+      controller.abort()
+      await answer.catch(() => undefined)
+      await left.at(-1)
+    }
+    expect(left).toHaveLength(2)
+  })
+
+  test.for([
+    '/length',
+    '/chunks',
+    '/nothing',
+  ])('breaks the connection when the target breaks it: %s', async (path) => {
+    const url = await proxyTo(async (_, response) => {
+      if (path === '/length') response.setHeader('Content-Length', 100)
+      if (path !== '/nothing') response.write('some')
+      await delay(20)
+      response.destroy()
+    })
+    await expect(fetch(url + path).then((response) => response.text())).rejects.toThrow()
+  })
+})
+
+describe('a service that others reach', () => {
+  const db = database()
+  let service: Emulator
+  let hosts: string[]
+  let beforeRead = (): Promise<unknown> => Promise.resolve()
+
+  beforeAll(async () => {
+    service = await startOwnService({
+      host: '0.0.0.0',
+      intercept: async (to) => {
+        if (to === 'neon') await beforeRead()
+        return undefined
+      },
+    })
+    const own = Object.values(networkInterfaces())
+      .flatMap((addresses = []) => addresses)
+      .find(({ family, internal }) => family === 'IPv4' && !internal)
+    hosts = [service.url, ...(own ? [`http://${own.address}:${new URL(service.url).port}`] : [])]
+  })
+  afterAll(() => service?.close())
+
+  async function cited() {
+    const its = await tenant(db)
+    await fillDaily(db, {
+      name: 'citations',
+      brandId: its.brandId,
+      rows: 6000,
+      first: '2026-10-01',
+      days: 10,
+    })
+    const query = new URLSearchParams({ brandId: its.brandId, fromDate: '2026-10-01', format: 'ndjson' })
+    const headers = { ...FRESH, 'X-API-Key': its.key, 'User-Agent': randomUUID(), 'Accept-Encoding': 'gzip' }
+    return { ...its, path: `/api/export/v1/citations?${query}`, headers }
+  }
+
+  test('answers below /cdn-cgi with 404', async () => {
+    const { url, accessKeyId, secretAccessKey } = service.bucket
+    const { pathname } = new URL(url)
+    const client = new AwsClient({ accessKeyId, secretAccessKey, service: 's3', retries: 0 })
+    expect((await client.fetch(`${url}/x`)).status).toBe(404)
+    expect((await client.fetch(url)).status).toBe(200)
+    for (const host of hosts) {
+      expect((await client.fetch(host + pathname)).status).toBe(404)
+      for (const path of ['local/r2/s3', 'handler/scheduled', 'mf/scheduled', 'platform-proxy', 'explorer'])
+        expect((await fetch(`${host}/cdn-cgi/${path}`)).status, path).toBe(404)
+    }
+  })
+
+  test('serves pages, files and HEAD, also after a reload', async () => {
+    const { path, headers } = await cited()
+    await service.reload()
+    for (const host of hosts) {
+      const page = await fetch(`${host}/docs`)
+      expect([page.status, page.url]).toEqual([200, `${host}/api/export/v1/docs`])
+      const file = await fetch(host + path, { headers })
+      expect([file.status, file.headers.get('Content-Encoding')]).toEqual([200, 'gzip'])
+      expect((await file.text()).split('\n')).toHaveLength(6001)
+      const head = await fetch(host + path, { method: 'HEAD', headers })
+      expect([head.status, head.headers.get('Content-Type'), await head.text()]).toEqual([
+        200,
+        'application/x-ndjson',
+        '',
+      ])
+    }
+  })
+
+  test('breaks the connection when a file breaks', async () => {
+    const { path, headers, keyId } = await cited()
+    let reads = 0
+    beforeRead = async () => {
+      reads += 1
+      if (reads === 2) await db.query('update api_keys set revoked_at = now() where id = $1', [keyId])
+    }
+    const file = await fetch(service.url + path, { headers })
+    expect(file.status).toBe(200)
+    await expect(file.text()).rejects.toThrow('terminated')
+  })
+})

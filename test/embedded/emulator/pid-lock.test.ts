@@ -1,0 +1,43 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { takePidLock } from '../../../emulator/pid-lock.mjs'
+
+/** Takes the lock five times, and fails when another process has it at the same time. */
+const WORKER = `
+import { mkdirSync, rmdirSync } from 'node:fs'
+import { takePidLock } from ${JSON.stringify(resolve('emulator/pid-lock.mjs'))}
+const [lock] = process.argv.slice(1)
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
+for (let taken = 0; taken < 5; ) {
+  const { release } = takePidLock(lock)
+  if (release !== undefined) {
+    mkdirSync(lock + '-critical')
+    await sleep(5)
+    rmdirSync(lock + '-critical')
+    // The last one is left to the process's end.
+    if (++taken < 5) release()
+  }
+  await sleep(Math.random() * 5)
+}`
+
+const run = promisify(execFile)
+
+test('of processes that find the lock of an ended one, one at a time has it', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'pid-lock-'))
+  const lock = join(folder, 'lock')
+  const { child } = run(process.execPath, ['--version'])
+  const { pid } = child
+  await new Promise((ended) => child.on('exit', ended))
+  await mkdir(lock)
+  await writeFile(join(lock, String(pid)), '')
+  const arguments_ = ['--input-type=module', '--eval', WORKER, lock]
+  await Promise.all(Array.from({ length: 6 }, () => run(process.execPath, arguments_)))
+  const taken = takePidLock(lock)
+  expect(taken.owner).toBeUndefined()
+  taken.release?.()
+  await rm(folder, { recursive: true })
+})

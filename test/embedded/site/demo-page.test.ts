@@ -1,0 +1,114 @@
+import { readFile } from 'node:fs/promises'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { DEMO } from '../../../drizzle/seed/demo.ts'
+import { mintApiKey } from '../../../lib/access/api-key.ts'
+import { fillDaily } from '../../fixtures/fill-daily.ts'
+import { startOwnService } from '../../fixtures/own-service.ts'
+import { brand, database } from '../../fixtures/rows.ts'
+import { hasBrowser, startBrowser } from '../../fixtures/site/browser.ts'
+import { tenant } from '../../fixtures/tenant.ts'
+
+const PAGE = '/api/export/v1/docs'
+
+/** The first of five days in the default window. */
+const first = new Date(Date.now() - 10 * 86_400_000).toISOString().slice(0, 10)
+
+const db = database()
+const its = await tenant(db)
+const other = await brand(db, its.org, { name: 'Other' })
+for (const name of ['visibility', 'sentiment'])
+  for (const brandId of [its.brandId, other]) await fillDaily(db, { brandId, name, first, rows: 5, days: 5 })
+const demoKeys = [
+  { label: 'whole', key: its.key, note: 'reads two brands' },
+  { label: 'unknown', key: mintApiKey(), note: 'returns 401' },
+]
+const service = await startOwnService({ demoKeys })
+afterAll(() => service.close())
+
+test('serves the page with the keys, its security headers, and no ETag', async () => {
+  const original = await fetch(inject('serviceUrl') + PAGE)
+  const headers = { 'If-None-Match': original.headers.get('ETag') ?? '' }
+  const response = await fetch(service.url + PAGE, { headers })
+  expect(response.status).toBe(200)
+  const { etag, ...expected } = Object.fromEntries(original.headers)
+  const changing = { 'content-length': '', 'x-request-id': '', 'server-timing': '' }
+  expect({ ...Object.fromEntries(response.headers), ...changing }).toEqual({ ...expected, ...changing })
+  expect(etag).toBeDefined()
+  const page = await response.text()
+  for (const { label, key, note } of demoKeys)
+    for (const text of [label, key, note]) expect(page).toContain(text)
+  expect(page).toContain(`value="${its.key}"`)
+  expect((await fetch(`${service.url}${PAGE}.md`, { headers })).status).toBe(200)
+  expect((await fetch(service.url + PAGE, { method: 'POST' })).status).toBe(405)
+  expect((await fetch(`${service.url}/docs`)).url).toBe(service.url + PAGE)
+  const head = await fetch(service.url + PAGE, { method: 'HEAD' })
+  expect([head.status, head.headers.get('ETag'), await head.text()]).toEqual([200, null, ''])
+})
+
+test('production has none of it', async () => {
+  expect((await fetch(`${inject('serviceUrl')}${PAGE}/demo.js`)).status).toBe(404)
+  const bundle = await readFile(new URL('../../../dist/docs.js', import.meta.url), 'utf8')
+  for (const { key } of DEMO.keys) expect(bundle).not.toContain(key)
+  expect(bundle).not.toMatch(/demo/i)
+})
+
+describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
+  let browser: Browser
+
+  beforeAll(async () => {
+    browser = await startBrowser()
+  })
+  afterAll(() => browser?.close())
+
+  async function open(fragment: string) {
+    const page = await browser.newPage({ viewport: { width: 390, height: 844 } })
+    const messages: string[] = []
+    page.on('console', (message) => messages.push(message.text()))
+    page.on('pageerror', ({ message }) => messages.push(message))
+    await page.goto(service.url + PAGE + fragment)
+    const chartOf = (id: string) => page.locator(`section#${id} .chart`)
+    const position = () => page.evaluate('[document.activeElement.tagName, scrollX, scrollY]')
+    return { page, messages, chartOf, position }
+  }
+
+  test('draws the first chart without a click, and leaves the view and the address', async () => {
+    const { page, messages, chartOf, position } = await open('')
+    await chartOf('visibility').waitFor()
+    expect(await page.locator('#key-state').textContent()).toBe('This key can read Acme, Other.')
+    expect(await page.locator('.chart').count()).toBe(1)
+    expect(await position()).toEqual(['BODY', 0, 0])
+    expect(page.url()).toBe(service.url + PAGE)
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+    expect(messages).toEqual([])
+    await page.close()
+  })
+
+  test('draws the chart of the endpoint, the brand and the dates of the address', async () => {
+    const fragment = `#sentiment?brandId=${other}&fromDate=${first}`
+    const { page, chartOf } = await open(fragment)
+    await chartOf('sentiment').waitFor()
+    expect(page.url()).toBe(service.url + PAGE + fragment)
+    expect(await page.locator('#sentiment [data-parameter=brandId]').inputValue()).toBe(other)
+    expect(await page.locator('#sentiment [data-parameter=fromDate]').inputValue()).toBe(first)
+    expect(await page.locator('.chart').count()).toBe(1)
+    await page.close()
+  })
+
+  test('draws nothing where the address names a section without a request', async () => {
+    const { page } = await open('#errors')
+    await expect.poll(() => page.locator('#key-state').textContent()).toMatch(/^This key can read/)
+    expect(await page.locator('[data-summary]:not(:empty)').count()).toBe(0)
+    await page.close()
+  })
+
+  test('another key is one click away', async () => {
+    const { page, chartOf } = await open('')
+    await chartOf('visibility').waitFor()
+    await page.getByText('Keys of the demo').click()
+    await page.getByRole('button', { name: 'Use unknown' }).click()
+    await expect.poll(() => page.locator('#key-state').textContent()).toMatch(/^401: /)
+    expect(await page.getByLabel('API key').inputValue()).toBe(demoKeys[1]?.key)
+    await page.close()
+  })
+})
