@@ -72,14 +72,3 @@ export async function writeBundles(outputFiles: readonly OutputFile[]): Promise<
     }),
   )
 }
-
-if (import.meta.main) {
-  try {
-    for (const { name, bytes, gzip } of await bundle()) {
-      console.log(`${name.padEnd(20)} ${String(bytes).padStart(8)} bytes ${String(gzip).padStart(8)} gzip`)
-    }
-  } catch (error) {
-    console.error(error instanceof Error ? error.message : error)
-    process.exitCode = 1
-  }
-}

@@ -1,10 +1,9 @@
-import { Command } from 'commander'
 import { generate, outdated, writeGenerated } from '../connectors/generate/generated.ts'
 import { UsageError } from '../drizzle/db/connect.ts'
+import { createCommand } from './command.ts'
 import { run } from './run.ts'
 
-const options = new Command('connectors')
-  .description('Writes the generated parts of connectors/ from functions/openapi.json.')
+const options = createCommand('connectors')
   .option('--check', 'write nothing, and fail when a file is out of date')
   .parse()
   .opts<{ check?: boolean }>()

@@ -1,16 +1,15 @@
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { Command } from 'commander'
 import { bundle } from '../bundle/bundle.ts'
 import { readWranglerFile, withBucket } from '../bundle/wrangler-config.ts'
 import { UsageError } from '../drizzle/db/connect.ts'
+import { createCommand } from './command.ts'
 import { deployRelease, stepsOf } from './deploy/release.ts'
 import { readSettings } from './deploy/settings.ts'
 import { loadDevVars } from './dev-vars.ts'
 import { run } from './run.ts'
 
-const { dryRun } = new Command('deploy')
-  .description('Migrates the database, deploys every Worker and runs the smoke test.')
+const { dryRun } = createCommand('deploy')
   .option('--dry-run', 'print the steps and the missing settings; change nothing')
   .parse()
   .opts<{ dryRun?: boolean }>()
@@ -21,7 +20,13 @@ await run(async () => {
   const file = withBucket(await readWranglerFile(), settings.SHARE_BUCKET)
   const release = { file, settings, commit: currentCommit() }
   if (dryRun) console.log(stepsOf(release).join('\n'))
-  if (errors.length > 0) throw new UsageError(errors.join('\n'))
+  if (errors.length > 0) {
+    throw new UsageError(
+      [...errors, 'Write the settings into .dev.vars, as .dev.vars.example shows, or set variables.'].join(
+        '\n',
+      ),
+    )
+  }
   if (dryRun) return
   await bundle()
   await deployRelease(release, { url: settings.API_URL, key: process.env.EXPORT_API_KEY || undefined })

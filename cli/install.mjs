@@ -1,54 +1,135 @@
-// Runs before npm start and npm test, on any Node from 20 on. Installs packages that are missing or older than
-// package-lock.json: with --omit=dev those that the service needs, without it all. These include the Node version that
-// tests and checks run on.
-import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { existsSync, lstatSync, readFileSync, statSync } from 'node:fs'
+import { constants } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { diskRemedy } from '../drizzle/db/disk-errors.mjs'
+import { takePidLock } from '../emulator/pid-lock.mjs'
+import { printError } from '../emulator/print-error.mjs'
+import { exitCodeOf, SIGNALS } from './program.mjs'
 
 const LOCK = '.installing'
 const INSTALLED = 'node_modules/.package-lock.json'
+
+/** Only with the packages of the tests. */
+const TEST_PACKAGE = 'node_modules/.bin/node'
+
+const NETWORK_ERROR =
+  /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|EHOSTUNREACH|E\w*TIMEDOUT|ERR_SOCKET_TIMEOUT)\b/
+
+const LINK = 'node_modules is a link to another folder. Install the packages there, or delete the link.'
 
 const changed = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
 
 const isCurrent = () => changed(INSTALLED) >= changed('package-lock.json') && existsSync(INSTALLED)
 
-const hasAll = () => existsSync('node_modules/.bin/node')
+/** npm would delete the packages of another checkout. */
+const isLink = () => lstatSync('node_modules', { throwIfNoEntry: false })?.isSymbolicLink() ?? false
 
-const isInstalled = () => isCurrent() && (process.argv.includes('--omit=dev') || hasAll())
+const hasAll = () => existsSync(TEST_PACKAGE)
 
-/** Takes the lock. A lock older than ten minutes is left over from a process that was killed. */
-function takeLock() {
-  try {
-    mkdirSync(LOCK)
-    return true
-  } catch {
-    return Date.now() - changed(LOCK) > 600_000
+/** Whether the packages of the lockfile are installed: those that the service needs, or `all`. */
+export const isInstalled = (packages) => isCurrent() && (packages === 'service' || hasAll())
+
+/** Installs packages that are missing or older than the lockfile. Returns the exit code. */
+export async function installMissing(packages) {
+  let isWaiting = false
+  while (!isInstalled(packages)) {
+    if (isLink()) return fail(LINK, 1)
+    try {
+      const { owner, release } = takePidLock(LOCK)
+      if (release !== undefined) return await install(packages).finally(release)
+      if (!isWaiting) printError(`Another install is running (pid ${owner}). Waiting for it …`)
+      isWaiting = true
+      await sleep(500)
+    } catch (error) {
+      return fail(error.message, 1)
+    }
   }
+  return 0
 }
 
-function install() {
-  console.error('Installing packages …')
+async function install(packages) {
+  // Another process may have installed them while this one took the lock.
+  if (isInstalled(packages)) return 0
+  const omitsDev = packages === 'service' && !hasAll()
+  const progress = showProgress(expectedPackages(omitsDev))
+  let ending
+  const note = (signal) => {
+    ending = signal
+    progress.end('Stopping the installation …')
+  }
+  for (const signal of SIGNALS) process.once(signal, note)
   const npm = process.env.npm_execpath
   const [command, ...args] = npm ? [process.execPath, npm] : ['npm']
   // npm ci would remove the packages of a service that runs.
-  args.push(...(isCurrent() ? ['install', '--no-save'] : ['ci']))
+  args.push(...(isCurrent() ? ['install', '--no-save'] : ['ci']), omitsDev ? '--omit=dev' : '--include=dev')
   args.push(
-    process.argv.includes('--omit=dev') && !hasAll() ? '--omit=dev' : '--include=dev',
     '--loglevel=error',
+    '--no-progress',
+    '--fetch-retry-mintimeout=1000',
+    '--fetch-retry-maxtimeout=5000',
   )
-  return spawnSync(command, args, { stdio: ['ignore', 2, 2] }).status ?? 1
+  const child = spawn(command, args, {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    shell: process.platform === 'win32' && !npm,
+  })
+  let errors = ''
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    errors += text
+  })
+  const code = await exitCodeOf(child)
+  for (const signal of SIGNALS) process.off(signal, note)
+  if (ending !== undefined) {
+    printError('The next start installs the packages.')
+    return 128 + constants.signals[ending]
+  }
+  progress.end(code === 0 ? 'Installed the packages.' : '')
+  return code === 0 ? 0 : fail(errors, code)
 }
 
-while (!isInstalled()) {
-  if (!takeLock()) {
-    await sleep(500)
-    continue
+/** Explains an error in a sentence if its cause is known, else prints it. Returns the exit code. */
+function fail(text, code) {
+  const [network] = NETWORK_ERROR.exec(text) ?? []
+  const disk = diskRemedy(text)
+  if (network !== undefined) {
+    printError(
+      `The package registry cannot be reached (${network}). Check the network, and the proxy and registry that npm config list shows.`,
+    )
+  } else if (disk !== undefined) {
+    printError(`Packages cannot be installed into ${process.cwd()}. ${disk}`)
+  } else {
+    printError(`${text.trim()}\nThe packages were not installed. Fix this error and try again.`)
   }
-  let status
-  try {
-    status = isInstalled() ? 0 : install()
-  } finally {
-    rmSync(LOCK, { recursive: true, force: true })
+  return code
+}
+
+/** Returns the folders of the packages of the lockfile that this machine needs. */
+function expectedPackages(omitsDev) {
+  const { packages = {} } = JSON.parse(readFileSync('package-lock.json', 'utf8'))
+  const isNeeded = ([path, { dev, os, cpu }]) =>
+    path.includes('node_modules/') &&
+    !(omitsDev && dev) &&
+    (os === undefined || os.includes(process.platform)) &&
+    (cpu === undefined || cpu.includes(process.arch))
+  return Object.entries(packages)
+    .filter(isNeeded)
+    .map(([path]) => path)
+}
+
+/** Shows how many of the packages are there: in a line of a terminal, which changes, or every ten seconds in a log. */
+function showProgress(folders) {
+  const { stderr } = process
+  const isTerminal = stderr.isTTY && process.env.TERM !== 'dumb'
+  const draw = () => {
+    const installed = folders.filter((folder) => existsSync(`${folder}/package.json`)).length
+    const line = `Installing packages: ${Math.floor((100 * installed) / folders.length)} %`
+    stderr.write(isTerminal ? `\r\x1b[K${line}` : `${line}\n`)
   }
-  if (status !== 0) process.exit(status)
+  draw()
+  const timer = setInterval(draw, isTerminal ? 200 : 10_000)
+  const end = (line) => {
+    clearInterval(timer)
+    stderr.write(`${isTerminal ? '\r\x1b[K' : ''}${line && `${line}\n`}`)
+  }
+  return { end }
 }

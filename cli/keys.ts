@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline'
-import { Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { drizzle } from 'drizzle-orm/node-postgres'
 import * as z from 'zod/mini'
 import { UsageError, withDatabase } from '../drizzle/db/connect.ts'
@@ -8,7 +8,9 @@ import { KeyRequestError } from '../lib/access/change-keys.ts'
 import { createKey, type LoggedEvent, listKeys, readKeyLog, revokeKey } from '../lib/access/keys.ts'
 import { rotateKey } from '../lib/access/rotate-key.ts'
 import type { Actor, Database, ListedKey, MadeKey } from '../lib/access/stored-keys.ts'
+import { escapeControls } from '../reference/escape-controls.ts'
 import { shareProfile } from '../reference/share-profile.ts'
+import { createCommand } from './command.ts'
 import { readServiceOrigin } from './dev-vars.ts'
 import { describeFound, findKeys } from './key-check.ts'
 import { uuid } from './options.ts'
@@ -35,10 +37,7 @@ function parseDuration(text: string): number {
 
 const append = (text: string, before: readonly string[] = []): string[] => [...before, uuid(text)]
 
-const keys = new Command('keys')
-  .description('Creates, lists, rotates, revokes and checks export keys, and prints their profile files.')
-  // A key passed by mistake, for example as --key, is not printed.
-  .configureOutput({ outputError: (text, write) => write(text.replace(/svc_live_\w+/g, 'svc_live_…')) })
+const keys = createCommand('keys')
 
 const command = (name: string, description: string): Command =>
   keys
@@ -147,12 +146,6 @@ function printMade(made: MadeKey, { json }: Common): void {
 
 function print(value: unknown): void {
   console.log(escapeControls(JSON.stringify(value)))
-}
-
-/** Escapes what a terminal interprets, in the form of JSON, whose own writer leaves some of it. */
-function escapeControls(text: string): string {
-  const escaped = (control: string) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`
-  return text.replace(/[\p{Cc}\p{Bidi_Control}]/gu, escaped)
 }
 
 function line({ id, state, lastFour, label, brandIds, expiresAt, ...key }: ListedKey): string {

@@ -1,7 +1,8 @@
-import { Command, InvalidArgumentError } from 'commander'
+import { InvalidArgumentError } from 'commander'
 import { migrateToLatest } from '../bundle/migrate-to-latest.ts'
 import { withDatabase } from '../drizzle/db/connect.ts'
 import { SCHEMA_NAME } from '../drizzle/db/migrate.ts'
+import { createCommand } from './command.ts'
 import { run } from './run.ts'
 
 const schemaName = (text: string): string => {
@@ -9,8 +10,7 @@ const schemaName = (text: string): string => {
   throw new InvalidArgumentError('Use lower-case letters, digits and underscores, such as export_api.')
 }
 
-const { schema } = new Command('migrate')
-  .description('Migrates the database to the current schema.')
+const { schema } = createCommand('migrate')
   .option('--schema <name>', 'create the tables in this schema instead of public', schemaName)
   .parse()
   .opts<{ schema?: string }>()

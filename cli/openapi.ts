@@ -1,10 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { Command } from 'commander'
 import { findOperations } from '../bundle/find-workers.ts'
 import { UsageError } from '../drizzle/db/connect.ts'
 import current from '../functions/openapi.json' with { type: 'json' }
 import { BASE } from '../lib/app.ts'
 import { openapi } from '../lib/openapi/document.ts'
+import { createCommand } from './command.ts'
 import { examplesOfDemo, PARAMETER_EXAMPLES } from './openapi/examples.ts'
 import { run } from './run.ts'
 
@@ -17,8 +17,7 @@ const currentBodies = Object.fromEntries(
   ]),
 )
 
-const options = new Command('openapi')
-  .description('Writes functions/openapi.json from the Workers in functions/.')
+const options = createCommand('openapi')
   .option('--check', 'write nothing, and fail when the file is out of date')
   .option('--examples', 'regenerate the examples from the demo data')
   .parse()

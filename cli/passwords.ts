@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { Command } from 'commander'
 import type pg from 'pg'
 import { migrateToLatest } from '../bundle/migrate-to-latest.ts'
 import { UsageError, withClient } from '../drizzle/db/connect.ts'
+import { createCommand } from './command.ts'
 import { SETTINGS, throughPooler } from './deploy/settings.ts'
 import { loadDevVars } from './dev-vars.ts'
 import { run } from './run.ts'
@@ -10,8 +10,7 @@ import { run } from './run.ts'
 /** The Workers' roles by the setting that holds their connection string. */
 const ROLES = { DATABASE_URL: 'export_api_reader', REFRESH_DATABASE_URL: 'export_api_refresher' } as const
 
-const { replace } = new Command('passwords')
-  .description("Sets passwords for the Workers' roles and prints their connection strings, once.")
+const { replace } = createCommand('passwords')
   .option('--replace', 'replace existing passwords; live Workers fail until the next npm run deploy')
   .parse()
   .opts<{ replace?: boolean }>()
@@ -21,7 +20,7 @@ await run(async () => {
   const { description, form } = SETTINGS.MIGRATE_DATABASE_URL
   const owner = process.env.MIGRATE_DATABASE_URL ?? ''
   if (!form.test(owner) || !URL.canParse(owner))
-    throw new UsageError(`MIGRATE_DATABASE_URL must be ${description}.`)
+    throw new UsageError(`MIGRATE_DATABASE_URL must be ${description}. Write it into .dev.vars.`)
   await withClient(
     owner,
     async (client) => {

@@ -1,4 +1,3 @@
-import { Command } from 'commander'
 import type { Client } from 'pg'
 import { UsageError, withDatabase } from '../drizzle/db/connect.ts'
 import { runOn } from '../drizzle/db/refresh.ts'
@@ -7,12 +6,6 @@ import { createBar } from './progress-bar.ts'
 import { run } from './run.ts'
 import { type CommandBucket, openBucket } from './share/s3-bucket.ts'
 import { countFiles, findWrongFiles } from './share/verify-files.ts'
-
-new Command('publish')
-  .description(
-    'Publishes what changed to the bucket of the share, then compares every file with the tables. Replaces lost and wrong files.',
-  )
-  .parse()
 
 await run(() =>
   withDatabase(async (client) => {

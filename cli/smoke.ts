@@ -1,5 +1,6 @@
-import { Command, InvalidArgumentError } from 'commander'
+import { InvalidArgumentError } from 'commander'
 import { UsageError } from '../drizzle/db/connect.ts'
+import { createCommand } from './command.ts'
 import { readServiceOrigin } from './dev-vars.ts'
 import { run } from './run.ts'
 import { runSmoke, waitFor } from './smoke/smoke.ts'
@@ -9,10 +10,7 @@ const seconds = (text: string): number => {
   throw new InvalidArgumentError('Use a whole number of seconds from 0 to 999.')
 }
 
-const options = new Command('smoke')
-  .description(
-    'Reads a page of every endpoint of a running service and checks it against its OpenAPI document.',
-  )
+const options = createCommand('smoke')
   .option('--url <url>', 'URL of the service (default: API_URL)')
   .option('--key <key>', 'export key (default: EXPORT_API_KEY, which stays out of the shell history)')
   .option('--without-key', 'run only the checks that need no key')

@@ -18,7 +18,10 @@ const LOCK_NOT_AVAILABLE = '55P03'
  */
 export async function withDatabase<Result>(work: (client: pg.Client) => Promise<Result>): Promise<Result> {
   const url = process.env.DATABASE_URL
-  if (!url) throw new UsageError('DATABASE_URL is not set. Set it to the connection string of the database.')
+  if (!url)
+    throw new UsageError(
+      'DATABASE_URL is not set. Set it to the connection string of the database; npm start prints one.',
+    )
   if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url)) {
     throw new UsageError('DATABASE_URL must look like postgresql://user:password@host:5432/database.')
   }

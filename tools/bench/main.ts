@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
-import { Argument, Command } from 'commander'
+import { Argument } from 'commander'
+import { createCommand } from '../../cli/command.ts'
 import { run } from '../../cli/run.ts'
 import { UsageError, withDatabase } from '../../drizzle/db/connect.ts'
 import { dropAll } from './database.ts'
@@ -10,8 +11,7 @@ const FOLDER = new URL('./sections/', import.meta.url)
 
 const names = readdirSync(FOLDER).map((file) => file.replace('.ts', ''))
 
-const command = new Command('bench')
-  .description('Measures what a page, a refresh, a load and a stored row cost, as ratios of one run.')
+const command = createCommand('bench')
   .addArgument(new Argument('[section...]', 'the sections to run (default: all)').choices(names))
   .option('--small', 'use a tenth of each volume')
   .parse()

@@ -1,14 +1,11 @@
 import { resolve } from 'node:path'
-import { Command } from 'commander'
 import { bundle } from '../../bundle/bundle.ts'
+import { createCommand } from '../../cli/command.ts'
 import { run } from '../../cli/run.ts'
 import { certify } from './certify.ts'
 import { parseCopy } from './copies.ts'
 
-const options = new Command('certify')
-  .description(
-    'Runs a loader after each step of the life of a service, and prints which promises its copy keeps.',
-  )
+const options = createCommand('certify')
   .requiredOption('--command <command>', 'command of the shell that brings the copy up to date')
   .requiredOption('--copy <where>', 'duckdb:FILE, postgres://… or jsonl:FOLDER with <table>.jsonl')
   .option('--schema <name>', 'schema of the tables (default: main in DuckDB, public in PostgreSQL)')

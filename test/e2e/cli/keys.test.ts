@@ -98,23 +98,31 @@ const stranger = as({ id: randomUUID(), owner: randomUUID() })
 const NO_DATABASE = 'postgres://secret:word@127.0.0.1:1/none'
 
 test.for([
-  ['a rejected request', ['create', '--label', 'L'], undefined, /owner or admin/],
-  ['a key as an id', ['revoke', '--key', `svc_live_${'de30'.repeat(16)}`], undefined, /--key .*svc_live_…/],
+  ['a rejected request', 1, ['create', '--label', 'L'], undefined, /owner or admin/],
+  ['an unreachable database', 1, ['list'], NO_DATABASE, /^(?!.*word).*DATABASE_URL/],
+  [
+    'a key as an id',
+    64,
+    ['revoke', '--key', `svc_live_${'de30'.repeat(16)}`],
+    undefined,
+    /--key .*svc_live_…/,
+  ],
   [
     'a duration without a unit',
+    64,
     ['rotate', '--key', randomUUID(), '--overlap', '24'],
     undefined,
     /--overlap .*24h/,
   ],
-  ['an unreachable database', ['list'], NO_DATABASE, /^(?!.*word).*DATABASE_URL/],
-] as const)('%s exits with 1 and one sentence, without a stack, SQL or a key', async ([
+] as const)('%s exits with %i and one sentence, without a stack, SQL or a key', async ([
   ,
+  exitCode,
   args,
   url,
   message,
 ]) => {
   const { code, stdout, stderr } = await keys([...args, ...stranger], url)
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  expect({ code, stdout }).toEqual({ code: exitCode, stdout: '' })
   expect(stderr).toMatch(message)
   expect(stderr.trimEnd().split('\n')).toHaveLength(1)
   expect(stderr).not.toMatch(/\bat .+:\d+|select |svc_live_\w/)

@@ -77,11 +77,11 @@ test('tables that were just loaded are analyzed before the refresh', () =>
   }))
 
 test.each([
-  ['no date', ['--from', 'yesterday'], /Use a date/],
-  ['days in the wrong order', ['--from', '2026-11-02', '--to', '2026-11-01'], /^--from is after --to\./],
-])('verify exits with 1 for %s', async (_, args, message) => {
+  ['no date', 64, ['--from', 'yesterday'], /Use a date/],
+  ['days in the wrong order', 1, ['--from', '2026-11-02', '--to', '2026-11-01'], /^--from is after --to\./],
+])('verify rejects %s with %i', async (_, code, args, message) => {
   expect(await run('verify', ...args)).toEqual({
-    code: 1,
+    code,
     stdout: '',
     stderr: expect.stringMatching(message),
   })

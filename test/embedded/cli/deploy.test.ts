@@ -49,7 +49,10 @@ describe('npm run deploy', () => {
     await writeFile(join(folder, '.dev.vars'), `${lines.join('\n')}\nAPI_URL=https://other.example.com`)
     const environment = { ...wrangler.environment, API_URL, SHARE_BUCKET: 'brand-data' }
     const result = await runCommand('deploy.ts', ['--dry-run'], environment, { cwd: folder })
-    expect(result).toMatchObject({ code: 1, stderr: expect.stringMatching(/^CURSOR_SECRET is not set.*\n$/) })
+    expect(result).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^CURSOR_SECRET is not set.*\n.*\.dev\.vars.*\n$/),
+    })
     const steps = result.stdout.trimEnd().split('\n')
     expect(steps).toHaveLength(Object.keys(wranglerFile.env).length + 5)
     expect(steps[0]).toMatch(/^commit [0-9a-f]+(-dirty)? +placed in aws:eu-central-1$/)

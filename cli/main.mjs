@@ -1,0 +1,84 @@
+// Every npm script runs through this file, on the Node and npm of the machine and before anything is installed. It prints
+// help, checks Node's version, installs the packages that are missing, and runs what commands.json says.
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { printError } from '../emulator/print-error.mjs'
+import { printHelp, unknownArgument, unlistedOption, usageOf } from './help.mjs'
+import { installMissing, isInstalled } from './install.mjs'
+import { runProgram } from './program.mjs'
+
+const MINIMUM = [20, 12]
+const NODE = `node_modules/node/bin/node${process.platform === 'win32' ? '.exe' : ''}`
+
+const [name, ...args] = process.argv.slice(2)
+const commands = JSON.parse(readFileSync(new URL('./commands.json', import.meta.url), 'utf8'))
+const command = { ...commands[commands[name].like], ...commands[name] }
+const packages = command.programs ? 'all' : (command.packages ?? 'service')
+
+process.exitCode = await main()
+
+async function main() {
+  // A command without a list of flags describes its options itself, as soon as its packages are installed.
+  const describesItself = command.flags === undefined && command.module !== undefined && isInstalled(packages)
+  if (isHelp() && !describesItself) return printHelp(name, command)
+  const unknown = command.flags && unknownArgument(command.flags, args)
+  if (unknown !== undefined) return rejectUsage(unknown)
+  if (!isNewEnough()) {
+    printError(
+      `Export API needs Node ${MINIMUM.join('.')} or later, and this is Node ${process.versions.node}. Install a newer Node and try again.`,
+    )
+    return 1
+  }
+  const failed = await installMissing(packages)
+  if (failed !== 0) return failed
+  if (command.programs !== undefined) return runPrograms()
+  // Tools among the packages need the Node among the packages.
+  if (packages === 'all' && !isNodeOfPackages()) return runProgram([NODE, 'cli/main.mjs', name, ...args])
+  await runModule()
+  return process.exitCode
+}
+
+/** Runs programs one after the other, until one fails. The last one receives the arguments. */
+async function runPrograms() {
+  const unlisted = command.help && args.some(isOption) && unlistedOption(command.help, args.filter(isOption))
+  if (unlisted) return rejectUsage(unlisted)
+  for (const [index, program] of command.programs.entries()) {
+    const code = await runProgram(index < command.programs.length - 1 ? program : [...program, ...args])
+    if (code !== 0) return code
+  }
+  return 0
+}
+
+/** Runs a module of TypeScript in this process. */
+async function runModule() {
+  const url = new URL(`../${command.module}`, import.meta.url)
+  process.argv.splice(1, 2, url.pathname, ...(command.args ?? []))
+  if (!process.features.typescript) await import('tsx')
+  await import(url.href)
+}
+
+/** Prints a sentence about a wrong argument, and returns the exit code. */
+function rejectUsage(sentence) {
+  printError(`${sentence} See ${usageOf(name)} --help.`)
+  return 64
+}
+
+function isOption(arg) {
+  return arg.startsWith('-')
+}
+
+function isNodeOfPackages() {
+  return !existsSync(NODE) || realpathSync(NODE) === realpathSync(process.execPath)
+}
+
+function isHelp() {
+  return args.includes('--help') || args.includes('-h')
+}
+
+function major() {
+  return Number.parseInt(process.versions.node, 10)
+}
+
+function isNewEnough() {
+  const [, minor] = process.versions.node.split('.').map(Number)
+  return major() > MINIMUM[0] || (major() === MINIMUM[0] && minor >= MINIMUM[1])
+}
