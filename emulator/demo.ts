@@ -1,15 +1,15 @@
 import { migrateToLatest } from '../bundle/migrate-to-latest.ts'
 import { reasonOf, UsageError, withClient } from '../drizzle/db/connect.ts'
 import { refreshAll } from '../drizzle/db/refresh.ts'
-import { seedMissingDays } from '../drizzle/seed/demo.ts'
+import { type Inserted, seedMissingDays } from '../drizzle/seed/demo.ts'
 import type { EmbeddedPostgres } from './postgres/embedded.ts'
 import type { State } from './state.ts'
 
 /** Days to load before the service starts: the default window, and the days whose late citations fall into it. */
-const FIRST_DAYS = 34
+export const NEWEST_DAYS = 34
 
-/** Days to load at once while clients read: the embedded Postgres runs one transaction at a time. */
-const DAYS_AT_ONCE = 10
+/** Days to load at once: the embedded Postgres runs one transaction at a time, and a person sees how far it is. */
+const DAYS_AT_ONCE = 12
 
 /** The demo data in an embedded Postgres. */
 export type Demo = {
@@ -19,7 +19,7 @@ export type Demo = {
   /** Whether the next start continues with the data. */
   readonly isKept: boolean
   /** Loads the newest days through today (UTC), and returns how many of the older days are missing. */
-  readonly loadNewest: () => Promise<number>
+  readonly loadNewest: (onDays?: (loaded: number, of: number) => void) => Promise<number>
   /** Loads the older days, while the service runs. */
   readonly loadOlder: () => Promise<void>
 }
@@ -36,29 +36,35 @@ export async function openDemo({ state, postgres }: EmbeddedDemo): Promise<Demo>
     )
   }
   const { url } = await postgres.catch(explain)
-  const loadNewest = async () => {
+  const loadNewest: Demo['loadNewest'] = async (onDays = () => {}) => {
     await withClient(url, migrateToLatest)
-    const missing = await load(url, { newest: FIRST_DAYS, limit: FIRST_DAYS })
-    state?.markLoaded()
-    return missing
+    let loaded = 0
+    for (;;) {
+      onDays(loaded, NEWEST_DAYS)
+      const { inserted, missing } = await load(url, { newest: NEWEST_DAYS, limit: DAYS_AT_ONCE })
+      loaded += inserted
+      if (inserted === DAYS_AT_ONCE) continue
+      state?.markLoaded()
+      return missing
+    }
   }
   return {
     databaseUrl: url,
     isLoaded: state?.isLoaded === true,
     isKept: state !== undefined,
-    loadNewest: () => loadNewest().catch(explain),
+    loadNewest: (onDays) => loadNewest(onDays).catch(explain),
     loadOlder: async () => {
-      while ((await load(url, { limit: DAYS_AT_ONCE })) > 0);
+      while ((await load(url, { limit: DAYS_AT_ONCE })).missing > 0);
     },
   }
 }
 
-/** Loads days that are missing, and returns how many still are. */
-const load = (url: string, days: Parameters<typeof seedMissingDays>[2]): Promise<number> =>
+/** Loads days that are missing. */
+const load = (url: string, days: Parameters<typeof seedMissingDays>[2]): Promise<Inserted> =>
   withClient(url, async (client) => {
-    const missing = await seedMissingDays(client, new Date().toISOString().slice(0, 10), days)
+    const loaded = await seedMissingDays(client, new Date().toISOString().slice(0, 10), days)
     await refreshAll(client)
     // The next start would otherwise repeat all writes from the log.
     await client.query('checkpoint')
-    return missing
+    return loaded
   })

@@ -1,16 +1,27 @@
+import { type Options, readOptions } from './options.ts'
 import { startEmbeddedPostgres } from './postgres/embedded.ts'
+import { printError } from './print-error.mjs'
 import { shutdownOnSignals } from './shutdown.ts'
 import { takeState } from './state.ts'
 
 // npm start. With --watch it is npm run dev.
 shutdownOnSignals()
-const embedded = process.env.DATABASE_URL ? undefined : startDemo()
-// The embedded Postgres starts while the other modules load.
-const { serve } = await import('./serve.ts')
-await serve(embedded)
+try {
+  const options = readOptions(process.argv.slice(2))
+  const embedded = process.env.DATABASE_URL ? undefined : startDemo(options)
+  // The embedded Postgres starts while the other modules load.
+  const { serve } = await import('./serve.ts')
+  await serve(options, embedded)
+} catch (error) {
+  const { explainError } = await import('../drizzle/db/explain-error.ts')
+  const message = explainError(error)
+  if (message === undefined) console.error(error)
+  else printError(message)
+  process.exit(1)
+}
 
-function startDemo() {
-  const state = takeState({ fresh: process.argv.includes('--fresh') })
+function startDemo(options: Options) {
+  const state = takeState(options)
   const postgres = startEmbeddedPostgres(state?.postgres)
   // The error is reported where the promise is awaited.
   postgres.catch(() => undefined)

@@ -1,31 +1,42 @@
-import { parseArgs } from 'node:util'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { bundle } from '../bundle/bundle.ts'
 import { migrateToLatest } from '../bundle/migrate-to-latest.ts'
 import { reasonOf, UsageError, withClient } from '../drizzle/db/connect.ts'
-import { banner } from './banner.ts'
-import { type Demo, type EmbeddedDemo, openDemo } from './demo.ts'
+import { DEMO } from '../drizzle/seed/demo.ts'
+import { banner, listKeys } from './banner.ts'
+import { type Demo, type EmbeddedDemo, NEWEST_DAYS, openDemo } from './demo.ts'
+import { readableLine } from './log-line.ts'
+import type { Options } from './options.ts'
+import { announce } from './running.ts'
 import { checkServers } from './servers.ts'
-import { readSettings } from './settings.ts'
+import { readSettings, requireNetworkOption, type Settings } from './settings.ts'
 import type { Emulator } from './start.ts'
 import { R2_FOLDER } from './state.ts'
+import { type Steps, showSteps } from './steps.ts'
 
-/** Serves the database of `DATABASE_URL` or the demo in `embedded`, and ends the process when that fails. */
-export async function serve(embedded: EmbeddedDemo | undefined): Promise<void> {
+/**
+ * Serves the database of `DATABASE_URL`, or the demo in `embedded`. Throws `UsageError` for settings and data that cannot
+ * be used.
+ */
+export async function serve(options: Options, embedded: EmbeddedDemo | undefined): Promise<void> {
+  const settings = readSettings(process.env)
+  requireNetworkOption(settings, options)
+  if (settings.databaseUrl !== undefined) requireNoDemoOptions(options)
+  if (options.keys) console.log(listKeys())
+  await checkServers(settings)
+  const steps = showSteps()
   try {
-    await start(embedded)
-  } catch (error) {
-    console.error(error instanceof UsageError ? error.message : error)
-    process.exit(1)
+    await start({ options, settings, steps }, embedded)
+  } finally {
+    steps.clear()
   }
 }
 
-async function start(embedded: EmbeddedDemo | undefined): Promise<void> {
-  const { watch, fresh } = readOptions()
-  const settings = readSettings(process.env)
-  if (fresh && settings.databaseUrl !== undefined) {
-    throw new UsageError('--fresh deletes the demo data, and DATABASE_URL names another database.')
-  }
-  await checkServers(settings)
+type Start = { readonly options: Options; readonly settings: Settings; readonly steps: Steps }
+
+async function start({ options, settings, steps }: Start, embedded: EmbeddedDemo | undefined): Promise<void> {
+  const showDays = (loaded: number, of: number) => steps.begin(`Loading the demo: ${loaded} of ${of} days`)
+  steps.begin('Starting Postgres and building the Workers')
   const parts = [
     embedded && openDemo(embedded),
     // miniflare is slow to import, so it loads while the database starts.
@@ -36,36 +47,49 @@ async function start(embedded: EmbeddedDemo | undefined): Promise<void> {
   await Promise.allSettled(parts)
   const [demo, { startEmulator }] = await Promise.all(parts)
   if (settings.databaseUrl !== undefined) await withClient(settings.databaseUrl, migrateToLatest)
-  const loading = demo?.loadNewest() ?? 0
-  if (!demo?.isLoaded) await loading
+  steps.end(`${demo ? 'Started Postgres' : 'Migrated the database'}, built the Workers`)
+  const loading = demo?.loadNewest(demo.isLoaded ? undefined : showDays) ?? 0
+  if (demo?.isLoaded === false) {
+    await loading
+    steps.end(`Loaded ${NEWEST_DAYS} days of the demo`)
+  }
+  steps.begin('Starting the Workers')
   const databaseUrl = settings.databaseUrl ?? demo?.databaseUrl
-  const r2Folder = demo?.isKept === false ? undefined : R2_FOLDER
   const [emulator, missing] = await Promise.all([
-    startEmulator({ ...settings, databaseUrl, r2Folder, bundle: false, onLog: console.log }),
+    startEmulator({
+      ...settings,
+      databaseUrl,
+      r2Folder: demo?.isKept === false ? undefined : R2_FOLDER,
+      demoKeys: demo && DEMO.keys,
+      bundle: false,
+      onLog: (line) => console.log(options.json || !process.stdout.isTTY ? line : readableLine(line)),
+    }),
     loading,
   ])
+  steps.end('Started the Workers')
+  const { url, bucket } = emulator
+  announce({ url, databaseUrl: emulator.databaseUrl, key: demo && DEMO.keys[0]?.key, bucket })
   banner(emulator, demo)
   if (demo !== undefined) void completeDemo(demo, emulator, missing)
-  if (watch) {
+  if (options.watch) {
     const { reloadOnChange } = await import('./dev.ts')
     await reloadOnChange(emulator)
   }
 }
 
-function readOptions() {
-  try {
-    const { values } = parseArgs({ options: { watch: { type: 'boolean' }, fresh: { type: 'boolean' } } })
-    return { watch: values.watch === true, fresh: values.fresh === true }
-  } catch (error) {
-    throw new UsageError(reasonOf(error))
-  }
+function requireNoDemoOptions({ fresh, keys }: Options): void {
+  if (fresh) throw new UsageError('--fresh deletes the demo data, and DATABASE_URL names another database.')
+  if (keys)
+    throw new UsageError(
+      '--keys lists the keys of the demo, and DATABASE_URL names another database. Its keys: npm run keys -- list.',
+    )
 }
 
 /** Publishes the demo to its bucket and loads its older days, while the service runs. */
 async function completeDemo(demo: Demo, emulator: Emulator, missing: number): Promise<void> {
   await publish(emulator)
   if (missing === 0) return
-  console.log(`\nThe newest days are loaded. ${missing} older days follow while the service runs.`)
+  console.log(`${missing} older days follow while the service runs.`)
   try {
     await demo.loadOlder()
     console.log('All days are loaded.')
@@ -76,6 +100,8 @@ async function completeDemo(demo: Demo, emulator: Emulator, missing: number): Pr
 }
 
 const publish = (emulator: Emulator): Promise<void> =>
-  emulator.runCron('publish').catch((error) => {
+  emulator.runCron('publish').catch(async (error) => {
+    // After Ctrl-C, workerd can end before this process does.
+    await sleep(1_000)
     console.error(`The demo was not published: ${reasonOf(error)}. The next run follows in five minutes.`)
   })

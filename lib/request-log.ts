@@ -11,6 +11,7 @@ type Service = keyof typeof SERVICES
 /** What is known of a request so far; written as one line when it is answered. */
 export type RequestLog = {
   readonly id: string
+  readonly method: string
   readonly start: number
   /** SHA-256 (hex) of the API key; null when the request has none of its form. */
   keyHash: string | null
@@ -45,6 +46,7 @@ async function startLog(request: HonoRequest): Promise<RequestLog> {
   const key = readApiKey(request.header('X-API-Key') ?? '')
   return {
     id: given.find((id) => id !== undefined && VALID_ID.test(id)) ?? crypto.randomUUID(),
+    method: request.method,
     start: performance.now(),
     keyHash: key && (await sha256(key)),
     traceparent: TRACEPARENT.exec(request.header('traceparent') ?? '')?.[0],
@@ -83,6 +85,7 @@ function finishLog(log: RequestLog, response: Response): void {
       key_hash: log.keyHash?.slice(0, 16) ?? null,
       key_id: log.keyId,
       organization_id: log.organizationId,
+      method: log.method,
       endpoint: log.endpoint,
       status: response.status,
       rows: log.rows,

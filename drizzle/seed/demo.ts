@@ -50,15 +50,18 @@ export async function seedDemo(client: Client, today: string): Promise<void> {
 /** Which days of the demo to insert: of the `newest` days (default: all 120) at most `limit`. */
 type Missing = { readonly newest?: number; readonly limit: number }
 
+/** How many days were inserted, and how many of all days are still missing. */
+export type Inserted = { readonly inserted: number; readonly missing: number }
+
 /**
  * Inserts the newest adjacent days through `today` that the database does not have of the demo, in one transaction.
- * Changes no row of other days. Returns how many of all days are still missing.
+ * Changes no row of other days.
  */
 export async function seedMissingDays(
   client: Client,
   today: string,
   { newest = 0, limit }: Missing,
-): Promise<number> {
+): Promise<Inserted> {
   await client.query('create schema if not exists demo')
   await client.query('create table if not exists demo.seeded (day date primary key)')
   const { rows } = await client.query<{ day: string }>('select day::text from demo.seeded')
@@ -85,7 +88,7 @@ export async function seedMissingDays(
       await client.query('insert into demo.seeded select unnest($1::date[])', [days.map(({ day }) => day)])
     })
   }
-  return all.filter((day) => !isSeeded(day)).length - days.length
+  return { inserted: days.length, missing: all.filter((day) => !isSeeded(day)).length - days.length }
 }
 
 /** Inserts the citations of answers of earlier days that are recorded in a period. */

@@ -9,7 +9,7 @@ import { type Tenant, tenant } from '../fixtures/tenant.ts'
 
 const db = database()
 const workers = await readWorkers()
-const paths = workers.flatMap(({ route }) => (route === undefined ? [] : [route.replaceAll('*', '')]))
+const paths = workers.flatMap(({ routes }) => routes.map((route) => route.replaceAll('*', '')))
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
@@ -65,6 +65,7 @@ test('the line of a request names the key, the endpoint and the cost', async () 
     key_hash: createHash('sha256').update(its.key).digest('hex').slice(0, 16),
     key_id: its.keyId,
     organization_id: its.org.id,
+    method: 'GET',
     endpoint: '/citations',
     status: 200,
     rows: 7,
@@ -83,7 +84,7 @@ test('every error is logged with what was known by then', async () => {
   const cases: readonly (readonly [string, Sent, Line])[] = [
     ['/api/export/v1/svc_live_nothing', {}, { ...NOTHING, status: 404, endpoint: null }],
     [`${endpoint}/`, its, { ...NOTHING, status: 404, endpoint: null, subrequests: { neon: 0, upstash: 0 } }],
-    [endpoint, { method: 'POST' }, { ...NOTHING, status: 405, endpoint }],
+    [endpoint, { method: 'POST' }, { ...NOTHING, status: 405, method: 'POST', endpoint }],
     [endpoint, {}, { ...NOTHING, status: 401, endpoint, subrequests: { neon: 0, upstash: 1 } }],
     [endpoint, lite, { ...refused, status: 403, endpoint }],
     [endpoint, { key: its.key }, { ...known, status: 400, endpoint }],

@@ -141,9 +141,12 @@ test('seeding again, even on another day, changes no row of a date and nothing t
 
 test('days that are added on several dates are those of one seed, and leave the rows of other days as they are', async () => {
   const seedAll = async (today: string, limit: number) => {
-    for (let missing = 1; missing > 0; ) missing = await seedMissingDays(other, today, { limit })
+    for (let missing = 1; missing > 0; ) missing = (await seedMissingDays(other, today, { limit })).missing
   }
-  expect(await seedMissingDays(other, '2026-11-18', { newest: 34, limit: 34 })).toBe(86)
+  expect(await seedMissingDays(other, '2026-11-18', { newest: 34, limit: 34 })).toEqual({
+    inserted: 34,
+    missing: 86,
+  })
   await other.query(`update answers set error = 'edited' where ${utcDay('answered_at')} = '2026-11-17'`)
   const edited = await day('2026-11-17', other)
   await seedAll('2026-11-20', 40)

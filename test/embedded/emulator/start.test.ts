@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { checkServers } from '../../../emulator/servers.ts'
-import { readSettings } from '../../../emulator/settings.ts'
+import { readSettings, requireNetworkOption } from '../../../emulator/settings.ts'
 
 const listener = createServer().listen(0, '127.0.0.1')
 let inUse = ''
@@ -51,4 +51,22 @@ test.for([
   )
   expect(error.message).toMatch(message)
   expect(error.message).not.toContain('secret')
+})
+
+test.for(['127.0.0.1', '127.1.2.3', 'localhost', '::1'])('HOST %s needs no option', (host) => {
+  expect(() => requireNetworkOption(readSettings({ HOST: host }), { allowNetwork: false })).not.toThrow()
+})
+
+test.for([
+  '0.0.0.0',
+  '::',
+  '192.168.1.7',
+  'example.com',
+  '127.0.0.1.example.com',
+])('HOST %s needs the option that says what it opens', (host) => {
+  const settings = readSettings({ HOST: host })
+  expect(() => requireNetworkOption(settings, { allowNetwork: false })).toThrow(
+    `HOST ${host} lets other machines reach the service, and with the demo keys all of its data. To allow it: HOST=${host} npm start -- --allow-network`,
+  )
+  expect(() => requireNetworkOption(settings, { allowNetwork: true })).not.toThrow()
 })

@@ -54,7 +54,7 @@ const prints = (start: Start, text: string) => expect.poll(() => start.output, P
 
 /** Runs a statement in the database that the banner names, and returns its rows. */
 async function query(start: Start, sql: string): Promise<unknown[]> {
-  const [, connectionString] = /Database {2}(\S+)/.exec(start.output) ?? []
+  const [, connectionString] = /DATABASE_URL=(\S+)/.exec(start.output) ?? []
   const client = new Client({ connectionString })
   await client.connect()
   try {
@@ -89,13 +89,13 @@ test('the next start keeps what a user has changed, and loads the days that are 
   expect(rows).toEqual([{ days: 120, renamed: 1, waiting: 0 }])
 
   const other = start()
-  await prints(other, 'so this one forgets its own')
+  await prints(other, 'another npm start keeps its own')
   expect(await query(other, `select from brands where name = 'Renamed by a user'`)).toEqual([])
   await kill(other)
   await kill(next)
 })
 
-test('the profile that a start prints reads files, which the next start still has', {
+test('the profile that a start writes reads files, which the next start still has', {
   timeout: TIMEOUT,
 }, async () => {
   const first = start()
@@ -112,10 +112,11 @@ test('the profile that a start prints reads files, which the next start still ha
   await kill(next)
 })
 
-/** Queries a table with the profile that the banner names; no files before the first version. */
+/** Queries a table with the profile of a start; no files before the first version. */
 async function sharedFiles({ output }: Start): Promise<{ id: string; url: string }[]> {
-  const [, profile = ''] = /load_as_pandas\('(.+)#export/.exec(output) ?? []
-  const { endpoint, bearerToken } = JSON.parse(await readFile(profile, 'utf8'))
+  const [, port] = /http:\/\/127\.0\.0\.1:(\d+)/.exec(output) ?? []
+  const profile = await readFile(join(checkout, `.state/demo-${port}.share`), 'utf8')
+  const { endpoint, bearerToken } = JSON.parse(profile)
   const response = await fetch(`${endpoint}/shares/export/schemas/metrics/tables/brands/query`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${bearerToken}` },

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { readableLine } from '../../emulator/log-line.ts'
+
+const request = {
+  event: 'request',
+  request_id: 'a',
+  method: 'GET',
+  endpoint: '/visibility',
+  status: 200,
+  ms: 52,
+}
+
+test.for([
+  [{ ...request, rows: 744 }, 'GET /visibility 200 744 rows 52 ms'],
+  [{ ...request, rows: 1 }, 'GET /visibility 200 1 row 52 ms'],
+  [{ ...request, status: 401, rows: null }, 'GET /visibility 401 52 ms'],
+  [{ ...request, method: 'POST', endpoint: null, status: 404, rows: null }, 'POST unknown path 404 52 ms'],
+  [{ event: 'refreshed', days: 3 }, 'refreshed days=3'],
+  [
+    {
+      event: 'file',
+      request_id: 'a',
+      endpoint: '/sentiment',
+      outcome: 'complete',
+      status: null,
+      rows: 31,
+      ms: 9,
+    },
+    'file /sentiment complete 31 rows 9 ms',
+  ],
+  [
+    { event: 'database_error', request_id: 'a', source: 'neon', neon_status: 500, code: null },
+    'database_error source=neon neon_status=500',
+  ],
+] as const)('%j is a line to read', ([log, line]) => {
+  expect(readableLine(JSON.stringify(log))).toBe(line)
+})
+
+test('what is no event stays as it is', () => {
+  for (const line of ['', 'workerd: error', '{"a":1}', 'null', '{']) expect(readableLine(line)).toBe(line)
+})
