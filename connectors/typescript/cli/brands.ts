@@ -8,18 +8,37 @@ import { brandsPath } from './paths.ts'
 import { findFile } from './state.ts'
 import type { FileState } from './store.ts'
 import { BRANDS } from './streams.ts'
+import { listOf } from './text.ts'
 
-/** Returns the brands with these ids, all without ids. Throws `UsageError` for an id that the key does not read. */
+/**
+ * Returns the brands with these ids or names, all when they are undefined. Throws `UsageError` for one that the key does
+ * not read, and for a name of several brands.
+ */
 export function selectBrands(
   listed: readonly Brand[],
-  brandIds: readonly string[] | undefined,
+  wanted: readonly string[] | undefined,
 ): readonly Brand[] {
-  const unknown = brandIds?.find((brandId) => listed.every(({ id }) => id !== brandId.toLowerCase()))
-  if (unknown !== undefined) throw new UsageError(`The key does not read brand ${unknown}.`)
-  return brandIds === undefined
-    ? listed
-    : listed.filter(({ id }) => brandIds.some((brandId) => brandId.toLowerCase() === id))
+  const found = wanted?.map((text) => findBrand(listed, text.toLowerCase(), text))
+  return found === undefined ? listed : listed.filter((brand) => found.includes(brand))
 }
+
+function findBrand(listed: readonly Brand[], lower: string, text: string): Brand {
+  const hasName = ({ name, displayName }: Brand) =>
+    [name, displayName].some((each) => each.toLowerCase() === lower)
+  const byId = listed.filter(({ id }) => id === lower)
+  const found = byId.length > 0 ? byId : listed.filter(hasName)
+  const [brand] = found
+  if (brand !== undefined && found.length === 1) return brand
+  const choice = brand === undefined ? listed : found
+  const names = choice.map(({ id, name }) => `${name} (${id})`)
+  throw new UsageError(
+    brand === undefined
+      ? `The key does not read brand ${text}. It reads ${listOf(names, MOST_LISTED) || 'no brand'}.`
+      : `${found.length} brands have the name ${text}. Use an id: ${listOf(names, MOST_LISTED)}.`,
+  )
+}
+
+const MOST_LISTED = 20
 
 /** Writes the file of the brands, unless it has them. */
 export async function writeBrands(base: Base, brands: readonly Brand[]): Promise<FileState> {

@@ -11,6 +11,8 @@ export type Changes = {
   readonly token: string | null
   /** Whether it lists every day that has rows. */
   readonly isFull: boolean
+  /** Every change that was committed before this time was listed; null when the service does not know. */
+  readonly asOf: string | null
 }
 
 type Token = Pick<BrandState, 'token' | 'fromDate'>
@@ -69,15 +71,18 @@ async function readList({ api, fromDate, toDate }: Listing, query: List): Promis
   const days = new Map<string, ChangedDay>()
   let token = query.since ?? null
   let start = ''
-  for await (const { rows, meta } of api.changedDays.pages({ ...query, fromDate, toDate })) {
+  let firstAsOf: string | null | undefined
+  for await (const { rows, meta, asOf } of api.changedDays.pages({ ...query, fromDate, toDate })) {
     // It can move between two pages.
     if (meta.fromDate > start) start = meta.fromDate
+    firstAsOf ??= asOf
     for (const day of rows) {
       days.set(`${day.brandId}/${day.endpoint}/${day.date}`, day)
       token = day.changedAt
     }
   }
-  return { days: [...days.values()], fromDate: start.slice(0, 'YYYY-MM-DD'.length), token }
+  const day = start.slice(0, 'YYYY-MM-DD'.length)
+  return { days: [...days.values()], fromDate: day, token, asOf: firstAsOf ?? null }
 }
 
 /** The name of a day in the state. */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { CommandError, StoreError } from './errors.ts'
 import { type Base, filesByEndpoint, MANIFEST, type Manifest, readBase } from './manifest.ts'
 import { isOwn, uniqueId } from './paths.ts'
-import { type BrandCopy, readCopy, readState, writeState } from './state.ts'
+import { type BrandCopy, type MonthState, readCopy, readState, writeState } from './state.ts'
 import type { FileState } from './store.ts'
 
 /** What a run has done. */
@@ -12,11 +12,14 @@ export type Outcome = {
   readonly failed: readonly BrandCopy[]
 }
 
+/** What a copy has. The number of rows is undefined when a state is damaged. */
+export type CopySize = { readonly files: number; readonly bytes: number; readonly rows: number | undefined }
+
 /**
  * Replaces the manifest, and then removes files that nothing names. Brands that failed keep the files of their last
- * sync. Throws `CommandError` when another run has replaced the manifest.
+ * sync. Returns what the copy has. Throws `CommandError` when another run has replaced the manifest.
  */
-export async function commit(base: Base, outcome: Outcome): Promise<void> {
+export async function commit(base: Base, outcome: Outcome): Promise<CopySize> {
   const { store, manifest } = base
   const { brands, current } = outcome
   const failed = [...outcome.failed, ...(await stoppedCopies(base, outcome))]
@@ -37,14 +40,16 @@ export async function commit(base: Base, outcome: Outcome): Promise<void> {
     const path = await statePath(copy)
     if (path !== states[copy.brandId]) unfinished[copy.brandId] = path
   }
-  const paths = await filesOf(base, states, current)
+  const months = await filesOf(base, states, current)
+  const paths = months.map(({ path }) => path)
+  const size = sizeOf([brands, ...months], months)
   const files = filesByEndpoint([brands.path, ...paths])
   const next = { files, brands, states, unfinished }
   const { id: _, replaced: before, ...previous } = manifest
   const isChanged = !isDeepStrictEqual(next, previous)
-  if (!isChanged && store.isShared) return
+  if (!isChanged && store.isShared) return size
   const named = new Set([brands.path, ...paths, ...Object.values(states), ...Object.values(unfinished)])
-  for (const path of await filesOf(base, unfinished, failed)) named.add(path)
+  for (const { path } of await filesOf(base, unfinished, failed)) named.add(path)
   const replaced = store.isShared ? [...Object.values(manifest.files).flat(), ...committed] : []
   const kept = (isChanged ? replaced : before).filter((path) => !named.has(path))
   // Before the commit: what another run writes afterwards is not listed.
@@ -52,7 +57,19 @@ export async function commit(base: Base, outcome: Outcome): Promise<void> {
   if (isChanged) await replaceManifest(base, { id: uniqueId(), ...next, replaced: kept })
   for (const path of kept) named.add(path)
   await store.remove([...listed.keys()].filter((path) => isOwn(path) && !named.has(path)))
+  return size
 }
+
+type NamedFile = Pick<MonthState, 'path' | 'size' | 'rows'>
+
+const sizeOf = (files: readonly { readonly size: number }[], months: readonly NamedFile[]): CopySize => ({
+  files: files.length,
+  bytes: files.reduce((sum, { size }) => sum + size, 0),
+  rows: months.reduce<number | undefined>(
+    (sum, { rows }) => (sum === undefined || rows === undefined ? undefined : sum + rows),
+    0,
+  ),
+})
 
 /** Returns the copies of brands that a stopped run has begun, and this run does not have. */
 async function stoppedCopies(base: Base, { current, failed }: Outcome): Promise<BrandCopy[]> {
@@ -69,18 +86,19 @@ async function replaceManifest({ store, version }: Base, manifest: Manifest): Pr
   throw new CommandError(`Another sync has written ${store.location} meanwhile. Run sync again.`)
 }
 
-/** Returns the paths of the files of brands, by the paths of their states. The states of some are known. */
+/** Returns the files of brands, by the paths of their states. The states of some are known. */
 async function filesOf(
-  { store, manifest }: Base,
+  { store, manifest, listed }: Base,
   states: Readonly<Record<string, string>>,
   known: readonly BrandCopy[],
-): Promise<string[]> {
+): Promise<NamedFile[]> {
   const files = Object.entries(states).map(async ([brandId, path]) => {
     const state =
       known.find((copy) => copy.path === path)?.state ?? (await readState(store, path).catch(skipDamaged))
-    if (state !== undefined) return Object.values(state.files).map((file) => file.path)
+    if (state !== undefined) return Object.values(state.files)
     const committed = Object.values(manifest.files).flat()
-    return committed.filter((file) => file.includes(`/brand=${brandId}/`))
+    const ofBrand = committed.filter((path) => path.includes(`/brand=${brandId}/`))
+    return ofBrand.map((path) => ({ path, size: listed.get(path)?.size ?? 0 }))
   })
   return (await Promise.all(files)).flat()
 }

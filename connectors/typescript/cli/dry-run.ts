@@ -4,10 +4,11 @@ import { readBase } from './manifest.ts'
 import { openCopy } from './state.ts'
 import type { Sync } from './sync.ts'
 import { listChanges, planWindows } from './sync-brand.ts'
+import { counted } from './text.ts'
 
 /** Reports the windows that a sync would fetch, and returns the number of their rows. Writes nothing. */
-export async function dryRun(sync: Sync, brandIds: readonly string[] | undefined): Promise<number> {
-  const brands = selectBrands(await sync.api.brands(), brandIds)
+export async function dryRun(sync: Sync, wanted: readonly string[] | undefined): Promise<number> {
+  const brands = selectBrands(await sync.api.brands(), wanted)
   const base = await readBase(sync.store)
   const copies = await Promise.all(brands.map(({ id }) => openCopy(base, id, sync)))
   const together = await listTogether(sync, copies)
@@ -17,7 +18,7 @@ export async function dryRun(sync: Sync, brandIds: readonly string[] | undefined
     for (const { stream, windows } of plans) {
       for (const { from, to, rows } of windows) {
         const requests = pagesOf(rows)
-        const message = `${brands[index]?.name}: ${stream.endpoint} from ${from} to ${to}, ${rows} rows, ${requests} requests`
+        const message = `${brands[index]?.name}: ${stream.endpoint} from ${from} to ${to}, ${counted(rows, 'row')}, ${counted(requests, 'request')}`
         total += rows
         const where = { brand: copy.brandId, endpoint: stream.endpoint, from, to }
         sync.progress.notice('would_fetch', message, { ...where, rows, requests })

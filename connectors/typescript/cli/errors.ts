@@ -16,8 +16,23 @@ export class DiffersError extends CommandError {
   override readonly exitCode = 1
 }
 
+type SystemError = Error & { readonly code?: string; readonly path?: string }
+
 /** Whether it is an error of the operating system, such as ENOSPC. */
-export const isSystemError = (error: unknown): error is Error => error instanceof Error && 'syscall' in error
+export const isSystemError = (error: unknown): error is SystemError =>
+  error instanceof Error && 'syscall' in error
+
+/** Says what to do about an error of a file. Not every error names the file, but all are of a location. */
+export function describeSystemError({ code = '', path, message }: SystemError, location: string): string {
+  // Not the name of a file of sync's own.
+  const where = path === undefined || path.startsWith(location) ? location : path
+  if (['ENOSPC', 'EDQUOT'].includes(code))
+    return `The disk is full: ${where} cannot be written. Free space, then run this again.`
+  if (['EACCES', 'EPERM', 'EROFS'].includes(code))
+    return `${where} cannot be read or written (${code}). Use a folder that this user can write to.`
+  if (['ENOTDIR', 'EEXIST'].includes(code)) return `A part of ${where} is a file. Use a folder.`
+  return message
+}
 
 /** The bucket of the copy does not answer as it should. No brand can be stored. */
 export class StoreError extends CommandError {

@@ -4,7 +4,7 @@ import { dirname, join, relative, sep } from 'node:path'
 import { asyncBufferFromFile } from 'hyparquet'
 import { fileWriter } from 'hyparquet-writer'
 import { CommandError } from './errors.ts'
-import { removeUnfinished, replaceFile } from './folder.ts'
+import { refuseOthers, removeUnfinished, replaceFile } from './folder.ts'
 import { sha256OfFile } from './hash.ts'
 import { removeOldLocks, withLock } from './lock.ts'
 import { isListed } from './paths.ts'
@@ -59,12 +59,14 @@ export function folderStore(folder: string): Store {
         await removeEmpty(dirname(at(path)), folder)
       }
     },
-    exclusively: (work) =>
-      withLock(folder, async () => {
+    async exclusively(work) {
+      await refuseOthers(folder)
+      return withLock(folder, async () => {
         await removeUnfinished(folder)
         await removeOldLocks(folder)
         return work()
-      }),
+      })
+    },
   }
 }
 

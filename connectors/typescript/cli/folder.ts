@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs'
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { UsageError } from './errors.ts'
+import { listOf } from './text.ts'
 
 const UNFINISHED = '.unfinished'
 
@@ -39,3 +41,21 @@ export async function removeUnfinished(folder: string): Promise<void> {
     if (path.endsWith(UNFINISHED)) await rm(join(folder, path))
   }
 }
+
+/** Throws `UsageError` for a file, and for a folder that has files of others and no copy, not even one that was begun. */
+export async function refuseOthers(folder: string): Promise<void> {
+  if (!existsSync(folder)) return
+  if (!(await stat(folder)).isDirectory()) throw new UsageError(`${folder} is a file. Use a folder.`)
+  const names = await readdir(folder)
+  const others = names.filter((name) => !IGNORED.test(name))
+  if (others.length === 0 || names.some((name) => OF_COPY.test(name))) return
+  throw new UsageError(
+    `${folder} has no copy, but other files: ${listOf(others.sort(), 3)}. Use a new folder, such as ${join(folder, 'copy')}.`,
+  )
+}
+
+/** What every copy has, also one that was begun. */
+const OF_COPY = /^(_state$|endpoint=)/
+
+/** What can be in a folder before the first copy: locks, a report, and what a system or its tools put there. */
+const IGNORED = /^(\.|_lock(\.|$)|report\.html$|lost\+found$)/

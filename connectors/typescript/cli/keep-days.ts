@@ -27,12 +27,13 @@ export async function keepDays(copy: BrandCopy, file: string, end = '9999-12-32'
       isReadable = false
     }
   }
+  let rows = 0
   const written = await store.create(monthPath(brandId, file), async (writer) => {
-    const rows = await writeParquet(writer, columns, keptRows(path))
+    rows = await writeParquet(writer, columns, keptRows(path))
     return isReadable ? rows : 0
   })
   if (written === undefined) delete state.files[file]
-  else state.files[file] = { ...written, ...NOTHING_KNOWN, schema: schemaName(columns) }
+  else state.files[file] = { ...written, ...NOTHING_KNOWN, rows, schema: schemaName(columns) }
   state.token = null
   await writeState(copy)
 }

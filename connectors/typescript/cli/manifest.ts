@@ -1,5 +1,5 @@
-import { CommandError } from './errors.ts'
-import { isMonth, uniqueId } from './paths.ts'
+import { CommandError, UsageError } from './errors.ts'
+import { isMonth, isOwn, uniqueId } from './paths.ts'
 import type { FileState, Store, Stored } from './store.ts'
 import { BRANDS, METRICS } from './streams.ts'
 
@@ -45,11 +45,17 @@ export type Base = {
 const ADVICE =
   'Restore it. Or delete the whole copy: the next sync then fetches what the plan reaches, and older days are lost.'
 
-/** Reads the latest commit of a copy. Throws `CommandError` when the manifest is damaged or lost. */
+/**
+ * Reads the latest commit of a copy. Throws `CommandError` when the manifest is damaged or lost, and `UsageError` when
+ * only files of others are there.
+ */
 export async function readBase(store: Store, isSecond = false): Promise<Base> {
   const stored = await store.readText(MANIFEST)
-  const manifest = stored === undefined ? NO_MANIFEST : parse(stored.text, store)
   const listed = await store.list()
+  const hasOwn = [...listed.keys()].some(isOwn)
+  const [foreign] = listed.keys()
+  if (stored === undefined && !hasOwn && foreign !== undefined) throw noCopy(store, foreign)
+  const manifest = stored === undefined ? NO_MANIFEST : parse(stored.text, store, hasOwn)
   const runs = `_state/${manifest.id}/`
   const started = new Map<string, string>()
   let number = 1
@@ -74,7 +80,11 @@ export async function readBase(store: Store, isSecond = false): Promise<Base> {
 export const latestState = ({ manifest, started }: Base, brandId: string): string | undefined =>
   started.get(brandId) ?? manifest.unfinished[brandId] ?? manifest.states[brandId]
 
-function parse(text: string, { location }: Store): Manifest {
+/** Says that files are not those of a copy: nothing of others may be overwritten or deleted. */
+const noCopy = ({ location }: Store, path: string): UsageError =>
+  new UsageError(`${location} has no copy, but ${path} of something else. Use a new folder or prefix.`)
+
+function parse(text: string, store: Store, hasOwn: boolean): Manifest {
   try {
     const manifest = JSON.parse(text)
     const { id, files, brands, states, unfinished, replaced } = manifest
@@ -89,7 +99,8 @@ function parse(text: string, { location }: Store): Manifest {
     if (!paths.flat(2).every((path) => typeof path === 'string')) throw new TypeError()
     return manifest
   } catch (cause) {
-    throw new CommandError(`${location}/${MANIFEST} is damaged. ${ADVICE}`, { cause })
+    if (!hasOwn) throw noCopy(store, MANIFEST)
+    throw new CommandError(`${store.location}/${MANIFEST} is damaged. ${ADVICE}`, { cause })
   }
 }
 

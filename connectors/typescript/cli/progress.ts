@@ -1,13 +1,16 @@
-import cliProgress, { type SingleBar } from 'cli-progress'
+import { drawBar, type ProgressBar } from './progress-bar.ts'
 import { type RateLimit, readRateLimit, waitSeconds } from './rate-limit.ts'
+import { formatSeconds, forTerminal } from './text.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
 /** How much a line matters. */
 type Level = 'info' | 'warn' | 'error'
 
-/** Shows the progress of a command: as a bar on a terminal, otherwise as JSON lines. */
+/** Shows the progress of a command: in the last line of a terminal, otherwise as JSON lines. */
 export type Progress = {
+  /** Shows on a terminal what the command does, also while no rows are expected. */
+  readonly begin: (activity: string) => void
   /** Adds rows to those that the run will read, and the requests that they take. */
   readonly expect: (rows: number, requests?: number) => void
   readonly request: () => void
@@ -17,15 +20,25 @@ export type Progress = {
   readonly receive: (rows: number) => void
   /** Reports what a log keeps. */
   readonly log: (event: string, fields: Fields) => void
-  /** Reports a sentence that people should read. */
-  readonly notice: (event: string, message: string, fields?: Fields, level?: Level) => void
+  /** Reports a sentence that people should read, or the lines of one message. */
+  readonly notice: (
+    event: string,
+    message: string | readonly string[],
+    fields?: Fields,
+    level?: Level,
+  ) => void
+  /** Reports a wait, which a terminal counts down. A routine one has no line there. */
+  readonly wait: (message: string, seconds: number, isRoutine?: boolean) => void
   /** Reports the error that ends the command. */
   readonly fail: (message: string, exitCode: number) => void
+  /** Leaves the terminal to what is printed next. */
   readonly stop: () => void
   readonly counts: Readonly<Record<'requests' | 'rows', number>>
 }
 
-type Output = { readonly quiet?: boolean; readonly stream?: NodeJS.WritableStream & { isTTY?: boolean } }
+type Terminal = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number }
+
+type Output = { readonly quiet?: boolean; readonly stream?: Terminal }
 
 /** With `quiet`, reports only warnings and errors. */
 export function createProgress({ quiet = false, stream = process.stdout }: Output = {}): Progress {
@@ -39,53 +52,44 @@ export function createProgress({ quiet = false, stream = process.stdout }: Outpu
   /** The seconds that were announced. Each brand adds its rows when its turn comes. */
   let announced = 0
   /** The seconds from now that the rate limit takes at least. */
-  const waitLeft = () =>
-    limit === undefined ? 0 : waitSeconds(pages, limit) - (performance.now() - limit.at) / 1000
-  const bars =
-    isTTY && !quiet
-      ? new cliProgress.MultiBar({
-          format: '{bar} {value}/{total} rows · {requests} requests · {eta_formatted} left',
-          stream,
-          barsize: 20,
-          etaBuffer: 50,
-          // The pace until now, or NULL or INF, is not the one after the burst.
-          formatTime: (seconds, options, step) =>
-            cliProgress.Format.TimeFormat(
-              Math.ceil(Math.max(Number(seconds) || 0, waitLeft())),
-              options,
-              step,
-            ),
-          clearOnComplete: true,
-          // Otherwise Ctrl-C would leave a terminal that does not wrap lines.
-          linewrap: true,
-        })
-      : undefined
-  let bar: SingleBar | undefined
-  const draw = () => {
-    if (counts.expected > 0) bar ??= bars?.create(0, 0, { requests: 0 })
-    bar?.setTotal(Math.max(counts.expected, counts.rows))
-    bar?.update(counts.rows, { requests: counts.requests })
-  }
+  const waitLeft = () => (limit === undefined ? 0 : waitSeconds(pages, limit) - secondsSince(limit.at))
+  let resumeAt = 0
+  let current = { activity: '', at: 0 }
+  let bar: ProgressBar | undefined
   const print = (level: Level, event: string, fields: Fields) => {
     if (isTTY || (quiet && level === 'info')) return
     stream.write(`${JSON.stringify({ ts: new Date().toISOString(), level, event, ...fields })}\n`)
   }
   const notice: Progress['notice'] = (event, message, fields = {}, level = 'info') => {
-    if (bars !== undefined) bars.log(`${message}\n`)
-    else if (isTTY && level !== 'info') stream.write(`${message}\n`)
-    print(level, event, { message, ...fields })
+    const lines = [message].flat()
+    print(level, event, { message: lines.join(' '), ...fields })
+    if (!isTTY || (quiet && level === 'info')) return
+    const text = lines.map((line) => `${forTerminal(line, stream.columns)}\n`).join('')
+    if (bar === undefined) stream.write(text)
+    else bar.log(text)
   }
   return {
     counts,
+    begin(activity) {
+      current = { activity: forTerminal(activity), at: performance.now() }
+      if (!isTTY || quiet) return
+      bar ??= drawBar(stream, () => ({
+        ...counts,
+        activity: current.activity,
+        seconds: secondsSince(current.at),
+        waiting: -secondsSince(resumeAt),
+        waitLeft: waitLeft(),
+      }))
+    },
     expect(rows, requests = 0) {
       counts.expected += rows
       pages += requests
-      draw()
+      bar?.update()
       const seconds = Math.ceil(waitLeft())
       if (limit === undefined || seconds <= 0 || seconds < 2 * announced) return
       announced = seconds
-      const message = `${pages} requests take about ${duration(seconds)} or longer: the service allows ${limit.requests} in ${limit.seconds} s.`
-      notice('rate_limit', message, { requests: pages, seconds })
+      const message = `${pages} requests take about ${formatSeconds(seconds)} or longer: the service allows ${limit.requests} in ${limit.seconds} s.`
+      print('info', 'rate_limit', { message, requests: pages, seconds })
     },
     respond(headers) {
       const read = readRateLimit(headers)
@@ -93,23 +97,26 @@ export function createProgress({ quiet = false, stream = process.stdout }: Outpu
     },
     request() {
       counts.requests += 1
-      draw()
+      bar?.update()
     },
     receive(rows) {
       counts.rows += rows
       pages = Math.max(0, pages - 1)
-      draw()
+      bar?.update()
     },
     log: (event, fields) => print('info', event, fields),
     notice,
+    wait(message, seconds, isRoutine = false) {
+      resumeAt = performance.now() + seconds * 1000
+      if (isRoutine) print('warn', 'wait', { message, seconds })
+      else notice('wait', message, { seconds }, 'warn')
+    },
     fail: (message, exitCode) => print('error', 'failed', { message, exitCode }),
     stop() {
-      // Writes what was logged since the last update.
-      bars?.update()
-      bars?.stop()
+      bar?.stop()
+      bar = undefined
     },
   }
 }
 
-const duration = (seconds: number): string =>
-  seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} minutes`
+const secondsSince = (at: number): number => (performance.now() - at) / 1000

@@ -9,6 +9,8 @@ import type { FileState, Store, Stored } from './store.ts'
 export type MonthState = FileState & {
   readonly from: string
   readonly through: string
+  /** The number of its rows; undefined when the state was derived from the files. */
+  readonly rows?: number
   /** Name of its columns. */
   readonly schema: string
 }

@@ -18,26 +18,25 @@ import { WindowMoved, writeMonths } from './write-months.ts'
 /** The changes of brands that were listed together. */
 export type Together = ReadonlyMap<string, Changes>
 
-/** Brings the files of a brand up to date with one list of its changes. Returns whether it listed any. */
-export async function syncBrand(
-  sync: Sync,
-  copy: BrandCopy,
-  together: Together,
-): Promise<'changed' | 'unchanged'> {
+/** Whether a list had changes of a brand, and the time up to which it had them all. */
+type Round = { readonly isChanged: boolean; readonly asOf: string | null }
+
+/** Brings the files of a brand up to date with one list of its changes. */
+export async function syncBrand(sync: Sync, copy: BrandCopy, together: Together): Promise<Round> {
   const { state } = copy
   const changes = await listChanges(sync, copy, together)
   try {
     await writeChanges(sync, copy, changes)
   } catch (error) {
-    if (error instanceof WindowMoved) return 'changed'
+    if (error instanceof WindowMoved) return { isChanged: true, asOf: null }
     throw error
   }
-  const { token, fromDate, days } = changes
+  const { token, fromDate, days, asOf } = changes
   if (token !== state.token || fromDate !== state.fromDate) {
     Object.assign(state, { token, fromDate })
     await writeState(copy)
   }
-  return days.length > 0 ? 'changed' : 'unchanged'
+  return { isChanged: days.length > 0, asOf }
 }
 
 /** Returns the changed days of a brand, and those whose rows are not proven yet. */

@@ -7,7 +7,7 @@ import {
 } from '../src/index.ts'
 import { selectBrands, writeBrands } from './brands.ts'
 import { listTogether } from './changes.ts'
-import { commit } from './commit.ts'
+import { type CopySize, commit } from './commit.ts'
 import { CommandError, DiffersError, StoreError } from './errors.ts'
 import { renewColumns } from './keep-days.ts'
 import { type Base, readBase } from './manifest.ts'
@@ -30,18 +30,29 @@ export type Sync = {
   readonly progress: Progress
 }
 
+/** What a sync has done. */
+export type Synced = {
+  /** How many brands had changes. */
+  readonly changed: number
+  /** Whether all that the copy has was compared, and not only a part that was asked for. */
+  readonly isWhole: boolean
+  /** What was compared has every change that was committed before this time; null when the service does not know. */
+  readonly asOf: string | null
+  readonly size: CopySize
+}
+
 type Open = { readonly brand: Brand; readonly copy: BrandCopy }
 
 /**
- * Brings a copy up to date, until the service lists no change. Throws `CommandError` when another sync writes it, and
- * `DiffersError` when brands failed.
+ * Brings a copy up to date, until the service lists no change. `wanted` are ids or names of brands. Throws `CommandError`
+ * when another sync writes it, and `DiffersError` when brands failed.
  */
-export const sync = (options: Sync, brandIds: readonly string[] | undefined): Promise<void> =>
+export const sync = (options: Sync, wanted: readonly string[] | undefined): Promise<Synced> =>
   options.store.exclusively(async () => {
     const { api, store, progress, concurrency = 4 } = options
     const base = await readBase(store)
     const listed = await api.brands()
-    const selected = selectBrands(listed, brandIds)
+    const selected = selectBrands(listed, wanted)
     for (const brandId of Object.keys(base.manifest.states)) {
       if (listed.some(({ id }) => id === brandId)) continue
       const message = `The key no longer reads brand ${brandId}. Its files stay as they are.`
@@ -63,6 +74,8 @@ export const sync = (options: Sync, brandIds: readonly string[] | undefined): Pr
     const opened = prepared.flat()
     const brands = await writeBrands(base, listed)
     let current: readonly Open[] = opened
+    const changed = new Set<string>()
+    let asOf: string | null = null
     for (let isChanged = true; isChanged; ) {
       const together = await listTogether(
         options,
@@ -71,16 +84,35 @@ export const sync = (options: Sync, brandIds: readonly string[] | undefined): Pr
       const outcomes = await inParallel(current, concurrency, ({ brand, copy }) =>
         attempt(brand, syncBrand(options, copy, together)),
       )
+      for (const [index, { brand }] of current.entries())
+        if (outcomes[index]?.isChanged) changed.add(brand.id)
       current = current.filter((_, index) => outcomes[index] !== undefined)
-      isChanged = outcomes.includes('changed')
+      isChanged = outcomes.some((outcome) => outcome?.isChanged)
+      asOf = earliest(outcomes.map((outcome) => outcome?.asOf ?? null))
     }
     const copies = current.map(({ copy }) => copy)
     const failed = opened.map(({ copy }) => copy).filter((copy) => !copies.includes(copy))
-    await commit(base, { brands, current: copies, failed })
-    if (failures.length === 0) return
+    const size = await commit(base, { brands, current: copies, failed })
+    if (failures.length === 0) {
+      const isWhole = wanted === undefined && hasAll(options, base, copies)
+      return { changed: changed.size, isWhole, asOf, size }
+    }
     const others = current.length > 0 ? ' Other brands are up to date.' : ''
     throw new DiffersError(`Not up to date: ${failures.join(' ')}${others}`)
   })
+
+/** Whether a run covers all days of all brands that a copy had before. */
+const hasAll = (
+  { fromDate, toDate, endpoints }: Sync,
+  { manifest }: Base,
+  copies: readonly BrandCopy[],
+): boolean =>
+  [fromDate, toDate, endpoints].every((bound) => bound === undefined) &&
+  Object.keys(manifest.states).every((brandId) => copies.some((copy) => copy.brandId === brandId))
+
+/** Returns the first of some times; null when one is unknown, or there are none. */
+const earliest = (times: readonly (string | null)[]): string | null =>
+  times.includes(null) ? null : ([...times].sort()[0] ?? null)
 
 /** Opens the copy of a brand. Its files have the columns of this version. */
 async function prepareCopy(options: Sync, base: Base, brandId: string): Promise<BrandCopy> {

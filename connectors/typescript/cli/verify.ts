@@ -29,22 +29,29 @@ export type BrandFile = {
   readonly fromDate: string | null
 }
 
+/** How much was compared. */
+export type Compared = { files: number; rows: number; days: number }
+
 export type Verification = {
   readonly api: ExportApi
   readonly store: Store
   readonly progress: Progress
   /** Reads the rows of all files. Otherwise, those of files with the hash of the state are trusted. */
   readonly full: boolean
+  /** Counts what is compared. */
+  readonly compared?: Compared
 }
 
 /** Compares a copy with the service, file by file and day by day. Throws `CommandError` when there is no copy. */
-export async function* verify(verification: Verification): AsyncGenerator<Difference> {
-  const { api, store, progress } = verification
+export async function* verify(options: Verification): AsyncGenerator<Difference> {
+  const verification = { compared: { files: 0, rows: 0, days: 0 }, ...options }
+  const { api, store, progress, compared } = verification
   const base = await readBase(store)
   const { manifest, listed } = base
   const brandIds = requireBrands(base)
   const brands = await api.brands()
   const brandsPath = manifest.brands?.path ?? 'endpoint=brands'
+  compared.files += 1
   if (!(await hasBrands(base, brands))) yield { path: brandsPath, message: 'The brands differ.' }
   for (const { id, name } of brands) {
     if (brandIds.includes(id)) continue
@@ -76,7 +83,7 @@ export async function* verify(verification: Verification): AsyncGenerator<Differ
 }
 
 async function* verifyBrand(
-  { api, progress, full }: Verification,
+  { api, progress, full, compared }: Required<Verification>,
   base: Base,
   { copy, isReadable }: { readonly copy: BrandCopy; readonly isReadable: boolean },
 ): AsyncGenerator<Difference> {
@@ -85,7 +92,7 @@ async function* verifyBrand(
   const all = { brandId, state: { ...state, token: null }, received: null }
   // Before the files are read: what changes meanwhile is not listed.
   const changes = isReadable ? await listAlone(listing, all) : undefined
-  for (const { rows } of changes?.days ?? []) progress.expect(rows)
+  if (full) for (const { rows } of changes?.days ?? []) progress.expect(rows)
   if (!copy.isStored) {
     const path = copy.path ?? MANIFEST
     yield {
@@ -100,11 +107,14 @@ async function* verifyBrand(
     const { path } = content
     const { problem, rows, isIntact } = await readFile(read, base, { name, brandId, content, full })
     progress.receive(rows)
+    compared.files += 1
+    compared.rows += rows
     if (isIntact && !full) trusted.add(name)
     const fromDate = changes?.fromDate ?? null
     if (problem !== undefined) yield { path, message: problem, file: { brandId, name, fromDate } }
   }
   if (changes === undefined) return
+  compared.days += changes.days.length
   yield* differentDays({ read, trusted }, copy, changes)
   const last = changes.days.reduce((latest, { changedAt }) => (changedAt > latest ? changedAt : latest), '')
   if (full && isFuture(state.token, last)) {

@@ -64,6 +64,7 @@ async function writeMonth(
   else
     state.files[file] = {
       ...written,
+      rows,
       from: changes.fromDate,
       through: changes.token ?? '',
       schema: schemaName(columns),

@@ -19,7 +19,7 @@ export type ClientOptions = {
   readonly retryMs?: number | undefined
   /** How long each attempt may take until its response is complete, in milliseconds. Default: 1 minute. */
   readonly timeoutMs?: number | undefined
-  /** Receives each wait. */
+  /** Receives each wait. What it throws ends the request. */
   readonly onRetry?: ((retry: Retry) => void) | undefined
   /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch | undefined

@@ -1,7 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { once } from 'node:events'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { startHttpProxy } from '../../../test/faults/http-proxy.ts'
 import { readCodeBlocks } from '../../../test/fixtures/code-blocks.ts'
 import { database, refresh } from '../../../test/fixtures/rows.ts'
 import { answeredDays, type Scene } from '../../../test/fixtures/scene.ts'
@@ -29,11 +32,91 @@ test.each([
   [['sync', '--out', 'x', '--endpoint', 'brands'], /'--endpoint <name...>' argument 'brands' is invalid/],
   [['sync', '--out', 'x', '--concurrency', '0'], /'--concurrency <number>' argument '0' is invalid/],
   [['sync', '--out', 'gs://bucket/x'], /^Use a folder or s3:\/\/bucket\/prefix instead of gs:/m],
-  [['verify', 'x', '--url', 'service.example'], /^--url must look like https:\/\/api\.example\.com\./m],
+  [['sync', '--out', 'package.json'], /^package\.json is a file\. Use a folder\.$/m],
+  [
+    ['sync', '--out', 'docs'],
+    /^docs has no copy, but other files: .* and \d+ more\. Use a new folder, such as docs\/copy\.$/m,
+  ],
+  [
+    ['sync', '--out', 's3://bucket/x', '--report'],
+    /^--report needs a folder\. Run export-api report s3:\/\/bucket\/x /m,
+  ],
+  [
+    ['sync', '--out', 'x', '--dry-run', '--brand', 'Halden'],
+    /^The key does not read brand Halden\. It reads Acme \(/m,
+  ],
+  [
+    ['verify', 'x', '--url', 'service.example'],
+    /^EXPORT_API_URL or --url must look like https:\/\/api\.example\.com\./m,
+  ],
   [['copy'], /unknown command 'copy'/],
 ])('wrong usage ends with 64: %j', async (args, message) => {
   const { code, stderr } = await exportApi(its, ...args)
   expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringMatching(message) })
+})
+
+test.each([
+  [{ EXPORT_API_URL: '' }, 'The address of the service is missing. Set EXPORT_API_URL or --url.\n'],
+  [{ EXPORT_API_KEY: '' }, 'The key is missing. Set EXPORT_API_KEY.\n'],
+])('a setting that is missing ends with 64 and a line: %j', async (env, message) => {
+  const { code, stderr } = await exportApi({ ...its, env }, 'sync', '--out', 'x')
+  expect({ code, stderr }).toEqual({ code: 64, stderr: message })
+})
+
+test.each([
+  ['--help'],
+  ['sync', '--help'],
+  ['verify', '--help'],
+  ['report', '--help'],
+])('helps without any setting: %s', async (...args) => {
+  const child = start({ key: '', url: '' }, args)
+  const [stdout] = await Promise.all([text(child.stdout), once(child, 'close')])
+  expect({ code: child.exitCode, stdout }).toEqual({
+    code: 0,
+    stdout: expect.stringMatching(/^Usage: export-api /),
+  })
+})
+
+test.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)('%s ends a sync with %d, and the next one resumes', async (signal, code) => {
+  let stop = () => {}
+  const proxy = await startHttpProxy(inject('serviceUrl'), async ({ url }) => {
+    if (!url?.includes('/sentiment')) return null
+    stop()
+    return new Promise(() => {})
+  })
+  const child = start({ ...its, url: proxy.url }, [
+    'sync',
+    '--out',
+    join(folder, signal),
+    '--user-agent',
+    signal,
+  ])
+  stop = () => child.kill(signal)
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+  await proxy.close()
+  expect({ code: child.exitCode, stderr }).toEqual({ code, stderr: '' })
+  expect(JSON.parse(stdout.trim().split('\n').at(-1) ?? '')).toMatchObject({
+    event: 'stopped',
+    message: 'Stopped. The next run resumes where this one ended.',
+  })
+  expect(await sync(signal)).toMatchObject({ code: 0 })
+  expect(await readdir(join(folder, signal))).not.toContain('_lock')
+})
+
+test('--report draws the charts of the copy', async () => {
+  const { code, log } = await sync('drawn', '--report')
+  const report = join(folder, 'drawn', 'report.html')
+  expect({ code, log: log.slice(-2) }).toMatchObject({
+    code: 0,
+    log: [
+      { event: 'report', out: report, brands: 1 },
+      { event: 'done', message: expect.stringMatching(`Open ${report} in a browser.$`) },
+    ],
+  })
+  expect(await readFile(report, 'utf8')).toMatch(/^<!doctype html>/)
 })
 
 test('an error is the last line, too, and ends with 2', async () => {
@@ -61,7 +144,7 @@ test('verify trusts the hashes that sync stored, unless it is full', async () =>
   const copy = join(folder, 'trusted')
   expect(await sync('trusted')).toMatchObject({ code: 0 })
   const verified = async (...args: string[]) => (await exportApi(its, 'verify', copy, ...args)).log.at(-1)
-  expect(await verified()).toMatchObject({ event: 'verified', differences: 0, rows: 0 })
+  expect(await verified()).toMatchObject({ event: 'verified', differences: 0, rows: 0, files: 13, days: 24 })
   expect(await verified('--full')).toMatchObject({ event: 'verified', differences: 0, rows: 28 })
   await its.say('2026-10-31T00:00:00Z', { mentions: ['Acme'] })
   await refresh(db)

@@ -27,14 +27,20 @@ test('responses that are not counted have no rate limit', () => {
   expect(readRateLimit(new Headers())).toBeUndefined()
 })
 
+/** Returns a progress, and what it has written since the last call. */
+function newProgress(isTTY: boolean) {
+  const output = new PassThrough()
+  const progress = createProgress({ stream: Object.assign(output, { isTTY, columns: 80 }) })
+  return { progress, written: () => String(output.read() ?? '') }
+}
+
 /** Returns the progress after a response that leaves 30 requests, and what it has written. */
 async function afterResponse(isTTY: boolean) {
-  const output = new PassThrough()
-  const progress = createProgress({ stream: Object.assign(output, { isTTY }) })
+  const { progress, written } = newProgress(isTTY)
   vi.stubGlobal('fetch', page([], null, headers(30)))
   await createApi({ url: 'https://service.example', key: 'svc_live_1' }, progress).brands()
   vi.unstubAllGlobals()
-  return { progress, written: () => String(output.read() ?? '') }
+  return { progress, written }
 }
 
 test('a log has how long a load beyond the burst takes, again when that has doubled', async () => {
@@ -57,9 +63,62 @@ test('a log has how long a load beyond the burst takes, again when that has doub
 
 test('the time left on a terminal is that of the rate limit, however fast the burst was', async () => {
   const { progress, written } = await afterResponse(true)
+  progress.begin('Listing')
   progress.expect(100_000, 100)
   for (let pages = 0; pages < 30; pages += 1) progress.receive(1000)
   progress.respond(new Headers(headers(0)))
   progress.stop()
-  expect(written()).toMatch(/30000\/100000 rows · 1 requests · 40s left/)
+  const text = written()
+  expect(text).toMatch(/30,000\/100,000 rows · 1 request · 40s left/)
+  // The bar is the only estimate.
+  expect(text).not.toContain('or longer')
+})
+
+test('a terminal shows at once what happens, and then a bar', () => {
+  const { progress, written } = newProgress(true)
+  progress.begin('Listing what changed at https://service.example')
+  expect(written()).toMatch(/Listing what changed at https:\/\/service\.example · \d+ s/)
+  progress.expect(2000)
+  progress.receive(500)
+  progress.stop()
+  expect(written()).toContain('500/2,000 rows')
+})
+
+test('a terminal counts down a routine wait, of which a log has a line', () => {
+  const terminal = newProgress(true)
+  terminal.progress.begin('Listing')
+  terminal.progress.wait('Too many. Waits 9 s.', 9, true)
+  terminal.progress.stop()
+  expect(terminal.written()).toMatch(/^(?!.*Too many).*Listing · waits \d s/s)
+  const log = newProgress(false)
+  log.progress.wait('Too many. Waits 9 s.', 9, true)
+  expect(JSON.parse(log.written())).toMatchObject({ level: 'warn', event: 'wait', seconds: 9 })
+})
+
+test.for([
+  true,
+  false,
+])('a terminal has a wait while it is waited, also after an activity: %s', async (isShown) => {
+  const { progress, written } = newProgress(true)
+  if (isShown) progress.begin('Listing')
+  progress.wait('No response. Waits 4 s.', 4)
+  await expect.poll(written).toMatch(/^(?!.*Listing.*No response).*No response\. Waits 4 s\.\n/s)
+  progress.stop()
+  progress.notice('done', ['Copied.', 'Open it.'])
+  expect(written()).toMatch(/Copied\.\nOpen it\.\n$/)
+})
+
+test('a log has the lines of a notice as one message', () => {
+  const { progress, written } = newProgress(false)
+  progress.begin('Listing')
+  progress.notice('done', ['Copied.', 'Open it.'], { rows: 1 })
+  expect(JSON.parse(written())).toMatchObject({ event: 'done', message: 'Copied. Open it.', rows: 1 })
+})
+
+test('a terminal interprets no text of the service, and its lines end between words', () => {
+  const { progress, written } = newProgress(true)
+  progress.notice('differs', `\u001b]0;owned\u0007${' word'.repeat(20)} ${'x'.repeat(90)}\u202e\u009b end.`)
+  expect(written()).toBe(
+    `\\u001b]0;owned\\u0007${' word'.repeat(12)}\n${'word '.repeat(8).trim()}\n${'x'.repeat(90)}\\u202e\\u009b\nend.\n`,
+  )
 })

@@ -179,7 +179,7 @@ test('does not fetch unproven days that were not listed', async () => {
     toDate: '2026-10-06',
     progress: createProgress({ quiet: true }),
   }
-  const unlisted = { token: '5', fromDate: '2026-08-02', isFull: false, days: [] }
+  const unlisted = { token: '5', fromDate: '2026-08-02', isFull: false, asOf: null, days: [] }
   const { days: needed } = await listChanges(sync, copy, new Map([[META.brandId, unlisted]]))
   expect(needed).toEqual([STATE.unproven['visibility/2026-08-02']])
 })

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { UsageError } from '../cli/errors.ts'
 import { folderStore } from '../cli/folder-store.ts'
 import { readBase } from '../cli/manifest.ts'
 import { openCopy, readState, writeState } from '../cli/state.ts'
@@ -25,6 +26,7 @@ test.for<[string, (path: string) => Promise<void>, boolean]>([
   isSame,
 ]) => {
   const store = folderStore(join(root, name))
+  const opened = await openCopy(await readBase(store), 'b')
   const file = await store.create('endpoint=visibility/brand=b/2026-10-0.parquet', async (writer) => {
     writer.appendBytes(Buffer.from('old'))
     await writer.finish()
@@ -32,7 +34,6 @@ test.for<[string, (path: string) => Promise<void>, boolean]>([
   })
   if (file === undefined) throw new Error('no file')
   const path = join(root, name, file.path)
-  const opened = await openCopy(await readBase(store), 'b')
   opened.state.token = '1'
   opened.state.files[FILE] = { ...file, from: '2026-10-01', through: '1', schema: '' }
   await writeState(opened)
@@ -74,10 +75,51 @@ test.each([
   'null',
   '{"id":"1","brands":null}',
 ])('names a manifest that is damaged: %s', async (text) => {
-  await writeFile(join(root, 'manifest.json'), text)
-  await expect(readBase(folderStore(root))).rejects.toThrow(
+  const store = folderStore(join(root, 'damaged'))
+  await store.writeText('endpoint=visibility/brand=b/2026-10-0123456789ab.parquet', '')
+  await store.writeText('manifest.json', text)
+  await expect(readBase(store)).rejects.toThrow(
     /\/manifest\.json is damaged\. Restore it\. Or delete the whole copy/,
   )
+})
+
+test.for<[string, string]>([
+  ['manifest.json', '{"name":"an app"}'],
+  ['endpoint=visibility/sales.parquet', ''],
+])('advises to delete nothing of others: %s', async ([path, text]) => {
+  const store = folderStore(join(root, 'foreign', path))
+  await store.writeText(path, text)
+  const error = await readBase(store).catch((error) => error)
+  expect(error).toBeInstanceOf(UsageError)
+  expect(error.message).toBe(
+    `${store.location} has no copy, but ${path} of something else. Use a new folder or prefix.`,
+  )
+})
+
+/** What is in a folder, and which names an error lists; none when a copy can begin. */
+test.for<[readonly string[], string | undefined]>([
+  [[], undefined],
+  [['.DS_Store', 'lost+found', 'report.html'], undefined],
+  // A first sync that was killed at once, before its first file, and after it.
+  [['_lock', '_lock.1'], undefined],
+  [['_state', '_lock'], undefined],
+  [['endpoint=visibility', '_lock'], undefined],
+  [['manifest.json', 'endpoint=brands', 'notes.md'], undefined],
+  [['notes.md'], 'notes.md'],
+  [['manifest.json', 'index.html'], 'index.html, manifest.json'],
+  [['a', 'b', 'c', 'd', 'e'], 'a, b, c and 2 more'],
+])('begins no copy in a folder of others: %j', async ([names, found]) => {
+  const folder = join(root, `others ${names.join(' ')}`)
+  for (const name of names) await mkdir(join(folder, name), { recursive: true })
+  const outcome = await folderStore(folder)
+    .exclusively(async () => 'begun')
+    .catch(({ message }) => message)
+  expect(outcome).toBe(
+    found === undefined
+      ? 'begun'
+      : `${folder} has no copy, but other files: ${found}. Use a new folder, such as ${join(folder, 'copy')}.`,
+  )
+  if (found !== undefined) expect(await readdir(folder)).toEqual(names.toSorted())
 })
 
 test('names a folder in the place of a state', async () => {

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, inject, test } from 'vitest'
@@ -38,6 +38,13 @@ test(
     expect(files.sort()).toEqual(Object.values(readManifest(copy).files).flat().sort())
   },
 )
+
+/** Returns the size of all Parquet files in a folder. */
+async function bytesOf(copy: string): Promise<number> {
+  const paths = (await readdir(copy, { recursive: true })).filter((path) => path.endsWith('.parquet'))
+  const sizes = await Promise.all(paths.map(async (path) => (await stat(join(copy, path))).size))
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
 
 test('keeps every promise of certify', CONCURRENT, async ({ expect }) => {
   const copy = join(folder, 'certified')
@@ -99,7 +106,8 @@ test(
       asked: ['/brands', '/changes', '/changes'],
     })
     expect(await readdir(folder)).not.toContain('counted')
-    expect(await sync()).toEqual({
+    const first = await sync()
+    expect(first).toEqual({
       code: 0,
       last: {
         ts: expect.any(String),
@@ -108,10 +116,22 @@ test(
         message: expect.any(String),
         requests: pages.length + lists.length,
         rows: served.reduce((sum, { rows }) => sum + rows, 0),
+        copyRows: served.reduce((sum, { rows }) => sum + rows, 0),
+        copyFiles: Object.values(readManifest(copy).files).flat().length,
+        copyBytes: await bytesOf(copy),
       },
       asked: [...lists, ...pages].sort(),
     })
-    expect(await sync()).toMatchObject({ last: { rows: 0 }, asked: ['/brands', '/changes'] })
+    expect(await sync()).toMatchObject({
+      last: {
+        rows: 0,
+        copyRows: served.reduce((sum, { rows }) => sum + rows, 0),
+        message: expect.stringMatching(
+          /^Nothing changed\. .*\. It equals the service as of 20\d\d-.* UTC\. /,
+        ),
+      },
+      asked: ['/brands', '/changes'],
+    })
     await rm(monthFile(copy, its.brandId, 'visibility/2026-10'))
     expect(await sync()).toMatchObject({
       code: 0,

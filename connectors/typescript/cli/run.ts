@@ -1,0 +1,51 @@
+import { ExportApiError } from '../src/index.ts'
+import { nameOptions } from './api.ts'
+import { CommandError, describeSystemError, isSystemError } from './errors.ts'
+import { createProgress, type Progress } from './progress.ts'
+import { forTerminal } from './text.ts'
+
+type Command = {
+  readonly quiet?: boolean | undefined
+  /** Where it reads or writes files. */
+  readonly location: string
+  /** What a person should know who stops it. */
+  readonly whenStopped?: string
+  readonly work: (progress: Progress) => Promise<void>
+}
+
+const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const
+
+/**
+ * Runs a command. The exit code is 0, 1 when the copy differs, 2 when the work could not be done, 64 for wrong usage,
+ * and that of a shell for a signal.
+ */
+export async function run({ quiet = false, location, whenStopped = '', work }: Command): Promise<void> {
+  const progress = createProgress({ quiet })
+  for (const [signal, exitCode] of Object.entries(SIGNALS))
+    process.once(signal, () => {
+      progress.stop()
+      progress.notice('stopped', `Stopped. ${whenStopped}`.trim(), { signal }, 'warn')
+      process.exit(exitCode)
+    })
+  try {
+    await work(progress)
+  } catch (error) {
+    progress.stop()
+    process.exitCode = error instanceof CommandError ? error.exitCode : 2
+    const message = describe(error, location)
+    progress.fail(message ?? String(error), process.exitCode)
+    console.error(message === undefined ? error : forTerminal(message, process.stderr.columns))
+  } finally {
+    progress.stop()
+  }
+}
+
+/** Returns the sentence of an expected error; undefined for another one, of which all is printed. */
+function describe(error: unknown, location: string): string | undefined {
+  if (error instanceof ExportApiError) {
+    const request = error.requestId === undefined ? '' : ` (request ${error.requestId})`
+    return nameOptions(error.message) + request
+  }
+  if (isSystemError(error)) return describeSystemError(error, location)
+  return error instanceof CommandError ? error.message : undefined
+}

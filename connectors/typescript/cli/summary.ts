@@ -1,0 +1,46 @@
+import type { Synced } from './sync.ts'
+import { counted, formatBytes, formatNumber, formatSeconds } from './text.ts'
+import type { Compared } from './verify.ts'
+
+type Run = {
+  readonly location: string
+  readonly requests: number
+  readonly rows: number
+  readonly seconds: number
+  /** What comes next. */
+  readonly advice: string
+}
+
+/** Returns what a sync has done, in lines. */
+export function describeSync(
+  { changed, isWhole, asOf, size }: Synced,
+  { location, requests, rows, seconds, advice }: Run,
+): string[] {
+  const rowsOf = size.rows === undefined ? '' : `${counted(size.rows, 'row')} in `
+  const has = `${location.replace(/\/*$/, '/')} has ${rowsOf}${counted(size.files, 'file')}, ${formatBytes(size.bytes)}.`
+  const copied = `Copied ${counted(rows, 'row')} of ${counted(changed, 'brand')} in ${counted(requests, 'request')}, ${formatSeconds(seconds)}.`
+  const equal = isWhole ? 'It equals the service' : 'What was asked for equals the service'
+  const time = asOf === null ? '' : ` as of ${asOf.slice(0, 'YYYY-MM-DDTHH:MM'.length).replace('T', ' ')} UTC`
+  return [
+    ...(changed === 0 ? [`Nothing changed. ${has}`] : [copied, has]),
+    `${equal}${time}.`,
+    advice,
+  ].filter(Boolean)
+}
+
+/** Returns what was compared with the service, and did not differ, in lines. */
+export function describeEqual(
+  { files, rows, days }: Compared,
+  { full }: { readonly full: boolean },
+): string[] {
+  const listed = `${formatNumber(days)} listed days`
+  return full
+    ? [
+        `Equal: ${counted(rows, 'row')} in ${counted(files, 'file')}.`,
+        `The rows, sums and digests of ${listed} are those of the service.`,
+      ]
+    : [
+        `Equal: ${counted(files, 'file')}, as sync wrote them.`,
+        `They have the latest changes of all ${listed}. --full reads their rows.`,
+      ]
+}

@@ -1,0 +1,66 @@
+import { join } from 'node:path'
+import { createApi } from './api.ts'
+import { dryRun } from './dry-run.ts'
+import { UsageError } from './errors.ts'
+import { isBucket, openStore } from './open-store.ts'
+import type { Progress } from './progress.ts'
+import { writeReport } from './report/write-report.ts'
+import { describeSync } from './summary.ts'
+import { sync } from './sync.ts'
+import { counted } from './text.ts'
+
+export type SyncOptions = {
+  url?: string
+  userAgent?: string
+  out: string
+  from?: string
+  to?: string
+  brand?: string[]
+  endpoint?: string[]
+  concurrency: number
+  dryRun?: true
+  report?: true
+}
+
+/** Brings a copy up to date, and reports what the copy has. */
+export async function runSync(options: SyncOptions, progress: Progress): Promise<void> {
+  const { out, from, to, brand, endpoint, concurrency } = options
+  const startedAt = performance.now()
+  if (options.report && isBucket(out))
+    throw new UsageError(`--report needs a folder. Run export-api report ${out} after the sync.`)
+  const job = {
+    api: createApi({ ...options, key: process.env.EXPORT_API_KEY }, progress),
+    store: openStore(out, progress),
+    fromDate: from,
+    toDate: to,
+    endpoints: endpoint,
+    concurrency,
+    progress,
+  }
+  progress.begin(`Listing what changed at ${options.url}`)
+  if (options.dryRun) {
+    const rows = await dryRun(job, brand)
+    return progress.notice('dry_run', `Would fetch ${counted(rows, 'row')}. Nothing was written.`, { rows })
+  }
+  const synced = await sync(job, brand)
+  const { requests, rows } = progress.counts
+  const report = join(out, 'report.html')
+  let advice = isBucket(out) ? '' : 'Add --report to draw its charts.'
+  if (options.report) {
+    progress.begin('Drawing the charts')
+    progress.log('report', { out: report, ...(await writeReport(job.store, report)) })
+    advice = `Open ${report} in a browser.`
+  }
+  const { size } = synced
+  progress.notice(
+    'done',
+    describeSync(synced, {
+      location: out,
+      requests,
+      rows,
+      seconds: (performance.now() - startedAt) / 1000,
+      advice,
+    }),
+    { requests, rows, copyRows: size.rows, copyFiles: size.files, copyBytes: size.bytes },
+  )
+}

@@ -1,0 +1,31 @@
+import { createApi } from './api.ts'
+import { DiffersError } from './errors.ts'
+import { openStore } from './open-store.ts'
+import type { Progress } from './progress.ts'
+import { repair } from './repair.ts'
+import { describeEqual } from './summary.ts'
+import { counted } from './text.ts'
+import { verify } from './verify.ts'
+
+export type VerifyOptions = { url?: string; userAgent?: string; full?: boolean; repair?: boolean }
+
+/** Compares a copy with the service, and reports each difference. Throws `DiffersError` when there is one. */
+export async function runVerify(copy: string, options: VerifyOptions, progress: Progress): Promise<void> {
+  const { full = false } = options
+  const api = createApi({ ...options, key: process.env.EXPORT_API_KEY }, progress)
+  const verification = { api, store: openStore(copy, progress), progress, full }
+  progress.begin(`Comparing ${copy} with ${options.url}`)
+  if (options.repair) await repair(verification)
+  const compared = { files: 0, rows: 0, days: 0 }
+  let differences = 0
+  for await (const { path, date, message } of verify({ ...verification, compared })) {
+    differences += 1
+    progress.notice('differs', `${path}: ${message}`, { path, date }, 'error')
+  }
+  if (differences === 0)
+    return progress.notice('verified', describeEqual(compared, { full }), { differences, ...compared })
+  const advice = options.repair
+    ? 'Days that the plan does not reach, and brands that the key no longer reads, cannot be fetched.'
+    : 'Run sync, and verify with --repair what still differs.'
+  throw new DiffersError(`${counted(differences, 'difference')}. ${advice}`)
+}

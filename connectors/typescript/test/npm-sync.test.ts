@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { copyCheckout } from '../../../test/fixtures/checkout.ts'
+import { database } from '../../../test/fixtures/rows.ts'
+import { answeredDays, type Scene } from '../../../test/fixtures/scene.ts'
+
+// npm run sync: the command with the service that npm start runs as its default.
+
+const db = database()
+let checkout: string
+let its: Scene
+
+beforeAll(async () => {
+  checkout = await copyCheckout()
+  for (const folder of ['cli', 'connectors/typescript'])
+    await cp(folder, join(checkout, folder), {
+      recursive: true,
+      filter: (path) => !path.endsWith('node_modules'),
+    })
+  await mkdir(join(checkout, '.state'))
+  its = await answeredDays(db, { first: '2026-10-30', days: 2 })
+})
+afterAll(() => rm(checkout, { recursive: true }))
+
+/** Makes these services run: this process is theirs. */
+async function announce(services: readonly { readonly url: string; readonly key?: string }[]): Promise<void> {
+  for (const name of await readdir(join(checkout, '.state'))) await rm(join(checkout, '.state', name))
+  for (const service of services) {
+    const path = join(checkout, '.state', `running-${new URL(service.url).port}.json`)
+    await writeFile(path, JSON.stringify({ pid: process.pid, databaseUrl: '', ...service }))
+  }
+}
+
+async function npmSync(env: Readonly<Record<string, string>>, ...args: readonly string[]) {
+  const child = spawn(process.execPath, ['cli/sync.ts', ...args], { cwd: checkout, env })
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+  return { code: child.exitCode, stdout, stderr }
+}
+
+const copied = async () =>
+  (await readdir(join(checkout, 'copy')).catch(() => [])).filter((name) => /^(manifest|report)/.test(name))
+
+const OTHER = 'http://127.0.0.1:1'
+
+test('copies from the service that runs to copy/, and draws the report', async () => {
+  const url = inject('serviceUrl')
+  await announce([
+    { url: OTHER, key: 'svc_live_1' },
+    { url, key: its.key },
+  ])
+  expect(await npmSync({ PORT: new URL(url).port })).toMatchObject({ code: 0, stderr: '' })
+  expect(await copied()).toEqual(['manifest.json', 'report.html'])
+})
+
+test('with settings, takes them and only the folder as a default', async () => {
+  await rm(join(checkout, 'copy'), { recursive: true, force: true })
+  await announce([{ url: OTHER, key: 'svc_live_1' }])
+  const env = { EXPORT_API_URL: inject('serviceUrl'), EXPORT_API_KEY: its.key }
+  expect(await npmSync(env)).toMatchObject({ code: 0, stderr: '' })
+  expect(await copied()).toEqual(['manifest.json'])
+  const { EXPORT_API_KEY } = env
+  const other = await npmSync({ EXPORT_API_KEY }, `--url=${env.EXPORT_API_URL}`, '--out=other')
+  expect(other).toMatchObject({ code: 0, stderr: '' })
+})
+
+test.for<[string, { url: string }[], string]>([
+  [
+    'no service runs',
+    [],
+    'No service runs here. Run npm start in another terminal, or set EXPORT_API_URL and EXPORT_API_KEY.\n',
+  ],
+  [
+    'the service has a database of its own',
+    [{ url: OTHER }],
+    `The service at ${OTHER} has the keys of your database, so none is known here. Set EXPORT_API_KEY.\n`,
+  ],
+])('says what to do when %s', async ([, services, stderr]) => {
+  await announce(services)
+  expect(await npmSync({})).toEqual({ code: 64, stdout: '', stderr })
+  expect(await npmSync({}, '--help')).toMatchObject({ code: 0, stderr: '' })
+})

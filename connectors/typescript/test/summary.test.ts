@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest'
+import { selectBrands } from '../cli/brands.ts'
+import { describeSystemError } from '../cli/errors.ts'
+import { describeEqual, describeSync } from '../cli/summary.ts'
+import type { Brand } from '../src/index.ts'
+
+// What a person reads.
+
+const size = { files: 24, bytes: 3_140_000, rows: 102_741 }
+const synced = { changed: 2, isWhole: true, asOf: '2026-11-02T10:31:44.123456Z', size }
+const run = {
+  location: 'copy',
+  requests: 113,
+  rows: 102_741,
+  seconds: 37.2,
+  advice: 'Open copy/report.html in a browser.',
+}
+
+test('the end of a sync says what it did, what the copy has, that it is equal, and what to open', () => {
+  expect(describeSync(synced, run)).toEqual([
+    'Copied 102,741 rows of 2 brands in 113 requests, 38 s.',
+    'copy/ has 102,741 rows in 24 files, 3.1 MB.',
+    'It equals the service as of 2026-11-02 10:31 UTC.',
+    'Open copy/report.html in a browser.',
+  ])
+})
+
+test('a run without changes says that nothing changed', () => {
+  expect(describeSync({ ...synced, changed: 0 }, { ...run, rows: 0, requests: 2, advice: '' })).toEqual([
+    'Nothing changed. copy/ has 102,741 rows in 24 files, 3.1 MB.',
+    'It equals the service as of 2026-11-02 10:31 UTC.',
+  ])
+})
+
+test('a sync of a part says nothing of the rest, and what is not known is left out', () => {
+  const part = { changed: 1, isWhole: false, asOf: null, size: { files: 1, bytes: 900, rows: undefined } }
+  const long = { location: 's3://bucket/export/', requests: 1, rows: 1, seconds: 600, advice: '' }
+  expect(describeSync(part, long)).toEqual([
+    'Copied 1 row of 1 brand in 1 request, 10 minutes.',
+    's3://bucket/export/ has 1 file, 0.9 kB.',
+    'What was asked for equals the service.',
+  ])
+})
+
+test('verify says what it compared', () => {
+  expect(describeEqual({ files: 24, rows: 102_741, days: 1096 }, { full: true })).toEqual([
+    'Equal: 102,741 rows in 24 files.',
+    'The rows, sums and digests of 1,096 listed days are those of the service.',
+  ])
+  expect(describeEqual({ files: 24, rows: 0, days: 1096 }, { full: false })).toEqual([
+    'Equal: 24 files, as sync wrote them.',
+    'They have the latest changes of all 1,096 listed days. --full reads their rows.',
+  ])
+})
+
+test.for([
+  [{ code: 'ENOSPC' }, 'The disk is full: copy cannot be written. Free space, then run this again.'],
+  [
+    { code: 'EROFS', path: '/media/copy' },
+    '/media/copy cannot be read or written (EROFS). Use a folder that this user can write to.',
+  ],
+  [
+    { code: 'EACCES', path: 'x' },
+    'x cannot be read or written (EACCES). Use a folder that this user can write to.',
+  ],
+  [
+    { code: 'EPERM', path: 'copy/_lock.1' },
+    'copy cannot be read or written (EPERM). Use a folder that this user can write to.',
+  ],
+  [{ code: 'ENOTDIR', path: 'file/copy' }, 'A part of file/copy is a file. Use a folder.'],
+  [{ code: 'EIO' }, 'EIO: text of Node'],
+] as const)('an error of the file system says what to do: %j', ([fields, message]) => {
+  const error = Object.assign(new Error(`${fields.code}: text of Node`), { syscall: 'write', ...fields })
+  expect(describeSystemError(error, 'copy')).toBe(message)
+})
+
+const brandOf = (id: string, name: string, displayName = name): Brand => ({
+  id,
+  name,
+  displayName,
+  url: '',
+  siteUrl: '',
+  industry: null,
+  createdAt: '',
+})
+const BRANDS = [brandOf('a1', 'Haldenpeak', 'Halden Peak'), brandOf('b2', 'Acme'), brandOf('c3', 'ACME')]
+
+test.for([
+  [undefined, ['a1', 'b2', 'c3']],
+  [[], []],
+  [
+    ['B2', 'a1'],
+    ['a1', 'b2'],
+  ],
+  [['haldenPEAK'], ['a1']],
+  [['halden peak', 'a1'], ['a1']],
+] as const)('selects brands by ids and names: %j', ([wanted, ids]) => {
+  expect(selectBrands(BRANDS, wanted).map(({ id }) => id)).toEqual(ids)
+})
+
+test('a brand that is not one of the key lists those that are', () => {
+  expect(() => selectBrands(BRANDS, ['Halden'])).toThrow(
+    'The key does not read brand Halden. It reads Haldenpeak (a1), Acme (b2), ACME (c3).',
+  )
+  expect(() => selectBrands(BRANDS, ['acme'])).toThrow(
+    '2 brands have the name acme. Use an id: Acme (b2), ACME (c3).',
+  )
+  expect(() => selectBrands([], ['acme'])).toThrow('The key does not read brand acme. It reads no brand.')
+  const many = Array.from({ length: 1022 }, (_, index) => brandOf(`id${index}`, `Brand ${index}`))
+  expect(() => selectBrands(many, ['x'])).toThrow(
+    /It reads Brand 0 \(id0\), .*Brand 19 \(id19\) and 1,002 more\.$/,
+  )
+})
