@@ -1,6 +1,6 @@
 import type { Endpoint } from '../reference/reference.ts'
 
-export type Language = 'curl' | 'python' | 'typescript' | 'sql'
+export type Language = 'curl' | 'python' | 'javascript' | 'sql'
 
 /** The request that a code sample sends. */
 export type SampleRequest = {
@@ -17,7 +17,7 @@ export const SAMPLES: Readonly<
 > = {
   curl: { label: 'curl', write: curl },
   python: { label: 'Python', write: python },
-  typescript: { label: 'TypeScript', write: typescript },
+  javascript: { label: 'JavaScript', write: javascript },
   sql: { label: 'SQL', write: duckdb },
 }
 
@@ -53,7 +53,7 @@ function curl(request: SampleRequest): string {
 # User-Agent (-A): ${USER_AGENT.comment}
 curl -sS --fail-with-body --compressed \\
   '${fileOf(request, 'ndjson')}' \\
-  -H "X-API-Key: $EXPORT_API_KEY" \\
+  -H "X-API-Key: \${EXPORT_API_KEY:?Set it to your API key.}" \\
   -A '${USER_AGENT.value}'`
 }
 
@@ -66,10 +66,13 @@ from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
+key = os.environ.get("EXPORT_API_KEY")
+if not key:
+    raise SystemExit("Set EXPORT_API_KEY to your API key.")
 url = "${request.origin}${request.endpoint.path}"
 parameters = {${entries.join(', ')}}
 headers = {
-    "X-API-Key": os.environ["EXPORT_API_KEY"],
+    "X-API-Key": key,
     # ${USER_AGENT.comment}
     "User-Agent": "${USER_AGENT.value}",
 }
@@ -91,25 +94,33 @@ while True:
 /** JSON strings are valid Python strings. */
 const text = (value: string): string => JSON.stringify(value)
 
-function typescript(request: SampleRequest): string {
-  return `// Requires Node 22.18, Deno 2.2 or Bun 1.4, or later.
-// Save as pull.mts, then run: node pull.mts
+function javascript(request: SampleRequest): string {
+  return `// Requires Node 20, Deno 2.2 or Bun 1.4, or later.
+// Save as pull.mjs, then run: node pull.mjs
 // Set the key first: export EXPORT_API_KEY=svc_live_…
+const key = process.env.EXPORT_API_KEY
+if (!key) {
+  console.error('Set EXPORT_API_KEY to your API key.')
+  process.exit(1)
+}
 const url = new URL('${addressOf(request)}')
 const headers = {
-  'X-API-Key': process.env.EXPORT_API_KEY ?? '',
+  'X-API-Key': key,
   // ${USER_AGENT.comment}
   'User-Agent': '${USER_AGENT.value}',
 }
-let cursor: string | null
+let cursor
 do {
   const response = await fetch(url, { headers })
-  if (!response.ok) throw new Error(\`\${response.status}: \${await response.text()}\`)
+  if (!response.ok) {
+    console.error(\`\${response.status}: \${await response.text()}\`)
+    process.exit(1)
+  }
   const page = await response.json()
   for (const row of page.data) console.log(JSON.stringify(row))
-  cursor = page.pagination?.nextCursor ?? null
-  if (cursor !== null) url.searchParams.set('cursor', cursor)
-} while (cursor !== null)`
+  cursor = page.pagination?.nextCursor
+  if (cursor) url.searchParams.set('cursor', cursor)
+} while (cursor)`
 }
 
 function duckdb(request: SampleRequest): string {
@@ -121,7 +132,9 @@ CREATE SECRET export_api (
   TYPE http,
   SCOPE '${request.origin}',
   EXTRA_HTTP_HEADERS MAP {
-    'X-API-Key': getenv('EXPORT_API_KEY'),
+    'X-API-Key': coalesce(
+      nullif(getenv('EXPORT_API_KEY'), ''), error('Set EXPORT_API_KEY to your API key.')
+    ),
     -- ${USER_AGENT.comment}
     'User-Agent': '${USER_AGENT.value}'
   }

@@ -6,7 +6,7 @@ import ts from '@speed-highlight/core/languages/ts.js'
 import { tokenizeWith } from '@speed-highlight/core/tokenize'
 import { createElement } from '../../charts/elements.ts'
 
-const GRAMMARS = { curl: bash, json, python: py, sql, typescript: ts }
+const GRAMMARS = { curl: bash, javascript: ts, json, python: py, sql }
 
 /** Longest text to highlight: a phone takes too long for more. */
 const MAX_LENGTH = 60_000

@@ -82,7 +82,7 @@ describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
     const { page, requests, section, useKey, send } = await open()
     await useKey(its.key)
     for (const id of ['brands', 'visibility']) await send(id)
-    for (const language of ['Python', 'TypeScript', 'SQL', 'curl']) {
+    for (const language of ['Python', 'JavaScript', 'SQL', 'curl']) {
       await section('visibility').getByRole('tab', { name: language }).click()
       expect(await section('visibility').getByRole('tabpanel').textContent()).not.toContain(its.key)
     }

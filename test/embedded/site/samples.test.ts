@@ -43,7 +43,7 @@ const lines = (stdout: string): Row[] =>
 const RUNNERS: Readonly<Record<Language, Runner>> = {
   curl: { file: 'pull.sh', command: ['sh'], isInstalled: hasAll('curl'), parse: lines },
   python: { file: 'pull.py', command: ['python3'], isInstalled: hasAll('python3'), parse: lines },
-  typescript: { file: 'pull.mts', command: [process.execPath], isInstalled: true, parse: lines },
+  javascript: { file: 'pull.mjs', command: [process.execPath], isInstalled: true, parse: lines },
   sql: {
     file: 'pull.sql',
     command: ['duckdb', '-json', '-cmd', duckdbSetup(folder), '-f'],
@@ -61,6 +61,7 @@ type Run = {
   /** The endpoint. */
   readonly id: string
   readonly query?: Record<string, string>
+  /** Empty for none. */
   readonly key?: string
   /** Faults of the proxy in front of the service, for each page. */
   readonly faults?: readonly Fault[][]
@@ -80,7 +81,7 @@ async function runSample(
   await writeFile(join(cwd, file), SAMPLES[language].write({ origin: proxy.url, endpoint, query }))
   const [program = '', ...args] = command
   const { PATH, HOME } = process.env
-  const env = { PATH, HOME, EXPORT_API_KEY: key }
+  const env = { PATH, HOME, ...(key && { EXPORT_API_KEY: key }) }
   const { stdout } = await run(program, [...args, file], { cwd, env })
     .catch(({ stdout, stderr }) => {
       throw new Error(stdout + stderr)
@@ -111,6 +112,12 @@ test.each(languages)('%s stops at an error with the message of the service', asy
   await expect(wrong).rejects.toThrow('API key missing or invalid')
 })
 
+test.each(languages)('%s says in a sentence that the key is missing', async (language) => {
+  const message = await runSample(language, { id: 'brands', key: '' }).then(String, String)
+  expect(message).toMatch(/(Set EXPORT_API_KEY|EXPORT_API_KEY: Set it) to your API key\./)
+  expect(message).not.toMatch(/Traceback|^\s+at /m)
+})
+
 test.each(languages)('%s fails when the rows are cut off', async (language) => {
   const { brandId, key } = await tenant(db)
   const query = { brandId, fromDate: '2026-10-01', toDate: '2026-10-31' }
@@ -120,10 +127,10 @@ test.each(languages)('%s fails when the rows are cut off', async (language) => {
   await expect(runSample(language, { id: 'citations', query, key, faults })).rejects.toThrow()
 })
 
-test('TypeScript samples pass a strict type check', async () => {
+test('JavaScript samples are strict TypeScript, too', async () => {
   const directory = await mkdtemp(join(folder, 'types-'))
   for (const endpoint of reference.endpoints) {
-    const sample = SAMPLES.typescript.write({ origin: 'https://service.example', endpoint, query: {} })
+    const sample = SAMPLES.javascript.write({ origin: 'https://service.example', endpoint, query: {} })
     await writeFile(join(directory, `${endpoint.id}.mts`), sample)
   }
   const files = (await readdir(directory)).map((file) => join(directory, file))
@@ -142,7 +149,7 @@ test('samples escape the values that a reader enters', () => {
   if (endpoint === undefined) throw new Error('No endpoint /visibility')
   const hostile = `'"; exit $(id) \` \\ \${x} {} \n--`
   const request = { origin: 'https://service.example', endpoint, query: { brandId: hostile } }
-  for (const language of ['curl', 'typescript', 'sql'] as const) {
+  for (const language of ['curl', 'javascript', 'sql'] as const) {
     const address = /'(https:.*brandId.*)'/.exec(SAMPLES[language].write(request))?.[1] ?? ''
     expect(address).not.toMatch(/['"`$\\\s]/)
     expect(new URL(address).searchParams.get('brandId')).toBe(hostile)
