@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { printError } from '../emulator/print-error.mjs'
+import { usageSentence } from '../reference/usage-sentence.ts'
 import commands from './commands.json' with { type: 'json' }
 import { usageOf, variablesSection } from './help.mjs'
 
@@ -13,26 +14,9 @@ export function createCommand(name: keyof typeof commands): Command {
   const { description, variables }: Described = commands[name]
   const command = new Command(usageOf(name)).description(description)
   if (variables !== undefined) command.addHelpText('after', `\n${variablesSection(variables)}`)
-  return (
-    command
-      // A key that is passed by mistake, for example as --key, is not printed.
-      .configureOutput({
-        outputError: (text) => printError(toSentence(text, name).replace(/svc_live_\w+/g, 'svc_live_…')),
-      })
-      .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : USAGE_EXIT_CODE))
-  )
-}
-
-/** Turns Commander's lines about a wrong option into one line. */
-function toSentence(text: string, name: string): string {
-  const [message = '', hint] = text
-    .replace(/^error: /, '')
-    .trim()
-    .split('\n')
-  const sentences = [message, hint?.replace(/^\((.+)\)$/, '$1'), `See ${usageOf(name)} --help.`]
-  return sentences
-    .filter((sentence) => sentence !== undefined)
-    .map((sentence) => (/[.?]$/.test(sentence) ? sentence : `${sentence}.`))
-    .map((sentence) => sentence.charAt(0).toUpperCase() + sentence.slice(1))
-    .join(' ')
+  return command
+    .configureOutput({
+      outputError: (text) => printError(usageSentence(text, `${usageOf(name)} --help`)),
+    })
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : USAGE_EXIT_CODE))
 }

@@ -16,7 +16,7 @@ export function printHelp(name, { description, flags, variables, programs }) {
     sections.push(`Options:\n${table({ ...flags, '-h, --help': 'display help for command' })}`)
   if (variables !== undefined) sections.push(variablesSection(variables))
   if (flags === undefined && programs === undefined)
-    sections.push('After npm start or npm ci has installed the packages, this lists the options.')
+    sections.push('Run it once, or npm ci: the packages that list its options are not installed.')
   console.log(sections.join('\n\n'))
   return 0
 }
@@ -24,6 +24,14 @@ export function printHelp(name, { description, flags, variables, programs }) {
 /** Returns the part of a help that lists environment variables. */
 export function variablesSection(variables) {
   return `Environment:\n${table(variables)}`
+}
+
+/** Returns a sentence about the first flag before `--`, which npm takes for its own; undefined when there is none. */
+export function swallowedFlag(flags) {
+  const flag = Object.keys(flags).find(
+    (name) => process.env[`npm_config_${name.slice(2).replaceAll('-', '_')}`],
+  )
+  return flag && `npm takes ${flag} for its own. Write -- before it.`
 }
 
 /** Returns a sentence about the first argument that is not in a list of flags; undefined when all are. */

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process'
 import { existsSync, lstatSync, readFileSync, statSync } from 'node:fs'
 import { constants } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { diskRemedy } from '../drizzle/db/disk-errors.mjs'
+import { diskRemedy } from '../emulator/disk-errors.mjs'
 import { takePidLock } from '../emulator/pid-lock.mjs'
 import { printError } from '../emulator/print-error.mjs'
-import { exitCodeOf, SIGNALS } from './program.mjs'
+import { SIGNALS } from './program.mjs'
 
 const LOCK = '.installing'
 const INSTALLED = 'node_modules/.package-lock.json'
@@ -32,33 +32,52 @@ export const isInstalled = (packages) => isCurrent() && (packages === 'service' 
 
 /** Installs packages that are missing or older than the lockfile. Returns the exit code. */
 export async function installMissing(packages) {
-  let isWaiting = false
-  while (!isInstalled(packages)) {
+  const stopping = new AbortController()
+  const stop = (signal) => stopping.abort(signal)
+  for (const signal of SIGNALS) process.on(signal, stop)
+  try {
+    return await installOrWait(packages, stopping.signal)
+  } catch (error) {
+    return fail(error.message, 1)
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, stop)
+  }
+}
+
+async function installOrWait(packages, signal) {
+  for (let isWaiting = false; !isInstalled(packages); isWaiting = true) {
+    if (signal.aborted) return stopped(signal)
     if (isLink()) return fail(LINK, 1)
-    try {
-      const { owner, release } = takePidLock(LOCK)
-      if (release !== undefined) return await install(packages).finally(release)
-      if (!isWaiting) printError(`Another install is running (pid ${owner}). Waiting for it …`)
-      isWaiting = true
-      await sleep(500)
-    } catch (error) {
-      return fail(error.message, 1)
-    }
+    const { owner, release } = takePidLock(LOCK)
+    if (release !== undefined) return install(packages, signal).finally(release)
+    if (!isWaiting)
+      printError(`Another install is running (pid ${owner}). Waiting for it … If none runs, delete ${LOCK}.`)
+    await sleep(500)
   }
   return 0
 }
 
-async function install(packages) {
+async function install(packages, signal) {
   // Another process may have installed them while this one took the lock.
   if (isInstalled(packages)) return 0
   const omitsDev = packages === 'service' && !hasAll()
   const progress = showProgress(expectedPackages(omitsDev))
-  let ending
-  const note = (signal) => {
-    ending = signal
-    progress.end('Stopping the installation …')
-  }
-  for (const signal of SIGNALS) process.once(signal, note)
+  signal.addEventListener('abort', () => progress.end('Stopping the installation …'))
+  const { code, errors } = await runNpm(omitsDev, signal).finally(() => progress.end(''))
+  if (signal.aborted) return stopped(signal)
+  if (code !== 0) return fail(errors, code)
+  printError('Installed the packages.')
+  return 0
+}
+
+/** Returns the exit code of a shell for the signal that stopped the installation. */
+function stopped(signal) {
+  printError('The next start installs the packages.')
+  return 128 + constants.signals[signal.reason]
+}
+
+/** Runs npm, and ends it when it is stopped. Returns its exit code and what it printed on standard error. */
+async function runNpm(omitsDev, signal) {
   const npm = process.env.npm_execpath
   const [command, ...args] = npm ? [process.execPath, npm] : ['npm']
   // npm ci would remove the packages of a service that runs.
@@ -72,19 +91,17 @@ async function install(packages) {
   const child = spawn(command, args, {
     stdio: ['ignore', 'ignore', 'pipe'],
     shell: process.platform === 'win32' && !npm,
+    signal,
   })
   let errors = ''
   child.stderr.setEncoding('utf8').on('data', (text) => {
     errors += text
   })
-  const code = await exitCodeOf(child)
-  for (const signal of SIGNALS) process.off(signal, note)
-  if (ending !== undefined) {
-    printError('The next start installs the packages.')
-    return 128 + constants.signals[ending]
-  }
-  progress.end(code === 0 ? 'Installed the packages.' : '')
-  return code === 0 ? 0 : fail(errors, code)
+  const code = await new Promise((resolve, reject) => {
+    child.on('error', (error) => error.name === 'AbortError' || reject(error))
+    child.on('close', (exitCode) => resolve(exitCode ?? 1))
+  })
+  return { code, errors }
 }
 
 /** Explains an error in a sentence if its cause is known, else prints it. Returns the exit code. */
@@ -96,7 +113,9 @@ function fail(text, code) {
       `The package registry cannot be reached (${network}). Check the network, and the proxy and registry that npm config list shows.`,
     )
   } else if (disk !== undefined) {
-    printError(`Packages cannot be installed into ${process.cwd()}. ${disk}`)
+    // npm names its cache, for example, when that belongs to another user.
+    const [, path = process.cwd()] = /^npm error path (.+)$/m.exec(text) ?? []
+    printError(`The packages were not installed: ${path}. ${disk}`)
   } else {
     printError(`${text.trim()}\nThe packages were not installed. Fix this error and try again.`)
   }
@@ -127,7 +146,10 @@ function showProgress(folders) {
   }
   draw()
   const timer = setInterval(draw, isTerminal ? 200 : 10_000)
+  let hasEnded = false
   const end = (line) => {
+    if (hasEnded) return
+    hasEnded = true
     clearInterval(timer)
     stderr.write(`${isTerminal ? '\r\x1b[K' : ''}${line && `${line}\n`}`)
   }

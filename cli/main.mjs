@@ -1,8 +1,9 @@
 // Every npm script runs through this file, on the Node and npm of the machine and before anything is installed. It prints
 // help, checks Node's version, installs the packages that are missing, and runs what commands.json says.
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { printError } from '../emulator/print-error.mjs'
-import { printHelp, unknownArgument, unlistedOption, usageOf } from './help.mjs'
+import { printHelp, swallowedFlag, unknownArgument, unlistedOption, usageOf } from './help.mjs'
 import { installMissing, isInstalled } from './install.mjs'
 import { runProgram } from './program.mjs'
 
@@ -20,7 +21,7 @@ async function main() {
   // A command without a list of flags describes its options itself, as soon as its packages are installed.
   const describesItself = command.flags === undefined && command.module !== undefined && isInstalled(packages)
   if (isHelp() && !describesItself) return printHelp(name, command)
-  const unknown = command.flags && unknownArgument(command.flags, args)
+  const unknown = command.flags && (swallowedFlag(command.flags) ?? unknownArgument(command.flags, args))
   if (unknown !== undefined) return rejectUsage(unknown)
   if (!isNewEnough()) {
     printError(
@@ -51,7 +52,7 @@ async function runPrograms() {
 /** Runs a module of TypeScript in this process. */
 async function runModule() {
   const url = new URL(`../${command.module}`, import.meta.url)
-  process.argv.splice(1, 2, url.pathname, ...(command.args ?? []))
+  process.argv.splice(1, 2, fileURLToPath(url), ...(command.args ?? []))
   if (!process.features.typescript) await import('tsx')
   await import(url.href)
 }
@@ -74,11 +75,7 @@ function isHelp() {
   return args.includes('--help') || args.includes('-h')
 }
 
-function major() {
-  return Number.parseInt(process.versions.node, 10)
-}
-
 function isNewEnough() {
-  const [, minor] = process.versions.node.split('.').map(Number)
-  return major() > MINIMUM[0] || (major() === MINIMUM[0] && minor >= MINIMUM[1])
+  const [major, minor] = process.versions.node.split('.').map(Number)
+  return major > MINIMUM[0] || (major === MINIMUM[0] && minor >= MINIMUM[1])
 }

@@ -1,7 +1,6 @@
-import { explainError } from '../drizzle/db/explain-error.ts'
-import { printError } from '../emulator/print-error.mjs'
+import { reportError } from '../emulator/report-error.ts'
 
-/** Runs a command. An expected error is a message and exits with 1; any other error also prints its stack. */
+/** Runs a command. When it fails, the exit code is 1: an expected error is a message, any other error has its stack. */
 export async function run(work: () => Promise<unknown>): Promise<void> {
   try {
     await work()
@@ -9,10 +8,4 @@ export async function run(work: () => Promise<unknown>): Promise<void> {
     process.exitCode = 1
     reportError(error)
   }
-}
-
-function reportError(error: unknown): void {
-  const message = explainError(error)
-  if (message === undefined) console.error(error)
-  else printError(message)
 }

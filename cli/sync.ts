@@ -1,42 +1,43 @@
 // npm run sync: the command of the package export-api-client. Without settings, it copies from the npm start that runs.
 import { UsageError } from '../connectors/typescript/cli/errors.ts'
+import { program } from '../connectors/typescript/cli/program.ts'
 import { printError } from '../emulator/print-error.mjs'
 import { findRunning } from '../emulator/running.ts'
 
 const args = process.argv.slice(2)
-const has = (...names: readonly string[]): boolean =>
-  args.some((arg) => names.some((name) => arg === name || arg.startsWith(`${name}=`)))
+const has = (name: string): boolean => args.some((arg) => arg === name || arg.startsWith(`${name}=`))
+const url = process.env.EXPORT_API_URL
+const usesRunning = !url && !has('--url')
 
+if (usesRunning) program.hook('preAction', (_, sync) => void sync.setOptionValue('url', useRunningService()))
 try {
-  if (!has('--help', '-h')) addDefaults()
-  process.argv.splice(2, args.length, 'sync', ...args)
-  await import('../connectors/typescript/cli/export-api.ts')
+  await program.parseAsync(['sync', ...args, ...defaults()], { from: 'user' })
 } catch (error) {
   if (!(error instanceof UsageError)) throw error
   printError(error.message)
   process.exitCode = error.exitCode
 }
 
-function addDefaults(): void {
-  const isOwn = !process.env.EXPORT_API_URL && !has('--url')
-  if (isOwn) useRunningService()
-  if (has('--out')) return
-  args.push('--out', 'copy')
-  if (isOwn) args.push('--report')
+/** Returns where the copy is, unless an option says it: each service has a folder of its own. */
+function defaults(): string[] {
+  if (has('--out')) return []
+  if (usesRunning) return ['--out', 'copy', '--report']
+  return url && URL.canParse(url) ? ['--out', `copy-${new URL(url).host.replaceAll(':', '-')}`] : []
 }
 
-/** Takes the address and, without one, the key of the service that runs. Throws `UsageError` when there is none. */
-function useRunningService(): void {
+/** Takes the key of the service that runs, and returns its address. Throws `UsageError` when there is none. */
+function useRunningService(): string {
   const service = findRunning(process.env.PORT)
   if (service === undefined)
     throw new UsageError(
       'No service runs here. Run npm start in another terminal, or set EXPORT_API_URL and EXPORT_API_KEY.',
     )
-  const key = process.env.EXPORT_API_KEY || service.key
-  if (key === undefined)
+  // A key of the environment is that of another service, unless this one has no demo.
+  const key = service.key ?? process.env.EXPORT_API_KEY
+  if (!key)
     throw new UsageError(
       `The service at ${service.url} has the keys of your database, so none is known here. Set EXPORT_API_KEY.`,
     )
-  process.env.EXPORT_API_URL = service.url
   process.env.EXPORT_API_KEY = key
+  return service.url
 }

@@ -2,17 +2,15 @@ import { DEMO } from '../drizzle/seed/demo.ts'
 import { color } from './color.ts'
 import type { Demo } from './demo.ts'
 import type { Emulator } from './start.ts'
-import { writeProfile } from './state.ts'
 
 const LABEL_WIDTH = 10
 
-/** Prints where the service is, and for the demo what to do next: at most eight lines of at most 80 columns. */
+/** Prints where the service is, and for the demo what to do next: at most eight lines of at most 80 columns, and one for an inspector. */
 export function banner({ url, databaseUrl, inspectorUrl }: Emulator, demo: Demo | undefined): void {
   const lines = [entry('Page', color('cyan', url))]
   if (inspectorUrl) lines.push(entry('Inspector', inspectorUrl))
   if (demo !== undefined) {
     const key = DEMO.keys[0]?.key ?? ''
-    writeProfile(url, key)
     lines.push(
       entry('Request', 'paste into another terminal'),
       `KEY=${key}`,

@@ -1,6 +1,5 @@
 import { type Options, readOptions } from './options.ts'
 import { startEmbeddedPostgres } from './postgres/embedded.ts'
-import { printError } from './print-error.mjs'
 import { shutdownOnSignals } from './shutdown.ts'
 import { takeState } from './state.ts'
 
@@ -13,10 +12,8 @@ try {
   const { serve } = await import('./serve.ts')
   await serve(options, embedded)
 } catch (error) {
-  const { explainError } = await import('../drizzle/db/explain-error.ts')
-  const message = explainError(error)
-  if (message === undefined) console.error(error)
-  else printError(message)
+  const { reportError } = await import('./report-error.ts')
+  reportError(error)
   process.exit(1)
 }
 

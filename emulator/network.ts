@@ -55,7 +55,12 @@ function isForWorkers({ url = '', headersDistinct }: IncomingMessage): boolean {
   )
 }
 
-const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding'])
+/** Headers of one connection (RFC 9110, 7.6.1). Node writes those of the next one. */
+const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade'])
+
+/** Returns the headers that pass, in turn a name and its value. */
+const passed = (rawHeaders: readonly string[]): string[] =>
+  rawHeaders.filter((_, index) => !HOP_BY_HOP.has(rawHeaders[index - (index % 2)]?.toLowerCase() ?? ''))
 
 /** Streams a request to `target` and its response back. When either side breaks off, so does the other. */
 function forward(incoming: IncomingMessage, outgoing: ServerResponse, target: string): void {
@@ -63,11 +68,10 @@ function forward(incoming: IncomingMessage, outgoing: ServerResponse, target: st
   const address = socket.remoteAddress?.replace('::ffff:', '') ?? ''
   const added = headers['cf-connecting-ip'] === undefined ? ['CF-Connecting-IP', address] : []
   // A new connection for each request: workerd closes idle ones.
-  const options = { method, headers: [...rawHeaders, ...added], agent: false }
+  const options = { method, headers: [...passed(rawHeaders), ...added], agent: false }
   const upstream = request(target + url, options, (response) => {
-    const { statusCode = 502, statusMessage, headersDistinct } = response
-    const kept = Object.entries(headersDistinct).filter(([name]) => !HOP_BY_HOP.has(name))
-    outgoing.writeHead(statusCode, statusMessage, Object.fromEntries(kept)).flushHeaders()
+    const { statusCode = 502, statusMessage } = response
+    outgoing.writeHead(statusCode, statusMessage, passed(response.rawHeaders)).flushHeaders()
     // Destroys the connection when the response is cut short.
     pipeline(response, outgoing, () => undefined)
   })

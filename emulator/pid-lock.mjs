@@ -16,15 +16,19 @@ export function takePidLock(path) {
   rmSync(own, { recursive: true, force: true })
   mkdirSync(own)
   writeFileSync(join(own, name), '')
-  const release = () => remove(path, name)
-  process.on('exit', release)
+  const release = () => {
+    process.off('exit', release)
+    remove(path, name)
+  }
   try {
     for (;;) {
       const owner = ownerOf(path)
       // After a restart of a container, this process can have the pid of the owner that has ended.
       if (owner !== undefined && owner !== name && isAlive(Number(owner))) return { owner: Number(owner) }
       remove(path, owner)
-      if (replace(path, own)) return { release }
+      if (!replace(path, own)) continue
+      process.on('exit', release)
+      return { release }
     }
   } finally {
     rmSync(own, { recursive: true, force: true })

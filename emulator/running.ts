@@ -1,14 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isAlive } from './pid-lock.mjs'
 import { STATE_FOLDER } from './state.ts'
 
 /** What commands of this machine need to know of a service that `npm start` runs. */
-export type RunningService = {
+type RunningService = {
   readonly pid: number
   /** Without a trailing slash. */
   readonly url: string
-  readonly databaseUrl: string
   /** A key of the demo that reads all its brands; undefined with `DATABASE_URL`. */
   readonly key?: string | undefined
   /** The bucket of the share, by the S3 API. */
@@ -31,8 +30,9 @@ const DEFAULT_PORT = '8787'
 export function announce(service: Omit<RunningService, 'pid'>): void {
   const path = join(STATE_FOLDER, `${PREFIX}${new URL(service.url).port}.json`)
   mkdirSync(STATE_FOLDER, { recursive: true })
-  rmSync(path, { force: true })
-  writeFileSync(path, JSON.stringify({ pid: process.pid, ...service }), { mode: 0o600 })
+  const unfinished = `${path}.${process.pid}`
+  writeFileSync(unfinished, JSON.stringify({ pid: process.pid, ...service }), { mode: 0o600 })
+  renameSync(unfinished, path)
   process.on('exit', () => rmSync(path, { force: true }))
 }
 
@@ -43,9 +43,18 @@ export function announce(service: Omit<RunningService, 'pid'>): void {
 export function findRunning(port: string | undefined): RunningService | undefined {
   if (!existsSync(STATE_FOLDER)) return undefined
   const services = readdirSync(STATE_FOLDER)
-    .filter((name) => name.startsWith(PREFIX))
-    .map((name): RunningService => JSON.parse(readFileSync(join(STATE_FOLDER, name), 'utf8')))
+    .filter((name) => name.startsWith(PREFIX) && name.endsWith('.json'))
+    .flatMap((name) => read(join(STATE_FOLDER, name)))
     .filter(({ pid }) => isAlive(pid))
   const on = (wanted: string) => services.find(({ url }) => new URL(url).port === wanted)
   return port ? on(port) : (on(DEFAULT_PORT) ?? services[0])
+}
+
+/** Returns nothing of a file that its process removes meanwhile. */
+function read(path: string): RunningService[] {
+  try {
+    return [JSON.parse(readFileSync(path, 'utf8'))]
+  } catch {
+    return []
+  }
 }

@@ -8,10 +8,10 @@ import { type Demo, type EmbeddedDemo, NEWEST_DAYS, openDemo } from './demo.ts'
 import { readableLine } from './log-line.ts'
 import type { Options } from './options.ts'
 import { announce } from './running.ts'
-import { checkServers } from './servers.ts'
+import { checkServers, explainTakenPort } from './servers.ts'
 import { readSettings, requireNetworkOption, type Settings } from './settings.ts'
 import type { Emulator } from './start.ts'
-import { R2_FOLDER } from './state.ts'
+import { R2_FOLDER, writeProfile } from './state.ts'
 import { type Steps, showSteps } from './steps.ts'
 
 /**
@@ -56,19 +56,24 @@ async function start({ options, settings, steps }: Start, embedded: EmbeddedDemo
   steps.begin('Starting the Workers')
   const databaseUrl = settings.databaseUrl ?? demo?.databaseUrl
   const [emulator, missing] = await Promise.all([
-    startEmulator({
-      ...settings,
-      databaseUrl,
-      r2Folder: demo?.isKept === false ? undefined : R2_FOLDER,
-      demoKeys: demo && DEMO.keys,
-      bundle: false,
-      onLog: (line) => console.log(options.json || !process.stdout.isTTY ? line : readableLine(line)),
-    }),
+    explainTakenPort(
+      startEmulator({
+        ...settings,
+        databaseUrl,
+        r2Folder: demo?.isKept === false ? undefined : R2_FOLDER,
+        demoKeys: demo && DEMO.keys,
+        bundle: false,
+        onLog: (line) => console.log(options.json || !process.stdout.isTTY ? line : readableLine(line)),
+      }),
+      settings,
+    ),
     loading,
   ])
   steps.end('Started the Workers')
   const { url, bucket } = emulator
-  announce({ url, databaseUrl: emulator.databaseUrl, key: demo && DEMO.keys[0]?.key, bucket })
+  const key = demo && DEMO.keys[0]?.key
+  announce({ url, key, bucket })
+  if (key !== undefined) writeProfile(url, key)
   banner(emulator, demo)
   if (demo !== undefined) void completeDemo(demo, emulator, missing)
   if (options.watch) {

@@ -20,16 +20,29 @@ async function checkPort(host: string, port: number): Promise<void> {
   try {
     await once(server, 'listening')
   } catch (error) {
-    const inUse = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
-    throw new UsageError(
-      inUse
-        ? `Port ${port} on ${host} is in use. Choose another one: PORT=${port + 1} npm start`
-        : `Cannot listen on HOST ${host} and PORT ${port}: ${reasonOf(error)}.`,
-    )
+    throw explainListenError(error, { host, port })
   }
   server.close()
   await once(server, 'close')
 }
+
+/** Returns a `UsageError` about the error of a listener. miniflare has a code of its own. */
+function explainListenError(error: unknown, { host, port }: Pick<Settings, 'host' | 'port'>): UsageError {
+  return new UsageError(
+    isInUse(error)
+      ? `Port ${port} on ${host} is in use. Choose another one: PORT=${port + 1} npm start`
+      : `Cannot listen on HOST ${host} and PORT ${port}: ${reasonOf(error)}.`,
+  )
+}
+
+const isInUse = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && /^(EADDRINUSE|ERR_ADDRESS_IN_USE)$/.test(String(error.code))
+
+/** Rejects with `UsageError` when another process has taken the port since it was checked. */
+export const explainTakenPort = <Started>(start: Promise<Started>, settings: Settings): Promise<Started> =>
+  start.catch((error) => {
+    throw isInUse(error) ? explainListenError(error, settings) : error
+  })
 
 async function checkRedis(url: string): Promise<void> {
   const timeout = delay(CONNECT_TIMEOUT_MS, undefined, { ref: false }).then(() => {

@@ -19,7 +19,7 @@ export interface Settings {
 const POSTGRES = ['postgres:', 'postgresql:']
 
 /** The addresses of this machine that others do not reach. */
-const LOOPBACK = /^(localhost|127(\.\d+){3}|::1)$/
+const LOOPBACK = /^(localhost|127(\.\d+){3}|::1|\[::1\])$/
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -55,13 +55,11 @@ export function requireNetworkOption(
   )
 }
 
-const THIS_MACHINE = new Set(['127.0.0.1', 'localhost', '[::1]'])
-
 /** Reads NEON_PROXY. Throws `UsageError` unless DATABASE_URL is a server of this machine, where it may set passwords. */
 export function readNeonProxy(environment: Environment): string | undefined {
   if (!environment.NEON_PROXY) return undefined
   const url = readUrl(environment, 'DATABASE_URL', POSTGRES)
-  if (url && THIS_MACHINE.has(new URL(url).hostname)) return resolve(environment.NEON_PROXY)
+  if (url && isLoopback(new URL(url).hostname)) return resolve(environment.NEON_PROXY)
   throw new UsageError(
     "NEON_PROXY sets the passwords of the Workers' roles: set DATABASE_URL to a PostgreSQL server of this machine.",
   )

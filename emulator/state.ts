@@ -22,11 +22,10 @@ export type State = {
   readonly markLoaded: () => void
 }
 
-/** Writes a profile file of the share for a service of this machine, and returns its path. */
-export function writeProfile(url: string, key: string): string {
+/** Writes a profile file of the share for a service of this machine. */
+export function writeProfile(url: string, key: string): void {
   const path = join(STATE_FOLDER, `demo-${new URL(url).port}.share`)
   writeFileSync(path, shareProfile(url, key), { mode: 0o600 })
-  return path
 }
 
 /**

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** The bucket of the share, as miniflare takes it. */
@@ -23,8 +23,12 @@ export function bucketIn(folder: string | undefined): MiniflareBucket {
 function keptId(folder: string): string {
   const path = join(folder, 'bucket-id')
   if (!existsSync(path)) {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-    writeFileSync(path, randomUUID(), { mode: 0o600 })
+    mkdirSync(folder, { recursive: true })
+    // Its subfolders are named after the id.
+    chmodSync(folder, 0o700)
+    const unfinished = `${path}.${process.pid}`
+    writeFileSync(unfinished, randomUUID(), { mode: 0o600 })
+    renameSync(unfinished, path)
   }
   return readFileSync(path, 'utf8')
 }

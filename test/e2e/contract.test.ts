@@ -246,7 +246,6 @@ describe.each(others)('GET $path', ({ path }) => {
 })
 
 test.each([
-  '/',
   '/api',
   '/api/export/v1',
   '/api/export/v1/',

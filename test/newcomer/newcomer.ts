@@ -53,6 +53,8 @@ await step('starts', async () => {
   await client.run(String(key))
   await answer(String(request))
   report('From npm start to the first answer, with the install', begin)
+  const { screen } = await client.run('du -sm node_modules')
+  console.log(`  It installed ${/\d+/.exec(screen)?.[0]} MB.`)
 })
 
 await step('follows the README', async () => {

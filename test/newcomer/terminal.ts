@@ -1,7 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import xterm from '@xterm/headless'
+
+const run = promisify(execFile)
 
 const COLUMNS = 80
 const POLL_MS = 100
@@ -9,7 +12,7 @@ const POLL_MS = 100
 /** No program prints it. A response of curl does not end its last line. */
 const PROMPT = '❯'
 
-/** The polls without output that count as silence: ten seconds on a machine that gives this process its turns. */
+/** The polls without output that count as silence: ten seconds where a process starts within a poll. */
 const SILENT_POLLS = 100
 
 /** A shell in a pseudo-terminal of 80 columns, as a person sees it. */
@@ -72,7 +75,8 @@ export async function openTerminal(cwd: string, environment: Environment = {}): 
       silent = received === last ? silent + 1 : 0
       last = received
       if (silent > SILENT_POLLS) throw new Error(`Silence of more than 10 s before ${what}.\n${text}`)
-      await sleep(POLL_MS)
+      // Where processes start slowly, the command is given as much more time.
+      await Promise.all([sleep(POLL_MS), silent > 0 && run(process.execPath, ['--version'])])
     }
   }
 
@@ -129,7 +133,9 @@ function problemOf(
   const output = printed.slice(printed.findIndex(({ isWrapped }) => !isWrapped))
   const wrapped = output.find(({ isWrapped }) => isWrapped)
   if (wrapped !== undefined) return `A line is wider than ${COLUMNS} columns: … ${wrapped.text}`
-  const stack = output.find(({ text }) => /^\s+at .*[:(]\S*:\d+:\d+\)?$|^Node\.js v\d|^Traceback/.test(text))
+  const stack = output.find(({ text }) =>
+    /^\s+at .*[:(]\S*:\d+:\d+\)?$|^Node\.js v\d|^\(node:\d+\) .*Warning|^Traceback/.test(text),
+  )
   return stack && `A stack trace: ${stack.text}`
 }
 

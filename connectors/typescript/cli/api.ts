@@ -9,7 +9,7 @@ export type Access = {
   readonly userAgent?: string | undefined
 }
 
-/** A service that has never responded is not waited for after so many attempts, or so many milliseconds. */
+/** A service to which no connection was made is not waited for after so many attempts, or so many milliseconds. */
 const MOST_ATTEMPTS = 3
 const MOST_MS = 5_000
 
@@ -38,6 +38,8 @@ export function createApi({ url, key, userAgent }: Access, progress: Progress): 
       },
       onRetry: ({ waitMs, error }) => {
         attempts += 1
+        // Connecting fails long before the timeout of a request.
+        isReached ||= error.cause instanceof Error && error.cause.name === 'TimeoutError'
         if (!isReached && (attempts >= MOST_ATTEMPTS || performance.now() - firstAt > MOST_MS))
           throw new CommandError(describeUnreachable(error.message), { cause: error })
         const seconds = Math.ceil(waitMs / 1000)

@@ -28,7 +28,7 @@ export function drawBar(stream: NodeJS.WritableStream, status: () => Status): Pr
     const { activity, seconds, rows, expected, requests, waiting, waitLeft } = status()
     if (rows >= expected)
       return waiting > 0
-        ? `${activity} · waits ${Math.ceil(waiting)} s`
+        ? `${activity} · retries in ${Math.ceil(waiting)} s`
         : `${activity} · ${Math.floor(seconds)} s`
     // The pace until now, or NULL or INF, is not the one after the burst.
     const left = Math.ceil(Math.max(Number(eta) || 0, waiting, waitLeft))

@@ -1,3 +1,4 @@
+import { wrap } from '../../../emulator/print-error.mjs'
 import { escapeControls } from '../../../reference/escape-controls.ts'
 
 const NUMBER = new Intl.NumberFormat('en')
@@ -22,11 +23,8 @@ export const formatSeconds = (seconds: number): string =>
   seconds < 120 ? `${Math.ceil(seconds)} s` : `${Math.round(seconds / 60)} minutes`
 
 /** Returns a text for a terminal: it interprets nothing of it, and lines end before words that do not fit in its columns. */
-export function forTerminal(text: string, columns?: number): string {
-  const escaped = escapeControls(text)
-  if (columns === undefined) return escaped
-  return escaped.replace(new RegExp(`(.{1,${columns}})(?: +|$)`, 'g'), '$1\n').trimEnd()
-}
+export const forTerminal = (text: string, columns?: number): string =>
+  columns === undefined ? escapeControls(text) : wrap(escapeControls(text), columns).join('\n')
 
 /** Returns some names, and how many others there are: `a, b and 3 more`. */
 export function listOf(names: readonly string[], most: number): string {

@@ -49,7 +49,11 @@ test.each([
     ['verify', 'x', '--url', 'service.example'],
     /^EXPORT_API_URL or --url must look like https:\/\/api\.example\.com\./m,
   ],
-  [['copy'], /unknown command 'copy'/],
+  [['copy'], /^Unknown command 'copy'\. See export-api --help\.$/m],
+  [
+    ['sync', '--out', 'x', '--key=svc_live_1'],
+    /^Unknown option '--key=svc_live_…'\. See export-api --help\.$/m,
+  ],
 ])('wrong usage ends with 64: %j', async (args, message) => {
   const { code, stderr } = await exportApi(its, ...args)
   expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringMatching(message) })

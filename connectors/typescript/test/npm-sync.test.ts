@@ -31,7 +31,7 @@ async function announce(services: readonly { readonly url: string; readonly key?
   for (const name of await readdir(join(checkout, '.state'))) await rm(join(checkout, '.state', name))
   for (const service of services) {
     const path = join(checkout, '.state', `running-${new URL(service.url).port}.json`)
-    await writeFile(path, JSON.stringify({ pid: process.pid, databaseUrl: '', ...service }))
+    await writeFile(path, JSON.stringify({ pid: process.pid, ...service }))
   }
 }
 
@@ -41,8 +41,8 @@ async function npmSync(env: Readonly<Record<string, string>>, ...args: readonly 
   return { code: child.exitCode, stdout, stderr }
 }
 
-const copied = async () =>
-  (await readdir(join(checkout, 'copy')).catch(() => [])).filter((name) => /^(manifest|report)/.test(name))
+const copied = async (folder: string) =>
+  (await readdir(join(checkout, folder)).catch(() => [])).filter((name) => /^(manifest|report)/.test(name))
 
 const OTHER = 'http://127.0.0.1:1'
 
@@ -53,15 +53,14 @@ test('copies from the service that runs to copy/, and draws the report', async (
     { url, key: its.key },
   ])
   expect(await npmSync({ PORT: new URL(url).port })).toMatchObject({ code: 0, stderr: '' })
-  expect(await copied()).toEqual(['manifest.json', 'report.html'])
+  expect(await copied('copy')).toEqual(['manifest.json', 'report.html'])
 })
 
-test('with settings, takes them and only the folder as a default', async () => {
-  await rm(join(checkout, 'copy'), { recursive: true, force: true })
+test('with settings, takes them, and a folder named after the service', async () => {
   await announce([{ url: OTHER, key: 'svc_live_1' }])
   const env = { EXPORT_API_URL: inject('serviceUrl'), EXPORT_API_KEY: its.key }
   expect(await npmSync(env)).toMatchObject({ code: 0, stderr: '' })
-  expect(await copied()).toEqual(['manifest.json'])
+  expect(await copied(`copy-127.0.0.1-${new URL(env.EXPORT_API_URL).port}`)).toEqual(['manifest.json'])
   const { EXPORT_API_KEY } = env
   const other = await npmSync({ EXPORT_API_KEY }, `--url=${env.EXPORT_API_URL}`, '--out=other')
   expect(other).toMatchObject({ code: 0, stderr: '' })
@@ -82,4 +81,8 @@ test.for<[string, { url: string }[], string]>([
   await announce(services)
   expect(await npmSync({})).toEqual({ code: 64, stdout: '', stderr })
   expect(await npmSync({}, '--help')).toMatchObject({ code: 0, stderr: '' })
+  expect(await npmSync({}, '--bogus')).toMatchObject({
+    code: 64,
+    stderr: expect.stringMatching(/^Unknown option/),
+  })
 })

@@ -89,7 +89,7 @@ test('a terminal counts down a routine wait, of which a log has a line', () => {
   terminal.progress.begin('Listing')
   terminal.progress.wait('Too many. Waits 9 s.', 9, true)
   terminal.progress.stop()
-  expect(terminal.written()).toMatch(/^(?!.*Too many).*Listing · waits \d s/s)
+  expect(terminal.written()).toMatch(/^(?!.*Too many).*Listing · retries in \d s/s)
   const log = newProgress(false)
   log.progress.wait('Too many. Waits 9 s.', 9, true)
   expect(JSON.parse(log.written())).toMatchObject({ level: 'warn', event: 'wait', seconds: 9 })

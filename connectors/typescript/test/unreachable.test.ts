@@ -26,6 +26,11 @@ const slow: Answer = async (init) => {
   return dropped(init)
 }
 
+const timedOut: Answer = async () => {
+  await delay(60_000)
+  throw new DOMException('The operation was aborted due to timeout', 'TimeoutError')
+}
+
 /** Asks for the brands with these answers, the last one for all later requests. */
 async function outcomeOf(answers: readonly Answer[]) {
   let requests = 0
@@ -58,6 +63,10 @@ test('a service that has responded once, if only with 503, is waited for', async
   const { error, seconds } = await outcomeOf([dropped, failure(503), dropped])
   expect(String(error)).toMatch(/^ConnectionError: No complete response from /)
   expect(seconds).toBeGreaterThan(240)
+})
+
+test('a service that accepts connections and does not answer in time is waited for', async () => {
+  expect(await outcomeOf([timedOut, page([])])).toMatchObject({ error: [], requests: 2 })
 })
 
 test('two failures before the first response cost nothing', async () => {

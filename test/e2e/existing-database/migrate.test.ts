@@ -63,7 +63,7 @@ test('the name of a schema must need no quotes', async () => {
     await expect(migrate(name)).rejects.toThrow('cannot be the name of a schema')
   }
   expect(await runCommand('migrate.ts', ['--schema', 'a b'], { DATABASE_URL: url })).toMatchObject({
-    code: 1,
+    code: 64,
     stderr: expect.stringContaining('--schema'),
   })
 })

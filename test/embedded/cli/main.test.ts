@@ -16,7 +16,7 @@ const FILES = [
   'cli/program.mjs',
   'emulator/pid-lock.mjs',
   'emulator/print-error.mjs',
-  'drizzle/db/disk-errors.mjs',
+  'emulator/disk-errors.mjs',
 ]
 
 const COMMANDS = {
@@ -65,8 +65,9 @@ type Ended = { readonly code: number | null; readonly stdout: string; readonly s
 function start(
   args: readonly string[],
   nodeOptions: readonly string[] = [],
+  environment: Readonly<Record<string, string>> = {},
 ): { child: ChildProcess; ended: Promise<Ended> } {
-  const env = { PATH: process.env.PATH, npm_execpath: join(folder, 'npm.mjs') }
+  const env = { ...environment, PATH: process.env.PATH, npm_execpath: join(folder, 'npm.mjs') }
   const { promise: ended, resolve } = Promise.withResolvers<Ended>()
   const child = execFile(
     process.execPath,
@@ -145,8 +146,8 @@ test('waits for an install that runs, and says for which', async () => {
 
 test.for([
   ['npm error code ENOTFOUND', /^The package registry cannot be reached \(ENOTFOUND\)\. Check the network/m],
-  ['npm error code EROFS', /^Packages cannot be installed into .*Use a folder that you can write to\.$/m],
-  ['npm error code ENOSPC', /^Packages cannot be installed into .*Free 500 MB and try again\.$/m],
+  ['npm error code EROFS', /^The packages were not installed: .*Use a folder that you can write to\.$/m],
+  ['npm error code ENOSPC\nnpm error path /cache', /installed: \/cache\. The disk is full\./],
   ['npm error something else', /^npm error something else\nThe packages were not installed\./m],
 ] as const)('an install that fails with "%s" says what to do', async ([error, sentence]) => {
   await say('error', error)
@@ -167,6 +168,12 @@ test('--help and wrong options do nothing else', async () => {
     code: 64,
     stdout: '',
     stderr: "Unknown option '--lud'. See npm run hello -- --help.\n",
+  })
+  // npm start --loud: npm takes the option for its own.
+  expect(await start(['hello'], [], { npm_config_loud: 'true' }).ended).toEqual({
+    code: 64,
+    stdout: '',
+    stderr: 'npm takes --loud for its own. Write -- before it. See npm run hello -- --help.\n',
   })
   expect(await readdir(folder)).not.toContain('npm.log')
 })

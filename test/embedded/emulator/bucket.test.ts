@@ -71,6 +71,7 @@ test('nothing else below /cdn-cgi answers', async () => {
         const headers = { 'MF-Route-Override': worker }
         const { status } = await fetch(`${service.url}/cdn-cgi/${path}`, { headers })
         expect([404, 500], path).toContain(status)
+        expect(service.subrequests(), path).toEqual({ neon: 0, upstash: 0 })
       }
     const headers = { 'MF-Op': 'GET', 'MF-Op-Target': 'x', 'MF-Op-Key': 'fetch' }
     const proxy = await fetch(`${service.url}/cdn-cgi/platform-proxy`, { method: 'POST', headers })

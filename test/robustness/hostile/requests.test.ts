@@ -162,7 +162,8 @@ test('a path is exact, or returns 404', {
 }, async () => {
   const elsewhere = fc
     .tuple(path.chain(spoiled), query(), manner())
-    .filter(([path]) => path.startsWith('/'))
+    // The root leads to the reference page.
+    .filter(([path]) => path.startsWith('/') && new URL(`http://service${asUri(path)}`).pathname !== '/')
     .map(([path, query, manner]) => asRequest(`${path}?${query}`, manner))
   await checkProperty(abreast(elsewhere, judge), 80)
 })

@@ -1,0 +1,107 @@
+import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { printError } from '../../../emulator/print-error.mjs'
+import { usageSentence } from '../../../reference/usage-sentence.ts'
+import manifest from '../package.json' with { type: 'json' }
+import { addDays } from './days.ts'
+import { isBucket, openStore } from './open-store.ts'
+import { writeReport } from './report/write-report.ts'
+import { run } from './run.ts'
+import { METRICS } from './streams.ts'
+import { runSync, type SyncOptions } from './sync-command.ts'
+import { counted, formatBytes } from './text.ts'
+import { runVerify, type VerifyOptions } from './verify-command.ts'
+
+// By default, V8 lets the heap grow to ten times what is in use before it collects rows that are no longer needed.
+setFlagsFromString('--optimize-for-size')
+
+const connection = (command: Command): Command =>
+  command
+    .addOption(
+      new Option('--url <url>', 'root of the service, such as https://api.example.com').env('EXPORT_API_URL'),
+    )
+    .option('--user-agent <name>', 'identifies the job, which gets a rate limit of its own')
+
+/** The command `export-api`. */
+export const program = new Command('export-api')
+  .description(
+    'Keeps Parquet files equal to the Export API, in a folder or a bucket. The key is read from EXPORT_API_KEY.',
+  )
+  .version(manifest.version)
+  .option('--quiet', 'print only warnings and errors')
+  // Subcommands inherit these.
+  .configureOutput({ outputError: (text) => printError(usageSentence(text, 'export-api --help')) })
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 64))
+
+const date = (text: string): string => {
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
+  if (isDay && addDays(text, 0) === text) return text
+  throw new InvalidArgumentError('Use a date such as 2026-10-31.')
+}
+
+const positive = (text: string): number => {
+  const number = Number(text)
+  if (Number.isInteger(number) && number > 0) return number
+  throw new InvalidArgumentError('Use a number from 1.')
+}
+
+type Global = { quiet?: boolean }
+
+connection(program.command('sync'))
+  .description('Fetches what changed, and replaces the files of its months. Run it as often as you like.')
+  .requiredOption('--out <folder>', 'folder of the copy, or s3://bucket/prefix')
+  .addOption(
+    new Option('--from <date>', 'first day (default: as far as the plan reaches)')
+      .env('EXPORT_API_START_DATE')
+      .argParser(date),
+  )
+  .option('--to <date>', 'last day (default: all days)', date)
+  .option('--brand <id...>', 'brands to copy, by id or name (default: all that the key reads)')
+  .addOption(
+    new Option('--endpoint <name...>', 'endpoints to copy (default: all)').choices(
+      METRICS.map(({ endpoint }) => endpoint),
+    ),
+  )
+  .option('--concurrency <number>', 'brands to read at once', positive, 4)
+  .option('--dry-run', 'print what would be fetched')
+  .option('--report', 'then draw the charts of the copy in report.html in its folder')
+  .action((options: SyncOptions) =>
+    run({
+      ...program.opts<Global>(),
+      location: options.out,
+      whenStopped: 'The next run resumes where this one ended.',
+      work: (progress) => runSync(options, progress),
+    }),
+  )
+
+connection(program.command('verify <copy>'))
+  .description(
+    'Compares a copy with the service, day by day. Prints what differs, and exits with 1 when something does.',
+  )
+  .option('--full', 'read all rows, also of files whose hash is the one that sync stored')
+  .option('--repair', 'fetch what differs again')
+  .action((copy: string, options: VerifyOptions) =>
+    run({
+      ...program.opts<Global>(),
+      location: copy,
+      work: (progress) => runVerify(copy, options, progress),
+    }),
+  )
+
+program
+  .command('report <copy>')
+  .description('Writes the charts of a copy into one HTML file. Sends no request to the service.')
+  .option('--out <file>', 'file to write (default: report.html in the folder, or here for a bucket)')
+  .action((copy: string, { out = join(isBucket(copy) ? '' : copy, 'report.html') }: { out?: string }) =>
+    run({
+      ...program.opts<Global>(),
+      location: copy,
+      work: async (progress) => {
+        progress.begin('Drawing the charts')
+        const { brands, bytes } = await writeReport(openStore(copy, progress), out)
+        const message = `Wrote ${out}: ${counted(brands, 'brand')}, ${formatBytes(bytes)}.`
+        progress.notice('report', message, { out, brands, bytes })
+      },
+    }),
+  )
