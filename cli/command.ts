@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { printError } from '../emulator/print-error.mjs'
+import { printError } from '../reference/print-error.mjs'
 import { usageSentence } from '../reference/usage-sentence.ts'
 import commands from './commands.json' with { type: 'json' }
 import { usageOf, variablesSection } from './help.mjs'

@@ -4,7 +4,7 @@ import { constants } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { diskRemedy } from '../emulator/disk-errors.mjs'
 import { takePidLock } from '../emulator/pid-lock.mjs'
-import { printError } from '../emulator/print-error.mjs'
+import { printError } from '../reference/print-error.mjs'
 import { SIGNALS } from './program.mjs'
 
 const LOCK = '.installing'

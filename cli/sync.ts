@@ -1,8 +1,8 @@
 // npm run sync: the command of the package export-api-client. Without settings, it copies from the npm start that runs.
 import { UsageError } from '../connectors/typescript/cli/errors.ts'
 import { program } from '../connectors/typescript/cli/program.ts'
-import { printError } from '../emulator/print-error.mjs'
 import { findRunning } from '../emulator/running.ts'
+import { printError } from '../reference/print-error.mjs'
 
 const args = process.argv.slice(2)
 const has = (name: string): boolean => args.some((arg) => arg === name || arg.startsWith(`${name}=`))

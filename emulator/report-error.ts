@@ -1,6 +1,6 @@
 import { UsageError } from '../drizzle/db/connect.ts'
+import { printError } from '../reference/print-error.mjs'
 import { diskRemedy } from './disk-errors.mjs'
-import { printError } from './print-error.mjs'
 
 /** Prints an error that ended a command: a sentence of an expected one, all of another one. */
 export function reportError(error: unknown): void {

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { isAlive } from './pid-lock.mjs'
+import { writePrivateFile } from './private-file.ts'
 import { STATE_FOLDER } from './state.ts'
 
 /** What commands of this machine need to know of a service that `npm start` runs. */
@@ -30,9 +31,7 @@ const DEFAULT_PORT = '8787'
 export function announce(service: Omit<RunningService, 'pid'>): void {
   const path = join(STATE_FOLDER, `${PREFIX}${new URL(service.url).port}.json`)
   mkdirSync(STATE_FOLDER, { recursive: true })
-  const unfinished = `${path}.${process.pid}`
-  writeFileSync(unfinished, JSON.stringify({ pid: process.pid, ...service }), { mode: 0o600 })
-  renameSync(unfinished, path)
+  writePrivateFile(path, JSON.stringify({ pid: process.pid, ...service }))
   process.on('exit', () => rmSync(path, { force: true }))
 }
 

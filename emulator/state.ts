@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { shareProfile } from '../reference/share-profile.ts'
 import { takePidLock } from './pid-lock.mjs'
+import { writePrivateFile } from './private-file.ts'
 
 /** Where `npm start` keeps its data, and what commands need to know of it. */
 export const STATE_FOLDER = fileURLToPath(new URL('../.state/', import.meta.url))
@@ -25,7 +26,7 @@ export type State = {
 /** Writes a profile file of the share for a service of this machine. */
 export function writeProfile(url: string, key: string): void {
   const path = join(STATE_FOLDER, `demo-${new URL(url).port}.share`)
-  writeFileSync(path, shareProfile(url, key), { mode: 0o600 })
+  writePrivateFile(path, shareProfile(url, key))
 }
 
 /**

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { writePrivateFile } from '../private-file.ts'
 
 /** The bucket of the share, as miniflare takes it. */
 export type MiniflareBucket = {
@@ -26,9 +27,7 @@ function keptId(folder: string): string {
     mkdirSync(folder, { recursive: true })
     // Its subfolders are named after the id.
     chmodSync(folder, 0o700)
-    const unfinished = `${path}.${process.pid}`
-    writeFileSync(unfinished, randomUUID(), { mode: 0o600 })
-    renameSync(unfinished, path)
+    writePrivateFile(path, randomUUID())
   }
   return readFileSync(path, 'utf8')
 }

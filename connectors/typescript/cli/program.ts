@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { printError } from '../../../emulator/print-error.mjs'
+import { printError } from '../../../reference/print-error.mjs'
 import { usageSentence } from '../../../reference/usage-sentence.ts'
 import manifest from '../package.json' with { type: 'json' }
 import { addDays } from './days.ts'

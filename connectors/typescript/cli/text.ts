@@ -1,5 +1,5 @@
-import { wrap } from '../../../emulator/print-error.mjs'
 import { escapeControls } from '../../../reference/escape-controls.ts'
+import { wrap } from '../../../reference/print-error.mjs'
 
 const NUMBER = new Intl.NumberFormat('en')
 

@@ -15,7 +15,7 @@ const FILES = [
   'cli/install.mjs',
   'cli/program.mjs',
   'emulator/pid-lock.mjs',
-  'emulator/print-error.mjs',
+  'reference/print-error.mjs',
   'emulator/disk-errors.mjs',
 ]
 
