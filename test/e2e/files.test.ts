@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Intercept } from '../../emulator/workers/outbound.ts'
 import { PARAMETER_ERRORS } from '../../lib/errors.ts'
-import { sha256 } from '../../lib/hash.ts'
 import { fieldNames } from '../../lib/row.ts'
 import { call } from '../fixtures/call.ts'
+import { clientWith } from '../fixtures/client-with.ts'
 import { findEndpoints } from '../fixtures/endpoints.ts'
 import { expectError } from '../fixtures/expect-error.ts'
 import { fillDaily, hasManyRowsADay } from '../fixtures/fill-daily.ts'
@@ -93,21 +93,6 @@ function beforeRequest(to: 'neon' | 'upstash', number: number, work: () => unkno
   return requests
 }
 
-/** A client whose bucket has some requests, and receives more in some milliseconds. */
-async function client(tokens: number, refillMs: number) {
-  const headers = { Authorization: randomUUID() }
-  const bucket = `export-api:${await sha256(`authorization ${headers.Authorization}`)}`
-  await service.redis([
-    'HSET',
-    bucket,
-    'refilledAt',
-    String(Date.now() + refillMs - 12_000),
-    'tokens',
-    String(tokens),
-  ])
-  return headers
-}
-
 const fileLine = () => lines.find(({ event }) => event === 'file')
 
 describe.each(paged)('a file of $path', ({ name, path, row }) => {
@@ -152,7 +137,7 @@ describe('a file of /brands', () => {
   test('begins before it waits for a refill', async () => {
     const its = await tenant(db)
     await manyBrands(db, its.org, 1000)
-    const headers = await client(6, 3000)
+    const headers = await clientWith(6, service, 3000)
     const order: string[] = []
     intercept = (to) => {
       order.push(to)
@@ -328,7 +313,7 @@ describe('the budget of a file', () => {
 
   test('is not taken from the last 5 requests for a moment', async () => {
     const its = await cited(1001)
-    const headers = await client(6, 3000)
+    const headers = await clientWith(6, service, 3000)
     expect(await consumption('/citations', its, headers)).toEqual([1, 1])
   })
 })
