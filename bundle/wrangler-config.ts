@@ -57,6 +57,9 @@ export function workersOf({ env }: WranglerFile): WorkerConfig[] {
 /** Orders Workers from the one with the catch-all route to those without a route. */
 export const byRoute = (a: WorkerConfig, b: WorkerConfig): number => routeLength(a) - routeLength(b)
 
+/** Returns the shortest path of a route. */
+export const pathOf = (route: string): string => route.replaceAll('*', '')
+
 const routeLength = ({ routes }: WorkerConfig): number =>
   routes.length === 0 ? Number.MAX_SAFE_INTEGER : Math.max(...routes.map(({ length }) => length))
 

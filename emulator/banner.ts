@@ -10,10 +10,9 @@ export function banner({ url, databaseUrl, inspectorUrl }: Emulator, demo: Demo 
   const lines = [entry('Page', color('cyan', url))]
   if (inspectorUrl) lines.push(entry('Inspector', inspectorUrl))
   if (demo !== undefined) {
-    const key = DEMO.keys[0]?.key ?? ''
     lines.push(
       entry('Request', 'paste into another terminal'),
-      `KEY=${key}`,
+      `KEY=${DEMO.key}`,
       `curl -H "X-API-Key: $KEY" ${url}/api/export/v1/brands`,
       entry('Copy', `${color('bold', 'npm run sync')} in another terminal writes Parquet files and a report`),
       entry('Database', `DATABASE_URL=${databaseUrl}`),

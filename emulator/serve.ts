@@ -71,7 +71,7 @@ async function start({ options, settings, steps }: Start, embedded: EmbeddedDemo
   ])
   steps.end('Started the Workers')
   const { url, bucket } = emulator
-  const key = demo && DEMO.keys[0]?.key
+  const key = demo && DEMO.key
   announce({ url, key, bucket })
   if (key !== undefined) writeProfile(url, key)
   banner(emulator, demo)

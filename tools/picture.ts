@@ -4,17 +4,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { chromium, type Locator } from 'playwright-core'
-import { migrateToLatest } from '../bundle/migrate-to-latest.ts'
 import { run } from '../cli/run.ts'
 import { createApi } from '../connectors/typescript/cli/api.ts'
 import { openStore } from '../connectors/typescript/cli/open-store.ts'
 import { createProgress } from '../connectors/typescript/cli/progress.ts'
 import { writeReport } from '../connectors/typescript/cli/report/write-report.ts'
 import { sync } from '../connectors/typescript/cli/sync.ts'
-import { UsageError, withClient } from '../drizzle/db/connect.ts'
-import { refreshAll } from '../drizzle/db/refresh.ts'
-import { DEMO, seedDemo } from '../drizzle/seed/demo.ts'
-import { startEmulator } from '../emulator/start.ts'
+import { UsageError } from '../drizzle/db/connect.ts'
+import { DEMO } from '../drizzle/seed/demo.ts'
+import { withDemoService } from '../emulator/demo-service.ts'
 
 const PICTURE = fileURLToPath(new URL('../docs/report.png', import.meta.url))
 const MAX_BYTES = 150_000
@@ -60,24 +58,14 @@ await run(async () => {
 })
 
 /** Copies a brand of the demo data, and writes its report. */
-async function reportDemo(copy: string, report: string): Promise<void> {
-  const emulator = await startEmulator({ host: '127.0.0.1', port: 0, crons: false })
-  try {
-    await withClient(emulator.databaseUrl, async (client) => {
-      await migrateToLatest(client)
-      await seedDemo(client, DAY)
-      await refreshAll(client)
-      await client.query('update daily.changes set changed_at = $1', [CHANGED])
-    })
-    const key = DEMO.keys.find(({ label }) => label === 'enterprise')?.key ?? ''
+function reportDemo(copy: string, report: string): Promise<void> {
+  return withDemoService({ day: DAY, changed: CHANGED }, async (url) => {
     const progress = createProgress({ quiet: true })
     const store = openStore(copy, progress)
-    const api = createApi({ url: emulator.url, key }, progress)
+    const api = createApi({ url, key: DEMO.key }, progress)
     await sync({ api, store, fromDate: undefined, progress }, [DEMO.brandId])
     await writeReport(store, report)
-  } finally {
-    await emulator.close()
-  }
+  })
 }
 
 /** Returns a PNG of the first brand of a report: its name, its figures and the first row of charts. */

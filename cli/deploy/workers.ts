@@ -53,8 +53,10 @@ export const inOrder = (file: WranglerFile): WorkerConfig[] =>
 /** The Worker's routes, or its cron patterns. */
 export function triggerOf({ routes, crons }: WorkerConfig, host: string): string {
   if (routes.length === 0) return `cron ${crons.join(', ')}`
-  return routes.map((route) => route.replace(/^\*/, host)).join(', ')
+  return routes.map((route) => atHost(route, host)).join(', ')
 }
+
+const atHost = (route: string, host: string): string => route.replace(/^\*/, host)
 
 /** wrangler.toml with the owner's host and region, and without `build`, which would run again for each Worker. */
 export function wranglerConfig({ build: _, ...file }: WranglerFile, settings?: Settings): WranglerFile {
@@ -63,7 +65,7 @@ export function wranglerConfig({ build: _, ...file }: WranglerFile, settings?: S
     const main = join(ROOT, worker.main)
     if (worker.routes === undefined || settings === undefined) return [name, { ...worker, main }]
     const routes = worker.routes.map((route) => ({
-      pattern: route.replace(/^\*/, hostOf(settings.API_URL)),
+      pattern: atHost(route, hostOf(settings.API_URL)),
       zone_name: settings.CLOUDFLARE_ZONE,
     }))
     return [name, { ...worker, main, routes }]

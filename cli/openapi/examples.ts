@@ -1,8 +1,5 @@
-import pg from 'pg'
-import { migrateToLatest } from '../../bundle/migrate-to-latest.ts'
-import { refreshAll } from '../../drizzle/db/refresh.ts'
-import { DEMO, seedDemo } from '../../drizzle/seed/demo.ts'
-import { startEmulator } from '../../emulator/start.ts'
+import { DEMO } from '../../drizzle/seed/demo.ts'
+import { withDemoService } from '../../emulator/demo-service.ts'
 import { BASE } from '../../lib/app.ts'
 import type { Json } from '../../lib/openapi/json-schema.ts'
 import type { Operation } from '../../lib/operation.ts'
@@ -30,29 +27,17 @@ export const PARAMETER_EXAMPLES = {
 } satisfies Record<keyof Parameters, string>
 
 /** Returns an example of each operation's body, by path, from a service with the demo data. */
-export async function examplesOfDemo(operations: readonly Operation[]): Promise<Record<string, Json>> {
-  const emulator = await startEmulator({ host: '127.0.0.1', port: 0, crons: false })
-  const client = new pg.Client({ connectionString: emulator.databaseUrl })
-  try {
-    await client.connect()
-    await migrateToLatest(client)
-    await seedDemo(client, EXAMPLE.seeded)
-    await refreshAll(client)
-    await client.query('update daily.changes set changed_at = $1', [EXAMPLE.changed])
-    return await captureExamples(operations, emulator.url)
-  } finally {
-    await client.end()
-    await emulator.close()
-  }
-}
+export const examplesOfDemo = (operations: readonly Operation[]): Promise<Record<string, Json>> =>
+  withDemoService({ day: EXAMPLE.seeded, changed: EXAMPLE.changed }, (url) =>
+    captureExamples(operations, url),
+  )
 
 /** Requests each operation, and cuts its body to the first rows. */
 async function captureExamples(operations: readonly Operation[], url: string): Promise<Record<string, Json>> {
-  const key = DEMO.keys.find(({ label }) => label === 'enterprise')?.key ?? ''
   const examples: Record<string, Json> = {}
   for (const { path, kind } of operations) {
     const query = kind !== 'brands' ? `?${new URLSearchParams(PARAMETER_EXAMPLES)}` : ''
-    const response = await fetch(url + BASE + path + query, { headers: { 'X-API-Key': key } })
+    const response = await fetch(url + BASE + path + query, { headers: { 'X-API-Key': DEMO.key } })
     const body = await response.json()
     examples[path] = { ...body, data: body.data.slice(0, EXAMPLE.rows) }
   }

@@ -40,12 +40,11 @@ type Recipe = {
 }
 
 const ADDRESS = 'http://127.0.0.1:8787'
-const KEY = DEMO.keys.find(({ label }) => label === 'enterprise')?.key ?? ''
 
 /** Returns the code of a recipe for another address, key and brand. */
 export function codeOf(name: string, language: string, { url, key, brandId }: Place): string {
   const [code = ''] = blocks(name, language)
-  return code.replaceAll(ADDRESS, url).replaceAll(KEY, key).replaceAll(DEMO.brandId, brandId)
+  return code.replaceAll(ADDRESS, url).replaceAll(DEMO.key, key).replaceAll(DEMO.brandId, brandId)
 }
 
 /** Runs a program in a place. Returns what it prints; rejects with it when the program fails. */

@@ -7,7 +7,7 @@ import { insertCitations, LATEST_DAYS, type Recorded } from './citations.ts'
 import { clearDemo } from './clear.ts'
 import { type DemoDay, demoDays } from './days.ts'
 import { demoId } from './ids.ts'
-import { insertKeys, KEYS } from './keys.ts'
+import { ENTERPRISE_KEY, insertKeys, KEYS } from './keys.ts'
 import { insertMentions } from './mentions.ts'
 import { insertModelsAndMarkets } from './models-and-markets.ts'
 import { insertOrganizations, ORGANIZATIONS } from './organizations.ts'
@@ -24,6 +24,8 @@ interface DemoKey {
 /** Keys in plain text, a brand for a first request, and the organizations and brands of the demo. */
 export const DEMO = {
   keys: KEYS.map(({ label, key, note }): DemoKey => ({ label, key, note })),
+  /** The first of the keys, which reads the most. */
+  key: ENTERPRISE_KEY,
   /** Readable by the enterprise key and the brand-limited one. */
   brandId: demoId('brand', haldenpeak.slug),
   organizations: ORGANIZATIONS,

@@ -12,9 +12,12 @@ function demoKey(number: number): string {
   return `svc_live_${'de30'.repeat(15)}${String(number).padStart(4, '0')}`
 }
 
+/** Reads all brands of the demo that are active, and all days. */
+export const ENTERPRISE_KEY = demoKey(1)
+
 /** A key for each plan and state. */
 export const KEYS = [
-  { label: 'enterprise', key: demoKey(1), note: 'reads two brands, full history', owner: enterprise },
+  { label: 'enterprise', key: ENTERPRISE_KEY, note: 'reads two brands, full history', owner: enterprise },
   { label: 'agency', key: demoKey(2), note: 'reads one brand, last 180 days', owner: agency },
   { label: 'pro', key: demoKey(3), note: 'reads one brand, last 90 days', owner: pro },
   {

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream'
 import { Miniflare, type MiniflareOptions } from 'miniflare'
 import {
   byRoute,
+  pathOf,
   readWorkers,
   readWranglerFile,
   type WorkerConfig,
@@ -116,7 +117,7 @@ async function miniflareOptions(options: WorkersOptions, bucket: MiniflareBucket
 
 /** Sends each Worker one request without a key, so that the first client does not wait for compilation. */
 async function warmUp(miniflare: Miniflare, workers: WorkerConfig[]): Promise<void> {
-  const paths = workers.flatMap(({ routes }) => routes.map((route) => route.replaceAll('*', '')))
+  const paths = workers.flatMap(({ routes }) => routes.slice(0, 1).map(pathOf))
   await Promise.all(
     paths.map(async (path) => {
       const headers = { 'User-Agent': 'emulator' }

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import { readWorkers } from '../../bundle/wrangler-config.ts'
+import { pathOf, readWorkers } from '../../bundle/wrangler-config.ts'
 import type { Intercept } from '../../emulator/workers/outbound.ts'
 import { fillDaily } from '../fixtures/fill-daily.ts'
 import { startOwnService } from '../fixtures/own-service.ts'
@@ -9,7 +9,7 @@ import { type Tenant, tenant } from '../fixtures/tenant.ts'
 
 const db = database()
 const workers = await readWorkers()
-const paths = workers.flatMap(({ routes }) => routes.map((route) => route.replaceAll('*', '')))
+const paths = workers.flatMap(({ routes }) => routes.map(pathOf))
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 

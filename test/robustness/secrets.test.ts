@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
-import { readWorkers, type WorkerConfig } from '../../bundle/wrangler-config.ts'
+import { pathOf, readWorkers, type WorkerConfig } from '../../bundle/wrangler-config.ts'
 import type { Emulator } from '../../emulator/start.ts'
 import type { Intercept } from '../../emulator/workers/outbound.ts'
 import { BASE } from '../../lib/app.ts'
@@ -64,7 +64,7 @@ const start = (vars: Record<string, string>) =>
 
 beforeAll(async () => {
   workers = await readWorkers()
-  paths = workers.flatMap(({ routes }) => routes.map((route) => route.replaceAll('*', '')))
+  paths = workers.flatMap(({ routes }) => routes.map(pathOf))
   paths.push(`${BASE}/openapi.json`, '/api/sharing/v1/shares')
   database = await isolatedDatabase()
   db = new pg.Pool({ connectionString: database.url, max: 4 })

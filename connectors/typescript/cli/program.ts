@@ -1,8 +1,7 @@
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { printError } from '../../../reference/print-error.mjs'
-import { usageSentence } from '../../../reference/usage-sentence.ts'
+import { exitOnWrongUsage } from '../../../reference/wrong-usage.ts'
 import manifest from '../package.json' with { type: 'json' }
 import { addDays } from './days.ts'
 import { isBucket, openStore } from './open-store.ts'
@@ -24,15 +23,12 @@ const connection = (command: Command): Command =>
     .option('--user-agent <name>', 'identifies the job, which gets a rate limit of its own')
 
 /** The command `export-api`. */
-export const program = new Command('export-api')
+export const program = exitOnWrongUsage(new Command('export-api'), 'export-api --help')
   .description(
     'Keeps Parquet files equal to the Export API, in a folder or a bucket. The key is read from EXPORT_API_KEY.',
   )
   .version(manifest.version)
   .option('--quiet', 'print only warnings and errors')
-  // Subcommands inherit these.
-  .configureOutput({ outputError: (text) => printError(usageSentence(text, 'export-api --help')) })
-  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 64))
 
 const date = (text: string): string => {
   const isDay = /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))

@@ -28,15 +28,12 @@ export async function run({ quiet = false, location, whenStopped = '', work }: C
       process.exit(exitCode)
     })
   try {
-    await work(progress)
+    await work(progress).finally(progress.stop)
   } catch (error) {
-    progress.stop()
     process.exitCode = error instanceof CommandError ? error.exitCode : 2
     const message = describe(error, location)
     progress.fail(message ?? String(error), process.exitCode)
     console.error(message === undefined ? error : forTerminal(message, process.stderr.columns))
-  } finally {
-    progress.stop()
   }
 }
 

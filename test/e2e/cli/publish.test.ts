@@ -27,7 +27,7 @@ const run = (
   environment: Readonly<Record<string, string>> = { PORT: port },
 ) => runCommand(`${command}.ts`, args, { DATABASE_URL: url, ...environment })
 
-/** The emulator's bucket, as any bucket that speaks the S3 API. */
+/** The emulator's bucket in the settings of a bucket that speaks the S3 API. */
 const AS_SETTINGS = {
   SHARE_BUCKET: service.bucket.url.replace(/.*\//, ''),
   AWS_ENDPOINT_URL_S3: service.bucket.url.replace(/\/[^/]*$/, ''),
