@@ -38,7 +38,7 @@ const bucket = openBucket(AS_SETTINGS)
 
 const currentFiles = async (): Promise<string[]> => {
   const { rows } = await db.query(
-    `select id from daily.files where added is not null and removed is null and first = '2026-10-01' order by id`,
+    `select id from daily.files where added is not null and removed is null and first = '2026-10-01' order by metric`,
   )
   return rows.map(({ id }) => `${id}.parquet`)
 }
