@@ -72,6 +72,9 @@ function ownerOf(path) {
   }
 }
 
+/** Even when the other process has released the lock by now. */
+const IS_TAKEN = new Set(['ENOTEMPTY', 'EEXIST'])
+
 /**
  * Moves a folder to a path where nothing is, or an empty folder. Returns false when another process was faster.
  *
@@ -83,7 +86,8 @@ function replace(path, own) {
     renameSync(own, path)
     return true
   } catch (error) {
-    if (ownerOf(path) === undefined) throw error
+    const isTaken = error instanceof Error && 'code' in error && IS_TAKEN.has(String(error.code))
+    if (!isTaken && ownerOf(path) === undefined) throw error
     return false
   }
 }

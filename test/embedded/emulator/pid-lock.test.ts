@@ -6,20 +6,20 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { takePidLock } from '../../../emulator/pid-lock.mjs'
 
-/** Takes the lock five times, and fails when another process has it at the same time. */
+/** Takes the lock 40 times, and fails when another process has it at the same time. */
 const WORKER = `
 import { mkdirSync, rmdirSync } from 'node:fs'
 import { takePidLock } from ${JSON.stringify(resolve('emulator/pid-lock.mjs'))}
 const [lock] = process.argv.slice(1)
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
-for (let taken = 0; taken < 5; ) {
+for (let taken = 0; taken < 40; ) {
   const { release } = takePidLock(lock)
   if (release !== undefined) {
     mkdirSync(lock + '-critical')
-    await sleep(5)
+    await sleep(0)
     rmdirSync(lock + '-critical')
     // The last one is left to the process's end.
-    if (++taken < 5) release()
+    if (++taken < 40) release()
   }
   await sleep(Math.random() * 5)
 }`
