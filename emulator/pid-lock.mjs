@@ -72,7 +72,7 @@ function ownerOf(path) {
   }
 }
 
-/** Even when the other process has released the lock by now. */
+/** Says that a folder with files is there, even if its owner has released the lock by now. Windows has no code for it. */
 const IS_TAKEN = new Set(['ENOTEMPTY', 'EEXIST'])
 
 /**

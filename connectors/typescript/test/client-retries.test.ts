@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { ConnectionError, RateLimitError, type Retry, ServerError } from '../src/index.ts'
 import {
   cut,
@@ -12,19 +12,9 @@ import {
   toArray,
   WINDOW,
 } from './fake-api.ts'
+import { delay, skipWaits } from './skip-waits.ts'
 
-beforeAll(() => {
-  // The longest waits.
-  vi.spyOn(Math, 'random').mockReturnValue(0)
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
-  vi.setTimerTickMode('nextTimerAsync')
-})
-afterAll(() => {
-  vi.useRealTimers()
-  vi.restoreAllMocks()
-})
-
-const delay = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+skipWaits()
 
 /** Seconds between requests. */
 const gaps = (requests: readonly FakeRequest[]) =>

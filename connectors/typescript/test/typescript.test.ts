@@ -92,6 +92,7 @@ for await (const { endpoint, changedAt } of api.changedDays({ brandId: '', since
   const { value, done } = await pages.next()
   if (!done) changedAt.concat(value.meta.fromDate, value.requestId ?? '')
 }
+// The compiler must reject the next two: a directive without an error is an error.
 // @ts-expect-error brandId is missing
 api.sentiment({})
 // @ts-expect-error rows have no such field

@@ -1,25 +1,14 @@
 import { PassThrough } from 'node:stream'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { createApi } from '../cli/api.ts'
 import { CommandError } from '../cli/errors.ts'
 import { createProgress } from '../cli/progress.ts'
 import { type Answer, dropped, failure, page } from './fake-api.ts'
+import { delay, skipWaits } from './skip-waits.ts'
 
 // A wrong address fails within seconds. An outage of a service that has responded is waited for.
 
-beforeEach(() => {
-  // The longest waits.
-  vi.spyOn(Math, 'random').mockReturnValue(0)
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
-  vi.setTimerTickMode('nextTimerAsync')
-})
-afterEach(() => {
-  vi.useRealTimers()
-  vi.restoreAllMocks()
-  vi.unstubAllGlobals()
-})
-
-const delay = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+skipWaits()
 
 const slow: Answer = async (init) => {
   await delay(10_000)
