@@ -4,7 +4,7 @@ import { type QueryContext, run } from './db.ts'
 import { parseEnv } from './env.ts'
 import { AS_OF_ALL } from './page/as-of.ts'
 import { toQuery } from './prepared-statement.ts'
-import { statementRunner, TIMEOUT_MS } from './scheduled.ts'
+import { STATEMENT_TIMEOUT_MS, statementRunner } from './scheduled.ts'
 
 /** Milliseconds after which a run starts no further call. The next run begins a minute after this one. */
 const RUN_MS = 50_000
@@ -44,7 +44,11 @@ export function refresher(): { scheduled: (event: unknown, bindings: object) => 
           console.error(JSON.stringify({ event: 'partitions_untracked', tables: untracked }))
       } finally {
         if (days > 0) console.log(JSON.stringify({ event: 'refreshed', days }))
-        await logLag(context, Date.now() - begun >= TIMEOUT_MS, Math.max(failures - LOGGED_FAILURES, 0))
+        await logLag(
+          context,
+          Date.now() - begun >= STATEMENT_TIMEOUT_MS,
+          Math.max(failures - LOGGED_FAILURES, 0),
+        )
       }
     },
   }

@@ -1,8 +1,11 @@
 import type { RunStatement } from '../drizzle/db/refresh.ts'
 import { type QueryContext, run } from './db.ts'
 
-/** Milliseconds that one statement of a scheduled Worker may take. Longer ones are for the commands. */
-export const TIMEOUT_MS = 40_000
+/** Milliseconds after which Postgres cancels a statement of a scheduled Worker (drizzle/sql/roles.sql). */
+export const STATEMENT_TIMEOUT_MS = 40_000
+
+/** Milliseconds after which a scheduled Worker stops waiting for a statement. */
+const TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 5_000
 
 /** Returns what runs the statements of a scheduled Worker. */
 export const statementRunner =

@@ -42,7 +42,7 @@ type Start = { readonly untracked: string | null }
 
 /**
  * Resolves the log of changes and recomputes the days in the queue, until none can be computed now or the run is over.
- * A call that fails is repeated with a day at a time. When that fails, its lane ends, and the run rejects after the others.
+ * A call that fails is repeated once. When that fails, its lane ends, and the run rejects after the others.
  */
 export async function refresh({
   lanes,
@@ -52,7 +52,7 @@ export async function refresh({
 }: RefreshOptions): Promise<Start> {
   const [first] = lanes
   if (first === undefined) throw new TypeError('A refresh needs a lane')
-  // Starts after a random brand: a brand whose days take too long then does not end every run before the others.
+  // Starts after a random brand: where runs end before the last brand, all brands get their turn.
   const start = await first(
     `select started.untracked, (select brand_id::text from daily.queued_brands order by random() limit 1) as after
      from daily.start_refresh($1::boolean) as started`,
@@ -71,17 +71,16 @@ async function refreshLane(
   { isOver, onStep, onFailure }: Pick<RefreshOptions, 'isOver' | 'onStep' | 'onFailure'>,
 ): Promise<void> {
   let after = first
-  let days = maxDays
+  let hasFailed = false
   while (!isOver?.()) {
     const step = await run(
       `select brand_id::text, processed::text, done::text, failure::text
        from daily.refresh($1::uuid, $2::interval, $3::integer)`,
-      [after, DURATION, String(days)],
+      [after, DURATION, String(maxDays)],
     ).catch((error) => {
-      if (days === 1) throw error
-      // So many days may take too long.
-      days = 1
+      if (hasFailed) throw error
     })
+    hasFailed = !step
     if (!step) continue
     if (step.done === 'true') return
     after = step.brand_id ?? null
@@ -109,7 +108,7 @@ export const runOn =
     (await client.query(sql, [...params])).rows[0] ?? null
 
 /**
- * Brings the stored rows up to date, with a lane for each connection. Throws at the end when a day could not be computed,
+ * Brings the stored rows up to date, with a lane for each connection, and however long it takes. Throws at the end when a day could not be computed,
  * and {@link UntrackedTablesError} where nothing tracks changes.
  */
 export async function refreshAll(
@@ -117,6 +116,7 @@ export async function refreshAll(
   options: Pick<RefreshOptions, 'onStep' | 'maxDays'> = {},
 ): Promise<Start> {
   let failed: Failure | undefined
+  for (const client of [clients].flat()) await client.query('set statement_timeout = 0')
   const lanes = [clients].flat().map(runOn)
   const onFailure = (failure: Failure) => {
     failed = failure

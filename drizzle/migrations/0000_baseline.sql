@@ -73,6 +73,7 @@ CREATE TABLE "daily"."refresh_queue" (
 	"attempts" integer DEFAULT 0 NOT NULL,
 	"retry_at" timestamp with time zone,
 	"last_error" text,
+	"alone" boolean DEFAULT false NOT NULL,
 	CONSTRAINT "refresh_queue_brand_id_metric_date_pk" PRIMARY KEY("brand_id","metric","date")
 );
 --> statement-breakpoint

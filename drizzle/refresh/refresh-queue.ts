@@ -1,4 +1,4 @@
-import { bigint, date, integer, primaryKey, text, timestamp, uuid } from 'drizzle-orm/pg-core'
+import { bigint, boolean, date, integer, primaryKey, text, timestamp, uuid } from 'drizzle-orm/pg-core'
 import { daily } from '../metrics/schema.ts'
 
 /** The days that the refresh has to recompute. Only `daily.resolve` adds entries, and only `daily.refresh` removes them. */
@@ -17,6 +17,8 @@ export const refreshQueue = daily.table(
     /** The earliest time of the next attempt; null means now. */
     retry_at: timestamp({ withTimezone: true }),
     last_error: text(),
+    /** Whether the day gets a statement of its own, after the other days: a statement with it was canceled. */
+    alone: boolean().notNull().default(false),
   },
   (table) => [primaryKey({ columns: [table.brand_id, table.metric, table.date] })],
 )

@@ -49,14 +49,26 @@ $function$;
 create or replace view daily.due as
   select * from daily.refresh_queue where coalesce(retry_at <= clock_timestamp(), true);
 
+-- Locks and returns brands after `after` with days to compute, `alone` or not, in the order of their ids: at most `count`.
+-- Passes over brands that another call has locked.
+create or replace function daily.lock_brands(after uuid, alone boolean, count bigint) returns uuid[]
+language sql set search_path = pg_catalog, pg_temp as $function$
+  select array(
+    select queued.brand_id from daily.queued_brands as queued
+    where (after is null or queued.brand_id > after)
+      and exists (select from daily.due where due.brand_id = queued.brand_id and due.alone = lock_brands.alone)
+    order by queued.brand_id limit count
+    for update skip locked)
+$function$;
+
 -- Returns what to compute in a turn of some brands, one row per statement: of each brand and metric the `max_days` days
 -- that have waited longest. Brands that wait for the same days share a statement, up to `max_days` days in all.
-create or replace function daily.plan_turn(of_brands uuid[], max_days integer)
+create or replace function daily.plan_turn(of_brands uuid[], alone boolean, max_days integer)
 returns table (metric text, brands uuid[], dates date[], batch bigint, as_of timestamptz)
 language sql stable set search_path = pg_catalog, pg_temp as $function$
   with entry as (
     select *, row_number() over (partition by brand_id, metric order by as_of, date) as place
-    from daily.due where brand_id = any (of_brands)
+    from daily.due where brand_id = any (of_brands) and due.alone = plan_turn.alone
   ), share as (
     select brand_id, metric, array_agg(date order by date) as dates, min(as_of) as as_of
     from entry where place <= max_days group by brand_id, metric
@@ -72,7 +84,8 @@ language sql stable set search_path = pg_catalog, pg_temp as $function$
 $function$;
 
 -- Computes a statement of plan_turn; if that fails, day by day. Returns one object per attempt: metric, brands, dates, and
--- the days that `changed`, or `code` and `message` of the error that undid it.
+-- the days that `changed`, or `code` and `message` of the error that undid it. When the statement is canceled, no time is
+-- left to divide it: its days get statements of their own (`divided`).
 create or replace function daily.attempt(metric text, brands uuid[], dates date[]) returns setof jsonb
 language plpgsql set search_path = pg_catalog, pg_temp set lock_timeout = '2s' as $function$
 declare
@@ -84,9 +97,12 @@ exception
   -- The next call retries these.
   when deadlock_detected or serialization_failure then
     raise;
-  when others then
+  -- OTHERS does not catch it. After a timeout, the rest of the call runs without one.
+  when query_canceled or others then
+    if sqlstate = '57014' and cardinality(brands) * cardinality(dates) > 1 then
+      return next attempt || jsonb_build_object('divided', true);
     -- A locked table says nothing about a day.
-    if cardinality(brands) * cardinality(dates) = 1 or sqlstate = '55P03' then
+    elsif cardinality(brands) * cardinality(dates) = 1 or sqlstate = '55P03' then
       return next attempt || jsonb_build_object('code', sqlstate, 'message', sqlerrm);
     else
       return query
@@ -97,20 +113,22 @@ $function$;
 
 -- The days of the attempts of a call, with what plan_turn said of their statement.
 create or replace function daily.attempted(outcomes jsonb[])
-returns table (metric text, brand_id uuid, date date, batch bigint, as_of timestamptz, code text, message text)
+returns table (
+  metric text, brand_id uuid, date date, batch bigint, as_of timestamptz, code text, message text, divided boolean
+)
 language sql immutable set search_path = pg_catalog, pg_temp as $function$
-  select metric, brand_id, date, batch, as_of, code, message
+  select metric, brand_id, date, batch, as_of, code, message, coalesce(divided, false)
   from unnest(outcomes) as outcome
   cross join jsonb_to_record(outcome) as computed (
-    metric text, brands uuid[], dates date[], batch bigint, as_of timestamptz, code text, message text)
+    metric text, brands uuid[], dates date[], batch bigint, as_of timestamptz, code text, message text, divided boolean)
   cross join unnest(brands) as brand_id
   cross join unnest(dates) as date
 $function$;
 
 -- Ends a call: removes the computed days from the queue, records errors, and lists the days that changed. A day that a later
--- batch of the log named stays in the queue, since it may have been computed without that change. Locks days in the order
--- of their key, as daily.resolve does, then updates brands, which the call locked when it chose them. Lists the changes
--- last (daily.list_changes).
+-- batch of the log named stays in the queue, since it may have been computed without that change. A day that was canceled
+-- alone is postponed even then: it would be canceled again. Locks days in the order of their key, as daily.resolve does,
+-- then updates brands, which the call locked when it chose them. Lists the changes last (daily.list_changes).
 create or replace function daily.finish(outcomes jsonb[]) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $function$
 begin
@@ -120,12 +138,14 @@ begin
   merge into daily.refresh_queue as entry
   using daily.attempted(outcomes) as day
   on entry.brand_id = day.brand_id and entry.metric = day.metric and entry.date = day.date
+  when matched and divided then update set alone = true
   when matched and code is null and entry.batch <= day.batch then delete
   when matched and code is null then update set as_of = day.as_of
-  when matched and entry.batch <= day.batch then update set
+  when matched and (entry.batch <= day.batch or code = '57014') then update set
     attempts = attempts + 1,
     retry_at = clock_timestamp() + least(interval '1 minute' * 2 ^ least(attempts, 6), interval '1 hour'),
-    last_error = message;
+    last_error = message,
+    alone = entry.alone or code = '57014';
 
   update daily.queued_brands
   set as_of = coalesce(
@@ -140,8 +160,8 @@ end
 $function$;
 
 -- Recomputes days of the queue for about as long as `duration`, of each brand once: those after `after`, in the order of
--- their ids. So no brand waits for another's backlog. Run it in a transaction of its own: readers see a day before it or
--- after it. Returns
+-- their ids. So no brand waits for another's backlog. After the last brand come days that are computed alone. Run it in a
+-- transaction of its own: readers see a day before it or after it. Returns
 --   brand_id   where the next call continues; null means at the first brand
 --   processed  how many days were computed; null when others compute all brands that wait, or migrate or relist
 --   done       whether no day can be computed now
@@ -154,6 +174,7 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp set plan
 declare
   deadline timestamptz := clock_timestamp() + duration;
   brands uuid[];
+  alone boolean;
   statement record;
   outcomes jsonb[] := '{}';
 begin
@@ -166,27 +187,26 @@ begin
   <<turns>>
   loop
     -- An eighth of the waiting brands, so that calls that run side by side find some.
-    brands := array(
-      select queued.brand_id from daily.queued_brands as queued
-      where (refresh.brand_id is null or queued.brand_id > refresh.brand_id)
-        and exists (select from daily.due where due.brand_id = queued.brand_id)
-      order by queued.brand_id
-      limit (select greatest(1, count(*) / 8) from (select from daily.queued_brands limit 8 * max_days) as waiting)
-      for update skip locked);
-    exit when brands = '{}';
-    for statement in select * from daily.plan_turn(brands, max_days) loop
+    brands := daily.lock_brands(brand_id, false, (
+      select greatest(1, count(*) / 8) from (select from daily.queued_brands limit 8 * max_days) as waiting));
+    alone := brands = '{}';
+    if alone then
+      brand_id := null;
+      brands := daily.lock_brands(null, true, 1);
+    end if;
+    for statement in select * from daily.plan_turn(brands, alone, case when alone then 1 else max_days end) loop
       outcomes := outcomes || array(
         select to_jsonb(statement) || outcome
         from daily.attempt(statement.metric, statement.brands, statement.dates) as outcome);
-      brand_id := statement.brands[1];
+      if not alone then brand_id := statement.brands[1]; end if;
       exit turns when clock_timestamp() >= deadline;
     end loop;
+    exit when alone;
     brand_id := brands[cardinality(brands)];
   end loop;
-  if brands = '{}' then brand_id := null; end if;
 
   if outcomes <> '{}' then
-    select count(*) filter (where code is null), (array_agg(to_jsonb(day)) filter (where code is not null))[1]
+    select count(*) filter (where code is null and not divided), (array_agg(to_jsonb(day)) filter (where code is not null))[1]
     into processed, failure from daily.attempted(outcomes) as day;
     perform daily.finish(outcomes);
   else

@@ -131,17 +131,22 @@ begin
     select metric, brand_id, date from whole join daily.refresh_queue on date >= first
   ),
 
+  -- A change ends the wait of a day that failed, but not of one that takes too long.
+  --
   -- No window can ask for a day outside of the calendar, which an application's tables may hold. Locks days
   -- in the order of their key, as daily.finish does. Then waits for a brand only if daily.finish has updated it, which then
   -- has locked all its days. So neither can block the other forever.
   queued as (
-    insert into daily.refresh_queue (brand_id, metric, date, as_of, batch)
+    insert into daily.refresh_queue as entry (brand_id, metric, date, as_of, batch)
     select brand_id, metric, date, previous.as_of, previous.batch + 1
     from day
     where brand_id is not null and date between '0001-01-01' and '9999-12-31'
     order by brand_id, metric collate "C", date
     on conflict (brand_id, metric, date) do update
-    set batch = excluded.batch, attempts = 0, retry_at = null, last_error = null
+    set batch = excluded.batch,
+      attempts = case when entry.alone then entry.attempts else 0 end,
+      retry_at = case when entry.alone then entry.retry_at end,
+      last_error = case when entry.alone then entry.last_error end
     returning brand_id
   ), listed as (
     insert into daily.queued_brands (brand_id, as_of)
