@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import { boolean, date, integer, primaryKey, uuid } from 'drizzle-orm/pg-core'
 import { textC } from '../text-c.ts'
 import { daily, metrics } from './schema.ts'
@@ -14,20 +14,44 @@ const citationsColumns = () => ({
   citations: integer().notNull(),
 })
 
-/** Cited URLs by the day on which the citation was recorded (docs/specification.md). */
-export const citations = metrics.view('citations', citationsColumns()).as(sql`
+const definition = (brand: SQL, date: SQL, answers: SQL) => sql`
     select
-      counted.brand_id,
-      (cited.recorded_at at time zone 'UTC')::date as date,
+      ${brand} as brand_id,
+      ${date} as date,
       ${urlHash(sql`cited.url`)} as url_hash,
       cited.url collate "C" as url,
       max(cited.domain collate "C") as domain,
       bool_or(cited.owned) as is_owned,
       count(distinct cited.answer_id)::int as citations
-    from export_source.citations as cited
-    join metrics.counted_answers as counted on counted.answer_id = cited.answer_id
-    group by counted.brand_id, (cited.recorded_at at time zone 'UTC')::date, cited.url
-  `)
+    from ${answers}
+    group by ${brand}, ${date}, cited.url
+  `
+
+const recordedOn = sql`(cited.recorded_at at time zone 'UTC')::date`
+
+/** Cited URLs by the day on which the citation was recorded (docs/specification.md). */
+export const citations = metrics.view('citations', citationsColumns()).as(
+  definition(
+    sql`counted.brand_id`,
+    recordedOn,
+    sql`export_source.citations as cited
+    join metrics.counted_answers as counted on counted.answer_id = cited.answer_id`,
+  ),
+)
+
+/**
+ * The same, read through `daily.citation_days`. A day then costs as much as its answers, and not as much as the brand's
+ * history. The refresh computes days with it.
+ */
+export const citationsBounded = metrics.view('citations_bounded', citationsColumns()).as(
+  definition(
+    sql`days.brand_id`,
+    sql`days.recorded`,
+    sql`daily.citation_days as days
+    join metrics.counted_answers as counted on counted.brand_id = days.brand_id and counted.date = days.answered
+    join export_source.citations as cited on cited.answer_id = counted.answer_id and ${recordedOn} = days.recorded`,
+  ),
+)
 
 /** The stored form of `metrics.citations`, keyed in the order in which pages are served. */
 export const dailyCitations = daily.table('citations', citationsColumns(), (table) => [

@@ -40,6 +40,13 @@ CREATE TABLE "daily"."changes" (
 	CONSTRAINT "changes_endpoint_date_brand_id_pk" PRIMARY KEY("endpoint","date","brand_id")
 );
 --> statement-breakpoint
+CREATE TABLE "daily"."citation_days" (
+	"brand_id" uuid NOT NULL,
+	"recorded" date NOT NULL,
+	"answered" date NOT NULL,
+	CONSTRAINT "citation_days_brand_id_recorded_answered_pk" PRIMARY KEY("brand_id","recorded","answered")
+);
+--> statement-breakpoint
 CREATE TABLE "daily"."key_log" (
 	"key_id" uuid NOT NULL,
 	"event" text NOT NULL,
@@ -432,7 +439,7 @@ CREATE VIEW "metrics"."citation_share" AS (
   );--> statement-breakpoint
 CREATE VIEW "metrics"."citations" AS (
     select
-      counted.brand_id,
+      counted.brand_id as brand_id,
       (cited.recorded_at at time zone 'UTC')::date as date,
       encode(substr(sha256(convert_to(cited.url, 'UTF8')), 1, 16), 'hex')::uuid as url_hash,
       cited.url collate "C" as url,
@@ -442,6 +449,20 @@ CREATE VIEW "metrics"."citations" AS (
     from export_source.citations as cited
     join metrics.counted_answers as counted on counted.answer_id = cited.answer_id
     group by counted.brand_id, (cited.recorded_at at time zone 'UTC')::date, cited.url
+  );--> statement-breakpoint
+CREATE VIEW "metrics"."citations_bounded" AS (
+    select
+      days.brand_id as brand_id,
+      days.recorded as date,
+      encode(substr(sha256(convert_to(cited.url, 'UTF8')), 1, 16), 'hex')::uuid as url_hash,
+      cited.url collate "C" as url,
+      max(cited.domain collate "C") as domain,
+      bool_or(cited.owned) as is_owned,
+      count(distinct cited.answer_id)::int as citations
+    from daily.citation_days as days
+    join metrics.counted_answers as counted on counted.brand_id = days.brand_id and counted.date = days.answered
+    join export_source.citations as cited on cited.answer_id = counted.answer_id and (cited.recorded_at at time zone 'UTC')::date = days.recorded
+    group by days.brand_id, days.recorded, cited.url
   );--> statement-breakpoint
 CREATE VIEW "metrics"."competitors" AS (
     select

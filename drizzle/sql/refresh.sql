@@ -1,8 +1,8 @@
 -- Recomputes the days of daily.refresh_queue. Calls run side by side: each locks the brands whose days it computes, and
 -- passes over brands that another call has locked.
 
--- Makes the stored rows of one metric equal its view, for some brands and days. Writes only rows that differ, and returns
--- their days. The columns are the table's, the key is its primary key. The settings are for data in memory or on flash:
+-- Makes the stored rows of one metric equal its view, for some brands and days, and reads the view's bounded form where
+-- there is one. Writes only rows that differ, and returns their days. The columns are the table's, the key is its primary key. The settings are for data in memory or on flash:
 -- with Postgres's defaults the planner reads all citations of a large brand to find a day.
 create or replace function daily.recompute(of_metric text, of_brands uuid[], of_dates date[])
 returns table (brand_id uuid, date date)
@@ -11,6 +11,7 @@ set search_path = pg_catalog, pg_temp set random_page_cost = 1.1 set jit = off s
 as $function$
 declare
   stored regclass := format('daily.%I', of_metric)::regclass;
+  view text := coalesce(to_regclass(format('metrics.%I', of_metric || '_bounded')), format('metrics.%I', of_metric)::regclass);
   keys text;
   cols text;
 begin
@@ -25,7 +26,7 @@ begin
   -- estimates. Rows are inserted in the order of the key, in which pages read them.
   return query execute format(
     'with fresh as materialized (
-       select %2$s from metrics.%1$I where brand_id = any ($1) and date = any ($2)
+       select %2$s from %4$s where brand_id = any ($1) and date = any ($2)
      ), stored as materialized (
        select %2$s from daily.%1$I where brand_id = any ($1) and date = any ($2)
      ), deleted as (
@@ -40,8 +41,28 @@ begin
        returning brand_id, date
      )
      select brand_id, date from deleted union select brand_id, date from written',
-    of_metric, cols, keys)
+    of_metric, cols, keys, view)
   using of_brands, of_dates;
+end
+$function$;
+
+-- Locks sources so that nobody alters or truncates them until the transaction ends. Holds none while it waits: an
+-- application that locks several tables cannot get into a deadlock with it. Raises lock_not_available after `patience`.
+create or replace function daily.lock_sources(of_sources text[], patience interval) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $function$
+declare
+  deadline timestamptz := clock_timestamp() + patience;
+  tables text := (select string_agg(format('export_source.%I', source), ', ') from unnest(of_sources) as source);
+begin
+  loop
+    begin
+      execute format('lock table %s in access share mode nowait', tables);
+      return;
+    exception when lock_not_available then
+      if clock_timestamp() >= deadline then raise; end if;
+    end;
+    perform pg_sleep(0.05);
+  end loop;
 end
 $function$;
 
@@ -87,10 +108,12 @@ $function$;
 -- the days that `changed`, or `code` and `message` of the error that undid it. When the statement is canceled, no time is
 -- left to divide it: its days get statements of their own (`divided`).
 create or replace function daily.attempt(metric text, brands uuid[], dates date[]) returns setof jsonb
-language plpgsql set search_path = pg_catalog, pg_temp set lock_timeout = '2s' as $function$
+language plpgsql set search_path = pg_catalog, pg_temp as $function$
 declare
   attempt jsonb := jsonb_build_object('metric', metric, 'brands', brands, 'dates', dates);
 begin
+  perform daily.lock_sources(
+    (select array_agg(sources.source) from daily.sources where sources.metric = attempt ->> 'metric'), '2 s');
   return next attempt || jsonb_build_object('changed', (
     select coalesce(jsonb_agg(day), '[]') from daily.recompute(metric, brands, dates) as day));
 exception

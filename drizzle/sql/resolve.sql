@@ -36,7 +36,7 @@ begin
     return null;
   end if;
   -- An application may hold a lock on a table for long, for example to truncate it.
-  set local lock_timeout = '5s';
+  perform daily.lock_sources(array['answers', 'citations', 'prompts'], '5 s');
   -- Without triggers, the log is complete as of the last pass only.
   select * into previous from daily.progress;
   started := coalesce((select greatest(started_at, previous.as_of) from daily.rolling_window), clock_timestamp());
@@ -44,10 +44,10 @@ begin
   with batch as materialized (delete from daily.change_log returning *),
   reads as materialized (select * from daily.sources),
   by_recording as materialized (select distinct source from reads where dated_by = 'recorded_at'),
-  -- Entries without ids are for all days from `first` on, of all brands. Every metric reads the prompts.
+  -- Entries without ids are for all days from `first` on, of all brands.
   whole as materialized (
-    select min(coalesce(day, '-infinity')) as first
-    from batch where num_nonnulls(brand_id, prompt_id, answer_id, model_id, market_id) = 0 having count(*) > 0
+    select source, min(coalesce(day, '-infinity')) as first
+    from batch where num_nonnulls(brand_id, prompt_id, answer_id, model_id, market_id) = 0 group by source
   ),
 
   -- Down from brands and competitors: their prompts.
@@ -58,7 +58,7 @@ begin
     from (select distinct source, brand_id from batch where source in ('brands', 'competitors')) as changed
     cross join lateral (select id from export_source.prompts where prompts.brand_id = changed.brand_id offset 0) as prompt
     union
-    select 'prompts', id, first from whole cross join export_source.prompts
+    select source, id, first from whole cross join export_source.prompts
   ),
   -- Up from mentions, citations, phrases and recommendations: their answers.
   part as materialized (
@@ -76,32 +76,38 @@ begin
     union
     select part.source, answer_id, answer.prompt_id, answer.day from part join answer using (answer_id)
     union
-    select changed.source, answers.id, answers.prompt_id, (answered_at at time zone 'UTC')::date
-    from (select distinct source, model_id, market_id from batch where source in ('models', 'markets')) as changed
-    join export_source.answers on answers.model_id = changed.model_id or answers.market_id = changed.market_id
-    where exists (select from batch where source in ('models', 'markets'))
+    select 'models', answers.id, answers.prompt_id, (answered_at at time zone 'UTC')::date
+    from (select distinct model_id from batch) as changed join export_source.answers using (model_id)
+    where exists (select from batch where model_id is not null)
+    union
+    select 'markets', answers.id, answers.prompt_id, (answered_at at time zone 'UTC')::date
+    from (select distinct market_id from batch) as changed join export_source.answers using (market_id)
+    where exists (select from batch where market_id is not null)
   ),
 
-  -- The days of these prompts and answers.
-  affected (source, dated_by, prompt_id, date) as materialized (
-    select source, 'answered_at', prompt_id, day from answer_seed
+  -- The days of these prompts and answers; with a day of recording, also the answer's.
+  affected (source, dated_by, prompt_id, date, answered) as materialized (
+    select source, 'answered_at', prompt_id, day, null::date from answer_seed
     union
-    select seed.source, 'answered_at', seed.prompt_id, answered.day
+    select seed.source, 'answered_at', seed.prompt_id, answered.day, null
     from prompt_seed as seed cross join lateral (
       select distinct (answered_at at time zone 'UTC')::date as day from export_source.answers
       where answers.prompt_id = seed.prompt_id and (answered_at at time zone 'UTC')::date >= seed.first offset 0
     ) as answered
     union
-    select 'citations', 'recorded_at', answer.prompt_id, part.day
+    select 'citations', 'recorded_at', answer.prompt_id, part.day, answer.day
     from part join answer using (answer_id) where part.source = 'citations'
     union
-    select seed.source, 'recorded_at', seed.prompt_id, cited.day
+    select seed.source, 'recorded_at', seed.prompt_id, cited.day, seed.day
     from (
-      select source, answer_id, prompt_id from answer_seed where source <> 'citations'
+      select source, answer_id, prompt_id, day from answer_seed where source <> 'citations'
       union all
-      select seed.source, asked.id, seed.prompt_id
+      select seed.source, asked.id, seed.prompt_id, asked.day
       from (select * from prompt_seed where first = '-infinity' and source in (select source from by_recording)) as seed
-      cross join lateral (select id from export_source.answers where answers.prompt_id = seed.prompt_id offset 0) as asked
+      cross join lateral (
+        select id, (answered_at at time zone 'UTC')::date as day
+        from export_source.answers where answers.prompt_id = seed.prompt_id offset 0
+      ) as asked
     ) as seed cross join lateral (
       select distinct (recorded_at at time zone 'UTC')::date as day
       from export_source.citations where citations.answer_id = seed.answer_id offset 0
@@ -109,10 +115,11 @@ begin
     where seed.source in (select source from by_recording)
     -- Of a rolling window: few of the citations.
     union
-    select 'prompts', 'recorded_at', answers.prompt_id, (recorded_at at time zone 'UTC')::date
+    select 'prompts', 'recorded_at', answers.prompt_id, (recorded_at at time zone 'UTC')::date,
+      (answered_at at time zone 'UTC')::date
     from export_source.citations join export_source.answers on answers.id = answer_id
-    where (recorded_at at time zone 'UTC')::date >= (select first from whole)
-      and exists (select from whole where first > '-infinity')
+    where (recorded_at at time zone 'UTC')::date >= (select first from whole where source = 'prompts')
+      and exists (select from whole where source = 'prompts' and first > '-infinity')
   ),
   -- Up from the prompts: their brands.
   prompt_brand as (
@@ -126,9 +133,18 @@ begin
     select metric, brand_id, date from affected join reads using (source, dated_by) join prompt_brand using (prompt_id)
     -- Days whose rows are gone, and days that a refresh may be computing.
     union
-    select metric, brand_id, date from whole join daily.changes on rows > 0 and date >= first join daily.row_schemas using (endpoint)
+    select metric, brand_id, date
+    from whole join reads using (source) join daily.row_schemas using (metric) join daily.changes using (endpoint)
+    where rows > 0 and date >= first
     union
-    select metric, brand_id, date from whole join daily.refresh_queue on date >= first
+    select metric, brand_id, date from whole join reads using (source) join daily.refresh_queue using (metric)
+    where date >= first
+  ), citation_day as (
+    insert into daily.citation_days (brand_id, recorded, answered)
+    select distinct brand_id, date, answered from affected join prompt_brand using (prompt_id)
+    where dated_by = 'recorded_at' and brand_id is not null
+      and date between '0001-01-01' and '9999-12-31' and answered between '0001-01-01' and '9999-12-31'
+    on conflict do nothing
   ),
 
   -- A change ends the wait of a day that failed, but not of one that takes too long.
@@ -138,7 +154,7 @@ begin
   -- has locked all its days. So neither can block the other forever.
   queued as (
     insert into daily.refresh_queue as entry (brand_id, metric, date, as_of, batch)
-    select brand_id, metric, date, previous.as_of, previous.batch + 1
+    select brand_id, metric, date, least(previous.as_of, started), previous.batch + 1
     from day
     where brand_id is not null and date between '0001-01-01' and '9999-12-31'
     order by brand_id, metric collate "C", date
@@ -150,7 +166,7 @@ begin
     returning brand_id
   ), listed as (
     insert into daily.queued_brands (brand_id, as_of)
-    select distinct brand_id, previous.as_of from queued order by brand_id
+    select distinct brand_id, least(previous.as_of, started) from queued order by brand_id
     on conflict do nothing
   )
   select count(*) into added from queued;

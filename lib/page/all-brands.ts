@@ -8,11 +8,16 @@ import { AFTER_TIMES, type PagedRows, type Part } from './keyset.ts'
 import { list, sizedRows } from './sized-rows.ts'
 
 // No index has the rows of a key's brands in the order of their changes, so a statement merges the range of each brand.
-// Reading a page of each would cost as many pages as there are brands. Instead, rounds read few rows of each brand, then
-// more: the last row of a page that has only these bounds what the next round reads.
+// Reading a page of each would cost as many pages as there are brands. The first row of each orders the brands: no brand
+// after the place of a page's last row is in the page. Rounds then look for the last row of the page among the rows of the
+// first few brands, and of more brands: the last row of any page's worth of rows bounds what later rounds read. A round
+// reads no row after the first row of the next brand, so rows that it reads in vain are few.
 
-/** The most rows of a brand that each round reads. Together, they read at most some 20 times the rows of the page. */
-const ROUNDS = [16, 256]
+/** How many brands, the first in the order of their first rows, each round reads. */
+const ROUNDS = [3, 12, 50, 200]
+
+/** Rows that a round reads at most, as a multiple of the page's. */
+const ROUND_SIZE = 1.2
 
 /** A text that sorts after every endpoint. */
 const AFTER_ENDPOINTS = sql.raw(`'~'`)
@@ -37,63 +42,101 @@ export const AFTER_LAST: SQL = sql`(${ORDER_OF_BRAND}) > (
           end,
           ${sql.placeholder('after_3')}::date)`
 
-const boundOf = (round: number): SQL => sql`${sql.identifier(`bound_${round}`)}`
-
-/** SQL of a text that sorts after the times through the bound that a round found; after all times for round 0. */
-const end = (round: number, ofBound: SQL): SQL =>
-  round === 0 ? AFTER_TIMES : sql`coalesce((select ${ofBound} from ${boundOf(round)}), ${AFTER_TIMES})`
-
-/** SQL of the condition on the last row of `brand`: through the bound that a round found. */
-function through(round: number): SQL {
-  const ofBrand = sql`case when brand_id < brand.brand_id then changed_at else changed_at || ${AFTER_TIMES} end`
-  return sql`(brand_id, changed_at) < (brand.brand_id, ${end(round, ofBrand)})
+/** SQL of the condition on the last row of `brand`: through the row of a relation, which need not have one. */
+function through(bound?: SQL): SQL {
+  const end =
+    bound &&
+    sql`(
+            select case when brand_id < brand.brand_id then changed_at else changed_at || ${AFTER_TIMES} end
+            from ${bound}
+          )`
+  return sql`(brand_id, changed_at) < (brand.brand_id, ${end ? sql`coalesce(${end}, ${AFTER_TIMES})` : AFTER_TIMES})
           and date between brand.first and brand.last`
 }
-
-/** SQL of the first rows of each brand of a relation, as `page`. */
-const rowsOfEach = (brands: SQL, rows: PagedRows, { from, columns, round, limit }: RowsOfEach): SQL => sql`
-      from ${brands} as brand
-      cross join lateral (
-        select ${columns} from ${rows.table}
-        where ${from} and ${through(round)}
-        order by ${ORDER_OF_BRAND}
-        limit ${sql.raw(String(limit))}
-      ) as page
-      ${round === 0 ? sql`` : sql`where brand.changed_at < ${end(round, sql`changed_at || ${AFTER_TIMES}`)}`}`
 
 type RowsOfEach = {
   readonly from: SQL
   readonly columns: SQL
-  /** The round whose bound holds; 0 for none. */
-  readonly round: number
+  /** A relation of the last row to read. */
+  readonly bound?: SQL
   readonly limit: number
 }
+
+/** SQL of the first rows of each brand of a relation, as `page`. */
+const rowsOfEach = (
+  brands: SQL,
+  { table }: PagedRows,
+  { from, columns, bound, limit }: RowsOfEach,
+): SQL => sql`
+      from ${brands} as brand
+      cross join lateral (
+        select ${columns} from ${table}
+        where ${from} and ${through(bound)}
+        order by ${ORDER_OF_BRAND}
+        limit ${sql.raw(String(limit))}
+      ) as page`
+
+/** SQL of the brands that have a row through the one of a relation. */
+const changedThrough = (bound: SQL): SQL =>
+  sql`changed where changed_at <= coalesce((select changed_at from ${bound}), ${AFTER_TIMES})`
 
 /** SQL of the number of rows of a window, of all brands. */
 export const totalOfAll = ({ table }: PagedRows, from: SQL): SQL => sql`(
         select count(*) from changed as brand
-        cross join lateral (select from ${table} where ${from} and ${through(0)}) as changes
+        cross join lateral (select from ${table} where ${from} and ${through()}) as changes
       )`
+
+const boundOf = (round: number): SQL => sql`${sql.identifier(`bound_${round}`)}`
+
+/** The columns of a bound, in which it is ordered. */
+const BOUND = sql`changed_at, brand_id`
+
+/** SQL of the first row of the brand after the first `brands`. */
+const firstOf = (brands: number): SQL =>
+  sql`select ${BOUND} from changed where place = ${sql.raw(String(brands + 1))}`
+
+type Round = {
+  readonly from: SQL
+  readonly brands: number
+  readonly size: number
+  /** The number of the round, from 1. */
+  readonly round: number
+}
+
+/** SQL of a round, which finds a bound or keeps the one that was found before. */
+function roundOf(rows: PagedRows, { from, round, brands, size }: Round): SQL {
+  const [found, bound] = [boundOf(round - 1), boundOf(round)]
+  const end = sql`${sql.identifier(`end_${round}`)}`
+  const first = sql`(select * from ${changedThrough(found)} and place <= ${sql.raw(String(brands))})`
+  const limit = Math.ceil((size * ROUND_SIZE) / brands)
+  return sql`
+    ${end} as materialized (
+      select ${BOUND} from ${found} union all ${firstOf(brands)} order by ${BOUND} limit 1
+    ),
+    ${bound} as materialized (
+      (
+        select page.changed_at, page.brand_id
+        ${rowsOfEach(first, rows, { from, columns: BOUND, bound: end, limit })}
+        order by page.changed_at, page.brand_id
+        limit 1 offset ${sql.raw(String(size))}
+      )
+      union all select ${BOUND} from ${found} order by ${BOUND} limit 1
+    )`
+}
 
 /**
  * SQL of a statement as `pageStatement` for every brand that the key reads. A page reads in proportion to its rows and
  * to the brands, and other customers' rows never.
  */
 export function allBrandsStatement(rows: PagedRows, { from, size, total }: Part): SQL {
-  const limit = size.rows + 1
   const fields = list(fieldNames(rows.row).map((name) => sql`${sql.identifier(name)}`))
-  const bounds = ROUNDS.map(
-    (most, index) => sql`
-    ${boundOf(index + 1)} as materialized (
-      select page.changed_at, page.brand_id
-      ${rowsOfEach(sql`changed`, rows, { from, columns: sql`changed_at, brand_id`, round: index, limit: most })}
-      order by page.changed_at, page.brand_id
-      limit 1 offset ${sql.raw(String(size.rows))}
-    )`,
+  const rounds = ROUNDS.map((brands, index) =>
+    roundOf(rows, { from, round: index + 1, brands, size: size.rows }),
   )
+  const bound = boundOf(ROUNDS.length)
   const ordered = sql`
         select page.*
-        ${rowsOfEach(sql`changed`, rows, { from, columns: fields, round: ROUNDS.length, limit })}
+        ${rowsOfEach(sql`(select * from ${changedThrough(bound)})`, rows, { from, columns: fields, bound, limit: size.rows + 1 })}
         order by ${list(CHANGES_KEY.map((name) => sql`page.${sql.identifier(name)}`))}`
   const { columns, joins } = sizedRows({ row: rows.row, key: CHANGES_KEY, rows: ordered, size, total })
   return sql`
@@ -112,10 +155,11 @@ export function allBrandsStatement(rows: PagedRows, { from, size, total }: Part)
       join export_source.brands as brand on ${canReadEach}
     ),
     changed as materialized (
-      select brand.*, page.changed_at
-      ${rowsOfEach(sql`readable`, rows, { from, columns: sql`changed_at`, round: 0, limit: 1 })}
+      select brand.*, page.changed_at, row_number() over (order by page.changed_at, brand.brand_id) as place
+      ${rowsOfEach(sql`readable`, rows, { from, columns: sql`changed_at`, limit: 1 })}
     ),
-    ${list(bounds)}
+    ${boundOf(0)} as materialized (${firstOf(size.rows)}),
+    ${list(rounds)}
     select
       ${accessColumns},
       ${instant(asOfEach(sql`readable`))} as as_of,

@@ -203,6 +203,7 @@ describe('the refresh', () => {
               () => null,
             )
           expect(step.failure).toMatchObject({ brand_id: slow, date: '2026-09-10', code: '57014' })
+          while (!(await turn(null, everything)).done);
           expect(await storedDays(slow)).toEqual(['2026-09-11'])
           expect(await storedDays(other)).toEqual(['2026-09-10', '2026-09-11'])
         })
