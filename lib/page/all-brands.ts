@@ -9,12 +9,16 @@ import { list, sizedRows } from './sized-rows.ts'
 
 // No index has the rows of a key's brands in the order of their changes, so a statement merges the range of each brand.
 // Reading a page of each would cost as many pages as there are brands. The first row of each orders the brands: no brand
-// after the place of a page's last row is in the page. Rounds then look for the last row of the page among the rows of the
-// first few brands, and of more brands: the last row of any page's worth of rows bounds what later rounds read. A round
-// reads no row after the first row of the next brand, so rows that it reads in vain are few.
+// after the place of a page's last row is in the page. Rounds then read few rows of each brand: the last row of any page's
+// worth of rows is a bound, and later rounds read nothing after it. The first rounds find it where the changes of one brand
+// follow those of another, as after a relist. They read the first brands only, and nothing after the first row of the next
+// brand. The last rounds find it where changes mix.
 
-/** How many brands, the first in the order of their first rows, each round reads. */
-const ROUNDS = [3, 12, 50, 200]
+/** How many brands, the first in the order of their first rows, each of the first rounds reads. */
+const FIRST_BRANDS = [3, 12, 50, 200]
+
+/** The rounds that read all brands. The second one counts on those that had more rows than the first one read. */
+const ROUNDS = FIRST_BRANDS.length + 2
 
 /** Rows that a round reads at most, as a multiple of the page's. */
 const ROUND_SIZE = 1.2
@@ -59,7 +63,7 @@ type RowsOfEach = {
   readonly columns: SQL
   /** A relation of the last row to read. */
   readonly bound?: SQL
-  readonly limit: number
+  readonly limit: SQL
 }
 
 /** SQL of the first rows of each brand of a relation, as `page`. */
@@ -73,7 +77,7 @@ const rowsOfEach = (
         select ${columns} from ${table}
         where ${from} and ${through(bound)}
         order by ${ORDER_OF_BRAND}
-        limit ${sql.raw(String(limit))}
+        limit ${limit}
       ) as page`
 
 /** SQL of the brands that have a row through the one of a relation. */
@@ -86,40 +90,50 @@ export const totalOfAll = ({ table }: PagedRows, from: SQL): SQL => sql`(
         cross join lateral (select from ${table} where ${from} and ${through()}) as changes
       )`
 
-const boundOf = (round: number): SQL => sql`${sql.identifier(`bound_${round}`)}`
+const number = (value: number): SQL => sql.raw(String(value))
 
 /** The columns of a bound, in which it is ordered. */
 const BOUND = sql`changed_at, brand_id`
 
+/** SQL of the name of a relation of a round. Round 0 has a bound alone. */
+const named = (relation: 'bound' | 'end' | 'limit' | 'rows', round: number): SQL =>
+  sql`${sql.identifier(`${relation}_${round}`)}`
+
 /** SQL of the first row of the brand after the first `brands`. */
-const firstOf = (brands: number): SQL =>
-  sql`select ${BOUND} from changed where place = ${sql.raw(String(brands + 1))}`
+const firstOf = (brands: number): SQL => sql`select ${BOUND} from changed where place = ${number(brands + 1)}`
 
-type Round = {
-  readonly from: SQL
-  readonly brands: number
-  readonly size: number
-  /** The number of the round, from 1. */
-  readonly round: number
-}
+type Round = { readonly from: SQL; readonly round: number; readonly size: number }
 
-/** SQL of a round, which finds a bound or keeps the one that was found before. */
-function roundOf(rows: PagedRows, { from, round, brands, size }: Round): SQL {
-  const [found, bound] = [boundOf(round - 1), boundOf(round)]
-  const end = sql`${sql.identifier(`end_${round}`)}`
-  const first = sql`(select * from ${changedThrough(found)} and place <= ${sql.raw(String(brands))})`
-  const limit = Math.ceil((size * ROUND_SIZE) / brands)
+/** SQL of the relations of a round, which finds a bound or keeps the one that was found before. */
+function roundOf(rows: PagedRows, { from, round, size }: Round): SQL {
+  const found = named('bound', round - 1)
+  const brands = FIRST_BRANDS[round - 1]
+  const more = sql`(
+        select from ${named('rows', round - 1)} group by brand_id
+        having count(*) = (select rows from ${named('limit', round - 1)})
+      ) as brand`
+  const counted = round === ROUNDS ? more : sql`${changedThrough(found)}`
+  const limit =
+    brands === undefined
+      ? sql`select ceil(${number(size * ROUND_SIZE)}::float8 / greatest(count(*), 1))::int as rows from ${counted}`
+      : sql`select ${number(Math.ceil((size * ROUND_SIZE) / brands))} as rows`
+  const next = brands === undefined ? sql`` : sql`union all ${firstOf(brands)} order by ${BOUND} limit 1`
+  const read = sql`(select * from ${changedThrough(found)}${brands === undefined ? sql`` : sql` and place <= ${number(brands)}`})`
+  const reading = {
+    from,
+    columns: BOUND,
+    bound: named('end', round),
+    limit: sql`(select rows from ${named('limit', round)})`,
+  }
   return sql`
-    ${end} as materialized (
-      select ${BOUND} from ${found} union all ${firstOf(brands)} order by ${BOUND} limit 1
+    ${named('end', round)} as materialized (select ${BOUND} from ${found} ${next}),
+    ${named('limit', round)} as materialized (${limit}),
+    ${named('rows', round)} as materialized (
+      select page.changed_at, page.brand_id
+      ${rowsOfEach(read, rows, reading)}
     ),
-    ${bound} as materialized (
-      (
-        select page.changed_at, page.brand_id
-        ${rowsOfEach(first, rows, { from, columns: BOUND, bound: end, limit })}
-        order by page.changed_at, page.brand_id
-        limit 1 offset ${sql.raw(String(size))}
-      )
+    ${named('bound', round)} as materialized (
+      (select ${BOUND} from ${named('rows', round)} order by ${BOUND} limit 1 offset ${number(size)})
       union all select ${BOUND} from ${found} order by ${BOUND} limit 1
     )`
 }
@@ -130,13 +144,14 @@ function roundOf(rows: PagedRows, { from, round, brands, size }: Round): SQL {
  */
 export function allBrandsStatement(rows: PagedRows, { from, size, total }: Part): SQL {
   const fields = list(fieldNames(rows.row).map((name) => sql`${sql.identifier(name)}`))
-  const rounds = ROUNDS.map((brands, index) =>
-    roundOf(rows, { from, round: index + 1, brands, size: size.rows }),
+  const rounds = Array.from({ length: ROUNDS }, (_, index) =>
+    roundOf(rows, { from, round: index + 1, size: size.rows }),
   )
-  const bound = boundOf(ROUNDS.length)
+  const bound = named('bound', ROUNDS)
+  const limit = number(size.rows + 1)
   const ordered = sql`
         select page.*
-        ${rowsOfEach(sql`(select * from ${changedThrough(bound)})`, rows, { from, columns: fields, bound, limit: size.rows + 1 })}
+        ${rowsOfEach(sql`(select * from ${changedThrough(bound)})`, rows, { from, columns: fields, bound, limit })}
         order by ${list(CHANGES_KEY.map((name) => sql`page.${sql.identifier(name)}`))}`
   const { columns, joins } = sizedRows({ row: rows.row, key: CHANGES_KEY, rows: ordered, size, total })
   return sql`
@@ -156,9 +171,9 @@ export function allBrandsStatement(rows: PagedRows, { from, size, total }: Part)
     ),
     changed as materialized (
       select brand.*, page.changed_at, row_number() over (order by page.changed_at, brand.brand_id) as place
-      ${rowsOfEach(sql`readable`, rows, { from, columns: sql`changed_at`, limit: 1 })}
+      ${rowsOfEach(sql`readable`, rows, { from, columns: sql`changed_at`, limit: sql`1` })}
     ),
-    ${boundOf(0)} as materialized (${firstOf(size.rows)}),
+    ${named('bound', 0)} as materialized (${firstOf(size.rows)}),
     ${list(rounds)}
     select
       ${accessColumns},
