@@ -9,6 +9,7 @@ import { sha256 } from './hash.ts'
 import { memoize } from './memoize.ts'
 import { network } from './network.ts'
 import { type RequestLog, timed } from './request-log.ts'
+import { identifierOf, tokenBucket } from './token-bucket.ts'
 
 /**
  * A client's token bucket, over all endpoints (docs/specification.md, Rate limit). It holds `requests`. Every
@@ -21,16 +22,20 @@ export type Budget = { readonly allowed: boolean; readonly remaining: number; re
 
 /** What to count. */
 export type Consumption = {
-  readonly key: string
+  readonly client: string
+  /** Names the request among those of the client, the same when it is sent again. */
+  readonly request: string
   readonly limiter: Ratelimit
   readonly now: Date
   readonly log: RequestLog
-  /** Number of requests, default 1. Either all of them pass or none. A negative number returns them. */
+  /** Number of requests, default 1. Either all of them pass or none. */
   readonly requests?: number
+  /** Number of requests that must remain, default 0. */
+  readonly leave?: number
 }
 
-/** Consumes further requests of the same client: those of a file. */
-export type Consume = (requests: number) => Promise<Budget | null>
+/** Consumes further requests of the same client, those of a file, when so many others remain. */
+export type Consume = (requests: number, leave: number) => Promise<Budget | null>
 
 export type RateLimitOptions = {
   /** Whether the handler runs while Redis counts, or after it. */
@@ -53,14 +58,17 @@ export function rateLimit({ order = 'concurrent', timeoutMs = 5000 }: RateLimitO
   const limiterOf = createLimiter(timeoutMs)
   return async (context, next) => {
     const { env, clock, now, log } = context.var
-    const key = await rateLimitKey(context)
+    const client = await rateLimitKey(context)
     const limiter = limiterOf(env)
-    context.set('consume', (requests) => consume({ key, limiter, now: clock(), log, requests }))
-    const handling = order === 'first' || isBlocked(key, now) ? null : inBackground(next())
-    const budget = await consume({ key, limiter, now, log })
+    context.set('consume', (requests, leave) =>
+      consume({ client, request: log.id, limiter, now: clock(), log, requests, leave }),
+    )
+    const handling = order === 'first' || isBlocked(client, now) ? null : inBackground(next())
+    const request = await sha256(`${context.req.method} ${context.req.url}`)
+    const budget = await consume({ client, request, limiter, now, log })
     context.set('budget', budget)
     if (budget?.allowed === false) {
-      blockUntil(key, now.getTime() + budget.refillSeconds * 1000, now)
+      blockUntil(client, now.getTime() + budget.refillSeconds * 1000, now)
       throw httpError('budget', { ...budgetHeaders(budget), 'Retry-After': String(budget.refillSeconds) })
     }
     await (handling ?? next())
@@ -75,10 +83,18 @@ function inBackground(work: Promise<void>): Promise<void> {
 }
 
 /** Counts requests; null when Redis fails or does not answer in time, and they are served. */
-export async function consume({ key, limiter, now, log, requests = 1 }: Consumption): Promise<Budget | null> {
+export async function consume({
+  client,
+  request,
+  limiter,
+  now,
+  log,
+  requests = 1,
+  leave = 0,
+}: Consumption): Promise<Budget | null> {
   try {
     const { success, limit, remaining, reset, reason } = await timed(log, 'upstash', () =>
-      limiter.limit(key, { rate: requests }),
+      limiter.limit(identifierOf({ client, request, leave }), { rate: requests }),
     )
     if (reason === 'timeout') return logFailure(log, reason)
     if (limit !== RATE_LIMIT.requests || !Number.isInteger(remaining)) return logFailure(log, 'TypeError')
@@ -110,30 +126,21 @@ function budgetHeaders(budget: Budget | null): Record<string, string> {
 
 /** Returns a function that builds the limiter of a Worker's bindings once per isolate. */
 export const createLimiter = (timeoutMs: number): ((env: Env) => Ratelimit) =>
-  memoize(
-    (env) =>
-      new Ratelimit({
-        redis: new Redis({
-          url: env.UPSTASH_REDIS_REST_URL,
-          token: env.UPSTASH_REDIS_REST_TOKEN,
-          enableTelemetry: false,
-          // Concurrent requests must not share a response: the runtime ties it to the first of them.
-          enableAutoPipelining: false,
-          // One script counts and answers: there is no earlier write to wait for.
-          readYourWrites: false,
-          // A retried script whose first answer was lost would count twice.
-          retry: { retries: 0 },
-        }),
-        limiter: Ratelimit.tokenBucket(
-          RATE_LIMIT.refill.requests,
-          `${RATE_LIMIT.refill.seconds} s`,
-          RATE_LIMIT.requests,
-        ),
-        prefix: 'export-api',
-        ephemeralCache: false,
-        timeout: timeoutMs,
-      }),
-  )
+  memoize((env) => {
+    const redis = new Redis({
+      url: env.UPSTASH_REDIS_REST_URL,
+      token: env.UPSTASH_REDIS_REST_TOKEN,
+      enableTelemetry: false,
+      // Concurrent requests must not share a response: the runtime ties it to the first of them.
+      enableAutoPipelining: false,
+      // One script counts and answers: there is no earlier write to wait for.
+      readYourWrites: false,
+      // A retried script whose first answer was lost would count twice.
+      retry: { retries: 0 },
+    })
+    const limiter = tokenBucket(redis, RATE_LIMIT)
+    return new Ratelimit({ redis, limiter, prefix: 'export-api', ephemeralCache: false, timeout: timeoutMs })
+  })
 
 /**
  * Returns the SHA-256 of what identifies a client: its session cookie, else its `Authorization` header, else its

@@ -10,7 +10,6 @@ const STEP = 5
 
 type FileBudget = {
   readonly consume: Consume
-  readonly clock: () => Date
   /** What the file's own request has left. */
   readonly budget: Budget | null
 }
@@ -20,31 +19,18 @@ type FileBudget = {
  * of which the file's own request is the first. It waits for refills of the budget. After Redis failed once, requests are
  * counted in the background, one count at a time, until one succeeds: an unavailable Redis must not delay an export.
  */
-export function fileBudget({ consume, clock, budget }: FileBudget): (rows: number) => Promise<void> {
-  /** What was left after a consumption, and the time (milliseconds since 1970) of the next refill. */
-  const leftOf = ({ allowed, remaining, refillSeconds }: Budget) => ({
-    requests: allowed ? remaining : 0,
-    refill: clock().getTime() + refillSeconds * 1000,
-  })
-
+export function fileBudget({ consume, budget }: FileBudget): (rows: number) => Promise<void> {
   let consumed = 1
-  let left = budget === null ? { requests: Number.POSITIVE_INFINITY, refill: 0 } : leftOf(budget)
   let isAvailable = budget !== null
   /** The count that was started last, until it ends. */
   let counting: Promise<void> | null = null
 
   async function take(requests: number): Promise<void> {
     for (;;) {
-      const wait = left.refill - clock().getTime()
-      // Asking first could leave less than the reserve to another request for a moment.
-      if (left.requests < requests + RESERVE && wait > 0) await sleep(wait)
-      const counted = await consume(requests)
+      const counted = await consume(requests, RESERVE)
       isAvailable = counted !== null
-      if (counted === null) return
-      left = leftOf(counted)
-      if (left.requests >= RESERVE) return
-      // Other requests have consumed since.
-      if (counted.allowed) await consume(-requests)
+      if (counted === null || counted.allowed) return
+      await sleep(counted.refillSeconds * 1000)
     }
   }
 

@@ -149,7 +149,7 @@ describe('a file of /brands', () => {
       chunks.push(chunk)
     }
     expect(Buffer.concat(chunks).toString().split('\n')).toHaveLength(1002)
-    expect(order.slice(2)).toEqual(['first bytes', 'upstash', 'neon'])
+    expect(order.slice(2), 'denied, and again').toEqual(['first bytes', 'upstash', 'upstash', 'neon'])
   })
 })
 
@@ -311,10 +311,10 @@ describe('the budget of a file', () => {
     expect(order.slice(2)).toEqual(['consume 5', 'read', 'consume 3', 'read'])
   })
 
-  test('is not taken from the last 5 requests for a moment', async () => {
+  test('is not taken from the last 5 requests', async () => {
     const its = await cited(1001)
     const headers = await clientWith(6, service, 3000)
-    expect(await consumption('/citations', its, headers)).toEqual([1, 1])
+    expect(await consumption('/citations', its, headers), 'again after the refill').toEqual([1, 1, 1])
   })
 })
 

@@ -12,26 +12,24 @@ function bucket(tokens: number) {
   const state = { tokens }
   const start = Date.now()
   let refills = 0
-  const consume = async (requests: number): Promise<Budget | null> => {
+  const consume = async (requests: number, leave: number): Promise<Budget | null> => {
     asked.push(requests)
     const seconds = (Date.now() - start) / 1000
     for (; (refills + 1) * 12 <= seconds; refills += 1) state.tokens = Math.min(100, state.tokens + 20)
-    const allowed = requests <= state.tokens
+    const allowed = requests + leave <= state.tokens
     if (allowed) state.tokens -= requests
     return {
       allowed,
-      remaining: allowed ? state.tokens : 0,
+      remaining: state.tokens,
       refillSeconds: Math.ceil((refills + 1) * 12 - seconds),
     }
   }
   return { asked, state, consume }
 }
 
-const clock = () => new Date()
-
 /** The budget of a file whose own request left a full bucket. */
 const budgetOf = ({ consume }: Pick<ReturnType<typeof bucket>, 'consume'>) =>
-  fileBudget({ consume, clock, budget: { allowed: true, remaining: 100, refillSeconds: 12 } })
+  fileBudget({ consume, budget: { allowed: true, remaining: 100, refillSeconds: 12 } })
 
 /** Consumes for a number of rows, and returns the seconds that this took. */
 async function secondsFor(consumeFor: (rows: number) => Promise<void>, rows: number): Promise<number> {
@@ -73,7 +71,7 @@ test('leaves 5 requests, waits for the next refill and goes on', async () => {
   expect(its.state.tokens).toBe(9)
   expect(await secondsFor(consumeFor, 11_000)).toBe(12)
   expect(its.state.tokens, '9 + 20 - 5').toBe(24)
-  expect(its.asked, 'does not ask before the refill').toEqual([5, 5])
+  expect(its.asked, 'asks again at the refill').toEqual([5, 5, 5])
 })
 
 test('takes a budget to its last 5 requests, and not below', async () => {
@@ -82,19 +80,9 @@ test('takes a budget to its last 5 requests, and not below', async () => {
   expect(its.state.tokens).toBe(5)
 })
 
-test('does not take from the last 5 what its own request has left', async () => {
+test('does not take from the last 5', async () => {
   const its = bucket(9)
-  const own = { allowed: true, remaining: 9, refillSeconds: 12 }
-  expect(await secondsFor(fileBudget({ consume: its.consume, clock, budget: own }), 6000)).toBe(12)
-  expect(its.asked).toEqual([5])
-  expect(its.state.tokens, '9 + 20 - 5').toBe(24)
-})
-
-test('gives back what it took from the last 5', async () => {
-  const its = bucket(9)
-  const consumeFor = budgetOf(its)
-  expect(await secondsFor(consumeFor, 6000)).toBe(12)
-  expect(its.asked).toEqual([5, -5, 5])
+  expect(await secondsFor(budgetOf(its), 6000)).toBe(12)
   expect(its.state.tokens, '9 + 20 - 5').toBe(24)
 })
 
@@ -115,9 +103,9 @@ describe('while Redis is silent', () => {
   function silentBucket(tokens: number) {
     const its = bucket(tokens)
     const redis = { isSilent: true, counts: 0 }
-    const consume = async (requests: number) => {
+    const consume = async (requests: number, leave: number) => {
       redis.counts += 1
-      if (!redis.isSilent) return its.consume(requests)
+      if (!redis.isSilent) return its.consume(requests, leave)
       await sleep(5000)
       return null
     }
@@ -127,19 +115,19 @@ describe('while Redis is silent', () => {
   test('a file waits for one count, and for none when its own request has waited', async () => {
     const { consume } = silentBucket(100)
     expect(await secondsFor(budgetOf({ consume }), 1_000_000)).toBe(5)
-    expect(await secondsFor(fileBudget({ consume, clock, budget: null }), 1_000_000)).toBe(0)
+    expect(await secondsFor(fileBudget({ consume, budget: null }), 1_000_000)).toBe(0)
   })
 
   test('a file counts again when Redis answers, and leaves 5 requests', async () => {
     const { consume, redis, asked, state } = silentBucket(12)
-    const consumeFor = fileBudget({ consume, clock, budget: null })
+    const consumeFor = fileBudget({ consume, budget: null })
     await consumeFor(1_000_000)
     expect(redis.counts, 'one at a time').toBe(1)
     redis.isSilent = false
     await vi.advanceTimersByTimeAsync(5000)
     expect(await secondsFor(consumeFor, 1_005_000)).toBe(0)
     expect(await secondsFor(consumeFor, 1_010_000)).toBe(7)
-    expect(asked).toEqual([5, 5])
+    expect(asked, 'once before the refill').toEqual([5, 5, 5])
     expect(state.tokens, '12 - 5 + 20 - 5').toBe(22)
   })
 })

@@ -14,12 +14,18 @@ const lines = loggedLines()
 let clients = 0
 const newClient = () => {
   clients += 1
-  return `client ${clients}`
+  return `client-${clients}`
 }
 
 const limiterOf = createLimiter(5000)
 const consumeOne = (now = new Date()) =>
-  consume({ key: newClient(), limiter: limiterOf(parseEnv(bindings())), now, log: emptyLog() })
+  consume({
+    client: newClient(),
+    request: 'a-request',
+    limiter: limiterOf(parseEnv(bindings())),
+    now,
+    log: emptyLog(),
+  })
 
 describe('consume', () => {
   test.each([
@@ -47,14 +53,20 @@ describe('consume', () => {
     vi.stubGlobal('fetch', (url: string, init: RequestInit) => handle(new Request(url, init)))
     vi.useFakeTimers({ toFake: ['Date'] })
     try {
-      const key = newClient()
+      const client = newClient()
+      const denied: string[] = []
       // Without a timeout: a busy machine takes seconds to run 130 scripts.
       const limiter = createLimiter(0)(parseEnv(bindings()))
       const start = Date.parse('2026-11-22T10:00:07.250Z')
       const burst = async (requests: number, seconds: number) => {
         vi.setSystemTime(start + seconds * 1000)
         const log = emptyLog()
-        const consumeNow = () => consume({ key, limiter, now: new Date(), log })
+        const consumeNow = async () => {
+          const request = denied.shift() ?? crypto.randomUUID()
+          const budget = await consume({ client, request, limiter, now: new Date(), log })
+          if (budget?.allowed === false) denied.push(request)
+          return budget
+        }
         const budgets = await Promise.all(Array.from({ length: requests }, consumeNow))
         const allowed = budgets.filter((budget) => budget?.allowed).length
         return [allowed, [...new Set(budgets.map((budget) => budget?.refillSeconds))]]
