@@ -69,9 +69,7 @@ async function refreshWithBar(clients: readonly Client[]): Promise<number> {
   try {
     const { untracked } = await refreshAll(clients, { onStep })
     if (untracked !== null) {
-      console.error(
-        `No triggers track changes of the partitions ${untracked}. See docs/existing-database.md.`,
-      )
+      console.error(`The refresh can miss changes of ${untracked}. See docs/existing-database.md.`)
     }
   } catch (error) {
     if (!(error instanceof UntrackedTablesError)) throw error

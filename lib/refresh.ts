@@ -41,7 +41,7 @@ export function refresher(): { scheduled: (event: unknown, bindings: object) => 
           },
         })
         if (untracked !== null)
-          console.error(JSON.stringify({ event: 'partitions_untracked', tables: untracked }))
+          console.error(JSON.stringify({ event: 'tables_untracked', tables: untracked }))
       } finally {
         if (days > 0) console.log(JSON.stringify({ event: 'refreshed', days }))
         await logLag(

@@ -37,7 +37,7 @@ export type RefreshOptions = {
   readonly onFailure?: (failure: Failure) => void
 }
 
-/** The names of partitions that no trigger tracks; null means none. */
+/** The names of tables whose changes the triggers may miss; null means none. */
 type Start = { readonly untracked: string | null }
 
 /**

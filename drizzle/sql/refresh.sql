@@ -2,8 +2,9 @@
 -- passes over brands that another call has locked.
 
 -- Makes the stored rows of one metric equal its view, for some brands and days, and reads the view's bounded form where
--- there is one. Writes only rows that differ, and returns their days. The columns are the table's, the key is its primary key. The settings are for data in memory or on flash:
--- with Postgres's defaults the planner reads all citations of a large brand to find a day.
+-- there is one. Writes only rows that differ, and returns their days. The columns are the table's, the key is its primary
+-- key. The settings are for data in memory or on flash: with Postgres's defaults the planner reads all citations of a
+-- large brand to find a day.
 create or replace function daily.recompute(of_metric text, of_brands uuid[], of_dates date[])
 returns table (brand_id uuid, date date)
 language plpgsql
@@ -11,7 +12,8 @@ set search_path = pg_catalog, pg_temp set random_page_cost = 1.1 set jit = off s
 as $function$
 declare
   stored regclass := format('daily.%I', of_metric)::regclass;
-  view text := coalesce(to_regclass(format('metrics.%I', of_metric || '_bounded')), format('metrics.%I', of_metric)::regclass);
+  view regclass := coalesce(
+    to_regclass(format('metrics.%I', of_metric || '_bounded')), format('metrics.%I', of_metric)::regclass);
   keys text;
   cols text;
 begin
@@ -46,7 +48,7 @@ begin
 end
 $function$;
 
--- Locks sources so that nobody alters or truncates them until the transaction ends. Holds none while it waits: an
+-- Locks sources, so that no session alters or truncates them until the transaction ends. Never waits for a lock: an
 -- application that locks several tables cannot get into a deadlock with it. Raises lock_not_available after `patience`.
 create or replace function daily.lock_sources(of_sources text[], patience interval) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $function$
@@ -83,9 +85,10 @@ language sql set search_path = pg_catalog, pg_temp as $function$
 $function$;
 
 -- Returns what to compute in a turn of some brands, one row per statement: of each brand and metric the `max_days` days
--- that have waited longest. Brands that wait for the same days share a statement, up to `max_days` days in all.
+-- that have waited longest. Brands that wait for the same days share a statement, up to `max_days` days in all. Names the
+-- sources here, because daily.sources takes longer than a small day.
 create or replace function daily.plan_turn(of_brands uuid[], alone boolean, max_days integer)
-returns table (metric text, brands uuid[], dates date[], batch bigint, as_of timestamptz)
+returns table (metric text, sources text[], brands uuid[], dates date[], batch bigint, as_of timestamptz)
 language sql stable set search_path = pg_catalog, pg_temp as $function$
   with entry as (
     select *, row_number() over (partition by brand_id, metric order by as_of, date) as place
@@ -98,22 +101,23 @@ language sql stable set search_path = pg_catalog, pg_temp as $function$
       / greatest(1, max_days / cardinality(dates)) as number
     from share
   )
-  select metric, array_agg(brand_id order by brand_id) as brands, dates, progress.batch, progress.as_of
-  from numbered cross join daily.progress
-  group by metric, dates, number, progress.batch, progress.as_of
+  select metric, read.sources, array_agg(brand_id order by brand_id) as brands, dates, progress.batch, progress.as_of
+  from numbered
+  join (select metric, array_agg(source) as sources from daily.sources group by metric) as read using (metric)
+  cross join daily.progress
+  group by metric, read.sources, dates, number, progress.batch, progress.as_of
   order by (array_agg(brand_id order by brand_id))[1], min(numbered.as_of), metric
 $function$;
 
 -- Computes a statement of plan_turn; if that fails, day by day. Returns one object per attempt: metric, brands, dates, and
 -- the days that `changed`, or `code` and `message` of the error that undid it. When the statement is canceled, no time is
 -- left to divide it: its days get statements of their own (`divided`).
-create or replace function daily.attempt(metric text, brands uuid[], dates date[]) returns setof jsonb
+create or replace function daily.attempt(metric text, sources text[], brands uuid[], dates date[]) returns setof jsonb
 language plpgsql set search_path = pg_catalog, pg_temp as $function$
 declare
   attempt jsonb := jsonb_build_object('metric', metric, 'brands', brands, 'dates', dates);
 begin
-  perform daily.lock_sources(
-    (select array_agg(sources.source) from daily.sources where sources.metric = attempt ->> 'metric'), '2 s');
+  perform daily.lock_sources(sources, '2 s');
   return next attempt || jsonb_build_object('changed', (
     select coalesce(jsonb_agg(day), '[]') from daily.recompute(metric, brands, dates) as day));
 exception
@@ -129,7 +133,8 @@ exception
       return next attempt || jsonb_build_object('code', sqlstate, 'message', sqlerrm);
     else
       return query
-        select daily.attempt(metric, array[brand_id], array[date]) from unnest(brands) as brand_id, unnest(dates) as date;
+        select daily.attempt(metric, sources, array[brand_id], array[date])
+        from unnest(brands) as brand_id, unnest(dates) as date;
     end if;
 end
 $function$;
@@ -220,7 +225,7 @@ begin
     for statement in select * from daily.plan_turn(brands, alone, case when alone then 1 else max_days end) loop
       outcomes := outcomes || array(
         select to_jsonb(statement) || outcome
-        from daily.attempt(statement.metric, statement.brands, statement.dates) as outcome);
+        from daily.attempt(statement.metric, statement.sources, statement.brands, statement.dates) as outcome);
       if not alone then brand_id := statement.brands[1]; end if;
       exit turns when clock_timestamp() >= deadline;
     end loop;

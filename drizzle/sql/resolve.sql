@@ -39,7 +39,14 @@ begin
   perform daily.lock_sources(array['answers', 'citations', 'prompts'], '5 s');
   -- Without triggers, the log is complete as of the last pass only.
   select * into previous from daily.progress;
-  started := coalesce((select greatest(started_at, previous.as_of) from daily.rolling_window), clock_timestamp());
+  started := least((select greatest(started_at, previous.as_of) from daily.rolling_window), clock_timestamp());
+  -- The clock was set back, and later times say nothing about its own. Waits for the calls of daily.refresh that compute
+  -- these brands; then none of them has locked their days.
+  if previous.as_of > started then
+    update daily.queued_brands set as_of = started where as_of > started;
+    update daily.refresh_queue set as_of = started where as_of > started;
+    previous.as_of := started;
+  end if;
 
   with batch as materialized (delete from daily.change_log returning *),
   reads as materialized (select * from daily.sources),
@@ -154,7 +161,7 @@ begin
   -- has locked all its days. So neither can block the other forever.
   queued as (
     insert into daily.refresh_queue as entry (brand_id, metric, date, as_of, batch)
-    select brand_id, metric, date, least(previous.as_of, started), previous.batch + 1
+    select brand_id, metric, date, previous.as_of, previous.batch + 1
     from day
     where brand_id is not null and date between '0001-01-01' and '9999-12-31'
     order by brand_id, metric collate "C", date
@@ -166,7 +173,7 @@ begin
     returning brand_id
   ), listed as (
     insert into daily.queued_brands (brand_id, as_of)
-    select distinct brand_id, least(previous.as_of, started) from queued order by brand_id
+    select distinct brand_id, previous.as_of from queued order by brand_id
     on conflict do nothing
   )
   select count(*) into added from queued;

@@ -2,7 +2,8 @@
 -- is one, and resolves the log. Days that passed without a refresh are part of the next pass. Unless `restart`, no pass
 -- starts while days of the last one wait, for at most an hour: a day that takes too long must not stop all passes.
 -- `restart` also retries days that failed, at once. Returns the number of days that it added to the queue, and the names of
--- partitions without triggers.
+-- tables whose changes the triggers may miss: partitions without triggers, and tables that a subscription of logical
+-- replication fills, which fires no triggers of statements.
 create or replace function daily.start_refresh(
   restart boolean, today date default (now() at time zone 'UTC')::date, out added integer, out untracked text
 )
@@ -20,11 +21,15 @@ begin
   end if;
   select * into settings from daily.rolling_window for update;
   if not found then
-    select
-      string_agg(distinct base::text, ', ' order by base::text) filter (where not is_partition),
-      string_agg(distinct base::text, ', ' order by base::text) filter (where is_partition)
-    into tables, untracked
-    from daily.untracked_tables();
+    tables := (
+      select string_agg(distinct base::text, ', ' order by base::text) from daily.untracked_tables() where not is_partition);
+    untracked := (
+      select string_agg(base::text, ', ' order by base::text)
+      from (
+        select base from daily.untracked_tables() where is_partition
+        union
+        select base from daily.source_tables() join pg_catalog.pg_subscription_rel on srrelid = base
+      ) as missed);
     if tables is not null then
       raise exception 'No triggers track changes of %', tables
         using errcode = 'object_not_in_prerequisite_state',

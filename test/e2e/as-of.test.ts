@@ -16,8 +16,14 @@ async function asOf({ key, brandId }: Tenant, path = '/visibility'): Promise<str
   return page.headers.get('X-Data-As-Of')
 }
 
-const dataAsOf = async (): Promise<string | null> =>
-  (await (await fetch(`${service.url}/api/export/v1/healthz`)).json()).dataAsOf
+/** A new service has no copy of an earlier check. */
+async function dataAsOf(): Promise<string | null> {
+  const { url, close } = await startOwnService({ databaseUrl })
+  const response = await fetch(`${url}/api/export/v1/healthz`)
+  const { dataAsOf } = await response.json()
+  await close()
+  return dataAsOf
+}
 
 /** The database's clock, in the form of the header. */
 async function clock(): Promise<string> {
@@ -87,6 +93,26 @@ describe('X-Data-As-Of', () => {
     await db.query(`update api_keys set brand_ids = '{}' where id = $1`, [waiting.keyId])
     expect(await ofAll()).toBe(await asOf({ ...other, brandId: await brand(db, other.org) }))
     await refresh(db)
+  })
+
+  test('is before what waits to be computed, after the clock of the system is set back', async () => {
+    const [waiting, other] = [await tenant(db), await tenant(db)]
+    const { prompt: promptOfWaiting, ...at } = await said(waiting)
+    const promptOfOther = await prompt(db, other.brandId)
+    await refresh(db)
+    await answer(db, { ...at, prompt: promptOfWaiting })
+    await db.query('select daily.resolve()')
+    // All this was while the clock was ahead.
+    for (const table of ['progress', 'queued_brands', 'refresh_queue'])
+      await db.query(`update daily.${table} set as_of = as_of + interval '1 hour'`)
+    await answer(db, { ...at, prompt: promptOfOther })
+    await db.query('select daily.resolve()')
+    const before = await clock()
+    for (const prompt of [promptOfWaiting, promptOfOther]) await answer(db, { ...at, prompt })
+    await db.query('select daily.resolve()')
+    for (const its of [waiting, other]) expect(((await asOf(its)) ?? '') <= before).toBe(true)
+    await refresh(db)
+    for (const its of [waiting, other]) expect(((await asOf(its)) ?? '') >= before).toBe(true)
   })
 
   test('is held back by a day that cannot be computed, for its brand', async () => {

@@ -131,11 +131,13 @@ test.each(['1', '2'])('a day that takes too long holds up no other, with %s lane
     await expect.poll(failures).toEqual([failed])
     // The other days were computed 30 at a time.
     expect(new Set(steps.map(({ days }) => days))).toEqual(new Set(['30']))
-    const { dataAsOf } = await (await fetch(`${own.url}/api/export/v1/healthz`)).json()
     const waiting = await db.query(
       `select date_trunc('milliseconds', as_of) as as_of from daily.queued_brands`,
     )
-    expect(waiting.rows).toEqual([{ as_of: new Date(dataAsOf) }])
+    expect(waiting.rows).toHaveLength(1)
+    // The health check can answer from a copy.
+    const dataAsOf = async () => (await (await fetch(`${own.url}/api/export/v1/healthz`)).json()).dataAsOf
+    await expect.poll(dataAsOf).toBe(waiting.rows[0].as_of.toISOString())
 
     await db.query('update daily.refresh_queue set retry_at = now()')
     await own.runCron('refresh')

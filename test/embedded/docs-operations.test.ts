@@ -195,12 +195,12 @@ const FAULTS: Readonly<Record<string, () => AsyncGenerator<void>>> = {
     // The next attempt comes an hour later.
     await record(121, 'request', request)
   },
-  async *'partitions-untracked'() {
+  async *'tables-untracked'() {
     yield
     await db.query(
       `create table answers_2027 partition of answers for values from ('2027-01-01') to ('2028-01-01')`,
     )
-    await record(0, 'partitions_untracked', runRefresh)
+    await record(0, 'tables_untracked', runRefresh)
     await db.query('drop table answers_2027')
   },
 }

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
 import { refreshAll } from '../../drizzle/db/refresh.ts'
 import { withClient } from '../fixtures/database.ts'
-import { prepare } from '../fixtures/schema.ts'
+import { prepare, tableOf } from '../fixtures/schema.ts'
 import { uuid } from '../interleavings/changes.ts'
 import { BEGINNING, CLEARANCE } from '../interleavings/histories.ts'
 import { settles } from '../interleavings/locks.ts'
@@ -103,6 +103,48 @@ describe.runIf(inject('realPostgres'))(
       }
       await refreshAll(other)
       expect(await differences(other)).toEqual([])
+    })
+
+    test.each([
+      ['a resolve', 'select null as code from daily.resolve()'],
+      ['a refresh', `select failure ->> 'code' as code from daily.refresh(null, '1 min', 30)`],
+    ])('an application that alters two tables gets into no deadlock with %s', async (_, sql) => {
+      const [application, computing] = [await connect(), await connect()]
+      const { rows: backend } = await computing.query('select pg_backend_pid() as pid')
+      const alter = (table: string) =>
+        application.query(`lock table ${tableOf(table)} in access exclusive mode`)
+      const tables = ['answers', 'citations', 'prompts']
+      for (const first of tables)
+        for (const second of tables) {
+          if (first === second) continue
+          await application.query('begin')
+          await alter(first)
+          await computing.query('begin')
+          const work = computing.query(sql)
+          let ended = false
+          const end = () => {
+            ended = true
+          }
+          work.then(end, end)
+          for (let waits = false; !waits && !ended; ) {
+            const { rows } = await other.query(
+              `select wait_event = 'PgSleep' or cardinality(pg_blocking_pids(pid)) > 0 as waits
+               from pg_stat_activity where pid = $1`,
+              [backend[0].pid],
+            )
+            waits = rows[0].waits === true
+          }
+          await alter(second)
+          await application.query('rollback')
+          // On a busy machine it may give up the table instead.
+          expect(['55P03', null]).toContain(
+            await work.then(
+              ({ rows }) => rows[0].code,
+              ({ code }) => code,
+            ),
+          )
+          await computing.query('rollback')
+        }
     })
 
     test('a run that retries failed days does not cross a refresh that computes them', async () => {

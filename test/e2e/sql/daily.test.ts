@@ -57,6 +57,22 @@ describe('the stored rows equal the views', () => {
     expect(await differences(db)).toEqual([])
   })
 
+  test.for([
+    ['sentiment_phrases', ['sentiment']],
+    ['recommendations', ['recommended_rate']],
+    ['citations', ['citation_share', 'citations']],
+  ] as const)('after truncate of %s, without work for metrics that do not read it', async ([
+    table,
+    metrics,
+  ]) => {
+    await sample(db)
+    await db.query(`truncate ${tableOf(table)}; select daily.resolve()`)
+    const { rows } = await db.query('select distinct metric from daily.refresh_queue order by metric')
+    expect(rows.map(({ metric }) => metric)).toEqual(metrics)
+    await refresh(db)
+    expect(await differences(db)).toEqual([])
+  })
+
   test('after the organization is deleted', async () => {
     const its = await sample(db)
     await db.query('delete from organizations where id = $1', [its.organization])

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, inject, test } from 'vitest'
+import { refreshAll } from '../../../drizzle/db/refresh.ts'
 import { isolatedPool } from '../../fixtures/isolated-database.ts'
 import { brand, insert, organization, place, prompt, refresh } from '../../fixtures/rows.ts'
 import { tableOf } from '../../fixtures/schema.ts'
@@ -226,6 +227,60 @@ describe('the refresh', () => {
       expect(await queue()).toEqual([{ date: '2026-09-10', attempts: 1, delayed: true, alone: true }])
       await db.query('update daily.refresh_queue set retry_at = now()')
     })
+  })
+
+  test("reads a day of citations, and not the brand's history nor other brands", async () => {
+    const [id, other] = [await brandWith({ days: [10] }), await brandWith({ days: [10] })]
+    /** Adds answers to days of a brand, counted from its first, each with a citation of its day. */
+    const cite = (brandId: string, answersOfDay: number, first: number, last: number) =>
+      db.query(
+        `with answered as (
+           insert into answers (id, prompt_id, model_id, market_id, answered_at)
+           select gen_random_uuid(), prompt_id, model_id, market_id, answered_at + day * interval '1 day'
+           from (
+             select answers.* from answers join prompts on prompts.id = prompt_id
+             where brand_id = $1 order by answered_at limit 1
+           ) as one
+           cross join generate_series($3::int, $4::int) as day cross join generate_series(1, $2::int)
+           returning id, answered_at
+         )
+         insert into citations (answer_id, url, owned, recorded_at)
+         select id, 'https://site.example/', false, answered_at from answered`,
+        [brandId, answersOfDay, first, last],
+      )
+    /** The blocks that computing the first day again reads. */
+    async function blocks(): Promise<number> {
+      await resolve()
+      for (const table of ['answers', 'citations', 'prompts'])
+        await db.query(`vacuum analyze ${tableOf(table)}`)
+      const compute = `select daily.recompute('citations', array['${id}']::uuid[], array['2026-09-10']::date[])`
+      await db.query(compute)
+      const { rows } = await db.query(`explain (analyze, buffers, format json) ${compute}`)
+      const [{ Plan: plan }] = rows[0]['QUERY PLAN']
+      return plan['Shared Hit Blocks'] + plan['Shared Read Blocks']
+    }
+    await cite(other, 10_000, 0, 0)
+    await cite(id, 50, 0, 9)
+    const before = await blocks()
+    await cite(id, 50, 10, 200)
+    const after = await blocks()
+    expect(after).toBeLessThan(2 * before)
+  })
+
+  test('names a table that a subscription of logical replication fills', async () => {
+    const client = await db.connect()
+    try {
+      // A subscription needs a publisher to connect to.
+      await client.query('begin; set local allow_system_table_mods = on')
+      await client.query(
+        `insert into pg_subscription_rel (srsubid, srrelid, srsubstate) values (1, $1::regclass, 'r')`,
+        [tableOf('citations')],
+      )
+      expect(await refreshAll(client)).toEqual({ untracked: expect.stringContaining(tableOf('citations')) })
+    } finally {
+      await client.query('rollback')
+      client.release()
+    }
   })
 
   test.runIf(inject('realPostgres'))('goes on with other metrics while a raw table is locked', async () => {

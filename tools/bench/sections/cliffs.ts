@@ -1,13 +1,16 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import type { ClientBase } from 'pg'
-import { refreshAll } from '../../../drizzle/db/refresh.ts'
+import { withClient } from '../../../drizzle/db/connect.ts'
+import { logAll, refreshAll } from '../../../drizzle/db/refresh.ts'
 import { BASE } from '../../../lib/app.ts'
 import { PAGE_SIZE } from '../../../lib/page/statements.ts'
 import { inDatabase } from '../database.ts'
-import { figure, type Section, type Setting } from '../section.ts'
+import { figure, type Section, type Setting, type Table } from '../section.ts'
 import { withService } from '../service.ts'
 import { addBrand, addTenant } from '../tenant.ts'
-import { fill, fillCitations, LAST_DAY } from '../volume.ts'
+import { median, timed } from '../timing.ts'
+import { addBrands, fill, fillCitations, LAST_DAY } from '../volume.ts'
 
 /** What is read for what is returned, at two sizes of what was not asked for: it must not grow with them. */
 export const section: Section = async (setting) => [
@@ -17,10 +20,12 @@ export const section: Section = async (setting) => [
     rows: [
       ...(await citationsOfDay(setting)),
       ...(await pagesOfChanges(setting)),
-      ...(await resolves(setting)),
+      ...(await truncates(setting)),
     ],
-    note: 'Blocks have 8 kB.',
+    note: 'Goals: at most 10 for citations, 12 for /changes, 1 for a truncate.',
   },
+  await resolves(setting),
+  await alterations(setting),
 ]
 
 type Row = (string | number)[]
@@ -123,8 +128,35 @@ async function changesRead(client: ClientBase): Promise<number> {
   return rows[0].read
 }
 
-/** Resolves of new markets and of a truncate, over answers that they do not touch. */
-async function resolves({ serverUrl, sized, report }: Setting): Promise<Row[]> {
+/** The days that a truncate adds to the queue, and those of the metric that reads the table. */
+async function truncates({ serverUrl, sized, report }: Setting): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const days of [30, 360]) {
+    report(`truncate of ${days} days`)
+    await inDatabase(serverUrl, async (client) => {
+      const { organizationId } = await addTenant(client)
+      await addBrands(client, { organizationId, count: sized(20), answers: days * 10, days })
+      await refreshAll(client)
+      const listed = await client.query(
+        `select count(*)::int as days from daily.changes where endpoint = 'sentiment' and rows > 0`,
+      )
+      await client.query('truncate sentiment_phrases')
+      const queued = await client.query('select daily.resolve() as days')
+      rows.push(
+        rowOf(
+          'a truncate of sentiment_phrases: days in the queue, and those of sentiment',
+          `${sized(20)} brands of ${days} days`,
+          queued.rows[0].days,
+          listed.rows[0].days,
+        ),
+      )
+    })
+  }
+  return rows
+}
+
+/** Resolves of new markets over answers that they do not touch. */
+async function resolves({ serverUrl, sized, report }: Setting): Promise<Table> {
   const rows: Row[] = []
   for (const answers of [sized(100_000), sized(1_000_000)])
     await inDatabase(serverUrl, async (client) => {
@@ -139,23 +171,87 @@ async function resolves({ serverUrl, sized, report }: Setting): Promise<Row[]> {
           `insert into markets (name) select 'New ' || n from generate_series(1, $1::int) as n`,
           [markets],
         )
-        const start = performance.now()
-        const blocks = await blocksOf(client, 'select daily.resolve()')
-        report(`${markets} new markets: ${Math.round(performance.now() - start)} ms`)
-        rows.push(
-          rowOf(
-            `a resolve of ${markets} new markets: blocks, and those of the answers`,
-            `${figure(answers)} answers`,
-            blocks,
-            await blocksIn(client, 'answers'),
+        let blocks = 0
+        const ms = await timed(async () => {
+          blocks = await blocksOf(client, 'select daily.resolve()')
+        })
+        rows.push([
+          figure(answers),
+          figure(markets),
+          blocks / (await blocksIn(client, 'answers')),
+          Math.round(ms) / 1000,
+        ])
+      }
+    })
+  return {
+    title: 'Resolving new markets',
+    columns: ['answers', 'new markets', 'blocks read per block of answers', 'seconds'],
+    rows,
+    note: 'No answer has these markets. Goal: at most 3 seconds.',
+  }
+}
+
+/** Milliseconds between two transactions of the application. */
+const PAUSE_MS = 50
+
+const REFRESHES = 15
+
+const ALTERED = ['answers', 'citations', 'prompts', 'recommendations']
+
+/** An application that alters two tables in a transaction, while the refresh computes. */
+const alterations = ({ serverUrl, sized, report }: Setting): Promise<Table> =>
+  inDatabase(serverUrl, (client, url) =>
+    withClient(url, async (application) => {
+      report('alterations next to the refresh')
+      const { organizationId } = await addTenant(client)
+      await addBrands(client, { organizationId, count: 20, answers: sized(1200), days: 30 })
+      let refreshes = 0
+      const computing = (async () => {
+        while (refreshes < REFRESHES) {
+          await logAll(client)
+          // Days whose tables stay locked fail, and are computed later.
+          await refreshAll(client).catch(() => undefined)
+          refreshes += 1
+        }
+      })()
+      const pairs = ALTERED.flatMap((first) =>
+        ALTERED.filter((second) => second !== first).map((second) => [first, second]),
+      )
+      const waits: number[] = []
+      while (refreshes < REFRESHES) {
+        const alter = pairs[waits.length % pairs.length]?.map(
+          (table) => `alter table ${table} add altered int`,
+        )
+        waits.push(
+          await timed(() =>
+            application
+              .query(`begin; ${alter?.join('; ')}; rollback`)
+              .catch(() => application.query('rollback')),
           ),
         )
+        await setTimeout(PAUSE_MS)
       }
-      await client.query('truncate recommendations')
-      await client.query('select daily.resolve()')
-    })
-  return rows
-}
+      await computing
+      for (const session of [client, application]) await session.query('select pg_stat_force_next_flush()')
+      const { rows } = await client.query(
+        'select deadlocks::int from pg_stat_database where datname = current_database()',
+      )
+      return {
+        title: 'Altering two tables next to the refresh',
+        columns: ['transactions', 'refreshes', 'deadlocks', 'longest transaction, ms', 'median, ms'],
+        rows: [
+          [
+            waits.length,
+            refreshes,
+            rows[0].deadlocks,
+            Math.round(Math.max(...waits)),
+            Math.round(median(waits)),
+          ],
+        ],
+        note: 'Goal: no deadlock.',
+      }
+    }),
+  )
 
 async function blocksIn(client: ClientBase, table: string): Promise<number> {
   const { rows } = await client.query('select pg_relation_size($1::regclass) / 8192 as blocks', [table])

@@ -1,3 +1,0 @@
-select max(time) as last, tables from lines
-where event = 'partitions_untracked' and age < interval 10 minutes
-group by tables;
