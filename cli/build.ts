@@ -1,7 +1,8 @@
 import { bundle } from '../bundle/bundle.ts'
 import { readWranglerFile, workersOf } from '../bundle/wrangler-config.ts'
 import { UsageError } from '../drizzle/db/connect.ts'
-import { withPrivateFolder, wranglerConfig } from './deploy/workers.ts'
+import { withPrivateFolder } from './deploy/private-folder.ts'
+import { wranglerConfig } from './deploy/workers.ts'
 import { wrangler } from './deploy/wrangler.ts'
 import { run } from './run.ts'
 

@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { drizzle } from 'drizzle-orm/node-postgres'
 import * as z from 'zod/mini'
 import { UsageError, withDatabase } from '../drizzle/db/connect.ts'
+import { writePrivateFile } from '../emulator/private-file.ts'
 import { readApiKey } from '../lib/access/api-key.ts'
 import { KeyRequestError } from '../lib/access/change-keys.ts'
 import { createKey, type LoggedEvent, listKeys, readKeyLog, revokeKey } from '../lib/access/keys.ts'
@@ -97,14 +98,18 @@ command('log', 'Lists who created, rotated and revoked keys, newest first.').act
 
 keys
   .command('share')
-  .description('Prints the profile file of Delta Sharing for a key. Needs no database.')
-  .requiredOption('--key <key>', 'the key')
+  .description('Writes the profile file of Delta Sharing for the key in EXPORT_API_KEY. Needs no database.')
   .option('--endpoint <url>', 'URL of the service (default: API_URL)')
-  .action(({ key, endpoint }: { key: string; endpoint?: string }) =>
+  .option('--out <file>', 'the file, which only you can read', 'export.share')
+  .action(({ endpoint, out }: { endpoint?: string; out: string }) =>
     run(async () => {
-      const valid = readApiKey(key)
-      if (valid === null) throw new UsageError('The key is malformed. Use svc_live_ and its 64 digits.')
-      process.stdout.write(shareProfile(readServiceOrigin(endpoint, '--endpoint'), valid))
+      const origin = readServiceOrigin(endpoint, '--endpoint')
+      const key = readApiKey(process.env.EXPORT_API_KEY ?? '')
+      if (key === null) {
+        throw new UsageError('EXPORT_API_KEY is malformed or not set. Use svc_live_ and its 64 digits.')
+      }
+      writePrivateFile(out, shareProfile(origin, key))
+      console.log(`Wrote ${out}. It contains the key.`)
     }),
   )
 
@@ -160,5 +165,5 @@ function line({ id, state, lastFour, label, brandIds, expiresAt, ...key }: Liste
 
 function eventLine({ at, event, keyId, userId, successorId }: LoggedEvent): string {
   const successor = successorId === null ? '' : `, replaced by ${successorId}`
-  return `${at.toISOString()}  ${event.padEnd(7)}  ${keyId}  by ${userId}${successor}`
+  return `${at.toISOString()}  ${event.padEnd(7)}  ${keyId}  by ${userId ?? 'SQL'}${successor}`
 }

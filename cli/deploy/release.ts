@@ -15,14 +15,14 @@ const DATABASES = ['DATABASE_URL', 'REFRESH_DATABASE_URL'] as const
  * Migrates the database, which the live Workers tolerate, then deploys the Workers, lists the days whose rows have
  * other fields, and tests the service. Stops at the first failure.
  */
-export async function deployRelease(release: Release, service: Service): Promise<void> {
+export async function deployRelease(release: Release, service: Service, program?: string): Promise<void> {
   const { settings } = release
   await withClient(settings.MIGRATE_DATABASE_URL, (client) => migrateSchema(client), 'MIGRATE_DATABASE_URL')
   console.log('The database has the current schema.')
   for (const variable of DATABASES) {
     await withClient(settings[variable], (client) => client.query('select 1'), variable)
   }
-  await deployWorkers(release)
+  await deployWorkers(release, program)
   console.log(`Commit ${release.commit} is live. Testing ${service.url}:`)
   await waitFor(service, PROPAGATION_SECONDS)
   // Clients fetch the listed days: earlier, they would receive the fields of the previous Workers.

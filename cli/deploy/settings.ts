@@ -41,6 +41,7 @@ export const SETTINGS = {
     optional: true,
   },
   SESSION_COOKIE: { description: 'the name of a cookie', form: FORMS.SESSION_COOKIE, optional: true },
+  OUTER_LIMIT: { description: 'a number of requests a minute', form: FORMS.OUTER_LIMIT, optional: true },
   REFRESH_LANES: { description: 'a number from 1 to 6', form: FORMS.REFRESH_LANES, optional: true },
   SHARE_BUCKET: {
     description: 'the name of an R2 bucket',
@@ -76,6 +77,7 @@ export function readSettings(environment: Environment): { settings: Settings; er
     CURSOR_SECRET: read('CURSOR_SECRET'),
     CURSOR_SECRET_PREVIOUS: read('CURSOR_SECRET_PREVIOUS'),
     SESSION_COOKIE: read('SESSION_COOKIE'),
+    OUTER_LIMIT: read('OUTER_LIMIT'),
     REFRESH_LANES: read('REFRESH_LANES'),
     SHARE_BUCKET: read('SHARE_BUCKET'),
   }

@@ -1,9 +1,14 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { byRoute, type WorkerConfig, type WranglerFile, workersOf } from '../../bundle/wrangler-config.ts'
+import {
+  byRoute,
+  type WorkerConfig,
+  type WranglerFile,
+  withOuterLimit,
+  workersOf,
+} from '../../bundle/wrangler-config.ts'
 import { UsageError } from '../../drizzle/db/connect.ts'
+import { withPrivateFolder } from './private-folder.ts'
 import { hostOf, regionOf, type Settings, secretsFor } from './settings.ts'
 import { wrangler } from './wrangler.ts'
 
@@ -13,20 +18,21 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 export type Release = { readonly file: WranglerFile; readonly settings: Settings; readonly commit: string }
 
 /**
- * Deploys one Worker after another, each with its secrets in the same version. Throws `UsageError` at the first failure
- * and says which Workers are live.
+ * Deploys one Worker after another with `program`, wrangler by default, each with its secrets in the same version. Throws
+ * `UsageError` at the first failure and says which Workers are live.
  */
-export async function deployWorkers({ file, settings, commit }: Release): Promise<void> {
+export async function deployWorkers({ file, settings, commit }: Release, program?: string): Promise<void> {
   const workers = inOrder(file)
   await withPrivateFolder(async (write) => {
     const config = await write('wrangler.json', wranglerConfig(file, settings))
     for (const [index, worker] of workers.entries()) {
       const secrets = secretsFor(settings, worker)
-      const { code, output } = await wrangler([
+      const args = [
         'deploy',
         ...['--config', config, '--env', worker.name, '--tag', commit],
         ...(secrets === undefined ? [] : ['--secrets-file', await write('secrets.json', secrets)]),
-      ])
+      ]
+      const { code, output } = await wrangler(args, program)
       if (code !== 0) {
         const names = (some: WorkerConfig[]) => some.map(({ name }) => name).join(', ') || 'none'
         throw new UsageError(
@@ -58,8 +64,11 @@ export function triggerOf({ routes, crons }: WorkerConfig, host: string): string
 
 const atHost = (route: string, host: string): string => route.replace(/^\*/, host)
 
-/** wrangler.toml with the owner's host and region, and without `build`, which would run again for each Worker. */
-export function wranglerConfig({ build: _, ...file }: WranglerFile, settings?: Settings): WranglerFile {
+/**
+ * wrangler.toml with the owner's host, region and outer limit, and without `build`, which would run again for each Worker.
+ */
+export function wranglerConfig({ build: _, ...rest }: WranglerFile, settings?: Settings): WranglerFile {
+  const file = withOuterLimit(rest, Number(settings?.OUTER_LIMIT) || undefined)
   const region = settings && regionOf(settings.DATABASE_URL)
   const env = Object.entries(file.env).map(([name, worker]) => {
     const main = join(ROOT, worker.main)
@@ -73,25 +82,9 @@ export function wranglerConfig({ build: _, ...file }: WranglerFile, settings?: S
   return { ...file, ...(region !== undefined && { placement: { region } }), env: Object.fromEntries(env) }
 }
 
-/** Writes JSON files that only this user can read, and removes them when `work` ends. */
-export async function withPrivateFolder<Result>(
-  work: (write: (name: string, content: unknown) => Promise<string>) => Promise<Result>,
-): Promise<Result> {
-  const folder = await mkdtemp(join(tmpdir(), 'export-api-'))
-  try {
-    return await work(async (name, content) => {
-      const path = join(folder, name)
-      await writeFile(path, JSON.stringify(content), { mode: 0o600 })
-      return path
-    })
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
-}
-
 function withoutSecrets(text: string, settings: Settings): string {
   const { CLOUDFLARE_ZONE: _zone, API_URL: _url, SESSION_COOKIE: _cookie, ...others } = settings
-  const { REFRESH_LANES: _lanes, SHARE_BUCKET: _bucket, ...secrets } = others
+  const { OUTER_LIMIT: _limit, REFRESH_LANES: _lanes, SHARE_BUCKET: _bucket, ...secrets } = others
   const values = Object.values(secrets).filter((value) => value !== '')
   return values.reduce((rest, value) => rest.replaceAll(value, '…'), text)
 }

@@ -1,24 +1,31 @@
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
-import { UsageError } from '../../drizzle/db/connect.ts'
+
+const WRANGLER = fileURLToPath(new URL('../../node_modules/wrangler/bin/wrangler.js', import.meta.url))
 
 /** Makes wrangler ask nothing, report nothing and print no colors. */
 const ENVIRONMENT = { CI: 'true', WRANGLER_SEND_METRICS: 'false', NO_COLOR: '1', FORCE_COLOR: '0' }
 
-/** Runs the wrangler that npm puts on the PATH. Returns its exit code and all that it printed. */
-export async function wrangler(args: readonly string[]): Promise<{ code: number; output: string }> {
-  const child = spawn('wrangler', args, {
+/**
+ * Runs wrangler on this Node, since the first one on the PATH may be another. Ends it when this process exits. Returns its
+ * exit code and all that it printed.
+ */
+export async function wrangler(
+  args: readonly string[],
+  program = WRANGLER,
+): Promise<{ code: number; output: string }> {
+  const child = spawn(process.execPath, [program, ...args], {
     env: { ...process.env, ...ENVIRONMENT },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const failed = new Promise<never>((_, reject) => {
-    child.on('error', () => reject(new UsageError('wrangler is not on the PATH. Use npm run, after npm ci.')))
-  })
-  const ended = new Promise<number>((resolve) => {
+  const end = () => child.kill()
+  process.prependListener('exit', end)
+  const ended = new Promise<number>((resolve, reject) => {
+    child.on('error', reject)
     child.on('close', (code) => resolve(code ?? 1))
-  })
-  const ran = Promise.all([ended, text(child.stdout), text(child.stderr)])
-  const [code, stdout, stderr] = await Promise.race([ran, failed])
+  }).finally(() => process.off('exit', end))
+  const [code, stdout, stderr] = await Promise.all([ended, text(child.stdout), text(child.stderr)])
   return { code, output: stripVTControlCharacters(`${stdout}${stderr}`).trim() }
 }

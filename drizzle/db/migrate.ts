@@ -25,6 +25,7 @@ const AFTER = [
   'refresh',
   'rolling-window',
   'publish',
+  'keys',
   'roles',
 ].map((topic) => `sql/${topic}.sql`)
 

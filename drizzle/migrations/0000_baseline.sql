@@ -52,7 +52,7 @@ CREATE TABLE "daily"."key_log" (
 	"event" text NOT NULL,
 	"at" timestamp with time zone NOT NULL,
 	"organization_id" uuid NOT NULL,
-	"user_id" uuid NOT NULL,
+	"user_id" uuid,
 	"successor_id" uuid,
 	CONSTRAINT "key_log_successor_id_unique" UNIQUE("successor_id"),
 	CONSTRAINT "key_log_event" CHECK ("daily"."key_log"."event" in ('created', 'rotated', 'revoked')),

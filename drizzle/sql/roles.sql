@@ -1,3 +1,35 @@
+-- Takes from PUBLIC what every role may do by default, and ours need not: temporary tables and large objects. Other roles
+-- that own or were granted anything in this database keep it, since an application may need it. Only the owner of the
+-- database, and for large objects a superuser, can take it away.
+create or replace function daily.revoke_defaults() returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $function$
+declare
+  others text := (
+    select string_agg(distinct format('%I', rolname), ', ')
+    from pg_shdepend
+    join pg_database on datname = current_database()
+      and (dbid = pg_database.oid or classid = 'pg_database'::regclass and objid = pg_database.oid)
+    join pg_roles on refclassid = 'pg_authid'::regclass and refobjid = pg_roles.oid
+    where rolname not in ('export_api_reader', 'export_api_refresher', 'export_api_keys'));
+  privilege text;
+begin
+  for privilege in
+    select format('temporary on database %I', datname) from pg_database
+    where datname = current_database() and pg_has_role(datdba, 'usage')
+      and has_database_privilege('public', oid, 'temporary')
+    union all
+    select format('execute on function %s', oid::regprocedure) from pg_proc
+    where pronamespace = 'pg_catalog'::regnamespace and proname in ('lo_creat', 'lo_create', 'lo_from_bytea')
+      and pg_has_role(proowner, 'usage') and has_function_privilege('public', oid, 'execute')
+  loop
+    execute format('revoke %s from public', privilege);
+    if others is not null then
+      execute format('grant %s to %s', privilege, others);
+    end if;
+  end loop;
+end
+$function$;
+
 -- Three roles with the least privileges: the Workers that answer requests, the refresh, and the command that manages
 -- keys. They cannot log in until they get a password. It is a function so that an administrator can run it again when
 -- the migrating role cannot create roles.
@@ -52,7 +84,8 @@ begin
 
   grant select (id, organization_id) on export_source.brands to export_api_keys;
   grant select, insert, update (expires_at, revoked_at) on export_source.api_keys to export_api_keys;
-  grant select, insert on daily.key_log to export_api_keys;
+  grant select on daily.key_log to export_api_keys;
+  perform daily.revoke_defaults();
 
   begin
     for name, setting in

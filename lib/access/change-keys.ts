@@ -5,7 +5,10 @@ import type { Actor, Database, ListedKey } from './stored-keys.ts'
 /** Thrown when a request is not allowed; the message says why. */
 export class KeyRequestError extends Error {}
 
-/** Runs a change of an organization's keys in one transaction. Concurrent changes wait for each other. */
+/**
+ * Runs a change of an organization's keys in one transaction, which the database logs under the actor's name. Concurrent
+ * changes wait for each other.
+ */
 export function changeKeys<Result>(
   db: Database,
   actor: Actor,
@@ -18,6 +21,7 @@ export function changeKeys<Result>(
       const organization = sql`${actor.organizationId}::uuid::text`
       await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${organization}, 0))`)
       await requireRole(tx, actor)
+      await tx.execute(sql`select set_config('export_api.actor', ${actor.userId}, true)`)
       return work(tx)
     },
     { isolationLevel: 'read committed' },

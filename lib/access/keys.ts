@@ -11,7 +11,6 @@ import {
   insertKey,
   type KeyRequest,
   type ListedKey,
-  logKey,
   type MadeKey,
   selectKeys,
 } from './stored-keys.ts'
@@ -35,7 +34,6 @@ export async function createKey(
       throw new KeyRequestError('The expiry is not in the future. Choose a later time.')
     }
     const { id, key } = await insertKey(tx, actor, { ...request, brandIds }, now)
-    await logKey(tx, actor, { key_id: id, event: 'created', at: now })
     return { ...findKey(await selectKeys(tx, actor, now), id), key }
   })
 }
@@ -52,19 +50,17 @@ export async function listKeys(db: Database, actor: Actor, now: Date): Promise<L
  */
 export async function revokeKey(db: Database, actor: Actor, keyId: string, now: Date): Promise<ListedKey> {
   return changeKeys(db, actor, async (tx) => {
-    const [revoked] = await tx
+    await tx
       .update(apiKeys)
       .set({ revoked_at: now })
       .where(and(eq(apiKeys.id, keyId), exportKeysOf(actor), isNull(apiKeys.revoked_at)))
-      .returning({ key_id: apiKeys.id })
-    if (revoked !== undefined) await logKey(tx, actor, { ...revoked, event: 'revoked', at: now })
     return findKey(await selectKeys(tx, actor, now), keyId)
   })
 }
 
 /**
- * Returns who created, rotated and revoked keys of the organization, newest first. Throws {@link KeyRequestError} unless
- * the actor is an owner or admin.
+ * Returns who created, rotated and revoked keys of the organization, newest first. `userId` is null for a statement that
+ * named no user. Throws {@link KeyRequestError} unless the actor is an owner or admin.
  */
 export async function readKeyLog(db: Database, actor: Actor) {
   await requireRole(db, actor)

@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { changeKeys, findKey, KeyRequestError } from './change-keys.ts'
 import {
   type Actor,
@@ -6,7 +6,6 @@ import {
   type Database,
   insertKey,
   type ListedKey,
-  logKey,
   type MadeKey,
   selectKeys,
 } from './stored-keys.ts'
@@ -37,8 +36,8 @@ export async function rotateKey(
     const { label, brandIds } = old
     const expiresAt = old.expiresAt && successorExpiry(old.expiresAt.getTime() - old.createdAt.getTime(), now)
     const { id, key } = await insertKey(tx, actor, { label, brandIds, expiresAt }, now)
+    await tx.execute(sql`select set_config('export_api.successor', ${id}, true)`)
     await tx.update(apiKeys).set({ expires_at: end }).where(eq(apiKeys.id, old.id))
-    await logKey(tx, actor, { key_id: old.id, event: 'rotated', at: now, successor_id: id })
     return { ...findKey(await selectKeys(tx, actor, now), id), key }
   })
 }

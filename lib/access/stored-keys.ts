@@ -66,13 +66,6 @@ export async function insertKey(tx: Database, actor: Actor, request: KeyRequest,
   return { ...row, key }
 }
 
-type Logged = Pick<typeof keyLog.$inferInsert, 'key_id' | 'event' | 'at' | 'successor_id'>
-
-/** Logs what the actor did with a key. */
-export async function logKey(tx: Database, { organizationId, userId }: Actor, event: Logged): Promise<void> {
-  await tx.insert(keyLog).values({ ...event, organization_id: organizationId, user_id: userId })
-}
-
 /** The columns of a key. An expiry at infinity, which no Date has, is none. */
 const keyColumns = {
   ...getTableColumns(apiKeys),

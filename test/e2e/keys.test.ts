@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/node-postgres'
 import pg from 'pg'
 import { describe, expect, inject, test } from 'vitest'
@@ -371,19 +372,58 @@ test('keys can be rotated and revoked again after a restore of the tables of the
   expect(await revokeKey(keysDb, actor(org), revoked.id, NOW)).toMatchObject({ state: 'revoked' })
   expect(await listKeys(keysDb, actor(org), NOW)).toHaveLength(3)
   const events = (await readKeyLog(keysDb, actor(org))).map(({ event }) => event)
-  expect(events.sort()).toEqual(['created', 'created', 'revoked', 'revoked', 'rotated', 'rotated'])
+  expect(events.sort()).toEqual([
+    ...Array.from({ length: 4 }, () => 'created'),
+    ...['revoked', 'revoked', 'rotated', 'rotated'],
+  ])
 })
 
-test('the log has who created, rotated and revoked keys, and when, also after the keys are deleted', async () => {
-  const org = await organization(db)
-  const admin = await colleague(org, 'admin')
-  const { id } = await create(org)
-  const made = await rotate(admin, id, HOUR_MS, later(1))
-  for (const time of [2, 3]) await revokeKey(keysDb, actor(org), id, later(time))
-  await db.query('delete from api_keys where organization_id = $1', [org.id])
-  expect(await readKeyLog(keysDb, actor(org))).toEqual([
-    { at: later(2), event: 'revoked', keyId: id, userId: org.owner, successorId: null },
-    { at: later(1), event: 'rotated', keyId: id, userId: admin.owner, successorId: made.id },
-    { at: NOW, event: 'created', keyId: id, userId: org.owner, successorId: null },
-  ])
+describe('the log', () => {
+  const at = expect.any(Date)
+
+  test('has who created, rotated and revoked keys, newest first, also after the keys are deleted', async () => {
+    const org = await organization(db)
+    const admin = await colleague(org, 'admin')
+    const { id } = await create(org)
+    const made = await rotate(admin, id)
+    for (const time of [2, 3]) await revokeKey(keysDb, actor(org), id, later(time))
+    await db.query('delete from api_keys where organization_id = $1', [org.id])
+    expect(await readKeyLog(keysDb, actor(org))).toEqual([
+      { at, event: 'revoked', keyId: id, userId: org.owner, successorId: null },
+      { at, event: 'rotated', keyId: id, userId: admin.owner, successorId: made.id },
+      { at, event: 'created', keyId: made.id, userId: admin.owner, successorId: null },
+      { at, event: 'created', keyId: id, userId: org.owner, successorId: null },
+    ])
+  })
+
+  test('has a rotation that leaves the expiry as it was', async () => {
+    const org = await organization(db)
+    const { id } = await create(org, { expiresAt: later(HOUR_MS) })
+    const made = await rotate(org, id, HOUR_MS)
+    expect(await readKeyLog(keysDb, actor(org))).toContainEqual(
+      expect.objectContaining({ event: 'rotated', keyId: id, successorId: made.id }),
+    )
+  })
+
+  test('has what statements do, without a user, and not for keys of another scope', async () => {
+    const org = await organization(db)
+    const [exported] = [await exportKey(db, org), await exportKey(db, org, { scope: 'tools' })]
+    for (const change of ['revoked_at = now()', 'expires_at = now()', 'revoked_at = null'])
+      await db.query(`update api_keys set ${change} where organization_id = $1`, [org.id])
+    const event = { at, keyId: exported.id, userId: null, successorId: null }
+    expect(await readKeyLog(keysDb, actor(org))).toEqual([
+      { ...event, event: 'revoked' },
+      { ...event, event: 'created' },
+    ])
+  })
+
+  test('accepts no successor of another organization', async () => {
+    const { keyId } = await tenant(db)
+    const { keyId: foreign } = await tenant(db)
+    const rotation = keysDb.transaction(async (tx) => {
+      await tx.execute(sql`select set_config('export_api.successor', ${foreign}, true)`)
+      await tx.execute(sql`update export_source.api_keys set expires_at = now() where id = ${keyId}`)
+    })
+    await expect(rotation).rejects.toMatchObject({ cause: { constraint: 'key_log_successor' } })
+  })
 })

@@ -31,6 +31,7 @@ test.for([
   ['CURSOR_SECRET', 'short'],
   ['CURSOR_SECRET_PREVIOUS', 'short'],
   ['SESSION_COOKIE', 'two words'],
+  ['OUTER_LIMIT', 'none'],
   ['REFRESH_LANES', 'many'],
   ['SHARE_BUCKET', 's3://bucket'],
 ])('%s=%s is one sentence that names the setting and not the value', ([name = '', value = '']) => {
@@ -108,4 +109,24 @@ test('the Workers of the share are bound to the bucket, and left out without one
     Object.keys(file.env).filter((name) => !share.includes(name)),
   )
   expect(bound.brands).toEqual(file.env.brands)
+})
+
+test('the Workers that answer requests with secrets have the outer limit of wrangler.toml, or of the setting', () => {
+  const without = ['docs', 'llms', 'refresh', 'publish']
+  for (const [OUTER_LIMIT, limit] of [
+    ['', 600],
+    ['50', 50],
+  ] as const) {
+    const { env } = wranglerConfig(file, { ...settings, OUTER_LIMIT })
+    const limited = Object.entries(env).filter(([, { ratelimits }]) => ratelimits)
+    expect(limited.map(([name]) => name)).toEqual(
+      Object.keys(file.env).filter((name) => !without.includes(name)),
+    )
+    for (const [, { ratelimits, vars }] of limited) {
+      expect(ratelimits).toEqual([
+        { name: 'OUTER_LIMITER', namespace_id: '1001', simple: { limit, period: 60 } },
+      ])
+      expect(vars).toEqual({ OUTER_LIMIT: String(limit) })
+    }
+  }
 })

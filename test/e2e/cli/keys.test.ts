@@ -1,6 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { expect, inject, test } from 'vitest'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
 import { mintApiKey } from '../../../lib/access/api-key.ts'
 import { call } from '../../fixtures/call.ts'
 import { runCommand } from '../../fixtures/command.ts'
@@ -80,8 +82,12 @@ test('rotate prints the successor once; list shows which replaces which; log has
   expect(listed).toMatch(new RegExp(`${id}  active .*, replaces ${keyId}  `))
   expect(listed).toMatch(new RegExp(`${keyId}  active .*, expires .*Z, replaced by ${id}  `))
   const log = await keys(['log', ...as(org)])
-  const event = `^\\S+Z  rotated  ${keyId}  by ${org.owner}, replaced by ${id}\n$`
-  expect(log.stdout).toMatch(new RegExp(event))
+  const events = [
+    `rotated  ${keyId}  by ${org.owner}, replaced by ${id}`,
+    `created  ${id}  by ${org.owner}`,
+    `created  ${keyId}  by SQL`,
+  ]
+  expect(log.stdout).toMatch(new RegExp(`^${events.map((event) => `\\S+Z  ${event}\n`).join('')}$`))
 })
 
 test('list prints no character of a label that a terminal interprets', async () => {
@@ -137,24 +143,50 @@ test('check finds keys on stdin, prints none, and exits with 1 for a valid check
   })
 })
 
-test('share prints the profile file of a key, without a database', async () => {
-  const key = mintApiKey()
-  const endpoint = 'https://api.example.com/api/sharing/v1'
-  const profile = { shareCredentialsVersion: 1, endpoint, bearerToken: key }
-  const stdout = `${JSON.stringify(profile)}\n`
-  const given = ['share', '--key', key, '--endpoint', endpoint]
-  expect(await keys(given, NO_DATABASE)).toEqual({ code: 0, stdout, stderr: '' })
-  const environment = { API_URL: 'https://api.example.com/' }
-  expect(await runCommand('keys.ts', ['share', '--key', key], environment)).toMatchObject({ code: 0, stdout })
-})
+describe('share', () => {
+  const API_URL = 'https://api.example.com/'
+  let folder: string
 
-test.for([
-  ['a missing URL', mintApiKey(), /Set API_URL or pass --endpoint/],
-  ['a malformed key', 'secret_live_1', /The key is malformed/],
-] as const)('share rejects %s, and prints no key', async ([, key, message]) => {
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'share-test-'))
+  })
+
+  afterEach(() => rm(folder, { recursive: true }))
+
   // .dev.vars is read from the working directory.
-  const { code, stdout, stderr } = await runCommand('keys.ts', ['share', '--key', key], {}, { cwd: tmpdir() })
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-  expect(stderr).toMatch(message)
-  expect(stderr).not.toContain(key)
+  const share = (environment: Record<string, string>, ...args: string[]) =>
+    runCommand('keys.ts', ['share', ...args], environment, { cwd: folder })
+
+  test.for([
+    ['export.share', { API_URL }, []],
+    ['other.share', {}, ['--endpoint', `${API_URL}api/sharing/v1`, '--out', 'other.share']],
+  ] as const)('writes the profile file of a key to %s, which its owner alone can read', async ([
+    name,
+    environment,
+    args,
+  ]) => {
+    const key = mintApiKey()
+    await writeFile(join(folder, name), 'a previous profile', { mode: 0o644 })
+    const result = await share({ EXPORT_API_KEY: key, ...environment }, ...args)
+    expect(result).toEqual({ code: 0, stdout: `Wrote ${name}. It contains the key.\n`, stderr: '' })
+    expect(JSON.parse(await readFile(join(folder, name), 'utf8'))).toEqual({
+      shareCredentialsVersion: 1,
+      endpoint: 'https://api.example.com/api/sharing/v1',
+      bearerToken: key,
+    })
+    expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600)
+    expect(await readdir(folder)).toEqual([name])
+  })
+
+  test.for([
+    ['a missing URL', { EXPORT_API_KEY: mintApiKey() }, /Set API_URL or pass --endpoint/],
+    ['a missing key', { API_URL }, /EXPORT_API_KEY/],
+    ['a malformed key', { API_URL, EXPORT_API_KEY: 'secret_live_1' }, /EXPORT_API_KEY is malformed/],
+  ] as const)('rejects %s, writes nothing and prints no key', async ([, environment, message]) => {
+    const { code, stdout, stderr } = await share(environment)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(message)
+    expect(stderr).not.toMatch(/_live_\w*\d/)
+    expect(await readdir(folder)).toEqual([])
+  })
 })

@@ -1,5 +1,9 @@
+import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { migrateToLatest } from '../../../bundle/migrate-to-latest.ts'
+import { type OwnDatabase, withClient } from '../../fixtures/database.ts'
+import { isolatedDatabase } from '../../fixtures/isolated-database.ts'
 import { database } from '../../fixtures/rows.ts'
 import { tenant } from '../../fixtures/tenant.ts'
 
@@ -136,7 +140,81 @@ test('the key manager lets keys end and changes nothing else of them', async () 
   expect(await alter('expires_at = now()')).toBeNull()
   expect(await alter('created_by = organization_id')).toBe(DENIED)
   expect(await alter(`scope = 'export'`)).toBe(DENIED)
-  expect(await attempt('export_api_keys', `update daily.key_log set at = now()`)).toBe(DENIED)
+})
+
+describe('a key that ends', () => {
+  const END = '2026-10-01T12:00:00Z'
+
+  test.each([
+    ['revoked', { revoked_at: END }, 'revoked_at = null'],
+    ['revoked', { revoked_at: END }, `revoked_at = '${END}'::timestamptz + interval '1 day'`],
+    ['expired', { expires_at: END }, 'expires_at = null'],
+    ['expired', { expires_at: END }, `expires_at = 'infinity'`],
+    ['expiring', { expires_at: '2999-01-01' }, `expires_at = '2999-01-02'`],
+  ])('is %s with %j, and the key manager cannot set %s', async (_, values, change) => {
+    const { keyId } = await tenant(db, { key: values })
+    const update = `update export_source.api_keys set ${change} where id = '${keyId}'`
+    expect(await attempt('export_api_keys', update)).toBe(DENIED)
+  })
+
+  test('can be given back its time by the owner of the table', async () => {
+    const { keyId } = await tenant(db, { key: { revoked_at: END, expires_at: END } })
+    const { rowCount } = await db.query(
+      'update export_source.api_keys set revoked_at = null, expires_at = null where id = $1',
+      [keyId],
+    )
+    expect(rowCount).toBe(1)
+  })
+})
+
+test('the key manager cannot write the log of keys', async () => {
+  for (const statement of [
+    'insert into daily.key_log select * from daily.key_log',
+    'update daily.key_log set at = now()',
+  ]) {
+    expect(await attempt('export_api_keys', statement)).toBe(DENIED)
+  }
+})
+
+test.each(ROLES)('%s creates no temporary table and no large object', async (role) => {
+  expect(await attempt(role, 'set transaction read write; create temporary table mine ()')).toBe(DENIED)
+  for (const call of ['lo_creat(-1)', 'lo_create(0)', `lo_from_bytea(0, '')`])
+    expect(await attempt(role, `set transaction read write; select ${call}`)).toBe(DENIED)
+})
+
+describe('a migration by a role that is no superuser', () => {
+  const [owner, other] = ['owner', 'other'].map((name) => `${name}_${randomBytes(6).toString('hex')}`)
+  let own: OwnDatabase
+
+  beforeAll(async () => {
+    own = await isolatedDatabase(async (migrating) => {
+      await migrating.query(`create role ${owner} createrole; create role ${other};
+        alter schema public owner to ${owner}; grant usage on schema public to ${other}`)
+      const { rows } = await migrating.query('select current_database() as name')
+      await migrating.query(`alter database ${rows[0].name} owner to ${owner}; set role ${owner}`)
+      await migrateToLatest(migrating)
+    })
+  })
+
+  afterAll(async () => {
+    await own.drop()
+    await client.query(`drop role if exists ${owner}, ${other}`)
+  })
+
+  test('takes temporary tables from the three roles, large objects from none, and nothing from others', async () => {
+    const rights = await withClient(own.url, (connection) =>
+      connection.query(
+        `select rolname, has_database_privilege(oid, current_database(), 'temporary') as temporary,
+         has_function_privilege(oid, 'lo_create(oid)', 'execute') as large
+       from pg_roles where rolname = any ($1) order by rolname`,
+        [[...ROLES, other]],
+      ),
+    )
+    expect(rights.rows).toEqual([
+      ...ROLES.toSorted().map((rolname) => ({ rolname, temporary: false, large: true })),
+      { rolname: other, temporary: true, large: true },
+    ])
+  })
 })
 
 test('the refresher logs, refreshes and publishes, and writes no stored row itself', async () => {

@@ -1,6 +1,9 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, inject, test, vi } from 'vitest'
 import { readWranglerFile } from '../../../bundle/wrangler-config.ts'
 import { deployRelease } from '../../../cli/deploy/release.ts'
@@ -8,7 +11,7 @@ import { readSettings } from '../../../cli/deploy/settings.ts'
 import { deployWorkers } from '../../../cli/deploy/workers.ts'
 import { runCommand } from '../../fixtures/command.ts'
 import { DEPLOY_ENVIRONMENT as ENVIRONMENT } from '../../fixtures/deploy-environment.ts'
-import { type FakeWrangler, fakeWrangler } from '../../fixtures/wrangler.ts'
+import { FAKE_WRANGLER, type RecordedWrangler, recordWrangler } from '../../fixtures/wrangler.ts'
 
 const SECRET = /pw-|token-of|cursor-secret/
 
@@ -20,12 +23,12 @@ const file = {
   env: Object.fromEntries(Object.entries(wranglerFile.env).filter(([name]) => deployed.includes(name))),
 }
 
-let wrangler: FakeWrangler
+let wrangler: RecordedWrangler
 let folder: string
 let output: string[]
 
 beforeEach(async () => {
-  wrangler = await fakeWrangler()
+  wrangler = await recordWrangler()
   folder = await mkdtemp(join(tmpdir(), 'deploy-test-'))
   for (const [name, value] of Object.entries(wrangler.environment)) vi.stubEnv(name, value)
   vi.stubEnv('TMPDIR', folder)
@@ -66,11 +69,13 @@ describe('npm run deploy', () => {
   })
 })
 
-test('the Workers are deployed in order, with secrets in files only', async () => {
-  await deployWorkers({ file, settings, commit: 'abc' })
+test('the Workers are deployed in order, by this Node, with secrets in files only', async () => {
+  vi.stubEnv('PATH', '')
+  await deployWorkers({ file, settings, commit: 'abc' }, FAKE_WRANGLER)
   const calls = await wrangler.calls()
   expect(calls.map(({ worker }) => worker)).toEqual(deployed)
-  for (const { args, config, secrets } of calls) {
+  for (const { args, node, config, secrets } of calls) {
+    expect(node).toBe(process.execPath)
     expect(args.join(' ')).toMatch(/^deploy --config \S+ --env \w+ --tag abc --secrets-file \S+$/)
     expect([...args, JSON.stringify(config)].join()).not.toMatch(SECRET)
     expect(secrets).toHaveProperty('CURSOR_SECRET', ENVIRONMENT.CURSOR_SECRET)
@@ -80,7 +85,9 @@ test('the Workers are deployed in order, with secrets in files only', async () =
 
 test('a failure stops the deployment, says what is live, and prints and leaves no secret', async () => {
   vi.stubEnv('FAKE_WRANGLER_FAILS', 'sentiment')
-  const error: Error = await deployWorkers({ file, settings, commit: 'abc' }).catch((error) => error)
+  const error: Error = await deployWorkers({ file, settings, commit: 'abc' }, FAKE_WRANGLER).catch(
+    (error) => error,
+  )
   expect(error.message).toContain(
     'wrangler could not deploy sentiment:\n✘ [ERROR] A request to the Cloudflare',
   )
@@ -88,6 +95,49 @@ test('a failure stops the deployment, says what is live, and prints and leaves n
   expect(error.message).not.toMatch(SECRET)
   expect(await calledFor()).toEqual(['refresh', 'sentiment'])
   expect(await readdir(folder)).toEqual([])
+})
+
+/** Deploys the Workers of wrangler.toml with the fake wrangler, in a process of its own. */
+const DEPLOYS = `
+  import { readWranglerFile } from './bundle/wrangler-config.ts'
+  import { readSettings } from './cli/deploy/settings.ts'
+  import { deployWorkers } from './cli/deploy/workers.ts'
+  const { settings } = readSettings(process.env)
+  await deployWorkers({ file: await readWranglerFile(), settings, commit: 'abc' }, ${JSON.stringify(FAKE_WRANGLER)})`
+
+test.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+  ['SIGHUP', 129],
+] as const)('%s ends a deployment and wrangler, and leaves no secret', async (signal, exitCode) => {
+  const env = { ...process.env, ...ENVIRONMENT, FAKE_WRANGLER_HANGS: 'publish' }
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', DEPLOYS], { env })
+  const closed = once(child, 'close')
+  await expect.poll(calledFor).toEqual(['refresh', 'publish'])
+  expect(await readdir(folder)).toHaveLength(1)
+  child.kill(signal)
+  expect(await closed).toEqual([exitCode, null])
+  expect(await readdir(folder)).toEqual([])
+  await expect.poll(async () => (await wrangler.calls()).at(-1)).toEqual({ args: [], signal: 'SIGTERM' })
+})
+
+test('a deployment that npm starts with the Node of the packages runs on the Node of npm', async () => {
+  const node = join(folder, 'node')
+  await writeFile(node, '#!/bin/sh\necho "$@"\n', { mode: 0o755 })
+  const env = { ...process.env, npm_node_execpath: node }
+  const { stdout } = await promisify(execFile)(process.execPath, ['cli/main.mjs', 'deploy', '--dry-run'], {
+    env,
+  })
+  expect(stdout).toBe('cli/main.mjs deploy --dry-run\n')
+})
+
+test('a deployment needs the Node that wrangler needs', async () => {
+  const older = "data:text/javascript,Object.defineProperty(process.versions, 'node', { value: '20.19.0' })"
+  const deploying = promisify(execFile)(process.execPath, ['--import', older, 'cli/main.mjs', 'deploy'])
+  await expect(deploying).rejects.toMatchObject({
+    stderr:
+      'npm run deploy needs Node 22.0 or later, and this is Node 20.19.0. Install a newer Node and try again.\n',
+  })
 })
 
 // The roles have no passwords yet, which only the embedded server accepts.
@@ -103,6 +153,7 @@ describe.skipIf(inject('realPostgres'))('a release', () => {
     deployRelease(
       { file, settings: { ...settings, ...databases, ...changed }, commit: 'abc' },
       { url: inject('serviceUrl') },
+      FAKE_WRANGLER,
     )
 
   test('migrates, deploys and tests the service', async () => {
