@@ -2,12 +2,13 @@ import { getViewSelectedFields, is, type SQL, sql } from 'drizzle-orm'
 import { PgColumn, type PgView } from 'drizzle-orm/pg-core'
 import { ACCESS_COLUMNS, accessColumns } from './access/authorize.ts'
 import { activeKey, canReadEach } from './access/scope.ts'
+import { brandsDigest } from './page/brands-digest.ts'
 import { type KeyedRow, keyAfter, list, type Size, sizedColumns, sizedRows } from './page/sized-rows.ts'
 import { FILE_PART, PAGE, type PageStatement } from './page/statements.ts'
 import { prepareStatement } from './prepared-statement.ts'
 import { aggregateColumns, columnNames, fieldNames } from './row.ts'
 
-/** Brands under the row's field names, with `organization_id` and `active`. The key is of fields of the row. */
+/** Brands under the row's field names, with `id`, `organization_id` and `active`. The key is of fields of the row. */
 type Brands = KeyedRow & { readonly view: PgView }
 
 type BrandsStatements = {
@@ -19,9 +20,13 @@ type BrandsStatements = {
   readonly nextOfFile: PageStatement
 }
 
+/** The columns of a result before those of its rows. */
+const COLUMNS = [...ACCESS_COLUMNS, 'brands_digest']
+
 /**
  * Builds the statements of the brands. Each checks access and reads the brands of the key in one round trip; it returns
- * no row without an active key, else one row. Placeholders: those of `activeKey`, and of `keyAfter`.
+ * no row without an active key, else one row, with the column `brands_digest` of all brands that the key reads.
+ * Placeholders: those of `activeKey`, and of `keyAfter`.
  */
 export function brandsStatements({ view, row, key }: Brands): BrandsStatements {
   const read = sql`from ${view} as brand where ${canReadEach}`
@@ -33,11 +38,11 @@ export function brandsStatements({ view, row, key }: Brands): BrandsStatements {
 
   const statement = (columns: SQL, joins: SQL) => sql`
     with access as materialized (${activeKey})
-    select ${accessColumns}, ${columns}
+    select ${accessColumns}, (select ${brandsDigest(sql`brand.id`)} ${read}) as brands_digest, ${columns}
     from access ${joins}`
   const part = (size: Size, brands: SQL, total?: SQL): PageStatement => {
     const { columns, joins } = sizedRows({ row, key, rows: brands, size, total })
-    const names = [...ACCESS_COLUMNS, ...sizedColumns({ row, key, total })]
+    const names = [...COLUMNS, ...sizedColumns({ row, key, total })]
     return { ...prepareStatement(statement(columns, joins), names), size: size.rows }
   }
 
@@ -46,7 +51,7 @@ export function brandsStatements({ view, row, key }: Brands): BrandsStatements {
       select ${list([sql`count(*)::text as found`, sql`'false' as has_more`, ...aggregateColumns(row)])}
       from (${allBrands}) as page
     ) as page`
-  const names = [...ACCESS_COLUMNS, 'found', 'has_more', ...columnNames(row)]
+  const names = [...COLUMNS, 'found', 'has_more', ...columnNames(row)]
   return {
     all: { ...prepareStatement(statement(sql`page.*`, all), names), size: Number.POSITIVE_INFINITY },
     firstOfFile: part(PAGE, allBrands, sql`(select count(*) ${read})`),

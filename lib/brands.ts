@@ -8,13 +8,14 @@ import { endpoint } from './endpoint.ts'
 import { fileResult } from './file/file.ts'
 import { isFile } from './file/format.ts'
 import type { DocumentedWorker } from './operation.ts'
+import { brandsDigestHeader } from './page/brands-digest.ts'
 import { sizedRowsReader, valuesOfKey } from './page/sized-rows.ts'
 import type { PageStatement } from './page/statements.ts'
 import { parseFormat } from './parameters.ts'
 import type { StoredOperation } from './stored-row.ts'
 import { writeJson } from './write-rows.ts'
 
-/** `rows` are brands under the row's field names, with `organization_id` and `active`. */
+/** `rows` are brands under the row's field names, with `id`, `organization_id` and `active`. */
 export type Brands<Shape extends z.core.$ZodShape, Rows extends PgView> = StoredOperation<Shape, Rows> & {
   /** Fields that order and identify the brands. */
   readonly order: readonly (keyof Shape & string)[]
@@ -37,16 +38,18 @@ export function brands<Shape extends z.core.$ZodShape, Rows extends PgView>({
     const format = await requireValid({ env, log, key_hash, now }, () => parseFormat(searchParams))
     const read = async (statement: PageStatement, at: Date, after: readonly string[] = []) => {
       const values = { key_hash, now: at.toISOString(), ...valuesOfKey(after) }
-      const result = await runPrepared({ env, log }, statement, values)
-      return readRows(authorize(result, log), statement.size, log)
+      const result = authorize(await runPrepared({ env, log }, statement, values), log)
+      return { ...readRows(result, statement.size, log), digest: result.brands_digest ?? null }
     }
     if (!isFile(format)) {
       const all = await read(statements.all, now)
-      return { body: `{"data":[${writeJson(all, ',')}]}`, rows: all.rows, cacheable: true }
+      const body = `{"data":[${writeJson(all, ',')}]}`
+      return { body, headers: brandsDigestHeader(all.digest), rows: all.rows, cacheable: true }
     }
     const first = await read(statements.firstOfFile, now)
     const readAfter = (key: readonly string[]) => read(statements.nextOfFile, clock(), key)
-    return fileResult(context, { format, name: path.slice(1), row, first, readAfter })
+    const result = fileResult(context, { format, name: path.slice(1), row, first, readAfter })
+    return { ...result, headers: { ...result.headers, ...brandsDigestHeader(first.digest) } }
   }
 
   return {

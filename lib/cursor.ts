@@ -1,7 +1,6 @@
 import { decodeBase64Url, encodeBase64Url } from 'hono/utils/encode'
-import type { Plan } from './access/plans.ts'
 import { equalBytes, hmac, MAC_BYTES, type Secrets } from './hmac.ts'
-import type { PinnedWindow, RequestedWindow } from './window.ts'
+import type { RequestedWindow, Window } from './window.ts'
 
 /** What a cursor looks like, as a regular expression without anchors (docs/specification.md, Cursors). */
 export const CURSOR = '[A-Za-z][A-Za-z0-9_-]*'
@@ -14,22 +13,35 @@ export type CursorBinding = RequestedWindow & {
   readonly since?: string | undefined
 }
 
-/** What a cursor carries: the run's window with its plan, and the key of the last row that was sent. */
-export type CursorPosition = PinnedWindow & { readonly after: readonly string[] }
+/** What a cursor carries: the run's window, and the key of the last row that was sent. */
+export type CursorPosition = {
+  readonly window: Window
+  /** The organization of a run without a brand, which is known only after the key was looked up; else null. */
+  readonly organizationId: string | null
+  readonly after: readonly string[]
+}
 
 /** What {@link signCursor} signs. */
-type Payload = [plan: Plan, first: string, last: string, end: string, ...after: string[]]
+type Payload = [
+  organizationId: string | null,
+  first: string,
+  last: string,
+  end: string,
+  latestClamp: string,
+  ...after: string[],
+]
 
 // Some loaders evaluate a value that looks like a number, or follow one that looks like a path. A letter prevents both.
 const PREFIX = 'c'
 
 /** Returns a signed cursor. The same position always gives the same text (docs/specification.md, Cursors). */
 export async function signCursor(
-  { window, plan, after }: CursorPosition,
+  { window, organizationId, after }: CursorPosition,
   binding: CursorBinding,
   [secret]: Secrets,
 ): Promise<string> {
-  const fields: Payload = [plan, window.first, window.last, window.end, ...after]
+  const { first, last, end, latestClamp } = window
+  const fields: Payload = [organizationId, first, last, end, latestClamp, ...after]
   const payload = new TextEncoder().encode(JSON.stringify(fields))
   const mac = await sign(payload, binding, secret)
   const bytes = new Uint8Array(MAC_BYTES + payload.length)
@@ -63,8 +75,9 @@ async function sign(payload: Uint8Array, binding: CursorBinding, secret: string)
 }
 
 function read(payload: Uint8Array): CursorPosition {
-  const [plan, first, last, end, ...after]: Payload = JSON.parse(new TextDecoder().decode(payload))
-  return { window: { first, last, end }, plan, after }
+  const fields: Payload = JSON.parse(new TextDecoder().decode(payload))
+  const [organizationId, first, last, end, latestClamp, ...after] = fields
+  return { window: { first, last, end, latestClamp }, organizationId, after }
 }
 
 const encode = (bytes: Uint8Array): string =>

@@ -11,7 +11,7 @@ import type { DocumentedWorker } from './operation.ts'
 import { CHANGES_KEY } from './page/all-brands.ts'
 import { type PageQuery, pageReader } from './page/read.ts'
 import { readPageRequest } from './page/request.ts'
-import { dataAsOf, pageResult } from './page/respond.ts'
+import { pageHeaders, pageResult } from './page/respond.ts'
 import { allBrandsStatements, type PageStatements, pageStatements } from './page/statements.ts'
 import type { StoredOperation } from './stored-row.ts'
 import { type RequestedWindow, resolveWindow, resumeWindow } from './window.ts'
@@ -62,13 +62,16 @@ export function paged<Shape extends z.core.$ZodShape, Rows extends PgTable>({
       brandId,
       since: parameters.since,
       windowOf: (plan) =>
-        position === null ? resolveWindow(requested, plan, now) : resumeWindow(position, plan, now),
+        position === null ? resolveWindow(requested, plan, now) : resumeWindow(position.window, plan, now),
       after: position?.after ?? [],
     }
     const source = (brandId === undefined && ofAll) || ofBrand
     if (isFile(format)) return file(context, source, { query, format })
     const { statements, read } = source
     const page = await read({ env, log }, position === null ? statements.first : statements.next, query)
+    if (position !== null && brandId === undefined && position.organizationId !== page.organizationId) {
+      throw parameterError(PARAMETER_ERRORS.cursor)
+    }
     return pageResult(context, page, { path, parameters })
   }
 
@@ -79,7 +82,7 @@ export function paged<Shape extends z.core.$ZodShape, Rows extends PgTable>({
   ): Promise<Result> {
     const { env, clock, log } = context.var
     const first = await read({ env, log }, statements.firstOfFile, query)
-    const { plan, window, brandId, asOf, total } = first
+    const { window, brandId, total } = first
     if (total !== null && total > MOST_ROWS) throw parameterError(PARAMETER_ERRORS.tooManyRows)
     const result = fileResult(context, {
       format,
@@ -88,14 +91,14 @@ export function paged<Shape extends z.core.$ZodShape, Rows extends PgTable>({
       first,
       readAfter: async (after) => {
         const now = clock()
-        const windowOf = (livePlan: Plan) => resumeWindow({ window, plan }, livePlan, now)
+        const windowOf = (plan: Plan) => resumeWindow(window, plan, now)
         const part = await read({ env, log }, statements.nextOfFile, { ...query, now, after, windowOf })
         // A lower plan has moved the window: the file would lack rows that its name promises.
         if (part.window.first !== window.first) throw httpError('plan')
         return part
       },
     })
-    return { ...result, headers: { ...result.headers, ...dataAsOf(asOf) } }
+    return { ...result, headers: { ...result.headers, ...pageHeaders(first) } }
   }
 
   return {

@@ -5,9 +5,13 @@ import type { Window } from './window.ts'
 // A page's window depends on the organization's plan, which only the page's own statement finds out. So the Worker
 // sends the window of every plan and the statement picks one: access and page take one round trip.
 
-/** Returns the window of each paid plan as JSON, for the placeholder `window_by_plan`. */
-export const windowByPlan = (windowOf: (plan: Plan) => Window): string =>
-  JSON.stringify(Object.fromEntries(PAID_PLANS.map((plan) => [plan, windowOf(plan)])))
+type Days = Pick<Window, 'first' | 'last'>
+
+/** Returns the days of each paid plan's window as JSON, for the placeholder `window_by_plan`. */
+export const windowByPlan = (windowOf: (plan: Plan) => Days): string =>
+  JSON.stringify(Object.fromEntries(PAID_PLANS.map((plan) => [plan, daysOf(windowOf(plan))])))
+
+const daysOf = ({ first, last }: Days): Days => ({ first, last })
 
 /** SQL of the relation `windows`, which holds that JSON. */
 export const windows: SQL = sql`(select ${sql.placeholder('window_by_plan')}::jsonb as by_plan) as windows`

@@ -8,8 +8,17 @@ export const DEFAULT_DAYS = 30
 /** A window as requested: days as `YYYY-MM-DD`, undefined for a missing parameter. */
 export type RequestedWindow = { readonly fromDate?: string | undefined; readonly toDate?: string | undefined }
 
+/** Days for which a run keeps its start when the clamp moves past it (docs/specification.md, Cursors). */
+const PIN_DAYS = 7
+
 /** A window as applied: its first and last day, both inclusive, and the instant at which it ends. */
-export type Window = { readonly first: string; readonly last: string; readonly end: string }
+export type Window = {
+  readonly first: string
+  readonly last: string
+  readonly end: string
+  /** The latest clamp under which later pages keep the first day. */
+  readonly latestClamp: string
+}
 
 /** Returns the UTC day of an instant, `YYYY-MM-DD`. */
 export const dayOf = (instant: Date): string => instant.toISOString().slice(0, 10)
@@ -18,6 +27,8 @@ export const dayOf = (instant: Date): string => instant.toISOString().slice(0, 1
 export const EVERY_DAY = { fromDate: '0001-01-01', toDate: '9999-12-31' } as const satisfies RequestedWindow
 
 const daysBefore = (now: Date, days: number): string => dayOf(new Date(now.getTime() - days * DAY))
+
+const later = (one: string, other: string): string => (one > other ? one : other)
 
 const defaultStart = (now: Date): string => daysBefore(now, DEFAULT_DAYS)
 
@@ -34,12 +45,12 @@ export const withDefaults = (
 
 /** Returns the window of a first page: adds the defaults and clamps the start to the plan's lookback. */
 export function resolveWindow({ fromDate, toDate }: RequestedWindow, plan: Plan, now: Date): Window {
-  const requested = fromDate ?? defaultStart(now)
-  const clamp = earliest(plan, now)
+  const first = later(fromDate ?? defaultStart(now), earliest(plan, now))
   return {
-    first: requested > clamp ? requested : clamp,
+    first,
     last: toDate ?? dayOf(now),
     end: toDate === undefined ? now.toISOString() : `${toDate}T23:59:59.999Z`,
+    latestClamp: later(first, earliest(plan, new Date(now.getTime() + PIN_DAYS * DAY))),
   }
 }
 
@@ -47,15 +58,11 @@ export function resolveWindow({ fromDate, toDate }: RequestedWindow, plan: Plan,
 export const lacksFromDate = ({ fromDate, toDate }: RequestedWindow, now: Date): boolean =>
   fromDate === undefined && toDate !== undefined && toDate < defaultStart(now)
 
-/** The window of a run's previous page, and the plan that it was resolved for. */
-export type PinnedWindow = { readonly window: Window; readonly plan: Plan }
-
 /**
  * Returns the window of a later page: the previous page's, so that a midnight during a run changes nothing. Clamps the
- * start again when the plan has changed, for example after a downgrade.
+ * start after seven days, or when the plan was lowered: the limits of two plans are further apart than seven days.
  */
-export function resumeWindow(pinned: PinnedWindow, plan: Plan, now: Date): Window {
+export function resumeWindow(pinned: Window, plan: Plan, now: Date): Window {
   const clamp = earliest(plan, now)
-  if (plan === pinned.plan || pinned.window.first >= clamp) return pinned.window
-  return { ...pinned.window, first: clamp }
+  return clamp <= pinned.latestClamp ? pinned : { ...pinned, first: clamp }
 }

@@ -64,7 +64,11 @@ function python(request: SampleRequest): string {
 import json, os
 from urllib.error import HTTPError
 from urllib.parse import urlencode
-from urllib.request import Request, urlopen
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+class NoRedirects(HTTPRedirectHandler):
+    def redirect_request(self, *_):
+        """Follows no redirect, which would send the key to another address."""
 
 key = os.environ.get("EXPORT_API_KEY")
 if not key:
@@ -76,10 +80,11 @@ headers = {
     # ${USER_AGENT.comment}
     "User-Agent": "${USER_AGENT.value}",
 }
+opener = build_opener(NoRedirects)
 while True:
     try:
         request = Request(f"{url}?{urlencode(parameters)}", headers=headers)
-        with urlopen(request) as response:
+        with opener.open(request) as response:
             page = json.load(response)
     except HTTPError as error:
         raise SystemExit(f"{error.code}: {error.read().decode()}")
@@ -111,7 +116,7 @@ const headers = {
 }
 let cursor
 do {
-  const response = await fetch(url, { headers })
+  const response = await fetch(url, { headers, redirect: 'manual' }) // sends the key to this address only
   if (!response.ok) {
     console.error(\`\${response.status}: \${await response.text()}\`)
     process.exit(1)
@@ -130,7 +135,7 @@ function duckdb(request: SampleRequest): string {
 .bail on
 CREATE SECRET export_api (
   TYPE http,
-  SCOPE '${request.origin}',
+  SCOPE '${request.origin}/',
   EXTRA_HTTP_HEADERS MAP {
     'X-API-Key': coalesce(
       nullif(getenv('EXPORT_API_KEY'), ''), error('Set EXPORT_API_KEY to your API key.')

@@ -7,7 +7,8 @@
 
 create or replace secret export_api (
   type http,
-  scope coalesce(getvariable('export_api_url'), error('Set the variable export_api_url.')),
+  -- A scope is a prefix. The slash keeps the key from addresses that only begin like this one.
+  scope coalesce(rtrim(getvariable('export_api_url'), '/') || '/', error('Set the variable export_api_url.')),
   extra_http_headers map {
     'X-API-Key': coalesce(getvariable('export_api_key'), error('Set the variable export_api_key.')),
     'User-Agent': 'export-api-duckdb/1.0.0'

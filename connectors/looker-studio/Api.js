@@ -6,7 +6,9 @@ function getText({ baseUrl, apiKey }, path, query = {}) {
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
   const url = `${baseUrl}/api/export/v1/${path}?${parameters.join('&')}`
   for (let attempt = 1; ; attempt++) {
-    const response = UrlFetchApp.fetch(url, { headers: { 'X-API-Key': apiKey }, muteHttpExceptions: true })
+    // A redirect would send the key to another address.
+    const options = { headers: { 'X-API-Key': apiKey }, followRedirects: false, muteHttpExceptions: true }
+    const response = UrlFetchApp.fetch(url, options)
     const status = response.getResponseCode()
     const text = response.getContentText('UTF-8')
     if (status === 200) return text

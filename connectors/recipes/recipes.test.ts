@@ -2,8 +2,9 @@ import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DefaultSettings, TaskUtils } from '@microsoft/powerquery-parser'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import type { Intercept } from '../../emulator/workers/outbound.ts'
+import { startRedirectingServer } from '../../test/faults/redirecting-server.ts'
 import { pull, type Row } from '../../test/fixtures/call.ts'
 import { fillDaily } from '../../test/fixtures/fill-daily.ts'
 import { startOwnService } from '../../test/fixtures/own-service.ts'
@@ -122,6 +123,26 @@ describe.skipIf(!isInstalled)('docs/recipes.md', () => {
     const here = await place({ url: breaking.url })
     await expect(run(here)).rejects.toThrow(broken)
     expectNothing(await read(here, endpoints[0] ?? ''))
+  })
+
+  // DuckDB follows each redirect.
+  const others = RECIPES.filter(({ name }) => name !== 'DuckDB')
+  test.for(others)('$name follows no redirect, and loads nothing', async ({ endpoints, run, read }) => {
+    const { url, followed, close } = await startRedirectingServer()
+    onTestFinished(async () => void (await close()))
+    const here = await place({ url })
+    // curl takes a redirect for a success.
+    await run(here).catch(String)
+    expect(followed).toEqual([])
+    expectNothing(await read(here, endpoints[0] ?? ''))
+  })
+
+  test('pandas says that the key is missing', async () => {
+    const here = await place({ key: '' })
+    const code = codeOf('pandas', 'python', here)
+    await expect(runIn(here, 'python3', '-c', code)).rejects.toThrow(
+      /^Set EXPORT_API_KEY to your API key\.\n\n$/,
+    )
   })
 
   test('the first look lists the brands', async () => {

@@ -1,6 +1,6 @@
 const SETTINGS = {
   baseUrl: 'Address of the service, such as https://api.example.com',
-  apiKey: 'API key. Other editors of this spreadsheet cannot read it.',
+  apiKey: 'API key. It is stored for your account only.',
   brandId: 'Identifier of the brand',
   fromDate: 'First day, as YYYY-MM-DD. Empty: 30 days ago.',
   toDate: 'Last day, as YYYY-MM-DD. Empty: today.',
@@ -24,9 +24,11 @@ function setUp() {
   for (const [name, text] of answers) propertiesOf(name).setProperty(name, text)
 }
 
-// Every editor can read the document's properties: the key is a property of its user.
+// Every editor can read and write the document's properties. The key, and the address that receives it, are the user's.
 const propertiesOf = (name) =>
-  name === 'apiKey' ? PropertiesService.getUserProperties() : PropertiesService.getDocumentProperties()
+  name === 'apiKey' || name === 'baseUrl'
+    ? PropertiesService.getUserProperties()
+    : PropertiesService.getDocumentProperties()
 
 /** Replaces the rows of each sheet with those of the window. */
 function reload() {

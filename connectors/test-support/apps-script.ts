@@ -28,16 +28,22 @@ export function runScript(folder: string, services: Readonly<Record<string, unkn
   /** Answers that come before those of the service. */
   const queue: Response[] = []
   const sleeps: number[] = []
+  const documentProperties = properties()
   const globals = {
     ...services,
     UrlFetchApp: {
-      fetch(url: string, options: object) {
+      fetch(url: string, options: { readonly followRedirects?: boolean }): object {
         const { status, text, headers = {} } = queue.shift() ?? send(url, options)
+        const { followRedirects = true } = options
+        if (headers.Location !== undefined && followRedirects) return this.fetch(headers.Location, options)
         return { getResponseCode: () => status, getContentText: () => text, getHeaders: () => headers }
       },
     },
     Utilities: { sleep: (ms: number) => sleeps.push(ms), parseCsv },
-    PropertiesService: { getUserProperties: once(properties), getDocumentProperties: once(properties) },
+    PropertiesService: {
+      getUserProperties: once(properties),
+      getDocumentProperties: () => documentProperties,
+    },
   }
   const directory = fileURLToPath(new URL(`../${folder}/`, import.meta.url))
   const code = globSync(`${directory}*.js`)
@@ -46,7 +52,7 @@ export function runScript(folder: string, services: Readonly<Record<string, unkn
   const names = [...code.matchAll(/^function (\w+)/gm)].map(([, name]) => name)
   const start = runInThisContext(`(${Object.keys(globals)}) => {\n${code}\nreturn { ${names} }\n}`)
   const script: Script = start(...Object.values(globals))
-  return { script, queue, sleeps }
+  return { script, queue, sleeps, documentProperties }
 }
 
 const once = <Value>(create: () => Value): (() => Value) => {

@@ -21,7 +21,7 @@ export function requireKeyHash(context: RequestContext): string {
 }
 
 /** A row of a statement that found an active key and a plan. */
-type AuthorizedRow = Row & { readonly plan: Plan }
+type AuthorizedRow = Row & { readonly plan: Plan; readonly organization_id: string }
 
 /**
  * Checks the key and then the plan that a statement found, logs whose key it is, and returns the row. Throws 401
@@ -36,7 +36,7 @@ export function authorize(row: Row | null, log: RequestLog): AuthorizedRow {
   log.keyId = key_id
   log.organizationId = organization_id
   if (!isPlan(plan)) throw httpError('plan')
-  return { ...row, plan }
+  return { ...row, plan, organization_id }
 }
 
 const query = toQuery(sql`select ${accessColumns} from (${activeKey}) as access`)

@@ -10,14 +10,17 @@ import { responseReferences } from './responses.ts'
 /** An operation, and the name under which its file exports the schema of its row. */
 export type NamedOperation = Operation & { readonly rowName: string }
 
-const BRANDS = {
-  headers: [...COMMON_HEADERS, 'ETag', 'Content-Disposition'],
-  statuses: ['304', '400', '401', '403', '429', '503'],
+const ALL = [...COMMON_HEADERS, 'ETag', 'Content-Disposition']
+const PAGED = [...ALL, 'Link', 'X-Data-As-Of']
+
+/** The headers of a 200 response. */
+const HEADERS_OF: Record<Operation['kind'], readonly string[]> = {
+  brands: [...ALL, 'X-Brands-Digest'],
+  metric: PAGED,
+  changes: [...PAGED, 'X-Brands-Digest'],
 }
-const PAGED = {
-  headers: [...BRANDS.headers, 'Link', 'X-Data-As-Of'],
-  statuses: [...BRANDS.statuses, '404'].sort(),
-}
+
+const STATUSES = ['304', '400', '401', '403', '429', '503']
 
 /** The files, by content type. */
 const FILES: Record<string, Json> = Object.fromEntries(
@@ -33,7 +36,7 @@ type Context = { readonly paged: readonly NamedOperation[]; readonly example: Js
 /** Returns the operation object of an endpoint. */
 export function describeOperation(operation: NamedOperation, { paged, example }: Context): Json {
   const { summary, description, kind, formula } = operation
-  const { headers, statuses } = kind === 'brands' ? BRANDS : PAGED
+  const statuses = kind === 'brands' ? STATUSES : [...STATUSES, '404'].sort()
   return {
     operationId: operationId(operation),
     tags: ['Export'],
@@ -46,7 +49,7 @@ export function describeOperation(operation: NamedOperation, { paged, example }:
     responses: {
       200: {
         description: kind === 'brands' ? 'All rows.' : 'One page of rows, or all rows as a file.',
-        headers: headerReferences(headers),
+        headers: headerReferences(HEADERS_OF[kind]),
         content: {
           'application/json': { schema: bodySchema(operation), ...(example !== undefined && { example }) },
           ...FILES,

@@ -4,6 +4,7 @@ import { activeKey, canReadEach } from '../access/scope.ts'
 import { fieldNames } from '../row.ts'
 import { dayOfWindow, windows } from '../window-by-plan.ts'
 import { asOfEach, instant } from './as-of.ts'
+import { brandsDigest } from './brands-digest.ts'
 import { AFTER_TIMES, type PagedRows, type Part } from './keyset.ts'
 import { list, sizedRows } from './sized-rows.ts'
 
@@ -178,6 +179,7 @@ export function allBrandsStatement(rows: PagedRows, { from, size, total }: Part)
     select
       ${accessColumns},
       ${instant(asOfEach(sql`readable`))} as as_of,
+      (select ${brandsDigest(sql`brand_id`)} from readable) as brands_digest,
       ${columns}
     from reading ${joins}`
 }

@@ -12,12 +12,15 @@ import type { PageStatement } from './statements.ts'
 /** What a statement found. */
 export type Page = SizedRowSet & {
   readonly plan: Plan
+  readonly organizationId: string
   /** The brand in its canonical form; null for every brand of the key. */
   readonly brandId: string | null
   /** The window under the plan. */
   readonly window: Window
   /** Time before which every commit is in the rows; null before the first refresh. */
   readonly asOf: string | null
+  /** Digest of the brands that the key reads; null for one brand. */
+  readonly brandsDigest: string | null
 }
 
 /** What a statement is asked for. */
@@ -40,9 +43,10 @@ export function resultReader(rows: KeyedRow, brands: 'one' | 'all' = 'one') {
   const readRows = sizedRowsReader(rows)
   return (result: Row | null, size: number, log: RequestLog): Omit<Page, 'window'> => {
     const row = authorize(result, log)
-    const { plan, brand_id = null, as_of } = row
+    const { plan, organization_id: organizationId, brand_id = null, as_of = null, brands_digest = null } = row
     if (brand_id === null && brands === 'one') throw httpError('brand')
-    return { plan, brandId: brand_id, asOf: as_of ?? null, ...readRows(row, size, log) }
+    const page = readRows(row, size, log)
+    return { plan, organizationId, brandId: brand_id, asOf: as_of, brandsDigest: brands_digest, ...page }
   }
 }
 

@@ -4,6 +4,7 @@ import { secretsOf } from '../hmac.ts'
 import type { Parameters } from '../parameters.ts'
 import { dayOf } from '../window.ts'
 import { writeJson } from '../write-rows.ts'
+import { brandsDigestHeader } from './brands-digest.ts'
 import type { Page } from './read.ts'
 import { bindingOf } from './request.ts'
 import { PAGE_SIZE } from './statements.ts'
@@ -17,15 +18,17 @@ export async function pageResult(
   page: Page,
   { path, parameters }: { readonly path: string; readonly parameters: Parameters },
 ): Promise<Result> {
-  const { window, plan, brandId, asOf, next } = page
+  const { window, plan, brandId, next } = page
+  const organizationId = brandId === null ? page.organizationId : null
   const nextCursor =
-    next && (await signCursor({ window, plan, after: next }, bindingOf(parameters, path), secretsOf(env)))
+    next &&
+    (await signCursor({ window, organizationId, after: next }, bindingOf(parameters, path), secretsOf(env)))
   const pagination = { pageSize: PAGE_SIZE, hasMore: nextCursor !== null, nextCursor }
   const meta = { brandId, fromDate: `${window.first}T00:00:00.000Z`, toDate: window.end, plan }
   return {
     body: `{"data":[${writeJson(page, BETWEEN_ROWS)}],"pagination":${JSON.stringify(pagination)},"meta":${JSON.stringify(meta)}}`,
     headers: {
-      ...dataAsOf(asOf),
+      ...pageHeaders(page),
       ...(nextCursor !== null && {
         Link: `<${addressOf(new URL(req.url), { ...parameters, cursor: nextCursor })}>; rel="next"`,
       }),
@@ -35,9 +38,11 @@ export async function pageResult(
   }
 }
 
-/** Returns the header with the time before which every commit is in the rows; none before the first refresh. */
-export const dataAsOf = (asOf: string | null): Record<string, string> =>
-  asOf === null ? {} : { 'X-Data-As-Of': asOf }
+/** Returns the headers that say what a page's rows are of. There is no time before the first refresh. */
+export const pageHeaders = ({ asOf, brandsDigest }: Page): Record<string, string> => ({
+  ...(asOf !== null && { 'X-Data-As-Of': asOf }),
+  ...brandsDigestHeader(brandsDigest),
+})
 
 /** Returns the address of a page. It repeats known parameters only: others may be long or secret. */
 function addressOf({ origin, pathname }: URL, parameters: Parameters): string {

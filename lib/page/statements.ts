@@ -64,7 +64,7 @@ export function pageStatements(rows: PagedRows): PageStatements {
 
 /** Builds the statements of the changes of every brand that the key reads, as {@link pageStatements} does for one. */
 export function allBrandsStatements(rows: PagedRows): PageStatements {
-  const columns = { ...rows, key: CHANGES_KEY, columns: ['as_of'] }
+  const columns = { ...rows, key: CHANGES_KEY, columns: ['as_of', 'brands_digest'] }
   const prepared = prepareParts((part) => allBrandsStatement(rows, part), columns)
   return {
     first: prepared({ from: AFTER_SINCE, size: PAGE }),

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { BINDINGS, variables } from '../../emulator/workers/bindings.ts'
 import { signCursor } from '../../lib/cursor.ts'
+import { EVERY_DAY, resolveWindow } from '../../lib/window.ts'
+import { brandsDigestOf } from '../../reference/digest.ts'
 import { call, pull, type Row } from '../fixtures/call.ts'
 import { clearOfMidnight } from '../fixtures/clock.ts'
 import { expectError } from '../fixtures/expect-error.ts'
@@ -75,10 +77,11 @@ describe('the order of rows', () => {
     const its = await tenantOf(Array.from({ length: 3 }, () => ({ rows: 6, perStamp: 3 })))
     const rows = (await read(its)).data
     expect(rows.map(keyOf)).toEqual(await expected(its.brandIds))
-    const window = { first: '0001-01-01', last: '9999-12-31', end: '9999-12-31T23:59:59.999Z' }
+    const window = resolveWindow(EVERY_DAY, 'enterprise', new Date())
+    const organizationId = its.org.id
     for (const [index, row] of rows.entries()) {
       const after = keyOf(row).map(String)
-      const cursor = await signCursor({ window, plan: 'enterprise', after }, { endpoint: '/changes' }, [
+      const cursor = await signCursor({ window, organizationId, after }, { endpoint: '/changes' }, [
         CURSOR_SECRET,
       ])
       expect((await read(its, { cursor })).data).toEqual(rows.slice(index + 1))
@@ -128,6 +131,42 @@ test('has the brands that the key reads, and no row for a key without brands', a
   await db.query(`update api_keys set brand_ids = '{}' where id = $1`, [its.keyId])
   const { status, data, pagination, meta } = await read(its)
   expect([status, data, pagination.hasMore, meta.brandId]).toEqual([200, [], false, null])
+})
+
+// The digest itself: test/e2e/brands.test.ts.
+describe('X-Brands-Digest', () => {
+  const digest = ({ headers }: { readonly headers: Headers }) => headers.get('X-Brands-Digest')
+
+  test('is of the brands that the key reads when a page is read, changed or not', async () => {
+    const its = await tenantOf([{ rows: 1001, perStamp: 100 }])
+    const [changed = ''] = its.brandIds
+    const first = await read(its)
+    expect(digest(first)).toBe(brandsDigestOf([its.brandId, changed]))
+    const cursor = first.pagination.nextCursor ?? ''
+    expect(digest(await read(its, { cursor }))).toBe(digest(first))
+    await db.query('update brands set active = false where id = $1', [its.brandId])
+    expect(digest(await read(its, { cursor }))).toBe(brandsDigestOf([changed]))
+    await db.query(`update api_keys set brand_ids = '{}' where id = $1`, [its.keyId])
+    const none = await read(its)
+    expect([none.data, digest(none)]).toEqual([[], brandsDigestOf([])])
+  })
+
+  test('is on files and on responses without rows, and not on those of one brand', async () => {
+    const its = await tenantOf([{ rows: 1, perStamp: 1 }])
+    const expected = brandsDigestOf([its.brandId, ...its.brandIds])
+    expect(digest(await read(its, { since: '9999-01-01T00:00:00.000000Z' }))).toBe(expected)
+    expect(digest(await call('/changes', { key: its.key, method: 'HEAD' }))).toBe(expected)
+    for (const [query, header] of [
+      ['', expected],
+      [`&brandId=${its.brandId}`, null],
+    ]) {
+      const file = await fetch(new URL(`/api/export/v1/changes?format=csv${query}`, inject('serviceUrl')), {
+        headers: { 'X-API-Key': its.key, 'User-Agent': randomUUID() },
+      })
+      expect([file.status, digest(file)]).toEqual([200, header])
+    }
+    expect(digest(await read(its, { brandId: its.brandId }))).toBeNull()
+  })
 })
 
 test('a cursor belongs to a request with a brand or to one without', async () => {

@@ -1,6 +1,9 @@
-import { expect, test } from 'vitest'
+import { createHash, randomUUID } from 'node:crypto'
+import { describe, expect, inject, test } from 'vitest'
+import { brandsDigestOf } from '../../reference/digest.ts'
 import { call } from '../fixtures/call.ts'
 import { brand, database, exportKey, manyBrands, organization } from '../fixtures/rows.ts'
+import { tenant } from '../fixtures/tenant.ts'
 
 const db = database()
 
@@ -92,4 +95,60 @@ test('lists a brand once that the list of the key names twice', async () => {
   const id = await brand(db, org)
   const { key } = await exportKey(db, org, { brand_ids: [id, id] })
   expect((await call('/brands', { key })).data).toHaveLength(1)
+})
+
+// Of /changes: test/e2e/all-changes.test.ts.
+describe('X-Brands-Digest', () => {
+  const digest = async (key: string, format = 'json', headers: Record<string, string> = {}) => {
+    const url = new URL(`/api/export/v1/brands?format=${format}`, inject('serviceUrl'))
+    const response = await fetch(url, {
+      headers: { 'X-API-Key': key, 'User-Agent': randomUUID(), ...headers },
+    })
+    return [response.status, response.headers.get('X-Brands-Digest')]
+  }
+
+  test('is the XOR of the first 60 bits of the MD5 of each id', async () => {
+    const org = await organization(db)
+    const ids = ['00000000-0000-4000-8000-', 'ffffffff-ffff-4fff-bfff-'].map((id) => id + org.id.slice(-12))
+    for (const id of ids) await brand(db, org, { id })
+    const [first, second] = ids.map((id) =>
+      BigInt(`0x${createHash('md5').update(id).digest('hex').slice(0, 15)}`),
+    )
+    const { key } = await exportKey(db, org, { brand_ids: ids })
+    const expected = ((first ?? 0n) ^ (second ?? 0n)).toString(16).padStart(15, '0')
+    expect(await digest(key)).toEqual([200, expected])
+    expect(brandsDigestOf(ids)).toBe(expected)
+  })
+
+  test('is of all brands that the key reads, on each kind of response', async () => {
+    const { org, key } = await tenant(db)
+    await manyBrands(db, org, 1100)
+    await tenant(db)
+    const { rows } = await db.query('select id from brands where organization_id = $1', [org.id])
+    const expected = brandsDigestOf(rows.map(({ id }) => id))
+    const { headers } = await call('/brands', { key })
+    expect(headers.get('X-Brands-Digest')).toBe(expected)
+    for (const format of ['csv', 'ndjson']) expect(await digest(key, format)).toEqual([200, expected])
+    const head = await call('/brands', { key, method: 'HEAD' })
+    expect(head.headers.get('X-Brands-Digest')).toBe(expected)
+    const tag = headers.get('ETag') ?? ''
+    expect(await digest(key, 'json', { 'If-None-Match': tag })).toEqual([304, expected])
+  })
+
+  test('is of what the key reads at that moment, and zeros when it reads no brand', async () => {
+    const { org, key, keyId, brandId } = await tenant(db)
+    const other = await brand(db, org)
+    const expectEach = async (ids: readonly string[]) => {
+      for (const format of ['json', 'csv'])
+        expect(await digest(key, format)).toEqual([200, brandsDigestOf(ids)])
+    }
+    await expectEach([brandId, other])
+    await db.query('update brands set active = false where id = $1', [other])
+    await expectEach([brandId])
+    await db.query('update api_keys set brand_ids = array[$2::uuid, $2] where id = $1', [keyId, brandId])
+    await expectEach([brandId])
+    await db.query(`update api_keys set brand_ids = '{}' where id = $1`, [keyId])
+    expect(brandsDigestOf([])).toBe('000000000000000')
+    await expectEach([])
+  })
 })

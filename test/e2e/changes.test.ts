@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { BINDINGS, variables } from '../../emulator/workers/bindings.ts'
 import { signCursor } from '../../lib/cursor.ts'
 import { PARAMETER_ERRORS } from '../../lib/errors.ts'
+import { EVERY_DAY, resolveWindow } from '../../lib/window.ts'
 import { call, pull, type Row } from '../fixtures/call.ts'
 import { clearOfMidnight, daysAgo } from '../fixtures/clock.ts'
 import { expectError } from '../fixtures/expect-error.ts'
@@ -89,10 +90,10 @@ describe('the order of rows', () => {
     await list(its, changes.toReversed())
     const keyOf = ({ endpoint, date, changed_at }: Row) => [endpoint, date, changed_at]
     expect((await read(its)).data.map(keyOf)).toEqual(ORDERED)
-    const window = { first: '0001-01-01', last: '9999-12-31', end: '9999-12-31T23:59:59.999Z' }
+    const window = resolveWindow(EVERY_DAY, 'enterprise', new Date())
     for (const [index, { endpoint, date, at }] of changes.entries()) {
       const cursor = await signCursor(
-        { window, plan: 'enterprise', after: [at, endpoint, date] },
+        { window, organizationId: null, after: [at, endpoint, date] },
         { endpoint: '/changes', brandId: its.brandId },
         [CURSOR_SECRET],
       )

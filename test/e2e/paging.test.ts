@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { BINDINGS, variables } from '../../emulator/workers/bindings.ts'
 import { type CursorBinding, type CursorPosition, signCursor } from '../../lib/cursor.ts'
 import { PAGE_BYTES } from '../../lib/page/statements.ts'
+import { resolveWindow } from '../../lib/window.ts'
 import { type Answer, call, pull, type Row } from '../fixtures/call.ts'
 import { clearOfMidnight, daysAgo } from '../fixtures/clock.ts'
 import { findEndpoints } from '../fixtures/endpoints.ts'
@@ -26,9 +27,9 @@ const numbered = (from: number, to: number) =>
 
 const { CURSOR_SECRET } = { ...BINDINGS, ...variables(process.env) }
 
-/** Cursors as the emulator's Workers seal them. */
-const seal = (position: Omit<CursorPosition, 'plan'>, binding: CursorBinding) =>
-  signCursor({ plan: 'enterprise', ...position }, binding, [CURSOR_SECRET])
+/** A cursor as the emulator's Workers sign it, of a run on a brand. */
+const seal = (position: Omit<CursorPosition, 'organizationId'>, binding: CursorBinding) =>
+  signCursor({ organizationId: null, ...position }, binding, [CURSOR_SECRET])
 
 /** A brand with citations, all of one day. */
 async function cited(rows: number, day = '2026-10-01'): Promise<Tenant> {
@@ -212,7 +213,7 @@ describe('the order of rows', () => {
     const expected = rows.map(keyOf)
     expect((await call('/competitors', { key, query })).data.map(keyOf)).toEqual(expected)
 
-    const window = { first: query.fromDate, last: query.toDate, end: '2026-10-02T23:59:59.999Z' }
+    const window = resolveWindow(query, 'enterprise', new Date())
     for (const [index, { date, competitor_name }] of rows.entries()) {
       const position = { window, after: [date, competitor_name] }
       const cursor = await seal(position, { endpoint: '/competitors', ...query })
@@ -260,6 +261,24 @@ describe('a cursor', () => {
     expect(new URL(link).searchParams.getAll('cursor')).toEqual([cursor])
   })
 
+  test('without a brand belongs to the organization of the key, after its access is checked', async () => {
+    const [its, stranger] = [await tenant(db), await tenant(db)]
+    await fillDaily(db, {
+      name: 'changes',
+      brandId: its.brandId,
+      rows: 1001,
+      first: '2015-01-01',
+      days: 1001,
+    })
+    const { pagination } = await call('/changes', { key: its.key })
+    const read = ({ key }: Tenant) =>
+      call('/changes', { key, query: { cursor: pagination.nextCursor ?? '' } })
+    expect((await read(its)).data).toHaveLength(1)
+    expectError(await read(stranger), 400)
+    await db.query(`update subscriptions set plan = 'lite' where organization_id = $1`, [stranger.org.id])
+    expectError(await read(stranger), 403)
+  })
+
   test('grants nothing: each page passes the gates with the key’s live state', async () => {
     const { its, cursor } = await started()
     const stranger = await tenant(db)
@@ -275,17 +294,22 @@ describe('a cursor', () => {
 })
 
 // Clamping a later page again: test/unit/window.test.ts.
-test('a run that crosses midnight keeps the window and the meta of its first page', async () => {
-  const its = await tenant(db)
-  for (const age of [32, 31, 1, 0]) {
-    await fillDaily(db, { name: 'citations', brandId: its.brandId, rows: 1, first: daysAgo(age), days: 1 })
+test.each([
+  [1, 91],
+  [7, 97],
+  [8, 90],
+])('a run that began %i days ago starts %i days ago under the pro plan', async (age, start) => {
+  const its = await tenant(db, { plan: 'pro' })
+  for (const day of [98, 97, 91, 90, age, age - 1]) {
+    await fillDaily(db, { name: 'citations', brandId: its.brandId, rows: 1, first: daysAgo(day), days: 1 })
   }
-  const window = { first: daysAgo(31), last: daysAgo(1), end: `${daysAgo(1)}T23:59:58.123Z` }
+  const fromDate = daysAgo(200)
+  const window = resolveWindow({ fromDate }, 'pro', new Date(`${daysAgo(age)}T23:59:58.123Z`))
   const position = { window, after: ['0001-01-01', randomUUID()] }
-  const cursor = await seal(position, { endpoint: '/citations', brandId: its.brandId })
-  const { data, meta } = await page(its, { fromDate: undefined, toDate: undefined, cursor })
-  expect(data.map(({ date }) => date)).toEqual([daysAgo(31), daysAgo(1)])
-  expect(meta).toMatchObject({ fromDate: `${daysAgo(31)}T00:00:00.000Z`, toDate: window.end })
+  const cursor = await seal(position, { endpoint: '/citations', brandId: its.brandId, fromDate })
+  const { data, meta } = await page(its, { fromDate, toDate: undefined, cursor })
+  expect([data[0]?.date, data.at(-1)?.date]).toEqual([daysAgo(start), daysAgo(age)])
+  expect(meta).toMatchObject({ fromDate: `${daysAgo(start)}T00:00:00.000Z`, toDate: window.end })
 })
 
 describe('what changes between two pages', () => {

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
 import { startEmbeddedPostgres } from '../../emulator/postgres/embedded.ts'
 import { type Fault, startFlakyProxy } from '../faults/flaky-proxy.ts'
 import { startHttpProxy } from '../faults/http-proxy.ts'
+import { startRedirectingServer } from '../faults/redirecting-server.ts'
 import { call, pull, type Row } from '../fixtures/call.ts'
 import { readCodeBlocks } from '../fixtures/code-blocks.ts'
 import { hasAll } from '../fixtures/programs.ts'
@@ -27,10 +28,11 @@ const postgres = await startEmbeddedPostgres()
 const client = new pg.Client({ connectionString: postgres.url })
 await client.connect()
 
-let beforeSecondPage = async (): Promise<unknown> => undefined
-/** The service, which runs `beforeSecondPage` before each later page of a metric. */
+const nothing = async (_: string): Promise<unknown> => undefined
+let before = nothing
+/** The service, which runs `before` with the path and query of each request. */
 const service = await startHttpProxy(inject('serviceUrl'), async ({ url = '' }) => {
-  if (url.includes('cursor=') && !url.includes('/changes')) await beforeSecondPage()
+  await before(url)
   return null
 })
 
@@ -60,8 +62,18 @@ let its: Scene
 let brandIds: string[]
 let copies: Record<string, Copy>
 
+const [program = ''] = blocks('Python', 'python')
+
+/** Runs a Python program. Returns its errors. */
+async function runProgram(args: readonly string[], env: Readonly<Record<string, string>>): Promise<string> {
+  const { PATH, HOME } = process.env
+  return run('python3', args, { cwd: folder, env: { PATH, HOME, ...env } }).then(
+    () => '',
+    ({ stderr }: { stderr: string }) => stderr,
+  )
+}
+
 function pythonCopy(): Copy {
-  const [program = ''] = blocks('Python', 'python')
   let faults: Fault[][] = [['dropped'], [429], [503]]
   const withStore = <Result>(use: (store: DatabaseSync) => Result): Result => {
     const store = new DatabaseSync(join(folder, 'export.db'))
@@ -75,14 +87,8 @@ function pythonCopy(): Copy {
       await writeFile(join(folder, 'sync.py'), program)
       const proxy = await startFlakyProxy(service.url, faults)
       faults = []
-      const { PATH, HOME } = process.env
-      const env = { PATH, HOME, EXPORT_API_KEY: its.key, EXPORT_API_URL: proxy.url }
-      return run('python3', ['sync.py'], { cwd: folder, env })
-        .then(
-          () => '',
-          ({ stderr }: { stderr: string }) => stderr,
-        )
-        .finally(proxy.close)
+      const env = { EXPORT_API_KEY: its.key, EXPORT_API_URL: proxy.url }
+      return runProgram(['sync.py'], env).finally(proxy.close)
     },
     rows: async (endpoint, brandId) =>
       withStore((store) =>
@@ -100,16 +106,31 @@ const literals = (values: readonly unknown[]): string =>
     .map((value) => `'${value.replaceAll("'", "''")}'`)
     .join(', ')
 
+/** The brands that the key reads, and what identifies them. */
+type Brands = { readonly ids: readonly string[]; readonly digest: string | null }
+
+async function readBrands(): Promise<Brands> {
+  const { data, headers } = await call('/brands', { service: service.url, key: its.key })
+  return { ids: data.map(({ id }) => String(id)), digest: headers.get('X-Brands-Digest') }
+}
+
 /** Rows of all pages, and the day of `meta.fromDate` of the last page, which is the latest of all. */
-type Pages = { readonly rows: readonly Row[]; readonly fromDate: string }
+type Pages = {
+  readonly rows: readonly Row[]
+  readonly fromDate: string
+  /** What identifies the brands of each page. */
+  readonly digests: readonly (string | null)[]
+}
 
 async function readPages(path: string, query: Readonly<Record<string, string | undefined>>): Promise<Pages> {
   const rows: Row[] = []
+  const digests: (string | null)[] = []
   for (let cursor: string | undefined; ; ) {
     const page = await call(path, { service: service.url, key: its.key, query: { ...query, cursor } })
     rows.push(...page.data)
+    digests.push(page.headers.get('X-Brands-Digest'))
     cursor = page.pagination.nextCursor ?? undefined
-    if (cursor === undefined) return { rows, fromDate: String(page.meta.fromDate).slice(0, 10) }
+    if (cursor === undefined) return { rows, fromDate: String(page.meta.fromDate).slice(0, 10), digests }
   }
 }
 
@@ -147,18 +168,19 @@ async function sqlCopy(engine: string, query: Query): Promise<Copy> {
 
   let state: { token?: string; fromDate: string; brandIds: readonly string[] } = { fromDate: '', brandIds }
 
-  /** Returns whether another round is needed. */
-  async function round(): Promise<boolean> {
-    let { rows: listed, fromDate } = await readPages('/changes', { since: state.token })
-    if (fromDate < state.fromDate) listed = (await readPages('/changes', {})).rows
+  async function round(brands: Brands): Promise<'failed' | 'replaced' | 'empty'> {
+    let list = await readPages('/changes', { since: state.token })
+    if (list.fromDate < state.fromDate) list = await readPages('/changes', {})
+    let { rows: listed, fromDate, digests } = list
+    if (digests.some((digest) => digest !== brands.digest)) return 'failed'
     const token = listed.at(-1)?.changed_at ?? state.token
     await land('new_changes', listed)
-    for (const brandId of brandIds.filter((id) => !state.brandIds.includes(id))) {
+    for (const brandId of brands.ids.filter((id) => !state.brandIds.includes(id))) {
       const { rows } = await readPages('/changes', { brandId })
       await land('new_changes', rows)
       listed = [...listed, ...rows]
     }
-    if (listed.length === 0) return false
+    if (listed.length === 0) return 'empty'
     await query(join)
     const windows =
       await query(`select brand_id, cast(from_date as text) as first, cast(to_date as text) as last
@@ -168,7 +190,7 @@ async function sqlCopy(engine: string, query: Query): Promise<Copy> {
       const { rows, fromDate } = await readPages('/visibility', window)
       if (fromDate > window.fromDate) {
         await query('delete from new_changes; delete from windows; delete from new_visibility')
-        return true
+        return 'failed'
       }
       await land(
         'new_visibility',
@@ -176,14 +198,20 @@ async function sqlCopy(engine: string, query: Query): Promise<Copy> {
       )
     }
     await query(replace)
-    state = { token: String(token), fromDate, brandIds: [...brandIds] }
-    return true
+    state = { token: String(token), fromDate, brandIds: brands.ids }
+    return 'replaced'
   }
 
   return {
     endpoints: ['visibility'],
     sync: async () => {
-      while (await round());
+      let brands = await readBrands()
+      for (let failures = 0, outcome = ''; outcome !== 'empty'; ) {
+        outcome = await round(brands)
+        failures = outcome === 'failed' ? failures + 1 : 0
+        if (failures === 5) throw new Error('Five rounds in a row have failed.')
+        if (outcome === 'failed') brands = await readBrands()
+      }
       return (await query(proofOf(proof, engine))).map((row) => JSON.stringify(row)).join('\n')
     },
     rows: async (endpoint, brandId) => {
@@ -309,6 +337,86 @@ test('the programs of docs/sync.md keep an exact copy', async () => {
   await expectExact()
 })
 
+/** Whether a request lists the brands, or the changes of all brands. */
+const listsBrands = (url: string) => url.includes('/brands')
+const listsAllChanges = (url: string) => url.includes('/changes') && !url.includes('brandId=')
+
+const setSecondActive = (isActive: boolean) =>
+  db.query('update brands set active = $2 where id = $1', [brandIds[1], isActive])
+
+/** Changes a day of the second brand, and later one of the first. */
+async function changeBothBrands(at: string): Promise<void> {
+  await its.say(at, { prompt: await prompt(db, brandIds[1] ?? '') })
+  await refresh(db)
+  await its.say(at)
+  await refresh(db)
+}
+
+test('a brand that is gone while the changes are listed, and returns, costs no day', async () => {
+  await changeBothBrands('2026-10-09T12:00:00Z')
+  for (const { sync } of Object.values(copies)) {
+    const isActive = [false, true]
+    before = async (url) => {
+      const next = isActive.at(0)
+      if (next === undefined || !(next ? listsBrands : listsAllChanges)(url)) return
+      isActive.shift()
+      await setSecondActive(next)
+    }
+    await sync()
+    await sync()
+    expect(isActive).toEqual([])
+    before = nothing
+  }
+  await expectExact()
+})
+
+test('a brand that is back after the brands were listed is loaded by the same run', async () => {
+  await changeBothBrands('2026-10-10T12:00:00Z')
+  for (const [name, { sync, rows }] of Object.entries(copies)) {
+    await setSecondActive(false)
+    before = async (url) => {
+      if (listsAllChanges(url)) await setSecondActive(true)
+    }
+    expect([name, await sync()]).toEqual([name, ''])
+    before = nothing
+    const copied = await rows('visibility', brandIds[1] ?? '')
+    expect([name, copied.map(({ date }) => date)]).toEqual([name, expect.arrayContaining(['2026-10-10'])])
+  }
+  await expectExact()
+})
+
+test.runIf(hasAll('python3'))('the Python program ends when the brands keep changing', async () => {
+  await changeBothBrands('2026-10-11T12:00:00Z')
+  const lists = vi.fn()
+  before = async (url) => {
+    if (listsBrands(url)) await setSecondActive(true)
+    if (!listsAllChanges(url)) return
+    await setSecondActive(false)
+    lists()
+  }
+  expect(await copies.python?.sync()).toBe('The brands of the key changed while the changes were listed.\n')
+  expect(lists).toHaveBeenCalledTimes(5)
+  before = nothing
+  await setSecondActive(true)
+  await expectExact()
+})
+
+test.runIf(hasAll('python3'))('the Python program follows no redirect', async () => {
+  const { url, followed, close } = await startRedirectingServer()
+  const errors = await runProgram(['-c', program], { EXPORT_API_KEY: its.key, EXPORT_API_URL: url }).finally(
+    close,
+  )
+  expect(errors).toBe('brands: 302: \n')
+  expect(followed).toEqual([])
+})
+
+test.runIf(hasAll('python3'))('the Python program says which setting is missing', async () => {
+  expect(await runProgram(['-c', program], { EXPORT_API_KEY: its.key })).toMatch(/^Set EXPORT_API_URL, .*\n$/)
+  expect(await runProgram(['-c', program], { EXPORT_API_URL: service.url })).toBe(
+    'Set EXPORT_API_KEY to your API key.\n',
+  )
+})
+
 test('a plan that is lowered between two pages of a fetch, and raised later, costs no day', async () => {
   // More rows of days that the lower plan does not reach than a page has.
   for (const { model, market } of [await place(db), await place(db)])
@@ -321,10 +429,12 @@ test('a plan that is lowered between two pages of a fetch, and raised later, cos
   await refresh(db)
   for (const [name, { sync }] of Object.entries(copies)) {
     const lower = vi.fn(() => setPlan('pro'))
-    beforeSecondPage = lower
+    before = async (url) => {
+      if (url.includes('cursor=') && !url.includes('/changes')) await lower()
+    }
     expect([name, await sync()]).toEqual([name, ''])
     expect(lower).toHaveBeenCalled()
-    beforeSecondPage = async () => undefined
+    before = nothing
     await setPlan('enterprise')
   }
   await expectExact()

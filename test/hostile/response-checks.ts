@@ -28,6 +28,8 @@ const FIELDS = new Set([
   'server-timing',
   'transfer-encoding',
   'vary',
+  'x-content-type-options',
+  'x-brands-digest',
   'x-data-as-of',
   'x-request-id',
 ])

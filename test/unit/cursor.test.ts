@@ -9,8 +9,13 @@ const BINDING: CursorBinding = {
   toDate: '2026-10-31',
 }
 const POSITION = {
-  window: { first: '2026-10-01', last: '2026-10-31', end: '2026-10-31T23:59:59.999Z' },
-  plan: 'pro' as const,
+  window: {
+    first: '2026-10-01',
+    last: '2026-10-31',
+    end: '2026-10-31T23:59:59.999Z',
+    latestClamp: '2026-10-05',
+  },
+  organizationId: null,
   after: ['2026-10-07', 'Čapek, "Ω" & 日本 😀'],
 }
 const NEW = 'the-new-secret-of-tests'
@@ -24,6 +29,13 @@ const sign = (position = POSITION, binding = BINDING) => signCursor(position, bi
 describe('a cursor', () => {
   test('returns the position that it was signed with', async () => {
     expect(await verifyCursor(await sign(), BINDING, [NEW])).toEqual(POSITION)
+  })
+
+  test('carries the organization of a run without a brand', async () => {
+    const position = { ...POSITION, organizationId: '22222222-2222-2222-2222-222222222222' }
+    const binding = { endpoint: '/changes' }
+    const cursor = await signCursor(position, binding, [NEW])
+    expect(await verifyCursor(cursor, binding, [NEW])).toEqual(position)
   })
 
   test('starts with a letter and needs no escaping in a URL', async () => {

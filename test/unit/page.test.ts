@@ -43,8 +43,10 @@ const EMPTY = {
 test('a page that others follow has the key of its last row', () => {
   expect(read(PAGE)).toEqual({
     plan: 'pro',
+    organizationId: 'organization',
     brandId: 'brand',
     asOf: '2026-10-02T04:31:07.123Z',
+    brandsDigest: null,
     columns: [
       { name: 'date', isQuoted: true, isPlain: true, cells: ['2026-10-01', '2026-10-02'] },
       { name: 'model_id', isQuoted: true, isPlain: true, cells: ['a', 'b'] },
@@ -71,10 +73,11 @@ test.each([
   expect(statusOf(() => read(result))).toBe(status)
 })
 
-test('a page of all brands has no brand', () => {
-  const { brand_id, ...page } = PAGE
+test('a page of all brands has no brand, and the digest of all', () => {
+  const { brand_id, ...page } = { ...PAGE, brands_digest: '52dc3ba8379705e' }
   const readAll = resultReader({ row, key }, 'all')
-  expect(readAll(page, 1000, emptyLog())).toMatchObject({ brandId: null, rows: 2 })
+  const expected = { brandId: null, brandsDigest: '52dc3ba8379705e', rows: 2 }
+  expect(readAll(page, 1000, emptyLog())).toMatchObject(expected)
 })
 
 test.each([
@@ -119,14 +122,16 @@ test('statements have the columns that the reader reads', () => {
   expect(firstOfFile.columns).toEqual([...Object.keys(PAGE), 'total'])
 })
 
-test('statements of all brands have these columns without the brand, and the keys of changes', () => {
+test('statements of all brands have these columns with the digest of the brands, and the keys of changes', () => {
   const { first, firstOfFile } = allBrandsStatements({
     ...VISIBILITY,
     table: dailyChanges,
     since: 'changed_at',
   })
   const keys = ['last_changed_at', 'last_brand_id', 'last_endpoint', 'last_date']
-  const names = Object.keys(PAGE).filter((name) => name !== 'brand_id' && !name.startsWith('last_'))
+  const names = Object.keys(PAGE)
+    .filter((name) => name !== 'brand_id' && !name.startsWith('last_'))
+    .flatMap((name) => (name === 'as_of' ? [name, 'brands_digest'] : [name]))
   expect(first.columns).toEqual([...names, ...keys])
   expect(firstOfFile.columns).toEqual([...names, ...keys, 'total'])
 })

@@ -14,7 +14,7 @@ const MIDNIGHT = new Date('2026-11-22T00:00:00.000Z')
 
 describe('the window of a first page', () => {
   test('is the last 30 days up to now', () => {
-    expect(resolveWindow({}, 'enterprise', NOON)).toEqual({
+    expect(resolveWindow({}, 'enterprise', NOON)).toMatchObject({
       first: '2026-10-22',
       last: '2026-11-21',
       end: '2026-11-21T12:00:00.000Z',
@@ -24,12 +24,12 @@ describe('the window of a first page', () => {
   test('moves on with the UTC day, at midnight and not before', () => {
     expect(dayOf(LAST_MS)).toBe('2026-11-21')
     expect(dayOf(MIDNIGHT)).toBe('2026-11-22')
-    expect(resolveWindow({}, 'pro', LAST_MS)).toEqual({
+    expect(resolveWindow({}, 'pro', LAST_MS)).toMatchObject({
       first: '2026-10-22',
       last: '2026-11-21',
       end: '2026-11-21T23:59:59.999Z',
     })
-    expect(resolveWindow({}, 'pro', MIDNIGHT)).toEqual({
+    expect(resolveWindow({}, 'pro', MIDNIGHT)).toMatchObject({
       first: '2026-10-23',
       last: '2026-11-22',
       end: '2026-11-22T00:00:00.000Z',
@@ -37,7 +37,7 @@ describe('the window of a first page', () => {
   })
 
   test('ends with the last millisecond of toDate', () => {
-    expect(resolveWindow({ toDate: '2026-11-01' }, 'pro', NOON)).toEqual({
+    expect(resolveWindow({ toDate: '2026-11-01' }, 'pro', NOON)).toMatchObject({
       first: '2026-10-22',
       last: '2026-11-01',
       end: '2026-11-01T23:59:59.999Z',
@@ -62,12 +62,12 @@ describe('the window of a first page', () => {
   })
 
   test('may end before it starts, and is then empty', () => {
-    expect(resolveWindow({ fromDate: '2026-01-01', toDate: '2026-01-31' }, 'pro', NOON)).toEqual({
+    expect(resolveWindow({ fromDate: '2026-01-01', toDate: '2026-01-31' }, 'pro', NOON)).toMatchObject({
       first: '2026-08-23',
       last: '2026-01-31',
       end: '2026-01-31T23:59:59.999Z',
     })
-    expect(resolveWindow({ fromDate: '2026-12-01' }, 'pro', NOON)).toEqual({
+    expect(resolveWindow({ fromDate: '2026-12-01' }, 'pro', NOON)).toMatchObject({
       first: '2026-12-01',
       last: '2026-11-21',
       end: '2026-11-21T12:00:00.000Z',
@@ -86,8 +86,8 @@ describe('the window of every day', () => {
 
   test('reaches as far back as the plan, and has no end', () => {
     const end = { last: '9999-12-31', end: '9999-12-31T23:59:59.999Z' }
-    expect(resolve({}, 'enterprise')).toEqual({ first: '0001-01-01', ...end })
-    expect(resolve({}, 'pro')).toEqual({ first: '2026-08-23', ...end })
+    expect(resolve({}, 'enterprise')).toMatchObject({ first: '0001-01-01', ...end })
+    expect(resolve({}, 'pro')).toMatchObject({ first: '2026-08-23', ...end })
   })
 
   test('is bounded by the dates of the request', () => {
@@ -95,7 +95,7 @@ describe('the window of every day', () => {
       first: '2026-10-01',
       last: '9999-12-31',
     })
-    expect(resolve({ toDate: '2020-01-31' }, 'enterprise')).toEqual({
+    expect(resolve({ toDate: '2020-01-31' }, 'enterprise')).toMatchObject({
       first: '0001-01-01',
       last: '2020-01-31',
       end: '2020-01-31T23:59:59.999Z',
@@ -105,28 +105,49 @@ describe('the window of every day', () => {
 })
 
 describe('the window of a later page', () => {
-  const pinned = { first: '2026-08-23', last: '2026-11-21', end: '2026-11-21T23:59:59.500Z' }
+  const pinned = resolveWindow({ fromDate: '2020-01-01', toDate: '2026-11-20' }, 'pro', NOON)
 
-  test('is the first page’s, however many midnights have passed', () => {
-    for (const now of [NOON, MIDNIGHT, new Date('2026-12-24T00:00:00.000Z')]) {
-      expect(resumeWindow({ window: pinned, plan: 'pro' }, 'pro', now)).toEqual(pinned)
-    }
+  test.each([
+    ['of the same day', NOON],
+    ['after midnight', MIDNIGHT],
+    ['after 6 days and 23 hours', new Date('2026-11-28T11:00:00.000Z')],
+  ])('%s is the first page’s', (_, now) => {
+    expect(resumeWindow(pinned, 'pro', now)).toEqual(pinned)
+  })
+
+  // 2026-11-29 − 90 days: 8 days after 2026-08-23.
+  test('after eight days starts at the clamp, again on each later day', () => {
+    const clamped = resumeWindow(pinned, 'pro', new Date('2026-11-29T12:00:00.000Z'))
+    expect(clamped).toEqual({ ...pinned, first: '2026-08-31' })
+    const next = resumeWindow(clamped, 'pro', new Date('2026-11-30T00:00:00.000Z'))
+    expect(next).toEqual({ ...pinned, first: '2026-09-01' })
+  })
+
+  test('keeps a start that the clamp reaches within the seven days, and no longer', () => {
+    const recent = resolveWindow({ fromDate: '2026-08-26' }, 'pro', NOON)
+    expect(resumeWindow(recent, 'pro', new Date('2026-11-28T12:00:00.000Z'))).toEqual(recent)
+    const later = resumeWindow(recent, 'pro', new Date('2026-11-29T00:00:00.000Z'))
+    expect(later).toEqual({ ...recent, first: '2026-08-31' })
+  })
+
+  test('keeps a start that the clamp has not reached, after any time', () => {
+    const recent = resolveWindow({ fromDate: '2026-11-01' }, 'pro', NOON)
+    expect(resumeWindow(recent, 'pro', new Date('2027-01-30T12:00:00.000Z'))).toEqual(recent)
+    expect(resumeWindow(recent, 'pro', new Date('2027-01-31T12:00:00.000Z')).first).toBe('2026-11-02')
   })
 
   test('is clamped at once, to the day, when the plan was lowered', () => {
-    const wide = { ...pinned, first: '2020-01-01' }
-    expect(resumeWindow({ window: wide, plan: 'enterprise' }, 'agency', NOON)).toEqual({
-      ...wide,
-      first: '2026-05-25',
-    })
-    const dayBefore = { ...pinned, first: '2026-08-22' }
-    expect(resumeWindow({ window: dayBefore, plan: 'agency' }, 'pro', NOON)).toEqual(pinned)
-    expect(resumeWindow({ window: pinned, plan: 'agency' }, 'pro', NOON)).toEqual(pinned)
+    const wide = resolveWindow({ fromDate: '2020-01-01' }, 'enterprise', NOON)
+    expect(resumeWindow(wide, 'agency', NOON)).toEqual({ ...wide, first: '2026-05-25' })
+    const ofAgency = (fromDate: string) => resolveWindow({ fromDate }, 'agency', NOON)
+    expect(resumeWindow(ofAgency('2020-01-01'), 'pro', NOON).first).toBe('2026-08-23')
+    expect(resumeWindow(ofAgency('2026-08-22'), 'pro', NOON).first).toBe('2026-08-23')
+    expect(resumeWindow(ofAgency('2026-08-24'), 'pro', NOON)).toEqual(ofAgency('2026-08-24'))
   })
 
   test('does not grow when the plan was raised', () => {
-    expect(resumeWindow({ window: pinned, plan: 'pro' }, 'enterprise', NOON)).toEqual(pinned)
-    expect(resumeWindow({ window: pinned, plan: 'pro' }, 'agency', MIDNIGHT)).toEqual(pinned)
+    expect(resumeWindow(pinned, 'enterprise', NOON)).toEqual(pinned)
+    expect(resumeWindow(pinned, 'agency', MIDNIGHT)).toEqual(pinned)
   })
 })
 

@@ -1,9 +1,9 @@
 import { readStreams } from '../../reference/streams.ts'
-import { carryOver, type Texts, textsOf } from './compare.ts'
+import { carryOver, textsOf } from './compare.ts'
 import { parseCopy } from './copies.ts'
 import { life, type Step } from './life.ts'
 import { type Service, startService, type Tables } from './service.ts'
-import { type Options, type Subject, startSubject, type Verdict } from './subject.ts'
+import { type Options, type Served, type Subject, startSubject, type Verdict } from './subject.ts'
 
 const STREAMS = readStreams()
 
@@ -25,15 +25,17 @@ export async function certifyAll(loaders: readonly Options[]): Promise<readonly 
     for (const loader of loaders) subjects.push(await startSubject(loader, service))
     let expected: Tables = new Map()
     for (const step of life(service.today)) {
-      if (step.sql !== undefined) await service.change(step.sql)
+      for (const sql of [step.sql ?? []].flat()) await service.change(sql)
       const broken = await runAll(subjects, service, step)
-      let texts: Texts | undefined
+      let served: Served | undefined
       if (step.isCompared !== false) {
         const { tables, fromDate } = await service.read()
         expected = carryOver(STREAMS, { before: expected, now: tables, fromDate })
-        texts = textsOf(STREAMS, expected)
+        const brandIds = (tables.get('brands') ?? []).map(({ id }) => String(id))
+        served = { texts: textsOf(STREAMS, expected), brandIds }
       }
-      for (const [index, subject] of subjects.entries()) await subject.judge(step, broken[index] ?? [], texts)
+      for (const [index, subject] of subjects.entries())
+        await subject.judge(step, broken[index] ?? [], served)
     }
     return subjects.map((subject) => subject.verdicts())
   } finally {
@@ -44,17 +46,23 @@ export async function certifyAll(loaders: readonly Options[]): Promise<readonly 
 
 /** Runs the loaders side by side, or one by one when a run changes the service. Returns what each broke. */
 async function runAll(subjects: readonly Subject[], service: Service, step: Step): Promise<string[][]> {
-  const { betweenPages } = step
-  if (betweenPages === undefined) return Promise.all(subjects.map((subject) => subject.run(step)))
+  const { during } = step
+  if (during === undefined) return Promise.all(subjects.map((subject) => subject.run(step)))
   const broken: string[][] = []
   for (const subject of subjects) {
-    await service.change(betweenPages.undo)
-    let changed: Promise<void> | undefined
-    const change = () => {
-      changed ??= service.change(betweenPages.sql)
-      return changed
-    }
-    broken.push(await subject.run(step, change))
+    await service.change(during.undo)
+    const { request, before, after } = during
+    const watch = { request, before: changeOnce(service, before), after: changeOnce(service, after) }
+    broken.push(await subject.run(step, watch))
   }
   return broken
+}
+
+/** Returns a function that changes the service when it is called first, and always waits for this change. */
+function changeOnce(service: Service, sql: string | undefined): () => Promise<void> {
+  let changed: Promise<void> | undefined
+  return () => {
+    changed ??= sql === undefined ? Promise.resolve() : service.change(sql)
+    return changed
+  }
 }

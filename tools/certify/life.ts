@@ -3,19 +3,16 @@ import { ERRORS } from '../../lib/errors.ts'
 import { URLS_OF_A_PAGE } from './brands.ts'
 import { daysBefore } from './days.ts'
 import { fixedId } from './fixed-id.ts'
-import type { Fault } from './proxy.ts'
+import type { Fault, Watched } from './proxy.ts'
 
 /** What happens before a run of the command, and what the run has to do. */
 export type Step = {
   readonly promise: string
-  /** Statements that change the service's data. */
-  readonly sql?: string
+  /** Statements that change the service's data, in one change or in several. */
+  readonly sql?: string | readonly string[]
   readonly faults?: readonly Fault[]
-  /**
-   * Statements that run before the service sends the second page of a metric, and those that undo them for the next
-   * loader.
-   */
-  readonly betweenPages?: { readonly sql: string; readonly undo: string }
+  /** What changes the service during the run. */
+  readonly during?: Intervention
   /** Whether the run may end with an exit code other than 0, and leave its work to the next run. */
   readonly mayEnd?: boolean
   /** The most requests that the run may send. */
@@ -26,6 +23,16 @@ export type Step = {
   readonly isRepair?: boolean
   /** Whether the copy is compared with the service. Default: true. */
   readonly isCompared?: boolean
+}
+
+/** Statements that change the service while a loader asks it, and those that undo them for the next loader. */
+export type Intervention = {
+  /** The second page of a metric, or the first list of the changes of all brands. */
+  readonly request: Watched
+  readonly before: string
+  /** Statements that run after the response. */
+  readonly after?: string
+  readonly undo: string
 }
 
 /** Twice what a run without changes costs: `/brands`, and `/changes` of two brands. */
@@ -52,15 +59,23 @@ const ALTERED: readonly Fault[] = [
 const setPlan = (plan: Plan): string =>
   `update subscriptions set plan = '${plan}' where organization_id = '${fixedId('organization')}'`
 
+const setActive = (isActive: boolean): string =>
+  `update brands set active = ${isActive} where id = '${fixedId('brand', 1)}'`
+
+/** Limits all keys to the first brand, or removes the limit. */
+const setBrands = (isLimited: boolean): string =>
+  `update api_keys set brand_ids = ${isLimited ? `array['${fixedId('brand', 0)}'::uuid]` : 'null'}`
+
 /** Returns the steps of a service's life, in their order. */
 export function life(today: string): readonly Step[] {
   const noon = (age: number): string => `'${daysBefore(today, age)}T12:00:00Z'`
   const ofDay = (age: number) => `where answered_at = ${noon(age)} and prompt_id = '${fixedId('prompt', 0)}'`
-  /** Adds an answer to each brand, which changes a day of all metrics. */
-  const answer = (age: number): string => `
+  /** Adds an answer to a brand, or to each, which changes a day of all metrics. */
+  const answer = (age: number, brand?: number): string => `
     with answer as (
       insert into answers (prompt_id, model_id, market_id, answered_at)
       select prompts.id, 'certify-model', '${fixedId('market', 0)}', ${noon(age)} from prompts
+      ${brand === undefined ? '' : `where prompts.id = '${fixedId('prompt', brand)}'`}
       returning *
     ), mention as (
       insert into answer_mentions select id, 'Acme' from answer
@@ -133,13 +148,31 @@ export function life(today: string): readonly Step[] {
       sql: `${answer(10)} insert into citations (answer_id, url, owned, recorded_at)
         select id, 'https://late.example/' || number, false, answered_at
         from answers, generate_series(1, ${URLS_OF_A_PAGE}) as number ${ofDay(97)}`,
-      betweenPages: { sql: setPlan('pro'), undo: setPlan('enterprise') },
+      during: { request: 'later page', before: setPlan('pro'), undo: setPlan('enterprise') },
       mayEnd: true,
     },
     {
       promise: 'A plan that reaches further back after that completes the copy.',
       sql: setPlan('enterprise'),
     },
+    {
+      promise: 'A brand that is inactive while changes are listed is complete when it is active again.',
+      sql: [answer(8, 1), answer(8, 0)],
+      during: {
+        request: 'all changes',
+        before: setActive(false),
+        after: setActive(true),
+        undo: setActive(true),
+      },
+      mayEnd: true,
+    },
+    {
+      promise: 'A key that loses a brand before changes are listed keeps the others complete.',
+      sql: [answer(7, 1), answer(7, 0)],
+      during: { request: 'all changes', before: setBrands(true), undo: setBrands(false) },
+      mayEnd: true,
+    },
+    { promise: 'A brand that comes back after that is complete.', sql: setBrands(false) },
     {
       promise: 'Rows that arrive altered are noticed: they are requested again, or the run ends.',
       sql: `${answer(9)} ${answer(40)}

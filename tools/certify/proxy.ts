@@ -24,6 +24,16 @@ export type Fault =
       readonly only?: 'metrics'
     }
 
+/** A request during which something happens: a later page of a metric, or a list of the changes of all brands. */
+export type Watched = 'later page' | 'all changes'
+
+/** What happens before and after each request of a kind. */
+export type Watch = {
+  readonly request: Watched
+  readonly before: () => Promise<unknown>
+  readonly after: () => Promise<unknown>
+}
+
 /** How much one run sent. */
 export type Traffic = { requests: number }
 
@@ -37,7 +47,7 @@ const TOLERANCE_MS = 50
 /** Starts a proxy in front of the service that meets requests with faults, in the order in which they arrive. */
 export async function startProxy(service: string) {
   let faults: Fault[] = []
-  let beforeSecondPage = async (): Promise<void> => {}
+  let watch: Watch | undefined
   let traffic: Traffic = { requests: 0 }
   const agents = new Set<string>()
   const early = new Set<string>()
@@ -46,7 +56,7 @@ export async function startProxy(service: string) {
   const notBefore = new Map<string, number>()
 
   async function nextFault({ url: target = '', headers }: IncomingMessage): Promise<Fault> {
-    const { pathname, searchParams } = new URL(target, service)
+    const { pathname } = new URL(target, service)
     traffic.requests += 1
     agents.add(headers['user-agent'] ?? '')
     const time = notBefore.get(target)
@@ -54,7 +64,6 @@ export async function startProxy(service: string) {
     const remaining = (time ?? 0) - performance.now()
     if (remaining > TOLERANCE_MS) early.add(`${pathname}, ${(remaining / 1000).toFixed(1)} s early`)
 
-    if (METRICS.includes(pathname) && searchParams.get('cursor')) await beforeSecondPage()
     const fault = faults.shift() ?? null
     if (typeof fault !== 'object' || fault === null) return fault
     if (('alter' in fault || fault.only) && !METRICS.includes(pathname)) return null
@@ -65,9 +74,11 @@ export async function startProxy(service: string) {
 
   const server = createServer(async (received, response) => {
     const fault = await nextFault(received)
+    const watching = watch?.request === watchedOf(received.url) ? watch : undefined
+    await watching?.before()
     if (fault === 'dropped') response.destroy()
     else if (fault === null || fault === 'cut' || 'alter' in fault)
-      await forward(service, received, response, fault)
+      await forward(service, received, { response, fault, after: watching?.after })
     else respond(response, fault)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -79,10 +90,10 @@ export async function startProxy(service: string) {
     early,
     /** Returns whether a run has sent a request again after `Retry-After`, or too early. */
     hasRetried: () => hasRetried,
-    /** Prepares for a run; `before` runs before each later page of a metric. Returns what that run sends, as it is counted. */
-    begin: (meets: readonly Fault[] = [], before = async (): Promise<void> => {}): Traffic => {
+    /** Prepares for a run. Returns what that run sends, as it is counted. */
+    begin: (meets: readonly Fault[] = [], watches?: Watch): Traffic => {
       faults = [...meets]
-      beforeSecondPage = before
+      watch = watches
       notBefore.clear()
       traffic = { requests: 0 }
       return traffic
@@ -95,6 +106,13 @@ export async function startProxy(service: string) {
   }
 }
 
+/** Returns which kind of request it is that can be watched. */
+function watchedOf(target = ''): Watched | undefined {
+  const { pathname, searchParams } = new URL(target, 'http://proxy')
+  if (METRICS.includes(pathname) && searchParams.get('cursor')) return 'later page'
+  return pathname === `${BASE}/changes` && !searchParams.has('brandId') ? 'all changes' : undefined
+}
+
 function respond(
   response: ServerResponse,
   { status, error = 'Later.', retryAfter }: Extract<Fault, { readonly status: number }>,
@@ -104,19 +122,22 @@ function respond(
   response.end(JSON.stringify({ error }))
 }
 
+type Forwarding = {
+  readonly response: ServerResponse
+  readonly fault: Exclude<Fault, 'dropped' | { readonly status: number }>
+  /** Runs before the loader has the response. */
+  readonly after: (() => Promise<unknown>) | undefined
+}
+
 /** Sends a request to the service, with a rate limit and a connection of its own. */
-async function forward(
-  service: string,
-  received: IncomingMessage,
-  response: ServerResponse,
-  fault: Exclude<Fault, 'dropped' | { readonly status: number }>,
-) {
+async function forward(service: string, received: IncomingMessage, { response, fault, after }: Forwarding) {
   const { connection: _, 'keep-alive': __, 'accept-encoding': ___, ...headers } = received.headers
   const method = received.method === 'HEAD' ? 'HEAD' : 'GET'
   const own = { ...headers, 'user-agent': randomUUID() }
   try {
     const served = await request(new URL(received.url ?? '', service), { method, headers: own, reset: true })
     const sent = Buffer.from(await served.body.arrayBuffer())
+    await after?.()
     const isAltered = typeof fault === 'object' && fault !== null && served.statusCode === 200
     const body = isAltered ? Buffer.from(alterPage(sent.toString(), fault.alter)) : sent
     const { 'transfer-encoding': ____, connection: _____, ...rest } = served.headers

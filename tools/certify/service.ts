@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { migrateToLatest } from '../../bundle/migrate-to-latest.ts'
 import { refreshAll } from '../../drizzle/db/refresh.ts'
-import { startEmulator } from '../../emulator/start.ts'
+import { NO_OUTER_LIMIT, startEmulator } from '../../emulator/start.ts'
 import { mintApiKey } from '../../lib/access/api-key.ts'
 import { BASE } from '../../lib/app.ts'
 import { readStreams } from '../../reference/streams.ts'
@@ -21,7 +21,13 @@ const STREAMS = readStreams()
 
 /** Starts the service on data of its own. Takes the bundles that are in dist/. */
 export async function startService() {
-  const emulator = await startEmulator({ host: '127.0.0.1', port: 0, crons: false, bundle: false })
+  const emulator = await startEmulator({
+    host: '127.0.0.1',
+    port: 0,
+    crons: false,
+    bundle: false,
+    outerLimit: NO_OUTER_LIMIT,
+  })
   const client = new pg.Client({ connectionString: emulator.databaseUrl })
   const today = new Date().toISOString().slice(0, 10)
   const [key, ownKey] = [mintApiKey(), mintApiKey()]

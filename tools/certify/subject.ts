@@ -8,7 +8,7 @@ import { compare, type Difference, newDifferences, type Texts } from './compare.
 import { copyReader } from './copies.ts'
 import type { Copy } from './copy.ts'
 import type { Step } from './life.ts'
-import { startProxy, type Traffic } from './proxy.ts'
+import { startProxy, type Traffic, type Watch } from './proxy.ts'
 import type { Service } from './service.ts'
 import { unexpectedTypes } from './types.ts'
 import { wrongUserAgents } from './user-agent.ts'
@@ -34,6 +34,9 @@ export type Options = {
   /** Receives a line after each run. */
   readonly report?: (line: string) => void
 }
+
+/** What the service serves: its rows, and the brands that the key reads. */
+export type Served = { readonly texts: Texts; readonly brandIds: readonly string[] }
 
 type Circumstances = { readonly obstacle?: string | undefined; readonly requests?: number }
 
@@ -71,9 +74,9 @@ export async function startSubject(
 
   return {
     /** Runs the loader. Throws `UsageError` when its first run fails. */
-    run: async (step: Step, beforeSecondPage?: () => Promise<void>): Promise<string[]> => {
+    run: async (step: Step, watch?: Watch): Promise<string[]> => {
       const { promise, faults, stops, mayEnd = false } = step
-      traffic = proxy.begin(faults, beforeSecondPage)
+      traffic = proxy.begin(faults, watch)
       const started = performance.now()
       const environment = {
         EXPORT_API_URL: proxy.url,
@@ -99,21 +102,24 @@ export async function startSubject(
     },
     /** Compares the copy with the service's rows, where a step has some to compare it with. */
     judge: async (
-      { promise, betweenPages, isRepair = false }: Step,
+      { promise, during, isRepair = false }: Step,
       broken: readonly string[],
-      expected: Texts | undefined,
+      served: Served | undefined,
     ) => {
       const { requests } = traffic
       const failure = isFailing ? 'Runs fail that can succeed.' : undefined
-      if (expected === undefined || isCutShort) return judge(promise, broken, { obstacle: failure, requests })
+      if (served === undefined || isCutShort) return judge(promise, broken, { obstacle: failure, requests })
       copied = await readCopy(STREAMS.map(({ name }) => name))
       // Changes from before the service changed may be in the copy.
-      const streams = betweenPages ? STREAMS.filter(({ kind }) => kind !== 'changes') : STREAMS
-      const differences = compare(streams, expected, copied)
+      const streams = during ? STREAMS.filter(({ kind }) => kind !== 'changes') : STREAMS
+      // A copy may keep the rows of a brand that the key does not read.
+      const isServed = ({ kind, line }: Difference) =>
+        kind === 'structure' || served.brandIds.some((id) => line.includes(id))
+      const differences = compare(streams, served.texts, copied).filter(isServed)
       const isUnnoticed = isRepair && verdicts.at(-1)?.kept === false && differences.length > 0
       const obstacle = isUnnoticed ? 'The run before did not notice it.' : failure
       judge(promise, [...broken, ...describe(newDifferences(differences, known))], { obstacle, requests })
-      known = differences
+      known = [...differences, ...known.filter((difference) => !isServed(difference))]
     },
     /** Returns what the runs have shown. */
     verdicts: (): Verdict[] => {

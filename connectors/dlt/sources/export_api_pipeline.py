@@ -7,7 +7,7 @@ from collections import Counter
 import dlt
 from dlt.pipeline.exceptions import PipelineStepFailed
 from dlt.sources.helpers.requests import HTTPError
-from export_api import RowsDifferError, export_api_source
+from export_api import BrandsChangedError, RowsDifferError, export_api_source
 from export_api.verify import days_that_differ
 
 # A load holds a month of each brand. An interrupted run resumes after its last load.
@@ -35,9 +35,9 @@ def sync(pipeline: dlt.Pipeline) -> None:
             print(f"{table}: {count} rows")
 
 
-def cause_of(error: BaseException | None) -> HTTPError | RowsDifferError | None:
+def cause_of(error: BaseException | None) -> Exception | None:
     """Returns the error of the source that caused an error."""
-    while error is not None and not isinstance(error, (HTTPError, RowsDifferError)):
+    while error is not None and not isinstance(error, (HTTPError, RowsDifferError, BrandsChangedError)):
         error = error.__cause__
     return error
 

@@ -146,6 +146,16 @@ test('the recipe of docs/recipes.md runs in the same session', async () => {
   expect(lines).toEqual(['2'])
 })
 
+test('the key goes to no port that begins like that of the service', async () => {
+  const url = inject('serviceUrl')
+  const [recipe = ''] = (await readCodeBlocks('recipes.md'))('DuckDB', 'sql')
+  const [secret = ''] = recipe.replace('http://127.0.0.1:8787', url).split('set ')
+  const secretOf = (origin: string) => `select name from which_secret('${origin}/api', 'http')`
+  const both = `${secretOf(url)} union all ${secretOf(`${url}1`)};`
+  const lines = await duckdb(`${both} drop secret export_api; ${secret} ${both}`)
+  expect(lines).toEqual(['export_api', 'export_api_recipe'])
+})
+
 test('a wrong key fails with the sentence of the service, and leaves no table', async () => {
   const wrong = `${its.key.slice(0, -4)}0000`
   const load = `set http_retries = 0; create table wrong as from ${callOf(streams[1] ?? expect.fail())};`

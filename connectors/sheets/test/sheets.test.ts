@@ -137,6 +137,20 @@ test('waits Retry-After seconds, and gives up after five tries', () => {
   expect(() => script.reload?.()).toThrow('Too many requests.')
 })
 
+test('sends the key to the address that its user entered, whatever other editors store', () => {
+  const { script, sheets, documentProperties } = openBook()
+  documentProperties.setProperty('baseUrl', 'http://127.0.0.1:9')
+  documentProperties.setProperty('apiKey', 'svc_live_other')
+  script.reload?.()
+  expect(sheets.sentiment).toHaveLength(4)
+})
+
+test('follows no redirect', () => {
+  const { script, queue } = openBook()
+  queue.push({ status: 302, text: '', headers: { Location: `${inject('serviceUrl')}/elsewhere` } })
+  expect(() => script.reload?.()).toThrow('The service answered 302.')
+})
+
 test('rejects a file that ends within a record', () => {
   const { script, sheets, queue } = openBook()
   queue.push({ status: 200, text: JSON.stringify(document) }, { status: 200, text: 'id,name\r\n"4c' })

@@ -1,6 +1,6 @@
 import { ByteWriter } from 'hyparquet-writer'
-import type { Brand } from '../src/index.ts'
-import { UsageError } from './errors.ts'
+import type { Brand, ExportApi } from '../src/index.ts'
+import { BrandsMoved, CommandError, UsageError } from './errors.ts'
 import { sha256, sha256OfFile } from './hash.ts'
 import type { Base } from './manifest.ts'
 import { type Row, writeParquet } from './parquet.ts'
@@ -9,6 +9,30 @@ import { findFile } from './state.ts'
 import type { FileState } from './store.ts'
 import { BRANDS } from './streams.ts'
 import { listOf } from './text.ts'
+
+/** The brands that the key reads, and their digest. */
+export type ListedBrands = { readonly listed: readonly Brand[]; readonly brandsDigest: string }
+
+/** How often the brands are listed before the work is left to the next run. */
+const MOST_LISTS = 5
+
+/** Runs work with the brands that the key reads. Lists them and runs it again when it throws `BrandsMoved`. */
+export async function withBrands<Result>(
+  api: ExportApi,
+  work: (brands: ListedBrands) => Promise<Result>,
+): Promise<Result> {
+  for (let lists = 1; ; lists += 1) {
+    const { rows: listed, brandsDigest } = await api.brands.page()
+    if (brandsDigest === null) throw new CommandError(NO_DIGEST)
+    try {
+      return await work({ listed, brandsDigest })
+    } catch (error) {
+      if (!(error instanceof BrandsMoved) || lists === MOST_LISTS) throw error
+    }
+  }
+}
+
+const NO_DIGEST = 'The response lacks X-Brands-Digest. Connect to the service without what removes headers.'
 
 /**
  * Returns the brands with these ids or names, all when they are undefined. Throws `UsageError` for one that the key does

@@ -1,5 +1,6 @@
 import type { ChangedDay, ExportApi } from '../src/index.ts'
 import { addDays, monthOf, type Window } from './days.ts'
+import { BrandsMoved } from './errors.ts'
 import type { BrandState } from './state.ts'
 
 /** Days of a brand whose rows changed since its token, or all days. */
@@ -24,10 +25,11 @@ type Listing = {
 
 /**
  * Lists what changed since the latest token of some brands, with one request per page for all brands that have it.
- * Returns the changes by brand; empty when no brand has a token.
+ * Returns the changes by brand; empty when no brand has a token. Throws {@link BrandsMoved} when the key reads other
+ * brands than those with the digest: the list can lack changes of a brand.
  */
 export async function listTogether(
-  listing: Listing,
+  { brandsDigest, ...listing }: Listing & { readonly brandsDigest: string },
   brands: readonly { readonly brandId: string; readonly state: Token }[],
 ): Promise<ReadonlyMap<string, Changes>> {
   const latest = brands.reduce((greatest, { state: { token } }) => later(greatest, token), '')
@@ -35,8 +37,11 @@ export async function listTogether(
   const [first] = together
   if (first === undefined) return new Map()
   const byBrand = new Map<string, ChangedDay[]>(together.map(({ brandId }) => [brandId, []]))
-  const brandId = together.length === 1 ? first.brandId : undefined
-  const list = await readList(listing, { brandId, since: latest })
+  const query =
+    together.length === 1
+      ? { brandId: first.brandId, brandsDigest: null }
+      : { brandId: undefined, brandsDigest }
+  const list = await readList(listing, { ...query, since: latest })
   for (const day of list.days) byBrand.get(day.brandId)?.push(day)
   return new Map(
     together
@@ -55,7 +60,7 @@ export async function listAlone(
   { brandId, state, received }: { brandId: string; state: Token; received: string | null },
 ): Promise<Changes> {
   const isFull = state.token === null
-  const list = await readList(listing, { brandId, since: state.token ?? undefined })
+  const list = await readList(listing, { brandId, brandsDigest: null, since: state.token ?? undefined })
   if (!isFull && list.fromDate < state.fromDate)
     return listAlone(listing, { brandId, state: { ...state, token: null }, received })
   return { ...list, token: later(later(list.token, state.token), received) || null, isFull }
@@ -64,15 +69,25 @@ export async function listAlone(
 const later = (left: string | null, right: string | null): string =>
   (left ?? '') > (right ?? '') ? (left ?? '') : (right ?? '')
 
-type List = { readonly brandId: string | undefined; readonly since: string | undefined }
+type List = {
+  readonly brandId: string | undefined
+  /** That of the brands of the list; null for one brand. */
+  readonly brandsDigest: string | null
+  readonly since: string | undefined
+}
 
-async function readList({ api, fromDate, toDate }: Listing, query: List): Promise<Omit<Changes, 'isFull'>> {
+async function readList(
+  { api, fromDate, toDate }: Listing,
+  { brandsDigest, ...query }: List,
+): Promise<Omit<Changes, 'isFull'>> {
   // A day that changes between two pages is listed twice.
   const days = new Map<string, ChangedDay>()
   let token = query.since ?? null
   let start = ''
   let firstAsOf: string | null | undefined
-  for await (const { rows, meta, asOf } of api.changedDays.pages({ ...query, fromDate, toDate })) {
+  for await (const page of api.changedDays.pages({ ...query, fromDate, toDate })) {
+    const { rows, meta, asOf } = page
+    if (page.brandsDigest !== brandsDigest) throw new BrandsMoved()
     // It can move between two pages.
     if (meta.fromDate > start) start = meta.fromDate
     firstAsOf ??= asOf

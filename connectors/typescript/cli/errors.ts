@@ -34,6 +34,14 @@ export function describeSystemError({ code = '', path, message }: SystemError, l
   return message
 }
 
+/** A list of changes is of other brands than the list of brands. */
+export class BrandsMoved extends CommandError {
+  override name = 'BrandsMoved'
+  constructor() {
+    super('The brands of the key change while they are listed. Run sync again.')
+  }
+}
+
 /** The bucket of the copy does not answer as it should. No brand can be stored. */
 export class StoreError extends CommandError {
   override name = 'StoreError'

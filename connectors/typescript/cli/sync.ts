@@ -5,7 +5,7 @@ import {
   ForbiddenError,
   UnauthorizedError,
 } from '../src/index.ts'
-import { selectBrands, writeBrands } from './brands.ts'
+import { type ListedBrands, selectBrands, withBrands, writeBrands } from './brands.ts'
 import { listTogether } from './changes.ts'
 import { type CopySize, commit } from './commit.ts'
 import { CommandError, DiffersError, StoreError } from './errors.ts'
@@ -47,59 +47,69 @@ type Open = { readonly brand: Brand; readonly copy: BrandCopy }
  * Brings a copy up to date, until the service lists no change. `wanted` are ids or names of brands. Throws `CommandError`
  * when another sync writes it, and `DiffersError` when brands failed.
  */
-export const sync = (options: Sync, wanted: readonly string[] | undefined): Promise<Synced> =>
-  options.store.exclusively(async () => {
-    const { api, store, progress, concurrency = 4 } = options
-    const base = await readBase(store)
-    const listed = await api.brands()
-    const selected = selectBrands(listed, wanted)
-    for (const brandId of Object.keys(base.manifest.states)) {
-      if (listed.some(({ id }) => id === brandId)) continue
-      const message = `The key no longer reads brand ${brandId}. Its files stay as they are.`
-      progress.notice('brand_gone', message, { brand: brandId }, 'warn')
-    }
-    const failures: string[] = []
-    /** Returns undefined when a brand fails, which others can survive. */
-    const attempt = <Result>({ id, name }: Brand, work: Promise<Result>): Promise<Result | undefined> =>
-      work.catch((error) => {
-        if (!isOfBrand(error)) throw error
-        failures.push(`${name}: ${error.message}`)
-        progress.notice('brand_failed', `${name} is not up to date: ${error.message}`, { brand: id }, 'error')
-        return undefined
-      })
-    const prepared = await inParallel(selected, concurrency, async (brand) => {
-      const copy = await attempt(brand, prepareCopy(options, base, brand.id))
-      return copy === undefined ? [] : [{ brand, copy }]
+export function sync(options: Sync, wanted: readonly string[] | undefined): Promise<Synced> {
+  const changed = new Set<string>()
+  return options.store.exclusively(() =>
+    withBrands(options.api, (brands) => syncBrands(options, { ...brands, wanted, changed })),
+  )
+}
+
+type Work = ListedBrands & {
+  readonly wanted: readonly string[] | undefined
+  /** Receives the ids of brands that had changes. */
+  readonly changed: Set<string>
+}
+
+/** Syncs as the next run would, when the brands were listed again. Throws `BrandsMoved` when they have to be. */
+async function syncBrands(options: Sync, { listed, brandsDigest, wanted, changed }: Work): Promise<Synced> {
+  const { store, progress, concurrency = 4 } = options
+  const base = await readBase(store)
+  const selected = selectBrands(listed, wanted)
+  for (const brandId of Object.keys(base.manifest.states)) {
+    if (listed.some(({ id }) => id === brandId)) continue
+    const message = `The key no longer reads brand ${brandId}. Its files stay as they are.`
+    progress.notice('brand_gone', message, { brand: brandId }, 'warn')
+  }
+  const failures: string[] = []
+  /** Returns undefined when a brand fails, which others can survive. */
+  const attempt = <Result>({ id, name }: Brand, work: Promise<Result>): Promise<Result | undefined> =>
+    work.catch((error) => {
+      if (!isOfBrand(error)) throw error
+      failures.push(`${name}: ${error.message}`)
+      progress.notice('brand_failed', `${name} is not up to date: ${error.message}`, { brand: id }, 'error')
+      return undefined
     })
-    const opened = prepared.flat()
-    const brands = await writeBrands(base, listed)
-    let current: readonly Open[] = opened
-    const changed = new Set<string>()
-    let asOf: string | null = null
-    for (let isChanged = true; isChanged; ) {
-      const together = await listTogether(
-        options,
-        current.map(({ copy }) => copy),
-      )
-      const outcomes = await inParallel(current, concurrency, ({ brand, copy }) =>
-        attempt(brand, syncBrand(options, copy, together)),
-      )
-      for (const [index, { brand }] of current.entries())
-        if (outcomes[index]?.isChanged) changed.add(brand.id)
-      current = current.filter((_, index) => outcomes[index] !== undefined)
-      isChanged = outcomes.some((outcome) => outcome?.isChanged)
-      asOf = earliest(outcomes.map((outcome) => outcome?.asOf ?? null))
-    }
-    const copies = current.map(({ copy }) => copy)
-    const failed = opened.map(({ copy }) => copy).filter((copy) => !copies.includes(copy))
-    const size = await commit(base, { brands, current: copies, failed })
-    if (failures.length === 0) {
-      const isWhole = wanted === undefined && hasAll(options, base, copies)
-      return { changed: changed.size, isWhole, asOf, size }
-    }
-    const others = current.length > 0 ? ' Other brands are up to date.' : ''
-    throw new DiffersError(`Not up to date: ${failures.join(' ')}${others}`)
+  const prepared = await inParallel(selected, concurrency, async (brand) => {
+    const copy = await attempt(brand, prepareCopy(options, base, brand.id))
+    return copy === undefined ? [] : [{ brand, copy }]
   })
+  const opened = prepared.flat()
+  const brands = await writeBrands(base, listed)
+  let current: readonly Open[] = opened
+  let asOf: string | null = null
+  for (let isChanged = true; isChanged; ) {
+    const together = await listTogether(
+      { ...options, brandsDigest },
+      current.map(({ copy }) => copy),
+    )
+    const outcomes = await inParallel(current, concurrency, ({ brand, copy }) =>
+      attempt(brand, syncBrand(options, copy, together)),
+    )
+    for (const [index, { brand }] of current.entries()) if (outcomes[index]?.isChanged) changed.add(brand.id)
+    current = current.filter((_, index) => outcomes[index] !== undefined)
+    isChanged = outcomes.some((outcome) => outcome?.isChanged)
+    asOf = earliest(outcomes.map((outcome) => outcome?.asOf ?? null))
+  }
+  const copies = current.map(({ copy }) => copy)
+  const failed = opened.map(({ copy }) => copy).filter((copy) => !copies.includes(copy))
+  const size = await commit(base, { brands, current: copies, failed })
+  if (failures.length === 0) {
+    const isWhole = wanted === undefined && hasAll(options, base, copies)
+    return { changed: changed.size, isWhole, asOf, size }
+  }
+  const others = current.length > 0 ? ' Other brands are up to date.' : ''
+  throw new DiffersError(`Not up to date: ${failures.join(' ')}${others}`)
+}
 
 /** Whether a run covers all days of all brands that a copy had before. */
 const hasAll = (

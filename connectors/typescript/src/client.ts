@@ -1,5 +1,5 @@
 import type { ClientOptions } from './options.ts'
-import { type Abortable, type Endpoint, endpoint } from './pages.ts'
+import { type Abortable, type Endpoint, endpoint, type Page } from './pages.ts'
 import { createSend } from './send.ts'
 import type {
   Brand,
@@ -47,6 +47,16 @@ export type ChangedDay = {
 /** A row of any metric. */
 export type MetricRow = Readonly<Record<string, string | number | boolean | null>>
 
+/** All brands that a key can read. */
+export type BrandsPage = Pick<Page<Brand>, 'rows' | 'brandsDigest' | 'requestId'>
+
+/** Requests the brands that the key can read. */
+export type Brands = {
+  (options?: Abortable): Promise<readonly Brand[]>
+  /** Returns them with what the service says about them. */
+  readonly page: (options?: Abortable) => Promise<BrandsPage>
+}
+
 type Metric<Row> = Endpoint<Row, MetricWindow>
 
 /**
@@ -73,7 +83,7 @@ export class ExportApi {
   /** Days whose rows changed, by `changedAt`. */
   readonly changedDays: Endpoint<ChangedDay, ChangesWindow>
   /** Returns the brands that the key can read. */
-  readonly brands: (options?: Abortable) => Promise<readonly Brand[]>
+  readonly brands: Brands
 
   constructor(options: ClientOptions) {
     const send = createSend(options)
@@ -92,9 +102,14 @@ export class ExportApi {
       brandId: brand_id,
       changedAt: changed_at,
     }))
-    this.brands = async ({ signal } = {}) => {
-      const { body } = await send<{ data: readonly Brand[] }>('/brands', {}, signal)
-      return body.data
+    const page = async ({ signal }: Abortable = {}): Promise<BrandsPage> => {
+      const { headers, body } = await send<{ data: readonly Brand[] }>('/brands', {}, signal)
+      return {
+        rows: body.data,
+        brandsDigest: headers.get('X-Brands-Digest'),
+        requestId: headers.get('X-Request-Id'),
+      }
     }
+    this.brands = Object.assign(async (options?: Abortable) => (await page(options)).rows, { page })
   }
 }

@@ -1,4 +1,6 @@
 export {
+  type Brands,
+  type BrandsPage,
   type ChangedDay,
   type ChangesWindow,
   ExportApi,

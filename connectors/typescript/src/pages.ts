@@ -12,6 +12,8 @@ export type Page<Row> = {
   readonly meta: Meta
   /** Every change that was committed before this time is in the rows (`X-Data-As-Of`); null before the first refresh. */
   readonly asOf: string | null
+  /** Identifies the brands that the key could read (`X-Brands-Digest`); null for a page of one brand. */
+  readonly brandsDigest: string | null
   /** `X-Request-Id`. Quote it when you report a problem. */
   readonly requestId: string | null
   readonly hasMore: boolean
@@ -48,6 +50,7 @@ export function endpoint<Sent, Row, Window extends Query>(
         rows: body.data.map(toRow),
         meta: body.meta,
         asOf: headers.get('X-Data-As-Of'),
+        brandsDigest: headers.get('X-Brands-Digest'),
         requestId: headers.get('X-Request-Id'),
         hasMore: body.pagination.hasMore,
       }

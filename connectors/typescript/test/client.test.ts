@@ -45,7 +45,11 @@ describe('a metric', () => {
   })
 
   test('yields pages with what the service says about them', async () => {
-    const headers = { 'X-Data-As-Of': '2026-10-30T04:31:07.123Z', 'X-Request-Id': 'request-1' }
+    const headers = {
+      'X-Data-As-Of': '2026-10-30T04:31:07.123Z',
+      'X-Brands-Digest': '52dc3ba8379705e',
+      'X-Request-Id': 'request-1',
+    }
     const { api } = fakeApi([page([row('2026-10-01')], 'cFirst', headers), page([])])
     const received = await toArray(api.metric('visibility').pages(WINDOW))
     expect(received).toEqual([
@@ -53,10 +57,11 @@ describe('a metric', () => {
         rows: [row('2026-10-01')],
         meta: META,
         asOf: '2026-10-30T04:31:07.123Z',
+        brandsDigest: '52dc3ba8379705e',
         requestId: 'request-1',
         hasMore: true,
       },
-      { rows: [], meta: META, asOf: null, requestId: null, hasMore: false },
+      { rows: [], meta: META, asOf: null, brandsDigest: null, requestId: null, hasMore: false },
     ])
   })
 })
@@ -72,9 +77,13 @@ test('changed days have a changedAt', async () => {
 })
 
 test('brands are an array', async () => {
-  const { api, requests } = fakeApi([() => Response.json({ data: [{ id: WINDOW.brandId }] })])
-  expect(await api.brands()).toEqual([{ id: WINDOW.brandId }])
-  expect(String(requests[0]?.url)).toBe('https://service.example/api/export/v1/brands')
+  const rows = [{ id: WINDOW.brandId }]
+  const headers = { 'X-Brands-Digest': '52dc3ba8379705e' }
+  const answer = () => Response.json({ data: rows }, { headers })
+  const { api, requests } = fakeApi([answer, answer])
+  expect(await api.brands()).toEqual(rows)
+  expect(await api.brands.page()).toEqual({ rows, brandsDigest: '52dc3ba8379705e', requestId: null })
+  expect(requests.map(({ url }) => url.pathname)).toEqual(Array(2).fill('/api/export/v1/brands'))
 })
 
 test.each([

@@ -1,7 +1,9 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { withBrands } from '../cli/brands.ts'
 import { fetchWindows, isNeeded, type KnownDay, listAlone, listTogether, pagesOf } from '../cli/changes.ts'
 import { addDays } from '../cli/days.ts'
+import { BrandsMoved } from '../cli/errors.ts'
 import { folderStore } from '../cli/folder-store.ts'
 import { createProgress } from '../cli/progress.ts'
 import { listChanges } from '../cli/sync-brand.ts'
@@ -139,12 +141,19 @@ test('lists all days when the plan reaches further back', async () => {
   expect(requests.map(({ url }) => url.searchParams.get('since'))).toEqual(['5', null])
 })
 
+const DIGEST = { brandsDigest: '52dc3ba8379705e' }
+const OF_ALL = { 'X-Brands-Digest': DIGEST.brandsDigest }
+const OF_OTHERS = { 'X-Brands-Digest': '000000000000000' }
+
 test('lists the brands with the latest token together', async () => {
   const { api, requests } = fakeApi([
-    page([change('2026-10-01', 1, '6', 'a'), change('2026-10-01', 1, '7', 'other')]),
+    page([change('2026-10-01', 1, '6', 'a'), change('2026-10-01', 1, '7', 'other')], null, OF_ALL),
   ])
   const brands = [brandOf('a', '5'), brandOf('b', '5'), brandOf('c', '4'), brandOf('d', null)]
-  const found = await listTogether({ ...LISTING, api }, [...brands, brandOf('e', '5', '2026-10-02')])
+  const found = await listTogether({ ...LISTING, ...DIGEST, api }, [
+    ...brands,
+    brandOf('e', '5', '2026-10-02'),
+  ])
   expect([...found]).toMatchObject([
     ['a', { token: '7', isFull: false, days: [{ date: '2026-10-01', changedAt: '6' }] }],
     ['b', { token: '7', isFull: false, days: [] }],
@@ -152,12 +161,48 @@ test('lists the brands with the latest token together', async () => {
   expect(requests.map(({ url }) => [...url.searchParams.keys()])).toEqual([['since']])
 })
 
+test('does not use a list with a page of other brands than those that were listed', async () => {
+  const { api } = fakeApi([
+    page([change('2026-10-01', 1, '6', 'a')], 'second', OF_ALL),
+    page([], null, OF_OTHERS),
+  ])
+  const found = listTogether({ ...LISTING, ...DIGEST, api }, [brandOf('a', '5'), brandOf('b', '5')])
+  await expect(found).rejects.toBeInstanceOf(BrandsMoved)
+})
+
+describe('work with the brands of the key', () => {
+  const brands = (id: string, headers: Record<string, string> = OF_ALL) => page([{ id }], null, headers)
+
+  test('begins again with the brands that are listed then, and returns the first result', async () => {
+    const { api } = fakeApi([brands('a'), brands('b', OF_OTHERS)])
+    const found = withBrands(api, async ({ listed, brandsDigest }) => {
+      if (brandsDigest === DIGEST.brandsDigest) throw new BrandsMoved()
+      return listed
+    })
+    expect(await found).toEqual([{ id: 'b' }])
+  })
+
+  test('ends when the brands change all the time', async () => {
+    const { api, requests } = fakeApi(Array(9).fill(brands('a')))
+    const work = () => Promise.reject(new BrandsMoved())
+    await expect(withBrands(api, work)).rejects.toThrow('Run sync again.')
+    expect(requests).toHaveLength(5)
+  })
+
+  test('ends with any other error, and without a digest', async () => {
+    const { api, requests } = fakeApi([brands('a'), brands('a', {})])
+    await expect(withBrands(api, () => Promise.reject(new Error('Other.')))).rejects.toThrow('Other.')
+    await expect(withBrands(api, async () => {})).rejects.toThrow('lacks X-Brands-Digest')
+    expect(requests).toHaveLength(2)
+  })
+})
+
 test('asks for one brand only when no other has its token', async () => {
   const { api, requests } = fakeApi([page([])])
-  const found = await listTogether({ ...LISTING, api }, [brandOf('a', '5'), brandOf('b', '4')])
+  const found = await listTogether({ ...LISTING, ...DIGEST, api }, [brandOf('a', '5'), brandOf('b', '4')])
   expect([...found]).toMatchObject([['a', { token: '5', days: [] }]])
   expect(requests.map(({ url }) => url.searchParams.get('brandId'))).toEqual(['a'])
-  expect(await listTogether({ ...LISTING, api }, [brandOf('a', null)])).toEqual(new Map())
+  expect(await listTogether({ ...LISTING, ...DIGEST, api }, [brandOf('a', null)])).toEqual(new Map())
 })
 
 test('does not fetch unproven days that were not listed', async () => {

@@ -16,7 +16,7 @@ import { memoryBucket } from './memory-bucket.ts'
 import { BRANDS, randomService, STREAMS } from './random-service.ts'
 
 // Syncs and repairs of one bucket. A seed decides which request is next, what the service changes, and which runs are
-// killed, fail or copy a part.
+// killed, fail or copy a part. Brands go and come at any time.
 
 const uuids = vi.hoisted(() => ({ next: (): string => '' }))
 vi.mock('node:crypto', async (original) => ({
@@ -26,7 +26,7 @@ vi.mock('node:crypto', async (original) => ({
 
 /** How a run may end while others write. */
 const ENDS =
-  /^Up to date$|^Another sync has written |^Not up to date: .*Not now\.|The key does not read brand |has no copy\. Run sync first\.$/
+  /^Up to date$|^Another sync has written |^Not up to date: .*(Not now|No brand)\.|^No brand\.$|The key does not read brand |^The brands of the key |has no copy\. Run sync first\.$/
 
 type Run = { isKilled: boolean; end?: string }
 
@@ -40,6 +40,7 @@ test.for(Array.from({ length: 60 }, (_, index) => index + 1))('seed %d', async (
   uuids.next = () => String(below(10 ** 12)).padStart(12, '0')
   const service = randomService(random)
   let readable = BRANDS
+  const last: Run = { isKilled: false }
   const bucket = memoryBucket()
   const waiting: (() => void)[] = []
   const turn = () => new Promise<void>((resolve) => waiting.push(resolve))
@@ -73,10 +74,15 @@ test.for(Array.from({ length: 60 }, (_, index) => index + 1))('seed %d', async (
     }
     const fetch: typeof globalThis.fetch = (input) => {
       const url = new URL(String(input))
-      const isFailing = url.pathname.endsWith('/sentiment') && url.searchParams.get('brandId') === failing
-      return exchange(() =>
-        isFailing ? Response.json({ error: 'Not now.' }, { status: 400 }) : service.respond(url, readable),
-      )
+      const brandId = url.searchParams.get('brandId')
+      const isFailing = url.pathname.endsWith('/sentiment') && brandId === failing
+      return exchange(() => {
+        // Brands go and come between two lists, until the last run.
+        const brands = run !== last && brandId === null && chance(0.3) ? some(BRANDS, 0.7) : readable
+        return isFailing
+          ? Response.json({ error: 'Not now.' }, { status: 400 })
+          : service.respond(url, brands)
+      })
     }
     return {
       api: new ExportApi({ baseUrl: 'https://service.example', apiKey: 'svc_live_1', fetch }),
@@ -91,9 +97,9 @@ test.for(Array.from({ length: 60 }, (_, index) => index + 1))('seed %d', async (
     )
   }
   const runs: Run[] = []
-  for (let step = 0; step < 900; step += 1) {
+  for (let step = 0; step < 1500; step += 1) {
     const alive = runs.filter(({ isKilled, end }) => !isKilled && end === undefined)
-    if (alive.length < 3 && runs.length < 14 && chance(0.1)) {
+    if (alive.length < 3 && runs.length < 20 && chance(0.1)) {
       const run: Run = { isKilled: false }
       runs.push(run)
       const job = {
@@ -108,9 +114,9 @@ test.for(Array.from({ length: 60 }, (_, index) => index + 1))('seed %d', async (
         chance(0.2) ? repair({ ...job, full: true }) : sync(job, chance(0.3) ? [pick(BRANDS)] : undefined),
       )
     }
-    if (chance(0.03)) service.restate()
-    if (alive.length === 0 && chance(0.3)) readable = some(BRANDS, 0.8)
-    if (alive.length > 0 && chance(0.006)) pick(alive).isKilled = true
+    if (chance(0.01)) for (let days = 1 + below(6); days > 0; days -= 1) service.restate()
+    if (chance(alive.length === 0 ? 0.3 : 0.003)) readable = some(BRANDS, 0.8)
+    if (alive.length > 0 && chance(0.004)) pick(alive).isKilled = true
     await takeTurn()
   }
   for (const run of runs) run.isKilled = true
@@ -118,7 +124,6 @@ test.for(Array.from({ length: 60 }, (_, index) => index + 1))('seed %d', async (
   expect(runs.flatMap(({ end }) => end ?? []).filter((end) => !ENDS.test(end))).toEqual([])
 
   readable = BRANDS
-  const last: Run = { isKilled: false }
   const job = { ...accessOf(last), fromDate: undefined, full: true }
   const found: unknown[] = []
   void start(

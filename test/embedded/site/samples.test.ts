@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
 import { type Language, SAMPLES } from '../../../site/samples.ts'
 import { type Fault, startFlakyProxy } from '../../faults/flaky-proxy.ts'
+import { startRedirectingServer } from '../../faults/redirecting-server.ts'
 import { call, pull, type Row } from '../../fixtures/call.ts'
 import { duckdbSetup } from '../../fixtures/duckdb.ts'
 import { fillDaily } from '../../fixtures/fill-daily.ts'
@@ -72,23 +73,34 @@ async function runSample(
   language: Language,
   { id, query = {}, key = its.key, faults = [] }: Run,
 ): Promise<Row[]> {
-  const { file, command, parse } = RUNNERS[language]
+  const proxy = await startFlakyProxy(inject('serviceUrl'), faults)
+  const stdout = await runAt(language, { origin: proxy.url, id, query, key }).finally(proxy.close)
+  expect([...proxy.asked.values()].flat()).toEqual(Array(proxy.asked.size).fill('my-warehouse/1.0'))
+  return RUNNERS[language].parse(stdout)
+}
+
+function endpointOf(id: string) {
   const endpoint = reference.endpoints.find((each) => each.id === id)
   if (endpoint === undefined) throw new Error(`Unknown endpoint ${id}`)
-  const proxy = await startFlakyProxy(inject('serviceUrl'), faults)
+  return endpoint
+}
+
+/** Runs a sample for the service at `origin`. Returns what it printed. Throws an error with that when it fails. */
+async function runAt(
+  language: Language,
+  { origin, id, query = {}, key }: Omit<Run, 'faults'> & { readonly origin: string },
+): Promise<string> {
+  const { file, command } = RUNNERS[language]
   const cwd = join(folder, language)
   await mkdir(cwd, { recursive: true })
-  await writeFile(join(cwd, file), SAMPLES[language].write({ origin: proxy.url, endpoint, query }))
+  await writeFile(join(cwd, file), SAMPLES[language].write({ origin, endpoint: endpointOf(id), query }))
   const [program = '', ...args] = command
   const { PATH, HOME } = process.env
   const env = { PATH, HOME, ...(key && { EXPORT_API_KEY: key }) }
-  const { stdout } = await run(program, [...args, file], { cwd, env })
-    .catch(({ stdout, stderr }) => {
-      throw new Error(stdout + stderr)
-    })
-    .finally(proxy.close)
-  expect([...proxy.asked.values()].flat()).toEqual(Array(proxy.asked.size).fill('my-warehouse/1.0'))
-  return parse(stdout)
+  const { stdout } = await run(program, [...args, file], { cwd, env }).catch(({ stdout, stderr }) => {
+    throw new Error(stdout + stderr)
+  })
+  return stdout
 }
 
 test.each(languages)('%s prints all rows of a window', async (language) => {
@@ -127,6 +139,29 @@ test.each(languages)('%s fails when the rows are cut off', async (language) => {
   await expect(runSample(language, { id: 'citations', query, key, faults })).rejects.toThrow()
 })
 
+// DuckDB follows each redirect.
+test.each(languages.filter((language) => language !== 'sql'))('%s follows no redirect', async (language) => {
+  const { url, followed, close } = await startRedirectingServer()
+  onTestFinished(async () => void (await close()))
+  const outcome = await runAt(language, { origin: url, id: 'brands', key: its.key }).catch(String)
+  expect(followed).toEqual([])
+  // curl takes a redirect for a success.
+  if (language !== 'curl') expect(outcome).toContain('302: ')
+})
+
+test.runIf(languages.includes('sql'))('SQL sends the key to no port that begins like its own', async () => {
+  const { command, parse } = RUNNERS.sql
+  const [program = '', ...args] = command
+  const origin = 'http://127.0.0.1:4151'
+  const sample = SAMPLES.sql.write({ origin, endpoint: endpointOf('brands'), query: {} })
+  const [secret] = sample.split('FROM read_csv')
+  const [own, other] = [origin, `${origin}1`].map((url) => `SELECT name FROM which_secret('${url}/', 'http')`)
+  const file = join(folder, 'scope.sql')
+  await writeFile(file, `${secret} ${own} UNION ALL ${other};`)
+  const { stdout } = await run(program, [...args, file], { env: { ...process.env, EXPORT_API_KEY: its.key } })
+  expect(parse(stdout)).toEqual([{ name: 'export_api' }])
+})
+
 test('JavaScript samples are strict TypeScript, too', async () => {
   const directory = await mkdtemp(join(folder, 'types-'))
   for (const endpoint of reference.endpoints) {
@@ -145,8 +180,7 @@ test('JavaScript samples are strict TypeScript, too', async () => {
 })
 
 test('samples escape the values that a reader enters', () => {
-  const endpoint = reference.endpoints.find(({ id }) => id === 'visibility')
-  if (endpoint === undefined) throw new Error('No endpoint /visibility')
+  const endpoint = endpointOf('visibility')
   const hostile = `'"; exit $(id) \` \\ \${x} {} \n--`
   const request = { origin: 'https://service.example', endpoint, query: { brandId: hostile } }
   for (const language of ['curl', 'javascript', 'sql'] as const) {

@@ -34,6 +34,9 @@ const GROWN = 'A plan that reaches further back again completes the copy.'
 const MOVED =
   'A plan that shrinks between two pages of a fetch leaves the days that it does not reach as they are.'
 const GROWN_LATER = 'A plan that reaches further back after that completes the copy.'
+const INACTIVE = 'A brand that is inactive while changes are listed is complete when it is active again.'
+const LIMITED = 'A key that loses a brand before changes are listed keeps the others complete.'
+const RETURNED = 'A brand that comes back after that is complete.'
 const ALTERED = 'Rows that arrive altered are noticed: they are requested again, or the run ends.'
 const REPLACED = 'The run after that replaces what arrived altered.'
 const REVOKED =
@@ -58,7 +61,10 @@ const LOADERS: readonly (readonly [readonly Mistake[], readonly string[], readon
   [['loads everything each time', 'never deletes'], [UNCHANGED, WHOLE, RENAME, EMPTY, REPLACED], []],
   [
     ['loads once'],
-    [WHOLE, RENAME, EMPTY, BUDGET, OUTAGE, STOPPED, RESUMED, SHRUNK, GROWN, MOVED, GROWN_LATER, ALTERED],
+    [
+      ...[WHOLE, RENAME, EMPTY, BUDGET, OUTAGE, STOPPED, RESUMED, SHRUNK, GROWN, MOVED, GROWN_LATER],
+      ...[INACTIVE, LIMITED, RETURNED, ALTERED],
+    ],
     [REPLACED],
   ],
   [
@@ -69,6 +75,8 @@ const LOADERS: readonly (readonly [readonly Mistake[], readonly string[], readon
   [['deletes what the plan does not reach', 'retries at once'], [SHRUNK, MOVED, RETRY], []],
   [['ignores a plan that reaches further back', 'hides errors'], [STOPPED, GROWN, GROWN_LATER, REVOKED], []],
   [['ignores a window that moves', 'compares no digest'], [MOVED, GROWN_LATER, ALTERED], [REPLACED]],
+  [['compares no digest of brands'], [INACTIVE, RETURNED], []],
+  [['lists no brand alone'], [RETURNED], []],
 ]
 
 test('finds the promises that a mistake breaks or makes untestable, and no others', {

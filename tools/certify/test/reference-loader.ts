@@ -18,6 +18,8 @@ export type Mistake =
   | 'ignores a plan that reaches further back'
   | 'ignores a window that moves'
   | 'compares no digest'
+  | 'compares no digest of brands'
+  | 'lists no brand alone'
   | 'retries at once'
   | 'does not retry'
   | 'hides errors'
@@ -29,6 +31,8 @@ type Page = {
   readonly pagination?: Pagination
   readonly meta: Row
   readonly error?: string
+  /** The header `X-Brands-Digest`. */
+  readonly brandsDigest?: string | null
 }
 type Pagination = { readonly nextCursor: string | null }
 
@@ -41,7 +45,7 @@ const METRICS = STREAMS.filter(({ kind }) => kind === 'metric')
 export function referenceLoader(folder: string, mistakes: readonly Mistake[]): Loader {
   const makes = (mistake: Mistake): boolean => mistakes.includes(mistake)
   const tables = new Map(STREAMS.map(({ name }) => [name, new Map<string, Row>()]))
-  let stored: { token: string; fromDate: string } | undefined
+  let stored: { token: string; fromDate: string; brandIds: readonly string[] } | undefined
 
   async function get(
     { EXPORT_API_URL, EXPORT_API_KEY }: Environment,
@@ -57,7 +61,7 @@ export function referenceLoader(folder: string, mistakes: readonly Mistake[]): L
         .catch(() => undefined)
       if (response === undefined) continue
       const { answer, page } = response
-      if (answer.ok) return page
+      if (answer.ok) return { ...page, brandsDigest: answer.headers.get('X-Brands-Digest') }
       const isLater = answer.status === 429 || answer.status === 503
       if (!isLater || makes('does not retry')) throw new Stopped(page.error)
       if (!makes('retries at once')) await sleep(Number(answer.headers.get('Retry-After') ?? 0) * 1000)
@@ -66,12 +70,15 @@ export function referenceLoader(folder: string, mistakes: readonly Mistake[]): L
 
   async function pull(environment: Environment, path: string, query: Row) {
     const rows: Row[] = []
+    const digests = new Set<unknown>()
     for (let cursor: string | null = null; ; ) {
-      const { data, pagination, meta } = await get(environment, path, { ...query, cursor })
+      const { data, pagination, meta, brandsDigest } = await get(environment, path, { ...query, cursor })
       rows.push(...data)
+      digests.add(brandsDigest)
       const fromDate = String(meta?.fromDate).slice(0, 10)
       cursor = pagination?.nextCursor ?? null
-      if (cursor === null || makes('loads the first page only')) return { rows, fromDate }
+      if (cursor === null || makes('loads the first page only'))
+        return { rows, fromDate, digest: digests.size === 1 ? [...digests][0] : undefined }
     }
   }
 
@@ -119,8 +126,15 @@ export function referenceLoader(folder: string, mistakes: readonly Mistake[]): L
     return true
   }
 
-  async function sync(environment: Environment, brandIds: readonly string[]): Promise<void> {
+  async function listBrands(environment: Environment) {
+    const { rows, digest } = await pull(environment, 'brands', {})
+    for (const stream of STREAMS) if (stream.kind === 'brands') store(stream, rows)
+    return { brandIds: rows.map(({ id }) => String(id)), digest }
+  }
+
+  async function sync(environment: Environment): Promise<void> {
     const fromDate = environment.EXPORT_API_START_DATE
+    let { brandIds, digest } = await listBrands(environment)
     for (let attempts = 10; attempts > 0; attempts -= 1) {
       const last = makes('loads everything each time') ? undefined : stored
       const listed = await pull(environment, 'changes', { fromDate, since: last?.token })
@@ -128,9 +142,20 @@ export function referenceLoader(folder: string, mistakes: readonly Mistake[]): L
         stored = undefined
         continue
       }
-      const latest = listed.rows.at(-1)
-      if (latest === undefined || (last && makes('loads once'))) return
-      const state = { token: String(latest.changed_at), fromDate: listed.fromDate }
+      if (listed.digest !== digest && !makes('compares no digest of brands')) {
+        ;({ brandIds, digest } = await listBrands(environment))
+        continue
+      }
+      const token = String(listed.rows.at(-1)?.changed_at ?? last?.token)
+      const state = { token, fromDate: listed.fromDate, brandIds }
+      for (const brandId of brandIds) {
+        if (last === undefined || last.brandIds.includes(brandId) || makes('lists no brand alone')) continue
+        listed.rows.push(...(await pull(environment, 'changes', { brandId, fromDate })).rows)
+      }
+      if (listed.rows.length === 0 || (last && makes('loads once'))) {
+        if (last) stored = { ...last, brandIds }
+        return
+      }
       if (makes('stores the token first')) stored = state
       const replaced: boolean[] = []
       for (const brandId of brandIds) {
@@ -156,12 +181,7 @@ export function referenceLoader(folder: string, mistakes: readonly Mistake[]): L
   return async (environment) => {
     if (makes('loads nothing')) return { code: 0, output: '' }
     try {
-      const { rows } = await pull(environment, 'brands', {})
-      for (const stream of STREAMS) if (stream.kind === 'brands') store(stream, rows)
-      await sync(
-        environment,
-        rows.map(({ id }) => String(id)),
-      )
+      await sync(environment)
       return { code: 0, output: '' }
     } catch (error) {
       if (!(error instanceof Stopped)) throw error

@@ -10,7 +10,7 @@ import dlt
 from dlt.common.schema.utils import has_table_seen_data
 from dlt.sources import DltResource
 
-from .client import check, make_client
+from .client import check, digest_of_brands, make_client
 from .digest import describe_change, describe_rows
 from .tables import METRICS, STREAMS, empty_day, read_table, replace_days, table_hints
 from .windows import join_days, split_windows
@@ -24,10 +24,16 @@ Changes = dict[Day, dict[str, Any]]
 MOST_CHANGES = 50_000
 # How often a day is fetched before the run fails, while its change stays the same.
 MOST_FETCHES = 3
+# How often the changes of all brands are listed before the run fails, while the brands change.
+MOST_LISTS = 5
 
 
 class RowsDifferError(Exception):
     """Rows that do not equal what `/changes` lists."""
+
+
+class BrandsChangedError(Exception):
+    """The key read other brands when `/changes` was listed than when `/brands` was."""
 
 
 @dlt.source(name="export_api", max_table_nesting=0)
@@ -62,20 +68,27 @@ def export_api_source(
         def count(response: Any, *args: Any, **kwargs: Any) -> None:
             metrics["requests"] = metrics.get("requests", 0) + 1
 
-        yield from client.paginate(path, params=params, hooks={"response": [count, check]})
+        yield from client.paginate(path, params=params, hooks={"response": [count, check]}, allow_redirects=False)
+
+    brands_digest = ""
+
+    def read_brands() -> Any:
+        nonlocal brands_digest
+        [page] = pages("brands")
+        brands_digest = digest_of_brands(page.response)
+        # When a brand that is gone returns, all its days are listed.
+        for gone in brand_states().keys() - {brand["id"] for brand in page}:
+            del brand_states()[gone]
+        return page
 
     @dlt.resource(write_disposition="replace", **hints["brands"])
     def brands() -> Iterator[Any]:
         # Empties the table when the key reads no brand.
         yield dlt.mark.materialize_table_schema()
-        for page in pages("brands"):
-            listed = {brand["id"] for brand in page}
-            if not listed.issuperset(brand_ids or ()):
-                raise ValueError(f"The key cannot read all of the brands {', '.join(brand_ids)}.")
-            # When a brand that is gone returns, all its days are listed.
-            for gone in brand_states().keys() - listed:
-                del brand_states()[gone]
-            yield [brand for brand in page if brand_ids is None or brand["id"] in brand_ids]
+        page = read_brands()
+        if not {brand["id"] for brand in page}.issuperset(brand_ids or ()):
+            raise ValueError(f"The key cannot read all of the brands {', '.join(brand_ids)}.")
+        yield [brand for brand in page if brand_ids is None or brand["id"] in brand_ids]
 
     @dlt.transformer(data_from=brands, selected=False)
     def changed_days(page: Any) -> Iterator[Any]:
@@ -103,8 +116,8 @@ def export_api_source(
         token = max((brand.get("since", "") for brand in states.values()), default="")
         together = [brand_id for brand_id, brand in states.items() if token and brand.get("since") == token]
         if together:
-            scope = {"brandId": together[0]} if len(together) == 1 else {}
-            shared, start = list_days(since=token, **scope)
+            shared, start = list_together(together, token)
+            alone = {brand_id: brand for brand_id, brand in states.items() if brand_id in brand_states()}
             for brand in states.values():
                 if start < brand.get("from_date", start):
                     # The plan or start_date reaches further back than before.
@@ -124,13 +137,26 @@ def export_api_source(
             store_token(brand, token, start, listed[brand_id])
             yield brand_id, listed[brand_id], since is None
 
+    def list_together(together: list[str], since: str) -> tuple[dict[str, Changes] | None, str]:
+        """Returns what `list_days` returns of brands. Removes brands that are gone since they were read."""
+        for _ in range(MOST_LISTS):
+            try:
+                return list_days(since=since, **({"brandId": together[0]} if len(together) == 1 else {}))
+            except BrandsChangedError:
+                read_brands()
+                together[:] = [brand_id for brand_id in together if brand_id in brand_states()]
+        raise BrandsChangedError(f"The brands of the key changed during {MOST_LISTS} lists of changes. Run again.")
+
     def list_days(**params: Any) -> tuple[dict[str, Changes] | None, str]:
         """Returns the changes of each brand, and the first day that the service applied.
 
-        Returns None for the changes if they are too many, and of several brands.
+        Returns None for the changes if they are too many, and of several brands. Raises `BrandsChangedError` if the key
+        reads other brands than when they were read.
         """
         listed: dict[str, Changes] = defaultdict(dict)
         for page in pages("changes", **{"fromDate": start_date, **params}):
+            if "brandId" not in params and digest_of_brands(page.response) != brands_digest:
+                raise BrandsChangedError
             for change in page:
                 # A day that changes meanwhile is listed again: the later change counts.
                 listed[change["brand_id"]][change["endpoint"], change["date"]] = change

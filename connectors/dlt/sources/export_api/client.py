@@ -28,11 +28,20 @@ def make_client(base_url: str, api_key: str) -> RESTClient:
 
 
 def check(response: requests.Response, *args: Any, **kwargs: Any) -> None:
-    """Raises `HTTPError` with the service's message unless the response is a success."""
-    if response.ok:
+    """Raises `HTTPError` with the service's message unless the status is 200."""
+    if response.status_code == 200:
         return
     try:
         sentence = response.json()["error"]
-    except (requests.JSONDecodeError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError):
         sentence = response.reason
     raise requests.HTTPError(f"The service responded {response.status_code}: {sentence}", response=response)
+
+
+def digest_of_brands(response: requests.Response) -> str:
+    """Returns what identifies the brands that the key reads."""
+    digest = response.headers.get("X-Brands-Digest")
+    if digest is None:
+        message = "A response has no X-Brands-Digest. Check what is between the service and this program."
+        raise requests.HTTPError(message, response=response)
+    return digest

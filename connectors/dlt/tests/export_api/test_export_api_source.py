@@ -1,12 +1,14 @@
 import json
 import random
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from operator import itemgetter
 from pathlib import Path
 from threading import Thread
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import dlt
 import pytest
+from dlt.pipeline.exceptions import PipelineStepFailed
 from sources.export_api import export_api_source
 from sources.export_api.digest import digest
 from sources.export_api.tables import METRICS
@@ -14,6 +16,11 @@ from sources.export_api.verify import days_that_differ
 from sources.export_api.windows import join_days, pages, split_windows
 
 STREAMS = {stream["endpoint"]: stream for stream in METRICS}
+SENTIMENT_FIELDS = [column["name"] for column in STREAMS["sentiment"]["columns"][1:]]
+BRAND = {
+    **dict.fromkeys(["name", "displayName", "url", "siteUrl"], "Acme"),
+    "createdAt": "2026-01-01T00:00:00.000Z",
+}
 VECTORS = json.loads((Path(__file__).parents[4] / "reference/digest-vectors.json").read_text("utf-8"))
 
 
@@ -47,54 +54,194 @@ def test_windows_hold_all_days_and_need_no_more_pages_than_one(rows):
         )
 
 
+class Service:
+    """Serves brands, changes and rows. `before` runs with the path of each request."""
+
+    def __init__(self):
+        self.brand_ids, self.is_identified = ["a"], True
+        self.changes, self.rows, self.requests = [], {}, []
+        self.before = lambda path: None
+
+    def put(self, brand_id, day, value):
+        """Replaces the rows of a day of sentiment."""
+        row = {**dict.fromkeys(SENTIMENT_FIELDS, value), "date": day}
+        self.rows[brand_id, day] = row
+        change = {
+            "brand_id": brand_id,
+            "endpoint": "sentiment",
+            "date": day,
+            "rows": 1,
+            "totals": {name: row[name] for name in STREAMS["sentiment"]["totals"]},
+            "digest": digest(STREAMS["sentiment"], [row]),
+            "changed_at": f"2026-10-06T00:00:00.{len(self.rows) * 10 + value:06}Z",
+        }
+        key = itemgetter("brand_id", "date")
+        self.changes = [listed for listed in self.changes if key(listed) != key(change)] + [change]
+
+    def respond(self, path, query):
+        """Returns rows, or None for a brand that the key cannot read."""
+        if query.get("brandId", self.brand_ids[0]) not in self.brand_ids:
+            return None
+        brand_ids = [query["brandId"]] if "brandId" in query else self.brand_ids
+        if path == "brands":
+            return [{**BRAND, "id": brand_id} for brand_id in brand_ids]
+        if path == "changes":
+            since = query.get("since", "")
+            return [row for row in self.changes if row["brand_id"] in brand_ids and row["changed_at"] > since]
+        days = range(int(query["fromDate"][-2:]), int(query["toDate"][-2:]) + 1)
+        rows = [self.rows.get((brand_ids[0], f"2026-10-{day:02}")) for day in days]
+        return [row for row in rows if row is not None]
+
+    def headers(self, path, query):
+        if path not in ("brands", "changes") or "brandId" in query or not self.is_identified:
+            return {}
+        # The service has a number. Its clients compare it only.
+        return {"X-Brands-Digest": ",".join(sorted(self.brand_ids))}
+
+
 @pytest.fixture
-def service():
-    """Serves the pages of `responses`, by endpoint. Yields its address and the responses."""
-    responses = {}
+def serve():
+    """Returns a function that starts a server and returns its address. `respond` returns a status, headers and JSON."""
+    servers = []
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):
-            page = {"data": responses[urlsplit(self.path).path.rsplit("/", 1)[1]]}
-            body = json.dumps({**page, "meta": {"fromDate": "2026-10-01T00:00:00.000Z"}}).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def serve(respond):
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                status, headers, content = respond(self)
+                body = json.dumps(content).encode()
+                self.send_response(status)
+                for header in {**headers, "Content-Type": "application/json", "Content-Length": len(body)}.items():
+                    self.send_header(*header)
+                self.end_headers()
+                self.wfile.write(body)
 
-        def log_message(self, *args):
-            pass
+            def log_message(self, *args):
+                pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}", responses
-    server.shutdown()
-    server.server_close()
+        servers.append(ThreadingHTTPServer(("127.0.0.1", 0), Handler))
+        Thread(target=servers[-1].serve_forever, daemon=True).start()
+        return f"http://127.0.0.1:{servers[-1].server_port}"
+
+    yield serve
+    for server in servers:
+        server.shutdown()
+        server.server_close()
 
 
-def test_a_run_loads_what_the_service_lists(service, tmp_path):
-    url, responses = service
-    columns = [column["name"] for column in STREAMS["sentiment"]["columns"]]
-    row = {**dict.fromkeys(columns[1:], 1), "date": "2026-10-05"}
-    names = dict.fromkeys(["name", "displayName", "url", "siteUrl"], "Acme")
-    brand = {**names, "id": "a", "createdAt": "2026-01-01T00:00:00.000Z"}
-    change = {
-        "brand_id": "a",
-        "endpoint": "sentiment",
-        "date": row["date"],
-        "rows": 1,
-        "totals": {name: row[name] for name in STREAMS["sentiment"]["totals"]},
-        "digest": digest(STREAMS["sentiment"], [row]),
-        "changed_at": "2026-10-06T00:00:00.000000Z",
-    }
-    responses.update(brands=[brand], changes=[change], sentiment=[row])
-    pipeline = dlt.pipeline(
+@pytest.fixture
+def service(serve):
+    service = Service()
+
+    def respond(request):
+        url = urlsplit(request.path)
+        path, query = url.path.rsplit("/", 1)[1], dict(parse_qsl(url.query))
+        service.requests.append(path)
+        service.before(path)
+        rows = service.respond(path, query)
+        if rows is None:
+            return 404, {}, {"error": "Brand not found."}
+        page = {"data": rows, "meta": {"fromDate": "2026-10-01T00:00:00.000Z"}}
+        return 200, service.headers(path, query), page
+
+    service.url = serve(respond)
+    return service
+
+
+@pytest.fixture
+def pipeline(tmp_path):
+    return dlt.pipeline(
         "export_api",
         pipelines_dir=str(tmp_path),
         destination=dlt.destinations.duckdb(str(tmp_path / "copy.duckdb")),
         dataset_name="export_api",
     )
-    pipeline.run(export_api_source(url, "svc_live_0", "2026-10-01"))
-    assert pipeline.last_trace.last_normalize_info.row_counts["sentiment"] == 1
+
+
+def load(pipeline, service):
+    """Loads what changed. Returns the number of rows of a metric."""
+    service.requests.clear()
+    pipeline.run(export_api_source(service.url, "svc_live_0", "2026-10-01"))
     assert days_that_differ(pipeline) == []
+    return pipeline.last_trace.last_normalize_info.row_counts.get("sentiment", 0)
+
+
+def load_three_brands(pipeline, service):
+    """Loads a day of each brand. Their changes are listed together from now on."""
+    service.brand_ids = list("abc")
+    for brand_id in "abc":
+        service.put(brand_id, "2026-10-05", 1)
+    load(pipeline, service)
+    load(pipeline, service)
+
+
+def days_of_copy(pipeline):
+    with pipeline.sql_client() as client:
+        return client.execute_sql("SELECT brand_id, date::text FROM sentiment ORDER BY ALL")
+
+
+def test_a_run_loads_what_the_service_lists(service, pipeline):
+    service.put("a", "2026-10-05", 1)
+    assert load(pipeline, service) == 1
     assert {stream["name"] for stream in METRICS} < {table["name"] for table in pipeline.default_schema.data_tables()}
+
+
+# The brands that the key reads at each request of the brands and of the changes, in turn.
+@pytest.mark.parametrize(
+    ("lists", "requests"),
+    [
+        pytest.param([], 2, id="always readable"),
+        pytest.param(["abc", "ab", "abc"], 4, id="gone while the changes are listed"),
+        pytest.param(["abc", "ab", "abc", "ab", "abc", "abc"], 6, id="gone during two lists"),
+        pytest.param(["ab", "abc"], 4, id="back after the brands were listed"),
+        pytest.param(["abc", "ab", "ab"], 4, id="gone for the rest of the run"),
+        pytest.param(["abc", "ab", "ab", "abc", "abc"], 6, id="gone, and back later"),
+    ],
+)
+def test_a_key_whose_list_of_brands_changes_loses_no_day(service, pipeline, lists, requests):
+    load_three_brands(pipeline, service)
+    # The changes of brand c are older than those of the others.
+    for brand_id in "cba":
+        service.put(brand_id, "2026-10-06", 2)
+
+    def before(path):
+        if path in ("brands", "changes") and lists:
+            service.brand_ids = list(lists.pop(0))
+
+    service.before = before
+    load(pipeline, service)
+    sent = [path for path in service.requests if path in ("brands", "changes")]
+    service.before, service.brand_ids = lambda path: None, list("abc")
+    load(pipeline, service)
+    assert days_of_copy(pipeline) == [(brand_id, f"2026-10-{day:02}") for brand_id in "abc" for day in (5, 6)]
+    assert len(sent) == requests
+
+
+def test_a_run_ends_without_a_token_when_the_brands_change_at_each_request(service, pipeline):
+    load_three_brands(pipeline, service)
+    before = pipeline.state["sources"]
+    service.put("a", "2026-10-06", 2)
+    service.before = lambda path: service.brand_ids.append(f"d{len(service.brand_ids)}")
+    with pytest.raises(PipelineStepFailed, match="The brands of the key changed during 5 lists of changes"):
+        load(pipeline, service)
+    assert service.requests.count("changes") == 5
+    assert pipeline.state["sources"] == before
+
+
+def test_a_service_that_does_not_identify_the_brands_is_an_error(service, pipeline):
+    service.is_identified = False
+    with pytest.raises(PipelineStepFailed, match="X-Brands-Digest"):
+        load(pipeline, service)
+
+
+def test_the_key_does_not_follow_a_redirect(serve, pipeline):
+    keys = []
+
+    def elsewhere(request):
+        keys.append(request.headers["X-API-Key"])
+        return 200, {}, {"data": []}
+
+    address = serve(elsewhere)
+    url = serve(lambda request: (302, {"Location": address + request.path}, {}))
+    with pytest.raises(PipelineStepFailed, match="The service responded 302"):
+        pipeline.run(export_api_source(url, "svc_live_0", "2026-10-01"))
+    assert keys == []

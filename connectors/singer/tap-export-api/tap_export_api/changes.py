@@ -53,8 +53,11 @@ class ChangesStream(BrandStream):
         # The streams of a brand are sent one after another, and few have a list of their own.
         self._list = lru_cache(maxsize=4)(self._list)
 
-    def begin(self, streams: list[BrandStream], brand_ids: list[str]) -> None:
-        """Lists the changes of all brands. Stores the new token where nothing changed; the other brands are due."""
+    def begin(self, streams: list[BrandStream], brand_ids: list[str], brands_digest: str) -> bool:
+        """Lists the changes of all brands. Stores the new token where nothing changed; the other brands are due.
+
+        Returns False, and stores nothing, when the key reads other brands than those of the digest.
+        """
         states = [
             (brand_id, stream, stream.get_context_state({"brand_id": brand_id}))
             for brand_id in brand_ids
@@ -65,7 +68,10 @@ class ChangesStream(BrandStream):
             if "token" in state:
                 since[brand_id] = min(state["token"], since.get(brand_id, state["token"]))
                 self.latest = max(self.latest, state["token"])
-        self.shared = self.list_together(since)
+        shared = self.list_together(since, brands_digest)
+        if shared is None:
+            return False
+        self.shared = shared
         for brand_id, stream, state in states:
             if not self.is_shared(brand_id, state):
                 self.due.add(brand_id)
@@ -74,6 +80,7 @@ class ChangesStream(BrandStream):
                 stream.announce({"brand_id": brand_id})
             else:
                 finish(state, self.shared[brand_id])
+        return True
 
     def get_records(self, context: Row) -> Iterator[Row]:
         state = self.get_context_state(context)
@@ -97,8 +104,11 @@ class ChangesStream(BrandStream):
         """Returns whether the shared list has what changed since the state's token."""
         return brand_id in self.shared and "token" in state and state["from_date"] <= self.shared[brand_id].from_date
 
-    def list_together(self, since: dict[str, str]) -> dict[str, Changes]:
-        """Lists the changes of brands, each since a token. Returns none when the list is too long for the memory."""
+    def list_together(self, since: dict[str, str], brands_digest: str) -> dict[str, Changes] | None:
+        """Lists the changes of brands, each since a token. Returns no brand when the list is too long for the memory.
+
+        Returns None when the key reads other brands than those of the digest.
+        """
         if not since:
             return {}
         rows: dict[str, list[Row]] = {brand_id: [] for brand_id in since}
@@ -106,6 +116,8 @@ class ChangesStream(BrandStream):
         for number, page in enumerate(self.list_pages(only, min(since.values()))):
             if number == LONGEST_SHARED_LIST:
                 return {}
+            if only is None and page["brands_digest"] != brands_digest:
+                return None
             for row in page["data"]:
                 self.latest = max(self.latest, row["changed_at"])
                 if row["changed_at"] > since.get(row["brand_id"], row["changed_at"]):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
-from singer_sdk.exceptions import ConfigurationError
+from singer_sdk.exceptions import ConfigurationError, FatalAPIError
 
 from tap_export_api.client import ExportStream
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from tap_export_api.changes import ChangesStream
 
 Row = dict[str, Any]
+
+# Lists of all changes before the run ends, while the brands change.
+LISTS = 5
 
 TYPES = {
     "uuid": {"type": ["string"], "format": "uuid"},
@@ -82,17 +85,8 @@ class BrandsStream(DefinedStream):
 
     def get_records(self, context: Row | None) -> Iterator[Row]:
         state = self.get_context_state(context)
-        rows = {row["id"]: self.record(row) for page in self.pages() for row in page["data"]}
-        ids = self.config.get("brand_ids") or list(rows)
-        for brand_id in ids:
-            if brand_id not in rows:
-                msg = f"The key cannot read an active brand {brand_id}. Remove it from brand_ids."
-                raise ConfigurationError(msg)
-        # The SDK leaves out the streams of a brand that a stream map leaves out.
-        kept = [brand_id for brand_id in ids if self.stream_maps[0].get_filter_result(rows[brand_id])]
-        for stream in self.child_streams:
-            stream.keep_brands(kept)
-        self.changes.begin([stream for stream in self.child_streams if stream.selected], kept)
+        rows = self.read_brands()
+        ids = list(rows)
         for brand_id in state.get("ids", []):
             if brand_id not in ids:
                 yield {"id": brand_id, **deleted_now()}
@@ -101,6 +95,29 @@ class BrandsStream(DefinedStream):
         self.write_state()
         for brand_id in ids:
             yield rows[brand_id]
+
+    def read_brands(self) -> dict[str, Row]:
+        """Returns the brands by id. Lists their changes."""
+        for _ in range(LISTS):
+            [page] = self.pages()
+            if page["brands_digest"] is None:
+                msg = "/brands has no X-Brands-Digest. Check what lies between the tap and the service."
+                raise FatalAPIError(msg)
+            rows = {row["id"]: self.record(row) for row in page["data"]}
+            ids = self.config.get("brand_ids") or list(rows)
+            for brand_id in ids:
+                if brand_id not in rows:
+                    msg = f"The key cannot read an active brand {brand_id}. Remove it from brand_ids."
+                    raise ConfigurationError(msg)
+            # The SDK leaves out the streams of a brand that a stream map leaves out.
+            kept = [brand_id for brand_id in ids if self.stream_maps[0].get_filter_result(rows[brand_id])]
+            for stream in self.child_streams:
+                stream.keep_brands(kept)
+            selected = [stream for stream in self.child_streams if stream.selected]
+            if self.changes.begin(selected, kept, page["brands_digest"]):
+                return {brand_id: rows[brand_id] for brand_id in ids}
+        msg = f"The brands of the key changed during {LISTS} lists of changes. Run again."
+        raise FatalAPIError(msg)
 
     def generate_child_contexts(self, record: Row, context: Row | None) -> Iterator[Row]:
         if record["id"] in self.changes.due:

@@ -7,6 +7,7 @@ from threading import Thread
 from types import SimpleNamespace
 from urllib.parse import parse_qsl, urlsplit
 
+from singer_sdk.exceptions import FatalAPIError
 from tap_export_api.client import ExportStream
 from tap_export_api.proof import digest_of
 from tap_export_api.tap import TapExportApi
@@ -63,11 +64,16 @@ class Service:
         }
 
     def respond(self, url):
+        """Returns the headers and the JSON of a response."""
         self.before()
         endpoint, query = url.path.split("/")[-1], dict(parse_qsl(url.query))
         self.requests.append(endpoint)
+        if query.get("brandId", self.brand_ids[0]) not in self.brand_ids:
+            raise FatalAPIError("404: Brand not found.")
+        # The service has a number. Its clients compare it only.
+        headers = {} if "brandId" in query else {"X-Brands-Digest": ",".join(self.brand_ids)}
         if endpoint == "brands":
-            return {"data": [{**BRAND, "id": brand_id} for brand_id in self.brand_ids]}
+            return headers, {"data": [{**BRAND, "id": brand_id} for brand_id in self.brand_ids]}
         # A cursor has the start of the first page's window, and the key of the last row.
         first, after = json.loads(query.get("cursor", "[null, []]"))
         start, end = max(self.from_date, first or query["fromDate"]), query.get("toDate", "9999-12-31")
@@ -84,7 +90,8 @@ class Service:
         rows = [dict(found[key]) for key in keys[: self.page_rows]]
         if endpoint != "changes":
             rows = self.alter(rows)
-        return {"data": rows, "pagination": {"nextCursor": cursor}, "meta": {"fromDate": f"{start}T00:00:00.000Z"}}
+        meta = {"fromDate": f"{start}T00:00:00.000Z"}
+        return headers, {"data": rows, "pagination": {"nextCursor": cursor}, "meta": meta}
 
 
 def serve(service):
@@ -92,9 +99,11 @@ def serve(service):
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
-            body = json.dumps(service.respond(urlsplit(self.path))).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(body)))
+            headers, page = service.respond(urlsplit(self.path))
+            body = json.dumps(page).encode()
+            self.send_response(302 if "Location" in headers else 200)
+            for header in {**headers, "Content-Length": len(body)}.items():
+                self.send_header(*header)
             self.end_headers()
             self.wfile.write(body)
 
@@ -132,7 +141,8 @@ def run(service, monkeypatch, state=None, *, messages=None, deselected=(), **con
     writer = SimpleNamespace(write_message=lambda message: messages.append(message.to_dict()))
 
     def request(stream, prepared, context):
-        return SimpleNamespace(json=lambda **_: service.respond(urlsplit(prepared.url)))
+        headers, page = service.respond(urlsplit(prepared.url))
+        return SimpleNamespace(headers=headers, json=lambda **_: page)
 
     monkeypatch.setattr(ExportStream, "_request", request)
     service.requests.clear()

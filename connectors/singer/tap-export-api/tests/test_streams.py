@@ -1,6 +1,7 @@
 """Runs of the tap, against a service in memory."""
 
 import random
+import re
 
 import pytest
 from service import METRICS, Service, Target, assert_exact, run
@@ -244,6 +245,61 @@ def test_a_brand_that_a_stream_map_leaves_out_for_a_time_is_listed_in_full_after
     assert_exact(sync.target, service)
 
 
+# The brands that the key reads at each request of the brands and of the changes, in turn.
+@pytest.mark.parametrize(
+    ("lists", "lists_sent"),
+    [
+        pytest.param([], 1, id="always readable"),
+        pytest.param(["abc", "ab", "abc"], 2, id="gone while the changes are listed"),
+        pytest.param(["abc", "ab", "abc", "ab", "abc"], 3, id="gone during two lists"),
+        pytest.param(["ab", "abc"], 2, id="back after the brands were listed"),
+        pytest.param(["abc", "ab", "ab"], 2, id="gone for the rest of the run"),
+        pytest.param(["abc", "ab", "ab", "abc"], 3, id="gone, and back later"),
+    ],
+)
+def test_a_key_whose_list_of_brands_changes_loses_no_day(sync, lists, lists_sent):
+    service = Service("abc")
+    for brand_id in "abc":
+        service.put(brand_id, VISIBILITY, "2026-01-01", [1])
+    sync(service)
+    # The changes of brand c are older than those of the others.
+    for brand_id in "cba":
+        service.put(brand_id, VISIBILITY, "2026-01-02", [2])
+
+    def before():
+        if lists:
+            service.brand_ids = lists.pop(0)
+
+    service.before = before
+    sync(service)
+    sent = service.requests.count("brands")
+    service.brand_ids = "abc"
+    sync(service)
+    assert_exact(sync.target, service)
+    assert sent == lists_sent
+
+
+def test_a_run_ends_without_a_token_when_the_brands_change_at_each_request(sync):
+    service = Service("abc")
+    service.put("a", VISIBILITY, "2026-01-01", [1])
+    sync(service)
+    service.put("a", VISIBILITY, "2026-01-02", [2])
+    service.before = lambda: service.brand_ids.append(f"d{len(service.brand_ids)}")
+    with pytest.raises(FatalAPIError, match="The brands of the key changed during 5 lists of changes"):
+        sync(service)
+    assert service.requests == ["brands", "changes"] * 5
+    service.before, service.brand_ids = lambda: None, ["a"]
+    assert days_sent(sync(service), "visibility") == ["2026-01-02"]
+
+
+def test_a_service_that_does_not_identify_the_brands_is_an_error(sync, monkeypatch):
+    service = Service("a")
+    respond = service.respond
+    monkeypatch.setattr(service, "respond", lambda url: ({}, respond(url)[1]))
+    with pytest.raises(FatalAPIError, match="X-Brands-Digest"):
+        sync(service)
+
+
 @pytest.mark.parametrize("seed", range(100))
 def test_the_copy_is_exact_after_a_random_history(sync, monkeypatch, seed):
     """Runs are interrupted, pages altered; plan, brands and streams change, also between two requests."""
@@ -263,9 +319,12 @@ def test_the_copy_is_exact_after_a_random_history(sync, monkeypatch, seed):
     def set_plan():
         service.from_date = chance.choice(["0001-01-01", *days])
 
+    def set_brands():
+        service.brand_ids = chance.choice(["ab", "ab", "b"])
+
     def before():
         if chance.random() < changed:
-            chance.choice([change, change, set_plan])()
+            chance.choice([change, change, set_plan, set_brands])()
 
     def alter(rows):
         return rows[1:] if chance.random() < altered else rows
@@ -276,13 +335,13 @@ def test_the_copy_is_exact_after_a_random_history(sync, monkeypatch, seed):
         service.before, service.alter = before, alter
         for _ in range(chance.randint(0, 4)):
             chance.choice([change, change, change, set_plan])()
-        service.brand_ids = chance.choice(["ab", "ab", "b"])
+        set_brands()
         messages = []
         deselected = chance.choice([(), (), ("visibility",), ("competitors", "changes")])
         try:
             run(service, monkeypatch, sync.target.state, messages=messages, deselected=deselected)
         except FatalAPIError as error:
-            assert "differs from /changes" in str(error)
+            assert re.search("differs from /changes|Brand not found|The brands of the key changed", str(error))
         # An interrupted run: the target loads what arrived until then.
         sync.target.load(messages[: chance.choice([len(messages), chance.randint(0, len(messages))])])
     service.before, service.alter = lambda: None, lambda rows: rows

@@ -1,8 +1,11 @@
 """The SDK's own tests, against the service of `TAP_EXPORT_API_…`, or one in memory."""
 
 import os
+from types import SimpleNamespace
 
+import pytest
 from service import CONFIG, METRICS, Service, serve
+from singer_sdk.exceptions import FatalAPIError
 from singer_sdk.testing import get_tap_test_class
 from tap_export_api.tap import TapExportApi
 
@@ -24,3 +27,12 @@ def config():
 
 
 TestTapExportApi = get_tap_test_class(TapExportApi, config=config())
+
+
+def test_the_key_does_not_follow_a_redirect():
+    elsewhere = Service([BRAND])
+    address = serve(elsewhere)
+    url = serve(SimpleNamespace(respond=lambda url: ({"Location": address + url.path}, {})))
+    with pytest.raises(FatalAPIError, match="redirects"):
+        TapExportApi(config={**CONFIG, "base_url": url}).sync_all()
+    assert elsewhere.requests == []
