@@ -4,9 +4,18 @@ import * as z from 'zod/mini'
 
 const WRANGLER_TOML = new URL('../wrangler.toml', import.meta.url)
 
+const RateLimits = z.tuple([
+  z.looseObject({
+    name: z.string(),
+    namespace_id: z.string(),
+    simple: z.object({ limit: z.number(), period: z.literal(60) }),
+  }),
+])
+
 const File = z.looseObject({
   name: z.string(),
   compatibility_date: z.string(),
+  ratelimits: RateLimits,
   env: z.record(
     z.string(),
     z.looseObject({
@@ -14,6 +23,8 @@ const File = z.looseObject({
       routes: z.optional(z.array(z.string())),
       triggers: z.optional(z.looseObject({ crons: z.array(z.string()) })),
       secrets: z.optional(z.looseObject({ required: z.array(z.string()) })),
+      ratelimits: z.optional(RateLimits),
+      vars: z.optional(z.record(z.string(), z.string())),
       r2_buckets: z.optional(z.array(z.looseObject({ binding: z.string(), bucket_name: z.string() }))),
     }),
   ),
@@ -32,6 +43,8 @@ export interface WorkerConfig {
   hasSecrets: boolean
   /** Names of the bindings of buckets. */
   buckets: string[]
+  ratelimits: z.infer<typeof RateLimits> | []
+  vars: Record<string, string>
 }
 
 /** Reads wrangler.toml. */
@@ -44,14 +57,18 @@ export const readWorkers = async (): Promise<WorkerConfig[]> => workersOf(await 
 
 /** The Workers in the order of wrangler.toml. */
 export function workersOf({ env }: WranglerFile): WorkerConfig[] {
-  return Object.entries(env).map(([name, { main, routes, triggers, secrets, r2_buckets }]) => ({
-    name,
-    main,
-    routes: routes ?? [],
-    crons: triggers?.crons ?? [],
-    hasSecrets: secrets?.required.length !== 0,
-    buckets: (r2_buckets ?? []).map(({ binding }) => binding),
-  }))
+  return Object.entries(env).map(
+    ([name, { main, routes, triggers, secrets, r2_buckets, ratelimits, vars }]) => ({
+      name,
+      main,
+      routes: routes ?? [],
+      crons: triggers?.crons ?? [],
+      hasSecrets: secrets?.required.length !== 0,
+      buckets: (r2_buckets ?? []).map(({ binding }) => binding),
+      ratelimits: ratelimits ?? [],
+      vars: vars ?? {},
+    }),
+  )
 }
 
 /** Orders Workers from the one with the catch-all route to those without a route. */
@@ -74,4 +91,18 @@ export function withBucket(file: WranglerFile, bucket_name: string): WranglerFil
     ]
   })
   return { ...file, env: Object.fromEntries(env) }
+}
+
+/**
+ * Binds the outer limit to each Worker that answers requests and has secrets: that of wrangler.toml, or of so many
+ * requests a minute.
+ */
+export function withOuterLimit(file: WranglerFile, requests?: number): WranglerFile {
+  const limit = requests ?? file.ratelimits[0].simple.limit
+  const ratelimits: typeof file.ratelimits = [{ ...file.ratelimits[0], simple: { limit, period: 60 } }]
+  const env = Object.entries(file.env).map(([name, worker]) => {
+    if (worker.routes === undefined || worker.secrets?.required.length === 0) return [name, worker] as const
+    return [name, { ...worker, ratelimits, vars: { OUTER_LIMIT: String(limit) } }] as const
+  })
+  return { ...file, ratelimits, env: Object.fromEntries(env) }
 }

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { UsageError } from '../drizzle/db/connect.ts'
 import { parseEnv } from '../lib/env.ts'
+import { isLoopback } from '../lib/https.ts'
 import { BINDINGS, variables } from './workers/bindings.ts'
 
 /** The settings of `npm start`. */
@@ -12,14 +13,13 @@ export interface Settings {
   /** The path of Neon's proxy. */
   neonProxy: string | undefined
   latencyMs: number
+  /** Requests a minute of an address and of a key; without it, those of wrangler.toml. */
+  outerLimit: number | undefined
   /** The port on which a debugger reaches the Workers; without it there is no inspector. */
   inspectorPort: number | undefined
 }
 
 const POSTGRES = ['postgres:', 'postgresql:']
-
-/** The addresses of this machine that others do not reach. */
-const LOOPBACK = /^(localhost|127(\.\d+){3}|::1|\[::1\])$/
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -32,6 +32,7 @@ export function readSettings(environment: Environment): Settings {
     redisUrl: readUrl(environment, 'REDIS_URL', ['redis:', 'rediss:']),
     neonProxy: readNeonProxy(environment),
     latencyMs: readInteger(environment, 'LATENCY_MS', { default: 0, max: 60_000 }),
+    outerLimit: readInteger(environment, 'OUTER_LIMIT', { default: undefined, min: 1, max: 9_999_999 }),
     inspectorPort: readInteger(environment, 'INSPECTOR_PORT', { default: undefined, max: 65_535 }),
   }
   try {
@@ -41,8 +42,6 @@ export function readSettings(environment: Environment): Settings {
   }
   return settings
 }
-
-export const isLoopback = (host: string): boolean => LOOPBACK.test(host)
 
 /** Throws `UsageError` when other machines would reach the service and --allow-network is missing. */
 export function requireNetworkOption(
@@ -68,12 +67,12 @@ export function readNeonProxy(environment: Environment): string | undefined {
 function readInteger<Default>(
   environment: Environment,
   name: string,
-  limits: { default: Default; max: number },
+  { default: fallback, min = 0, max }: { default: Default; min?: number; max: number },
 ): number | Default {
   const text = environment[name]
-  if (!text) return limits.default
-  if (/^\d+$/.test(text) && Number(text) <= limits.max) return Number(text)
-  throw new UsageError(`${name} must be a whole number from 0 to ${limits.max}, not "${text}".`)
+  if (!text) return fallback
+  if (/^\d+$/.test(text) && Number(text) >= min && Number(text) <= max) return Number(text)
+  throw new UsageError(`${name} must be a whole number from ${min} to ${max}, not "${text}".`)
 }
 
 function readUrl(environment: Environment, name: string, protocols: string[]): string | undefined {

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { bundle } from '../bundle/bundle.ts'
+import { isLoopback } from '../lib/https.ts'
 import { startNeon } from './neon/neon.ts'
 import { startProxy } from './network.ts'
 import { startEmbeddedPostgres } from './postgres/embedded.ts'
 import type { BucketAccess } from './running.ts'
-import { isLoopback } from './settings.ts'
 import { upstash } from './upstash/handler.ts'
 import { connectRedis, embeddedRedis, type RedisBackend } from './upstash/redis.ts'
 import { BINDINGS, connectionStrings, variables } from './workers/bindings.ts'
@@ -13,6 +13,9 @@ import type { DemoKeys } from './workers/demo-page.ts'
 import { startEgress } from './workers/egress.ts'
 import { type Intercept, outbound, type Subrequests } from './workers/outbound.ts'
 import { startWorkers } from './workers/workers.ts'
+
+/** An outer limit that work of many requests does not reach. */
+export const NO_OUTER_LIMIT = 1_000_000
 
 /** Only `host` and `port` are required. */
 export interface EmulatorOptions {
@@ -32,6 +35,8 @@ export interface EmulatorOptions {
   inspectorPort?: number | undefined
   /** Bindings of every Worker; they override the emulator's own. */
   vars?: Record<string, string> | undefined
+  /** Requests a minute of an address and of a key. Default: those of wrangler.toml. */
+  outerLimit?: number | undefined
   /** The folder of the share's bucket. Without it the bucket is in memory. */
   r2Folder?: string | undefined
   /** Keys that the reference page lists; the first is entered. */
@@ -113,7 +118,9 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
       startWorkers({
         ...(isLocal ? { host, port } : { host: '127.0.0.1', port: 0 }),
         inspectorPort: options.inspectorPort,
-        bindings,
+        // Other machines reach the emulator without TLS.
+        bindings: isLocal ? bindings : { ...bindings, ALLOW_HTTP: 'true' },
+        outerLimit: options.outerLimit,
         scheduledBindings: { DATABASE_URL: refresher },
         r2Folder: options.r2Folder,
         demoKeys: options.demoKeys,

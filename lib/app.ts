@@ -3,6 +3,7 @@ import { Hono } from 'hono'
 import { type Env, EnvironmentError } from './env.ts'
 import { HttpError, httpError } from './errors.ts'
 import { encodeWithEtag, matchesEtag } from './etag.ts'
+import { addTransportHeaders, requireHttps } from './https.ts'
 import type { Budget, Consume } from './rate-limit.ts'
 import { type RequestLog, requestLog } from './request-log.ts'
 
@@ -38,12 +39,14 @@ export type Result = {
   readonly cacheable: boolean
 }
 
-/** Returns an app that logs each request and answers every error with `{"error": "…"}`. */
+/** Returns an app that logs each request, serves HTTPS only, and answers every error with `{"error": "…"}`. */
 export function createApp(): App {
   // Routes compare the path as it was sent: Hono's own reading would decode percent escapes.
   const app: App = new Hono({ getPath: ({ url }) => new URL(url).pathname })
-  app.use(requestLog)
-  app.notFound((context) => sendError(httpError('unknownPath'), context))
+  app.use(requestLog, addTransportHeaders, requireHttps)
+  app.notFound(() => {
+    throw httpError('unknownPath')
+  })
   app.onError(sendError)
   return app
 }

@@ -10,7 +10,9 @@ import {
   send,
 } from './app.ts'
 import { parseEnv } from './env.ts'
+import { outerLimit } from './outer-limit.ts'
 import { type RateLimitOptions, rateLimit } from './rate-limit.ts'
+import { unauthorizedLimit } from './unauthorized-limit.ts'
 
 export type Endpoint = {
   /** Path below {@link BASE}. */
@@ -25,11 +27,19 @@ export function endpoint({ path, rateLimit: options, handler }: Endpoint): App {
   const app = createApp()
   const route = BASE + path
   app.use(route, nameEndpoint(path))
-  app.get(route, prepareContext, rateLimit(options))
+  app.get(route, ...limits(options))
   app.get(route, async (context) => send(context, await handler(context).catch(throwError)))
   app.all(route, methodNotAllowed)
   return app
 }
+
+/** Returns what comes between the check of path and method and the handler. */
+export const limits = (options?: RateLimitOptions): [Middleware, Middleware, Middleware, Middleware] => [
+  prepareContext,
+  outerLimit,
+  unauthorizedLimit,
+  rateLimit(options),
+]
 
 /** Parses the bindings and takes the time. */
 export const prepareContext: Middleware = (context, next) => {

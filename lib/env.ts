@@ -12,6 +12,8 @@ export type Env = {
   readonly CURSOR_SECRET_PREVIOUS: string | undefined
   /** Name of the session cookie. */
   readonly SESSION_COOKIE: string
+  /** Requests a minute that an address or a key may send, as the binding of the outer limit has it. */
+  readonly OUTER_LIMIT: string
   /** How many lanes the scheduled refresh has. */
   readonly REFRESH_LANES: string
 }
@@ -24,6 +26,7 @@ export const FORMS: Readonly<Record<keyof Env, RegExp>> = {
   CURSOR_SECRET: /./,
   CURSOR_SECRET_PREVIOUS: /./,
   SESSION_COOKIE: /^[^\s;=,]+$/,
+  OUTER_LIMIT: /^[1-9]\d{0,6}$/,
   // A Worker has at most six connections at once.
   REFRESH_LANES: /^[1-6]$/,
 }
@@ -48,6 +51,7 @@ export const parseEnv = memoize((bindings: object): Env => {
     CURSOR_SECRET: read('CURSOR_SECRET'),
     CURSOR_SECRET_PREVIOUS: given.CURSOR_SECRET_PREVIOUS ? read('CURSOR_SECRET_PREVIOUS') : undefined,
     SESSION_COOKIE: given.SESSION_COOKIE ? read('SESSION_COOKIE') : 'session',
+    OUTER_LIMIT: given.OUTER_LIMIT ? read('OUTER_LIMIT') : '600',
     REFRESH_LANES: given.REFRESH_LANES ? read('REFRESH_LANES') : '2',
   }
   if (wrong.length === 0) return env

@@ -7,6 +7,20 @@ export const ERRORS = {
     message: 'Not found. See /api/export/v1/openapi.json for the available paths.',
   },
   method: { status: 405, message: 'Method not allowed. Use GET or HEAD.' },
+  plainHttp: {
+    status: 403,
+    message: 'Plain HTTP is not served. Use https://, and rotate a key that you sent over http://.',
+  },
+  outerLimit: {
+    status: 429,
+    message:
+      'Too many requests from this address or with this key. Wait the number of seconds in Retry-After, then retry.',
+  },
+  unauthorizedLimit: {
+    status: 429,
+    message:
+      'Too many requests from this address had a missing or invalid API key. Wait the number of seconds in Retry-After, then retry with an active key.',
+  },
   budget: {
     status: 429,
     message:

@@ -36,7 +36,6 @@ const SECURITY_HEADERS = {
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'Referrer-Policy': 'no-referrer',
-  'X-Content-Type-Options': 'nosniff',
 }
 
 const CACHING = { page: 'no-cache', immutable: 'public, max-age=31536000, immutable' }

@@ -8,6 +8,7 @@ import {
   readWorkers,
   readWranglerFile,
   type WorkerConfig,
+  withOuterLimit,
   workersOf,
 } from '../../bundle/wrangler-config.ts'
 import type { BucketAccess } from '../running.ts'
@@ -25,6 +26,8 @@ interface WorkersOptions {
   bindings: Record<string, string>
   /** Further bindings of the scheduled Workers. */
   scheduledBindings: Record<string, string>
+  /** Requests a minute of an address and of a key; by default those of wrangler.toml. */
+  outerLimit: number | undefined
   /** The folder of the buckets; without one they are in memory. */
   r2Folder: string | undefined
   demoKeys: DemoKeys | undefined
@@ -82,20 +85,21 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
 }
 
 async function miniflareOptions(options: WorkersOptions, bucket: MiniflareBucket): Promise<MiniflareOptions> {
-  const { host, port, inspectorPort, bindings, scheduledBindings, r2Folder, demoKeys, outbound, onLog } =
-    options
-  const file = await readWranglerFile()
+  const { host, port, inspectorPort, bindings, scheduledBindings, outerLimit, r2Folder, demoKeys } = options
+  const { outbound, onLog } = options
+  const file = withOuterLimit(await readWranglerFile(), outerLimit)
   const workers = await Promise.all(
     workersOf(file)
       // miniflare sends requests that match no route to its first Worker.
       .toSorted(byRoute)
-      .map(async ({ name, main, routes, crons, buckets }) => ({
+      .map(async ({ name, main, routes, crons, buckets, ratelimits, vars }) => ({
         name,
         modules: [
           { type: 'ESModule' as const, path: main, contents: await readFile(new URL(main, ROOT), 'utf8') },
         ],
         compatibilityDate: file.compatibility_date,
-        bindings: { ...bindings, ...(crons.length > 0 && scheduledBindings) },
+        bindings: { ...vars, ...bindings, ...(crons.length > 0 && scheduledBindings) },
+        ratelimits: Object.fromEntries(ratelimits.map(({ name: binding, ...limit }) => [binding, limit])),
         r2Buckets: Object.fromEntries(buckets.map((binding) => [binding, bucket])),
         routes,
         outboundService: outbound,

@@ -1,8 +1,7 @@
 import { bodyLimit } from 'hono/body-limit'
 import { type App, nameEndpoint, type RequestContext, type Result, send } from '../app.ts'
-import { prepareContext, throwError } from '../endpoint.ts'
+import { limits, throwError } from '../endpoint.ts'
 import { secretsOf } from '../hmac.ts'
-import { rateLimit } from '../rate-limit.ts'
 import { type File, fileLine, metadataLines } from './actions.ts'
 import { createShareApp, methods } from './api.ts'
 import {
@@ -35,7 +34,7 @@ export function sharing(): App {
   const app = createShareApp()
   const get = (path: string, name: string, handler: Handler) => {
     app.use(SHARE_BASE + path, nameEndpoint(name))
-    app.get(SHARE_BASE + path, prepareContext, rateLimit(), (context) => respond(context, handler))
+    app.get(SHARE_BASE + path, ...limits(), (context) => respond(context, handler))
     app.all(SHARE_BASE + path, methods('GET, HEAD'))
   }
   get(
@@ -56,7 +55,7 @@ export function sharing(): App {
   get(`${TABLE}/changes`, '/share/changes', readChanges)
   const query = `${SHARE_BASE}${TABLE}/query`
   app.use(query, nameEndpoint('/share/query'))
-  app.post(query, prepareContext, rateLimit(), (context) => respond(context, queryTable))
+  app.post(query, ...limits(), (context) => respond(context, queryTable))
   app.all(query, methods('POST'))
   return app
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
-import { delimiter, join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { readWranglerFile } from '../../bundle/wrangler-config.ts'
@@ -57,7 +57,6 @@ beforeAll(async () => {
   await once(cloudflare, 'listening')
   const address = cloudflare.address()
   home = await mkdtemp(join(tmpdir(), 'cloudflare-'))
-  vi.stubEnv('PATH', `${resolve('node_modules/.bin')}${delimiter}${process.env.PATH}`)
   vi.stubEnv('HOME', home)
   vi.stubEnv('CLOUDFLARE_API_TOKEN', DEPLOY_ENVIRONMENT.CLOUDFLARE_API_TOKEN)
   const port = typeof address === 'object' ? address?.port : ''
@@ -81,6 +80,13 @@ test('wrangler uploads code, secrets, tag and settings as one version, and then 
   const [metadata = ''] = /\{"main_module.*\}/.exec(bodyOf(/^PUT .*\/scripts\/export-api-brands$/)) ?? []
   expect(JSON.parse(metadata)).toMatchObject({
     bindings: expect.arrayContaining([
+      {
+        name: 'OUTER_LIMITER',
+        type: 'ratelimit',
+        namespace_id: '1001',
+        simple: { limit: 600, period: 60 },
+      },
+      { name: 'OUTER_LIMIT', type: 'plain_text', text: '600' },
       { name: 'DATABASE_URL', type: 'secret_text', text: DEPLOY_ENVIRONMENT.DATABASE_URL },
       { name: 'CURSOR_SECRET_PREVIOUS', type: 'secret_text', text: DEPLOY_ENVIRONMENT.CURSOR_SECRET },
     ]),

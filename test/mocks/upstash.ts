@@ -3,12 +3,13 @@ import { silence } from './neon.ts'
 
 type Answer = (init: RequestInit) => Response | Promise<Response>
 
-/** Bindings of a Worker whose counter is answered by {@link counterAnswers}. */
+/** Bindings of a Worker whose counter is answered by {@link counterAnswers}, and whose outer limit is never reached. */
 export const bindings = () => ({
   DATABASE_URL: 'postgresql://me:secret@db.example/x',
   UPSTASH_REDIS_REST_URL: 'https://counter.example',
   UPSTASH_REDIS_REST_TOKEN: 'token',
   CURSOR_SECRET: 'secret',
+  OUTER_LIMITER: { limit: async () => ({ success: true }) },
 })
 
 /** Answers every request of Upstash's client in this process; returns the list of requests. */

@@ -16,6 +16,12 @@ test('blocks a client until its refill, and no other client', () => {
   expect(blockedAt(1000, { a: 1000 })('ab')).toBe('')
 })
 
+test('tells until when a client is blocked', () => {
+  const { blockUntil, endOf } = createBlocklist(3)
+  blockUntil('a', 1000, at(0))
+  expect([endOf('a'), endOf('b')]).toEqual([1000, 0])
+})
+
 test('holds as many clients as its capacity', () => {
   expect(blockedAt(0, { a: 1000, b: 1000, c: 1000 })('abc')).toBe('abc')
 })

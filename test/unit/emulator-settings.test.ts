@@ -9,12 +9,13 @@ test('without any variable the service is embedded, on port 8787 of this machine
     redisUrl: undefined,
     neonProxy: undefined,
     latencyMs: 0,
+    outerLimit: undefined,
     inspectorPort: undefined,
   }
   expect(readSettings({})).toEqual(embedded)
-  expect(
-    readSettings({ HOST: '', PORT: '', DATABASE_URL: '', REDIS_URL: '', LATENCY_MS: '', INSPECTOR_PORT: '' }),
-  ).toEqual(embedded)
+  const servers = { DATABASE_URL: '', REDIS_URL: '' }
+  const empty = { ...servers, HOST: '', PORT: '', LATENCY_MS: '', OUTER_LIMIT: '', INSPECTOR_PORT: '' }
+  expect(readSettings(empty)).toEqual(embedded)
 })
 
 test('variables are taken as they are', () => {
@@ -22,15 +23,15 @@ test('variables are taken as they are', () => {
     DATABASE_URL: 'postgres://me:secret@db/x?sslmode=require',
     REDIS_URL: 'rediss://cache:1/2',
   }
-  expect(
-    readSettings({ ...servers, HOST: '0.0.0.0', PORT: '0', LATENCY_MS: '250', INSPECTOR_PORT: '0' }),
-  ).toEqual({
+  const others = { HOST: '0.0.0.0', PORT: '0', LATENCY_MS: '250', OUTER_LIMIT: '5', INSPECTOR_PORT: '0' }
+  expect(readSettings({ ...servers, ...others })).toEqual({
     host: '0.0.0.0',
     port: 0,
     databaseUrl: servers.DATABASE_URL,
     redisUrl: servers.REDIS_URL,
     neonProxy: undefined,
     latencyMs: 250,
+    outerLimit: 5,
     inspectorPort: 0,
   })
 })
@@ -41,6 +42,7 @@ test.for([
   ['PORT', '80.5'],
   ['LATENCY_MS', '-1'],
   ['LATENCY_MS', '1e3'],
+  ['OUTER_LIMIT', '0'],
   ['INSPECTOR_PORT', '70000'],
   ['DATABASE_URL', 'mysql://me:secret@db/x'],
   ['DATABASE_URL', 'secret'],

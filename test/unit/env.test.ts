@@ -8,15 +8,16 @@ const WHOLE: Env = {
   CURSOR_SECRET: 'secret-of-cursors',
   CURSOR_SECRET_PREVIOUS: undefined,
   SESSION_COOKIE: 'session',
+  OUTER_LIMIT: '600',
   REFRESH_LANES: '2',
 }
 
 test('takes what is whole, and fills in what may be left out', () => {
-  const { CURSOR_SECRET_PREVIOUS: _, SESSION_COOKIE: __, REFRESH_LANES: ___, ...needed } = WHOLE
+  const { DATABASE_URL, UPSTASH_REDIS_REST_URL, UPSTASH_REDIS_REST_TOKEN, CURSOR_SECRET } = WHOLE
+  const needed = { DATABASE_URL, UPSTASH_REDIS_REST_URL, UPSTASH_REDIS_REST_TOKEN, CURSOR_SECRET }
+  const empty = { CURSOR_SECRET_PREVIOUS: '', SESSION_COOKIE: '', OUTER_LIMIT: '', REFRESH_LANES: '' }
   expect(parseEnv(needed)).toEqual(WHOLE)
-  expect(parseEnv({ ...needed, CURSOR_SECRET_PREVIOUS: '', SESSION_COOKIE: '', REFRESH_LANES: '' })).toEqual(
-    WHOLE,
-  )
+  expect(parseEnv({ ...needed, ...empty })).toEqual(WHOLE)
 })
 
 test('reports every missing and malformed setting at once', () => {
@@ -30,6 +31,7 @@ test.for([
   ['UPSTASH_REDIS_REST_URL', 'http://localhost:8079'],
   ['CURSOR_SECRET_PREVIOUS', 'a secret before'],
   ['SESSION_COOKIE', 'sid'],
+  ['OUTER_LIMIT', '1000000'],
   ['REFRESH_LANES', '6'],
 ])('%s may be %s', ([name = '', value]) => {
   expect(parseEnv({ ...WHOLE, [name]: value })).toEqual({ ...WHOLE, [name]: value })
@@ -48,6 +50,8 @@ test.for<[string, unknown]>([
   ['SESSION_COOKIE', 'two secret'],
   ['SESSION_COOKIE', '=secret'],
   ['SESSION_COOKIE', 'secret;'],
+  ['OUTER_LIMIT', '0'],
+  ['OUTER_LIMIT', 'secret'],
   ['REFRESH_LANES', '0'],
   ['REFRESH_LANES', '7'],
 ])('%s that is malformed (%j) is named, its value is not', ([name, value]) => {

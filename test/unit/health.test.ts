@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { health } from '../../lib/health.ts'
 import { loggedLines } from '../fixtures/log.ts'
 import { type NeonAnswer, neonAnswers, neonFails, neonRows, silence } from '../mocks/neon.ts'
@@ -64,4 +64,73 @@ test.each<[string, NeonAnswer]>([
   const { response } = await check(counted(1), database)
   expect(response.status).toBe(503)
   expect(response.headers.get('Retry-After')).toBe('5')
+})
+
+/** A health check whose clock stands still, and its response a number of milliseconds after now. */
+function isolate(...answers: readonly NeonAnswer[]) {
+  counterAnswers(counted(1))
+  const requests = neonAnswers(...answers)
+  const { fetch } = health({ path: '/healthz' })
+  const start = Date.now()
+  vi.useFakeTimers({ toFake: ['Date'] })
+  const at = async (ms: number) => {
+    vi.setSystemTime(start + ms)
+    return fetch(new Request('http://localhost/api/export/v1/healthz'), bindings())
+  }
+  return { requests, at }
+}
+
+afterEach(() => void vi.useRealTimers())
+
+test('returns what the database answered up to 5 seconds ago, and counts the request', async () => {
+  const times = ['2026-10-30T04:31:07.123Z', '2026-10-30T04:31:12.123Z']
+  const { requests, at } = isolate(...times.map((time) => neonRows([[time]], { columns: ['as_of'] })))
+  for (const [ms, dataAsOf, asked] of [
+    [0, times[0], 1],
+    [4999, times[0], 1],
+    [5000, times[1], 2],
+  ] as const) {
+    expect(await (await at(ms)).json()).toEqual({ status: 'ok', counter: 'ok', dataAsOf })
+    expect(requests).toHaveLength(asked)
+  }
+  const counts = lines.map(({ subrequests }) => subrequests)
+  expect(counts).toEqual([1, 0, 1].map((neon) => ({ neon, upstash: 1 })))
+})
+
+test('reports the counter as it is now', async () => {
+  const { at } = isolate(EMPTY)
+  await at(0)
+  counterAnswers(() => Promise.reject(new TypeError('away')))
+  expect(await (await at(1)).json()).toMatchObject({ counter: 'away' })
+})
+
+test('returns 503 without asking again for 5 seconds after the database failed', async () => {
+  const { requests, at } = isolate(neonFails({ message: 'secret detail' }), EMPTY)
+  for (const [ms, status, asked] of [
+    [0, 503, 1],
+    [4999, 503, 1],
+    [5000, 200, 2],
+  ] as const) {
+    expect((await at(ms)).status).toBe(status)
+    expect(requests).toHaveLength(asked)
+  }
+})
+
+test('keeps the later of two checks, also when the earlier one answers last', async () => {
+  const [first, second] = ['2026-10-30T04:31:07.123Z', '2026-10-30T04:31:08.123Z'].map((time) =>
+    neonRows([[time]], { columns: ['as_of'] }),
+  )
+  const slow = Promise.withResolvers<void>()
+  const asked = Promise.withResolvers<void>()
+  const { at } = isolate(async (request) => {
+    asked.resolve()
+    await slow.promise
+    return first?.(request) ?? new Response()
+  }, second ?? EMPTY)
+  const earlier = at(0)
+  await asked.promise
+  await at(1)
+  slow.resolve()
+  await earlier
+  expect(await (await at(2)).json()).toMatchObject({ dataAsOf: '2026-10-30T04:31:08.123Z' })
 })

@@ -201,6 +201,7 @@ describe('the middleware', () => {
       'ratelimit-policy',
       'retry-after',
       'server-timing',
+      'x-content-type-options',
     ])
     expect(headers.get('Cache-Control')).toBe('no-store')
     expect(headers.get('RateLimit')).toMatch(/^"default";r=0;t=\d+$/)

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Pool } from 'undici'
-import { type Emulator, startEmulator } from '../../emulator/start.ts'
+import { type Emulator, NO_OUTER_LIMIT, startEmulator } from '../../emulator/start.ts'
 import type { Intercept } from '../../emulator/workers/outbound.ts'
 import { RATE_LIMIT } from '../../lib/rate-limit.ts'
 
@@ -23,13 +23,18 @@ type State = {
   receivedBytes: number
 }
 
-type Servers = { readonly databaseUrl: string; readonly redisUrl?: string | undefined }
+type Servers = {
+  readonly databaseUrl: string
+  readonly redisUrl?: string | undefined
+  /** Requests a minute of an address and of a key. */
+  readonly outerLimit?: number
+}
 
 const TIMEOUT_MS = 30_000
 
-/** Starts all Workers. Without a Redis server, the budget always has requests left. */
+/** Starts all Workers. Without a Redis server, the budget always has requests left; without a limit, so has the outer one. */
 export async function withService<Result>(
-  { databaseUrl, redisUrl }: Servers,
+  { databaseUrl, redisUrl, outerLimit = NO_OUTER_LIMIT }: Servers,
   work: (service: Service) => Promise<Result>,
 ): Promise<Result> {
   const state: State = {
@@ -61,6 +66,7 @@ export async function withService<Result>(
     port: 0,
     inspectorPort: 0,
     crons: false,
+    outerLimit,
     intercept,
   })
   const pool = new Pool(emulator.url, {

@@ -6,7 +6,7 @@ import { networkInterfaces } from 'node:os'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AwsClient } from 'aws4fetch'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
 import { startProxy } from '../../../emulator/network.ts'
 import { portOf } from '../../../emulator/port.ts'
 import type { Emulator } from '../../../emulator/start.ts'
@@ -156,6 +156,15 @@ describe('the proxy', () => {
   })
 })
 
+const docsAt = (host: string) => ['GET /api/export/v1/docs HTTP/1.1', `Host: ${host}`]
+
+test('a service that only this machine reaches answers 403 at another host', async () => {
+  const statuses = ['localhost', '192.0.2.7'].map(async (host) =>
+    statusOf(await sendRaw(inject('serviceUrl'), docsAt(host))),
+  )
+  expect(await Promise.all(statuses)).toEqual([200, 403])
+})
+
 describe('a service that others reach', () => {
   const db = database()
   let service: Emulator
@@ -220,6 +229,10 @@ describe('a service that others reach', () => {
         '',
       ])
     }
+  })
+
+  test('serves every host over http', async () => {
+    expect(statusOf(await sendRaw(service.url, docsAt('192.0.2.7')))).toBe(200)
   })
 
   test('breaks the connection when a file breaks', async () => {
