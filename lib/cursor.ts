@@ -27,7 +27,7 @@ type Payload = [
   first: string,
   last: string,
   end: string,
-  latestClamp: string,
+  startedAt: string | null,
   ...after: string[],
 ]
 
@@ -40,8 +40,8 @@ export async function signCursor(
   binding: CursorBinding,
   [secret]: Secrets,
 ): Promise<string> {
-  const { first, last, end, latestClamp } = window
-  const fields: Payload = [organizationId, first, last, end, latestClamp, ...after]
+  const { first, last, end, startedAt } = window
+  const fields: Payload = [organizationId, first, last, end, startedAt, ...after]
   const payload = new TextEncoder().encode(JSON.stringify(fields))
   const mac = await sign(payload, binding, secret)
   const bytes = new Uint8Array(MAC_BYTES + payload.length)
@@ -76,8 +76,8 @@ async function sign(payload: Uint8Array, binding: CursorBinding, secret: string)
 
 function read(payload: Uint8Array): CursorPosition {
   const fields: Payload = JSON.parse(new TextDecoder().decode(payload))
-  const [organizationId, first, last, end, latestClamp, ...after] = fields
-  return { window: { first, last, end, latestClamp }, organizationId, after }
+  const [organizationId, first, last, end, startedAt, ...after] = fields
+  return { window: { first, last, end, startedAt }, organizationId, after }
 }
 
 const encode = (bytes: Uint8Array): string =>

@@ -8,16 +8,16 @@ export const DEFAULT_DAYS = 30
 /** A window as requested: days as `YYYY-MM-DD`, undefined for a missing parameter. */
 export type RequestedWindow = { readonly fromDate?: string | undefined; readonly toDate?: string | undefined }
 
-/** Days for which a run keeps its start when the clamp moves past it (docs/specification.md, Cursors). */
-const PIN_DAYS = 7
+/** Milliseconds for which a run keeps its start when the clamp moves past it (docs/specification.md, Cursors). */
+const PIN_MS = 7 * DAY
 
 /** A window as applied: its first and last day, both inclusive, and the instant at which it ends. */
 export type Window = {
   readonly first: string
   readonly last: string
   readonly end: string
-  /** The latest clamp under which later pages keep the first day. */
-  readonly latestClamp: string
+  /** The time of the first page when the plan's limit reaches the first day within seven days; else null. */
+  readonly startedAt: string | null
 }
 
 /** Returns the UTC day of an instant, `YYYY-MM-DD`. */
@@ -50,7 +50,7 @@ export function resolveWindow({ fromDate, toDate }: RequestedWindow, plan: Plan,
     first,
     last: toDate ?? dayOf(now),
     end: toDate === undefined ? now.toISOString() : `${toDate}T23:59:59.999Z`,
-    latestClamp: later(first, earliest(plan, new Date(now.getTime() + PIN_DAYS * DAY))),
+    startedAt: first < earliest(plan, new Date(now.getTime() + PIN_MS)) ? now.toISOString() : null,
   }
 }
 
@@ -60,9 +60,10 @@ export const lacksFromDate = ({ fromDate, toDate }: RequestedWindow, now: Date):
 
 /**
  * Returns the window of a later page: the previous page's, so that a midnight during a run changes nothing. Clamps the
- * start after seven days, or when the plan was lowered: the limits of two plans are further apart than seven days.
+ * start again after seven days. A lower plan clamps it as it would have clamped the first page.
  */
 export function resumeWindow(pinned: Window, plan: Plan, now: Date): Window {
-  const clamp = earliest(plan, now)
-  return clamp <= pinned.latestClamp ? pinned : { ...pinned, first: clamp }
+  const startedAt = new Date(pinned.startedAt ?? now)
+  const clampedAt = now.getTime() - startedAt.getTime() > PIN_MS ? now : startedAt
+  return { ...pinned, first: later(pinned.first, earliest(plan, clampedAt)) }
 }

@@ -13,7 +13,7 @@ const POSITION = {
     first: '2026-10-01',
     last: '2026-10-31',
     end: '2026-10-31T23:59:59.999Z',
-    latestClamp: '2026-10-05',
+    startedAt: '2026-11-21T23:59:59.500Z',
   },
   organizationId: null,
   after: ['2026-10-07', 'Čapek, "Ω" & 日本 😀'],

@@ -46,6 +46,6 @@ test('a file keeps its window over midnight', async () => {
     const byPlan = [params].flat().find((value) => String(value).startsWith('{"pro"'))
     return JSON.parse(String(byPlan)).pro
   })
-  const window = { first: '2026-08-24', last: '2026-11-22', end: '2026-11-22T23:59:59.000Z' }
+  const window = { first: '2026-08-24', last: '2026-11-22' }
   expect(windows).toEqual([window, window])
 })

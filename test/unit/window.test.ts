@@ -115,19 +115,20 @@ describe('the window of a later page', () => {
     expect(resumeWindow(pinned, 'pro', now)).toEqual(pinned)
   })
 
-  // 2026-11-29 − 90 days: 8 days after 2026-08-23.
-  test('after eight days starts at the clamp, again on each later day', () => {
-    const clamped = resumeWindow(pinned, 'pro', new Date('2026-11-29T12:00:00.000Z'))
-    expect(clamped).toEqual({ ...pinned, first: '2026-08-31' })
-    const next = resumeWindow(clamped, 'pro', new Date('2026-11-30T00:00:00.000Z'))
-    expect(next).toEqual({ ...pinned, first: '2026-09-01' })
+  // 2026-11-28 − 90 days: 7 days after 2026-08-23.
+  test('after seven days starts at the clamp, again on each later day', () => {
+    expect(resumeWindow(pinned, 'pro', new Date('2026-11-28T12:00:00.000Z'))).toEqual(pinned)
+    const clamped = resumeWindow(pinned, 'pro', new Date('2026-11-28T12:00:00.001Z'))
+    expect(clamped).toEqual({ ...pinned, first: '2026-08-30' })
+    const next = resumeWindow(clamped, 'pro', new Date('2026-11-29T00:00:00.000Z'))
+    expect(next).toEqual({ ...pinned, first: '2026-08-31' })
   })
 
   test('keeps a start that the clamp reaches within the seven days, and no longer', () => {
     const recent = resolveWindow({ fromDate: '2026-08-26' }, 'pro', NOON)
     expect(resumeWindow(recent, 'pro', new Date('2026-11-28T12:00:00.000Z'))).toEqual(recent)
-    const later = resumeWindow(recent, 'pro', new Date('2026-11-29T00:00:00.000Z'))
-    expect(later).toEqual({ ...recent, first: '2026-08-31' })
+    const later = resumeWindow(recent, 'pro', new Date('2026-11-28T12:00:00.001Z'))
+    expect(later).toEqual({ ...recent, first: '2026-08-30' })
   })
 
   test('keeps a start that the clamp has not reached, after any time', () => {
