@@ -9,12 +9,21 @@ import { readSettings } from './deploy/settings.ts'
 import { loadDevVars } from './dev-vars.ts'
 import { run } from './run.ts'
 
+/** What wrangler needs. */
+const NODE = 22
+
 const { dryRun } = createCommand('deploy')
   .option('--dry-run', 'print the steps and the missing settings; change nothing')
   .parse()
   .opts<{ dryRun?: boolean }>()
 
 await run(async () => {
+  const { node } = process.versions
+  if (Number.parseInt(node, 10) < NODE) {
+    throw new UsageError(
+      `npm run deploy needs Node ${NODE}.0 or later, and this is Node ${node}. Install a newer Node and try again.`,
+    )
+  }
   loadDevVars()
   const { settings, errors } = readSettings(process.env)
   const file = withBucket(await readWranglerFile(), settings.SHARE_BUCKET)

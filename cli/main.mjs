@@ -7,12 +7,12 @@ import { printHelp, swallowedFlag, unknownArgument, unlistedOption, usageOf } fr
 import { installMissing, isInstalled } from './install.mjs'
 import { runProgram } from './program.mjs'
 
+const MINIMUM = [20, 12]
 const NODE = `node_modules/node/bin/node${process.platform === 'win32' ? '.exe' : ''}`
 
 const [name, ...args] = process.argv.slice(2)
 const commands = JSON.parse(readFileSync(new URL('./commands.json', import.meta.url), 'utf8'))
 const command = { ...commands[commands[name].like], ...commands[name] }
-const minimum = command.node ?? [20, 12]
 const packages = command.programs ? 'all' : (command.packages ?? 'service')
 
 process.exitCode = await main()
@@ -25,7 +25,7 @@ async function main() {
   if (unknown !== undefined) return rejectUsage(unknown)
   if (!isNewEnough()) {
     printError(
-      `${command.node ? `npm run ${name}` : 'Export API'} needs Node ${minimum.join('.')} or later, and this is Node ${process.versions.node}. Install a newer Node and try again.`,
+      `Export API needs Node ${MINIMUM.join('.')} or later, and this is Node ${process.versions.node}. Install a newer Node and try again.`,
     )
     return 1
   }
@@ -70,11 +70,11 @@ function isOption(arg) {
 }
 
 /**
- * Tools among the packages need the Node among the packages, which npm puts first on the PATH. A command with a `node` in
- * commands.json handles secrets, and needs the one that runs npm: the lockfile has no checksum of the other one.
+ * Tools among the packages need the Node among the packages, which npm puts first on the PATH. A command that handles
+ * secrets needs the Node that runs npm: the lockfile has no checksum of the other one.
  */
 function neededNode() {
-  if (command.node !== undefined) return process.env.npm_node_execpath ?? process.execPath
+  if (command.node === 'npm') return process.env.npm_node_execpath ?? process.execPath
   return packages === 'all' && existsSync(NODE) ? NODE : process.execPath
 }
 
@@ -84,5 +84,5 @@ function isHelp() {
 
 function isNewEnough() {
   const [major, minor] = process.versions.node.split('.').map(Number)
-  return major > minimum[0] || (major === minimum[0] && minor >= minimum[1])
+  return major > MINIMUM[0] || (major === MINIMUM[0] && minor >= MINIMUM[1])
 }

@@ -7,7 +7,7 @@ import type { Env } from './env.ts'
 import { httpError } from './errors.ts'
 import { sha256 } from './hash.ts'
 import { memoize } from './memoize.ts'
-import { network } from './network.ts'
+import { addressOf } from './outer-limit.ts'
 import { type RequestLog, timed } from './request-log.ts'
 import { identifierOf, tokenBucket } from './token-bucket.ts'
 
@@ -151,6 +151,5 @@ export async function rateLimitKey(context: RequestContext): Promise<string> {
   if (cookie) return sha256(`cookie ${cookie}`)
   const authorization = context.req.header('Authorization')
   if (authorization) return sha256(`authorization ${authorization}`)
-  const address = network(context.req.header('CF-Connecting-IP') ?? '')
-  return sha256(`network ${address} ${context.req.header('User-Agent') ?? ''}`)
+  return sha256(`network ${addressOf(context)} ${context.req.header('User-Agent') ?? ''}`)
 }

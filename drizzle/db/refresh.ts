@@ -108,16 +108,17 @@ export const runOn =
     (await client.query(sql, [...params])).rows[0] ?? null
 
 /**
- * Brings the stored rows up to date, with a lane for each connection, and however long it takes. Throws at the end when a day could not be computed,
- * and {@link UntrackedTablesError} where nothing tracks changes.
+ * Brings the stored rows up to date, with a lane for each connection, and however long it takes. Throws at the end when a
+ * day could not be computed, and {@link UntrackedTablesError} where nothing tracks changes.
  */
 export async function refreshAll(
   clients: ClientBase | readonly ClientBase[],
   options: Pick<RefreshOptions, 'onStep' | 'maxDays'> = {},
 ): Promise<Start> {
   let failed: Failure | undefined
-  for (const client of [clients].flat()) await client.query('set statement_timeout = 0')
-  const lanes = [clients].flat().map(runOn)
+  const connections = [clients].flat()
+  for (const client of connections) await client.query('set statement_timeout = 0')
+  const lanes = connections.map(runOn)
   const onFailure = (failure: Failure) => {
     failed = failure
   }

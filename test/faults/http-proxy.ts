@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, request } from 'node:http'
+import { type IncomingMessage, request } from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import { portOf } from '../../emulator/port.ts'
+import { startLocalServer } from './local-server.ts'
 
 /**
  * What a client receives instead of the service's response: a connection that closes before it, one that closes in its
@@ -14,11 +13,11 @@ export type ProxyFault =
   | { readonly status: number; readonly error?: string; readonly retryAfter?: number | undefined }
 
 /** Starts a proxy in front of a service. `meet` receives each request, and returns its fault, if any. */
-export async function startHttpProxy(
+export function startHttpProxy(
   service: string,
   meet: (request: IncomingMessage) => Promise<ProxyFault | null> | ProxyFault | null,
 ) {
-  const server = createServer(async (asked, response) => {
+  return startLocalServer(async (asked, response) => {
     const fault = await meet(asked)
     if (fault === 'dropped') return void response.destroy()
     if (fault !== null && fault !== 'cut') {
@@ -45,14 +44,5 @@ export async function startHttpProxy(
       },
     )
     asked.pipe(sent.on('error', () => response.destroy()))
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return {
-    url: `http://127.0.0.1:${portOf(server)}`,
-    close: async () => {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
-    },
-  }
+  })
 }

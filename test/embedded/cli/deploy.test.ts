@@ -133,7 +133,9 @@ test('a deployment that npm starts with the Node of the packages runs on the Nod
 
 test('a deployment needs the Node that wrangler needs', async () => {
   const older = "data:text/javascript,Object.defineProperty(process.versions, 'node', { value: '20.19.0' })"
-  const deploying = promisify(execFile)(process.execPath, ['--import', older, 'cli/main.mjs', 'deploy'])
+  const deploying = promisify(execFile)(process.execPath, ['--import', older, 'cli/main.mjs', 'deploy'], {
+    env: { ...process.env, npm_node_execpath: process.execPath },
+  })
   await expect(deploying).rejects.toMatchObject({
     stderr:
       'npm run deploy needs Node 22.0 or later, and this is Node 20.19.0. Install a newer Node and try again.\n',
