@@ -16,6 +16,8 @@ export type Env = {
   readonly OUTER_LIMIT: string
   /** How many lanes the scheduled refresh has. */
   readonly REFRESH_LANES: string
+  /** How long the URL of a file of the share works. */
+  readonly URL_SECONDS: string
 }
 
 // Patterns instead of zod schemas: the OpenAPI Worker then bundles no validation library.
@@ -29,6 +31,7 @@ export const FORMS: Readonly<Record<keyof Env, RegExp>> = {
   OUTER_LIMIT: /^[1-9]\d{0,6}$/,
   // A Worker has at most six connections at once.
   REFRESH_LANES: /^[1-6]$/,
+  URL_SECONDS: /^(?:[6-9]\d|[1-9]\d{2,4})$/,
 }
 
 /** Thrown for missing or malformed bindings. Its message names them and holds no value. */
@@ -53,6 +56,7 @@ export const parseEnv = memoize((bindings: object): Env => {
     SESSION_COOKIE: given.SESSION_COOKIE ? read('SESSION_COOKIE') : 'session',
     OUTER_LIMIT: given.OUTER_LIMIT ? read('OUTER_LIMIT') : '600',
     REFRESH_LANES: given.REFRESH_LANES ? read('REFRESH_LANES') : '2',
+    URL_SECONDS: given.URL_SECONDS ? read('URL_SECONDS') : '3600',
   }
   if (wrong.length === 0) return env
   throw new EnvironmentError(`Invalid settings: ${wrong.join(', ')}`)

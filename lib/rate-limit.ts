@@ -1,6 +1,7 @@
 import { Ratelimit } from '@upstash/ratelimit'
 import { Redis } from '@upstash/redis/cloudflare'
 import { getCookie } from 'hono/cookie'
+import { readBearerKey } from './access/api-key.ts'
 import type { Middleware, RequestContext } from './app.ts'
 import { createBlocklist } from './blocklist.ts'
 import type { Env } from './env.ts'
@@ -144,12 +145,13 @@ export const createLimiter = (timeoutMs: number): ((env: Env) => Ratelimit) =>
 
 /**
  * Returns the SHA-256 of what identifies a client: its session cookie, else its `Authorization` header, else its
- * network with its User-Agent. Hashed, since cookies and tokens are secrets and a User-Agent can be long.
+ * network with its User-Agent. Hashed, since cookies and tokens are secrets and a User-Agent can be long. An export key
+ * counts without its scheme, which can be spelled in many ways.
  */
 export async function rateLimitKey(context: RequestContext): Promise<string> {
   const cookie = getCookie(context, context.var.env.SESSION_COOKIE)
   if (cookie) return sha256(`cookie ${cookie}`)
   const authorization = context.req.header('Authorization')
-  if (authorization) return sha256(`authorization ${authorization}`)
+  if (authorization) return sha256(`authorization ${readBearerKey(authorization) ?? authorization}`)
   return sha256(`network ${addressOf(context)} ${context.req.header('User-Agent') ?? ''}`)
 }

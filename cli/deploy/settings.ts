@@ -43,6 +43,7 @@ export const SETTINGS = {
   SESSION_COOKIE: { description: 'the name of a cookie', form: FORMS.SESSION_COOKIE, optional: true },
   OUTER_LIMIT: { description: 'a number of requests a minute', form: FORMS.OUTER_LIMIT, optional: true },
   REFRESH_LANES: { description: 'a number from 1 to 6', form: FORMS.REFRESH_LANES, optional: true },
+  URL_SECONDS: { description: 'a number from 60 to 99999', form: FORMS.URL_SECONDS, optional: true },
   SHARE_BUCKET: {
     description: 'the name of an R2 bucket',
     form: /^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/,
@@ -79,6 +80,7 @@ export function readSettings(environment: Environment): { settings: Settings; er
     SESSION_COOKIE: read('SESSION_COOKIE'),
     OUTER_LIMIT: read('OUTER_LIMIT'),
     REFRESH_LANES: read('REFRESH_LANES'),
+    URL_SECONDS: read('URL_SECONDS'),
     SHARE_BUCKET: read('SHARE_BUCKET'),
   }
   return { settings, errors: [...errors, ...conflicts(settings)] }
@@ -118,7 +120,7 @@ function conflicts(settings: Settings): string[] {
  */
 export function secretsFor(settings: Settings, worker: WorkerConfig): Record<string, string> | undefined {
   if (!worker.hasSecrets) return undefined
-  const { CURSOR_SECRET, CURSOR_SECRET_PREVIOUS, SESSION_COOKIE, REFRESH_LANES } = settings
+  const { CURSOR_SECRET, CURSOR_SECRET_PREVIOUS, SESSION_COOKIE, REFRESH_LANES, URL_SECONDS } = settings
   return {
     DATABASE_URL: worker.crons.length > 0 ? settings.REFRESH_DATABASE_URL : settings.DATABASE_URL,
     UPSTASH_REDIS_REST_URL: settings.UPSTASH_REDIS_REST_URL,
@@ -127,6 +129,7 @@ export function secretsFor(settings: Settings, worker: WorkerConfig): Record<str
     CURSOR_SECRET_PREVIOUS: CURSOR_SECRET_PREVIOUS || CURSOR_SECRET,
     SESSION_COOKIE: SESSION_COOKIE || 'session',
     REFRESH_LANES: REFRESH_LANES || '2',
+    URL_SECONDS: URL_SECONDS || '3600',
   }
 }
 

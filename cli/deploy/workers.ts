@@ -84,7 +84,8 @@ export function wranglerConfig({ build: _, ...rest }: WranglerFile, settings?: S
 
 function withoutSecrets(text: string, settings: Settings): string {
   const { CLOUDFLARE_ZONE: _zone, API_URL: _url, SESSION_COOKIE: _cookie, ...others } = settings
-  const { OUTER_LIMIT: _limit, REFRESH_LANES: _lanes, SHARE_BUCKET: _bucket, ...secrets } = others
+  const { OUTER_LIMIT: _limit, REFRESH_LANES: _lanes, URL_SECONDS: _seconds, ...rest } = others
+  const { SHARE_BUCKET: _bucket, ...secrets } = rest
   const values = Object.values(secrets).filter((value) => value !== '')
   return values.reduce((rest, value) => rest.replaceAll(value, '…'), text)
 }

@@ -15,7 +15,13 @@ export const BINDINGS = {
   CURSOR_SECRET: 'emulator-cursor-secret',
 }
 
-const FROM_ENVIRONMENT = ['CURSOR_SECRET', 'CURSOR_SECRET_PREVIOUS', 'SESSION_COOKIE', 'REFRESH_LANES']
+const FROM_ENVIRONMENT = [
+  'CURSOR_SECRET',
+  'CURSOR_SECRET_PREVIOUS',
+  'SESSION_COOKIE',
+  'REFRESH_LANES',
+  'URL_SECONDS',
+]
 
 /** Bindings that the environment may set, as in production. */
 export function variables(environment: Readonly<Record<string, string | undefined>>): Record<string, string> {

@@ -14,6 +14,10 @@ const RANDOM_BYTES = 28
  */
 export const readApiKey = (field: string): string | null => FIELD.exec(field)?.[1] ?? null
 
+/** Returns the key of an `Authorization` header with the scheme `Bearer`, as {@link readApiKey}. */
+export const readBearerKey = (authorization: string): string | null =>
+  readApiKey(/^Bearer +(.*)$/i.exec(authorization)?.[1] ?? '')
+
 /** Returns a new random key with its checksum. Show it once and store its hash only. */
 export function mintApiKey(): string {
   const key = `svc_live_${hex(crypto.getRandomValues(new Uint8Array(RANDOM_BYTES)))}`

@@ -13,26 +13,44 @@ export type File = readonly [
   committedAt?: string,
 ]
 
-/** Returns the first two lines of a response: the protocol, and the table's metadata. */
-export function metadataLines(table: string, columns: readonly Column[]): string {
+/** The version that lines belong to, and the time of its commit in milliseconds since 1970. */
+export type Commit = { readonly version: number; readonly timestamp: number }
+
+/** The bytes and the number of a table's files at a version. */
+export type Size = { readonly size: number; readonly numFiles: number }
+
+type Described = { readonly name: string; readonly columns: readonly Column[] }
+
+/** Returns the first two lines of a response: the protocol, and the table's metadata with what is known of its version. */
+export function metadataLines(
+  { name, columns }: Described,
+  known: Partial<Size> & { readonly version?: number | undefined },
+): string {
   const fields = columns.map(({ name, type }) => ({ name, type, nullable: true, metadata: {} }))
   const metaData = {
-    id: `export.metrics.${table}`,
+    id: `export.metrics.${name}`,
     format: { provider: 'parquet' },
     schemaString: JSON.stringify({ type: 'struct', fields }),
     partitionColumns: [],
     configuration: { enableChangeDataFeed: 'true' },
+    ...known,
   }
   return line({ protocol: { minReaderVersion: 1 } }) + line({ metaData })
 }
 
-/** Returns the line of a file. */
-export function fileLine(file: File, url: string, expirationTimestamp: number): string {
+type FileLine = { readonly url: string; readonly expirationTimestamp: number } & Partial<Commit>
+
+/** Returns the line of a file; a feed's has a commit of its own. */
+export function fileLine(file: File, { url, ...rest }: FileLine): string {
   const [id, size, numRecords, brand_id, first, last, action = 'file', version, committedAt] = file
   const extremes = (date: string | null) => ({ brand_id, ...(date !== null && { date }) })
   const stats = JSON.stringify({ numRecords, minValues: extremes(first), maxValues: extremes(last) })
   const commit = committedAt === undefined ? {} : { version, timestamp: Date.parse(committedAt) }
-  return line({ [action]: { url, id, partitionValues: {}, size, stats, ...commit, expirationTimestamp } })
+  return line({ [action]: { url, id, partitionValues: {}, size, stats, ...rest, ...commit } })
 }
+
+/** Returns the last line of a query whose URLs can be renewed. The token is the version. */
+export const endLine = (version: number, minUrlExpirationTimestamp: number): string =>
+  line({ endStreamAction: { refreshToken: String(version), minUrlExpirationTimestamp } })
 
 const line = (action: object): string => `${JSON.stringify(action)}\n`

@@ -1,8 +1,8 @@
-import { readApiKey } from '../access/api-key.ts'
+import { readBearerKey } from '../access/api-key.ts'
 import { type App, createApp, type Middleware, type RequestContext, sendError } from '../app.ts'
 import { HttpError } from '../errors.ts'
 import { sha256 } from '../hash.ts'
-import { shareError, toBody } from './errors.ts'
+import { shareError, toBody, withChallenge } from './errors.ts'
 
 /** Returns an app of the share: the key is a bearer token, and errors have the protocol's form. */
 export function createShareApp(): App {
@@ -11,21 +11,21 @@ export function createShareApp(): App {
   app.notFound(() => {
     throw shareError('path')
   })
-  app.onError((error, context) => sendError(error, context, toBody))
+  app.onError((error, context) => sendError(withChallenge(error), context, toBody))
   return app
 }
 
 const readBearerToken: Middleware = async (context, next) => {
-  const token = /^Bearer +(.*)$/i.exec(context.req.header('Authorization') ?? '')?.[1]
-  const key = readApiKey(token ?? '')
+  const key = readBearerKey(context.req.header('Authorization') ?? '')
   context.get('log').keyHash = key && (await sha256(key))
   return next()
 }
 
-/** Answers 405 with `Allow`. */
+/** Lets some methods pass; answers 405 with `Allow` to others. */
 export const methods =
   (allow: string): Middleware =>
-  () => {
+  (context, next) => {
+    if (allow.split(', ').includes(context.req.method)) return next()
     throw new HttpError(405, `Method not allowed. Use ${allow.replace(', ', ' or ')}.`, { Allow: allow })
   }
 

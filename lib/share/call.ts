@@ -48,33 +48,39 @@ export function parseValid<Parsed>(
   return requireValid({ env, log, key_hash: requireKeyHash(context), now }, parse)
 }
 
-const valuesOf = ({ brandIds, from = '', to = '' }: Bounds) => ({
-  brand_ids: brandIds === undefined ? '' : JSON.stringify(brandIds),
-  from,
-  to,
+/** Returns bounds as an array and as a multirange of Postgres; empty without a bound. */
+const valuesOf = ({ brand_id, date }: Bounds) => ({
+  brand_ids: brand_id === undefined ? '' : `{${brand_id.map(({ from }) => from).join(',')}}`,
+  days: date === undefined ? '' : `{${date.map(({ from, to }) => `[${from},${to}]`).join(',')}}`,
 })
 
 /** Reads what every call says of the share. */
-export const readShare = (context: RequestContext, starting_timestamp = ''): Promise<Share> =>
-  runShare(context, shareStatement, { starting_timestamp })
+export const readShare = (context: RequestContext, startingTimestamp = ''): Promise<Share> =>
+  runShare(context, shareStatement, { startingTimestamp })
 
 /** Runs a statement that names files, while it asks whether the bucket answers. */
+export async function readFiles(...all: Parameters<typeof readTable>): Promise<Table> {
+  const [context] = all
+  const answers = fromBucket(context, () => bucketOf(context.env).head(NO_OBJECT))
+  answers.catch(() => {})
+  const table = await readTable(...all)
+  await answers
+  return table
+}
+
+/** Runs a statement on the table of the request's path, within the days and brands that the key reads. */
 export async function readTable(
   context: RequestContext,
   statement: typeof snapshotStatement,
   values: Readonly<Record<string, string>>,
   bounds: Bounds = {},
 ): Promise<Table> {
-  const answers = fromBucket(context, () => bucketOf(context.env).head(NO_OBJECT))
-  answers.catch(() => {})
   const { now } = context.var
   const window_by_plan = windowByPlan((plan: Plan) => resolveWindow(EVERY_DAY, plan, now))
   // The database takes no text with a NUL.
   const metric = nameOf(context, 'table').replaceAll('\0', '')
   const share = await runShare(context, statement, { window_by_plan, metric, ...values, ...valuesOf(bounds) })
-  const table = tableOf(context, share)
-  await answers
-  return table
+  return tableOf(context, share)
 }
 
 /** Runs a statement, checks key and plan, and throws 404 for another share or schema. */
@@ -115,6 +121,9 @@ export function tableOf(context: RequestContext, { row, tables, versions }: Shar
   if (versions === null) throw shareError('unpublished', { 'Retry-After': '300' })
   return { row, name, columns, versions }
 }
+
+/** Returns the header by which a response names a version. */
+export const versionHeader = (version: number) => ({ 'delta-table-version': String(version) })
 
 /** Returns a name of the path in lower case: names are case-insensitive. */
 const nameOf = (context: RequestContext, part: string, fallback = ''): string =>

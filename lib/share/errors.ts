@@ -1,29 +1,35 @@
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { HttpError } from '../errors.ts'
 
-/** The protocol's code of each status, and the messages that differ from those of the pages. */
-const CODES: Readonly<Record<number, { readonly code: string; readonly message?: string }>> = {
-  400: { code: 'INVALID_PARAMETER_VALUE' },
-  401: {
-    code: 'UNAUTHENTICATED',
-    message: 'Bearer token missing or invalid. Send an active export key: Authorization: Bearer svc_live_….',
-  },
-  403: { code: 'PERMISSION_DENIED' },
-  404: { code: 'RESOURCE_DOES_NOT_EXIST' },
-  405: { code: 'METHOD_NOT_ALLOWED' },
-  416: { code: 'RANGE_NOT_SATISFIABLE' },
-  429: { code: 'RESOURCE_EXHAUSTED' },
-  503: { code: 'TEMPORARILY_UNAVAILABLE' },
+/** The protocol's code of each status. */
+const CODES: Readonly<Record<number, string>> = {
+  400: 'INVALID_PARAMETER_VALUE',
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  404: 'RESOURCE_DOES_NOT_EXIST',
+  405: 'METHOD_NOT_ALLOWED',
+  416: 'RANGE_NOT_SATISFIABLE',
+  429: 'RESOURCE_EXHAUSTED',
+  503: 'TEMPORARILY_UNAVAILABLE',
 }
 
 /** Returns the protocol's body of an error. */
-export function toBody({ status, message }: HttpError): object {
-  const known = CODES[status]
-  return { errorCode: known?.code ?? 'INTERNAL_ERROR', message: known?.message ?? message }
-}
+export const toBody = ({ status, message }: HttpError): object => ({
+  errorCode: CODES[status] ?? 'INTERNAL_ERROR',
+  message,
+})
+
+/** Returns a 401 as the share has it, which asks for a bearer token, and any other error as it is. */
+export const withChallenge = (error: Error): Error =>
+  error instanceof HttpError && error.status === 401 ? shareError('bearerToken') : error
 
 /** Every error of the share alone. A message names a cause or a parameter, never a value that was sent. */
 const ERRORS = {
+  bearerToken: [
+    401,
+    'Bearer token missing or invalid. Send an active export key: Authorization: Bearer svc_live_….',
+    { 'WWW-Authenticate': 'Bearer' },
+  ],
   path: [404, 'Not found. The API of the share begins at /api/sharing/v1/shares.'],
   share: [404, 'Share not found. The only share is export.'],
   schema: [404, 'Schema not found. The only schema is metrics.'],
@@ -33,38 +39,43 @@ const ERRORS = {
   signature: [403, 'The URL of this file is invalid or has expired. Query the table again.'],
   file: [404, 'The file no longer exists. Query the table again.'],
   range: [416, 'The range begins after the end of the file.'],
-  body: [400, 'The body must be a JSON object of at most 1 MiB.'],
+  body: [400, 'The body must be a JSON object of at most 64 KiB.'],
   format: [400, 'Only responseformat=parquet is supported. Add it to delta-sharing-capabilities.'],
   pageToken: [400, 'Parameter pageToken is invalid. Send nextPageToken unchanged.'],
   maxResults: [400, 'Parameter maxResults must be a whole number from 0.'],
   streaming: [
     400,
-    'startingVersion and endingVersion do not apply to a query. Read /changes for the rows that changed.',
+    'A query has no startingVersion and no endingVersion. Set the option readChangeFeed to true to read changes.',
   ],
-  versionAndTimestamp: [400, 'Send either version or timestamp.'],
+  asOf: [400, 'Send at most one of version, timestamp and refreshToken.'],
+  fileIdHash: [400, 'Only fileidhash: parquet is supported. Send it, or leave it out.'],
   start: [400, 'Send either startingVersion or startingTimestamp.'],
   end: [400, 'Send at most one of endingVersion and endingTimestamp.'],
   order: [400, 'The end must not be before the start.'],
   future: [400, 'The version is later than the latest one.'],
-} as const satisfies Record<string, readonly [ContentfulStatusCode, string]>
+} as const satisfies Record<
+  string,
+  readonly [ContentfulStatusCode, string, Readonly<Record<string, string>>?]
+>
 
 /** Returns an error of the share. */
 export function shareError(
   cause: keyof typeof ERRORS,
   headers: Readonly<Record<string, string>> = {},
 ): HttpError {
-  const [status, message] = ERRORS[cause]
-  return new HttpError(status, message, headers)
+  const [status, message, always] = ERRORS[cause]
+  return new HttpError(status, message, { ...always, ...headers })
+}
+
+const FORMS = {
+  version: 'a whole number from 0 to 2147483647',
+  timestamp: 'a time such as 2026-11-22T04:31:07Z',
+  token: 'the refreshToken of an earlier response',
 }
 
 /** Returns a 400 for a parameter that has not the form of a `kind`. */
-export const malformed = (name: string, kind: 'version' | 'timestamp'): HttpError =>
-  new HttpError(
-    400,
-    kind === 'version'
-      ? `Parameter ${name} must be a whole number from 0 to 2147483647.`
-      : `Parameter ${name} must be a time such as 2026-11-22T04:31:07Z.`,
-  )
+export const malformed = (name: string, kind: keyof typeof FORMS): HttpError =>
+  new HttpError(400, `Parameter ${name} must be ${FORMS[kind]}.`)
 
 /** Returns a 400 for a version or time before the oldest version. */
 export const tooOld = ({ oldest, oldestAt }: { oldest: number; oldestAt: string }): HttpError =>

@@ -5,16 +5,15 @@ import { secretsOf } from '../hmac.ts'
 import { createShareApp, fromBucket, methods } from './api.ts'
 import { type BucketRange, bucketOf, objectName } from './bucket.ts'
 import { shareError } from './errors.ts'
-import { isSigned, SHARE_BASE, URL_SECONDS } from './signed-url.ts'
+import { isSigned, SHARE_BASE } from './signed-url.ts'
 
 const PATH = `${SHARE_BASE}/files/:file{[0-9a-f-]{36}\\.parquet}`
 
 /** Builds the Worker that serves files by their signed URLs, from the bucket alone: GET and HEAD, ranges and conditions. */
 export function sharedFiles(): App {
   const app = createShareApp()
-  app.use(PATH, nameEndpoint('/share/files'))
-  app.get(PATH, prepareContext, async (context) => serve(context).catch(throwError))
-  app.all(PATH, methods('GET, HEAD'))
+  app.use(PATH, nameEndpoint('/share/files'), methods('GET, HEAD'), prepareContext)
+  app.all(PATH, async (context) => serve(context).catch(throwError))
   return app
 }
 
@@ -31,7 +30,7 @@ async function serve(context: RequestContext): Promise<Response> {
 
   const object = await fromBucket(context, () => bucketOf(context.env).head(name))
   if (object === null) throw shareError('file')
-  const headers = headersOf(object)
+  const headers = headersOf(context, object)
   if (matchesEtag(ifNoneMatch, object.httpEtag)) return new Response(null, { status: 304, headers })
   if (method === 'HEAD')
     return new Response(null, { headers: { ...headers, 'Content-Length': String(object.size) } })
@@ -60,7 +59,7 @@ async function download(
   return new Response(body, {
     status: range === undefined ? 200 : 206,
     headers: {
-      ...headersOf(object),
+      ...headersOf(context, object),
       'Content-Length': String(length),
       ...(range !== undefined && { 'Content-Range': `bytes ${offset}-${offset + length - 1}/${size}` }),
     },
@@ -84,10 +83,10 @@ function applied(range: BucketRange | undefined, size: number): { offset: number
   return { offset: range.offset, length: Math.min(range.length ?? size, size - range.offset) }
 }
 
-const headersOf = ({ httpEtag }: { httpEtag: string }): Record<string, string> => ({
+const headersOf = (context: RequestContext, { httpEtag }: { httpEtag: string }): Record<string, string> => ({
   'Content-Type': 'application/vnd.apache.parquet',
   'Accept-Ranges': 'bytes',
   ETag: httpEtag,
   // The bytes behind a URL never change.
-  'Cache-Control': `private, max-age=${URL_SECONDS}, immutable`,
+  'Cache-Control': `private, max-age=${context.var.env.URL_SECONDS}, immutable`,
 })

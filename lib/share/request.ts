@@ -3,8 +3,15 @@ import { PARAMETER_ERRORS, parameterError } from '../errors.ts'
 import { malformed, shareError } from './errors.ts'
 import { type Bounds, readHints } from './hints.ts'
 
-/** What a query asks for; at most one of version and timestamp is not empty. */
-export type Query = { readonly version: string; readonly timestamp: string; readonly bounds: Bounds }
+/** The version that is asked for, by its number or by a time; the latest when both are empty. */
+export type AsOf = { readonly version: string; readonly timestamp: string }
+
+/** What a query asks for. A refresh is of a version, but is answered as a query of the latest one. */
+export type Query = AsOf & {
+  readonly isAsOf: boolean
+  readonly includeRefreshToken: boolean
+  readonly bounds: Bounds
+}
 
 /** What a feed of changes asks for; one start and at most one end is not empty. */
 export type Feed = {
@@ -28,11 +35,11 @@ function parameter(query: URLSearchParams, name: string): string | undefined {
 const isAbsent = (value: unknown): boolean => value === undefined || value === null
 
 /** Returns a version as text; empty when it was not sent. */
-function parseVersion(name: string, value: unknown): string {
+function parseVersion(name: string, value: unknown, kind: 'version' | 'token' = 'version'): string {
   if (isAbsent(value)) return ''
   const text = typeof value === 'number' ? String(value) : value
   if (typeof text === 'string' && /^\d{1,10}$/.test(text) && Number(text) <= MOST_VERSION) return text
-  throw malformed(name, 'version')
+  throw malformed(name, kind)
 }
 
 /** Returns a time in UTC with milliseconds; empty when it was not sent. */
@@ -67,10 +74,25 @@ export function parseFeed(query: URLSearchParams): Feed {
 export function parseQuery(text: string): Query {
   const body = parseObject(text)
   if (!isAbsent(body.startingVersion) || !isAbsent(body.endingVersion)) throw shareError('streaming')
-  const version = parseVersion('version', body.version)
-  const timestamp = parseTimestamp('timestamp', body.timestamp)
-  if (version !== '' && timestamp !== '') throw shareError('versionAndTimestamp')
-  return { version, timestamp, bounds: readHints(body) }
+  const { version, timestamp } = toAsOf(body.version, body.timestamp)
+  const token = parseVersion('refreshToken', body.refreshToken, 'token')
+  const isAsOf = version !== '' || timestamp !== ''
+  if (isAsOf && token !== '') throw shareError('asOf')
+  const includeRefreshToken = body.includeRefreshToken === true
+  return { version: version || token, timestamp, isAsOf, includeRefreshToken, bounds: readHints(body) }
+}
+
+/** Parses the parameters of metadata; throws 400. */
+export const parseAsOf = (query: URLSearchParams): AsOf =>
+  toAsOf(parameter(query, 'version'), parameter(query, 'timestamp'))
+
+function toAsOf(version: unknown, timestamp: unknown): AsOf {
+  const asOf = {
+    version: parseVersion('version', version),
+    timestamp: parseTimestamp('timestamp', timestamp),
+  }
+  if (asOf.version !== '' && asOf.timestamp !== '') throw shareError('asOf')
+  return asOf
 }
 
 function parseObject(text: string): Readonly<Record<string, unknown>> {
@@ -82,15 +104,22 @@ function parseObject(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-const CAPABILITY = /(?:^|;)\s*responseformat\s*=\s*([^;]*)/i
+const CAPABILITIES = 'delta-sharing-capabilities'
+const FORMATS = /(?:^|;)\s*responseformat\s*=\s*([^;]*)/i
 
-/** Throws 400 when a client accepts other formats only. Without the header it accepts Parquet (the protocol). */
-export function requireParquet(capabilities: string | undefined): void {
-  const formats = CAPABILITY.exec(capabilities ?? '')?.[1]
+/**
+ * Parses the headers of a call that is answered with lines, and returns those that tell how it is answered. Throws 400 when
+ * the client accepts other formats only (without the header it accepts Parquet), or other ids of files.
+ */
+export function parseHeaders(headers: Headers): Readonly<Record<string, string>> {
+  const formats = FORMATS.exec(headers.get(CAPABILITIES) ?? '')?.[1]
     ?.toLowerCase()
     .split(',')
   if (formats !== undefined && !formats.some((format) => format.trim() === 'parquet'))
     throw shareError('format')
+  const fileidhash = headers.get('fileidhash')?.toLowerCase()
+  if (fileidhash !== undefined && fileidhash !== 'parquet') throw shareError('fileIdHash')
+  return { [CAPABILITIES]: 'responseformat=parquet', ...(fileidhash && { fileidhash }) }
 }
 
 /** A page of a list. */

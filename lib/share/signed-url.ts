@@ -4,21 +4,26 @@ import { equalBytes, hmac, type Secrets } from '../hmac.ts'
 /** Path prefix of the share. */
 export const SHARE_BASE = '/api/sharing/v1'
 
-/** How long the URL of a file works. */
-export const URL_SECONDS = 900
-
 /** Returns the signature of a file's id and of the second at which its URL expires. */
 async function signatureOf(id: string, expires: string, secret: string): Promise<string> {
   const mac = await hmac(toBytes(`file ${id} ${expires}`), secret)
   return encodeBase64Url(mac.slice().buffer).replaceAll('=', '')
 }
 
-/** Returns a function that signs the URLs of files for {@link URL_SECONDS}. */
-export function urlSigner(origin: string, now: Date, [secret]: Secrets) {
-  const expires = String(Math.floor(now.getTime() / 1000) + URL_SECONDS)
+type SignerOptions = {
+  readonly origin: string
+  readonly now: Date
+  /** How long a URL works. */
+  readonly seconds: number
+  readonly secrets: Secrets
+}
+
+/** Returns a function that signs the URLs of files, and the time at which they expire. */
+export function urlSigner({ origin, now, seconds, secrets: [secret] }: SignerOptions) {
+  const expires = String(Math.floor(now.getTime() / 1000) + seconds)
   return {
     /** Milliseconds since 1970. */
-    expiration: Number(expires) * 1000,
+    expirationTimestamp: Number(expires) * 1000,
     sign: async (id: string): Promise<string> => {
       const signature = await signatureOf(id, expires, secret)
       return `${origin}${SHARE_BASE}/files/${id}.parquet?expires=${expires}&signature=${signature}`

@@ -29,10 +29,10 @@ const firstSince = (time: SQL): SQL =>
 const lastUntil = (time: SQL): SQL =>
   sql`(select max(version) from daily.versions where ${COMMITTED_AT} <= ${time})`
 
-/** Describes the share. `start` is the first version since `starting_timestamp`. */
+/** Describes the share. `start` is the first version since `startingTimestamp`. */
 export const shareStatement = toQuery(sql`
   with access as materialized (${activeKey})
-  select ${SHARE}, ${firstSince(param('starting_timestamp', 'timestamptz'))}::text as start
+  select ${SHARE}, ${firstSince(param('startingTimestamp', 'timestamptz'))}::text as start
   from access`)
 
 /** SQL of the brands that the key reads, each with the first day that its plan reads, and with the brands of the hints. */
@@ -42,46 +42,61 @@ const READABLE = sql`
     from access
     cross join ${windows}
     join export_source.brands as brand on ${canReadEach}
-    where ${param('brand_ids', 'jsonb')} is null or ${param('brand_ids', 'jsonb')} ? brand.id::text
+    where ${param('brand_ids', 'text')} is null or brand.id in (select unnest(${param('brand_ids', 'uuid[]')}))
   )`
 
-/** SQL of the files of the table that may be read now, by a condition on their versions. */
+/**
+ * SQL of the files of the table that may be read now, by a condition on their versions. Reads the days of the hints once, by
+ * a subquery: a cast would read them for each file.
+ */
 const readableFiles = (condition: SQL): SQL => sql`
     select files.*
     from readable
     join daily.files on files.brand_id = readable.id
     where files.metric = ${sql.placeholder('metric')}
-      and (files.first is null or files.first >= readable.clamp)
-      and (files.last >= ${param('from', 'date')}) is not false
-      and (files.first <= ${param('to', 'date')}) is not false
+      and (files.first is null or files.first >= readable.clamp
+        and (daterange(files.first, files.last, '[]') && (select ${param('days', 'datemultirange')})) is not false)
       and ${condition}`
 
 /**
- * Names the files of a table at a version: days, and months in place of their days. `version` is the asked one, or the
- * latest before it; null when it is older than the oldest.
+ * Describes a table at a version, and names its files: days, and months in place of their days. `version` is the asked
+ * one, or the latest before it; null when it is older than the oldest.
  */
-export const snapshotStatement = toQuery(sql`
+const snapshot = (files: SQL): SQL => sql`
   with access as materialized (${activeKey}), ${READABLE},
   asked as materialized (
-    select case
-      when ${param('timestamp', 'timestamptz')} is not null then ${lastUntil(param('timestamp', 'timestamptz'))}
-      else (select max(version) from daily.versions where (version <= ${param('version', 'integer')}) is not false)
-    end as version
+    select version, ${iso(COMMITTED_AT)} as committed_at
+    from daily.versions
+    where (version <= ${param('version', 'integer')}) is not false
+      and (${COMMITTED_AT} <= ${param('timestamp', 'timestamptz')}) is not false
+    order by version desc
+    limit 1
   ),
   current as materialized (${readableFiles(sql`
       files.added <= (select version from asked)
       and (files.removed is null or files.removed > (select version from asked))`)}
   ),
-  named as (
+  by_month as (
     -- By a sort: a join with the months was quadratic in the files.
     select *, bool_or(first < last) over (partition by brand_id, date_trunc('month', first::timestamp)) as has_month
     from current
-  )
-  select ${SHARE}, asked.version::text,
-    (select json_agg(json_build_array(id, bytes, rows, brand_id, first, last) order by brand_id, first, id)
-     from named where first is null or first < last or not has_month)::text as files
+  ),
+  named as (select * from by_month where first is null or first < last or not has_month)
+  select ${SHARE}, asked.version::text, asked.committed_at,
+    (select json_build_object('size', coalesce(sum(bytes), 0), 'numFiles', count(*)) from named)::text as size,
+    ${files}
   from access
-  cross join asked`)
+  left join asked on true`
+
+/** Describes a table at a version. */
+export const metadataStatement = toQuery(snapshot(sql`null as files`))
+
+/** Names the files of a table at a version. */
+export const snapshotStatement = toQuery(
+  snapshot(sql`
+    (select json_agg(json_build_array(id, bytes, rows, brand_id, first, last) order by brand_id, first, id)
+     from named)::text as files`),
+)
 
 /**
  * Names the days that versions added and removed, from one version through another. `start` is 0 for a time before the
@@ -92,15 +107,15 @@ export const changesStatement = toQuery(sql`
   asked as materialized (
     select
       case
-        when ${param('starting_timestamp', 'timestamptz')} is null then ${param('starting_version', 'integer')}
-        when ${lastUntil(param('starting_timestamp', 'timestamptz'))} is null then 0
+        when ${param('startingTimestamp', 'timestamptz')} is null then ${param('startingVersion', 'integer')}
+        when ${lastUntil(param('startingTimestamp', 'timestamptz'))} is null then 0
         else coalesce(
-          ${firstSince(param('starting_timestamp', 'timestamptz'))}, (select max(version) + 1 from daily.versions))
+          ${firstSince(param('startingTimestamp', 'timestamptz'))}, (select max(version) + 1 from daily.versions))
       end as start,
       case
-        when ${param('ending_timestamp', 'timestamptz')} is not null
-          then coalesce(${lastUntil(param('ending_timestamp', 'timestamptz'))}, 0)
-        else least(${param('ending_version', 'integer')}, (select max(version) from daily.versions))
+        when ${param('endingTimestamp', 'timestamptz')} is not null
+          then coalesce(${lastUntil(param('endingTimestamp', 'timestamptz'))}, 0)
+        else least(${param('endingVersion', 'integer')}, (select max(version) from daily.versions))
       end as until
   ),
   changed as materialized (${readableFiles(sql`

@@ -33,6 +33,7 @@ test.for([
   ['SESSION_COOKIE', 'two words'],
   ['OUTER_LIMIT', 'none'],
   ['REFRESH_LANES', 'many'],
+  ['URL_SECONDS', '59'],
   ['SHARE_BUCKET', 's3://bucket'],
 ])('%s=%s is one sentence that names the setting and not the value', ([name = '', value = '']) => {
   const { errors } = readSettings({ ...ENVIRONMENT, [name]: value })
@@ -74,6 +75,7 @@ test('each Worker gets its own secrets, the reference none', () => {
     CURSOR_SECRET_PREVIOUS: ENVIRONMENT.CURSOR_SECRET,
     SESSION_COOKIE: 'session',
     REFRESH_LANES: '2',
+    URL_SECONDS: '3600',
   }
   for (const worker of workersOf(file)) {
     const DATABASE_URL =

@@ -10,12 +10,14 @@ const WHOLE: Env = {
   SESSION_COOKIE: 'session',
   OUTER_LIMIT: '600',
   REFRESH_LANES: '2',
+  URL_SECONDS: '3600',
 }
 
 test('takes what is whole, and fills in what may be left out', () => {
   const { DATABASE_URL, UPSTASH_REDIS_REST_URL, UPSTASH_REDIS_REST_TOKEN, CURSOR_SECRET } = WHOLE
   const needed = { DATABASE_URL, UPSTASH_REDIS_REST_URL, UPSTASH_REDIS_REST_TOKEN, CURSOR_SECRET }
-  const empty = { CURSOR_SECRET_PREVIOUS: '', SESSION_COOKIE: '', OUTER_LIMIT: '', REFRESH_LANES: '' }
+  const optional = ['CURSOR_SECRET_PREVIOUS', 'SESSION_COOKIE', 'OUTER_LIMIT', 'REFRESH_LANES', 'URL_SECONDS']
+  const empty = Object.fromEntries(optional.map((name) => [name, '']))
   expect(parseEnv(needed)).toEqual(WHOLE)
   expect(parseEnv({ ...needed, ...empty })).toEqual(WHOLE)
 })
@@ -33,6 +35,8 @@ test.for([
   ['SESSION_COOKIE', 'sid'],
   ['OUTER_LIMIT', '1000000'],
   ['REFRESH_LANES', '6'],
+  ['URL_SECONDS', '60'],
+  ['URL_SECONDS', '99999'],
 ])('%s may be %s', ([name = '', value]) => {
   expect(parseEnv({ ...WHOLE, [name]: value })).toEqual({ ...WHOLE, [name]: value })
 })
@@ -54,6 +58,9 @@ test.for<[string, unknown]>([
   ['OUTER_LIMIT', 'secret'],
   ['REFRESH_LANES', '0'],
   ['REFRESH_LANES', '7'],
+  ['URL_SECONDS', '59'],
+  ['URL_SECONDS', '100000'],
+  ['URL_SECONDS', '060'],
 ])('%s that is malformed (%j) is named, its value is not', ([name, value]) => {
   const read = () => parseEnv({ ...WHOLE, [name]: value })
   expect(read).toThrow(EnvironmentError)

@@ -14,19 +14,32 @@ const compare = (op: unknown, name: unknown, ...values: unknown[]) => ({
   op,
   children: [column(name), ...values.map(literal)],
 })
+const and = (...children: unknown[]) => ({ op: 'and', children })
+const or = (...children: unknown[]) => ({ op: 'or', children })
+
+/** Bounds of brands, and of days: `first..last`, with one of them, or one day. */
+const brands = (...ids: string[]): Bounds => ({ brand_id: ids.map((id) => ({ from: id, to: id })) })
+const days = (...ranges: string[]): Bounds => ({
+  date: ranges.map((range) => {
+    const [from = '', to = from] = range.split('..')
+    return { from: from || '-infinity', to: to || 'infinity' }
+  }),
+})
 
 describe('an SQL hint', () => {
   test.each([
-    [`date >= '2026-01-05'`, { from: '2026-01-05' }],
-    [`date > '2026-01-05'`, { from: '2026-01-05' }],
-    [`date <= '2026-01-05'`, { to: '2026-01-05' }],
-    [`date < '2026-01-05'`, { to: '2026-01-05' }],
-    [`date = '2026-01-05'`, { from: '2026-01-05', to: '2026-01-05' }],
-    ["(`date` >= DATE '2026-01-05')", { from: '2026-01-05' }],
-    [`DATE >= CAST('2026-01-05' AS DATE)`, { from: '2026-01-05' }],
-    [`brand_id = '${A}'`, { brandIds: [A] }],
-    [`brand_id = '${A.toUpperCase()}'`, { brandIds: [A] }],
-    [`brand_id IN ('${A}', '${B}')`, { brandIds: [A, B] }],
+    [`date >= '2026-01-05'`, days('2026-01-05..')],
+    [`date > '2026-01-05'`, days('2026-01-05..')],
+    [`date <= '2026-01-05'`, days('..2026-01-05')],
+    [`date < '2026-01-05'`, days('..2026-01-05')],
+    [`date = '2026-01-05'`, days('2026-01-05')],
+    ["(`date` >= DATE '2026-01-05')", days('2026-01-05..')],
+    [`DATE >= CAST('2026-01-05' AS DATE)`, days('2026-01-05..')],
+    [`date in ('2026-01-09', '2026-01-05')`, days('2026-01-05', '2026-01-09')],
+    ["(`date` IN (DATE '2026-01-05', CAST('2026-01-05' AS DATE)))", days('2026-01-05')],
+    [`brand_id = '${A}'`, brands(A)],
+    [`brand_id = '${A.toUpperCase()}'`, brands(A)],
+    [`brand_id IN ('${A}', '${B}')`, brands(A, B)],
   ])('%s sets bounds', (hint, bounds) => {
     expect(sql(hint)).toEqual(bounds)
   })
@@ -37,13 +50,16 @@ describe('an SQL hint', () => {
     [`date <> '2026-01-05'`],
     [`date != '2026-01-05'`],
     [`date <=> '2026-01-05'`],
+    [`date not in ('2026-01-05')`],
     [`date >= '2026-01-05 12:00:00'`],
     [`date >= '2026-02-30'`],
     [`date >= '0000-01-01'`],
     [`date >= '10000-01-01'`],
     [`date is null`],
     [`date >= '2026-01-05`],
-    [`date in ('2026-01-05')`],
+    [`date = ('2026-01-05', '2026-01-06')`],
+    [`date in ('2026-01-05', 'x')`],
+    [`year(date) = '2026'`],
     [`brand_id >= '${A}'`],
     [`brand_id = 'it''s'`],
     [`brand_id = '${A} '`],
@@ -59,40 +75,74 @@ describe('an SQL hint', () => {
 })
 
 describe('a JSON hint', () => {
-  test.each([
-    [compare('greaterThanOrEqual', 'date', '2026-01-05'), { from: '2026-01-05' }],
-    [compare('greaterThan', 'date', '2026-01-05'), { from: '2026-01-05' }],
-    [compare('lessThanOrEqual', 'date', '2026-01-05'), { to: '2026-01-05' }],
-    [compare('lessThan', 'date', '2026-01-05'), { to: '2026-01-05' }],
-    [compare('equal', 'brand_id', A), { brandIds: [A] }],
+  const EARLY = compare('lessThan', 'date', '2026-01-05')
+  const LATE = compare('greaterThanOrEqual', 'date', '2026-01-09')
+
+  test.each<[unknown, Bounds]>([
+    [compare('greaterThanOrEqual', 'date', '2026-01-05'), days('2026-01-05..')],
+    [compare('greaterThan', 'date', '2026-01-05'), days('2026-01-05..')],
+    [compare('lessThanOrEqual', 'date', '2026-01-05'), days('..2026-01-05')],
+    [compare('lessThan', 'date', '2026-01-05'), days('..2026-01-05')],
+    [compare('equal', 'brand_id', A), brands(A)],
+    [compare('in', 'brand_id', B, A, B), brands(A, B)],
+    [compare('in', 'date', '2026-01-05', '2026-01-09'), days('2026-01-05', '2026-01-09')],
+    [{ op: 'greaterThan', children: [literal('2026-01-05'), column('date')] }, days('..2026-01-05')],
+    [{ op: 'lessThanOrEqual', children: [literal('2026-01-05'), column('DATE')] }, days('2026-01-05..')],
+    [{ op: 'equal', children: [literal(A), column('brand_id')] }, brands(A)],
+    [or(EARLY, LATE), days('..2026-01-05', '2026-01-09..')],
+    [or(LATE, compare('equal', 'date', '2026-01-09'), EARLY), days('..2026-01-05', '2026-01-09..')],
+    [or(compare('greaterThan', 'date', '2026-01-01'), EARLY), days('..')],
+    [and(EARLY, LATE), { date: [] }],
     [
-      {
-        op: 'and',
-        children: [
-          compare('equal', 'brand_id', A),
-          { op: 'or', children: [compare('equal', 'brand_id', B)] },
-          { op: 'and', children: [compare('equal', 'date', '2026-01-05'), { op: 'isNull', children: [{}] }] },
-        ],
-      },
-      { brandIds: [A], from: '2026-01-05', to: '2026-01-05' },
+      and(
+        or(EARLY, LATE),
+        compare('in', 'date', '2026-01-04', '2026-01-05', '2026-01-06', '2026-01-09'),
+        or(compare('equal', 'url', 'x'), EARLY),
+      ),
+      days('2026-01-04', '2026-01-05', '2026-01-09'),
+    ],
+    [
+      or(
+        and(compare('equal', 'brand_id', A), compare('equal', 'date', '2026-01-05')),
+        and(compare('equal', 'brand_id', B), compare('equal', 'date', '2026-01-09')),
+      ),
+      { ...brands(A, B), ...days('2026-01-05', '2026-01-09') },
+    ],
+    [
+      and(
+        compare('equal', 'brand_id', A),
+        or(compare('equal', 'brand_id', B), { op: 'not', children: [LATE] }),
+        and(compare('equal', 'date', '2026-01-05'), { op: 'isNull', children: [{}] }),
+      ),
+      { ...brands(A), ...days('2026-01-05') },
     ],
   ])('%j sets bounds', (tree, bounds) => {
     expect(json(tree)).toEqual(bounds)
   })
 
   test.each([
-    [{ op: 'or', children: [compare('equal', 'brand_id', A), compare('equal', 'brand_id', B)] }],
+    [or(compare('equal', 'brand_id', A), compare('equal', 'url', 'x'))],
+    [or(compare('equal', 'brand_id', A), EARLY)],
+    [or(compare('equal', 'brand_id', A), 'and')],
     [{ op: 'not', children: [compare('equal', 'brand_id', A)] }],
-    [{ op: 'equal', children: [literal(A), column('brand_id')] }],
+    [{ op: 'isNull', children: [column('date')] }],
+    [{ op: 'equal', children: [{ op: 'year', children: [column('date')] }, literal('2026')] }],
     [{ op: 'equal', children: [column('brand_id'), column('id')] }],
+    [{ op: 'in', children: [literal(A), literal(B), column('brand_id')] }],
+    [{ op: 'in', children: [column('brand_id'), literal(A), column('id')] }],
     [compare('equal', 'brand_id')],
+    [compare('in', 'brand_id')],
     [compare('equal', 'brand_id', A, B)],
     [compare('equal', 'brand_id', null)],
+    [compare('lessThan', 'brand_id', A)],
+    [compare('in', 'brand_id', A, `${A} `)],
     [compare('equal', 'date', 20260105)],
     [compare('constructor', 'date', '2026-01-05')],
     [compare({ toString: 1, valueOf: 1 }, 'date', '2026-01-05')],
     [compare('equal', { toString: 1, valueOf: 1 }, '2026-01-05')],
     [compare('lessThan', 'date', '2026-13-01')],
+    [compare('lessThan', 'date', '2026-01-05T00:00:00Z')],
+    [or()],
     [null],
     ['and'],
     [{ op: 'and', children: {} }],
@@ -101,10 +151,83 @@ describe('a JSON hint', () => {
     expect(json(tree)).toEqual({})
   })
 
-  test('may be deeper than the stack', () => {
-    const depth = 50_000
-    const jsonPredicateHints = '{"op":"and","children":['.repeat(depth) + ']}'.repeat(depth)
-    expect(readHints({ jsonPredicateHints })).toEqual({})
+  const nested = (levels: number) =>
+    '{"op":"or","children":['.repeat(levels) +
+    JSON.stringify(compare('equal', 'brand_id', A)) +
+    ']}'.repeat(levels)
+
+  test('may be as deep as a body allows, and is read to 500 levels', () => {
+    expect(readHints({ jsonPredicateHints: nested(500) })).toEqual(brands(A))
+    expect(readHints({ jsonPredicateHints: nested(501) })).toEqual({})
+    expect(readHints({ jsonPredicateHints: nested(2_100) })).toEqual({})
+    expect(readHints({ jsonPredicateHints: '['.repeat(65_536) })).toEqual({})
+  })
+})
+
+describe('the clients of the protocol', () => {
+  // What the converter of the Spark connector makes of a filter (client/…/filters/OpConverter.scala).
+  const dateColumn = { op: 'column', name: 'date', valueType: 'date' }
+  const brandColumn = { op: 'column', name: 'brand_id', valueType: 'string' }
+  const isNotNull = (of: unknown) => ({ op: 'not', children: [{ op: 'isNull', children: [of] }] })
+  const day = (value: string) => ({ op: 'literal', value, valueType: 'date' })
+  const equal = (left: unknown, right: unknown) => ({ op: 'equal', children: [left, right] })
+
+  test.each<[string, unknown, Bounds]>([
+    [
+      `date >= '2026-10-01' and date < '2026-10-05'`,
+      and(
+        isNotNull(dateColumn),
+        { op: 'greaterThanOrEqual', children: [dateColumn, day('2026-10-01')] },
+        { op: 'lessThan', children: [dateColumn, day('2026-10-05')] },
+      ),
+      days('2026-10-01..2026-10-05'),
+    ],
+    [
+      `date in ('2026-10-01', '2026-10-05')`,
+      or(equal(dateColumn, day('2026-10-01')), equal(dateColumn, day('2026-10-05'))),
+      days('2026-10-01', '2026-10-05'),
+    ],
+    [
+      `brand_id = '…' or brand_id = '…' or brand_id = '…'`,
+      or(or(equal(brandColumn, literal(B)), equal(brandColumn, literal(A))), equal(brandColumn, literal(A))),
+      brands(A, B),
+    ],
+    [
+      `'2026-10-05' >= date and market = 'US'`,
+      and(
+        and(isNotNull(dateColumn), isNotNull({ op: 'column', name: 'market', valueType: 'string' })),
+        { op: 'greaterThanOrEqual', children: [day('2026-10-05'), dateColumn] },
+        equal({ op: 'column', name: 'market', valueType: 'string' }, literal('US')),
+      ),
+      days('..2026-10-05'),
+    ],
+    [
+      `date <=> '2026-10-05'`,
+      or(
+        and({ op: 'isNull', children: [dateColumn] }, { op: 'isNull', children: [day('2026-10-05')] }),
+        and(isNotNull(dateColumn), isNotNull(day('2026-10-05')), equal(dateColumn, day('2026-10-05'))),
+      ),
+      {},
+    ],
+    [
+      `cast(date as timestamp) > timestamp '2026-10-05 00:00:00'`,
+      {
+        op: 'greaterThan',
+        children: [
+          { op: 'column', name: 'date', valueType: 'timestamp' },
+          { op: 'literal', value: '2026-10-05T00:00:00Z', valueType: 'timestamp' },
+        ],
+      },
+      {},
+    ],
+  ])('Spark sends %s', (_, tree, bounds) => {
+    expect(json(tree)).toEqual(bounds)
+  })
+
+  test('pandas sends the text of its caller, with the version', () => {
+    const jsonPredicateHints =
+      '{"op":"greaterThanOrEqual","children":[{"op":"column","name":"date","valueType":"date"},{"op":"literal","value":"2026-11-01","valueType":"date"}]}'
+    expect(readHints({ jsonPredicateHints, version: 7 })).toEqual(days('2026-11-01..'))
   })
 })
 
@@ -117,13 +240,20 @@ test('all hints must hold', () => {
         `date > '2026-01-05'`,
         `brand_id in ('${A}', '${B}')`,
       ],
-      jsonPredicateHints: JSON.stringify({
-        op: 'and',
-        children: [compare('lessThan', 'date', '2026-01-09'), compare('equal', 'brand_id', B)],
-      }),
+      jsonPredicateHints: JSON.stringify(
+        and(compare('lessThan', 'date', '2026-01-09'), compare('equal', 'brand_id', B)),
+      ),
     }),
-  ).toEqual({ brandIds: [B], from: '2026-01-05', to: '2026-01-09' })
-  expect(sql(`brand_id = '${A}'`, `brand_id = '${B}'`)).toEqual({ brandIds: [] })
+  ).toEqual({ ...brands(B), ...days('2026-01-05..2026-01-09') })
+  expect(sql(`brand_id = '${A}'`, `brand_id = '${B}'`)).toEqual({ brand_id: [] })
+})
+
+test('more than a thousand ranges are no bound', () => {
+  const ids = Array.from({ length: 1001 }, (_, index) => `00000000-0000-0000-0000-${index + 10 ** 11}`)
+  const years = Array.from({ length: 1001 }, (_, index) => `${index + 1000}-01-01`)
+  expect(json(compare('in', 'brand_id', ...ids.slice(1)))).toEqual(brands(...ids.slice(1)))
+  expect(json(compare('in', 'date', ...years.slice(1)))).toEqual(days(...years.slice(1)))
+  expect(json(and(compare('in', 'brand_id', ...ids), compare('in', 'date', ...years)))).toEqual({})
 })
 
 test('hints of any form are no error', () => {
@@ -134,14 +264,13 @@ test('hints of any form are no error', () => {
       readHints({ predicateHints: [hints, tree], jsonPredicateHints: JSON.stringify(hints) })
     }),
   )
-  expect(sql(`brand_id in (${"'',".repeat(300_000)}'')`)).toEqual({})
+  expect(sql(`brand_id in (${"'',".repeat(20_000)}'')`)).toEqual({})
+  expect(sql(`date = '${'2'.repeat(60_000)}'`, `date =${' '.repeat(60_000)}x`)).toEqual({})
 })
 
-/** Whether a file of the brand and the day would be named. */
-const admits = ({ brandIds, from, to }: Bounds, row: Row) =>
-  (brandIds?.includes(row.brand_id) ?? true) && row.date >= (from ?? '') && row.date <= (to ?? '9')
-
 type Row = { readonly brand_id: string; readonly date: string }
+
+/** A predicate in both forms of hints, and whether it holds for a row. */
 type Predicate = { readonly sql: string; readonly tree: unknown; readonly holds: (row: Row) => boolean }
 
 const OPERATORS = {
@@ -152,53 +281,108 @@ const OPERATORS = {
   greaterThanOrEqual: ['>=', (a: string, b: string) => a >= b],
 } as const
 
-const days = fc.constantFrom('2026-01-04', '2026-01-05', '2026-01-06')
-const brands = fc.constantFrom(A, B)
+type Operator = keyof typeof OPERATORS
 
-const leaf = (name: keyof Row, values: fc.Arbitrary<string>): fc.Arbitrary<Predicate> =>
-  fc
-    .tuple(
-      fc.constantFrom('equal', 'lessThan', 'lessThanOrEqual', 'greaterThan', 'greaterThanOrEqual'),
-      values,
-    )
-    .map(([op, value]) => {
-      const [operator, holds] = OPERATORS[op]
-      return {
-        sql: `${name} ${operator} '${value}'`,
-        tree: compare(op, name, value),
-        holds: (row) => holds(row[name], value),
-      }
-    })
+const someDay = fc.constantFrom('2026-01-03', '2026-01-04', '2026-01-05', '2026-01-06', '2026-01-07')
+const someBrand = fc.constantFrom(A, B)
+const VALUES: Record<keyof Row, fc.Arbitrary<string>> = { brand_id: someBrand, date: someDay }
 
-const { predicate } = fc.letrec<{ predicate: Predicate }>((tie) => ({
-  predicate: fc.oneof(
-    { depthSize: 'small' },
-    leaf('date', days),
-    leaf('brand_id', brands),
-    tie('predicate').map(({ sql, tree, holds }) => ({
-      sql: `NOT (${sql})`,
-      tree: { op: 'not', children: [tree] },
-      holds: (row: Row) => !holds(row),
-    })),
-    fc.tuple(fc.constantFrom('and', 'or'), tie('predicate'), tie('predicate')).map(([op, left, right]) => ({
-      sql: `(${left.sql}) ${op} (${right.sql})`,
-      tree: { op, children: [left.tree, right.tree] },
-      holds: (row: Row) =>
-        op === 'and' ? left.holds(row) && right.holds(row) : left.holds(row) || right.holds(row),
-    })),
-  ),
-}))
+const comparison = (name: keyof Row, operators: readonly Operator[]): fc.Arbitrary<Predicate> =>
+  fc.tuple(fc.constantFrom(...operators), VALUES[name], fc.boolean()).map(([op, value, isReversed]) => {
+    const [operator, holds] = OPERATORS[op]
+    const children = [column(name), literal(value)]
+    return isReversed
+      ? {
+          sql: `'${value}' ${operator} ${name}`,
+          tree: { op, children: children.toReversed() },
+          holds: (row) => holds(value, row[name]),
+        }
+      : {
+          sql: `${name} ${operator} '${value}'`,
+          tree: { op, children },
+          holds: (row) => holds(row[name], value),
+        }
+  })
+
+const list = (name: keyof Row): fc.Arbitrary<Predicate> =>
+  fc.array(VALUES[name], { minLength: 1, maxLength: 3 }).map((values) => ({
+    sql: `${name} in (${values.map((value) => `'${value}'`).join(', ')})`,
+    tree: compare('in', name, ...values),
+    holds: (row) => values.includes(row[name]),
+  }))
+
+const unread: fc.Arbitrary<Predicate> = fc.constantFrom(
+  { sql: 'date is null', tree: { op: 'isNull', children: [column('date')] }, holds: () => false },
+  {
+    sql: `day(date) = '4'`,
+    tree: { op: 'equal', children: [{ op: 'day', children: [column('date')] }, literal('4')] },
+    holds: ({ date }: Row) => date.endsWith('04'),
+  },
+)
+
+const not = ({ sql, tree, holds }: Predicate): Predicate => ({
+  sql: `not (${sql})`,
+  tree: { op: 'not', children: [tree] },
+  holds: (row) => !holds(row),
+})
+
+const joined = (op: 'and' | 'or', all: readonly Predicate[]): Predicate => ({
+  sql: all.map(({ sql }) => `(${sql})`).join(` ${op} `),
+  tree: { op, children: all.map(({ tree }) => tree) },
+  holds: (row) => (op === 'and' ? all.every(({ holds }) => holds(row)) : all.some(({ holds }) => holds(row))),
+})
+
+/** Predicates over leaves, by `and` and `or`. */
+const predicates = (...leaves: readonly fc.Arbitrary<Predicate>[]): fc.Arbitrary<Predicate> =>
+  fc.letrec<{ predicate: Predicate }>((tie) => ({
+    predicate: fc.oneof(
+      { depthSize: 'small' },
+      ...leaves,
+      fc
+        .tuple(
+          fc.constantFrom('and' as const, 'or' as const),
+          fc.array(tie('predicate'), { minLength: 2, maxLength: 3 }),
+        )
+        .map(([op, all]) => joined(op, all)),
+    ),
+  })).predicate
+
+/** Whether a file with the days of a brand would be named. */
+const keeps = ({ brand_id, date }: Bounds, brand: string, [first, last]: readonly [string, string]) =>
+  (brand_id?.some(({ from, to }) => from === brand && to === brand) ?? true) &&
+  (date?.some(
+    ({ from, to }) => (from === '-infinity' || from <= last) && (to === 'infinity' || to >= first),
+  ) ??
+    true)
 
 test('no hint excludes a file that holds a matching row', () => {
-  const row = fc.record({ brand_id: brands, date: days })
+  const leaf = fc.oneof(
+    comparison('date', ['equal', 'lessThan', 'lessThanOrEqual', 'greaterThan', 'greaterThanOrEqual']),
+    comparison('brand_id', ['equal', 'lessThan']),
+    list('date'),
+    list('brand_id'),
+  )
+  const predicate = predicates(leaf, unread, leaf.map(not))
+  const row = fc.record({ brand_id: someBrand, date: someDay })
   fc.assert(
-    fc.property(fc.array(predicate, { maxLength: 3 }), predicate, row, (hints, tree, row) => {
-      const matches = [...hints, tree].every(({ holds }) => holds(row))
+    fc.property(fc.array(predicate, { maxLength: 3 }), predicate, row, someDay, (hints, tree, row, day) => {
+      fc.pre([...hints, tree].every(({ holds }) => holds(row)))
       const bounds = readHints({
         predicateHints: hints.map(({ sql }) => sql),
         jsonPredicateHints: JSON.stringify(tree.tree),
       })
-      return !matches || admits(bounds, row)
+      const [first, last] = [row.date, day].sort()
+      return keeps(bounds, row.brand_id, [first ?? '', last ?? ''])
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('of what it reads of one column, the bounds are exact', () => {
+  const inclusive = comparison('date', ['equal', 'lessThanOrEqual', 'greaterThanOrEqual'])
+  fc.assert(
+    fc.property(predicates(inclusive, list('date')), someDay, ({ tree, holds }, date) => {
+      return keeps(json(tree), A, [date, date]) === holds({ brand_id: A, date })
     }),
     { numRuns: 2000 },
   )

@@ -2,11 +2,12 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   listBody,
+  parseAsOf,
   parseFeed,
+  parseHeaders,
   parsePage,
   parseQuery,
   parseStart,
-  requireParquet,
 } from '../../lib/share/request.ts'
 import { statusOf } from '../fixtures/log.ts'
 
@@ -23,8 +24,16 @@ describe('the body of a query', () => {
     ['{"version":2147483647}', { version: '2147483647' }],
     ['{"version":null,"timestamp":null,"startingVersion":null}', { version: '', timestamp: '' }],
     [`{"timestamp":"${T}"}`, { timestamp: '2026-11-22T04:31:07.000Z' }],
-    [`{"predicateHints":["date > '2026-01-05'"],"limitHint":"x"}`, { bounds: { from: '2026-01-05' } }],
+    [
+      `{"predicateHints":["date > '2026-01-05'"],"limitHint":"x"}`,
+      { bounds: { date: [{ from: '2026-01-05', to: 'infinity' }] } },
+    ],
     ['{"__proto__":{"version":1}}', { version: '' }],
+    ['{"refreshToken":"12"}', { version: '12', timestamp: '', isAsOf: false }],
+    ['{"version":12}', { isAsOf: true, includeRefreshToken: false }],
+    [`{"timestamp":"${T}"}`, { isAsOf: true }],
+    ['{"includeRefreshToken":true,"refreshToken":null}', { isAsOf: false, includeRefreshToken: true }],
+    ['{"includeRefreshToken":false}', { includeRefreshToken: false }],
   ])('%s is valid', (text, query) => {
     expect(parseQuery(text)).toMatchObject(query)
   })
@@ -48,10 +57,44 @@ describe('the body of a query', () => {
     [`{"timestamp":["${T}"]}`],
     [`{"timestamp":${JSON.stringify(NO_TEXT)}}`],
     [`{"version":1,"timestamp":"${T}"}`],
-    ['{"startingVersion":1}'],
-    ['{"endingVersion":1}'],
+    ['{"version":1,"refreshToken":"1"}'],
+    [`{"timestamp":"${T}","refreshToken":"1"}`],
+    ['{"refreshToken":""}'],
+    ['{"refreshToken":"x"}'],
+    ['{"refreshToken":["1"]}'],
   ])('%s is 400', (text) => {
     expect(statusOf(() => parseQuery(text))).toBe(400)
+  })
+
+  test.each([
+    ['{"refreshToken":"1x"}', 'Parameter refreshToken must be the refreshToken of an earlier response.'],
+    ['{"startingVersion":1}', 'Set the option readChangeFeed to true'],
+    ['{"startingVersion":1,"endingVersion":2}', 'Set the option readChangeFeed to true'],
+    ['{"endingVersion":1}', 'Set the option readChangeFeed to true'],
+  ])('%s is 400 that says what to do', (text, message) => {
+    expect(() => parseQuery(text)).toThrow(message)
+  })
+})
+
+describe('the version of metadata', () => {
+  const asOf = (query: string) => parseAsOf(new URLSearchParams(query))
+
+  test.each([
+    ['', { version: '', timestamp: '' }],
+    ['version=12', { version: '12', timestamp: '' }],
+    [`timestamp=${T}`, { version: '', timestamp: '2026-11-22T04:31:07.000Z' }],
+  ])('%s is valid', (query, expected) => {
+    expect(asOf(query)).toEqual(expected)
+  })
+
+  test.each([
+    ['version=abc'],
+    ['version='],
+    ['version=1&version=2'],
+    ['timestamp=abc'],
+    [`version=1&timestamp=${T}`],
+  ])('%s is 400', (query) => {
+    expect(statusOf(() => asOf(query))).toBe(400)
   })
 })
 
@@ -147,18 +190,34 @@ describe('a timestamp', () => {
   })
 })
 
-test.each([
-  [undefined, null],
-  ['', null],
-  ['responseformat=parquet', null],
-  ['responseformat=delta,parquet;readerfeatures=deletionvectors', null],
-  ['readerfeatures=x;ResponseFormat = Delta, Parquet', null],
-  ['readerfeatures=x', null],
-  ['responseformat=delta', 400],
-  ['responseformat=', 400],
-  ['responseformat=parquets', 400],
-])('capabilities %s', (capabilities, status) => {
-  expect(statusOf(() => requireParquet(capabilities))).toBe(status)
+describe('the headers of a call that is answered with lines', () => {
+  test.each<[headers: Record<string, string>, fileidhash?: string]>([
+    [{}],
+    [{ 'Delta-Sharing-Capabilities': '' }],
+    [{ 'Delta-Sharing-Capabilities': 'responseformat=parquet' }],
+    [{ 'Delta-Sharing-Capabilities': 'responseformat=delta,parquet;readerfeatures=deletionvectors' }],
+    [{ 'Delta-Sharing-Capabilities': 'readerfeatures=x;ResponseFormat = Delta, Parquet' }],
+    [{ 'Delta-Sharing-Capabilities': 'readerfeatures=x;includeEndStreamAction=true' }],
+    [{ fileidhash: 'parquet' }, 'parquet'],
+    [{ fileidhash: 'Parquet' }, 'parquet'],
+  ])('%j are valid', (headers, fileidhash) => {
+    expect(parseHeaders(new Headers(headers))).toEqual({
+      'delta-sharing-capabilities': 'responseformat=parquet',
+      ...(fileidhash && { fileidhash }),
+    })
+  })
+
+  test.each([
+    ['delta-sharing-capabilities', 'responseformat=delta'],
+    ['delta-sharing-capabilities', 'responseformat='],
+    ['delta-sharing-capabilities', 'responseformat=parquets'],
+    ['fileidhash', 'delta'],
+    ['fileidhash', 'md5'],
+    ['fileidhash', ''],
+    ['fileidhash', 'parquet, parquet'],
+  ])('%s: %s is 400', (name, value) => {
+    expect(statusOf(() => parseHeaders(new Headers({ [name]: value })))).toBe(400)
+  })
 })
 
 describe('a list', () => {

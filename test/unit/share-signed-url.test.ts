@@ -6,7 +6,7 @@ const NOW = new Date('2026-11-22T04:31:07.900Z')
 const NEW = 'the-new-secret-of-tests'
 const OLD = 'the-old-secret-of-tests'
 
-const urls = urlSigner('https://api.example.com', NOW, [NEW])
+const urls = urlSigner({ origin: 'https://api.example.com', now: NOW, seconds: 900, secrets: [NEW] })
 const url = new URL(await urls.sign(ID))
 
 const isValid = ({
@@ -18,9 +18,9 @@ const isValid = ({
 
 const after = (seconds: number) => new Date(NOW.getTime() + seconds * 1000)
 
-test('the URL of a file is valid for 15 minutes', async () => {
+test('the URL of a file is valid for its seconds', async () => {
   expect(url.origin + url.pathname).toBe(`https://api.example.com/api/sharing/v1/files/${ID}.parquet`)
-  expect(new Date(urls.expiration).toISOString()).toBe('2026-11-22T04:46:07.000Z')
+  expect(new Date(urls.expirationTimestamp).toISOString()).toBe('2026-11-22T04:46:07.000Z')
   expect(await isValid()).toBe(true)
   expect(await isValid({ now: after(899) })).toBe(true)
   expect(await isValid({ now: after(900) })).toBe(false)

@@ -2,7 +2,14 @@ import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { readStreams } from '../../../reference/streams.ts'
 import { clientWith } from '../../fixtures/client-with.ts'
 import { brand, exportKey, refresh } from '../../fixtures/rows.ts'
-import { rowsOf, type ShareAnswer, type ShareCall, startShare, tablePath } from '../../fixtures/share.ts'
+import {
+  filesOf,
+  rowsOf,
+  type ShareAnswer,
+  type ShareCall,
+  startShare,
+  tablePath,
+} from '../../fixtures/share.ts'
 import { type Tenant, tenant } from '../../fixtures/tenant.ts'
 
 const { db, service, ask, query, publish, logged } = await startShare()
@@ -24,8 +31,9 @@ const CALLS: readonly { path: string; malformed?: string; call?: ShareCall }[] =
   { path: '/shares/export/schemas', malformed: '?pageToken=x' },
   { path: '/shares/export/schemas/metrics/tables', malformed: '?maxResults=x' },
   { path: '/shares/export/all-tables', malformed: '?maxResults=x' },
+  { path: tablePath('brands'), malformed: '?startingTimestamp=x', call: { method: 'HEAD' } },
   { path: `${tablePath('brands')}/version`, malformed: '?startingTimestamp=x' },
-  { path: `${tablePath('brands')}/metadata` },
+  { path: `${tablePath('brands')}/metadata`, malformed: '?version=x' },
   {
     path: `${tablePath('brands')}/changes?startingTimestamp=2999-01-01T00:00:00Z`,
     malformed: '&endingVersion=x',
@@ -49,11 +57,13 @@ const fieldsOf = (columns: readonly { field: string; type: string }[]) =>
 
 let its: Tenant
 
-/** Expects the protocol's error body. */
+/** Expects the protocol's error body, which only a response to HEAD leaves out. */
 function expectShareError({ status, headers, text }: ShareAnswer, expected: number, errorCode: string): void {
   expect([status, text]).toEqual([expected, expect.any(String)])
   expect(headers.get('Content-Type')).toBe('application/json')
   expect(headers.get('Cache-Control')).toBe('no-store')
+  expect(headers.get('WWW-Authenticate')).toBe(expected === 401 ? 'Bearer' : null)
+  if (text === '') return
   expect(JSON.parse(text)).toEqual({
     errorCode,
     message: expect.stringMatching(/^[A-Z][^\n]{9,199}[.…]$/),
@@ -144,12 +154,12 @@ describe('after a version', () => {
 
   test('a body that is too large is 400, and 401 with another key, whether its length is known or not', async () => {
     const path = `${tablePath('brands')}/query`
-    const body = JSON.stringify({ predicateHints: ['x'.repeat(1_048_576)] })
+    const body = JSON.stringify({ predicateHints: ['x'.repeat(65_536)] })
     const chunks = () =>
       new ReadableStream({
         start(controller) {
-          for (let at = 0; at < body.length; at += 65_536)
-            controller.enqueue(new TextEncoder().encode(body.slice(at, at + 65_536)))
+          for (let at = 0; at < body.length; at += 16_384)
+            controller.enqueue(new TextEncoder().encode(body.slice(at, at + 16_384)))
           controller.close()
         },
       })
@@ -157,8 +167,9 @@ describe('after a version', () => {
       malformed(await ask(path, { key: its.key, method: 'POST', body: large() }))
       unauthenticated(await ask(path, { key: `${its.key}0`, method: 'POST', body: large() }))
     }
-    const small = new Blob(['{"limitHint":', '1}']).stream()
-    expect((await ask(path, { key: its.key, method: 'POST', body: small })).status).toBe(200)
+    const hints = JSON.stringify({ predicateHints: ['x'.repeat(65_000)] })
+    for (const small of [new Blob(['{"limitHint":', '1}']).stream(), hints])
+      expect((await ask(path, { key: its.key, method: 'POST', body: small })).status).toBe(200)
     expect((await ask(path, { key: its.key, method: 'POST' })).status).toBe(200)
   })
 
@@ -184,7 +195,6 @@ describe('after a version', () => {
       '/files/none.parquet',
       '/shares/other/schemas/metrics/tables/brands/version',
       '/shares/export/schemas/other/tables/brands/version',
-      tablePath('brands'),
       `${tablePath('changes')}/version`,
       `${tablePath('citation-share')}/version`,
       `${tablePath('constructor')}/metadata`,
@@ -232,7 +242,8 @@ describe('after a version', () => {
     expect(streams.map(({ name }) => name).sort()).toEqual(TABLES)
     for (const { name, columns } of streams) {
       const { lines, version } = await ask(`${tablePath(name)}/metadata`, { key: its.key })
-      expect(version).toBeGreaterThan(29_000_000)
+      expect(version).toBeGreaterThan(0)
+      const files = filesOf(await query(its.key, name))
       const schema = { type: 'struct', fields: fieldsOf(columns) }
       expect(lines).toEqual([
         { protocol: { minReaderVersion: 1 } },
@@ -243,6 +254,8 @@ describe('after a version', () => {
             schemaString: JSON.stringify(schema),
             partitionColumns: [],
             configuration: { enableChangeDataFeed: 'true' },
+            size: files.reduce((sum, { size }) => sum + size, 0),
+            numFiles: files.length,
           },
         },
       ])
@@ -255,6 +268,19 @@ describe('after a version', () => {
     malformed(await ask(`${tablePath('brands')}/metadata`, { key, headers }))
     malformed(await ask(`${tablePath('brands')}/changes?startingVersion=1`, { key, headers }))
     malformed(await ask(`${tablePath('brands')}/query`, { key, headers, method: 'POST' }))
+  })
+
+  test('fileidhash is repeated, and 400 for another scheme', async () => {
+    const { key } = its
+    for (const [path, call] of [
+      [`${tablePath('brands')}/changes?startingTimestamp=2999-01-01T00:00:00Z`, {}],
+      [`${tablePath('brands')}/query`, { method: 'POST', body: '{}' }],
+    ] as const) {
+      const { status, headers } = await ask(path, { key, ...call, headers: { fileidhash: 'PARQUET' } })
+      expect([status, headers.get('fileidhash')]).toEqual([200, 'parquet'])
+      expect((await ask(path, { key, ...call })).headers.get('fileidhash')).toBeNull()
+      malformed(await ask(path, { key, ...call, headers: { fileidhash: 'delta' } }))
+    }
   })
 
   test('a table has the active brands that the key reads', async () => {

@@ -39,7 +39,7 @@ test('a file is private, has its size and its type, and needs neither a key nor 
     'content-type': 'application/vnd.apache.parquet',
     'content-length': String(file.size),
     'accept-ranges': 'bytes',
-    'cache-control': 'private, max-age=900, immutable',
+    'cache-control': 'private, max-age=3600, immutable',
   })
   expect((await bodyOf(response)).equals(bytes)).toBe(true)
   expect(bytes).toHaveLength(file.size)

@@ -119,6 +119,37 @@ describe('a snapshot', () => {
     expect((await query(key, 'brands', { version: String(at(0).version) })).version).toBe(at(0).version)
   })
 
+  test('has its version and time in each line when it was asked for, and no time otherwise', async () => {
+    const { version, committedAt } = at(1)
+    const commit = { version, timestamp: Date.parse(committedAt) }
+    for (const body of [{ version }, { timestamp: committedAt }]) {
+      const answer = await query(key, 'sentiment', body)
+      expect(filesOf(answer).length).toBeGreaterThan(0)
+      for (const file of filesOf(answer)) expect(file).toMatchObject(commit)
+      expect(answer.lines[1]?.metaData?.version).toBe(version)
+    }
+    const latest = await query(key, 'sentiment')
+    for (const file of filesOf(latest)) expect([file.version, file.timestamp]).toEqual([undefined, undefined])
+    expect(latest.lines[1]?.metaData).not.toHaveProperty('version')
+  })
+
+  test('has its size in its metadata, in a query unless hints leave files out', async () => {
+    for (const { version, committedAt } of versions) {
+      const answer = await query(key, 'sentiment', { version })
+      const size = filesOf(answer).reduce((sum, file) => sum + file.size, 0)
+      const expected = { size, numFiles: filesOf(answer).length }
+      expect(answer.lines[1]?.metaData).toMatchObject(expected)
+      for (const search of [`version=${version}`, `timestamp=${committedAt}`]) {
+        const metadata = await ask(`${tablePath('sentiment')}/metadata?${search}`, { key })
+        expect(metadata.version).toBe(version)
+        expect(metadata.lines[1]?.metaData).toMatchObject(expected)
+      }
+    }
+    const hinted = await query(key, 'sentiment', { predicateHints: [`date > '2026-01-10'`] })
+    expect(hinted.lines[1]?.metaData).not.toHaveProperty('size')
+    expect(hinted.lines[1]?.metaData).not.toHaveProperty('numFiles')
+  })
+
   test('at a time with an offset is that of the instant', async () => {
     const { committedAt, version } = at(1)
     const local = new Date(Date.parse(committedAt) + 7_200_000).toISOString().replace('Z', '+02:00')
@@ -139,7 +170,9 @@ describe('a snapshot', () => {
         method: 'POST',
         body: JSON.stringify({ version }),
       })
-      expect([answer.status, answer.text]).toEqual([400, expect.stringContaining('later than the latest')])
+      const metadata = await ask(`${tablePath('brands')}/metadata?version=${version}`, { key })
+      for (const { status, text } of [answer, metadata])
+        expect([status, text]).toEqual([400, expect.stringContaining('later than the latest')])
     }
   })
 })
@@ -225,11 +258,15 @@ test('the version of a table is the latest, or the first at a time or later', as
   expect([latest.version, latest.text]).toEqual([at(-1).version, ''])
   for (const { committedAt, version } of versions)
     expect((await versionAt(committedAt)).version).toBe(version)
-  expect((await versionAt('2020-01-01T00:00:00Z')).version).toBe(at(0).version)
   expect((await versionAt(new Date(Date.parse(at(0).committedAt) + 1).toISOString())).version).toBe(
     at(1).version,
   )
   expect((await versionAt('2999-01-01T00:00:00Z')).status).toBe(400)
+  const head = await ask(`${tablePath('visibility')}?startingTimestamp=${at(1).committedAt}`, {
+    key,
+    method: 'HEAD',
+  })
+  expect([head.status, head.version]).toEqual([200, at(1).version])
 })
 
 test('beyond 30 days is 400, which names the oldest version and the time from which on to read', async () => {
@@ -257,6 +294,9 @@ test('beyond 30 days is 400, which names the oldest version and the time from wh
     await ask(`${table}/changes?startingVersion=${removed.version}`, { key }),
     await ask(`${table}/changes?startingVersion=0`, { key }),
     await ask(`${table}/changes?startingTimestamp=${earlier}`, { key }),
+    await ask(`${table}/version?startingTimestamp=${earlier}`, { key }),
+    await ask(`${table}/metadata?version=${removed.version}`, { key }),
+    await ask(`${table}/metadata?timestamp=${earlier}`, { key }),
   ])
     expect([answer.status, JSON.parse(answer.text)]).toEqual([
       400,
@@ -267,6 +307,7 @@ test('beyond 30 days is 400, which names the oldest version and the time from wh
     kept.rows.sentiment?.filter((row) => !row.includes(doomed)),
   )
   expect((await query(key, 'sentiment', { timestamp: time })).version).toBe(kept.version)
+  expect((await ask(`${table}/version?startingTimestamp=${time}`, { key })).version).toBe(kept.version)
   for (const start of [`startingVersion=${kept.version}`, `startingTimestamp=${time}`]) {
     const { version, lines } = await feed(key, 'sentiment', start)
     expect(version).toBe(kept.version)

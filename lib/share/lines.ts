@@ -1,0 +1,110 @@
+import { bodyLimit } from 'hono/body-limit'
+import type { RequestContext, Result } from '../app.ts'
+import { secretsOf } from '../hmac.ts'
+import { required } from '../page/cells.ts'
+import { type Commit, endLine, type File, fileLine, metadataLines, type Size } from './actions.ts'
+import { parseValid, readFiles, readTable, searchOf, type Table, versionHeader } from './call.ts'
+import { shareError, tooOld } from './errors.ts'
+import { type AsOf, parseAsOf, parseFeed, parseHeaders, parseQuery } from './request.ts'
+import { urlSigner } from './signed-url.ts'
+import { changesStatement, metadataStatement, snapshotStatement } from './statements.ts'
+
+const limitBody = bodyLimit({
+  maxSize: 65_536,
+  onError: () => {
+    throw shareError('body')
+  },
+})
+
+/** Describes a table at a version. */
+export async function readMetadata(context: RequestContext): Promise<Result> {
+  const asOf = await parse(context, () => parseAsOf(searchOf(context)))
+  const table = await readTable(context, metadataStatement, asOf)
+  return lines(context, metadataLines(table, sizeOf(table)), versionOf(table, asOf))
+}
+
+/** Names the files of a table at a version. */
+export async function queryTable(context: RequestContext): Promise<Result> {
+  const { bounds, isAsOf, includeRefreshToken, ...asOf } = await parse(context, async () => {
+    await limitBody(context, async () => {})
+    return parseQuery(await context.req.text())
+  })
+  const table = await readFiles(context, snapshotStatement, asOf, bounds)
+  const version = versionOf(table, asOf)
+  const isWhole = Object.values(bounds).every((bound) => bound === undefined)
+  return fileLines(context, table, {
+    version,
+    includeRefreshToken,
+    ...(isAsOf && { commit: { version, timestamp: Date.parse(required(table.row.committed_at)) } }),
+    ...(isWhole && { size: sizeOf(table) }),
+  })
+}
+
+/** Names the files that versions added and removed. */
+export async function readChanges(context: RequestContext): Promise<Result> {
+  const feed = await parse(context, () => parseFeed(searchOf(context)))
+  const table = await readFiles(context, changesStatement, feed)
+  const { row, versions } = table
+  const { oldest, latest } = versions
+  const version = Number(row.start)
+  if (version < oldest) throw tooOld(versions)
+  if (version > latest + 1) throw shareError('future')
+  // The next version does not exist yet: a feed that is up to date is empty.
+  if (Number(row.until) < version && version <= latest) throw shareError('order')
+  return fileLines(context, table, { version, commit: { version } })
+}
+
+/** {@link parseValid}, after the headers. */
+const parse = <Parsed>(context: RequestContext, rest: () => Parsed | Promise<Parsed>): Promise<Parsed> =>
+  parseValid(context, () => {
+    parseHeaders(context.req.raw.headers)
+    return rest()
+  })
+
+/** Returns the version of a table that was asked for; throws 400 when there is none. */
+function versionOf({ row, versions }: Table, asOf: AsOf): number {
+  if (row.version == null) throw tooOld(versions)
+  if (Number(asOf.version) > versions.latest) throw shareError('future')
+  return Number(row.version)
+}
+
+const sizeOf = ({ row }: Table): Size => JSON.parse(required(row.size))
+
+type Lines = {
+  readonly version: number
+  /** What metadata and files say of the version; a feed's files have commits of their own. */
+  readonly commit?: Partial<Commit>
+  readonly size?: Size
+  readonly includeRefreshToken?: boolean
+}
+
+/** Returns the metadata of a table and a line per file, each with a signed URL. */
+async function fileLines(
+  context: RequestContext,
+  table: Table,
+  { version, commit, size, includeRefreshToken }: Lines,
+): Promise<Result> {
+  const { env, now } = context.var
+  const { origin } = new URL(context.req.url)
+  const seconds = Number(env.URL_SECONDS)
+  const { sign, expirationTimestamp } = urlSigner({ origin, now, seconds, secrets: secretsOf(env) })
+  const files: readonly File[] = JSON.parse(table.row.files ?? '[]')
+  let body = metadataLines(table, { version: commit?.version, ...size })
+  let rows = 0
+  for (const file of files) {
+    body += fileLine(file, { url: await sign(file[0]), ...commit, expirationTimestamp })
+    rows += file[2]
+  }
+  if (includeRefreshToken) body += endLine(version, expirationTimestamp)
+  return { ...lines(context, body, version), rows }
+}
+
+const lines = (context: RequestContext, body: string, version: number): Result => ({
+  body,
+  headers: {
+    'Content-Type': 'application/x-ndjson; charset=utf-8',
+    ...parseHeaders(context.req.raw.headers),
+    ...versionHeader(version),
+  },
+  cacheable: false,
+})

@@ -1,0 +1,107 @@
+import { beforeAll, expect, test } from 'vitest'
+import { refresh } from '../../fixtures/rows.ts'
+import { answeredDays, type Scene } from '../../fixtures/scene.ts'
+import { filesOf, rowsOf, type ShareAnswer, startShare, tablePath } from '../../fixtures/share.ts'
+
+const SECONDS = 60
+
+const { db, publish, ask, query } = await startShare({ URL_SECONDS: String(SECONDS) })
+
+let its: Scene
+
+beforeAll(async () => {
+  its = await answeredDays(db, { first: '2026-10-01', days: 2 })
+  await publish()
+})
+
+const idsOf = (answer: ShareAnswer) => filesOf(answer).map(({ id }) => id)
+
+/** Queries as a client that renews URLs does. */
+const queryToRefresh = async (body = {}) => {
+  const answer = await query(its.key, 'visibility', { includeRefreshToken: true, ...body })
+  const end = answer.lines.at(-1)?.endStreamAction
+  return { answer, end, refreshToken: end?.refreshToken }
+}
+
+/** Changes the first day, so that another file has its rows, and publishes it. */
+async function change(): Promise<void> {
+  await its.say('2026-10-01T12:00:00Z', { mentions: ['Acme'] })
+  await refresh(db)
+  await publish()
+}
+
+test('URLs work as long as the setting says, and the end of the response names the first that expires', async () => {
+  const before = Date.now()
+  const { answer, end } = await queryToRefresh()
+  const after = Date.now()
+  const expirations = filesOf(answer).map(({ expirationTimestamp }) => expirationTimestamp)
+  const [expiration = 0] = expirations
+  expect(expirations).toEqual([expiration, expiration])
+  expect(expiration).toBeGreaterThan(before + (SECONDS - 1) * 1000)
+  expect(expiration).toBeLessThanOrEqual(after + SECONDS * 1000)
+  expect(end).toEqual({ refreshToken: String(answer.version), minUrlExpirationTimestamp: expiration })
+  const [file] = filesOf(answer)
+  const response = await fetch(file?.url ?? '', { method: 'HEAD' })
+  expect(response.headers.get('Cache-Control')).toBe(`private, max-age=${SECONDS}, immutable`)
+})
+
+test('a refresh after a commit names the files of the first query with URLs that work', async () => {
+  const first = await queryToRefresh()
+  const rows = await rowsOf(first.answer)
+  await change()
+
+  const refreshed = await queryToRefresh({ refreshToken: first.refreshToken })
+  expect(refreshed.refreshToken).toBe(first.refreshToken)
+  expect(idsOf(refreshed.answer)).toEqual(idsOf(first.answer))
+  expect(refreshed.answer.version).toBe(first.answer.version)
+  expect(await rowsOf(refreshed.answer)).toEqual(rows)
+
+  const latest = await queryToRefresh()
+  expect(latest.answer.version).toBeGreaterThan(first.answer.version)
+  expect(idsOf(latest.answer)).not.toEqual(idsOf(first.answer))
+})
+
+test('a refresh can repeat hints, and its lines are those of a query without a version', async () => {
+  const predicateHints = [`date <= '2026-10-01'`]
+  const first = await queryToRefresh({ predicateHints })
+  await change()
+  const { answer } = await queryToRefresh({ refreshToken: first.refreshToken, predicateHints })
+  expect(idsOf(answer)).toEqual(idsOf(first.answer))
+  const [file, ...others] = filesOf(answer)
+  expect(others).toEqual([])
+  expect([file?.version, file?.timestamp]).toEqual([undefined, undefined])
+  expect(answer.lines[1]?.metaData).not.toHaveProperty('version')
+})
+
+test('a query that asks for no token has no last line, whatever its capabilities say', async () => {
+  const headers = { 'delta-sharing-capabilities': 'responseformat=parquet;includeendstreamaction=true' }
+  const answer = await ask(`${tablePath('visibility')}/query`, {
+    key: its.key,
+    method: 'POST',
+    body: '{"includeRefreshToken":false}',
+    headers,
+  })
+  expect(answer.lines.map((line) => Object.keys(line))).toEqual([
+    ['protocol'],
+    ['metaData'],
+    ['file'],
+    ['file'],
+  ])
+  expect(answer.headers.get('delta-sharing-capabilities')).toBe('responseformat=parquet')
+})
+
+test('a refresh of a version that is gone is 400, which names the oldest', async () => {
+  const { refreshToken } = await queryToRefresh()
+  await change()
+  await db.query(`update daily.versions set committed_at = committed_at - interval '40 days'`)
+  await change()
+  const answer = await ask(`${tablePath('visibility')}/query`, {
+    key: its.key,
+    method: 'POST',
+    body: JSON.stringify({ includeRefreshToken: true, refreshToken }),
+  })
+  expect([answer.status, JSON.parse(answer.text).message]).toEqual([
+    400,
+    expect.stringMatching(/^The oldest version is \d+/),
+  ])
+})
