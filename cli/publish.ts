@@ -1,11 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { UsageError, withDatabase } from '../drizzle/db/connect.ts'
 import { runOn } from '../drizzle/db/refresh.ts'
-import { publish } from '../lib/share/publish.ts'
+import { BusyError, publish, type Run } from '../lib/share/publish.ts'
 import { createBar } from './progress-bar.ts'
 import { run } from './run.ts'
 import { type CommandBucket, openBucket } from './share/s3-bucket.ts'
 import { countFiles, findWrongFiles } from './share/verify-files.ts'
+
+const WAIT_MS = 5_000
 
 await run(() =>
   withDatabase(async (client) => {
@@ -13,7 +16,7 @@ await run(() =>
     await publishAll(client, bucket)
     const wrong = await findWrongFiles(client, bucket)
     if (wrong.length === 0) return console.log('All files match the tables.')
-    await client.query('select daily.mark_lost($1)', [wrong.map(({ id }) => id)])
+    await client.query('select daily.restart_share($1)', [wrong.map(({ brandId }) => brandId)])
     await publishAll(client, bucket)
     const { length } = await findWrongFiles(client, bucket)
     if (length > 0)
@@ -24,20 +27,41 @@ await run(() =>
 
 async function publishAll(client: Client, bucket: CommandBucket): Promise<void> {
   let written = 0
-  const bar = createBar('{value} sets published')
+  const bar = createBar('{value} files published')
   bar?.start(0, 0)
-  const { versions } = await publish({
-    run: runOn(client),
-    bucket,
-    compact: true,
-    onStep: (sets) => {
-      written += sets
-      bar?.update(written)
-    },
-  }).finally(() => bar?.stop())
+  const publishOnce = () =>
+    publish({
+      run: runOn(client),
+      bucket: {
+        ...bucket,
+        put: async (key, content) => {
+          await bucket.put(key, content)
+          written += 1
+          bar?.update(written)
+        },
+      },
+      holder: `npm run publish, process ${process.pid}`,
+    })
+  const { versions, failures } = await waiting(publishOnce).finally(() => bar?.stop())
+  if (failures.length > 0) throw failures[0]
   console.log(
     versions.length === 0
       ? 'Nothing has changed.'
-      : `Published ${written} sets as version ${versions.at(-1)}.`,
+      : `Published ${countFiles(written)} as version ${versions.at(-1)}.`,
   )
+}
+
+/** Waits while another publisher works. */
+async function waiting(publishOnce: () => Promise<Run>): Promise<Run> {
+  let busy = ''
+  for (;;) {
+    try {
+      return await publishOnce()
+    } catch (error) {
+      if (!(error instanceof BusyError)) throw error
+      if (busy !== error.holder) console.log(`${error.message} Waiting.`)
+      busy = error.holder
+      await sleep(WAIT_MS)
+    }
+  }
 }

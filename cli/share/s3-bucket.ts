@@ -3,12 +3,10 @@ import { AwsClient } from 'aws4fetch'
 import retry, { AbortError } from 'p-retry'
 import { UsageError } from '../../drizzle/db/connect.ts'
 import { type BucketAccess, findRunning } from '../../emulator/running.ts'
-import type { Bucket } from '../../lib/share/bucket.ts'
+import type { PublishOptions } from '../../lib/share/publish.ts'
 
 /** The bucket of the share as a command reaches it. */
-export type CommandBucket = Pick<Bucket, 'put' | 'delete'> & {
-  /** Returns an object's bytes; null when there is none. */
-  readonly read: (key: string) => Promise<Uint8Array<ArrayBuffer> | null>
+export type CommandBucket = PublishOptions['bucket'] & {
   readonly exists: (key: string) => Promise<boolean>
 }
 

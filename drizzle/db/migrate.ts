@@ -24,6 +24,7 @@ const AFTER = [
   'changes',
   'refresh',
   'rolling-window',
+  'share',
   'publish',
   'keys',
   'roles',
@@ -65,8 +66,8 @@ export async function migrate(
   await client.query('begin')
   try {
     await client.query('select pg_advisory_xact_lock($1)', [LOCK])
-    // A refresh under way holds these locks and waits for tables that the migrations would lock before it.
-    for (const lock of ['daily.refresh', 'daily.resolve']) {
+    // A refresh or publisher under way holds these locks and waits for tables that the migrations would lock before it.
+    for (const lock of ['daily.refresh', 'daily.resolve', 'daily.publish']) {
       await client.query('select pg_advisory_xact_lock(hashtext($1))', [lock])
     }
     await applyFiles(client, schema)

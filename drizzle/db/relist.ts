@@ -1,6 +1,9 @@
 import type { ClientBase } from 'pg'
 
-/** Lists every day of each metric whose row schema is new or has changed, one brand per transaction. */
+/**
+ * Lists every day of each metric whose row schema is new or has changed, one brand per transaction. The share writes its files
+ * again, since a digest does not tell the names of columns.
+ */
 export async function relistChangedSchemas(client: ClientBase): Promise<void> {
   const { rows: schemas } = await client.query<{ metric: string; brands: string[] }>(
     `select metric, array(
@@ -9,6 +12,7 @@ export async function relistChangedSchemas(client: ClientBase): Promise<void> {
      from daily.row_schemas where not listed`,
   )
   for (const { metric, brands } of schemas) {
+    await client.query(`update daily.files set digest = '' where metric = $1 and removed is null`, [metric])
     for (const brand of brands) await client.query('select daily.relist($1, $2)', [metric, brand])
     await client.query('update daily.row_schemas set listed = true where metric = $1', [metric])
   }
@@ -18,12 +22,13 @@ export async function relistChangedSchemas(client: ClientBase): Promise<void> {
  * Lists every day of every brand and metric as changed, one brand per transaction. Includes days without rows: after a
  * restored backup, copies may hold days which the backup has not. Those begin a year before the brand's first day with
  * rows (before today, without rows), and end today. Days before 2000 are of answers without a time, and do not count as
- * the first. Calls `onBrand` with the number of brands after each, and returns it.
+ * the first. Ends the versions of the share before. Calls `onBrand` with the number of brands after each, and returns it.
  */
 export async function relistAll(
   client: ClientBase,
   onBrand: (total: number) => void = () => {},
 ): Promise<number> {
+  await client.query('select daily.restart_share()')
   const { rows: brands } = await client.query<{ id: string; first: string }>(`
     with known as (
       select id from export_source.brands

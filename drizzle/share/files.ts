@@ -1,47 +1,58 @@
 import { sql } from 'drizzle-orm'
-import { date, index, integer, text, timestamp, uuid } from 'drizzle-orm/pg-core'
+import { check, date, index, integer, text, uuid } from 'drizzle-orm/pg-core'
 import { daily } from '../metrics/schema.ts'
 import { textC } from '../text-c.ts'
 
-/**
- * The Parquet objects of the share (docs/share.md). A set of files holds the rows of a brand and table: of a day, of a
- * calendar month, or the brand itself. A row is inserted before its object is written and deleted after it, so the bucket
- * never holds an object that is not listed here.
- */
+/** The columns of a file that name its set: the rows of a table and brand that one or more files hold. */
+const set = {
+  metric: textC().notNull(),
+  brand_id: uuid().notNull(),
+  /** `brand` for the brand's own row; else the rows of a `day`, of a `third` of a month, or of a `month`. */
+  period: text().notNull(),
+  /** The first and last day of the set; `-infinity` for `brand`. */
+  first: date().notNull(),
+  last: date().notNull(),
+  /** The digests of the days' rows, combined by XOR (docs/specification.md, Digest); for `brand` the MD5 of the row. */
+  digest: text().notNull(),
+}
+
+/** The files that versions of the share name (docs/architecture.md, The share). The object of a file is `<id>.parquet`. */
 export const files = daily.table(
   'files',
   {
-    /** The object's name is `<id>.parquet`. */
     id: uuid().primaryKey(),
-    set_id: uuid().notNull(),
-    metric: textC().notNull(),
-    brand_id: uuid().notNull(),
-    /** The first and last day of the set; null for brands. */
-    first: date(),
-    last: date(),
-    /** 0 for a day that has emptied, which has no object. */
-    rows: integer().notNull().default(0),
-    bytes: integer().notNull().default(0),
-    /**
-     * The latest `changed_at` of the days when their rows were read; for a brand the time of reading. Null until every
-     * object of the set is written, empty when an object is lost.
-     */
-    stamp: textC(),
-    /** MD5 of a brand's row; null for a brand that is gone. */
-    digest: text(),
-    staged_at: timestamp({ withTimezone: true }).notNull().defaultNow(),
-    /** The first version that names the file; null while it is staged. */
-    added: integer(),
-    /** The first version that no longer names it. */
+    ...set,
+    rows: integer().notNull(),
+    bytes: integer().notNull(),
+    /** The first version that names the file. */
+    added: integer().notNull(),
+    /** The first version that no longer names it; null while the latest does. */
     removed: integer(),
   },
   (table) => [
-    index('files_order_index').on(table.metric, table.brand_id, table.first, table.last),
-    index('files_current_index')
-      .on(table.metric, table.brand_id, table.first, table.last)
-      .where(sql`removed is null`),
-    index('files_set_index').on(table.set_id),
-    index('files_staged_index').on(table.metric, table.brand_id).where(sql`added is null`),
+    index('files_current_index').on(table.metric, table.brand_id, table.first).where(sql`removed is null`),
+    index('files_former_index')
+      .on(table.metric, table.brand_id, table.removed, table.added)
+      .where(sql`removed is not null`),
+    index('files_added_index').on(table.metric, table.brand_id, table.added),
     index('files_removed_index').on(table.removed).where(sql`removed is not null`),
+  ],
+)
+
+/** Files of the next version. A row exists before its object does. Of each set, at most one reading is staged. */
+export const stagedFiles = daily.table(
+  'staged_files',
+  {
+    id: uuid().primaryKey(),
+    ...set,
+    /** `writing` until the object is written; then `written`. */
+    state: text().notNull(),
+    /** 0 for a day that has emptied and for a brand that is gone, which have no object. */
+    rows: integer().notNull().default(0),
+    bytes: integer().notNull().default(0),
+  },
+  (table) => [
+    index('staged_files_brand_index').on(table.brand_id),
+    check('staged_files_state', sql`state in ('writing', 'written')`),
   ],
 )

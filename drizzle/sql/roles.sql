@@ -73,11 +73,12 @@ begin
 
   grant execute on function
     daily.start_refresh(boolean, date), daily.resolve(boolean), daily.refresh(uuid, interval, integer),
-    daily.read_unpublished(text, integer, integer),
-    daily.read_part(text, uuid, date, date, integer, integer),
-    daily.uncompacted(integer), daily.stage(json), daily.complete(json),
-    daily.commit_version(json, integer),
-    daily.expired_files(integer), daily.forget_files(uuid[])
+    daily.take_lease(text), daily.release_lease(integer),
+    daily.due_brands(integer, boolean),
+    daily.read_batch(integer, uuid[], integer, integer, integer), daily.read_part(integer, uuid, integer),
+    daily.read_periods(integer, uuid[], integer, integer),
+    daily.commit_batch(integer, json, json), daily.commit_first(integer),
+    daily.expire(integer, integer, uuid[], integer)
     to export_api_refresher;
   grant select on daily.refresh_queue, daily.rolling_window, daily.sources to export_api_refresher;
   grant insert (source) on daily.change_log to export_api_refresher;

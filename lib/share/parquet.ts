@@ -1,4 +1,4 @@
-import type { SchemaElement } from 'hyparquet'
+import { parquetReadObjects, type SchemaElement } from 'hyparquet'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
 
 /** The type of a column, by its name in Delta's schemas. */
@@ -6,7 +6,7 @@ export type ColumnType = 'string' | 'date' | 'long' | 'double' | 'boolean'
 
 export type Column = { readonly name: string; readonly type: ColumnType }
 
-/** A row's values in the order of its columns, as JSON holds them. */
+/** A row's values in the order of its columns, as JSON or Parquet holds them. */
 export type Values = readonly unknown[]
 
 const DAY_MS = 86_400_000
@@ -17,9 +17,9 @@ const CODECS: Readonly<
   string: { element: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } } },
   date: {
     element: { type: 'INT32', converted_type: 'DATE', logical_type: { type: 'DATE' } },
-    encode: (day: string) => Date.parse(day) / DAY_MS,
+    encode: (day: string | Date) => new Date(day).getTime() / DAY_MS,
   },
-  long: { element: { type: 'INT64' }, encode: (value: number) => BigInt(value) },
+  long: { element: { type: 'INT64' }, encode: (value: number | bigint) => BigInt(value) },
   double: { element: { type: 'DOUBLE' } },
   boolean: { element: { type: 'BOOLEAN' } },
 }
@@ -60,6 +60,15 @@ export function startParquet(columns: readonly Column[]): ParquetFile {
       return writer.getBytes()
     },
   }
+}
+
+/** Returns the rows of a Parquet file. */
+export async function readParquet(
+  content: Uint8Array<ArrayBuffer>,
+  columns: readonly Column[],
+): Promise<Values[]> {
+  const rows = await parquetReadObjects({ file: content.buffer })
+  return rows.map((row) => columns.map(({ name }) => row[name] ?? null))
 }
 
 const encode = (value: unknown, convert: ((value: never) => unknown) | undefined): unknown =>

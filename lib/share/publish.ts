@@ -1,125 +1,250 @@
+import retry from 'p-retry'
 import type { RunStatement } from '../../drizzle/db/refresh.ts'
 import { PLANS } from '../access/plans.ts'
 import { type Bucket, objectName } from './bucket.ts'
-import { type Columns, createStager, LIMITS, type Limits, type RowSet, type UnpublishedSet } from './stage.ts'
-import { read, text } from './statement.ts'
+import { type Column, readParquet, startParquet, type Values } from './parquet.ts'
 
 /** Days that versions and their objects are kept. */
 export const KEEP_DAYS = 30
 
 const DELETES_AT_ONCE = 1000
 
-/** The days before today that the limited plans read. */
+/** The most days before today that a plan with a limit reads. */
 const LOOKBACK_DAYS = Math.max(...Object.values(PLANS).map(({ lookbackDays }) => lookbackDays ?? 0))
+
+/** A Worker has at most six connections at once. */
+const PUTS_AT_ONCE = 6
+
+const PUT_RETRIES = 3
+
+/** Failures in a row after which a run ends: the bucket is away, or the lease. */
+const MOST_FAILURES = 20
+
+/** Rows of a third or month that become one row group. With more, it is written alone: a Worker has 128 MB. */
+const GROUP_ROWS = 5_000
+
+/** What one statement reads. The bytes are of rows as JSON. */
+const LIMITS = { brands: 40, sets: 300, rows: 30_000, bytes: 4_000_000 }
 
 export type PublishOptions = {
   readonly run: RunStatement
-  readonly bucket: Pick<Bucket, 'put' | 'delete'>
-  readonly limits?: Limits
-  /** Whether to write past months as one set each. The first version always has them. */
-  readonly compact: boolean
+  readonly bucket: Pick<Bucket, 'put' | 'delete'> & {
+    /** Returns an object's bytes; null when there is none. */
+    readonly read: (key: string) => Promise<Uint8Array<ArrayBuffer> | null>
+  }
+  /** Who publishes, as others are told. */
+  readonly holder: string
+  readonly limits?: typeof LIMITS
   /** Whether the run is over, before its next statement. */
   readonly isOver?: () => boolean
-  /** Called with the number of sets that each step wrote. */
-  readonly onStep?: (sets: number) => void
-  /** Called when an object is written, with its bytes. */
-  readonly onObject?: (bytes: number) => void
 }
 
-/** What `daily.read_unpublished` returns. */
-type Unpublished = {
-  readonly columns: Columns
-  readonly is_empty: boolean
-  readonly after: string
-  readonly brands: readonly CompleteBrand[]
-  readonly more: boolean
-  readonly sets: readonly UnpublishedSet[]
+/** Thrown while another publisher works. */
+export class BusyError extends Error {
+  readonly holder: string
+
+  constructor({ holder, until }: Lease) {
+    super(`Another publisher works: ${holder}. Its lease ends at ${until}, unless it goes on.`)
+    this.holder = holder
+  }
 }
 
-/** A brand whose unpublished sets are all staged. `own` is the set of its own row, if that has changed. */
-type CompleteBrand = {
-  readonly brand_id: string
-  readonly base: string
-  readonly cut: string
-  readonly own: string | null
+/** Of another publisher without a number. */
+type Lease = { readonly number: number | null; readonly holder: string; readonly until: string }
+
+/** What `daily.read_batch` and `daily.read_periods` return. */
+type Batch = {
+  readonly columns: Readonly<Record<string, readonly Column[]>>
+  readonly objects: readonly SharedObject[]
+  readonly brands: readonly { readonly brand_id: string }[]
 }
+
+/** An object to write: of rows in parts, of which one that is null is read by itself, or of the rows of other objects. */
+type SharedObject = { readonly id: string; readonly metric: string } & (
+  | { readonly first_part: number; readonly parts: readonly (readonly Values[] | null)[] }
+  | { readonly rows: number; readonly sources: readonly string[] }
+)
+
+/** What a run did. */
+export type Run = {
+  /** The versions that it committed. */
+  readonly versions: number[]
+  /** Whether it saw every changed brand. */
+  isComplete: boolean
+  /** Why brands could not be read, or objects not be written or deleted. They follow in the next run. */
+  readonly failures: unknown[]
+}
+
+type Written = { readonly id: string; readonly rows: number; readonly bytes: number }
 
 /**
- * Publishes what changed since the last version: stages the changed days as immutable objects, commits them as the next
- * version, and deletes what no version names. A run that ends early, or is killed, loses nothing: the next one continues
- * with what is staged. Returns the versions that it committed, and whether it saw every brand.
+ * Publishes what changed: writes the due sets of brand after brand as immutable objects, commits the brands that are
+ * complete, and deletes what no version names. A run that ends early, or is killed, loses nothing: the next one continues
+ * with what is staged. Throws {@link BusyError} while another publisher works.
  */
-export async function publish(options: PublishOptions): Promise<{ versions: number[]; isComplete: boolean }> {
-  const { commitChanges, stageMonths } = createPublisher(options)
-  const { version, isFirst, isComplete } = await commitChanges()
-  const versions = [version]
-  while (isComplete && (options.compact || isFirst) && (await stageMonths())) {
-    const next = await commitChanges()
-    versions.push(next.version)
-    // The months have changed again.
-    if (next.version === null) break
+export async function publish(options: PublishOptions): Promise<Run> {
+  const { run, holder, isOver = () => false } = options
+  const lease = await read<Lease>(run, 'daily.take_lease($1)', [holder])
+  if (lease.number === null) throw new BusyError(lease)
+  const number = String(lease.number)
+  const done: Run = { versions: [], isComplete: false, failures: [] }
+  const { publishDue, commitFirst, deleteExpired } = createPublisher(options, number, done)
+  try {
+    done.isComplete = await publishDue('days')
+    // The first version has every brand.
+    if (done.isComplete && done.failures.length === 0) await commitFirst()
+    if (done.isComplete) await publishDue('periods')
+    if (!isOver()) await deleteExpired()
+    return done
+  } finally {
+    // Else the lease ends by itself.
+    await run('select daily.release_lease($1)::text', [number]).catch(() => {})
   }
-  await deleteExpired(options)
-  return { versions: versions.filter((version) => version !== null), isComplete }
 }
 
-function createPublisher({
-  run,
-  bucket,
-  limits = LIMITS,
-  isOver = () => false,
-  onStep = () => {},
-  onObject = () => {},
-}: PublishOptions) {
-  const { stageSets, stageParts } = createStager({ run, bucket, limits, onObject })
-  let columns: Columns = {}
+function createPublisher(
+  { run, bucket, limits = LIMITS, isOver = () => false }: PublishOptions,
+  lease: string,
+  { versions, failures }: Run,
+) {
+  let failuresInARow = 0
+  const fail = (error: unknown) => {
+    failures.push(error)
+    failuresInARow += 1
+  }
 
-  /** Stages the changed sets of brand after brand, and commits the brands that are complete. */
-  async function commitChanges(): Promise<{ version: number | null; isFirst: boolean; isComplete: boolean }> {
-    const brands: CompleteBrand[] = []
-    let after = ''
-    let isFirst = true
-    let isComplete = false
-    while (!isComplete && !isOver()) {
-      const found: Unpublished = await read(run, 'daily.read_unpublished($1, $2, $3)', [
-        ...[after, limits.sets, limits.bytes],
+  /** Publishes the changed days, or the thirds and months, of every brand where they are due. Returns whether it did. */
+  async function publishDue(kind: 'days' | 'periods'): Promise<boolean> {
+    const periods = String(kind === 'periods')
+    const readBatch = kind === 'days' ? readDays : readPeriods
+    let queue = await read<readonly string[]>(run, 'daily.due_brands($1, $2)', [lease, periods])
+    let size = limits.brands
+    while (queue.length > 0) {
+      if (isOver()) return false
+      const ids = queue.slice(0, size)
+      let batch: Batch
+      try {
+        batch = await readBatch(`{${ids}}`)
+      } catch (error) {
+        // A brand that cannot be read, which may take long, is found and passed over.
+        if (ids.length === 1) fail(error)
+        if (failuresInARow >= MOST_FAILURES) return false
+        queue = ids.length === 1 ? queue.slice(1) : queue
+        size = 1
+        continue
+      }
+      const { brands } = batch
+      const written = await writeObjects(batch)
+      await addVersion('daily.commit_batch($1, $2, $3)', [
+        ...[lease, JSON.stringify(written), JSON.stringify(brands)],
       ])
-      columns = found.columns
-      isFirst = found.is_empty
-      const own = await stageSets(columns, found.sets)
-      onStep(found.sets.length)
-      // A day that changed while it was read: its brand is read again.
-      if (own === null) continue
-      for (const brand of found.brands) brands.push({ ...brand, own: own.get(brand.brand_id) ?? brand.own })
-      after = found.after
-      isComplete = !found.more
+      if (failuresInARow >= MOST_FAILURES) return false
+      // A brand that is not complete continues after the others.
+      const complete = new Set(brands.map(({ brand_id }) => brand_id))
+      queue = [...queue.slice(ids.length), ...ids.filter((id) => !complete.has(id))]
+      size = complete.size === ids.length ? Math.min(2 * size, limits.brands) : Math.max(1, complete.size)
     }
-    // A part of the brands, as the first version, would look like all of them.
-    if (isFirst && !isComplete) return { version: null, isFirst, isComplete }
-    const version = await text(run, 'select daily.commit_version($1, $2)::text as value', [brands, KEEP_DAYS])
-    return { version: version === null ? null : Number(version), isFirst, isComplete }
+    return true
   }
 
-  /** Stages some months. Returns whether it staged any. */
-  async function stageMonths(): Promise<boolean> {
-    let staged = 0
-    for (const month of await read<RowSet[]>(run, 'daily.uncompacted($1)', [LOOKBACK_DAYS])) {
-      if (isOver()) break
-      if ((await stageParts(columns, month)) !== null) staged += 1
-    }
-    onStep(staged)
-    return staged > 0
+  const readDays = (brands: string) =>
+    read<Batch>(run, 'daily.read_batch($1, $2, $3, $4, $5)', [
+      ...[lease, brands, String(limits.sets), String(limits.rows), String(limits.bytes)],
+    ])
+
+  const readPeriods = (brands: string) =>
+    read<Batch>(run, 'daily.read_periods($1, $2, $3, $4)', [
+      ...[lease, brands, String(LOOKBACK_DAYS), String(limits.sets)],
+    ])
+
+  const addVersion = async (call: string, params: readonly string[]) => {
+    const version = await read<number | null>(run, call, params)
+    if (version !== null) versions.push(version)
   }
 
-  return { commitChanges, stageMonths }
+  /** Writes objects; adds what fails to `failures`. */
+  async function writeObjects({ objects, columns }: Batch): Promise<readonly Written[]> {
+    const written: Written[] = []
+    const write = async (object: SharedObject) => {
+      if (failuresInARow >= MOST_FAILURES) return
+      try {
+        written.push(await writeObject(object, columns[object.metric] ?? []))
+      } catch (error) {
+        fail(error)
+      }
+    }
+    const isLarge = (object: SharedObject) =>
+      'parts' in object ? object.parts.includes(null) : object.rows > GROUP_ROWS
+    const waiting = objects.filter((object) => !isLarge(object)).values()
+    const lane = async () => {
+      for (const object of waiting) await write(object)
+    }
+    await Promise.all(Array.from({ length: PUTS_AT_ONCE }, lane))
+    for (const object of objects.filter(isLarge)) await write(object)
+    return written
+  }
+
+  async function writeObject(object: SharedObject, columns: readonly Column[]): Promise<Written> {
+    const { id } = object
+    const file = startParquet(columns)
+    let rows = 0
+    for await (const group of 'parts' in object ? partsOf(object) : groupsOf(object, columns)) {
+      file.add(group)
+      rows += group.length
+    }
+    const content = file.finish()
+    await retry(() => bucket.put(objectName(id), content), {
+      retries: PUT_RETRIES,
+      minTimeout: 250,
+      randomize: true,
+    })
+    failuresInARow = 0
+    return { id, rows, bytes: content.length }
+  }
+
+  async function* partsOf({ id, first_part, parts }: Extract<SharedObject, { parts: unknown }>) {
+    for (const [index, part] of parts.entries())
+      yield part ??
+        (await read<readonly Values[]>(run, 'daily.read_part($1, $2, $3)', [
+          ...[lease, id, String(first_part + index)],
+        ]))
+  }
+
+  async function* groupsOf(
+    { sources }: Extract<SharedObject, { sources: unknown }>,
+    columns: readonly Column[],
+  ) {
+    let group: Values[] = []
+    for (const id of sources) {
+      const content = await bucket.read(objectName(id))
+      if (content === null) throw new Error(`The object ${objectName(id)} is missing. Run npm run publish.`)
+      group = group.concat(await readParquet(content, columns))
+      if (group.length < GROUP_ROWS) continue
+      yield group
+      group = []
+    }
+    if (group.length > 0) yield group
+  }
+
+  /** Deletes the objects that no version names, and forgets them. */
+  async function deleteExpired(): Promise<void> {
+    let ids: readonly string[] = []
+    try {
+      do {
+        const values = [lease, String(KEEP_DAYS), `{${ids}}`, String(DELETES_AT_ONCE)]
+        ids = await read<readonly string[]>(run, 'daily.expire($1, $2, $3, $4)', values)
+        if (ids.length > 0) await bucket.delete(ids.map(objectName))
+      } while (ids.length > 0 && !isOver())
+    } catch (error) {
+      failures.push(error)
+    }
+  }
+
+  return { publishDue, commitFirst: () => addVersion('daily.commit_first($1)', [lease]), deleteExpired }
 }
 
-/** Deletes the objects that no version names, then their rows. */
-async function deleteExpired({ run, bucket, isOver }: PublishOptions): Promise<void> {
-  while (!isOver?.()) {
-    const ids = await read<string[]>(run, 'daily.expired_files($1)', [DELETES_AT_ONCE])
-    if (ids.length === 0) return
-    await bucket.delete(ids.map(objectName))
-    await text(run, 'select daily.forget_files($1)::text as value', [`{${ids}}`])
-  }
+/** Runs a function that returns JSON. */
+async function read<Result>(run: RunStatement, call: string, params: readonly string[]): Promise<Result> {
+  const row = await run(`select (${call})::text as value`, params)
+  return JSON.parse(row?.value ?? 'null')
 }

@@ -20,7 +20,7 @@ const SHARE = sql`
   ${accessColumns},
   (select json_object_agg(metric, columns order by metric) from daily.shared_tables)::text as tables,
   (select min(version) from daily.versions)::text as oldest,
-  (select ${iso(sql`min(committed_at)`)} from daily.versions) as oldest_at,
+  (select ${iso(sql`committed_at`)} from daily.versions order by version limit 1) as oldest_at,
   (select max(version) from daily.versions)::text as latest`
 
 /** SQL of the first version at a time or later, and of the version that was the latest at a time. */
@@ -49,18 +49,27 @@ const READABLE = sql`
  * SQL of the files of the table that may be read now, by a condition on their versions. Reads the days of the hints once, by
  * a subquery: a cast would read them for each file.
  */
-const readableFiles = (condition: SQL): SQL => sql`
+const readableFiles = (...conditions: readonly SQL[]): SQL => sql`
     select files.*
     from readable
-    join daily.files on files.brand_id = readable.id
-    where files.metric = ${sql.placeholder('metric')}
-      and (files.first is null or files.first >= readable.clamp
-        and (daterange(files.first, files.last, '[]') && (select ${param('days', 'datemultirange')})) is not false)
-      and ${condition}`
+    cross join lateral (${sql.join(
+      conditions.map(
+        (condition) => sql`
+      select * from daily.files
+      where metric = ${sql.placeholder('metric')} and brand_id = readable.id and ${condition}`,
+      ),
+      sql` union all `,
+    )}
+    ) as files
+    where files.period = 'brand' or files.first >= readable.clamp
+      and (daterange(files.first, files.last, '[]') && (select ${param('days', 'datemultirange')})) is not false`
+
+/** SQL of the first and last day of a file; null for a brand's own row. */
+const DAYS = sql`nullif(first, '-infinity'), nullif(last, '-infinity')`
 
 /**
- * Describes a table at a version, and names its files: days, and months in place of their days. `version` is the asked
- * one, or the latest before it; null when it is older than the oldest.
+ * Describes a table at a version, and names its files: of all that do not begin before the clamp, those that no larger one
+ * contains. `version` is the asked one, or the latest before it; null when it is older than the oldest.
  */
 const snapshot = (files: SQL): SQL => sql`
   with access as materialized (${activeKey}), ${READABLE},
@@ -72,16 +81,19 @@ const snapshot = (files: SQL): SQL => sql`
     order by version desc
     limit 1
   ),
-  current as materialized (${readableFiles(sql`
-      files.added <= (select version from asked)
-      and (files.removed is null or files.removed > (select version from asked))`)}
+  current as materialized (${readableFiles(
+    sql`added <= (select version from asked) and removed is null`,
+    sql`added <= (select version from asked) and removed > (select version from asked)`,
+  )}
   ),
-  by_month as (
-    -- By a sort: a join with the months was quadratic in the files.
-    select *, bool_or(first < last) over (partition by brand_id, date_trunc('month', first::timestamp)) as has_month
+  placed as (
+    -- A file is contained when one that begins no later, and is not of its set, ends no earlier.
+    select *, max(last) over (
+      partition by brand_id order by first, last desc groups between unbounded preceding and 1 preceding
+    ) >= last as is_contained
     from current
   ),
-  named as (select * from by_month where first is null or first < last or not has_month)
+  named as (select * from placed where is_contained is not true)
   select ${SHARE}, asked.version::text, asked.committed_at,
     (select json_build_object('size', coalesce(sum(bytes), 0), 'numFiles', count(*)) from named)::text as size,
     ${files}
@@ -94,7 +106,7 @@ export const metadataStatement = toQuery(snapshot(sql`null as files`))
 /** Names the files of a table at a version. */
 export const snapshotStatement = toQuery(
   snapshot(sql`
-    (select json_agg(json_build_array(id, bytes, rows, brand_id, first, last) order by brand_id, first, id)
+    (select json_agg(json_build_array(id, bytes, rows, brand_id, ${DAYS}) order by brand_id, first, id)
      from named)::text as files`),
 )
 
@@ -118,17 +130,18 @@ export const changesStatement = toQuery(sql`
         else least(${param('endingVersion', 'integer')}, (select max(version) from daily.versions))
       end as until
   ),
-  changed as materialized (${readableFiles(sql`
-      (files.added between (select start from asked) and (select until from asked)
-        or files.removed between (select start from asked) and (select until from asked))
-      and files.first is not distinct from files.last`)}
+  changed as materialized (${readableFiles(
+    sql`added between (select start from asked) and (select until from asked) and period in ('day', 'brand')`,
+    sql`removed between (select start from asked) and (select until from asked)
+        and added < (select start from asked) and period in ('day', 'brand')`,
+  )}
   )
   select ${SHARE}, asked.start::text, asked.until::text, named.files
   from access
   cross join asked
   cross join lateral (
     select json_agg(json_build_array(
-      id, bytes, rows, brand_id, first, last, action.name, action.version, ${iso(sql`versions.committed_at`)}
+      id, bytes, rows, brand_id, ${DAYS}, action.name, action.version, ${iso(sql`versions.committed_at`)}
     ) order by action.version, action.name desc, brand_id, first, id)::text as files
     from changed
     cross join lateral (values ('add', changed.added), ('remove', changed.removed)) as action (name, version)

@@ -1,30 +1,36 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { fillPlaceholders } from 'drizzle-orm'
 import { parquetReadObjects } from 'hyparquet'
+import { AbortError } from 'p-retry'
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { refreshAll } from '../../drizzle/db/refresh.ts'
 import { publish } from '../../lib/share/publish.ts'
+import { snapshotStatement } from '../../lib/share/statements.ts'
+import { windowByPlan } from '../../lib/window-by-plan.ts'
 import { scaledTimeout, tries } from '../fixtures/effort.ts'
 import { isolatedDatabase } from '../fixtures/isolated-database.ts'
+import { PERIODS_DUE, SHARE_CLEARANCE } from '../fixtures/publishing.ts'
 import { seededRandom } from '../fixtures/random.ts'
-import { CHANGES } from '../interleavings/changes.ts'
+import { CHANGES, id, uuid } from '../interleavings/changes.ts'
 import { BEGINNING, CLEARANCE } from '../interleavings/histories.ts'
 
 const SEED = Number(process.env.HOSTILE_SEED ?? 20_261_124)
 const HISTORIES = tries(10)
 const ROUNDS = 20
 
-/** With the least, a day of several rows is read in parts, each row into an object of its own. */
+/** With the least, a set is read alone, each row as a part. */
 const LIMITS = [
-  { sets: 3, bytes: 1, objectBytes: 100 },
-  { sets: 100, bytes: 1, objectBytes: 100 },
-  { sets: 100, bytes: 100_000, objectBytes: 100 },
+  { brands: 1, sets: 1, rows: 1, bytes: 1 },
+  { brands: 2, sets: 3, rows: 5, bytes: 300 },
+  { brands: 40, sets: 100, rows: 10_000, bytes: 100_000 },
 ]
 
 /** What a publisher does. */
 const MOMENTS = [
-  ...['read_unpublished', 'read_part', 'stage', 'put', 'complete', 'commit_version', 'uncompacted'],
-  ...['expired_files', 'delete', 'forget_files'],
+  ...['take_lease', 'due_brands', 'read_batch', 'read_part', 'put', 'commit_batch', 'commit_first'],
+  ...['read_periods', 'read'],
+  ...['expire', 'delete', 'release_lease'],
 ]
 
 const ADDITIONS = ['addAnswers', 'addCitation', 'addPrompt', 'bringBrandBack']
@@ -44,7 +50,17 @@ type Publisher = { isAlive: boolean; isDone: boolean; readonly waiting: Operatio
 /** A brand's rows of all tables, by the brand. */
 type Truth = ReadonlyMap<string, Rows>
 
-type File = { readonly id: string; readonly metric: string; readonly rows: number; readonly isMonth: boolean }
+/** A key of the brands' organization, so that histories are read as clients read them. */
+const READER = `
+  insert into users (id, email) values (${id(8, 0)}, 'reader@mail.example') on conflict do nothing;
+  insert into memberships (organization_id, user_id, role) values (${id(9, 0)}, ${id(8, 0)}, 'owner') on conflict do nothing;
+  insert into subscriptions (organization_id, plan, status) values (${id(9, 0)}, 'pro', 'active') on conflict do nothing;
+  insert into api_keys (id, organization_id, created_by, scope, label, key_hash, last_four)
+    values (${id(8, 1)}, ${id(9, 0)}, ${id(8, 0)}, 'export', 'A key', decode(repeat('00', 32), 'hex'), 'aaaa')
+    on conflict do nothing`
+
+/** A file that a statement names. */
+type File = { readonly id: string; readonly metric: string; readonly rows: number }
 
 test(`${HISTORIES} histories of publishers that overlap, and are killed, under changes (HOSTILE_SEED=${SEED})`, {
   timeout: scaledTimeout(600_000),
@@ -53,9 +69,10 @@ test(`${HISTORIES} histories of publishers that overlap, and are killed, under c
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
-    let kills = 0
-    for (let seed = SEED; seed < SEED + HISTORIES; seed += 1) kills += await play(client, seed)
-    expect(kills).toBeGreaterThanOrEqual(5 * HISTORIES)
+    const seen = { kills: 0, takeovers: 0, periods: 0 }
+    for (let seed = SEED; seed < SEED + HISTORIES; seed += 1) await play(client, seed, seen)
+    for (const [what, times] of Object.entries(seen))
+      expect(times, what).toBeGreaterThanOrEqual(3 * HISTORIES)
   } finally {
     await client.end()
     await drop()
@@ -63,13 +80,16 @@ test(`${HISTORIES} histories of publishers that overlap, and are killed, under c
 })
 
 /**
- * Plays rounds of one or two publishers, whose operations take turns at random, among changes and refreshes. A killed
- * publisher runs no further code; what it waited for happens, does not happen, or happens later. Returns the kills.
+ * Plays rounds of publishers, whose operations take turns at random, among changes and refreshes. A lease can end while its
+ * holder works, and a killed publisher runs no further code; what it waited for happens, does not happen, or happens later.
+ * Counts kills, leases that end so, and thirds and months that were read.
  */
-async function play(client: pg.Client, seed: number): Promise<number> {
-  await client.query(
-    `${CLEARANCE}; truncate daily.files, daily.versions, daily.published_brands; ${BEGINNING}`,
-  )
+async function play(
+  client: pg.Client,
+  seed: number,
+  seen: { kills: number; takeovers: number; periods: number },
+): Promise<void> {
+  await client.query(`${CLEARANCE}; ${SHARE_CLEARANCE}; ${BEGINNING}; ${READER}`)
   await refreshAll(client)
   const random = seededRandom(seed)
   const history = `HOSTILE_SEED=${seed}`
@@ -79,68 +99,80 @@ async function play(client: pg.Client, seed: number): Promise<number> {
   const published = new Map<string, Rows>()
   const late: Operation['effect'][] = []
   const copy = { version: 0, rows: [] as Rows }
-  let kills = 0
+  let starts = 0
+  let failing = true
 
   function start(): Publisher {
+    starts += 1
     const publisher: Publisher = { isAlive: true, isDone: false, waiting: [] }
     const wait = (name: string, effect: () => Promise<unknown>) =>
       new Promise<unknown>((settle) => publisher.waiting.push({ name, effect, settle }))
-    /** The brands that the publisher has read as a whole, with their cuts and rows. */
-    const complete = new Map<string, { cut: string; rows: Rows }>()
+    /** The rows of the brands that the publisher has read as a whole. */
+    const complete = new Map<string, Rows>()
     const run = async (sql: string, params: readonly (string | null)[]) => {
       const name = /daily\.(\w+)/.exec(sql)?.[1] ?? ''
-      // Months are old enough at once, and a version may go when the next one is committed.
-      const values = name === 'uncompacted' ? ['0'] : [...params]
-      if (name === 'commit_version' && random.chance(0.3)) values[values.length - 1] = '0'
+      const values = [...params]
+      // Versions may go at once.
+      if (name === 'expire' && random.chance(0.3)) values[1] = '0'
+      // Thirds serve days however long ago.
+      if (name === 'read_periods') values[2] = '100000'
       return wait(name, async () => {
-        const before = await cuts()
+        const before = await commits()
         const { rows } = await client.query(sql, values)
-        if (name === 'read_unpublished') {
+        if (name === 'read_batch') {
           const truth = await tables(client)
-          for (const { brand_id, cut } of JSON.parse(rows[0].value).brands)
-            complete.set(brand_id, { cut, rows: truth.get(brand_id) ?? [] })
+          for (const { brand_id } of JSON.parse(rows[0].value).brands)
+            complete.set(brand_id, truth.get(brand_id) ?? [])
         }
-        if (name === 'commit_version') {
-          for (const [brand, xmin] of await cuts())
-            if (xmin !== before.get(brand)) published.set(brand, complete.get(brand)?.rows ?? [])
-          if (rows[0].value !== null)
-            truths.set(Number(rows[0].value), sorted([...published.values()].flat()))
-        }
+        // Thirds and months change no rows.
+        if (name === 'commit_batch' && values[2]?.includes('changed_at'))
+          for (const [brand, changed] of await commits())
+            if (changed !== before.get(brand)) published.set(brand, complete.get(brand) ?? [])
+        if (/commit/.test(name) && rows[0].value !== null)
+          truths.set(Number(rows[0].value), sorted([...published.values()].flat()))
         return rows[0]
       }) as Promise<Record<string, string | null>>
     }
     publish({
       run,
       limits: random.pick(LIMITS),
-      compact: random.chance(0.5),
+      holder: `publisher ${starts}`,
       bucket: {
-        put: (key, value) => wait('put', async () => bucket.set(key, value.slice())),
+        put: (key, value) =>
+          wait('put', async () => {
+            if (failing && random.chance(0.1)) throw new AbortError('The bucket is away')
+            return bucket.set(key, value.slice())
+          }),
+        read: (key) =>
+          wait('read', async () => bucket.get(key) ?? null) as Promise<Uint8Array<ArrayBuffer> | null>,
         delete: (keys) =>
           wait('delete', async () => {
             for (const key of keys) bucket.delete(key)
           }),
       },
-    }).finally(() => {
-      publisher.isDone = true
     })
+      // Without its lease, it ends.
+      .catch((error) => {
+        if (!/[Aa]nother publisher/.test(String(error))) throw error
+      })
+      .finally(() => {
+        publisher.isDone = true
+      })
     return publisher
   }
 
-  /** The brands of the current version, with what tells that one was committed. */
-  async function cuts(): Promise<ReadonlyMap<string, string>> {
+  /** The published brands, each with what tells that it was committed again. */
+  async function commits(): Promise<ReadonlyMap<string, string>> {
     const { rows } = await client.query<{ brand_id: string; xmin: string }>(
       'select brand_id, xmin::text from daily.published_brands',
     )
     return new Map(rows.map(({ brand_id, xmin }) => [brand_id, xmin]))
   }
 
+  const endLease = () => client.query(`update daily.publisher set held_until = '-infinity'`)
+
   /** Lets publishers take turns until all have ended. The first is killed at a moment that comes for the nth time. */
-  async function turn(
-    publishers: readonly Publisher[],
-    changes: number,
-    killAt: string,
-    nth: number,
-  ): Promise<void> {
+  async function turn(publishers: Publisher[], changes: number, killAt: string, nth: number): Promise<void> {
     let times = 0
     for (let step = 0; ; step += 1) {
       await nextTurn()
@@ -153,13 +185,22 @@ async function play(client: pg.Client, seed: number): Promise<number> {
       if (publisher === publishers[0] && operation.name === killAt) times += 1
       if (publisher === publishers[0] && times === nth) {
         publisher.isAlive = false
-        kills += 1
+        seen.kills += 1
         for (const { effect } of [operation, ...publisher.waiting]) {
           const fate = random.pick(['happens', 'happens later', 'does not happen'])
-          if (fate === 'happens') await effect()
+          if (fate === 'happens') await effect().catch(() => {})
           if (fate === 'happens later') late.push(effect)
         }
-      } else operation.settle(await operation.effect())
+      } else {
+        const result = operation.effect()
+        operation.settle(result)
+        await result.catch(() => {})
+      }
+      if (step < changes && random.chance(0.02)) {
+        await endLease()
+        publishers.push(start())
+        seen.takeovers += 1
+      }
       if (step < changes && random.chance(0.2)) await change()
       if (step < changes && random.chance(0.005)) await lose()
       if (late.length > 0 && random.chance(0.1))
@@ -182,22 +223,17 @@ async function play(client: pg.Client, seed: number): Promise<number> {
 
   /** Loses an object that a version names. */
   async function lose(): Promise<void> {
-    const { rows } = await client.query<{ id: string }>(
-      'select id from daily.files where added is not null order by id',
+    const { rows } = await client.query<{ id: string; brand_id: string }>(
+      'select id, brand_id from daily.files order by id',
     )
     if (rows.length === 0) return
-    const { id } = random.pick(rows)
+    const { id, brand_id } = random.pick(rows)
     bucket.delete(`${id}.parquet`)
-    await client.query('select daily.mark_lost($1)', [[id]])
+    await client.query('select daily.restart_share($1)', [[brand_id]])
   }
 
   /** Two readers: one of any version, and one that follows the changes of days. */
   async function check(): Promise<void> {
-    const lost = await client.query(
-      `select from daily.files
-       where stamp = '' and (removed is null or removed >= (select min(version) from daily.versions))`,
-    )
-    if (lost.rowCount !== 0) return
     const { rows } = await client.query<{ version: number }>(
       'select version from daily.versions order by version',
     )
@@ -205,18 +241,20 @@ async function play(client: pg.Client, seed: number): Promise<number> {
     const [oldest] = versions
     if (oldest === undefined) return
     const any = random.pick(versions)
-    expect(await snapshot(any), `${history}, version ${any} of ${versions}`).toEqual(truths.get(any))
+    const clamp = `2026-${random.pick(['08-31', '09-19', '09-20', '09-21', '09-22', '09-23', '09-24', '09-26'])}`
+    expect(await readSnapshot(any, clamp), `${history}, version ${any} of ${versions} from ${clamp}`).toEqual(
+      await readable(truths.get(any) ?? [], clamp),
+    )
     if (copy.version < oldest - 1 || copy.version === 0) {
       copy.version = oldest
-      copy.rows = await snapshot(oldest)
+      copy.rows = truths.get(oldest) ?? []
     }
     for (const version of versions.filter((version) => version > copy.version)) {
       const rows = new Map<string, number>()
       const count = (row: string, by: number) => rows.set(row, (rows.get(row) ?? 0) + by)
       for (const row of copy.rows) count(row, 1)
-      for (const row of await read('removed = $1 and first is not distinct from last', version))
-        count(row, -1)
-      for (const row of await read('added = $1 and first is not distinct from last', version)) count(row, 1)
+      for (const row of await readFeed('removed', version)) count(row, -1)
+      for (const row of await readFeed('added', version)) count(row, 1)
       copy.version = version
       copy.rows = [...rows].flatMap(([row, times]) => {
         expect(times, `${history}, feed of version ${version}: ${row}`).toBeGreaterThanOrEqual(0)
@@ -226,21 +264,56 @@ async function play(client: pg.Client, seed: number): Promise<number> {
     }
   }
 
-  const snapshot = (version: number): Promise<Rows> =>
+  /** Reads a version as a client whose plan begins with a day. */
+  async function readSnapshot(version: number, clamp: string): Promise<Rows> {
+    const files: File[] = []
+    for (const { metric } of (await client.query('select metric from daily.shared_tables')).rows) {
+      const { rows } = await client.query(
+        snapshotStatement.sql,
+        fillPlaceholders(snapshotStatement.params, {
+          key_hash: '00'.repeat(32),
+          now: new Date().toISOString(),
+          window_by_plan: windowByPlan(() => ({ first: clamp, last: '9999-12-31' })),
+          metric,
+          version: String(version),
+          ...{ timestamp: '', brand_ids: '', days: '' },
+        }),
+      )
+      expect(rows[0]?.version).toBe(String(version))
+      for (const [id, , rows_, , first, last] of JSON.parse(rows[0].files ?? '[]')) {
+        files.push({ id, metric, rows: rows_ })
+        if (first !== last) seen.periods += 1
+      }
+    }
+    return read(files, version)
+  }
+
+  /** The rows that such a client reads of others. */
+  async function readable(rows: Rows, clamp: string): Promise<Rows> {
+    const { rows: brands } = await client.query<{ id: string }>(
+      'select id from export_source.brands where active and organization_id = $1',
+      [uuid(9, 0)],
+    )
+    const ids = new Set(brands.map((brand) => brand.id))
+    return rows.filter((row) => {
+      const { brand_id, date = clamp } = JSON.parse(row.slice(row.indexOf(' ')))
+      return ids.has(brand_id) && date >= clamp
+    })
+  }
+
+  const readFeed = async (action: 'added' | 'removed', version: number): Promise<Rows> =>
     read(
-      `added <= $1 and (removed is null or removed > $1) and (first is distinct from last or not exists (
-         select from daily.files as month
-         where month.metric = files.metric and month.brand_id = files.brand_id and month.first < month.last
-           and files.first between month.first and month.last
-           and month.added <= $1 and (month.removed is null or month.removed > $1)))`,
+      (
+        await client.query<File>(
+          `select id, metric, rows from daily.files where ${action} = $1 and period in ('day', 'brand')`,
+          [version],
+        )
+      ).rows,
       version,
     )
 
-  async function read(condition: string, version: number): Promise<Rows> {
-    const { rows: files } = await client.query<File>(
-      `select id, metric, rows from daily.files where added is not null and ${condition}`,
-      [version],
-    )
+  /** Reads the rows of files. */
+  async function read(files: readonly File[], version: number): Promise<Rows> {
     const found = await Promise.all(
       files.map(async ({ id, metric, rows }) => {
         const bytes = bucket.get(`${id}.parquet`)
@@ -256,21 +329,30 @@ async function play(client: pg.Client, seed: number): Promise<number> {
 
   for (let round = 0; round < ROUNDS; round += 1) {
     for (let n = random.below(4); n > 0; n -= 1) await change()
+    if (random.chance(0.3)) await client.query(PERIODS_DUE)
+    // A day after it was killed, nothing of a publisher is on its way.
+    if (late.length === 0 && random.chance(0.3))
+      await client.query('update daily.deletions set not_before = now()')
+    await endLease()
     const publishers = random.chance(0.5) ? [start()] : [start(), start()]
     await turn(publishers, random.below(100), random.pick(MOMENTS), 1 + random.below(3))
     await check()
   }
+  failing = false
   for (const effect of late.splice(0)) await effect().catch(() => {})
-  // What killed publishers left is swept a day later.
-  await client.query(
-    `update daily.files set staged_at = staged_at - interval '2 days' where added is null and staged_at > '-infinity'`,
-  )
+  await client.query('update daily.deletions set not_before = now()')
+  await endLease()
   await change()
   await turn([start()], 0, '', 1)
   await check()
-  const { rows } = await client.query('select id from daily.files where bytes > 0 order by id')
-  expect([...bucket.keys()].sort(), history).toEqual(rows.map(({ id }) => `${id}.parquet`))
-  return kills
+  const named = async (table: string) =>
+    (await client.query(`select id || '.parquet' as name from daily.${table} order by 1`)).rows.map(
+      ({ name }) => name,
+    )
+  const waiting = new Set(await named('deletions'))
+  expect([...bucket.keys()].filter((name) => !waiting.has(name)).sort(), history).toEqual(
+    await named('files'),
+  )
 }
 
 const sorted = (rows: Rows): Rows => [...rows].sort()

@@ -12,7 +12,8 @@ import { startOwnService } from '../../fixtures/own-service.ts'
 import { answeredDays } from '../../fixtures/scene.ts'
 
 const { db, url } = await isolatedPool()
-const scene = await answeredDays(db, { first: '2026-10-01', days: 3 })
+// Of a month that is over, and before the thirds of months.
+const scene = await answeredDays(db, { first: '2025-10-01', days: 3 })
 const service = await startOwnService({ databaseUrl: url })
 afterAll(() => service.close())
 
@@ -25,7 +26,8 @@ const run = (
   command: string,
   args: readonly string[] = [],
   environment: Readonly<Record<string, string>> = { PORT: port },
-) => runCommand(`${command}.ts`, args, { DATABASE_URL: url, ...environment })
+  options: Parameters<typeof runCommand>[3] = {},
+) => runCommand(`${command}.ts`, args, { DATABASE_URL: url, ...environment }, options)
 
 /** The emulator's bucket in the settings of a bucket that speaks the S3 API. */
 const AS_SETTINGS = {
@@ -38,18 +40,20 @@ const bucket = openBucket(AS_SETTINGS)
 
 const currentFiles = async (): Promise<string[]> => {
   const { rows } = await db.query(
-    `select id from daily.files where added is not null and removed is null and first = '2026-10-01' order by metric`,
+    `select id from daily.files where removed is null and period = 'day' and first = '2025-10-01' order by metric`,
   )
   return rows.map(({ id }) => `${id}.parquet`)
 }
 
-const versions = async (): Promise<number> => (await db.query('select from daily.versions')).rowCount ?? 0
+const versions = async (): Promise<number[]> =>
+  (await db.query('select version from daily.versions order by version')).rows.map(({ version }) => version)
 
-test('publish writes a version and verifies it, then has nothing to do', async () => {
-  // Three days of six metrics, and a brand.
-  expect((await run('publish')).stdout).toMatch(
-    /^Published 19 sets as version \d+\.\nAll files match the tables\.\n$/,
-  )
+test('publish writes days, then months, and verifies them; then it has nothing to do', async () => {
+  // Three days and a month of five metrics, since `recommended_rate` begins later, and a brand.
+  expect(await run('publish')).toMatchObject({
+    code: 0,
+    stdout: 'Published 21 files as version 2.\nAll files match the tables.\n',
+  })
   expect(await run('publish')).toMatchObject({
     code: 0,
     stdout: 'Nothing has changed.\nAll files match the tables.\n',
@@ -68,7 +72,8 @@ test('publish names the bucket of the settings', async () => {
   ).toMatch(/^The bucket answered \w+ with 403\.$/m)
 })
 
-test('verify --files names wrong files, and publish replaces them as the next version', async () => {
+test('verify --files names wrong files, and publish replaces them and ends the versions that name them', async () => {
+  const earlier = await versions()
   const [missing = '', short = '', swapped = '', other = ''] = await currentFiles()
   const content = await bucket.read(other)
   await bucket.delete([missing])
@@ -84,8 +89,8 @@ test('verify --files names wrong files, and publish replaces them as the next ve
     code: 0,
     stdout: expect.stringMatching(/^Replaced 3 files\. All files match the tables\.$/m),
   })
-  // Earlier versions named lost objects.
-  expect(await versions()).toBe(1)
+  expect(Math.min(...(await versions()))).toBeGreaterThan(Math.max(...earlier))
+  expect(await run('verify', ['--files'])).toMatchObject({ code: 0 })
 })
 
 test("verify --files compares a brand's own row", async () => {
@@ -104,18 +109,33 @@ test("verify --files compares a brand's own row", async () => {
 })
 
 test('a lost bucket is written again, and its earlier versions are forgotten', async () => {
-  await scene.say('2026-10-02T09:00:00Z')
+  await scene.say('2025-10-02T09:00:00Z')
   await withClient(url, (client) => refreshAll(client))
   expect((await run('publish')).code).toBe(0)
-  expect(await versions()).toBe(2)
+  const earlier = await versions()
   const { rows } = await db.query('select id from daily.files')
   await bucket.delete(rows.map(({ id }) => `${id}.parquet`))
-  expect((await run('publish')).stdout).toMatch(/All files match the tables\.\n$/)
-  expect(await versions()).toBe(1)
+  expect(await run('publish')).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/All files match the tables\.\n$/),
+  })
+  expect(Math.min(...(await versions()))).toBeGreaterThan(Math.max(...earlier))
+})
+
+test('publish waits while another publisher works, and says who does', async () => {
+  const { rows } = await db.query<{ lease: string }>(`select daily.take_lease('a test') as lease`)
+  const { number, until } = JSON.parse(rows[0]?.lease ?? '')
+  const release = () => db.query('select daily.release_lease($1)', [number])
+  expect(await run('publish', [], { PORT: port }, { onStdout: release })).toMatchObject({
+    code: 0,
+    stdout:
+      `Another publisher works: a test. Its lease ends at ${until}, unless it goes on. Waiting.\n` +
+      'Nothing has changed.\nAll files match the tables.\n',
+  })
 })
 
 test('a day that changed after it was published is no wrong file', async () => {
-  await scene.say('2026-10-03T09:00:00Z')
+  await scene.say('2025-10-03T09:00:00Z')
   await withClient(url, (client) => refreshAll(client))
   expect(await run('verify', ['--files'])).toMatchObject({ code: 0, stdout: 'All files match the tables.\n' })
 })

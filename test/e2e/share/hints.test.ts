@@ -14,9 +14,9 @@ beforeAll(async () => {
   await publish()
   const list = async (brandId: string, first: string, last = first) =>
     db.query(
-      `insert into daily.files (id, set_id, metric, brand_id, first, last, rows, stamp, added)
-       select gen_random_uuid(), gen_random_uuid(), 'sentiment', $1, $2, $3, 1, '0', max(version) from daily.versions`,
-      [brandId, first, last],
+      `insert into daily.files (id, metric, brand_id, period, first, last, digest, rows, bytes, added)
+       select gen_random_uuid(), 'sentiment', $1, $4, $2, $3, '', 1, 1, max(version) from daily.versions`,
+      [brandId, first, last, first === last ? 'day' : 'month'],
     )
   await list(its.brandId, '2025-09-01', '2025-09-30')
   for (const day of ['2026-10-01', '2026-10-02', '2026-10-03', '2026-10-04']) await list(its.brandId, day)

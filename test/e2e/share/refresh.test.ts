@@ -10,7 +10,8 @@ const { db, publish, ask, query } = await startShare({ URL_SECONDS: String(SECON
 let its: Scene
 
 beforeAll(async () => {
-  its = await answeredDays(db, { first: '2026-10-01', days: 2 })
+  // The last day of a month and the first of the next, so that each is a file.
+  its = await answeredDays(db, { first: '2026-08-31', days: 2 })
   await publish()
 })
 
@@ -25,7 +26,7 @@ const queryToRefresh = async (body = {}) => {
 
 /** Changes the first day, so that another file has its rows, and publishes it. */
 async function change(): Promise<void> {
-  await its.say('2026-10-01T12:00:00Z', { mentions: ['Acme'] })
+  await its.say('2026-08-31T12:00:00Z', { mentions: ['Acme'] })
   await refresh(db)
   await publish()
 }
@@ -62,7 +63,7 @@ test('a refresh after a commit names the files of the first query with URLs that
 })
 
 test('a refresh can repeat hints, and its lines are those of a query without a version', async () => {
-  const predicateHints = [`date <= '2026-10-01'`]
+  const predicateHints = [`date <= '2026-08-31'`]
   const first = await queryToRefresh({ predicateHints })
   await change()
   const { answer } = await queryToRefresh({ refreshToken: first.refreshToken, predicateHints })

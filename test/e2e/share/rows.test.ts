@@ -2,11 +2,13 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { readStreams } from '../../../reference/streams.ts'
 import { call, pull, type Row } from '../../fixtures/call.ts'
 import { clearOfMidnight, daysAgo } from '../../fixtures/clock.ts'
+import { fillDaily } from '../../fixtures/fill-daily.ts'
 import { answer, brand, place, prompt, refresh } from '../../fixtures/rows.ts'
 import { addDays, answeredDays, type Scene } from '../../fixtures/scene.ts'
 import { filesOf, rowsOf, startShare } from '../../fixtures/share.ts'
+import { type Tenant, tenant } from '../../fixtures/tenant.ts'
 
-const { db, service, publish, query } = await startShare()
+const { db, service, publish, publishPeriods, query } = await startShare()
 
 const METRICS = readStreams().filter(({ kind }) => kind === 'metric')
 
@@ -35,13 +37,45 @@ async function expectPages(key: string, brandIds: readonly string[]): Promise<nu
   return rows
 }
 
-const dayOfStats = ({ stats }: { stats: string }): string[] => {
-  const { minValues, maxValues } = JSON.parse(stats)
-  return [minValues.date, maxValues.date]
+type Span = readonly [first: string, last: string]
+
+/** The first and last day of each file of a table, in order. */
+const spansOf = async (key: string, table: string, body = {}): Promise<Span[]> =>
+  filesOf(await query(key, table, body))
+    .map(({ stats }): Span => {
+      const { minValues, maxValues } = JSON.parse(stats)
+      return [minValues.date, maxValues.date]
+    })
+    .sort()
+
+/** Replaces what tables have of a brand's days by a row a day, or by none. The rows of another `from` are other rows. */
+async function fill(
+  brandId: string,
+  { metrics = METRICS, first, days = 1, from = 1, isEmpty = false }: Filling,
+): Promise<void> {
+  const last = addDays(first, days - 1)
+  for (const { name, endpoint } of metrics) {
+    await db.query(`delete from daily.${name} where brand_id = $1 and date between $2 and $3`, [
+      ...[brandId, first, last],
+    ])
+    if (!isEmpty) await fillDaily(db, { name: endpoint, brandId, rows: days, first, days, from })
+  }
+  await db.query(
+    `select daily.list_changes(array_agg(metric), array_agg($1::uuid), array_agg(day::date))
+     from unnest($2::text[]) as metric, generate_series($3::date, $4::date, interval '1 day') as day`,
+    [brandId, metrics.map(({ name }) => name), first, last],
+  )
 }
 
-const planned = async ({ org }: Scene, plan: string) => {
-  await db.query('update subscriptions set plan = $1 where organization_id = $2', [plan, org.id])
+const subscribe = ({ org }: Tenant, plan: string) =>
+  db.query('update subscriptions set plan = $1 where organization_id = $2', [plan, org.id])
+
+type Filling = {
+  readonly metrics?: readonly { readonly name: string; readonly endpoint: string }[]
+  readonly first: string
+  readonly days?: number
+  readonly from?: number
+  readonly isEmpty?: boolean
 }
 
 describe('two brands', () => {
@@ -75,154 +109,121 @@ describe('two brands', () => {
     expect(sorted(shared)).toEqual(sorted(brands.map((row) => ({ brand_id: row.id ?? null, ...row }))))
   })
 
-  test('a file tells its rows, its brand and its days, and hints spare files', async () => {
-    const files = filesOf(await query(its.key, 'visibility'))
-    expect(files.map(({ stats }) => JSON.parse(stats)).map(({ minValues }) => minValues.date)).toEqual(
-      expect.arrayContaining(['2026-10-01', '2026-10-02', '2026-10-03', '2026-10-02']),
-    )
-    for (const { stats } of files) {
-      const { numRecords, minValues, maxValues } = JSON.parse(stats)
-      expect(numRecords).toBe(1)
-      expect(maxValues).toEqual(minValues)
-    }
-    const daysOf = async (...predicateHints: string[]) =>
-      filesOf(await query(its.key, 'visibility', { predicateHints })).map((file) => dayOfStats(file)[0])
-    expect(await daysOf(`date >= '2026-10-02'`, `brand_id = '${its.brandId}'`)).toEqual([
-      '2026-10-02',
-      '2026-10-03',
-    ])
-    expect(await daysOf(`date < '2026-10-02'`, `brand_id = '${its.brandId}'`)).toEqual([
-      '2026-10-01',
-      '2026-10-02',
-    ])
-    expect(await daysOf(`date = '2026-02-30'`, `brand_id = '${second}'`)).toEqual(['2026-10-02'])
-    expect(filesOf(await query(its.key, 'brands', { predicateHints: [`date = '2026-10-02'`] }))).toHaveLength(
-      2,
+  test('a file tells its rows, its brand and its days', async () => {
+    const stats = filesOf(await query(its.key, 'visibility')).map((file) => JSON.parse(file.stats))
+    const statsOf = (brand_id: string, numRecords: number, [first, last]: Span) => ({
+      numRecords,
+      minValues: { brand_id, date: first },
+      maxValues: { brand_id, date: last },
+    })
+    expect(stats).toHaveLength(2)
+    expect(stats).toEqual(
+      expect.arrayContaining([
+        statsOf(its.brandId, 3, ['2026-10-01', '2026-10-31']),
+        statsOf(second, 1, ['2026-10-02', '2026-10-02']),
+      ]),
     )
   })
 })
 
-describe.each([
-  ['pro', 90],
-  ['agency', 180],
-])('the plan %s', (plan, days) => {
-  test('reads every day from its clamp on, and no day before it', async () => {
-    await clearOfMidnight(60_000)
-    const its = await answeredDays(db, { first: daysAgo(days + 3), days: 6 })
-    await publish()
-    await planned(its, plan)
-    const clamp = daysAgo(days)
-    const around = [-3, -2, -1, 0, 1, 2].map((offset) => addDays(clamp, offset))
-    const read = async (body = {}) =>
-      filesOf(await query(its.key, 'sentiment', body)).map((file) => dayOfStats(file)[0])
-    expect(await read()).toEqual(around.slice(3))
-    expect(await expectPages(its.key, [its.brandId])).toBe(3 * 5)
-    for (const day of around)
-      expect(await read({ predicateHints: [`date = '${day}'`] })).toEqual(day < clamp ? [] : [day])
-
-    // The month of the clamp as one set, as a plan with another limit would find it.
-    const month = `${clamp.slice(0, 7)}-01`
-    await db.query(
-      `insert into daily.files (id, set_id, metric, brand_id, first, last, rows, stamp, added)
-       select gen_random_uuid(), gen_random_uuid(), 'sentiment', $1, $2, $2::date + interval '1 month - 1 day', 3, '0',
-         max(version)
-       from daily.versions`,
-      [its.brandId, month],
-    )
-    const withMonth = (found: string[]) =>
-      [...found.filter((day) => !day.startsWith(clamp.slice(0, 7))), month].sort()
-    expect(await read()).toEqual(month < clamp ? around.slice(3) : withMonth(around.slice(3)))
-    await planned(its, 'enterprise')
-    expect(await read()).toEqual(withMonth(around))
-  })
-})
-
-describe('three years', () => {
-  const monthsBefore = (months: number): string => {
-    const [year = 0, month = 0] = daysAgo(180).split('-').map(Number)
-    return new Date(Date.UTC(year, month - 1 - months, 1)).toISOString().slice(0, 10)
-  }
-  let its: Scene
+describe('a table with rows on every day of more than a year', () => {
+  const DAYS = 400
+  const metrics = METRICS.filter(({ name }) => name === 'sentiment')
+  let its: Tenant
 
   beforeAll(async () => {
     await clearOfMidnight(120_000)
-    its = await answeredDays(db, { first: '2026-11-01', days: 2 })
-    for (let month = 36; month > 0; month -= 1)
-      for (const day of [0, 27]) {
-        const at = `${addDays(monthsBefore(month), day)}T12:00:00Z`
-        await its.say(at, {
-          mentions: ['Acme'],
-          citations: [{ url: 'https://site.example/' }],
-          phrases: [{ polarity: 'negative', confidence: '0.5' }],
-          judged: [{ competitor: null, recommended: true }],
-        })
-      }
-    await refresh(db)
-  })
-
-  const spans = async (body = {}) => filesOf(await query(its.key, 'sentiment', body)).map(dayOfStats)
-  const months = (found: string[][]) => found.filter(([first, last]) => first !== last)
-
-  test('are days until months are written, then 36 months and the days after them', async () => {
+    its = await tenant(db)
+    await fill(its.brandId, { metrics, first: daysAgo(DAYS - 1), days: DAYS })
     await publish()
-    const daily = await spans()
-    expect(months(daily)).toHaveLength(0)
-    expect(daily).toHaveLength(74)
-    const rows = await expectPages(its.key, [its.brandId])
-
-    await publish({ compact: true })
-    const monthly = await spans()
-    expect(monthly).toHaveLength(36 + 2)
-    expect(months(monthly)[0]).toEqual([monthsBefore(36), addDays(monthsBefore(35), -1)])
-    expect(await expectPages(its.key, [its.brandId])).toBe(rows)
   })
 
-  test('a change in a month takes its days in place of it, until it is written again', async () => {
-    const day = addDays(monthsBefore(20), 5)
+  test.each([
+    ['pro', 90],
+    ['agency', 180],
+    ['enterprise', DAYS - 1],
+  ])('the plan %s reads every day from its clamp on and no day before it, in few files', async (plan, days) => {
+    await subscribe(its, plan)
+    const clamp = daysAgo(days)
+    expect(await expectPages(its.key, [its.brandId])).toBe(days + 1)
+    const spans = await spansOf(its.key, 'sentiment')
+    expect(spans.length).toBeLessThanOrEqual(40)
+    if (plan === 'enterprise') return
+    expect(spans.filter(([first]) => first < clamp)).toEqual([])
+    const before = { predicateHints: [`date = '${addDays(clamp, -1)}'`] }
+    expect(await spansOf(its.key, 'sentiment', before)).toEqual([])
+  })
+
+  const single = (day: string, count: number): Span[] =>
+    Array.from({ length: count }, (_, index) => [addDays(day, index), addDays(day, index)])
+
+  test.each([
+    ['before the thirds', 300, false],
+    ['with thirds', 45, true],
+  ])('a change in a month %s takes its days in place of it, until it is written again', async (_, ago, hasThirds) => {
+    await subscribe(its, 'enterprise')
+    const month = `${daysAgo(ago).slice(0, 7)}-01`
+    const end = addDays(`${addDays(month, 31).slice(0, 7)}-01`, -1)
+    const days = Number(end.slice(-2))
+    const spans = async (body = {}) =>
+      (await spansOf(its.key, 'sentiment', body)).filter(([first]) => first >= month && first <= end)
+    /** What is read of the month after the 10 days of its changed third. */
+    const rest: Span[] = hasThirds
+      ? [
+          [addDays(month, 10), addDays(month, 19)],
+          [addDays(month, 20), end],
+        ]
+      : single(addDays(month, 10), days - 10)
+    const changed = addDays(month, 4)
     const before = await query(its.key, 'sentiment')
-    const id = await its.say(`${day}T12:00:00Z`, { phrases: [{ polarity: 'positive', confidence: '1' }] })
-    await refresh(db)
+    expect(await spans()).toEqual([[month, end]])
+
+    await fill(its.brandId, { metrics, first: changed, from: 1000 })
     await publish()
-    const changed = await spans()
-    expect(months(changed)).toHaveLength(35)
-    expect(changed).toHaveLength(35 + 3 + 2)
+    expect(await spans()).toEqual([...single(month, 10), ...rest])
     await expectPages(its.key, [its.brandId])
-    expect(await spans({ version: before.version })).toHaveLength(36 + 2)
-    expect(sorted(await rowsOf(await query(its.key, 'sentiment', { version: before.version })))).toEqual(
+    const { version } = before
+    expect(await spans({ version })).toEqual([[month, end]])
+    expect(sorted(await rowsOf(await query(its.key, 'sentiment', { version })))).toEqual(
       sorted(await rowsOf(before)),
     )
 
-    await publish({ compact: true })
-    expect(await spans()).toHaveLength(36 + 2)
+    await publishPeriods()
+    expect(await spans()).toEqual([[month, end]])
     await expectPages(its.key, [its.brandId])
-    expect(await spans({ predicateHints: [`date = '${day}'`] })).toEqual([
-      [monthsBefore(20), addDays(monthsBefore(19), -1)],
-    ])
 
-    await db.query('delete from answers where id = $1', [id])
-    await refresh(db)
+    await fill(its.brandId, { metrics, first: changed, isEmpty: true })
     await publish()
-    expect(await spans()).toHaveLength(35 + 2 + 2)
+    const emptied = single(month, 10).filter(([day]) => day !== changed)
+    expect(await spans()).toEqual([...emptied, ...rest])
     await expectPages(its.key, [its.brandId])
-    await publish({ compact: true })
-    expect(await spans()).toHaveLength(36 + 2)
-    await expectPages(its.key, [its.brandId])
-  })
 
-  test('a limited plan gets no month', async () => {
-    await planned(its, 'agency')
-    expect(months(await spans())).toEqual([])
+    await publishPeriods()
+    expect(await spans()).toEqual([[month, end]])
     await expectPages(its.key, [its.brandId])
-    await planned(its, 'enterprise')
   })
+})
+
+test('100 days of two brands, the open month included, are at most 100 files of six tables', async () => {
+  await clearOfMidnight(60_000)
+  const its = await tenant(db)
+  const brands = [its.brandId, await brand(db, its.org)]
+  for (const brandId of brands) await fill(brandId, { first: daysAgo(99), days: 100 })
+  await publish()
+  let files = 0
+  for (const { name } of METRICS) files += (await spansOf(its.key, name)).length
+  expect(METRICS).toHaveLength(6)
+  expect(files).toBeLessThanOrEqual(100)
+  await subscribe(its, 'pro')
+  expect(await expectPages(its.key, brands)).toBe(2 * 6 * 91)
 })
 
 test('a query names many thousand files', async () => {
   const { key, brandId } = await answeredDays(db, { first: '2026-10-01', days: 1 })
   await db.query(
-    `insert into daily.files (id, set_id, metric, brand_id, first, last, rows, stamp, added)
-     select gen_random_uuid(), gen_random_uuid(), 'sentiment', $1, date '1900-01-01' + day, date '1900-01-01' + day, 1,
-       '0', (select max(version) from daily.versions)
+    `insert into daily.files (id, metric, brand_id, period, first, last, digest, rows, bytes, added)
+     select gen_random_uuid(), 'sentiment', $1, 'day', date '1900-01-01' + day, date '1900-01-01' + day, '', 1, 1,
+       (select max(version) from daily.versions)
      from generate_series(1, 20000) as day`,
     [brandId],
   )

@@ -1,167 +1,430 @@
+import { parquetReadObjects } from 'hyparquet'
+import { AbortError } from 'p-retry'
 import { beforeEach, expect, test } from 'vitest'
 import type { RunStatement } from '../../../drizzle/db/refresh.ts'
-import { publish } from '../../../lib/share/publish.ts'
+import { relistChangedSchemas } from '../../../drizzle/db/relist.ts'
+import { BusyError } from '../../../lib/share/publish.ts'
+import { clearOfMidnight, daysAgo } from '../../fixtures/clock.ts'
 import { fillDaily } from '../../fixtures/fill-daily.ts'
 import { isolatedPool } from '../../fixtures/isolated-database.ts'
+import { PERIODS_DUE, publishing, SHARE_CLEARANCE } from '../../fixtures/publishing.ts'
 import { answer, brand, organization, place, prompt, refresh } from '../../fixtures/rows.ts'
 import { CLEARANCE } from '../../interleavings/histories.ts'
 
 const { db } = await isolatedPool()
-const objects = new Map<string, Uint8Array>()
+const { objects, statement, bucket, publish } = publishing(db)
 
 beforeEach(async () => {
   objects.clear()
-  await db.query(`${CLEARANCE}; truncate daily.files, daily.versions, daily.published_brands`)
+  await db.query(`${CLEARANCE}; ${SHARE_CLEARANCE}`)
 })
 
-const statement: RunStatement = async (sql, params) => (await db.query(sql, [...params])).rows[0] ?? null
-
-const bucket = {
-  put: async (key: string, value: Uint8Array) => objects.set(key, value),
-  delete: async (keys: string[]) => {
-    for (const key of keys) objects.delete(key)
-  },
-}
-
-/** Publishes, and returns the committed versions. */
-const publishAll = async (options: { run?: RunStatement; compact?: boolean } = {}) =>
-  (await publish({ run: statement, bucket, compact: false, ...options })).versions
+/** A month that is over, and recent enough for thirds. */
+const MONTH = daysAgo(60).slice(0, 7)
 
 const query = async (sql: string, values: readonly unknown[] = []) =>
   (await db.query({ text: sql, values: [...values], rowMode: 'array' })).rows
 
 const first = async (...statement_: Parameters<typeof query>) => (await query(...statement_))[0] ?? []
 
-/** Publishes a brand whose answers are of some days. */
-async function published(...days: readonly string[]) {
+/** The current files of a metric: their periods and first days. */
+const filesOf = async (metric: string) =>
+  (
+    await query(
+      `select period || ' ' || first from daily.files where metric = $1 and removed is null order by first, period`,
+      [metric],
+    )
+  ).flat()
+
+/** Adds a brand with answers on some days, which give three metrics rows. */
+async function answered(...days: readonly string[]) {
   const id = await brand(db, await organization(db))
-  const said = { ...(await place(db)), prompt: await prompt(db, id) }
+  const said = {
+    ...(await place(db)),
+    prompt: await prompt(db, id),
+    phrases: [{ polarity: 'neutral', confidence: '1' }],
+    judged: [{ competitor: null, recommended: true }],
+  }
   for (const day of days) await answer(db, { ...said, at: `${day}T09:00:00Z` })
   await refresh(db)
-  await publishAll()
   return { id, said }
 }
 
-/** Runs an effect once, before the first statement whose text includes `text`. */
-function before(text: string, effect: () => Promise<unknown>): RunStatement {
-  let isDone = false
+/** Runs an effect before each statement whose text includes `text`, at most `times` times. */
+function before(text: string, effect: () => Promise<unknown>, times = 1): RunStatement {
+  let left = times
   return async (sql, params) => {
-    if (sql.includes(text) && !isDone) {
-      isDone = true
+    if (sql.includes(text) && left > 0) {
+      left -= 1
       await effect()
     }
     return statement(sql, params)
   }
 }
 
-test('commits a version when something changed, and only then', async () => {
-  const { id, said } = await published('2026-10-01')
-  expect(await publishAll()).toEqual([])
+/** Stores rows of a day of `citation_share`, and lists the day as changed. */
+async function fill(brandId: string, day: string, rows: number) {
+  await db.query('delete from daily.citation_share where brand_id = $1 and date = $2', [brandId, day])
+  await fillDaily(db, { name: 'citation-share', brandId, rows, first: day, days: 1, from: rows })
+  await db.query(`select daily.list_changes('{citation_share}', array[$1::uuid], array[$2::date])`, [
+    brandId,
+    day,
+  ])
+}
+
+test('commits a version when something changed, and only then; versions follow one another', async () => {
+  const { id, said } = await answered('2026-10-01')
+  expect(await publish()).toEqual({ versions: [1], isComplete: true, failures: [] })
+  expect((await publish()).versions).toEqual([])
   await db.query('update brands set active = false where id = $1', [id])
-  expect(await publishAll(), 'the files of an inactive brand stay as they are').toEqual([])
+  expect((await publish()).versions, 'the files of an inactive brand stay as they are').toEqual([])
   await db.query(`update brands set name = 'Globex' where id = $1`, [id])
-  expect(await publishAll()).toHaveLength(1)
+  expect((await publish()).versions).toEqual([2])
   await answer(db, { ...said, at: '2026-10-02T09:00:00Z' })
   await refresh(db)
-  expect(await publishAll()).toHaveLength(1)
+  expect((await publish()).versions).toEqual([3])
   await db.query('delete from brands where id = $1', [id])
   await refresh(db)
-  expect(await publishAll()).toHaveLength(1)
-  expect(await query('select from daily.files where added is not null and removed is null')).toEqual([])
+  expect((await publish()).versions).toEqual([4])
+  expect(await query('select from daily.files where removed is null')).toEqual([])
 })
 
-test('publishes a brand again that a killed publisher had staged', async () => {
-  const { id } = await published('2026-10-01')
-  await db.query(`update brands set name = 'Globex' where id = $1`, [id])
-  await db.query(
-    `insert into daily.files (id, set_id, metric, brand_id) select uuid, uuid, 'brands', $1 from gen_random_uuid() as uuid`,
-    [id],
+test('lists a day again without writing it when its rows are the same', async () => {
+  const { id } = await answered('2026-10-01')
+  await publish()
+  const written = objects.size
+  await db.query(`select daily.relist('visibility', $1)`, [id])
+  expect((await publish()).versions).toEqual([])
+  expect(objects.size).toBe(written)
+})
+
+test('the first version has every brand, even when the first run ends early', async () => {
+  await answered('2026-10-01')
+  await answered('2026-10-01')
+  const limits = { brands: 1, sets: 100, rows: 1000, bytes: 1_000_000 }
+  let batches = 0
+  const run = before('read_batch', async () => (batches += 1), 9)
+  expect(await publish({ run, limits, isOver: () => batches === 1 })).toMatchObject({
+    versions: [],
+    isComplete: false,
+  })
+  expect(objects.size).toBeGreaterThan(0)
+  expect(await publish()).toMatchObject({ versions: [1], isComplete: true })
+})
+
+test('a large day that changes before each statement is published, and holds up no other brand', async () => {
+  const { id } = await answered()
+  const other = await answered()
+  await fill(id, '2026-10-01', 300)
+  await publish()
+  await fill(other.id, '2026-10-01', 1)
+  let rows = 300
+  const change = () => {
+    rows += 1
+    return fill(id, '2026-10-01', rows)
+  }
+  const limits = { brands: 9, sets: 9, rows: 100, bytes: 2000 }
+  const run: RunStatement = async (sql, params) => {
+    await change()
+    return statement(sql, params)
+  }
+  expect(await publish({ run, limits })).toMatchObject({ isComplete: true, failures: [] })
+  const current = await query(
+    `select brand_id, sum(rows)::int from daily.files where metric = 'citation_share' and removed is null group by brand_id`,
   )
-  expect(await publishAll()).toHaveLength(1)
+  expect(current).toContainEqual([other.id, 1])
+  expect(new Map(current as [string, number][]).get(id)).toBeGreaterThan(300)
 })
 
-test('commits although days change with each object that is written', async () => {
-  const { said } = await published('2026-10-01')
-  let seconds = 0
-  const change = async () => {
-    seconds += 1
-    await answer(db, {
-      ...said,
-      at: `2026-10-0${1 + (seconds % 2)}T09:00:${String(seconds).padStart(2, '0')}Z`,
+test('rows that do not fit into one answer are read in parts, of one snapshot', async () => {
+  const { id } = await answered()
+  await fill(id, '2026-10-01', 300)
+  const limits = { brands: 9, sets: 9, rows: 1000, bytes: 2000 }
+  const run = before('read_part', () => fill(id, '2026-10-01', 200))
+  await publish({ run, limits })
+  const files = await query(`select id, rows from daily.files where metric = 'citation_share' and added = 1`)
+  expect(files.length).toBeGreaterThan(3)
+  const urls = new Set<unknown>()
+  for (const [file, rows] of files) {
+    const found = await parquetReadObjects({
+      file: objects.get(`${file}.parquet`)?.buffer ?? new ArrayBuffer(),
     })
-    await refresh(db)
+    expect(found.length).toBe(rows)
+    for (const { url } of found) urls.add(url)
   }
-  await change()
-  const put = async (key: string, value: Uint8Array) => {
-    if (seconds < 50) await change()
-    return bucket.put(key, value)
-  }
-  const { versions } = await publish({ run: statement, bucket: { ...bucket, put }, compact: false })
-  expect(versions).toHaveLength(1)
-  expect(seconds).toBeLessThan(50)
+  expect(urls.size).toBe(300)
+  expect(await query('select from daily.parts')).toEqual([])
 })
 
-test('a run that ends early commits the brands that it has finished, and the next one begins with the others', async () => {
-  const { id, said } = await published('2026-10-01')
-  const other = await published('2026-10-01')
-  const changeBoth = async (at: string) => {
-    for (const both of [said, other.said]) await answer(db, { ...both, at })
-    await refresh(db)
-  }
-  const finished = async () =>
-    (await query('select brand_id from daily.published_brands order by through desc'))[0]?.[0]
-  await changeBoth('2026-10-01T10:00:00Z')
-  const limits = { sets: 1, bytes: 1_000_000, objectBytes: 1_000_000 }
-  const short = () => {
-    let steps = 0
-    const isOver = () => steps > 0
-    const onStep = () => {
-      steps += 1
+test('a brand with more sets than a batch is committed when all are written, as it is then', async () => {
+  const { id, said } = await answered('2026-10-01', '2026-10-02', '2026-10-03')
+  await db.query(`insert into daily.versions values (0, now())`)
+  const limits = { brands: 1, sets: 2, rows: 1000, bytes: 1_000_000 }
+  const late = await answer(db, { ...said, at: '2026-10-01T10:00:00Z' })
+  await refresh(db)
+  let batches = 0
+  const run: RunStatement = async (sql, params) => {
+    if (sql.includes('read_batch')) batches += 1
+    // The day is staged with its late answer, and then as before.
+    if (sql.includes('read_batch') && batches === 4) {
+      await db.query('delete from answers where id = $1', [late])
+      await refresh(db)
     }
-    return publish({ run: statement, bucket, compact: false, limits, isOver, onStep })
+    return statement(sql, params)
   }
-  expect(await short()).toMatchObject({ versions: [expect.any(Number)], isComplete: false })
-  const before = await finished()
-  await changeBoth('2026-10-01T11:00:00Z')
-  expect(await short()).toMatchObject({ versions: [expect.any(Number)], isComplete: false })
-  expect([before, await finished()].sort()).toEqual([id, other.id].sort())
+  expect((await publish({ run, limits })).versions[0]).toBe(1)
+  expect(batches).toBeGreaterThan(4)
+  const [answers] = await first(
+    'select total_prompts from daily.visibility where brand_id = $1 and date = $2',
+    [id, '2026-10-01'],
+  )
+  const [file] = await first(
+    `select id from daily.files where metric = 'visibility' and period = 'day' and first = '2026-10-01' and removed is null`,
+  )
+  const [row] = await parquetReadObjects({
+    file: objects.get(`${file}.parquet`)?.buffer ?? new ArrayBuffer(),
+  })
+  expect(Number(row?.total_prompts)).toBe(answers)
 })
 
-test('reads no more than the given bytes, and no rows of a day that has more', async () => {
-  const id = await brand(db, await organization(db))
-  for (const [day, rows] of [
-    ['2026-10-01', 30],
-    ['2026-10-02', 30],
-    ['2026-10-03', 300],
-  ] as const) {
-    await fillDaily(db, { name: 'citation-share', brandId: id, rows, first: day, days: 1, from: rows })
-    await db.query(`select daily.list_changes('{citation_share}', array[$1::uuid], array[$2::date])`, [
-      id,
-      day,
-    ])
+test('a day that is as it was when its brand is complete stays, whatever was staged of it', async () => {
+  const { said } = await answered('2026-10-01')
+  await publish()
+  const late = await answer(db, { ...said, at: '2026-10-01T10:00:00Z' })
+  await refresh(db)
+  const limits = { brands: 1, sets: 1, rows: 1000, bytes: 1_000_000 }
+  let batches = 0
+  const run: RunStatement = async (sql, params) => {
+    if (sql.includes('read_batch')) batches += 1
+    if (sql.includes('read_batch') && batches === 2) {
+      await db.query('delete from answers where id = $1', [late])
+      await refresh(db)
+    }
+    return statement(sql, params)
   }
-  const [json] = await first(`select daily.read_unpublished('', 200, 5000)`)
-  const { sets, more } = JSON.parse(json)
-  expect(more).toBe(true)
-  expect(sets.map((set: { rows: unknown[] }) => set.rows.length)).toEqual([30])
-  const [all] = await first(`select daily.read_unpublished('', 200, 8000)`)
-  expect(
-    JSON.parse(all).sets.map((set: { rows: unknown[]; more: boolean }) => [set.rows.length, set.more]),
-  ).toEqual([
-    [30, false],
-    [30, false],
-    [0, true],
-    [1, false],
+  expect((await publish({ run, limits })).versions).toEqual([])
+  expect(batches).toBe(2)
+  expect(await query('select from daily.staged_files')).toEqual([])
+  expect(await query('select from daily.files where removed is not null')).toEqual([])
+})
+
+test('an object that is not written at first is written again', async () => {
+  await answered('2026-10-01')
+  let puts = 0
+  const put = async (key: string, value: Uint8Array<ArrayBuffer>) => {
+    puts += 1
+    if (puts % 3 === 0) throw new Error('The bucket is away')
+    return objects.set(key, value)
+  }
+  expect(await publish({ bucket: { ...bucket, put } })).toEqual({
+    versions: [1],
+    isComplete: true,
+    failures: [],
+  })
+})
+
+test('an object that cannot be written holds up its brand alone, until it can', async () => {
+  const { said } = await answered('2026-10-01')
+  const other = await answered('2026-10-01')
+  await publish()
+  for (const both of [said, other.said]) await answer(db, { ...both, at: '2026-10-02T09:00:00Z' })
+  await refresh(db)
+  let failing = ''
+  const put = async (key: string, value: Uint8Array<ArrayBuffer>) => {
+    failing ||= key
+    if (key === failing) throw new AbortError('The bucket is away')
+    return objects.set(key, value)
+  }
+  expect(await publish({ bucket: { ...bucket, put } })).toMatchObject({
+    versions: [2],
+    isComplete: true,
+    failures: [new Error('The bucket is away')],
+  })
+  expect(await query(`select count(distinct brand_id)::int from daily.files where added = 2`)).toEqual([[1]])
+  expect((await publish()).versions).toEqual([3])
+  expect(await query(`select from daily.files where first = '2026-10-02' and removed is null`)).toHaveLength(
+    6,
+  )
+})
+
+test('a run ends when the bucket takes nothing', async () => {
+  const days = Array.from({ length: 30 }, (_, day) => `2026-09-${String(day + 1).padStart(2, '0')}`)
+  await answered(...days)
+  const put = async () => {
+    throw new AbortError('The bucket is away')
+  }
+  const run = await publish({ bucket: { ...bucket, put } })
+  expect(run).toMatchObject({ versions: [], isComplete: false })
+})
+
+test('a brand that cannot be read holds up no other, but the first version', async () => {
+  const ids = [await answered('2026-10-01'), await answered('2026-10-01'), await answered('2026-10-01')].map(
+    ({ id }) => id,
+  )
+  const run: RunStatement = async (sql, params) => {
+    if (sql.includes('read_batch') && params[1]?.includes(ids[0] ?? '')) throw new Error('canceled')
+    return statement(sql, params)
+  }
+  const failures = [new Error('canceled')]
+  expect(await publish({ run })).toEqual({ versions: [], isComplete: true, failures })
+  expect((await publish()).versions[0]).toBe(1)
+  await db.query(`update brands set name = 'Globex'`)
+  expect(await publish({ run })).toEqual({ versions: [2, 3], isComplete: true, failures })
+  const renamed = (await query('select brand_id from daily.files where added > 1 order by 1')).flat()
+  expect(renamed).toEqual(ids.slice(1).sort())
+  expect((await publish()).versions).toEqual([4])
+})
+
+test('a set of several objects is committed as a whole, though one of them could not be written', async () => {
+  const { id } = await answered()
+  await fill(id, '2026-10-01', 300)
+  const limits = { brands: 9, sets: 9, rows: 1000, bytes: 2000 }
+  let puts = 0
+  const put = async (key: string, value: Uint8Array<ArrayBuffer>) => {
+    puts += 1
+    if (puts === 3) throw new AbortError('The bucket is away')
+    return objects.set(key, value.slice())
+  }
+  const rows = () => first(`select sum(rows)::int from daily.files where metric = 'citation_share'`)
+  const failed = await publish({ limits, bucket: { ...bucket, put } })
+  expect(failed.failures).toHaveLength(1)
+  expect(await rows()).toEqual([null])
+  await publish({ limits })
+  expect(await rows()).toEqual([300])
+})
+
+test('one publisher works at a time; a second one learns who does', async () => {
+  await answered('2026-10-01')
+  let busy: unknown
+  const run = before('read_batch', async () => {
+    busy = await publish({ holder: 'another' }).catch((error) => error)
+  })
+  expect((await publish({ run })).versions).toEqual([1])
+  expect(busy).toBeInstanceOf(BusyError)
+  expect((busy as BusyError).message).toMatch(
+    /^Another publisher works: a test\. Its lease ends at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ, unless it goes on\.$/,
+  )
+})
+
+test.each([
+  'due_brands',
+  'read_batch',
+  'commit_batch',
+  'commit_first',
+])('a publisher whose lease another one has taken ends before %s', async (statement_) => {
+  const { id } = await answered('2026-10-01')
+  await publish()
+  await db.query(`update brands set name = 'Globex' where id = $1`, [id])
+  const take = async () => {
+    await db.query(`update daily.publisher set held_until = now() - interval '1 second'`)
+    await publish({ holder: 'the other' })
+  }
+  await expect(publish({ run: before(statement_, take) })).rejects.toThrow(
+    'Another publisher has taken the lease: the other.',
+  )
+  expect(await query('select max(version) from daily.versions')).toEqual([[2]])
+})
+
+test('a restart forgets what is staged', async () => {
+  const { id } = await answered('2026-10-01')
+  await publish()
+  await db.query(`update brands set name = 'Globex' where id = $1`, [id])
+  const killed = before('commit_batch', () => Promise.reject(new Error('killed')))
+  await expect(publish({ run: killed })).rejects.toThrow('killed')
+  await db.query(`update daily.staged_files set state = 'written', rows = 1`)
+  objects.clear()
+  await query('select daily.restart_share(array[$1::uuid])', [id])
+  await publish()
+  expect([...objects.keys()].sort()).toEqual(
+    (await query(`select id || '.parquet' from daily.files order by 1`)).flat(),
+  )
+})
+
+test('a lease of a clock that was set back ends', async () => {
+  await answered('2026-10-01')
+  await db.query(`update daily.publisher set held_until = now() + interval '1 hour'`)
+  expect((await publish()).versions).toEqual([1])
+})
+
+test('a metric whose columns have other names is written again', async () => {
+  await answered('2026-10-01')
+  await publish()
+  const client = await db.connect()
+  await db.query(`update daily.row_schemas set listed = false where metric = 'visibility'`)
+  await relistChangedSchemas(client).finally(() => client.release())
+  await publish()
+  expect(await query(`select metric, period from daily.files where added = 2`)).toEqual([
+    ['visibility', 'day'],
+  ])
+})
+
+test('what a killed publisher staged is written again, and its objects are deleted a day later', async () => {
+  const { id } = await answered('2026-10-01')
+  await publish()
+  await db.query(`update brands set name = 'Globex' where id = $1`, [id])
+  const killed = before('commit_batch', () => Promise.reject(new Error('killed')))
+  await expect(publish({ run: killed })).rejects.toThrow('killed')
+  const [left] = await first('select id from daily.staged_files')
+  expect(objects.has(`${left}.parquet`)).toBe(true)
+  expect((await publish()).versions).toEqual([2])
+  expect(objects.has(`${left}.parquet`)).toBe(true)
+  await db.query(`update daily.deletions set not_before = now()`)
+  await publish()
+  expect([...objects.keys()].sort()).toEqual(
+    (await query(`select id || '.parquet' from daily.files order by 1`)).flat(),
+  )
+  expect(await query('select from daily.deletions')).toEqual([])
+})
+
+test('thirds and months are written an hour after their days; a changed day takes their place', async () => {
+  const { said } = await answered(`${MONTH}-01`, `${MONTH}-02`, `${MONTH}-11`, `${MONTH}-12`, `${MONTH}-28`)
+  await publish()
+  const days = [`day ${MONTH}-01`, `day ${MONTH}-02`, `day ${MONTH}-11`, `day ${MONTH}-12`, `day ${MONTH}-28`]
+  const periods = [`month ${MONTH}-01`, `third ${MONTH}-01`, `third ${MONTH}-11`]
+  expect((await filesOf('visibility')).sort()).toEqual([...days, ...periods].sort())
+
+  await answer(db, { ...said, at: `${MONTH}-12T10:00:00Z` })
+  await refresh(db)
+  await publish()
+  expect((await filesOf('visibility')).sort()).toEqual([...days, `third ${MONTH}-01`].sort())
+  expect((await publish()).versions, 'within the hour').toEqual([])
+  const [due] = await first(
+    `select periods_due_at > now() and periods_due_at <= now() + interval '1 hour' from daily.published_brands`,
+  )
+  expect(due).toBe(true)
+
+  await db.query(PERIODS_DUE)
+  await publish()
+  expect((await filesOf('visibility')).sort()).toEqual([...days, ...periods].sort())
+  await db.query(`update daily.published_brands set periods_due_at = periods_due_at - interval '1 day'`)
+  expect((await publish()).versions, 'the next day').toEqual([])
+})
+
+test('months long ago do without thirds, and today is a day alone', async () => {
+  await clearOfMidnight(30_000)
+  const today = daysAgo(0)
+  const { id } = await answered()
+  for (const day of ['0001-01-01', '0001-01-02', '2024-02-28', '2024-02-29', today]) await fill(id, day, 1)
+  await publish()
+  expect(await filesOf('citation_share')).toEqual([
+    'day 0001-01-01',
+    'month 0001-01-01',
+    'day 0001-01-02',
+    'month 2024-02-01',
+    'day 2024-02-28',
+    'day 2024-02-29',
+    `day ${today}`,
   ])
 })
 
 test('keeps the version that was current so many days ago, and what it names', async () => {
-  const { said } = await published('2026-10-01')
+  const { said } = await answered('2026-10-01')
+  await publish()
   const [kept] = await first('select version from daily.versions')
   for (const days of [40, 31, 10]) {
     await answer(db, { ...said, at: '2026-10-01T10:00:00Z' })
     await refresh(db)
-    await publishAll()
+    await publish()
     await db.query(
       `update daily.versions set committed_at = now() - $1 * interval '1 day' where version = (select max(version) from daily.versions)`,
       [days],
@@ -170,72 +433,44 @@ test('keeps the version that was current so many days ago, and what it names', a
       kept,
     ])
   }
-  await publishAll()
+  await publish()
   expect(
     await query(`select extract(day from now() - committed_at)::int from daily.versions order by version`),
   ).toEqual([[31], [10]])
   const [oldest] = await first('select min(version) from daily.versions')
   expect(await query('select from daily.files where removed < $1', [oldest])).toEqual([])
-  expect([...objects.keys()].sort()).toEqual(
-    (await query(`select id || '.parquet' from daily.files order by 1`)).flat(),
-  )
+  const named = async () => (await query(`select id || '.parquet' from daily.files order by 1`)).flat()
+  expect(objects.size, 'a day before their objects go').toBeGreaterThan((await named()).length)
+  await db.query('update daily.deletions set not_before = now()')
+  await publish()
+  expect([...objects.keys()].sort()).toEqual(await named())
 })
 
-test('replaces an object that is lost while a publisher is at work', async () => {
-  const { said } = await published('2026-10-01')
-  const [lost] = await first(`select id from daily.files where metric = 'visibility'`)
-  await answer(db, { ...said, at: '2026-10-02T09:00:00Z' })
+test('a restart ends the versions, and writes lost files again', async () => {
+  const { id, said } = await answered(`${MONTH}-01`)
+  await publish()
+  const [lost] = await first(`select id from daily.files where metric = 'visibility' and period = 'day'`)
+  await answer(db, { ...said, at: `${MONTH}-02T09:00:00Z` })
   await refresh(db)
-  await publishAll({
-    run: before('daily.commit_version', () => query('select daily.mark_lost($1)', [[lost]])),
-  })
-  await publishAll()
-  expect(
-    await query(
-      `select first::text from daily.files where metric = 'visibility' and removed is null order by 1`,
-    ),
-  ).toEqual([['2026-10-01'], ['2026-10-02']])
+  const restart = () => query('select daily.restart_share(array[$1::uuid])', [id])
+  await expect(publish({ run: before('commit_batch', restart) })).rejects.toThrow('has taken the lease')
+  expect(await query('select from daily.versions')).toEqual([])
+  const { versions } = await publish()
+  expect(versions[0]).toBeGreaterThan(2)
+  expect(await query('select min(version) from daily.versions')).toEqual([[versions[0]]])
+  expect(await filesOf('visibility')).toEqual([
+    `day ${MONTH}-01`,
+    `month ${MONTH}-01`,
+    `third ${MONTH}-01`,
+    `day ${MONTH}-02`,
+  ])
   expect(await query('select from daily.files where id = $1', [lost]), 'the lost file').toEqual([])
-  const [oldest, added] = await first(
-    'select (select min(version) from daily.versions), (select max(added) from daily.files)',
-  )
-  expect(oldest, 'changes that remove the lost rows cannot be read').toBeGreaterThan(added)
 })
 
-test('commits nothing that was read before an object was lost, however often that happened', async () => {
-  await published('2026-10-01')
-  const lose = () =>
-    query(`select daily.mark_lost(array_agg(id)) from daily.files where metric = 'visibility'`)
-  await lose()
-  const [json] = await first(`select daily.read_unpublished('', 200, 100000)`)
-  await lose()
-  await query('select daily.commit_version($1, 30)', [JSON.stringify(JSON.parse(json).brands)])
-  expect(await query('select through from daily.published_brands')).toEqual([['']])
-})
-
-test('reads days in place of a month whose object is lost', async () => {
-  await published('2026-01-01', '2026-01-02')
-  await publishAll({ compact: true })
-  const months = `select id from daily.files where metric = 'visibility' and first < last and added is not null and removed is null`
-  const [lost] = await first(months)
-  await query('select daily.mark_lost($1)', [[lost]])
-  expect(await query(months)).toEqual([])
-  await publishAll()
-  expect(objects.has(`${lost}.parquet`)).toBe(false)
-  await publishAll({ compact: true })
-  expect(await query(months)).toHaveLength(1)
-})
-
-test('commits no part of a set whose other objects were swept', async () => {
-  const { said } = await published('2026-10-01')
-  await answer(db, { ...said, at: '2026-10-02T09:00:00Z' })
-  await refresh(db)
-  const sweep = async () => {
-    await query(
-      `update daily.files set staged_at = now() - interval '25 hours' where id = (select id from daily.files where added is null limit 1)`,
-    )
-    await query('select daily.expired_files(10)')
-  }
-  await expect(publishAll({ run: before('daily.complete', sweep) })).rejects.toThrow('swept')
-  expect(await publishAll()).toHaveLength(1)
+test('numbers go on at least two later when versions came faster than seconds', async () => {
+  await answered('2026-10-01')
+  await db.query('update daily.publisher set version = 2000000000')
+  await publish()
+  await query(`select daily.restart_share('{}')`)
+  expect((await publish()).versions).toEqual([2_000_000_003])
 })

@@ -1,0 +1,163 @@
+-- What the share must hold: its tables, their rows, and the sets of a brand (docs/architecture.md, The share).
+
+-- The tables of the share: where their rows are, their columns in order, each with its type in Delta's schemas, and the
+-- columns that order a brand's rows.
+create or replace view daily.shared_tables as
+  with shared as (
+    select metric, endpoint, fields, format('daily.%I', metric)::regclass as relation, 'brand_id' as brand
+    from daily.row_schemas
+    union all
+    select 'brands', 'brands', array_agg(attname::text order by attnum), attrelid::regclass, 'id'
+    from pg_catalog.pg_attribute
+    where attrelid = 'metrics.brands'::regclass and attnum > 0 and attname not in ('organization_id', 'active')
+    group by attrelid
+  )
+  select
+    metric, endpoint, relation, fields, brand,
+    jsonb_build_array(jsonb_build_object('name', 'brand_id', 'type', 'string')) || columns.columns as columns,
+    coalesce(keys.keys, quote_ident(brand)) as keys
+  from shared
+  cross join lateral (
+    select jsonb_agg(jsonb_build_object('name', field, 'type', case atttypid
+      when 'date'::regtype then 'date'
+      when 'integer'::regtype then 'long'
+      when 'numeric'::regtype then 'double'
+      when 'boolean'::regtype then 'boolean'
+      else 'string' end) order by place) as columns
+    from unnest(fields) with ordinality as sent (field, place)
+    join pg_catalog.pg_attribute on attrelid = relation and attname = field
+  ) as columns
+  cross join lateral (
+    select string_agg(quote_ident(attname), ', ' order by attnum) as keys
+    from pg_catalog.pg_index join pg_catalog.pg_attribute on attrelid = indrelid and attnum = any (indkey)
+    where indrelid = relation and indisprimary
+  ) as keys;
+
+-- The brands' own rows as the share has them, each with its digest.
+create or replace view daily.brand_rows as
+  select brand_id, fields, md5(fields::text) as digest
+  from metrics.brands
+  cross join lateral (
+    select id as brand_id, to_jsonb(brands) - '{organization_id,active}'::text[] as fields
+  ) as shared;
+
+-- Lists each brand of daily.changes, by one index search each.
+create or replace function daily.changed_brands() returns table (brand_id uuid)
+language sql stable set search_path = pg_catalog, pg_temp as $function$
+  with recursive known as (
+    (select changes.brand_id from daily.changes order by changes.brand_id limit 1)
+    union all
+    select (select changes.brand_id from daily.changes where changes.brand_id > known.brand_id order by changes.brand_id limit 1)
+    from known where known.brand_id is not null
+  )
+  select known.brand_id from known where known.brand_id is not null
+$function$;
+
+-- The brands that the share may have: those with days, with a row of their own, or with a current file of that row. A digest
+-- is null where there is none.
+create or replace view daily.known_brands as
+  select brand_id, max(digest) as digest, max(current_digest) as current_digest
+  from (
+    select brand_id, null as digest, null as current_digest from daily.changed_brands()
+    union all
+    select brand_id, digest, null from daily.brand_rows
+    union all
+    select brand_id, null, digest from daily.files where metric = 'brands' and removed is null
+  ) as known
+  group by brand_id;
+
+-- Returns the rows of a brand and table of a day, or for `brands` the brand's row, in parts: each is a JSON array of up to about
+-- `max_bytes`. Returns none without rows.
+create or replace function daily.read_rows(of_metric text, of_brand uuid, day date, max_bytes integer)
+returns table (part integer, rows text)
+language plpgsql stable set search_path = pg_catalog, pg_temp set datestyle = iso as $function$
+begin
+  return query execute (
+    select format(
+      'with stored as (
+         select row_number() over (order by %1$s) as place, json_build_array(%2$s, %3$s)::text as json
+         from %4$s where %2$s = $1 %5$s
+       ), sized as (
+         select place, json, (sum(octet_length(json) + 1) over (order by place) - 1) / $3 as part from stored
+       )
+       select (row_number() over (order by part))::integer - 1, ''['' || string_agg(json, '','' order by place) || '']''
+       from sized group by part',
+      keys,
+      quote_ident(brand),
+      (select string_agg(quote_ident(field), ', ' order by place) from unnest(fields) with ordinality as sent (field, place)),
+      relation,
+      case when read_rows.day > '-infinity' then 'and date = $2' end)
+    from daily.shared_tables where metric = of_metric)
+  using of_brand, day, max_bytes;
+end
+$function$;
+
+-- Lists the sets that the share must have of a brand: its row, and its days that changed since they were published. The digest
+-- of a set without rows is zero.
+create or replace function daily.target_sets(of_brand uuid)
+returns table (metric text, period text, date date, rows bigint, digest text)
+language sql stable set search_path = pg_catalog, pg_temp as $function$
+  select metric, 'day', date, rows, digest
+  from daily.changes join daily.row_schemas using (endpoint)
+  where brand_id = of_brand and changed_at > coalesce(
+    (select changed_at from daily.published_brands where brand_id = of_brand), '')
+  union all
+  select 'brands', 'brand', '-infinity', count(*), coalesce(max(digest), repeat('0', 15))
+  from daily.brand_rows where brand_id = of_brand
+$function$;
+
+-- Lists the thirds and months that some brands lack, each with the largest current files that it consists of. A third can still
+-- grow, until yesterday; a month is over. One of a single day would equal the day, and one of very many rows saves no
+-- requests. Thirds serve plans with a limit alone (`lookback` days).
+create or replace function daily.due_periods(brands uuid[], lookback integer)
+returns table (brand_id uuid, metric text, period text, first date, last date, digest text, rows bigint, sources json)
+language sql stable set search_path = pg_catalog, pg_temp as $function$
+  with today as (
+    select (now() at time zone 'UTC')::date as today
+  ), day as (
+    select listed.brand_id, row_schemas.metric, files.first as date, min(files.digest) as digest, sum(files.rows) as rows
+    from unnest(brands) as listed (brand_id)
+    cross join daily.row_schemas
+    join daily.files on files.metric = row_schemas.metric and files.brand_id = listed.brand_id
+    where files.period = 'day' and files.removed is null
+    group by listed.brand_id, row_schemas.metric, files.first
+  ), target as (
+    select
+      brand_id, metric, period, start as first, least(finish, today - 1) as last, sum(rows)::bigint as rows,
+      lpad(to_hex(bit_xor(('x' || digest)::bit(60)::bigint)), 15, '0') as digest
+    from day
+    cross join today
+    cross join lateral (
+      select date_trunc('month', date::timestamp)::date as month, (extract(day from date)::integer - 1) / 10 as tens
+    ) as calendar
+    cross join lateral (
+      select (month + interval '1 month - 1 day')::date as month_end, month + 10 * least(tens, 2) as third
+    ) as ends
+    cross join lateral (values
+      ('month', month, month_end),
+      ('third', third, case when tens < 2 then third + 9 else month_end end)
+    ) as range (period, start, finish)
+    where date < today and case period when 'month' then finish < today else finish > today - lookback - 31 end
+    group by brand_id, metric, period, start, finish, today
+    -- Files with an empty digest have columns of earlier names (drizzle/db/relist.ts).
+    having count(*) > 1 and sum(rows) <= 100000 and bool_and(digest <> '')
+  )
+  select target.brand_id, target.metric, target.period, target.first, target.last, target.digest, target.rows, source.ids
+  from target
+  cross join lateral (
+    select json_agg(id order by first, id) as ids
+    from (
+      select id, files.first, max(files.last) over (
+        order by files.first, files.last desc groups between unbounded preceding and 1 preceding) >= files.last as is_contained
+      from daily.files
+      where files.metric = target.metric and files.brand_id = target.brand_id and removed is null
+        and files.first between target.first and target.last and files.last <= target.last
+    ) as part
+    where is_contained is not true
+  ) as source
+  where target.digest is distinct from (
+    select files.digest from daily.files
+    where (files.metric, files.brand_id, files.period, files.first)
+        = (target.metric, target.brand_id, target.period, target.first)
+      and files.removed is null)
+$function$;
