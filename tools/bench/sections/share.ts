@@ -2,7 +2,8 @@ import { withBrandYear } from '../brand-year.ts'
 import { withoutParallelWorkers } from '../cpu.ts'
 import type { Section } from '../section.ts'
 import { measureDelay } from '../share/delay.ts'
-import { dollarsOfReaders, dollarsOfWrites } from '../share/dollars.ts'
+import { dollarsOfPeriods, dollarsOfReaders, dollarsOfWrites } from '../share/dollars.ts'
+import { measureManyBrands } from '../share/many-brands.ts'
 import { compareWithPages, measureMemory, publishYear } from '../share/publishing.ts'
 import { measureReading } from '../share/reading.ts'
 
@@ -19,7 +20,14 @@ export const section: Section = async (setting) => {
     const changed = await compareWithPages(year)
     report('memory')
     const memory = await measureMemory(year, { ...setting, published })
-    return [reading.table, changed, memory, dollarsOfReaders(published, reading)]
+    return [
+      reading.table,
+      changed,
+      memory,
+      dollarsOfPeriods(published),
+      dollarsOfReaders(published, reading),
+      ...dollarsOfWrites(published),
+    ]
   })
-  return [...ofYear, ...dollarsOfWrites(), await measureDelay(setting)]
+  return [...ofYear, await measureManyBrands(setting), await measureDelay(setting)]
 }

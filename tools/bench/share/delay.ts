@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { startEmulator } from '../../../emulator/start.ts'
 import { scheduleCrons } from '../../../emulator/workers/crons.ts'
 import { inDatabase } from '../database.ts'
 import { figure, type Setting, type Table } from '../section.ts'
 import { addSteadyBrands, BRANDS, LATENCY_MS, PROBE_MS, servedLate, writeAnswers } from '../steady-load.ts'
 import { median, timed } from '../timing.ts'
+import { publishAll, type Run, withServiceAway } from './service-away.ts'
 
 const RATE = 50
 const MINUTES = 5
@@ -19,34 +19,13 @@ const GOAL_S = 330
 export const measureDelay = ({ serverUrl, sized, report }: Setting): Promise<Table> =>
   inDatabase(serverUrl, async (client, url) => {
     const brands = await addSteadyBrands(client, report)
-    const runs: { readonly seconds: number; readonly objects: number }[] = []
-    let objects = 0
-    const emulator = await startEmulator({
-      host: '127.0.0.1',
-      port: 0,
-      databaseUrl: url,
-      latencyMs: LATENCY_MS,
-      crons: false,
-      onLog: (line) => {
-        if (line.startsWith('{"event":"published"')) objects += JSON.parse(line).objects
-      },
-    })
-    const publish = async () => {
-      objects = 0
-      const seconds = (await timed(() => emulator.runCron('publish'))) / 1000
-      return { seconds, objects }
-    }
     const db = new pg.Pool({ connectionString: url, max: 12 })
     let stop = () => {}
-    try {
+    return withServiceAway(url, async ({ emulator, publish }) => {
       report('the first publish')
-      const start = performance.now()
-      do await publish()
-      while ((await db.query(`select from daily.unpublished_brands('') limit 1`)).rowCount !== 0)
-      const seconds = (performance.now() - start) / 1000
-      const { rows } = await db.query<{ sets: number }>(
-        'select count(distinct set_id)::int as sets from daily.files where added is not null',
-      )
+      const seconds = (await timed(() => publishAll(publish))) / 1000
+      const { rows } = await db.query<{ objects: number }>('select count(*)::int as objects from daily.files')
+      const runs: Run[] = []
       const minutes = Math.max(2, sized(MINUTES))
       report(`${RATE} answers a second for ${figure(minutes)} minutes`)
       stop = scheduleCrons(
@@ -74,11 +53,10 @@ export const measureDelay = ({ serverUrl, sized, report }: Setting): Promise<Tab
         title: `Seconds until a change is in a file, while ${written} answers a second are written to ${BRANDS} brands`,
         columns: ['', 'until pages serve it', 'until the next run', 'the run', 'after the pages', 'sum'],
         rows: [row('median', median), row('longest', (numbers) => Math.max(...numbers))],
-        note: `The sums are for a change that just misses a run. Goal of the sum: at most ${GOAL_S}. Neon is ${LATENCY_MS} ms away, and the refresh runs every minute. So does the publisher here, ${runs.length} times: today's days of all brands change in a minute, as they do in five. A run wrote ${figure(median(runs.map((each) => each.objects)))} objects. R2 has no distance here: six objects are written at a time. The first publish wrote ${figure((rows[0]?.sets ?? 0) / seconds)} sets of a few rows a second.`,
+        note: `The sums are for a change that just misses a run. Goal of the sum: at most ${GOAL_S}. Neon is ${LATENCY_MS} ms away, and the refresh runs every minute. So does the publisher here, ${runs.length} times: today's days of all brands change in a minute, as they do in five. A run wrote ${figure(median(runs.map((each) => each.objects)))} objects. R2 has no distance here: six objects are written at a time. The first publish wrote ${figure((rows[0]?.objects ?? 0) / seconds)} objects of a few rows a second.`,
       }
-    } finally {
+    }).finally(async () => {
       stop()
       await db.end()
-      await emulator.close()
-    }
+    })
   })

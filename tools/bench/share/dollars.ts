@@ -1,3 +1,4 @@
+import { sum } from 'd3-array'
 import { PAGE_SIZE } from '../../../lib/page/statements.ts'
 import { costOf } from '../prices.ts'
 import type { Table } from '../section.ts'
@@ -10,7 +11,6 @@ const REDIS_COMMANDS = 4
 
 const BILLION = 1e9
 const TABLES = 6
-const DAYS_PER_YEAR = 365
 
 /** What a billion rows cost their first and their second reader, next to pages. */
 export function dollarsOfReaders(
@@ -60,10 +60,28 @@ export function dollarsOfReaders(
   }
 }
 
+/** What the sets of each period cost in writes and storage, for a billion rows. */
+export function dollarsOfPeriods({ rows, periods }: Published): Table {
+  const scaled = (dollars: number) => ((dollars * BILLION) / rows).toFixed(2)
+  return {
+    title: 'The sets of a first publish, and their dollars for a billion rows of citation share',
+    columns: ['sets', 'rows', 'objects', 'MiB', 'writes', 'a month of storage'],
+    rows: periods.map(({ period, rows, objects, bytes }) => [
+      period,
+      rows,
+      objects,
+      bytes / 1024 ** 2,
+      scaled(costOf({ objectWrites: objects })),
+      scaled(costOf({ objectBytes: bytes })),
+    ]),
+  }
+}
+
 /** What the writes of changed days cost, by the interval of the publisher. */
-export function dollarsOfWrites(): Table[] {
+export function dollarsOfWrites({ periods }: Published): Table[] {
   const BRANDS = [100, 1000, 10_000]
   const columns = BRANDS.map((brands) => `${brands.toLocaleString('en')} brands`)
+  const setsPerYear = sum(periods, ({ period, sets }) => (period === 'brand' ? 0 : sets))
   const writes = (objects: number) => costOf({ objectWrites: objects })
   const perDay = (minutes: number) =>
     BRANDS.map((brands) => writes((1440 / minutes) * brands * TABLES).toFixed(2))
@@ -76,13 +94,13 @@ export function dollarsOfWrites(): Table[] {
         ['every 5 minutes', ...perDay(5)],
         ['every hour', ...perDay(60)],
       ],
-      note: `Today's day of each brand and ${TABLES} tables changes all day long, at list price. A day that is not written to costs nothing.`,
+      note: `Today's day of each brand and ${TABLES} tables changes all day long, at list price. A day that is not written to costs nothing. A third and a month are written at most once an hour, and only when one of their days has changed.`,
     },
     {
       title: 'Dollars for the writes of a first publish',
       columns: ['history', ...columns],
-      rows: [['a year', ...BRANDS.map((brands) => writes(DAYS_PER_YEAR * brands * TABLES).toFixed(2))]],
-      note: `A set per day, brand and table. The months that no limited plan reads add one set per month.`,
+      rows: [['a year', ...BRANDS.map((brands) => writes(setsPerYear * brands * TABLES).toFixed(2))]],
+      note: `${setsPerYear} sets of each brand and table: its days, thirds and months.`,
     },
   ]
 }

@@ -12,8 +12,11 @@ const PROGRAM = fileURLToPath(new URL('./load_tables.py', import.meta.url))
 
 export type Loaded = { readonly ms: number; readonly rows: number }
 
+/** Arguments of `load_as_pandas`. */
+type Options = { readonly convert_in_batches?: boolean }
+
 /** Loads `citation_share` from a server into pandas. The time is that of the client, without its start. */
-export type Load = (origin: string) => Promise<Loaded>
+export type Load = (origin: string, options?: Options) => Promise<Loaded>
 
 /** Starts a process of the official client, which loads one table after the other. */
 export async function withOfficialClient<Result>(
@@ -27,13 +30,13 @@ export async function withOfficialClient<Result>(
   const closed = once(python, 'close')
   const lines = createInterface({ input: python.stdout })[Symbol.asyncIterator]()
   try {
-    return await work(async (origin) => {
+    return await work(async (origin, options = {}) => {
       const profile = join(folder, `${new URL(origin).port}.share`)
       await writeFile(
         profile,
         JSON.stringify({ shareCredentialsVersion: 1, endpoint: origin + SHARE_BASE, bearerToken: key }),
       )
-      python.stdin.write(`${profile}#export.metrics.citation_share\n`)
+      python.stdin.write(`${JSON.stringify([`${profile}#export.metrics.citation_share`, options])}\n`)
       const { value, done } = await lines.next()
       if (done) throw new Error('The official client has ended')
       return JSON.parse(value)
