@@ -62,7 +62,7 @@ $function$;
 
 -- Reads due days of brands in one snapshot, about `max_rows` rows in `max_sets` sets, and stages their files. Returns JSON:
 --   columns   the columns of each table
---   objects   the files to write: `id`, `metric`, and `parts` of rows; null stands for a part of daily.read_part
+--   objects   the files to write: `id`, `metric`, `brand_id`, and `parts` of rows; null stands for a part of daily.read_part
 --   brands    the brands of which no other set is due, with the latest change of their days: once these files are written,
 --             current and staged files equal the brand's rows at this moment
 create or replace function daily.read_batch(
@@ -120,7 +120,8 @@ begin
   select json_build_object(
     'columns', (select json_object_agg(metric, columns) from daily.shared_tables),
     'objects', (
-      select coalesce(json_agg(json_build_object('id', id, 'metric', metric, 'first_part', 4 * object, 'parts', parts)), '[]')
+      select coalesce(json_agg(json_build_object(
+        'id', id, 'metric', metric, 'brand_id', brand_id, 'first_part', 4 * object, 'parts', parts)), '[]')
       from object join taken using (number) where parts is not null),
     'brands', (
       select coalesce(json_agg(json_build_object('brand_id', listed.brand_id, 'changed_at', coalesce(

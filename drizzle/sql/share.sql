@@ -66,8 +66,8 @@ create or replace view daily.known_brands as
   ) as known
   group by brand_id;
 
--- Returns the rows of a brand and table of a day, or for `brands` the brand's row, in parts: each is a JSON array of up to about
--- `max_bytes`. Returns none without rows.
+-- Returns the rows of a brand and table of a day, or for `brands` the brand's row, without `brand_id`, in parts: each is a JSON
+-- array of up to about `max_bytes`. Returns none without rows.
 create or replace function daily.read_rows(of_metric text, of_brand uuid, day date, max_bytes integer)
 returns table (part integer, rows text)
 language plpgsql stable set search_path = pg_catalog, pg_temp set datestyle = iso as $function$
@@ -75,7 +75,7 @@ begin
   return query execute (
     select format(
       'with stored as (
-         select row_number() over (order by %1$s) as place, json_build_array(%2$s, %3$s)::text as json
+         select row_number() over (order by %1$s) as place, json_build_array(%3$s)::text as json
          from %4$s where %2$s = $1 %5$s
        ), sized as (
          select place, json, (sum(octet_length(json) + 1) over (order by place) - 1) / $3 as part from stored

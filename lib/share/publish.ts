@@ -61,7 +61,11 @@ type Batch = {
 
 /** An object to write: of rows in parts, of which one that is null is read by itself, or of the rows of other objects. */
 type SharedObject = { readonly id: string; readonly metric: string } & (
-  | { readonly first_part: number; readonly parts: readonly (readonly Values[] | null)[] }
+  | {
+      readonly brand_id: string
+      readonly first_part: number
+      readonly parts: readonly (readonly Values[] | null)[]
+    }
   | { readonly rows: number; readonly sources: readonly string[] }
 )
 
@@ -202,12 +206,13 @@ function createPublisher(
     return { id, rows, bytes: content.length }
   }
 
-  async function* partsOf({ id, first_part, parts }: Extract<SharedObject, { parts: unknown }>) {
-    for (const [index, part] of parts.entries())
-      yield part ??
-        (await read<readonly Values[]>(run, 'daily.read_part($1, $2, $3)', [
-          ...[lease, id, String(first_part + index)],
-        ]))
+  async function* partsOf({ id, brand_id, first_part, parts }: Extract<SharedObject, { parts: unknown }>) {
+    for (const [index, part] of parts.entries()) {
+      const place = String(first_part + index)
+      const rows =
+        part ?? (await read<readonly Values[]>(run, 'daily.read_part($1, $2, $3)', [lease, id, place]))
+      yield rows.map((row) => [brand_id, ...row])
+    }
   }
 
   async function* groupsOf(

@@ -139,7 +139,7 @@ test('a large day that changes before each statement is published, and holds up 
 test('rows that do not fit into one answer are read in parts, of one snapshot', async () => {
   const { id } = await answered()
   await fill(id, '2026-10-01', 300)
-  const limits = { brands: 9, sets: 9, rows: 1000, bytes: 2000 }
+  const limits = { brands: 9, sets: 9, rows: 1000, bytes: 1000 }
   const run = before('read_part', () => fill(id, '2026-10-01', 200))
   await publish({ run, limits })
   const files = await query(`select id, rows from daily.files where metric = 'citation_share' and added = 1`)
@@ -278,7 +278,7 @@ test('a brand that cannot be read holds up no other, but the first version', asy
 test('a set of several objects is committed as a whole, though one of them could not be written', async () => {
   const { id } = await answered()
   await fill(id, '2026-10-01', 300)
-  const limits = { brands: 9, sets: 9, rows: 1000, bytes: 2000 }
+  const limits = { brands: 9, sets: 9, rows: 1000, bytes: 1000 }
   let puts = 0
   const put = async (key: string, value: Uint8Array<ArrayBuffer>) => {
     puts += 1

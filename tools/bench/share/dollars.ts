@@ -41,7 +41,13 @@ export function dollarsOfReaders(
       objectReads: requests + 1,
     }),
   )
-  const publish = scaled(costOf({ ...serviceOf(published.used), objectWrites: published.objects }))
+  const publish = scaled(
+    costOf({
+      ...serviceOf(published.used),
+      objectWrites: published.objects,
+      objectReads: published.sources,
+    }),
+  )
   const month = scaled(costOf({ objectBytes: published.bytes }))
   return {
     title: 'Dollars for a billion rows of citation share',
@@ -53,6 +59,11 @@ export function dollarsOfReaders(
         (publish + month + read).toFixed(2),
       ],
       ['of it published', '', publish.toFixed(2)],
+      [
+        'of it transferred from Neon',
+        '',
+        scaled(costOf({ transferredBytes: published.used.transferredBytes })).toFixed(2),
+      ],
       ['of it stored', '', month.toFixed(2)],
       ['second: read again', pages.toFixed(2), read.toFixed(2)],
     ],

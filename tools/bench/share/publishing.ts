@@ -21,6 +21,8 @@ export type Published = {
   readonly rows: number
   readonly objects: number
   readonly bytes: number
+  /** The objects of days that thirds and months were made of. */
+  readonly sources: number
   readonly used: Used
   /** What it wrote of the sets of each period. */
   readonly periods: readonly Period[]
@@ -53,7 +55,12 @@ export async function publishYear(year: BrandYear): Promise<Published> {
        count(*)::int as objects, sum(bytes)::int as bytes
      from daily.files where removed is null group by period order by period`,
   )
+  const { rows: sources } = await client.query(
+    `select from daily.files as day join daily.files as larger using (metric, brand_id)
+     where day.period = 'day' and larger.period in ('third', 'month') and day.first between larger.first and larger.last`,
+  )
   return {
+    sources: sources.length,
     rows: periods.find(({ period }) => period === 'day')?.rows ?? Number.NaN,
     objects: sum(periods, ({ objects }) => objects),
     bytes: sum(periods, ({ bytes }) => bytes),
