@@ -1,6 +1,6 @@
 import { sum } from 'd3-array'
 import { PAGE_SIZE } from '../../../lib/page/statements.ts'
-import { costOf } from '../prices.ts'
+import { costOf, type Usage } from '../prices.ts'
 import type { Table } from '../section.ts'
 import type { Used } from './meter.ts'
 import type { Published } from './publishing.ts'
@@ -41,13 +41,17 @@ export function dollarsOfReaders(
       objectReads: requests + 1,
     }),
   )
-  const publish = scaled(
-    costOf({
-      ...serviceOf(published.used),
-      objectWrites: published.objects,
-      objectReads: published.sources,
-    }),
-  )
+  const usedToPublish: Usage = {
+    ...serviceOf(published.used),
+    objectWrites: published.objects,
+    objectReads: published.sources,
+  }
+  const publish = scaled(costOf(usedToPublish))
+  const part = (name: string, item: keyof Usage) => [
+    name,
+    '',
+    scaled(costOf({ [item]: usedToPublish[item] })).toFixed(2),
+  ]
   const month = scaled(costOf({ objectBytes: published.bytes }))
   return {
     title: 'Dollars for a billion rows of citation share',
@@ -59,11 +63,11 @@ export function dollarsOfReaders(
         (publish + month + read).toFixed(2),
       ],
       ['of it published', '', publish.toFixed(2)],
-      [
-        'of it transferred from Neon',
-        '',
-        scaled(costOf({ transferredBytes: published.used.transferredBytes })).toFixed(2),
-      ],
+      part('of that, transfer from Neon', 'transferredBytes'),
+      part('of that, CPU of Neon', 'postgresCpuMs'),
+      part('of that, CPU of Workers', 'workerCpuMs'),
+      part('of that, writes to R2', 'objectWrites'),
+      part('of that, reads from R2', 'objectReads'),
       ['of it stored', '', month.toFixed(2)],
       ['second: read again', pages.toFixed(2), read.toFixed(2)],
     ],
@@ -71,31 +75,33 @@ export function dollarsOfReaders(
   }
 }
 
-/** What the sets of each period cost in writes and storage, for a billion rows. */
+/** What the sets of each period cost in writes, reads and storage, for a billion rows. */
 export function dollarsOfPeriods({ rows, periods }: Published): Table {
   const scaled = (dollars: number) => ((dollars * BILLION) / rows).toFixed(2)
   return {
     title: 'The sets of a first publish, and their dollars for a billion rows of citation share',
-    columns: ['sets', 'rows', 'objects', 'MiB', 'writes', 'a month of storage'],
-    rows: periods.map(({ period, rows, objects, bytes }) => [
+    columns: ['sets', 'rows', 'objects', 'MiB', 'writes', 'reads', 'a month of storage'],
+    rows: periods.map(({ period, rows, objects, bytes, sources }) => [
       period,
       rows,
       objects,
       bytes / 1024 ** 2,
       scaled(costOf({ objectWrites: objects })),
+      scaled(costOf({ objectReads: sources })),
       scaled(costOf({ objectBytes: bytes })),
     ]),
   }
 }
 
-/** What the writes of changed days cost, by the interval of the publisher. */
-export function dollarsOfWrites({ periods }: Published): Table[] {
+/** What the requests of the publisher to R2 cost, by the interval of the publisher. */
+export function dollarsOfWrites({ periods, sources }: Published): Table[] {
   const BRANDS = [100, 1000, 10_000]
   const columns = BRANDS.map((brands) => `${brands.toLocaleString('en')} brands`)
   const setsPerYear = sum(periods, ({ period, sets }) => (period === 'brand' ? 0 : sets))
-  const writes = (objects: number) => costOf({ objectWrites: objects })
+  const ofYear = (brands: number) =>
+    costOf({ objectWrites: setsPerYear * brands * TABLES, objectReads: sources * brands * TABLES })
   const perDay = (minutes: number) =>
-    BRANDS.map((brands) => writes((1440 / minutes) * brands * TABLES).toFixed(2))
+    BRANDS.map((brands) => costOf({ objectWrites: (1440 / minutes) * brands * TABLES }).toFixed(2))
   return [
     {
       title: 'Dollars a day for writes to R2',
@@ -108,10 +114,10 @@ export function dollarsOfWrites({ periods }: Published): Table[] {
       note: `Today's day of each brand and ${TABLES} tables changes all day long, at list price. A day that is not written to costs nothing. A third and a month are written at most once an hour, and only when one of their days has changed.`,
     },
     {
-      title: 'Dollars for the writes of a first publish',
+      title: 'Dollars for the writes and reads of R2 of a first publish',
       columns: ['history', ...columns],
-      rows: [['a year', ...BRANDS.map((brands) => writes(setsPerYear * brands * TABLES).toFixed(2))]],
-      note: `${setsPerYear} sets of each brand and table: its days, thirds and months.`,
+      rows: [['a year', ...BRANDS.map((brands) => ofYear(brands).toFixed(2))]],
+      note: `${setsPerYear} sets of each brand and table: its days, thirds and months. For these, ${sources} objects of days are read.`,
     },
   ]
 }

@@ -11,7 +11,12 @@ import { mediansOf, meterOf, type Used } from './meter.ts'
 const ROUNDS = 3
 const CHANGED_DAYS = 30
 const WITH_PERIODS = `${CHANGED_DAYS}, with their thirds and months`
-const BIG_DAY = { date: addDays(LAST_DAY, 1), rows: 200_000 }
+
+/** A day of many files, and about the largest month that becomes a file of its own (drizzle/sql/share.sql). */
+const BIG = {
+  day: { first: addDays(LAST_DAY, 1), days: 1, rows: 200_000 },
+  month: { first: '2025-10-01', days: 31, rows: 99_200 },
+} as const
 
 /** The limit of a Worker's memory. */
 const MOST_MIB = 128
@@ -21,7 +26,7 @@ export type Published = {
   readonly rows: number
   readonly objects: number
   readonly bytes: number
-  /** The objects of days that thirds and months were made of. */
+  /** The objects that it read: thirds and months are made of those of their days. */
   readonly sources: number
   readonly used: Used
   /** What it wrote of the sets of each period. */
@@ -34,6 +39,7 @@ type Period = {
   readonly rows: number
   readonly objects: number
   readonly bytes: number
+  readonly sources: number
 }
 
 /** Empties the share. The objects stay. */
@@ -52,15 +58,17 @@ export async function publishYear(year: BrandYear): Promise<Published> {
   const measured = await alternate({ first }, ROUNDS)
   const { rows: periods } = await client.query<Period>(
     `select period, count(distinct (metric, brand_id, first))::int as sets, sum(rows)::int as rows,
-       count(*)::int as objects, sum(bytes)::int as bytes
-     from daily.files where removed is null group by period order by period`,
-  )
-  const { rows: sources } = await client.query(
-    `select from daily.files as day join daily.files as larger using (metric, brand_id)
-     where day.period = 'day' and larger.period in ('third', 'month') and day.first between larger.first and larger.last`,
+       count(*)::int as objects, sum(bytes)::int as bytes, sum(sources)::int as sources
+     from daily.files as file
+     cross join lateral (
+       select count(*) as sources from daily.files as day
+       where file.period in ('third', 'month') and day.period = 'day' and day.removed is null
+         and (day.metric, day.brand_id) = (file.metric, file.brand_id) and day.first between file.first and file.last
+     ) as source
+     where removed is null group by period order by period`,
   )
   return {
-    sources: sources.length,
+    sources: sum(periods, ({ sources }) => sources),
     rows: periods.find(({ period }) => period === 'day')?.rows ?? Number.NaN,
     objects: sum(periods, ({ objects }) => objects),
     bytes: sum(periods, ({ bytes }) => bytes),
@@ -79,7 +87,7 @@ export async function compareWithPages(year: BrandYear): Promise<Table> {
       () => year.emulator.runCron('publish'),
       async () => {
         await changeDays(year, daysOf(count))
-        if (periods) await year.client.query('update daily.published_brands set periods_due_at = now()')
+        if (periods) await setPeriodsDue(year.client)
       },
     )
   const read = (count: number) =>
@@ -124,22 +132,22 @@ export async function compareWithPages(year: BrandYear): Promise<Table> {
 
 /** The throughput of a first publish, and the memory of its Worker. */
 export async function measureMemory(
-  { client, emulator, brandId }: BrandYear,
+  year: BrandYear,
   { published, sized, report }: Pick<Setting, 'sized' | 'report'> & { readonly published: Published },
 ): Promise<Table> {
+  const { client, emulator } = year
+  const heap = () => peakHeapOfRun(emulator, 'publish')
   await clear(client)
-  const year = await peakHeapOfRun(emulator, 'publish')
-  const rows = sized(BIG_DAY.rows)
-  report(`a day of ${figure(rows)} rows`)
-  await client.query(
-    `insert into daily.citation_share (brand_id, date, url_hash, url, domain, is_owned, citations, owned_citations)
-     select $1, $2, md5(n::text)::uuid, 'https://www.big-day.example/articles/2026/' || md5(n::text) || '-review',
-       'big-day.example', false, 1 + n % 40, 0
-     from generate_series(1, $3::int) as n`,
-    [brandId, BIG_DAY.date, rows],
-  )
-  await listDays(client, { brandId, days: [BIG_DAY.date] })
-  const bigDay = await peakHeapOfRun(emulator, 'publish')
+  const ofYear = await heap()
+  const rows = { day: sized(BIG.day.rows), month: sized(BIG.month.rows) }
+  report(`a day of ${figure(rows.day)} rows`)
+  await addRows(year, { ...BIG.day, rows: rows.day })
+  const ofDay = await heap()
+  report(`a month of ${figure(rows.month)} rows`)
+  await addRows(year, { ...BIG.month, rows: rows.month })
+  await emulator.runCron('publish')
+  await setPeriodsDue(client)
+  const ofMonth = await heap()
   const perSecond = (count: number) => Math.round((1000 * count) / published.used.ms)
   return {
     title: 'A first publish',
@@ -151,18 +159,45 @@ export async function measureMemory(
         published.objects,
         perSecond(sum(published.periods, ({ sets }) => sets)),
         perSecond(published.rows),
-        year,
+        ofYear,
       ],
-      ['a day', rows, await objectsOf(client), '', '', bigDay],
+      ['a day', rows.day, await objectsOf(client, 'day'), '', '', ofDay],
+      [
+        `a month, made of ${BIG.month.days} days`,
+        rows.month,
+        await objectsOf(client, 'month'),
+        '',
+        '',
+        ofMonth,
+      ],
     ],
-    note: `Heap: the most of many looks, each after a collection of garbage. Looks happen while the Worker waits for Neon or R2. Goal: below ${MOST_MIB}, where Cloudflare ends a Worker. Rows are those of the days; thirds and months hold them again.`,
+    note: `Heap: the most of many looks, each after a collection of garbage. Looks happen while the Worker waits for Neon or R2. Goal: below ${MOST_MIB}, where Cloudflare ends a Worker. Rows are those of the days; thirds and months hold them again. Each row of the day and the month has a URL of its own.`,
   }
 }
 
-async function objectsOf(client: BrandYear['client']): Promise<number> {
+/** Adds rows to the brand, spread evenly over days, and lists these as a refresh does. */
+async function addRows(
+  { client, brandId }: BrandYear,
+  { first, days, rows }: { readonly first: string; readonly days: number; readonly rows: number },
+): Promise<void> {
+  await client.query(
+    `insert into daily.citation_share (brand_id, date, url_hash, url, domain, is_owned, citations, owned_citations)
+     select $1, $2::date + n % $3::int, md5(n::text)::uuid, 'https://www.big.example/articles/2026/' || md5(n::text) || '-review',
+       'big.example', false, 1 + n % 40, 0
+     from generate_series(1, $4::int) as n`,
+    [brandId, first, days, rows],
+  )
+  await listDays(client, { brandId, days: Array.from({ length: days }, (_, index) => addDays(first, index)) })
+}
+
+/** Makes the next run write the thirds and months that have changed. */
+const setPeriodsDue = (client: BrandYear['client']) =>
+  client.query('update daily.published_brands set periods_due_at = now()')
+
+async function objectsOf(client: BrandYear['client'], period: keyof typeof BIG): Promise<number> {
   const { rows } = await client.query<{ objects: number }>(
-    'select count(*)::int as objects from daily.files where first = $1 and last = $1',
-    [BIG_DAY.date],
+    'select count(*)::int as objects from daily.files where period = $1 and first = $2 and removed is null',
+    [period, BIG[period].first],
   )
   return rows[0]?.objects ?? Number.NaN
 }
