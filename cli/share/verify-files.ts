@@ -1,7 +1,6 @@
-import { parquetReadObjects } from 'hyparquet'
 import type { Client } from 'pg'
 import { objectName } from '../../lib/share/bucket.ts'
-import type { Column } from '../../lib/share/parquet.ts'
+import { type Column, readParquet } from '../../lib/share/parquet.ts'
 import { digestText, rowNumber } from '../../reference/digest.ts'
 import { createBar } from '../progress-bar.ts'
 import type { CommandBucket } from './s3-bucket.ts'
@@ -142,7 +141,7 @@ async function verifySet(bucket: CommandBucket, set: FileSet): Promise<WrongFile
     if (content === null) return wrong(id, 'its object is missing')
     if (content.length !== set.bytes[index])
       return wrong(id, `it has ${content.length} bytes instead of ${set.bytes[index]}`)
-    const rows = await parquetReadObjects({ file: content.buffer }).catch(() => null)
+    const rows = await readParquet(content).catch(() => null)
     if (rows === null) return wrong(id, 'it is no Parquet file')
     for (row of rows) found.digest ^= numberOf(row, set.columns)
     found.rows += rows.length

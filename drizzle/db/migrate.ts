@@ -26,6 +26,7 @@ const AFTER = [
   'rolling-window',
   'share',
   'publish',
+  'restart-share',
   'keys',
   'roles',
 ].map((topic) => `sql/${topic}.sql`)

@@ -12,7 +12,7 @@ export async function relistChangedSchemas(client: ClientBase): Promise<void> {
      from daily.row_schemas where not listed`,
   )
   for (const { metric, brands } of schemas) {
-    await client.query(`update daily.files set digest = '' where metric = $1 and removed is null`, [metric])
+    await client.query('select daily.rewrite_table($1)', [metric])
     for (const brand of brands) await client.query('select daily.relist($1, $2)', [metric, brand])
     await client.query('update daily.row_schemas set listed = true where metric = $1', [metric])
   }

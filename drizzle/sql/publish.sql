@@ -133,7 +133,7 @@ begin
 end
 $function$;
 
--- Stages thirds and months of brands that are due, up to `max_sets`. Returns JSON:
+-- Stages thirds and months of brands that are due, up to `max_sets` sets of 1,000 files. Returns JSON:
 --   columns   the columns of each table
 --   objects   the files to write: `id`, `metric`, number of `rows`, and `sources`, the files of which each consists
 --   brands    the brands of which no other is due
@@ -144,21 +144,27 @@ declare
 begin
   perform daily.hold_lease(of_lease);
   with due as materialized (
-    select gen_random_uuid() as id, row_number() over (order by brand_id) as number, due.*
+    select
+      gen_random_uuid() as id, row_number() over in_order as number,
+      sum(json_array_length(sources)) over in_order as requests, due.*
     from daily.due_periods(brands, lookback) as due
+    window in_order as (order by brand_id, first, metric, period)
+  ), taken as materialized (
+    select * from due where number <= max_sets and (requests <= 1000 or number = 1)
   ), staged as (
     insert into daily.staged_files (id, metric, brand_id, period, first, last, digest, state)
-    select id, metric, brand_id, period, first, last, digest, 'writing' from due where number <= max_sets
+    select id, metric, brand_id, period, first, last, digest, 'writing' from taken
   )
   select json_build_object(
     'columns', (select json_object_agg(metric, columns) from daily.shared_tables),
     'objects', (
       select coalesce(json_agg(json_build_object('id', id, 'metric', metric, 'rows', rows, 'sources', sources)), '[]')
-      from due where number <= max_sets),
+      from taken),
     'brands', (
       select coalesce(json_agg(json_build_object('brand_id', listed.brand_id)), '[]')
       from unnest(brands) as listed (brand_id)
-      where not exists (select from due where due.brand_id = listed.brand_id and number > max_sets)))
+      where not exists (
+        select from due where due.brand_id = listed.brand_id and number not in (select number from taken))))
   into batch;
   return batch;
 end
@@ -272,28 +278,6 @@ begin
   return (
     select coalesce(json_agg(id), '[]')
     from (select id from daily.deletions where not_before <= now() limit max_files) as deletion);
-end
-$function$;
-
--- Ends all versions: after a restore, and when objects are lost or wrong. All files of the brands are written again. The next
--- version is at least two later than the last one, so that no feed goes on, and later than any that a restored backup has
--- forgotten: a number for each second since 2020. A publisher at work loses its lease.
-create or replace function daily.restart_share(brands uuid[] default '{}') returns void
-language plpgsql set search_path = pg_catalog, pg_temp as $function$
-begin
-  perform pg_advisory_xact_lock(hashtext('daily.publish'));
-  update daily.publisher set
-    lease = lease + 1,
-    held_until = '-infinity',
-    version = greatest(version + 1, extract(epoch from now() - timestamptz '2020-01-01 00:00Z')::integer);
-  delete from daily.versions;
-  delete from daily.published_brands where brand_id = any (brands);
-  with ended as (
-    delete from daily.files where removed is not null or brand_id = any (brands) returning id
-  ), staged as (
-    delete from daily.staged_files returning id
-  )
-  insert into daily.deletions (id) select id from ended union all select id from staged;
 end
 $function$;
 

@@ -140,7 +140,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $function$
     where date < today and case period when 'month' then finish < today else finish > today - lookback - 31 end
     group by brand_id, metric, period, start, finish, today
     -- Files with an empty digest have columns of earlier names (drizzle/db/relist.ts).
-    having count(*) > 1 and sum(rows) <= 100000 and bool_and(digest <> '')
+    having count(*) > 1 and sum(rows) <= 50000 and bool_and(digest <> '')
   )
   select target.brand_id, target.metric, target.period, target.first, target.last, target.digest, target.rows, source.ids
   from target

@@ -62,14 +62,15 @@ export function startParquet(columns: readonly Column[]): ParquetFile {
   }
 }
 
-/** Returns the rows of a Parquet file. */
-export async function readParquet(
-  content: Uint8Array<ArrayBuffer>,
-  columns: readonly Column[],
-): Promise<Values[]> {
-  const rows = await parquetReadObjects({ file: content.buffer })
-  return rows.map((row) => columns.map(({ name }) => row[name] ?? null))
-}
+/** Decodes text as it is: hyparquet would drop a byte order mark. */
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
+
+/** Returns the rows of a Parquet file, by column. */
+export const readParquet = (content: Uint8Array<ArrayBuffer>): Promise<Record<string, unknown>[]> =>
+  parquetReadObjects({
+    file: content.slice().buffer,
+    parsers: { stringFromBytes: (bytes) => bytes && utf8.decode(bytes) },
+  })
 
 const encode = (value: unknown, convert: ((value: never) => unknown) | undefined): unknown =>
   value === null || convert === undefined ? value : convert(value as never)

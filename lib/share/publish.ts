@@ -143,9 +143,10 @@ function createPublisher(
         ...[lease, JSON.stringify(written), JSON.stringify(brands)],
       ])
       if (failuresInARow >= MOST_FAILURES) return false
-      // A brand that is not complete continues after the others.
+      // A brand that is not complete continues after the others, unless nothing of it can be written.
       const complete = new Set(brands.map(({ brand_id }) => brand_id))
-      queue = [...queue.slice(ids.length), ...ids.filter((id) => !complete.has(id))]
+      const isStuck = written.length === 0 && batch.objects.length > 0
+      queue = [...queue.slice(ids.length), ...(isStuck ? [] : ids.filter((id) => !complete.has(id)))]
       size = complete.size === ids.length ? Math.min(2 * size, limits.brands) : Math.max(1, complete.size)
     }
     return true
@@ -223,7 +224,13 @@ function createPublisher(
     for (const id of sources) {
       const content = await bucket.read(objectName(id))
       if (content === null) throw new Error(`The object ${objectName(id)} is missing. Run npm run publish.`)
-      group = group.concat(await readParquet(content, columns))
+      for (const row of await readParquet(content))
+        group.push(
+          columns.map(({ name }) => {
+            if (!(name in row)) throw new Error(`${objectName(id)} has no column ${name}`)
+            return row[name]
+          }),
+        )
       if (group.length < GROUP_ROWS) continue
       yield group
       group = []

@@ -7,7 +7,7 @@ import { BusyError, publish } from './publish.ts'
 const RUN_MS = 240_000
 
 /** Requests to the bucket after which a run ends: Cloudflare limits the subrequests of a run (wrangler.toml). */
-const MOST_REQUESTS = 8500
+const MOST_REQUESTS = 8000
 
 /** Builds the scheduled Worker that publishes what changed to the bucket of the share. */
 export function publisher(): {

@@ -346,16 +346,24 @@ test('a lease of a clock that was set back ends', async () => {
   expect((await publish()).versions).toEqual([1])
 })
 
-test('a metric whose columns have other names is written again', async () => {
-  await answered('2026-10-01')
+test('a metric whose columns have other names is written again, whatever a publisher has read', async () => {
+  const { said } = await answered('2026-10-01')
   await publish()
-  const client = await db.connect()
-  await db.query(`update daily.row_schemas set listed = false where metric = 'visibility'`)
-  await relistChangedSchemas(client).finally(() => client.release())
+  await answer(db, { ...said, at: '2026-10-02T09:00:00Z' })
+  await refresh(db)
+  const relist = async () => {
+    await db.query(`update daily.row_schemas set listed = false where metric = 'visibility'`)
+    const client = await db.connect()
+    await relistChangedSchemas(client).finally(() => client.release())
+  }
+  await expect(publish({ run: before('commit_batch', relist) })).rejects.toThrow('has taken the lease')
+  expect(await query('select from daily.staged_files')).toEqual([])
   await publish()
-  expect(await query(`select metric, period from daily.files where added = 2`)).toEqual([
-    ['visibility', 'day'],
-  ])
+  expect(
+    await query(
+      `select first::text from daily.files where metric = 'visibility' and period = 'day' and added = 2 order by 1`,
+    ),
+  ).toEqual([['2026-10-01'], ['2026-10-02']])
 })
 
 test('what a killed publisher staged is written again, and its objects are deleted a day later', async () => {
