@@ -63,7 +63,7 @@ export function startParquet(columns: readonly Column[]): ParquetFile {
 }
 
 /** Decodes text as it is: hyparquet would drop a byte order mark. */
-const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true, fatal: false })
 
 /** Returns the rows of a Parquet file, by column. */
 export const readParquet = (content: Uint8Array<ArrayBuffer>): Promise<Record<string, unknown>[]> =>
