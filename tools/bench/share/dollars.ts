@@ -114,7 +114,7 @@ export function dollarsOfWrites({ periods, sources }: Published): Table[] {
       note: `Today's day of each brand and ${TABLES} tables changes all day long, at list price. A day that is not written to costs nothing. A third and a month are written at most once an hour, and only when one of their days has changed.`,
     },
     {
-      title: 'Dollars for the writes and reads of R2 of a first publish',
+      title: 'Dollars for the requests to R2 of a first publish',
       columns: ['history', ...columns],
       rows: [['a year', ...BRANDS.map((brands) => ofYear(brands).toFixed(2))]],
       note: `${setsPerYear} sets of each brand and table: its days, thirds and months. For these, ${sources} objects of days are read.`,

@@ -11,12 +11,7 @@ import { mediansOf, meterOf, type Used } from './meter.ts'
 const ROUNDS = 3
 const CHANGED_DAYS = 30
 const WITH_PERIODS = `${CHANGED_DAYS}, with their thirds and months`
-
-/** A day of many files, and about the largest month that becomes a file of its own (drizzle/sql/share.sql). */
-const BIG = {
-  day: { first: addDays(LAST_DAY, 1), days: 1, rows: 200_000 },
-  month: { first: '2025-10-01', days: 31, rows: 99_200 },
-} as const
+const BIG_DAY = { date: addDays(LAST_DAY, 1), rows: 200_000 }
 
 /** The limit of a Worker's memory. */
 const MOST_MIB = 128
@@ -87,7 +82,7 @@ export async function compareWithPages(year: BrandYear): Promise<Table> {
       () => year.emulator.runCron('publish'),
       async () => {
         await changeDays(year, daysOf(count))
-        if (periods) await setPeriodsDue(year.client)
+        if (periods) await year.client.query('update daily.published_brands set periods_due_at = now()')
       },
     )
   const read = (count: number) =>
@@ -132,72 +127,45 @@ export async function compareWithPages(year: BrandYear): Promise<Table> {
 
 /** The throughput of a first publish, and the memory of its Worker. */
 export async function measureMemory(
-  year: BrandYear,
+  { client, emulator, brandId }: BrandYear,
   { published, sized, report }: Pick<Setting, 'sized' | 'report'> & { readonly published: Published },
 ): Promise<Table> {
-  const { client, emulator } = year
-  const heap = () => peakHeapOfRun(emulator, 'publish')
   await clear(client)
-  const ofYear = await heap()
-  const rows = { day: sized(BIG.day.rows), month: sized(BIG.month.rows) }
-  report(`a day of ${figure(rows.day)} rows`)
-  await addRows(year, { ...BIG.day, rows: rows.day })
-  const ofDay = await heap()
-  report(`a month of ${figure(rows.month)} rows`)
-  await addRows(year, { ...BIG.month, rows: rows.month })
-  await emulator.runCron('publish')
-  await setPeriodsDue(client)
-  const ofMonth = await heap()
+  const year = await peakHeapOfRun(emulator, 'publish')
+  const rows = sized(BIG_DAY.rows)
+  report(`a day of ${figure(rows)} rows`)
+  await client.query(
+    `insert into daily.citation_share (brand_id, date, url_hash, url, domain, is_owned, citations, owned_citations)
+     select $1, $2, md5(n::text)::uuid, 'https://www.big-day.example/articles/2026/' || md5(n::text) || '-review',
+       'big-day.example', false, 1 + n % 40, 0
+     from generate_series(1, $3::int) as n`,
+    [brandId, BIG_DAY.date, rows],
+  )
+  await listDays(client, { brandId, days: [BIG_DAY.date] })
+  const bigDay = await peakHeapOfRun(emulator, 'publish')
   const perSecond = (count: number) => Math.round((1000 * count) / published.used.ms)
   return {
     title: 'A first publish',
     columns: ['', 'rows', 'objects', 'sets a second', 'rows a second', 'heap of the Worker, MiB'],
     rows: [
       [
-        'a year of one brand and table',
+        'a year of one brand and table, with its thirds and months',
         published.rows,
         published.objects,
         perSecond(sum(published.periods, ({ sets }) => sets)),
         perSecond(published.rows),
-        ofYear,
+        year,
       ],
-      ['a day', rows.day, await objectsOf(client, 'day'), '', '', ofDay],
-      [
-        `a month, made of ${BIG.month.days} days`,
-        rows.month,
-        await objectsOf(client, 'month'),
-        '',
-        '',
-        ofMonth,
-      ],
+      ['a day', rows, await objectsOf(client), '', '', bigDay],
     ],
-    note: `Heap: the most of many looks, each after a collection of garbage. Looks happen while the Worker waits for Neon or R2. Goal: below ${MOST_MIB}, where Cloudflare ends a Worker. Rows are those of the days; thirds and months hold them again. Each row of the day and the month has a URL of its own.`,
+    note: `Heap: the most of many looks, each after a collection of garbage. Looks happen while the Worker waits for Neon or R2, and few of them while it makes a month. Goal: below ${MOST_MIB}, where Cloudflare ends a Worker. Rows are those of the days; thirds and months hold them again.`,
   }
 }
 
-/** Adds rows to the brand, spread evenly over days, and lists these as a refresh does. */
-async function addRows(
-  { client, brandId }: BrandYear,
-  { first, days, rows }: { readonly first: string; readonly days: number; readonly rows: number },
-): Promise<void> {
-  await client.query(
-    `insert into daily.citation_share (brand_id, date, url_hash, url, domain, is_owned, citations, owned_citations)
-     select $1, $2::date + n % $3::int, md5(n::text)::uuid, 'https://www.big.example/articles/2026/' || md5(n::text) || '-review',
-       'big.example', false, 1 + n % 40, 0
-     from generate_series(1, $4::int) as n`,
-    [brandId, first, days, rows],
-  )
-  await listDays(client, { brandId, days: Array.from({ length: days }, (_, index) => addDays(first, index)) })
-}
-
-/** Makes the next run write the thirds and months that have changed. */
-const setPeriodsDue = (client: BrandYear['client']) =>
-  client.query('update daily.published_brands set periods_due_at = now()')
-
-async function objectsOf(client: BrandYear['client'], period: keyof typeof BIG): Promise<number> {
+async function objectsOf(client: BrandYear['client']): Promise<number> {
   const { rows } = await client.query<{ objects: number }>(
-    'select count(*)::int as objects from daily.files where period = $1 and first = $2 and removed is null',
-    [period, BIG[period].first],
+    'select count(*)::int as objects from daily.files where first = $1 and last = $1',
+    [BIG_DAY.date],
   )
   return rows[0]?.objects ?? Number.NaN
 }
