@@ -30,7 +30,7 @@ begin
   perform pg_advisory_xact_lock_shared(hashtext('daily.publish'));
   update daily.publisher set held_until = clock_timestamp() + interval '2 minutes' where lease = of_lease;
   if not found then
-    raise exception 'Another publisher has taken the lease: %.', (select holder from daily.publisher);
+    raise exception 'The lease has passed to %.', (select holder from daily.publisher);
   end if;
 end
 $function$;
@@ -136,7 +136,7 @@ $function$;
 -- Stages thirds and months of brands that are due, up to `max_sets` sets of 1,000 files. Returns JSON:
 --   columns   the columns of each table
 --   objects   the files to write: `id`, `metric`, number of `rows`, and `sources`, the files of which each consists
---   brands    the brands of which no other is due
+--   brands    the brands of which no other is due, with the time when they are due again
 create or replace function daily.read_periods(of_lease integer, brands uuid[], lookback integer, max_sets integer) returns text
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $function$
 declare
@@ -161,7 +161,8 @@ begin
       select coalesce(json_agg(json_build_object('id', id, 'metric', metric, 'rows', rows, 'sources', sources)), '[]')
       from taken),
     'brands', (
-      select coalesce(json_agg(json_build_object('brand_id', listed.brand_id)), '[]')
+      select coalesce(json_agg(json_build_object(
+        'brand_id', listed.brand_id, 'due_at', date_trunc('day', now(), 'UTC') + interval '1 day')), '[]')
       from unnest(brands) as listed (brand_id)
       where not exists (
         select from due where due.brand_id = listed.brand_id and number not in (select number from taken))))
@@ -206,7 +207,7 @@ begin
   select coalesce(array_agg(brand_id), '{}') into failed from dropped;
 
   with complete as materialized (
-    select * from json_to_recordset(brands) as brand (brand_id uuid, changed_at text) where brand_id <> all (failed)
+    select * from json_to_recordset(brands) as brand (brand_id uuid, changed_at text, due_at timestamptz) where brand_id <> all (failed)
   ), committed as materialized (
     delete from daily.staged_files
     where period in ('third', 'month') or brand_id in (select brand_id from complete where changed_at is not null)
@@ -236,8 +237,8 @@ begin
       periods_due_at = least(published.periods_due_at, now() + case
         when excluded.changed_at > published.changed_at then interval '1 hour' else interval '1 day' end)
   ), compacted as (
-    update daily.published_brands set periods_due_at = date_trunc('day', now(), 'UTC') + interval '1 day'
-    from complete where published_brands.brand_id = complete.brand_id and complete.changed_at is null
+    update daily.published_brands set periods_due_at = due_at
+    from complete where published_brands.brand_id = complete.brand_id and due_at is not null
   )
   select exists (select from replaced) or exists (select from committed where rows > 0) into changed;
 

@@ -15,13 +15,16 @@ const LOOKBACK_DAYS = Math.max(...Object.values(PLANS).map(({ lookbackDays }) =>
 /** A Worker has at most six connections at once. */
 const PUTS_AT_ONCE = 6
 
-const PUT_RETRIES = 3
+const RETRIES = { retries: 3, minTimeout: 250, randomize: true }
 
 /** Failures in a row after which a run ends: the bucket is away, or the lease. */
 const MOST_FAILURES = 20
 
-/** Rows of a third or month that become one row group. With more, it is written alone: a Worker has 128 MB. */
-const GROUP_ROWS = 5_000
+/** Rows of a third or month with which it is written alone: a Worker has 128 MB. */
+const ROWS_ALONE = 5_000
+
+/** Rows of a row group of a third or month. */
+const GROUP_ROWS = 20_000
 
 /** What one statement reads. The bytes are of rows as JSON. */
 const LIMITS = { brands: 40, sets: 300, rows: 30_000, bytes: 4_000_000 }
@@ -179,7 +182,7 @@ function createPublisher(
       }
     }
     const isLarge = (object: SharedObject) =>
-      'parts' in object ? object.parts.includes(null) : object.rows > GROUP_ROWS
+      'parts' in object ? object.parts.includes(null) : object.rows > ROWS_ALONE
     const waiting = objects.filter((object) => !isLarge(object)).values()
     const lane = async () => {
       for (const object of waiting) await write(object)
@@ -198,11 +201,7 @@ function createPublisher(
       rows += group.length
     }
     const content = file.finish()
-    await retry(() => bucket.put(objectName(id), content), {
-      retries: PUT_RETRIES,
-      minTimeout: 250,
-      randomize: true,
-    })
+    await retry(() => bucket.put(objectName(id), content), RETRIES)
     failuresInARow = 0
     return { id, rows, bytes: content.length }
   }
@@ -222,7 +221,7 @@ function createPublisher(
   ) {
     let group: Values[] = []
     for (const id of sources) {
-      const content = await bucket.read(objectName(id))
+      const content = await retry(() => bucket.read(objectName(id)), RETRIES)
       if (content === null) throw new Error(`The object ${objectName(id)} is missing. Run npm run publish.`)
       for (const row of await readParquet(content))
         group.push(

@@ -320,7 +320,7 @@ test.each([
     await publish({ holder: 'the other' })
   }
   await expect(publish({ run: before(statement_, take) })).rejects.toThrow(
-    'Another publisher has taken the lease: the other.',
+    'The lease has passed to the other.',
   )
   expect(await query('select max(version) from daily.versions')).toEqual([[2]])
 })
@@ -356,7 +356,9 @@ test('a metric whose columns have other names is written again, whatever a publi
     const client = await db.connect()
     await relistChangedSchemas(client).finally(() => client.release())
   }
-  await expect(publish({ run: before('commit_batch', relist) })).rejects.toThrow('has taken the lease')
+  await expect(publish({ run: before('commit_batch', relist) })).rejects.toThrow(
+    'The lease has passed to a migration or repair.',
+  )
   expect(await query('select from daily.staged_files')).toEqual([])
   await publish()
   expect(
@@ -366,7 +368,7 @@ test('a metric whose columns have other names is written again, whatever a publi
   ).toEqual([['2026-10-01'], ['2026-10-02']])
 })
 
-test('what a killed publisher staged is written again, and its objects are deleted a day later', async () => {
+test('what a killed publisher staged is written again, and its objects are deleted two days later', async () => {
   const { id } = await answered('2026-10-01')
   await publish()
   await db.query(`update brands set name = 'Globex' where id = $1`, [id])
@@ -406,6 +408,34 @@ test('thirds and months are written an hour after their days; a changed day take
   expect((await filesOf('visibility')).sort()).toEqual([...days, ...periods].sort())
   await db.query(`update daily.published_brands set periods_due_at = periods_due_at - interval '1 day'`)
   expect((await publish()).versions, 'the next day').toEqual([])
+})
+
+test('thirds and months that are read before midnight and committed after it are due again', async () => {
+  await answered(`${MONTH}-01`, `${MONTH}-02`)
+  const atMidnight: RunStatement = (sql, params) =>
+    statement(
+      sql,
+      params.map((param) =>
+        String(param).replace(/"due_at":"[^"]+"/, `"due_at":"${new Date().toISOString()}"`),
+      ),
+    )
+  const isDue = () => query('select periods_due_at <= now() from daily.published_brands')
+  await publish({ run: atMidnight })
+  expect(await isDue()).toEqual([[true]])
+  expect((await publish()).versions).toEqual([])
+  expect(await isDue()).toEqual([[false]])
+})
+
+test('a read of an object that fails is repeated', async () => {
+  await answered(`${MONTH}-01`, `${MONTH}-02`)
+  let reads = 0
+  const read: typeof bucket.read = async (key) => {
+    reads += 1
+    if (reads === 1) throw new Error('The bucket is away')
+    return bucket.read(key)
+  }
+  expect((await publish({ bucket: { ...bucket, read } })).failures).toEqual([])
+  expect(await filesOf('visibility')).toContain(`month ${MONTH}-01`)
 })
 
 test('months long ago do without thirds, and today is a day alone', async () => {
@@ -461,7 +491,9 @@ test('a restart ends the versions, and writes lost files again', async () => {
   await answer(db, { ...said, at: `${MONTH}-02T09:00:00Z` })
   await refresh(db)
   const restart = () => query('select daily.restart_share(array[$1::uuid])', [id])
-  await expect(publish({ run: before('commit_batch', restart) })).rejects.toThrow('has taken the lease')
+  await expect(publish({ run: before('commit_batch', restart) })).rejects.toThrow(
+    'The lease has passed to a migration or repair.',
+  )
   expect(await query('select from daily.versions')).toEqual([])
   const { versions } = await publish()
   expect(versions[0]).toBeGreaterThan(2)
