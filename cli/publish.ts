@@ -13,11 +13,14 @@ const WAIT_MS = 5_000
 await run(() =>
   withDatabase(async (client) => {
     const bucket = openBucket(process.env)
-    await publishAll(client, bucket)
+    const failures = await publishAll(client, bucket)
     const wrong = await findWrongFiles(client, bucket)
+    // What is lost or wrong can be why thirds and months could not be written.
+    if (wrong.length === 0 && failures.length > 0) throw failures[0]
     if (wrong.length === 0) return console.log('All files match the tables.')
     await client.query('select daily.restart_share($1)', [wrong.map(({ brandId }) => brandId)])
-    await publishAll(client, bucket)
+    const left = await publishAll(client, bucket)
+    if (left.length > 0) throw left[0]
     const { length } = await findWrongFiles(client, bucket)
     if (length > 0)
       throw new UsageError(`Replaced files. ${countFiles(length)} still differ from the tables.`)
@@ -25,7 +28,8 @@ await run(() =>
   }),
 )
 
-async function publishAll(client: Client, bucket: CommandBucket): Promise<void> {
+/** Publishes, and returns what failed. */
+async function publishAll(client: Client, bucket: CommandBucket): Promise<Run['failures']> {
   let written = 0
   const bar = createBar('{value} files published')
   bar?.start(0, 0)
@@ -43,12 +47,9 @@ async function publishAll(client: Client, bucket: CommandBucket): Promise<void> 
       holder: `npm run publish, process ${process.pid}`,
     })
   const { versions, failures } = await waiting(publishOnce).finally(() => bar?.stop())
-  if (failures.length > 0) throw failures[0]
-  console.log(
-    versions.length === 0
-      ? 'Nothing has changed.'
-      : `Published ${countFiles(written)} as version ${versions.at(-1)}.`,
-  )
+  if (versions.length > 0) console.log(`Published ${countFiles(written)} as version ${versions.at(-1)}.`)
+  else if (failures.length === 0) console.log('Nothing has changed.')
+  return failures
 }
 
 /** Waits while another publisher works. */

@@ -141,10 +141,14 @@ async function verifySet(bucket: CommandBucket, set: FileSet): Promise<WrongFile
     if (content === null) return wrong(id, 'its object is missing')
     if (content.length !== set.bytes[index])
       return wrong(id, `it has ${content.length} bytes instead of ${set.bytes[index]}`)
-    const rows = await readParquet(content).catch(() => null)
-    if (rows === null) return wrong(id, 'it is no Parquet file')
-    for (row of rows) found.digest ^= numberOf(row, set.columns)
-    found.rows += rows.length
+    try {
+      for await (row of readParquet(content)) {
+        found.digest ^= numberOf(row, set.columns)
+        found.rows += 1
+      }
+    } catch {
+      return wrong(id, 'it is no Parquet file')
+    }
   }
   const [id = ''] = set.ids
   const differs =
@@ -155,7 +159,7 @@ async function verifySet(bucket: CommandBucket, set: FileSet): Promise<WrongFile
   return differs ? wrong(id, `its rows are not those of ${set.metric}`) : null
 }
 
-type Row = Record<string, unknown>
+type Row = Readonly<Record<string, unknown>>
 
 function numberOf(row: Row, columns: readonly Column[]): bigint {
   const day = row.date instanceof Date ? row.date.toISOString().slice(0, 10) : ''

@@ -5,15 +5,17 @@ import type { ClientBase } from 'pg'
  * again, since a digest does not tell the names of columns.
  */
 export async function relistChangedSchemas(client: ClientBase): Promise<void> {
-  const { rows: schemas } = await client.query<{ metric: string; brands: string[] }>(
-    `select metric, array(
-       select distinct brand_id from daily.changes where changes.endpoint = row_schemas.endpoint
-     ) as brands
-     from daily.row_schemas where not listed`,
+  const { rows: schemas } = await client.query<{ metric: string }>(
+    'select metric from daily.row_schemas where not listed',
   )
-  for (const { metric, brands } of schemas) {
+  for (const { metric } of schemas) {
     await client.query('select daily.rewrite_table($1)', [metric])
-    for (const brand of brands) await client.query('select daily.relist($1, $2)', [metric, brand])
+    const { rows: brands } = await client.query<{ id: string }>(
+      `select distinct brand_id as id
+       from daily.changes join daily.row_schemas using (endpoint) where metric = $1`,
+      [metric],
+    )
+    for (const { id } of brands) await client.query('select daily.relist($1, $2)', [metric, id])
     await client.query('update daily.row_schemas set listed = true where metric = $1', [metric])
   }
 }

@@ -135,7 +135,7 @@ $function$;
 
 -- Stages thirds and months of brands that are due, up to `max_sets` sets of 1,000 files. Returns JSON:
 --   columns   the columns of each table
---   objects   the files to write: `id`, `metric`, number of `rows`, and `sources`, the files of which each consists
+--   objects   the files to write: `id`, `metric`, `brand_id`, number of `rows`, and `sources`, the files of which each consists
 --   brands    the brands of which no other is due, with the time when they are due again
 create or replace function daily.read_periods(of_lease integer, brands uuid[], lookback integer, max_sets integer) returns text
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $function$
@@ -158,7 +158,8 @@ begin
   select json_build_object(
     'columns', (select json_object_agg(metric, columns) from daily.shared_tables),
     'objects', (
-      select coalesce(json_agg(json_build_object('id', id, 'metric', metric, 'rows', rows, 'sources', sources)), '[]')
+      select coalesce(json_agg(json_build_object(
+        'id', id, 'metric', metric, 'brand_id', brand_id, 'rows', rows, 'sources', sources)), '[]')
       from taken),
     'brands', (
       select coalesce(json_agg(json_build_object(
@@ -207,7 +208,8 @@ begin
   select coalesce(array_agg(brand_id), '{}') into failed from dropped;
 
   with complete as materialized (
-    select * from json_to_recordset(brands) as brand (brand_id uuid, changed_at text, due_at timestamptz) where brand_id <> all (failed)
+    select * from json_to_recordset(brands) as brand (brand_id uuid, changed_at text, due_at timestamptz)
+    where brand_id <> all (failed)
   ), committed as materialized (
     delete from daily.staged_files
     where period in ('third', 'month') or brand_id in (select brand_id from complete where changed_at is not null)

@@ -107,7 +107,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $function$
 $function$;
 
 -- Lists the thirds and months that some brands lack, each with the largest current files that it consists of. A third can still
--- grow, until yesterday; a month is over. One of a single day would equal the day, and one of very many rows saves no
+-- grow, until yesterday; a month is over. One of a single day would equal the day, and one of more than 8 MB saves no
 -- requests. Thirds serve plans with a limit alone (`lookback` days).
 create or replace function daily.due_periods(brands uuid[], lookback integer)
 returns table (brand_id uuid, metric text, period text, first date, last date, digest text, rows bigint, sources json)
@@ -115,7 +115,9 @@ language sql stable set search_path = pg_catalog, pg_temp as $function$
   with today as (
     select (now() at time zone 'UTC')::date as today
   ), day as (
-    select listed.brand_id, row_schemas.metric, files.first as date, min(files.digest) as digest, sum(files.rows) as rows
+    select
+      listed.brand_id, row_schemas.metric, files.first as date,
+      min(files.digest) as digest, sum(files.rows) as rows, sum(files.bytes) as bytes
     from unnest(brands) as listed (brand_id)
     cross join daily.row_schemas
     join daily.files on files.metric = row_schemas.metric and files.brand_id = listed.brand_id
@@ -140,7 +142,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $function$
     where date < today and case period when 'month' then finish < today else finish > today - lookback - 31 end
     group by brand_id, metric, period, start, finish, today
     -- Files with an empty digest have columns of earlier names (drizzle/db/relist.ts).
-    having count(*) > 1 and sum(rows) <= 50000 and bool_and(digest <> '')
+    having count(*) > 1 and sum(bytes) <= 8000000 and bool_and(digest <> '')
   )
   select target.brand_id, target.metric, target.period, target.first, target.last, target.digest, target.rows, source.ids
   from target

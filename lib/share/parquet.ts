@@ -1,4 +1,4 @@
-import { parquetReadObjects, type SchemaElement } from 'hyparquet'
+import { parquetMetadata, parquetReadObjects, type SchemaElement } from 'hyparquet'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
 
 /** The type of a column, by its name in Delta's schemas. */
@@ -65,12 +65,20 @@ export function startParquet(columns: readonly Column[]): ParquetFile {
 /** Decodes text as it is: hyparquet would drop a byte order mark. */
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true, fatal: false })
 
-/** Returns the rows of a Parquet file, by column. */
-export const readParquet = (content: Uint8Array<ArrayBuffer>): Promise<Record<string, unknown>[]> =>
-  parquetReadObjects({
-    file: content.slice().buffer,
-    parsers: { stringFromBytes: (bytes) => bytes && utf8.decode(bytes) },
-  })
+/** Yields the rows of a Parquet file, by column. A row group is in memory as a whole. */
+export async function* readParquet(
+  content: Uint8Array<ArrayBuffer>,
+): AsyncGenerator<Readonly<Record<string, unknown>>> {
+  const file = content.slice().buffer
+  const metadata = parquetMetadata(file)
+  let rowStart = 0
+  for (const { num_rows } of metadata.row_groups) {
+    const rowEnd = rowStart + Number(num_rows)
+    const parsers = { stringFromBytes: (bytes: Uint8Array | undefined) => bytes && utf8.decode(bytes) }
+    yield* await parquetReadObjects({ file, metadata, rowStart, rowEnd, parsers })
+    rowStart = rowEnd
+  }
+}
 
 const encode = (value: unknown, convert: ((value: never) => unknown) | undefined): unknown =>
   value === null || convert === undefined ? value : convert(value as never)

@@ -23,8 +23,9 @@ const MOST_FAILURES = 20
 /** Rows of a third or month with which it is written alone: a Worker has 128 MB. */
 const ROWS_ALONE = 5_000
 
-/** Rows of a row group of a third or month. */
+/** Bounds of a row group of a third or month. */
 const GROUP_ROWS = 20_000
+const GROUP_CHARACTERS = 4_000_000
 
 /** What one statement reads. The bytes are of rows as JSON. */
 const LIMITS = { brands: 40, sets: 300, rows: 30_000, bytes: 4_000_000 }
@@ -63,9 +64,8 @@ type Batch = {
 }
 
 /** An object to write: of rows in parts, of which one that is null is read by itself, or of the rows of other objects. */
-type SharedObject = { readonly id: string; readonly metric: string } & (
+type SharedObject = { readonly id: string; readonly metric: string; readonly brand_id: string } & (
   | {
-      readonly brand_id: string
       readonly first_part: number
       readonly parts: readonly (readonly Values[] | null)[]
     }
@@ -100,8 +100,8 @@ export async function publish(options: PublishOptions): Promise<Run> {
     done.isComplete = await publishDue('days')
     // The first version has every brand.
     if (done.isComplete && done.failures.length === 0) await commitFirst()
-    if (done.isComplete) await publishDue('periods')
     if (!isOver()) await deleteExpired()
+    if (done.isComplete) await publishDue('periods')
     return done
   } finally {
     // Else the lease ends by itself.
@@ -146,10 +146,12 @@ function createPublisher(
         ...[lease, JSON.stringify(written), JSON.stringify(brands)],
       ])
       if (failuresInARow >= MOST_FAILURES) return false
-      // A brand that is not complete continues after the others, unless nothing of it can be written.
       const complete = new Set(brands.map(({ brand_id }) => brand_id))
-      const isStuck = written.length === 0 && batch.objects.length > 0
-      queue = [...queue.slice(ids.length), ...(isStuck ? [] : ids.filter((id) => !complete.has(id)))]
+      const isWritten = ({ id }: SharedObject) => written.some((object) => object.id === id)
+      const failed = batch.objects.flatMap((object) => (isWritten(object) ? [] : object.brand_id))
+      // A brand that is not complete continues after the others, unless some of it could not be written.
+      const unfinished = ids.filter((id) => !complete.has(id) && !failed.includes(id))
+      queue = [...queue.slice(ids.length), ...unfinished]
       size = complete.size === ids.length ? Math.min(2 * size, limits.brands) : Math.max(1, complete.size)
     }
     return true
@@ -220,19 +222,22 @@ function createPublisher(
     columns: readonly Column[],
   ) {
     let group: Values[] = []
+    let characters = 0
     for (const id of sources) {
       const content = await retry(() => bucket.read(objectName(id)), RETRIES)
       if (content === null) throw new Error(`The object ${objectName(id)} is missing. Run npm run publish.`)
-      for (const row of await readParquet(content))
-        group.push(
-          columns.map(({ name }) => {
-            if (!(name in row)) throw new Error(`${objectName(id)} has no column ${name}`)
-            return row[name]
-          }),
-        )
-      if (group.length < GROUP_ROWS) continue
-      yield group
-      group = []
+      for await (const row of readParquet(content)) {
+        const values = columns.map(({ name }) => {
+          if (!(name in row)) throw new Error(`${objectName(id)} has no column ${name}`)
+          return row[name]
+        })
+        group.push(values)
+        for (const value of values) if (typeof value === 'string') characters += value.length
+        if (group.length < GROUP_ROWS && characters < GROUP_CHARACTERS) continue
+        yield group
+        group = []
+        characters = 0
+      }
     }
     if (group.length > 0) yield group
   }

@@ -9,6 +9,7 @@ import { runCommand } from '../../fixtures/command.ts'
 import { withClient } from '../../fixtures/database.ts'
 import { isolatedPool } from '../../fixtures/isolated-database.ts'
 import { startOwnService } from '../../fixtures/own-service.ts'
+import { PERIODS_DUE } from '../../fixtures/publishing.ts'
 import { answeredDays } from '../../fixtures/scene.ts'
 
 const { db, url } = await isolatedPool()
@@ -108,11 +109,12 @@ test("verify --files compares a brand's own row", async () => {
   await bucket.put(`${id}.parquet`, content ?? new Uint8Array())
 })
 
-test('a lost bucket is written again, and its earlier versions are forgotten', async () => {
+test('a lost bucket is written again, also with a month that is due; its earlier versions are forgotten', async () => {
   await scene.say('2025-10-02T09:00:00Z')
   await withClient(url, (client) => refreshAll(client))
   expect((await run('publish')).code).toBe(0)
   const earlier = await versions()
+  await db.query(PERIODS_DUE)
   const { rows } = await db.query('select id from daily.files')
   await bucket.delete(rows.map(({ id }) => `${id}.parquet`))
   expect(await run('publish')).toMatchObject({

@@ -293,6 +293,22 @@ test('a set of several objects is committed as a whole, though one of them could
   expect(await rows()).toEqual([300])
 })
 
+test('a brand of which an object is never written waits for the next run', async () => {
+  const { id } = await answered()
+  await fill(id, '2026-10-01', 300)
+  await fill(id, '2026-10-02', 10)
+  const limits = { brands: 9, sets: 9, rows: 100, bytes: 2000 }
+  let batches = 0
+  const run: RunStatement = (sql, params) => {
+    if (sql.includes('read_batch')) batches += 1
+    if (sql.includes('read_part') && params[2] === '6') throw new Error('canceled')
+    return statement(sql, params)
+  }
+  const done = await publish({ run, limits, isOver: () => batches > 9 })
+  expect(done).toMatchObject({ versions: [], isComplete: true, failures: [new Error('canceled')] })
+  expect(batches).toBe(1)
+})
+
 test('one publisher works at a time; a second one learns who does', async () => {
   await answered('2026-10-01')
   let busy: unknown
@@ -366,6 +382,25 @@ test('a metric whose columns have other names is written again, whatever a publi
       `select first::text from daily.files where metric = 'visibility' and period = 'day' and added = 2 order by 1`,
     ),
   ).toEqual([['2026-10-01'], ['2026-10-02']])
+})
+
+test('a brand that appears while metrics are listed again is written again with its columns, too', async () => {
+  await db.query(`update daily.row_schemas set listed = false where metric = 'citation_share'`)
+  const client = await db.connect()
+  const query_ = client.query.bind(client)
+  const appear = async () => {
+    await fill((await answered()).id, '2026-10-01', 3)
+    await publish()
+  }
+  const hooked = {
+    query: async (sql: string, values: string[]) => {
+      if (sql.includes('rewrite_table')) await appear()
+      return query_(sql, values)
+    },
+  }
+  await relistChangedSchemas(Object.assign(Object.create(client), hooked)).finally(() => client.release())
+  await publish()
+  expect(await query(`select from daily.files where digest = '' and removed is null`)).toEqual([])
 })
 
 test('what a killed publisher staged is written again, and its objects are deleted two days later', async () => {
