@@ -153,7 +153,7 @@ async function play(
     })
       // Without its lease, it ends.
       .catch((error) => {
-        if (!/[Aa]nother publisher/.test(String(error))) throw error
+        if (!/Another publisher works|The lease has passed/.test(String(error))) throw error
       })
       .finally(() => {
         publisher.isDone = true
