@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import retry from 'p-retry'
 import type { Client } from 'pg'
 import { UsageError, withDatabase } from '../drizzle/db/connect.ts'
 import { runOn } from '../drizzle/db/refresh.ts'
@@ -53,16 +53,17 @@ async function publishAll(client: Client, bucket: CommandBucket): Promise<Run['f
 }
 
 /** Waits while another publisher works. */
-async function waiting(publishOnce: () => Promise<Run>): Promise<Run> {
+function waiting(publishOnce: () => Promise<Run>): Promise<Run> {
   let busy = ''
-  for (;;) {
-    try {
-      return await publishOnce()
-    } catch (error) {
-      if (!(error instanceof BusyError)) throw error
+  return retry(publishOnce, {
+    retries: Number.POSITIVE_INFINITY,
+    minTimeout: WAIT_MS,
+    factor: 1,
+    shouldRetry: ({ error }) => {
+      if (!(error instanceof BusyError)) return false
       if (busy !== error.holder) console.log(`${error.message} Waiting.`)
       busy = error.holder
-      await sleep(WAIT_MS)
-    }
-  }
+      return true
+    },
+  })
 }

@@ -1,4 +1,4 @@
-import { parquetMetadata, parquetReadObjects, type SchemaElement } from 'hyparquet'
+import { parquetMetadataAsync, parquetReadObjects, type SchemaElement } from 'hyparquet'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
 
 /** The type of a column, by its name in Delta's schemas. */
@@ -25,10 +25,8 @@ const CODECS: Readonly<
 }
 
 /** A Parquet file that grows by row groups. */
-export type ParquetFile = {
+type ParquetFile = {
   readonly add: (rows: readonly Values[]) => void
-  /** Bytes so far. */
-  readonly size: () => number
   readonly finish: () => Uint8Array<ArrayBuffer>
 }
 
@@ -54,7 +52,6 @@ export function startParquet(columns: readonly Column[]): ParquetFile {
       }))
       parquet.write({ columnData, rowGroupSize: rows.length })
     },
-    size: () => writer.offset,
     finish: () => {
       parquet.finish()
       return writer.getBytes()
@@ -65,17 +62,20 @@ export function startParquet(columns: readonly Column[]): ParquetFile {
 /** Decodes text as it is: hyparquet would drop a byte order mark. */
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true, fatal: false })
 
+const PARSERS = { stringFromBytes: (bytes: Uint8Array | undefined) => bytes && utf8.decode(bytes) }
+
 /** Yields the rows of a Parquet file, by column. A row group is in memory as a whole. */
 export async function* readParquet(
   content: Uint8Array<ArrayBuffer>,
 ): AsyncGenerator<Readonly<Record<string, unknown>>> {
-  const file = content.slice().buffer
-  const metadata = parquetMetadata(file)
+  // Copies no more than what is read: the buffer of a view has other bytes around it.
+  const { byteLength } = content
+  const file = { byteLength, slice: (start: number, end?: number) => content.slice(start, end).buffer }
+  const metadata = await parquetMetadataAsync(file)
   let rowStart = 0
   for (const { num_rows } of metadata.row_groups) {
     const rowEnd = rowStart + Number(num_rows)
-    const parsers = { stringFromBytes: (bytes: Uint8Array | undefined) => bytes && utf8.decode(bytes) }
-    yield* await parquetReadObjects({ file, metadata, rowStart, rowEnd, parsers })
+    yield* await parquetReadObjects({ file, metadata, rowStart, rowEnd, parsers: PARSERS })
     rowStart = rowEnd
   }
 }

@@ -1,11 +1,11 @@
-import retry from 'p-retry'
 import type { RunStatement } from '../../drizzle/db/refresh.ts'
 import { PLANS } from '../access/plans.ts'
 import { type Bucket, objectName } from './bucket.ts'
-import { type Column, readParquet, startParquet, type Values } from './parquet.ts'
+import type { Column, Values } from './parquet.ts'
+import { type ObjectBucket, type SharedObject, type Written, writeObject } from './write-object.ts'
 
 /** Days that versions and their objects are kept. */
-export const KEEP_DAYS = 30
+const KEEP_DAYS = 30
 
 const DELETES_AT_ONCE = 1000
 
@@ -13,9 +13,7 @@ const DELETES_AT_ONCE = 1000
 const LOOKBACK_DAYS = Math.max(...Object.values(PLANS).map(({ lookbackDays }) => lookbackDays ?? 0))
 
 /** A Worker has at most six connections at once. */
-const PUTS_AT_ONCE = 6
-
-const RETRIES = { retries: 3, minTimeout: 250, randomize: true }
+export const PUTS_AT_ONCE = 6
 
 /** Failures in a row after which a run ends: the bucket is away, or the lease. */
 const MOST_FAILURES = 20
@@ -23,19 +21,12 @@ const MOST_FAILURES = 20
 /** Rows of a third or month with which it is written alone: a Worker has 128 MB. */
 const ROWS_ALONE = 5_000
 
-/** Bounds of a row group of a third or month. */
-const GROUP_ROWS = 20_000
-const GROUP_CHARACTERS = 4_000_000
-
 /** What one statement reads. The bytes are of rows as JSON. */
 const LIMITS = { brands: 40, sets: 300, rows: 30_000, bytes: 4_000_000 }
 
 export type PublishOptions = {
   readonly run: RunStatement
-  readonly bucket: Pick<Bucket, 'put' | 'delete'> & {
-    /** Returns an object's bytes; null when there is none. */
-    readonly read: (key: string) => Promise<Uint8Array<ArrayBuffer> | null>
-  }
+  readonly bucket: ObjectBucket & Pick<Bucket, 'delete'>
   /** Who publishes, as others are told. */
   readonly holder: string
   readonly limits?: typeof LIMITS
@@ -63,15 +54,6 @@ type Batch = {
   readonly brands: readonly { readonly brand_id: string }[]
 }
 
-/** An object to write: of rows in parts, of which one that is null is read by itself, or of the rows of other objects. */
-type SharedObject = { readonly id: string; readonly metric: string; readonly brand_id: string } & (
-  | {
-      readonly first_part: number
-      readonly parts: readonly (readonly Values[] | null)[]
-    }
-  | { readonly rows: number; readonly sources: readonly string[] }
-)
-
 /** What a run did. */
 export type Run = {
   /** The versions that it committed. */
@@ -81,8 +63,6 @@ export type Run = {
   /** Why brands could not be read, or objects not be written or deleted. They follow in the next run. */
   readonly failures: unknown[]
 }
-
-type Written = { readonly id: string; readonly rows: number; readonly bytes: number }
 
 /**
  * Publishes what changed: writes the due sets of brand after brand as immutable objects, commits the brands that are
@@ -147,8 +127,8 @@ function createPublisher(
       ])
       if (failuresInARow >= MOST_FAILURES) return false
       const complete = new Set(brands.map(({ brand_id }) => brand_id))
-      const isWritten = ({ id }: SharedObject) => written.some((object) => object.id === id)
-      const failed = batch.objects.flatMap((object) => (isWritten(object) ? [] : object.brand_id))
+      const writtenIds = new Set(written.map(({ id }) => id))
+      const failed = batch.objects.flatMap(({ id, brand_id }) => (writtenIds.has(id) ? [] : brand_id))
       // A brand that is not complete continues after the others, unless some of it could not be written.
       const unfinished = ids.filter((id) => !complete.has(id) && !failed.includes(id))
       queue = [...queue.slice(ids.length), ...unfinished]
@@ -167,6 +147,9 @@ function createPublisher(
       ...[lease, brands, String(LOOKBACK_DAYS), String(limits.sets)],
     ])
 
+  const readPart = (id: string, part: number) =>
+    read<readonly Values[]>(run, 'daily.read_part($1, $2, $3)', [lease, id, String(part)])
+
   const addVersion = async (call: string, params: readonly string[]) => {
     const version = await read<number | null>(run, call, params)
     if (version !== null) versions.push(version)
@@ -178,7 +161,8 @@ function createPublisher(
     const write = async (object: SharedObject) => {
       if (failuresInARow >= MOST_FAILURES) return
       try {
-        written.push(await writeObject(object, columns[object.metric] ?? []))
+        written.push(await writeObject(object, { columns: columns[object.metric] ?? [], bucket, readPart }))
+        failuresInARow = 0
       } catch (error) {
         fail(error)
       }
@@ -192,54 +176,6 @@ function createPublisher(
     await Promise.all(Array.from({ length: PUTS_AT_ONCE }, lane))
     for (const object of objects.filter(isLarge)) await write(object)
     return written
-  }
-
-  async function writeObject(object: SharedObject, columns: readonly Column[]): Promise<Written> {
-    const { id } = object
-    const file = startParquet(columns)
-    let rows = 0
-    for await (const group of 'parts' in object ? partsOf(object) : groupsOf(object, columns)) {
-      file.add(group)
-      rows += group.length
-    }
-    const content = file.finish()
-    await retry(() => bucket.put(objectName(id), content), RETRIES)
-    failuresInARow = 0
-    return { id, rows, bytes: content.length }
-  }
-
-  async function* partsOf({ id, brand_id, first_part, parts }: Extract<SharedObject, { parts: unknown }>) {
-    for (const [index, part] of parts.entries()) {
-      const place = String(first_part + index)
-      const rows =
-        part ?? (await read<readonly Values[]>(run, 'daily.read_part($1, $2, $3)', [lease, id, place]))
-      yield rows.map((row) => [brand_id, ...row])
-    }
-  }
-
-  async function* groupsOf(
-    { sources }: Extract<SharedObject, { sources: unknown }>,
-    columns: readonly Column[],
-  ) {
-    let group: Values[] = []
-    let characters = 0
-    for (const id of sources) {
-      const content = await retry(() => bucket.read(objectName(id)), RETRIES)
-      if (content === null) throw new Error(`The object ${objectName(id)} is missing. Run npm run publish.`)
-      for await (const row of readParquet(content)) {
-        const values = columns.map(({ name }) => {
-          if (!(name in row)) throw new Error(`${objectName(id)} has no column ${name}`)
-          return row[name]
-        })
-        group.push(values)
-        for (const value of values) if (typeof value === 'string') characters += value.length
-        if (group.length < GROUP_ROWS && characters < GROUP_CHARACTERS) continue
-        yield group
-        group = []
-        characters = 0
-      }
-    }
-    if (group.length > 0) yield group
   }
 
   /** Deletes the objects that no version names, and forgets them. */

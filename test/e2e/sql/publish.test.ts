@@ -62,6 +62,23 @@ function before(text: string, effect: () => Promise<unknown>, times = 1): RunSta
   }
 }
 
+/** Counts the batches of days that are read, and runs an effect before one of them. */
+function countingBatches(nth = 0, effect = async () => {}) {
+  let batches = 0
+  const run: RunStatement = async (sql, params) => {
+    if (sql.includes('read_batch')) {
+      batches += 1
+      if (batches === nth) await effect()
+    }
+    return statement(sql, params)
+  }
+  return { run, batches: () => batches }
+}
+
+/** Reads the rows of an object. */
+const rowsOfObject = (id: unknown) =>
+  parquetReadObjects({ file: objects.get(`${id}.parquet`)?.buffer ?? new ArrayBuffer() })
+
 /** Stores rows of a day of `citation_share`, and lists the day as changed. */
 async function fill(brandId: string, day: string, rows: number) {
   await db.query('delete from daily.citation_share where brand_id = $1 and date = $2', [brandId, day])
@@ -146,9 +163,7 @@ test('rows that do not fit into one answer are read in parts, of one snapshot', 
   expect(files.length).toBeGreaterThan(3)
   const urls = new Set<unknown>()
   for (const [file, rows] of files) {
-    const found = await parquetReadObjects({
-      file: objects.get(`${file}.parquet`)?.buffer ?? new ArrayBuffer(),
-    })
+    const found = await rowsOfObject(file)
     expect(found.length).toBe(rows)
     for (const { url } of found) urls.add(url)
   }
@@ -162,18 +177,13 @@ test('a brand with more sets than a batch is committed when all are written, as 
   const limits = { brands: 1, sets: 2, rows: 1000, bytes: 1_000_000 }
   const late = await answer(db, { ...said, at: '2026-10-01T10:00:00Z' })
   await refresh(db)
-  let batches = 0
-  const run: RunStatement = async (sql, params) => {
-    if (sql.includes('read_batch')) batches += 1
-    // The day is staged with its late answer, and then as before.
-    if (sql.includes('read_batch') && batches === 4) {
-      await db.query('delete from answers where id = $1', [late])
-      await refresh(db)
-    }
-    return statement(sql, params)
-  }
+  // The day is staged with its late answer, and then as before.
+  const { run, batches } = countingBatches(4, async () => {
+    await db.query('delete from answers where id = $1', [late])
+    await refresh(db)
+  })
   expect((await publish({ run, limits })).versions[0]).toBe(1)
-  expect(batches).toBeGreaterThan(4)
+  expect(batches()).toBeGreaterThan(4)
   const [answers] = await first(
     'select total_prompts from daily.visibility where brand_id = $1 and date = $2',
     [id, '2026-10-01'],
@@ -181,9 +191,7 @@ test('a brand with more sets than a batch is committed when all are written, as 
   const [file] = await first(
     `select id from daily.files where metric = 'visibility' and period = 'day' and first = '2026-10-01' and removed is null`,
   )
-  const [row] = await parquetReadObjects({
-    file: objects.get(`${file}.parquet`)?.buffer ?? new ArrayBuffer(),
-  })
+  const [row] = await rowsOfObject(file)
   expect(Number(row?.total_prompts)).toBe(answers)
 })
 
@@ -193,17 +201,12 @@ test('a day that is as it was when its brand is complete stays, whatever was sta
   const late = await answer(db, { ...said, at: '2026-10-01T10:00:00Z' })
   await refresh(db)
   const limits = { brands: 1, sets: 1, rows: 1000, bytes: 1_000_000 }
-  let batches = 0
-  const run: RunStatement = async (sql, params) => {
-    if (sql.includes('read_batch')) batches += 1
-    if (sql.includes('read_batch') && batches === 2) {
-      await db.query('delete from answers where id = $1', [late])
-      await refresh(db)
-    }
-    return statement(sql, params)
-  }
+  const { run, batches } = countingBatches(2, async () => {
+    await db.query('delete from answers where id = $1', [late])
+    await refresh(db)
+  })
   expect((await publish({ run, limits })).versions).toEqual([])
-  expect(batches).toBe(2)
+  expect(batches()).toBe(2)
   expect(await query('select from daily.staged_files')).toEqual([])
   expect(await query('select from daily.files where removed is not null')).toEqual([])
 })
@@ -298,15 +301,14 @@ test('a brand of which an object is never written waits for the next run', async
   await fill(id, '2026-10-01', 300)
   await fill(id, '2026-10-02', 10)
   const limits = { brands: 9, sets: 9, rows: 100, bytes: 2000 }
-  let batches = 0
+  const { run: runCounted, batches } = countingBatches()
   const run: RunStatement = (sql, params) => {
-    if (sql.includes('read_batch')) batches += 1
     if (sql.includes('read_part') && params[2] === '6') throw new Error('canceled')
-    return statement(sql, params)
+    return runCounted(sql, params)
   }
-  const done = await publish({ run, limits, isOver: () => batches > 9 })
+  const done = await publish({ run, limits, isOver: () => batches() > 9 })
   expect(done).toMatchObject({ versions: [], isComplete: true, failures: [new Error('canceled')] })
-  expect(batches).toBe(1)
+  expect(batches()).toBe(1)
 })
 
 test('one publisher works at a time; a second one learns who does', async () => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { ClientBase } from 'pg'
+import { PUTS_AT_ONCE } from '../../../lib/share/publish.ts'
 import { inDatabase } from '../database.ts'
 import type { Setting, Table } from '../section.ts'
 import { LATENCY_MS } from '../steady-load.ts'
@@ -10,9 +11,6 @@ import { publishAll, type Run, withServiceAway } from './service-away.ts'
 
 const BRANDS = 1300
 const ROUNDS = 3
-
-/** A Worker has at most six connections at once (lib/share/publish.ts). */
-const PUTS_AT_ONCE = 6
 
 /** Milliseconds to R2 and back, for which the time of a run is computed. */
 const DISTANCES_MS = [50, 100]

@@ -1,0 +1,81 @@
+import retry from 'p-retry'
+import { type Bucket, objectName } from './bucket.ts'
+import { type Column, readParquet, startParquet, type Values } from './parquet.ts'
+
+/** An object to write: of rows in parts, of which one that is null is read by itself, or of the rows of other objects. */
+export type SharedObject = OfParts | OfSources
+
+type OfParts = Named & {
+  readonly first_part: number
+  readonly parts: readonly (readonly Values[] | null)[]
+}
+
+type OfSources = Named & { readonly rows: number; readonly sources: readonly string[] }
+
+type Named = { readonly id: string; readonly metric: string; readonly brand_id: string }
+
+/** An object in the bucket. */
+export type Written = { readonly id: string; readonly rows: number; readonly bytes: number }
+
+/** Where objects are written to, and read from. */
+export type ObjectBucket = Pick<Bucket, 'put'> & {
+  /** Returns an object's bytes; null when there is none. */
+  readonly read: (key: string) => Promise<Uint8Array<ArrayBuffer> | null>
+}
+
+type Context = {
+  readonly columns: readonly Column[]
+  readonly bucket: ObjectBucket
+  /** Reads a part of an object's rows. */
+  readonly readPart: (id: string, part: number) => Promise<readonly Values[]>
+}
+
+const RETRIES = { retries: 3, minTimeout: 250, randomize: true }
+
+/** Bounds of a row group of a third or month. */
+const GROUP_ROWS = 20_000
+const GROUP_CHARACTERS = 4_000_000
+
+/** Writes an object. Repeats what the bucket does not take or return; throws its error in the end. */
+export async function writeObject(object: SharedObject, context: Context): Promise<Written> {
+  const { id } = object
+  const { columns, bucket } = context
+  const file = startParquet(columns)
+  let rows = 0
+  for await (const group of 'parts' in object ? partsOf(object, context) : groupsOf(object, context)) {
+    file.add(group)
+    rows += group.length
+  }
+  const content = file.finish()
+  await retry(() => bucket.put(objectName(id), content), RETRIES)
+  return { id, rows, bytes: content.length }
+}
+
+async function* partsOf({ id, brand_id, first_part, parts }: OfParts, { readPart }: Context) {
+  for (const [index, part] of parts.entries()) {
+    const rows = part ?? (await readPart(id, first_part + index))
+    yield rows.map((row) => [brand_id, ...row])
+  }
+}
+
+async function* groupsOf({ sources }: OfSources, { columns, bucket }: Context) {
+  let group: Values[] = []
+  let characters = 0
+  for (const id of sources) {
+    const content = await retry(() => bucket.read(objectName(id)), RETRIES)
+    if (content === null) throw new Error(`The object ${objectName(id)} is missing. Run npm run publish.`)
+    for await (const row of readParquet(content)) {
+      const values = columns.map(({ name }) => {
+        if (!(name in row)) throw new Error(`${objectName(id)} has no column ${name}`)
+        return row[name]
+      })
+      group.push(values)
+      for (const value of values) if (typeof value === 'string') characters += value.length
+      if (group.length < GROUP_ROWS && characters < GROUP_CHARACTERS) continue
+      yield group
+      group = []
+      characters = 0
+    }
+  }
+  if (group.length > 0) yield group
+}
