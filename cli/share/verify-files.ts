@@ -1,6 +1,6 @@
 import type { Client } from 'pg'
+import { bufferOf, type Column, type Row, readParquet } from '../../lib/parquet.ts'
 import { objectName } from '../../lib/share/bucket.ts'
-import { type Column, readParquet } from '../../lib/share/parquet.ts'
 import { digestText, rowNumber } from '../../reference/digest.ts'
 import { createBar } from '../progress-bar.ts'
 import type { CommandBucket } from './s3-bucket.ts'
@@ -142,7 +142,7 @@ async function verifySet(bucket: CommandBucket, set: FileSet): Promise<WrongFile
     if (content.length !== set.bytes[index])
       return wrong(id, `it has ${content.length} bytes instead of ${set.bytes[index]}`)
     try {
-      for await (row of readParquet(content)) {
+      for await (row of readParquet(bufferOf(content), set.columns)) {
         found.digest ^= numberOf(row, set.columns)
         found.rows += 1
       }
@@ -159,17 +159,14 @@ async function verifySet(bucket: CommandBucket, set: FileSet): Promise<WrongFile
   return differs ? wrong(id, `its rows are not those of ${set.metric}`) : null
 }
 
-type Row = Readonly<Record<string, unknown>>
-
 function numberOf(row: Row, columns: readonly Column[]): bigint {
-  const day = row.date instanceof Date ? row.date.toISOString().slice(0, 10) : ''
   const sent = columns
     .filter(({ name }) => name !== 'brand_id')
     .map(({ name, type }) => ({
       field: name,
       type: type === 'double' ? ('number' as const) : ('text' as const),
     }))
-  return rowNumber({ ...row, date: day }, sent)
+  return rowNumber(row, sent)
 }
 
 const sorted = (object: object): string => JSON.stringify(Object.entries(object).toSorted())

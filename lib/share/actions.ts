@@ -1,4 +1,4 @@
-import type { Column } from './parquet.ts'
+import { type Column, deltaSchema } from '../parquet.ts'
 
 /** A file as a statement names it. A feed adds the action, its version and the time of its commit. */
 export type File = readonly [
@@ -26,11 +26,10 @@ export function metadataLines(
   { name, columns }: Described,
   known: Partial<Size> & { readonly version?: number | undefined },
 ): string {
-  const fields = columns.map(({ name, type }) => ({ name, type, nullable: true, metadata: {} }))
   const metaData = {
     id: `export.metrics.${name}`,
     format: { provider: 'parquet' },
-    schemaString: JSON.stringify({ type: 'struct', fields }),
+    schemaString: deltaSchema(columns),
     partitionColumns: [],
     configuration: { enableChangeDataFeed: 'true' },
     ...known,

@@ -1,8 +1,14 @@
 import type { RunStatement } from '../../drizzle/db/refresh.ts'
 import { PLANS } from '../access/plans.ts'
+import type { Column } from '../parquet.ts'
 import { type Bucket, objectName } from './bucket.ts'
-import type { Column, Values } from './parquet.ts'
-import { type ObjectBucket, type SharedObject, type Written, writeObject } from './write-object.ts'
+import {
+  type ObjectBucket,
+  type SharedObject,
+  type Values,
+  type Written,
+  writeObject,
+} from './write-object.ts'
 
 /** Days that versions and their objects are kept. */
 const KEEP_DAYS = 30

@@ -1,6 +1,10 @@
+import { ByteWriter } from 'hyparquet-writer'
 import retry from 'p-retry'
+import { bufferOf, type Column, readParquet, startParquet } from '../parquet.ts'
 import { type Bucket, objectName } from './bucket.ts'
-import { type Column, readParquet, startParquet, type Values } from './parquet.ts'
+
+/** A row's values in the order of its columns. */
+export type Values = readonly unknown[]
 
 /** An object to write: of rows in parts, of which one that is null is read by itself, or of the rows of other objects. */
 export type SharedObject = OfParts | OfSources
@@ -40,13 +44,15 @@ const GROUP_CHARACTERS = 4_000_000
 export async function writeObject(object: SharedObject, context: Context): Promise<Written> {
   const { id } = object
   const { columns, bucket } = context
-  const file = startParquet(columns)
+  const writer = new ByteWriter()
+  const file = startParquet(writer, columns)
   let rows = 0
   for await (const group of 'parts' in object ? partsOf(object, context) : groupsOf(object, context)) {
     file.add(group)
     rows += group.length
   }
-  const content = file.finish()
+  file.finish()
+  const content = writer.getBytes()
   await retry(() => bucket.put(objectName(id), content), RETRIES)
   return { id, rows, bytes: content.length }
 }
@@ -64,11 +70,8 @@ async function* groupsOf({ sources }: OfSources, { columns, bucket }: Context) {
   for (const id of sources) {
     const content = await retry(() => bucket.read(objectName(id)), RETRIES)
     if (content === null) throw new Error(`The object ${objectName(id)} is missing. Run npm run publish.`)
-    for await (const row of readParquet(content)) {
-      const values = columns.map(({ name }) => {
-        if (!(name in row)) throw new Error(`${objectName(id)} has no column ${name}`)
-        return row[name]
-      })
+    for await (const row of readParquet(bufferOf(content), columns)) {
+      const values = columns.map(({ name }) => row[name])
       group.push(values)
       for (const value of values) if (typeof value === 'string') characters += value.length
       if (group.length < GROUP_ROWS && characters < GROUP_CHARACTERS) continue

@@ -1,0 +1,94 @@
+import { type AsyncBuffer, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
+import { ByteWriter } from 'hyparquet-writer'
+import { expect, test } from 'vitest'
+import { bufferOf, type Column, deltaSchema, type Row, readParquet, startParquet } from '../../lib/parquet.ts'
+
+const columns: readonly Column[] = [
+  { name: 'text', type: 'string' },
+  { name: 'day', type: 'date' },
+  { name: 'count', type: 'long' },
+  { name: 'rate', type: 'double' },
+  { name: 'flag', type: 'boolean' },
+  { name: 'time', type: 'timestamp' },
+]
+
+/** Writes a file with a row group for each of these. */
+function write(...groups: readonly (readonly (readonly unknown[])[])[]): AsyncBuffer {
+  const writer = new ByteWriter()
+  const file = startParquet(writer, columns)
+  for (const rows of groups) file.add(rows)
+  file.finish()
+  return bufferOf(writer.getBytes())
+}
+
+async function read(file: AsyncBuffer, of = columns) {
+  const rows: Row[] = []
+  for await (const row of readParquet(file, of)) rows.push(row)
+  return rows
+}
+
+const rows = [
+  ['\uFEFFwith a byte order mark', '0001-01-01', 0, 33.3333, true, '1969-12-31T23:59:59.999Z'],
+  ['', '1969-12-31', Number.MAX_SAFE_INTEGER, 0, false, '0001-01-01T00:00:00.001Z'],
+  ['日本 😀 \u0001', '9999-12-31', -1, 100, null, '9999-12-31T23:59:59.999Z'],
+  [null, null, null, null, null, null],
+]
+
+const named = (row: readonly unknown[]) => Object.fromEntries(columns.map(({ name }, i) => [name, row[i]]))
+
+test('rows are the same after they are written and read, over row groups', async () => {
+  expect(await read(write(rows, rows.slice(1, 3)))).toEqual([...rows, ...rows.slice(1, 3)].map(named))
+})
+
+test('writes what drivers return, times of other zones, and null for undefined', async () => {
+  const day = new Date('2026-10-01')
+  expect(
+    await read(write([[undefined, day, 7n, undefined, undefined, '2026-10-01T02:00:00.123456+02:00']])),
+  ).toEqual([named([null, '2026-10-01', 7, null, null, '2026-10-01T00:00:00.123Z'])])
+})
+
+test('reads the columns it is asked for; null of those that the file lacks', async () => {
+  const later: Column = { name: 'later', type: 'double' }
+  expect(
+    await read(write([['a', null, 1, 2, true, null]]), [later, { name: 'count', type: 'long' }]),
+  ).toEqual([{ later: null, count: 1 }])
+  expect(await read(write(rows), [later])).toEqual(rows.map(() => ({ later: null })))
+})
+
+test('another reader finds the types', async () => {
+  const file = write([['a', '2026-10-01', 1, 0.5, true, '2026-10-01T09:00:00.123Z']])
+  expect(await parquetReadObjects({ file })).toEqual([
+    {
+      ...{ text: 'a', day: new Date('2026-10-01'), count: 1n, rate: 0.5, flag: true },
+      time: new Date('2026-10-01T09:00:00.123Z'),
+    },
+  ])
+  const { schema } = await parquetMetadataAsync(file)
+  expect(schema.slice(1).map((element) => [element.type, element.logical_type])).toEqual([
+    ['BYTE_ARRAY', { type: 'STRING' }],
+    ['INT32', { type: 'DATE' }],
+    ['INT64', undefined],
+    ['DOUBLE', undefined],
+    ['BOOLEAN', undefined],
+    ['INT64', { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MICROS' }],
+  ])
+  expect(new Set(schema.slice(1).map((element) => element.repetition_type))).toEqual(new Set(['OPTIONAL']))
+})
+
+test('the schema of Delta has every column, all nullable', () => {
+  expect(JSON.parse(deltaSchema(columns.slice(4)))).toEqual({
+    type: 'struct',
+    fields: [
+      { name: 'flag', type: 'boolean', nullable: true, metadata: {} },
+      { name: 'time', type: 'timestamp', nullable: true, metadata: {} },
+    ],
+  })
+})
+
+test('a buffer of a view has the bytes of the view only', async () => {
+  const view = Buffer.from('(some bytes)').subarray(1, -1)
+  const buffer = bufferOf(view)
+  expect(buffer.byteLength).toBe(10)
+  expect(Buffer.from(await buffer.slice(5)).toString()).toBe('bytes')
+  expect((await buffer.slice(0, 4)).byteLength).toBe(4)
+})
