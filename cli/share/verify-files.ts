@@ -1,6 +1,7 @@
 import type { Client } from 'pg'
 import { bufferOf, type Column, type Row, readParquet } from '../../lib/parquet.ts'
 import { objectName } from '../../lib/share/bucket.ts'
+import { readObject } from '../../lib/share/write-object.ts'
 import { digestText, rowNumber } from '../../reference/digest.ts'
 import { createBar } from '../progress-bar.ts'
 import type { CommandBucket } from './s3-bucket.ts'
@@ -137,7 +138,7 @@ async function verifySet(bucket: CommandBucket, set: FileSet): Promise<WrongFile
       if (await bucket.exists(objectName(id))) continue
       return wrong(id, 'its object is missing')
     }
-    const content = await bucket.read(objectName(id))
+    const content = await readObject(bucket, id)
     if (content === null) return wrong(id, 'its object is missing')
     if (content.length !== set.bytes[index])
       return wrong(id, `it has ${content.length} bytes instead of ${set.bytes[index]}`)

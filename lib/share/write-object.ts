@@ -57,6 +57,10 @@ export async function writeObject(object: SharedObject, context: Context): Promi
   return { id, rows, bytes: content.length }
 }
 
+/** Returns an object's bytes; null when there is none. Repeats reads that fail; throws the bucket's error in the end. */
+export const readObject = (bucket: ObjectBucket, id: string): Promise<Uint8Array<ArrayBuffer> | null> =>
+  retry(() => bucket.read(objectName(id)), RETRIES)
+
 async function* partsOf({ id, brand_id, first_part, parts }: OfParts, { readPart }: Context) {
   for (const [index, part] of parts.entries()) {
     const rows = part ?? (await readPart(id, first_part + index))
@@ -68,7 +72,7 @@ async function* groupsOf({ sources }: OfSources, { columns, bucket }: Context) {
   let group: Values[] = []
   let characters = 0
   for (const id of sources) {
-    const content = await retry(() => bucket.read(objectName(id)), RETRIES)
+    const content = await readObject(bucket, id)
     if (content === null) throw new Error(`The object ${objectName(id)} is missing. Run npm run publish.`)
     for await (const row of readParquet(bufferOf(content), columns)) {
       const values = columns.map(({ name }) => row[name])

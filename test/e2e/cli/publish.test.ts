@@ -66,11 +66,11 @@ test('publish names the bucket of the settings', async () => {
   const { AWS_SECRET_ACCESS_KEY: _, ...incomplete } = AS_SETTINGS
   expect(await run('publish', [], { ...incomplete, PORT: '1' })).toMatchObject({
     code: 1,
-    stderr: 'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, those of an R2 API token.\n',
+    stderr: 'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and AWS_SESSION_TOKEN if you have one.\n',
   })
   expect(
     (await run('publish', [], { ...AS_SETTINGS, AWS_SECRET_ACCESS_KEY: 'other', PORT: '1' })).stderr,
-  ).toMatch(/^The bucket answered \w+ with 403\.$/m)
+  ).toMatch(/^\w+ http:.*: 403 SignatureDoesNotMatch\. .*\nCheck SHARE_BUCKET, .*\.$/m)
 })
 
 test('verify --files names wrong files, and publish replaces them and ends the versions that name them', async () => {

@@ -1,0 +1,131 @@
+import type { RequestListener } from 'node:http'
+import { buffer } from 'node:stream/consumers'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { bucketOf, createS3, S3Error, SettingError } from '../../reference/s3.ts'
+import { startLocalServer } from '../faults/local-server.ts'
+
+const ACCOUNT = { accessKeyId: 'id', secretAccessKey: 'secret', region: 'auto' }
+
+const DENIED =
+  '<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>No &amp; never.</Message></Error>'
+
+/** Starts a bucket that answers the nth request as the nth of these, and returns what it was asked. */
+async function start(responses: readonly RequestListener[], retries = 9) {
+  const asked: { method?: string | undefined; url?: string | undefined; body: string }[] = []
+  const server = await startLocalServer(async (request, response) => {
+    const { method, url } = request
+    const respond = responses[asked.length]
+    asked.push({ method, url, body: (await buffer(request)).toString() })
+    if (respond === undefined) throw new Error('One request too many')
+    await respond(request, response)
+  })
+  onTestFinished(server.close)
+  const bucket = `${server.url}/bucket`
+  const onRetry = vi.fn<(reason: string) => void>()
+  return { asked, bucket, onRetry, send: createS3({ url: bucket, ...ACCOUNT }, { retries, onRetry }) }
+}
+
+const status =
+  (code: number, body = ''): RequestListener =>
+  (_, response) =>
+    void response.writeHead(code, { ETag: '"1"' }).end(body)
+const lost: RequestListener = ({ socket }) => void socket.destroy()
+const cut: RequestListener = (_, response) =>
+  void response.writeHead(200, { 'Content-Length': 9 }).write('part', () => response.destroy())
+
+test.each([
+  ['503', status(503, '<Error><Code>SlowDown</Code><Message>Wait.</Message></Error>'), '503 SlowDown. Wait.'],
+  ['429', status(429, 'not <XML>'), '429.'],
+  ['another XML', status(500, '<html/>'), '500.'],
+  ['a lost connection', lost, 'fetch failed'],
+  ['a response that ends early', cut, 'terminated'],
+])('repeats a request after %s, and says why', async (_, fault, reason) => {
+  const { asked, send, onRetry } = await start([fault, status(200, 'bytes')])
+  const { bytes, ...rest } = await send('PUT', 'key', { body: 'body' })
+  expect({ ...rest, text: Buffer.from(bytes).toString() }).toEqual({
+    status: 200,
+    etag: '"1"',
+    text: 'bytes',
+  })
+  expect(asked.map(({ body }) => body)).toEqual(['body', 'body'])
+  expect(onRetry).toHaveBeenCalledExactlyOnceWith(expect.stringContaining(reason))
+})
+
+test('throws what the last response says, or why there is none', async () => {
+  const { bucket, send, onRetry } = await start([status(503), lost], 0)
+  await expect(send('GET', 'key')).rejects.toThrow(new S3Error(`GET ${bucket}/key: 503.`))
+  await expect(send('GET', 'key')).rejects.toThrow(/^GET .*\/key: (other side closed|read ECONNRESET)\.$/)
+  expect(onRetry).not.toHaveBeenCalled()
+})
+
+test('throws the words of another error at once', async () => {
+  const { asked, bucket, send } = await start([status(403, DENIED)])
+  await expect(send('GET', 'key')).rejects.toThrow(
+    new S3Error(`GET ${bucket}/key: 403 AccessDenied. No & never.`),
+  )
+  expect(asked).toHaveLength(1)
+})
+
+test('an expected status is no error', async () => {
+  const { send } = await start([status(412)])
+  expect(await send('PUT', 'key', { expected: [404, 412] })).toMatchObject({ status: 412 })
+})
+
+test('encodes the segments of a key, and the query', async () => {
+  const { asked, send } = await start([status(200)])
+  await send('GET', 'a b/c?d=é', { query: { prefix: 'x/y' } })
+  expect(asked).toEqual([{ method: 'GET', url: '/bucket/a%20b/c%3Fd%3D%C3%A9?prefix=x%2Fy', body: '' }])
+})
+
+test('signs for the account, its region and the content', async () => {
+  const seen: (string | string[] | undefined)[] = []
+  const { bucket } = await start([
+    ({ headers }, response) => {
+      seen.push(headers.authorization, headers['x-amz-security-token'], headers['x-amz-content-sha256'])
+      seen.push(headers['if-match'])
+      response.end()
+    },
+  ])
+  const send = createS3({ url: bucket, ...ACCOUNT, sessionToken: 'token' })
+  await send('PUT', 'key', { body: new Uint8Array(), headers: { 'If-Match': '"1"' } })
+  const emptySha256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
+  expect(seen).toEqual([
+    expect.stringMatching(
+      /^AWS4-HMAC-SHA256 Credential=id\/\d{8}\/auto\/s3\/aws4_request, SignedHeaders=.*if-match/,
+    ),
+    ...['token', emptySha256, '"1"'],
+  ])
+})
+
+const KEYS = { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret' }
+
+test.each([
+  [{}, 'https://bucket.s3.us-east-1.amazonaws.com', 'us-east-1'],
+  [{ AWS_DEFAULT_REGION: 'eu-west-1' }, 'https://bucket.s3.eu-west-1.amazonaws.com', 'eu-west-1'],
+  [{ AWS_DEFAULT_REGION: 'eu-west-1', AWS_REGION: 'auto' }, 'https://bucket.s3.auto.amazonaws.com', 'auto'],
+  [{ AWS_ENDPOINT_URL: 'http://one' }, 'http://one/bucket', 'us-east-1'],
+  [
+    { AWS_ENDPOINT_URL: 'http://one', AWS_ENDPOINT_URL_S3: 'https://two//' },
+    'https://two/bucket',
+    'us-east-1',
+  ],
+])('with %j the bucket is at %s', (environment, url, region) => {
+  expect(bucketOf('bucket', { ...KEYS, ...environment })).toEqual({ ...ACCOUNT, url, region })
+})
+
+test('a bucket whose name has dots is a path; a session has a token', () => {
+  expect(bucketOf('a.b', { ...KEYS, AWS_SESSION_TOKEN: 'token' })).toEqual({
+    ...ACCOUNT,
+    ...{ url: 'https://s3.us-east-1.amazonaws.com/a.b', region: 'us-east-1', sessionToken: 'token' },
+  })
+})
+
+test.each([
+  [{ ...KEYS, AWS_ENDPOINT_URL_S3: 'localhost:9000' }, 'AWS_ENDPOINT_URL_S3 must begin with https:'],
+  [{ AWS_ACCESS_KEY_ID: 'id' }, 'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY'],
+  [{ AWS_SECRET_ACCESS_KEY: 'secret' }, 'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY'],
+])('%j is an error of settings', (environment, message) => {
+  const open = () => bucketOf('bucket', environment)
+  expect(open).toThrow(SettingError)
+  expect(open).toThrow(message)
+})
