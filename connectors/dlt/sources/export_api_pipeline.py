@@ -6,7 +6,7 @@ from collections import Counter
 
 import dlt
 from dlt.pipeline.exceptions import PipelineStepFailed
-from dlt.sources.helpers.requests import HTTPError
+from dlt.sources.helpers.requests import RequestException
 from export_api import BrandsChangedError, RowsDifferError, export_api_source
 from export_api.verify import days_that_differ
 
@@ -37,7 +37,7 @@ def sync(pipeline: dlt.Pipeline) -> None:
 
 def cause_of(error: BaseException | None) -> Exception | None:
     """Returns the error of the source that caused an error."""
-    while error is not None and not isinstance(error, (HTTPError, RowsDifferError, BrandsChangedError)):
+    while error is not None and not isinstance(error, (RequestException, RowsDifferError, BrandsChangedError)):
         error = error.__cause__
     return error
 

@@ -28,8 +28,17 @@ def make_client(base_url: str, api_key: str) -> RESTClient:
 
 
 def check(response: requests.Response, *args: Any, **kwargs: Any) -> None:
-    """Raises `HTTPError` with the service's message unless the status is 200."""
+    """Raises `HTTPError` with the service's message unless the status is 200.
+
+    Raises `ConnectionError`, which is retried, when the body is cut short: its length is not always declared.
+    """
     if response.status_code == 200:
+        try:
+            response.json()
+        except ValueError as error:
+            if response.headers.get("Content-Type", "").startswith("application/json"):
+                raise requests.ConnectionError("A response is cut short. Run again.", response=response) from error
+            raise
         return
     try:
         sentence = response.json()["error"]

@@ -1,5 +1,6 @@
 import json
 import random
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from operator import itemgetter
 from pathlib import Path
@@ -10,6 +11,7 @@ import dlt
 import pytest
 from dlt.pipeline.exceptions import PipelineStepFailed
 from sources.export_api import export_api_source
+from sources.export_api.client import check, make_client
 from sources.export_api.digest import digest
 from sources.export_api.tables import METRICS
 from sources.export_api.verify import days_that_differ
@@ -108,9 +110,9 @@ def serve():
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self):
                 status, headers, content = respond(self)
-                body = json.dumps(content).encode()
+                body = content if isinstance(content, bytes) else json.dumps(content).encode()
                 self.send_response(status)
-                for header in {**headers, "Content-Type": "application/json", "Content-Length": len(body)}.items():
+                for header in {"Content-Type": "application/json", **headers}.items():
                     self.send_header(*header)
                 self.end_headers()
                 self.wfile.write(body)
@@ -245,3 +247,11 @@ def test_the_key_does_not_follow_a_redirect(serve, pipeline):
     with pytest.raises(PipelineStepFailed, match="The service responded 302"):
         pipeline.run(export_api_source(url, "svc_live_0", "2026-10-01"))
     assert keys == []
+
+
+def test_a_body_that_is_cut_short_is_requested_again(serve, monkeypatch):
+    waits, bodies = [], [b'{"data": [', {"data": []}]
+    monkeypatch.setattr(time, "sleep", waits.append)
+    client = make_client(serve(lambda request: (200, {}, bodies.pop(0))), "svc_live_0")
+    assert list(map(list, client.paginate("brands", hooks={"response": [check]}))) == [[]]
+    assert len(waits) == 1

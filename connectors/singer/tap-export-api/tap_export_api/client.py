@@ -4,17 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from decimal import Decimal
+from email.utils import mktime_tz, parsedate_tz
 from itertools import count
+from time import time
 from typing import TYPE_CHECKING, Any
 
+from requests.exceptions import JSONDecodeError
 from singer_sdk import RESTStream
 from singer_sdk.authenticators import APIKeyAuthenticator
-from singer_sdk.exceptions import FatalAPIError
+from singer_sdk.exceptions import FatalAPIError, RetriableAPIError
 
 if TYPE_CHECKING:
-    from requests import Response
+    from requests import PreparedRequest, Response
 
 LONGEST_WAIT = 10
+
+
+def seconds_of(retry_after: str) -> float | None:
+    """Returns the seconds that `Retry-After` asks for, as a number or a date; None when it is neither."""
+    if retry_after.replace(".", "", 1).isdecimal():
+        return float(retry_after)
+    date = parsedate_tz(retry_after)
+    return None if date is None else mktime_tz(date) - time()
 
 
 class ExportStream(RESTStream):
@@ -32,12 +43,12 @@ class ExportStream(RESTStream):
         return APIKeyAuthenticator(key="X-API-Key", value=self.config["api_key"])
 
     def backoff_wait_generator(self) -> Generator[float, Any, None]:
-        """Yields the seconds before each retry: `Retry-After`, else 1, 2, and so on."""
+        """Yields the seconds before each retry: `Retry-After`, at least 1, else 1, 2, and so on."""
         error = yield 0
         for tries in count(1):
             response = getattr(error, "response", None)
-            retry_after = None if response is None else response.headers.get("Retry-After")
-            error = yield int(retry_after or min(tries, LONGEST_WAIT))
+            seconds = None if response is None else seconds_of(response.headers.get("Retry-After", ""))
+            error = yield min(tries, LONGEST_WAIT) if seconds is None else max(seconds, 1)
 
     def backoff_jitter(self, value: float) -> float:
         """Returns the seconds unchanged: after `Retry-After`, the service lets the request through."""
@@ -52,17 +63,28 @@ class ExportStream(RESTStream):
             msg = f"{self.config['base_url']} redirects. Check base_url."
             raise FatalAPIError(msg)
 
+    def read_page(self, request: PreparedRequest, context: None) -> dict:
+        """Returns the JSON of a response. A length is not always declared, so only the JSON shows a body cut short."""
+        response = self._request(request, context)
+        try:
+            page = response.json(parse_float=Decimal)
+        except JSONDecodeError as error:
+            if response.headers.get("Content-Type", "").startswith("application/json"):
+                msg = f"The response of {self.path} is cut short."
+                raise RetriableAPIError(msg, response) from error
+            msg = f"{self.config['base_url']} did not return JSON. Check base_url."
+            raise FatalAPIError(msg) from error
+        return {**page, "brands_digest": response.headers.get("X-Brands-Digest")}
+
     def pages(self, **params: str | None) -> Iterator[dict]:
         """Yields the JSON of each page. Raises `FatalAPIError` with the service's message for 4xx but 429.
 
         `brands_digest` of a page identifies the brands that the key reads, where the response is about all of them.
         """
-        send = self.request_decorator(self._request)
+        send = self.request_decorator(self.read_page)
         while True:
-            request = self.build_prepared_request("GET", f"{self.url_base}{self.path}", params=params)
-            response = send(request, None)
-            page = response.json(parse_float=Decimal)
-            yield {**page, "brands_digest": response.headers.get("X-Brands-Digest")}
+            page = send(self.build_prepared_request("GET", f"{self.url_base}{self.path}", params=params), None)
+            yield page
             params["cursor"] = page.get("pagination", {}).get("nextCursor")
             if params["cursor"] is None:
                 return

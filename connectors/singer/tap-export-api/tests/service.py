@@ -95,14 +95,14 @@ class Service:
 
 
 def serve(service):
-    """Serves HTTP until the process ends. Returns the address."""
+    """Serves HTTP, without lengths of bodies, until the process ends. Returns the address."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
             headers, page = service.respond(urlsplit(self.path))
-            body = json.dumps(page).encode()
-            self.send_response(302 if "Location" in headers else 200)
-            for header in {**headers, "Content-Length": len(body)}.items():
+            body = json.dumps(page).encode() if isinstance(page, dict) else page
+            self.send_response(302 if "Location" in headers else 503 if "Retry-After" in headers else 200)
+            for header in {"Content-Type": "application/json", **headers}.items():
                 self.send_header(*header)
             self.end_headers()
             self.wfile.write(body)
