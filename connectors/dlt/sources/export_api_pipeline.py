@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections import Counter
+from typing import Any
 
 import dlt
 from dlt.pipeline.exceptions import PipelineStepFailed
@@ -10,20 +11,21 @@ from dlt.sources.helpers.requests import RequestException
 from export_api import BrandsChangedError, RowsDifferError, export_api_source
 from export_api.verify import days_that_differ
 
-# A load holds a month of each brand. An interrupted run resumes after its last load.
-MAX_DAYS = 31
+# Of a load. An interrupted run resumes after its last load.
+MAX_ROWS = 100_000
 
 
 def sync(pipeline: dlt.Pipeline) -> None:
     """Runs loads until one finds nothing to do. Prints the number of requests and the rows of each table."""
-    requests, rows = 0, Counter()
+    requests = 0
+    rows: Counter[str] = Counter()
     pipeline.sync_destination()
     is_done = False
     while not is_done:
         before = pipeline.state.get("sources")
-        pipeline.run(export_api_source(max_days=MAX_DAYS))
+        pipeline.run(export_api_source(max_rows=MAX_ROWS))
         is_done = pipeline.state.get("sources") == before
-        trace = pipeline.last_trace
+        trace: Any = pipeline.last_trace
         # Each load replaces the brands.
         del rows["brands"]
         rows.update(trace.last_normalize_info.row_counts)

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import accumulate, groupby
 from operator import itemgetter
 from typing import Any, TypeVar
 
@@ -42,7 +42,7 @@ def export_api_source(
     api_key: str = dlt.secrets.value,
     start_date: str = dlt.config.value,
     brand_ids: Sequence[str] | None = None,
-    max_days: int | None = None,
+    max_rows: int | None = None,
 ) -> Iterator[DltResource]:
     """Loads the days that changed since the previous run, all days the first time, and replaces them whole.
 
@@ -51,8 +51,8 @@ def export_api_source(
         api_key: An export key.
         start_date: First day of the copy, YYYY-MM-DD.
         brand_ids: Brands to copy. All that the key can read by default.
-        max_days: The most days of each brand that a run loads. Later runs load the rest, before they ask what changed.
-            All by default.
+        max_rows: The rows of a brand that a run loads, at most or of one date. A run that has loaded as many starts no
+            other brand. Later runs load the rest, before they ask what changed. All by default.
 
     Returns:
         The resources brands, changes and the metrics. A run that loads some of the metrics leaves the days of the
@@ -87,7 +87,7 @@ def export_api_source(
         yield dlt.mark.materialize_table_schema()
         page = read_brands()
         if not {brand["id"] for brand in page}.issuperset(brand_ids or ()):
-            raise ValueError(f"The key cannot read all of the brands {', '.join(brand_ids)}.")
+            raise ValueError(f"The key cannot read all of the brands {', '.join(brand_ids or ())}.")
         yield [brand for brand in page if brand_ids is None or brand["id"] in brand_ids]
 
     @dlt.transformer(data_from=brands, selected=False)
@@ -96,21 +96,32 @@ def export_api_source(
         states = {brand["id"]: brand_states().setdefault(brand["id"], {"left": {}}) for brand in page}
         endpoints = {stream["endpoint"] for stream in METRICS if is_selected(stream["name"])}
         listed = list_changes(states)
-        if max_days is not None and any(endpoints & brand["left"].keys() for brand in states.values()):
+        if max_rows is not None and any(endpoints & brand["left"].keys() for brand in states.values()):
             listed = ((brand_id, {}, False) for brand_id in states)
+        loaded = 0
         for brand_id, changes, is_whole in listed:
-            days = take_days(states[brand_id], changes, endpoints)
-            to_load, others = {day: changes[day] for day in days & changes.keys()}, {} if is_whole else None
-            if len(to_load) < len(days):
-                to_load, others = list_again(brand_id, days)
-            elif others is None and any(len(windows) > 1 for windows in windows_of(days).values()):
+            brand = states[brand_id]
+            left = {(name, day) for name in brand["left"] for day in split_windows(brand["left"][name])}
+            days = changes.keys() | left
+            selected = {day for day in days if day[0] in endpoints}
+            due = {day: changes[day] for day in selected & changes.keys()}
+            others: dict[Day, int] | None = {} if is_whole else None
+            if len(due) < len(selected):
+                due, others = list_again(brand_id, selected)
+            to_load = due if max_rows is None else first_dates(due, max_rows)
+            brand["left"] = windows_of(days - selected | due.keys() - to_load.keys())
+            if others is None and any(len(windows) > 1 for windows in windows_of(to_load).values()):
                 others = rows_of_copy(brand_id)
             yield {"brand_id": brand_id, "changes": changes, "to_load": to_load, "others": others}
+            loaded += sum(change["rows"] for change in to_load.values())
+            if max_rows is not None and loaded >= max_rows:
+                return
 
     def list_changes(states: dict[str, dict[str, Any]]) -> Iterator[tuple[str, Changes, bool]]:
         """Yields the changes of each brand, and whether they are those of all its days. Stores the tokens.
 
-        The brands that have the greatest token are listed together, then each other brand alone.
+        The brands that have the greatest token are listed together, then each other brand alone. Those with the oldest
+        token come first, so that runs with `max_rows` reach each brand before they list one again.
         """
         alone = dict(states)
         token = max((brand.get("since", "") for brand in states.values()), default="")
@@ -129,7 +140,7 @@ def export_api_source(
                         changes = shared.pop(brand_id, {})
                         store_token(alone.pop(brand_id), token, start, changes)
                         yield brand_id, changes, False
-        for brand_id, brand in alone.items():
+        for brand_id, brand in sorted(alone.items(), key=lambda item: item[1].get("since", "")):
             since = brand.get("since")
             listed, start = list_days(brandId=brand_id, since=since)
             # Every change that becomes visible later is greater than those received before, of whichever brand.
@@ -175,15 +186,6 @@ def export_api_source(
         again = listed[brand_id]
         return {day: again[day] for day in again.keys() & days}, {day: again[day]["rows"] for day in again}
 
-    def take_days(brand: dict[str, Any], changes: Changes, endpoints: set[str]) -> set[Day]:
-        """Returns the days to load now, and stores those that are left to later runs."""
-        days = changes.keys() | {(name, day) for name in brand["left"] for day in split_windows(brand["left"][name])}
-        selected = {day for day in days if day[0] in endpoints}
-        dates = sorted({day for _, day in selected})[:max_days]
-        taken = {day for day in selected if day[1] <= dates[-1]}
-        brand["left"] = windows_of(days - taken)
-        return taken
-
     def rows_of_copy(brand_id: str) -> dict[Day, int] | None:
         """Returns the number of rows of each day, if the table `changes` has all days."""
         table = dlt.current.source_schema().tables.get("changes", {})
@@ -205,7 +207,8 @@ def export_api_source(
     def rows(changed: Any, stream: dict[str, Any]) -> Iterator[Any]:
         yield from create_table(stream["name"])
         brand_id, endpoint = changed["brand_id"], stream["endpoint"]
-        listed, others, differed = changed["to_load"], changed["others"], Counter()
+        listed, others = changed["to_load"], changed["others"]
+        differed: Counter[tuple[str, str]] = Counter()
         while to_load := of_endpoint(listed, endpoint):
             sizes, fetched = {day: change["rows"] for day, change in to_load.items()}, {}
             for window in join_days(sizes, others and of_endpoint(others, endpoint)):
@@ -239,9 +242,9 @@ def export_api_source(
                 yield from ({"brand_id": brand_id, **row} for row in page)
 
         for day, day_rows in groupby(fetch(), itemgetter("date")):
-            day_rows = list(day_rows)
+            of_day = list(day_rows)
             if day >= start:
-                yield day, day_rows
+                yield day, of_day
             empty.discard(day)
         yield from ((day, []) for day in sorted(empty) if day >= start)
 
@@ -274,6 +277,17 @@ def store_token(brand: dict[str, Any], token: str, start: str, changes: Changes)
 def newest(token: str, *lists: Changes) -> str:
     """Returns the greatest `changed_at`."""
     return max([token, *(change["changed_at"] for changes in lists for change in changes.values())])
+
+
+def first_dates(changes: Changes, max_rows: int) -> Changes:
+    """Returns the changes of the first dates that have at most this number of rows, or of one date."""
+    rows: Counter[str] = Counter()
+    for (_, date), change in changes.items():
+        rows[date] += change["rows"]
+    dates = sorted(rows)
+    totals = accumulate(rows[date] for date in dates)
+    taken = {*dates[:1], *(date for date, total in zip(dates, totals) if total <= max_rows)}
+    return {day: change for day, change in changes.items() if day[1] in taken}
 
 
 def windows_of(days: Collection[Day]) -> dict[str, list[list[str]]]:

@@ -39,7 +39,7 @@ def table_hints(stream: dict[str, Any]) -> dict[str, Any]:
     return {"name": stream["name"], "columns": columns, "primary_key": stream["key"]}
 
 
-def replace_days(stream: dict[str, Any]) -> dict[str, Any]:
+def replace_days(stream: dict[str, Any]) -> Any:
     """Returns the write disposition that deletes each day in the staging table, and inserts its rows.
 
     A day without rows has one row there, without a number: it deletes the day and is not inserted.

@@ -17,7 +17,8 @@ def join_days(days: Mapping[str, int], others: Mapping[str, int] | None = None) 
     if others is None:
         # With two pages of rows, no day is worth to be included.
         others = dict.fromkeys(split_windows([[min(days), max(days)]]) if days else [], 2 * PAGE_SIZE)
-    windows, size, between = [], 0, 0
+    windows: list[list[str]] = []
+    size = between = 0
     for day in sorted(days.keys() | others.keys()):
         if day not in days:
             between += others[day]

@@ -187,6 +187,22 @@ def test_a_run_loads_what_the_service_lists(service, pipeline):
     assert {stream["name"] for stream in METRICS} < {table["name"] for table in pipeline.default_schema.data_tables()}
 
 
+def test_runs_with_a_limit_request_days_together_and_reach_each_brand_before_they_list_one_again(service, pipeline):
+    service.brand_ids = list("abc")
+    for brand_id in "abc":
+        for day in ("01", "05", "09", "20", "25"):
+            service.put(brand_id, f"2026-10-{day}", 1)
+    runs = []
+    while runs[-1:] != [["brands", "changes"]]:
+        service.requests.clear()
+        pipeline.run(export_api_source(service.url, "svc_live_0", "2026-10-01", max_rows=3))
+        runs.append(service.requests[:])
+    start, rest = ["brands", "changes", "sentiment"], ["brands", "changes", "changes", "sentiment"]
+    assert runs[:6] == [start, start, rest, start, rest, start]
+    assert sum(run.count("sentiment") for run in runs) == 6
+    assert (days_that_differ(pipeline), len(days_of_copy(pipeline))) == ([], 15)
+
+
 # The brands that the key reads at each request of the brands and of the changes, in turn.
 @pytest.mark.parametrize(
     ("lists", "requests"),
