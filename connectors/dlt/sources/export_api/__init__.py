@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import accumulate, groupby
+from math import inf
 from operator import itemgetter
 from typing import Any, TypeVar
 
@@ -51,8 +52,8 @@ def export_api_source(
         api_key: An export key.
         start_date: First day of the copy, YYYY-MM-DD.
         brand_ids: Brands to copy. All that the key can read by default.
-        max_rows: The rows of a brand that a run loads, at most or of one date. A run that has loaded as many starts no
-            other brand. Later runs load the rest, before they ask what changed. All by default.
+        max_rows: The most rows of a brand that a run loads. A run that has loaded as many starts no other brand. Later
+            runs load the rest, before they ask what changed. All by default.
 
     Returns:
         The resources brands, changes and the metrics. A run that loads some of the metrics leaves the days of the
@@ -98,7 +99,7 @@ def export_api_source(
         listed = list_changes(states)
         if max_rows is not None and any(endpoints & brand["left"].keys() for brand in states.values()):
             listed = ((brand_id, {}, False) for brand_id in states)
-        loaded = 0
+        limit, loaded = inf if max_rows is None else max_rows, 0
         for brand_id, changes, is_whole in listed:
             brand = states[brand_id]
             left = {(name, day) for name in brand["left"] for day in split_windows(brand["left"][name])}
@@ -108,20 +109,20 @@ def export_api_source(
             others: dict[Day, int] | None = {} if is_whole else None
             if len(due) < len(selected):
                 due, others = list_again(brand_id, selected)
-            to_load = due if max_rows is None else first_dates(due, max_rows)
+            to_load = first_days(due, limit)
             brand["left"] = windows_of(days - selected | due.keys() - to_load.keys())
             if others is None and any(len(windows) > 1 for windows in windows_of(to_load).values()):
                 others = rows_of_copy(brand_id)
             yield {"brand_id": brand_id, "changes": changes, "to_load": to_load, "others": others}
             loaded += sum(change["rows"] for change in to_load.values())
-            if max_rows is not None and loaded >= max_rows:
+            if loaded >= limit:
                 return
 
     def list_changes(states: dict[str, dict[str, Any]]) -> Iterator[tuple[str, Changes, bool]]:
         """Yields the changes of each brand, and whether they are those of all its days. Stores the tokens.
 
-        The brands that have the greatest token are listed together, then each other brand alone. Those with the oldest
-        token come first, so that runs with `max_rows` reach each brand before they list one again.
+        The brands that have the greatest token are listed together, then each other brand alone. The oldest token is
+        first: runs with `max_rows` reach each brand before they list one again.
         """
         alone = dict(states)
         token = max((brand.get("since", "") for brand in states.values()), default="")
@@ -279,15 +280,11 @@ def newest(token: str, *lists: Changes) -> str:
     return max([token, *(change["changed_at"] for changes in lists for change in changes.values())])
 
 
-def first_dates(changes: Changes, max_rows: int) -> Changes:
-    """Returns the changes of the first dates that have at most this number of rows, or of one date."""
-    rows: Counter[str] = Counter()
-    for (_, date), change in changes.items():
-        rows[date] += change["rows"]
-    dates = sorted(rows)
-    totals = accumulate(rows[date] for date in dates)
-    taken = {*dates[:1], *(date for date, total in zip(dates, totals) if total <= max_rows)}
-    return {day: change for day, change in changes.items() if day[1] in taken}
+def first_days(changes: Changes, max_rows: float) -> Changes:
+    """Returns the changes of the first days that have at most this number of rows, or of one day."""
+    days = sorted(changes, key=itemgetter(1))
+    totals = accumulate(changes[day]["rows"] for day in days)
+    return {day: changes[day] for day, total in zip(days, totals) if total <= max_rows or day == days[0]}
 
 
 def windows_of(days: Collection[Day]) -> dict[str, list[list[str]]]:
