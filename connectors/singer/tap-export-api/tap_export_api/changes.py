@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from time import monotonic
+from typing import TYPE_CHECKING, Any
 
 from tap_export_api.streams import BrandStream, Row
+from tap_export_api.windows import pages_of
 
 if TYPE_CHECKING:
     from singer_sdk import Tap
 
 # Pages. A page of changes takes about 1 MB of memory.
-LONGEST_SHARED_LIST = 50
+LONGEST_LIST = 50
 
 
 @dataclass(frozen=True)
@@ -47,11 +48,14 @@ class ChangesStream(BrandStream):
     def __init__(self, tap: Tap, definition: Row) -> None:
         super().__init__(tap, definition)
         self.due: set[str] = set()
+        self.streams: list[BrandStream] = []
+        # When a metric last wrote the state.
+        self.saved_at = monotonic()
         # The greatest token that was received.
         self.latest = ""
         self.shared: dict[str, Changes] = {}
-        # The streams of a brand are sent one after another, and few have a list of their own.
-        self._list = lru_cache(maxsize=4)(self._list)
+        # By the brand, and the token that they start at.
+        self.lists: dict[tuple[str, str | None], Changes] = {}
 
     def begin(self, streams: list[BrandStream], brand_ids: list[str], brands_digest: str) -> bool:
         """Lists the changes of all brands. Stores the new token where nothing changed; the other brands are due.
@@ -71,18 +75,28 @@ class ChangesStream(BrandStream):
         shared = self.list_together(since, brands_digest)
         if shared is None:
             return False
-        self.shared = shared
+        self.shared, self.streams = shared, streams
         for brand_id, stream, state in states:
-            if not self.is_shared(brand_id, state):
-                self.due.add(brand_id)
-            elif self.shared[brand_id].rows:
-                self.due.add(brand_id)
-                stream.announce({"brand_id": brand_id})
+            if self.is_shared(brand_id, state) and not shared[brand_id].rows:
+                finish(state, shared[brand_id])
             else:
-                finish(state, self.shared[brand_id])
+                self.due.add(brand_id)
         return True
 
-    def get_records(self, context: Row) -> Iterator[Row]:
+    def announce_all(self, brand_ids: Iterable[str]) -> Iterator[list[str]]:
+        """Yields the brands in batches, whose lists fit in the memory. Announces each batch."""
+        batch = []
+        for brand_id in brand_ids:
+            batch.append(brand_id)
+            for stream in self.streams if brand_id in self.due else []:
+                stream.announce({"brand_id": brand_id})
+            if pages_of(sum(len(changes.rows) for changes in self.lists.values())) >= LONGEST_LIST:
+                yield batch
+                batch = []
+                self.lists.clear()
+        yield batch
+
+    def get_records(self, context: Any) -> Iterator[Row]:
         state = self.get_context_state(context)
         changes = self.list_changes(context["brand_id"], state)
         for row in changes.rows:
@@ -95,9 +109,9 @@ class ChangesStream(BrandStream):
             shared = self.shared[brand_id]
             return replace(shared, rows=[row for row in shared.rows if row["changed_at"] > state["token"]])
         since = state.get("token")
-        changes = self._list(brand_id, since)
+        changes = self.list_alone(brand_id, since)
         if since and changes.from_date < state["from_date"]:
-            return self._list(brand_id, None)
+            return self.list_alone(brand_id, None)
         return changes
 
     def is_shared(self, brand_id: str, state: Row) -> bool:
@@ -114,7 +128,7 @@ class ChangesStream(BrandStream):
         rows: dict[str, list[Row]] = {brand_id: [] for brand_id in since}
         only = next(iter(since)) if len(since) == 1 else None
         for number, page in enumerate(self.list_pages(only, min(since.values()))):
-            if number == LONGEST_SHARED_LIST:
+            if number == LONGEST_LIST:
                 return {}
             if only is None and page["brands_digest"] != brands_digest:
                 return None
@@ -125,13 +139,16 @@ class ChangesStream(BrandStream):
         from_date = start_of(page)
         return {brand_id: Changes(own, from_date, self.latest) for brand_id, own in rows.items()}
 
-    def _list(self, brand_id: str, since: str | None) -> Changes:
+    def list_alone(self, brand_id: str, since: str | None) -> Changes:
+        if (brand_id, since) in self.lists:
+            return self.lists[brand_id, since]
         rows: list[Row] = []
         for page in self.list_pages(brand_id, since):
             rows += page["data"]
         # What became visible after an earlier list has a greater stamp, and is in this one.
         self.latest = max([self.latest, *(row["changed_at"] for row in rows)])
-        return Changes(rows, start_of(page), self.latest)
+        self.lists[brand_id, since] = Changes(rows, start_of(page), self.latest)
+        return self.lists[brand_id, since]
 
     def list_pages(self, brand_id: str | None, since: str | None) -> Iterator[Row]:
         return self.pages(brandId=brand_id, fromDate=self.config["start_date"], since=since)

@@ -1,4 +1,4 @@
-"""How many rows of each day were sent, as short text in the state: `{"2026-01": "8x30 9x1"}`."""
+"""How many rows of each day were sent, as short text in the state: `{"2026-01": "8x30 9"}`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ def remember(months: dict[str, str], day: str, rows: int) -> None:
     """Sets the number of rows of a day."""
     counts = _counts(months, day)
     counts[_index(day)] = rows
-    months[day[:7]] = " ".join(f"{rows}x{len(list(days))}" for rows, days in groupby(counts))
+    runs = [(rows, len(list(days))) for rows, days in groupby(counts)]
+    months[day[:7]] = " ".join(f"{rows}x{days}" if days > 1 else str(rows) for rows, days in runs)
 
 
 def _index(day: str) -> int:
@@ -30,5 +31,5 @@ def _index(day: str) -> int:
 
 def _counts(months: dict[str, str], day: str) -> list[int]:
     """Returns the number of rows of 31 days."""
-    runs = (run.split("x") for run in months.get(day[:7], "0x31").split())
-    return [int(rows) for rows, days in runs for _ in range(int(days))]
+    runs = (run.partition("x") for run in months.get(day[:7], "0x31").split())
+    return [int(rows) for rows, _, days in runs for _ in range(int(days or 1))]

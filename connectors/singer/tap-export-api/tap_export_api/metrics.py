@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Generator, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from time import monotonic
+from typing import TYPE_CHECKING, Any
 
 from singer_sdk.exceptions import FatalAPIError
 
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
 # Requests of a day whose rows differ from its row of `/changes`.
 TRIES = 3
-# Rows after which the state is written.
-STATE_ROWS = 10_000
+# Seconds between states. A state has all brands, so that their size adds up.
+STATE_SECONDS = 60
 
 Days = Iterator[tuple[str, list[Row] | None]]
 
@@ -47,13 +48,12 @@ class MetricStream(BrandStream):
         self.endpoint = definition["endpoint"]
         self.decimals = [column["field"] for column in self.columns if column["type"] == "number"]
         self.changes = changes
-        self.unsaved = 0
 
-    def announce(self, context: Row) -> bool:
+    def announce(self, context: Row) -> None:
         state = self.get_context_state(context)
-        return self.expect(state, self.list_days(context, state)[1])
+        self.expect(state, self.list_days(context, state)[1])
 
-    def get_records(self, context: Row) -> Iterator[Row]:
+    def get_records(self, context: Any) -> Iterator[Row]:
         state = self.get_context_state(context)
         changes, left = self.list_days(context, state)
         tries: Counter[tuple[str, str]] = Counter()
@@ -110,9 +110,8 @@ class MetricStream(BrandStream):
                 remember(sent, day, len(rows))
                 if not wrong:
                     state["round"] = {"token": changes.token, "from_date": changes.from_date, "last": day}
-                self.unsaved += len(rows)
-                if self.unsaved >= STATE_ROWS:
-                    self.unsaved = 0
+                if monotonic() >= self.changes.saved_at + STATE_SECONDS:
+                    self.changes.saved_at = monotonic()
                     self.write_state()
         return changes, wrong
 

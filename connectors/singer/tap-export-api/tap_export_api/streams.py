@@ -20,7 +20,7 @@ Row = dict[str, Any]
 # Lists of all changes before the run ends, while the brands change.
 LISTS = 5
 
-TYPES = {
+TYPES: dict[str, Row] = {
     "uuid": {"type": ["string"], "format": "uuid"},
     "date": {"type": ["string"], "format": "date"},
     "text": {"type": ["string"]},
@@ -83,18 +83,19 @@ class BrandsStream(DefinedStream):
         super().__init__(tap, definition, [DELETED_AT])
         self.changes = changes
 
-    def get_records(self, context: Row | None) -> Iterator[Row]:
+    def get_records(self, context: Any) -> Iterator[Row]:
         state = self.get_context_state(context)
         rows = self.read_brands()
         ids = list(rows)
         for brand_id in state.get("ids", []):
             if brand_id not in ids:
                 yield {"id": brand_id, **deleted_now()}
-        # Before the rows: the SDK sends the streams of a brand, which can take hours, before the brand.
         state["ids"] = list(ids)
-        self.write_state()
-        for brand_id in ids:
-            yield rows[brand_id]
+        for batch in self.changes.announce_all(ids):
+            # Before the rows: the SDK sends the streams of a brand, which can take hours, before the brand.
+            self.write_state()
+            for brand_id in batch:
+                yield rows[brand_id]
 
     def read_brands(self) -> dict[str, Row]:
         """Returns the brands by id. Lists their changes."""
@@ -111,22 +112,21 @@ class BrandsStream(DefinedStream):
                     raise ConfigurationError(msg)
             # The SDK leaves out the streams of a brand that a stream map leaves out.
             kept = [brand_id for brand_id in ids if self.stream_maps[0].get_filter_result(rows[brand_id])]
-            for stream in self.child_streams:
+            streams: list[Any] = self.child_streams
+            for stream in streams:
                 stream.keep_brands(kept)
-            selected = [stream for stream in self.child_streams if stream.selected]
+            selected = [stream for stream in streams if stream.selected]
             if self.changes.begin(selected, kept, page["brands_digest"]):
                 return {brand_id: rows[brand_id] for brand_id in ids}
         msg = f"The brands of the key changed during {LISTS} lists of changes. Run again."
         raise FatalAPIError(msg)
 
-    def generate_child_contexts(self, record: Row, context: Row | None) -> Iterator[Row]:
+    def generate_child_contexts(self, record: Any, context: Any) -> Iterator[Row]:
         if record["id"] in self.changes.due:
             yield {"brand_id": record["id"]}
 
-    def _sync_children(self, child_context: Row) -> None:
+    def _sync_children(self, child_context: Any) -> None:
         try:
-            if any([stream.announce(child_context) for stream in self.child_streams if stream.selected]):
-                self.write_state()
             super()._sync_children(child_context)
         except Exception:
             # The next run does not send again what was sent.
@@ -152,9 +152,8 @@ class BrandStream(DefinedStream):
                 for key in ("token", "from_date", "round"):
                     state.pop(key, None)
 
-    def announce(self, context: Row) -> bool:
-        """Stores in the state what the target can hold from now on. Returns whether that is more than before."""
-        return False
+    def announce(self, context: Row) -> None:
+        """Stores in the state what the target can hold from now on."""
 
     def _write_state_message(self) -> None:
         """Writes nothing: the SDK would write the state of all brands after each stream of each brand."""

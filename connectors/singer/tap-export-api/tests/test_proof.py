@@ -8,11 +8,13 @@ import pytest
 from service import METRICS, decimals_of
 from tap_export_api.proof import difference, digest_of
 
-VECTORS = Path(__file__).parents[4] / "reference" / "digest-vectors.json"
+# Outside the repository, this test is skipped.
+FILE = Path(__file__).parent / "../../../../reference/digest-vectors.json"
+VECTORS = json.loads(FILE.read_text("utf-8"), parse_float=Decimal) if FILE.exists() else []
 DECIMALS = {stream["endpoint"]: decimals_of(stream) for stream in METRICS}
 
 
-@pytest.mark.parametrize("vector", json.loads(VECTORS.read_text("utf-8"), parse_float=Decimal), ids=lambda v: v["name"])
+@pytest.mark.parametrize("vector", VECTORS, ids=lambda v: v["name"])
 def test_the_digest_is_that_of_the_reference(vector):
     decimals = DECIMALS[vector["endpoint"]]
     assert [digest_of([row], decimals) for row in vector["rows"]] == vector["numbers"]

@@ -77,13 +77,28 @@ def test_a_run_without_changes_sends_two_requests_and_few_messages(sync, brands)
     assert_exact(sync.target, service)
 
 
+def test_a_state_is_written_before_the_rows_of_many_brands_and_each_minute(sync, monkeypatch):
+    service = Service("abcdefgh")
+    for brand_id in service.brand_ids:
+        service.put(brand_id, VISIBILITY, "2026-01-01", [1, 2])
+    # A request takes 25 seconds.
+    monkeypatch.setattr(metrics, "monotonic", lambda: 25 * len(service.requests) + changes.monotonic())
+    first, *_ = sent = states(sync(service, until=last_record))
+    assert first["bookmarks"]["visibility"]["partitions"][7]["rows"] == {"2026-01": "2 0x30"}
+    assert len(sent) == 5
+    # The run is killed at its last row.
+    sync(service)
+    assert service.requests == ["brands", *["changes"] * 3, "visibility"]
+    assert_exact(sync.target, service)
+
+
 def test_scattered_changes_cost_no_more_than_a_full_load(sync):
     service = Service("a")
     days = [f"2026-{month:02}-{day:02}" for month in (1, 2, 3) for day in range(1, 29)]
     for stream in METRICS:
         for day in days:
             service.put("a", stream, day, range(40))
-    assert len(states(sync(service))) <= 4
+    assert len(states(sync(service))) == 2
     full_load = len(service.requests)
     for stream in METRICS:
         for day in days[::2]:
@@ -95,7 +110,7 @@ def test_scattered_changes_cost_no_more_than_a_full_load(sync):
 
 
 def test_a_list_that_is_too_long_is_replaced_by_a_list_of_each_brand(sync, monkeypatch):
-    monkeypatch.setattr(changes, "LONGEST_SHARED_LIST", 1)
+    monkeypatch.setattr(changes, "LONGEST_LIST", 1)
     service = Service("ab")
     for brand_id in "ab":
         service.put(brand_id, VISIBILITY, "2026-01-01", [1])
@@ -156,28 +171,6 @@ def test_a_day_that_changes_after_it_was_listed_is_sent_with_its_later_rows(sync
     assert len(sync.target.held("visibility")) == 6
     service.before = lambda: None
     service.put("a", VISIBILITY, "2026-01-01", [1])
-    sync(service)
-    assert_exact(sync.target, service)
-
-
-def test_a_plan_that_is_lowered_while_a_day_is_requested_again_leaves_later_days_for_the_next_run(sync):
-    service = Service("a")
-    for day in (1, 2, 3, 4):
-        service.put("a", VISIBILITY, f"2026-01-0{day}", [1])
-    service.page_rows = 1
-
-    def lower():
-        if service.requests.count("visibility") == 2:
-            service.from_date = "2026-01-04"
-
-    service.before = lower
-    service.alter = lambda rows: [row for row in rows if row["date"] != "2026-01-01"]
-    assert days_sent(sync(service), "visibility") == ["2026-01-04"]
-    service.before = lambda: None
-    service.from_date = "2026-01-02"
-    assert days_sent(sync(service), "visibility") == ["2026-01-02", "2026-01-03", "2026-01-04"]
-    service.from_date = "2026-01-01"
-    service.alter = lambda rows: rows
     sync(service)
     assert_exact(sync.target, service)
 
@@ -307,8 +300,8 @@ def test_the_copy_is_exact_after_a_random_history(sync, monkeypatch, seed):
     service = Service("ab")
     service.page_rows = chance.choice([2, 3, 1000])
     monkeypatch.setattr(windows, "PAGE_ROWS", service.page_rows)
-    monkeypatch.setattr(metrics, "STATE_ROWS", chance.choice([1, 5, 1000]))
-    monkeypatch.setattr(changes, "LONGEST_SHARED_LIST", chance.choice([1, 50]))
+    monkeypatch.setattr(metrics, "STATE_SECONDS", chance.choice([0, 0, 60]))
+    monkeypatch.setattr(changes, "LONGEST_LIST", chance.choice([1, 50]))
     days = [f"2026-{month:02}-{day:02}" for month in (1, 2) for day in (1, 2, 3)]
     altered, changed = chance.choice([0, 0, 0.2]), chance.choice([0, 0.1, 0.3])
 
