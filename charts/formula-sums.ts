@@ -29,7 +29,7 @@ export type Metric = {
   readonly name: string
 }
 
-/** Adds up the sides of a formula, which are sums, row by row. Rows are in ascending order of their dates. */
+/** Adds up the sides of a formula, which are sums, row by row. */
 export function formulaSums({ formula, name }: Metric) {
   const { per, breakdown } = formula
   const fields = breakdown === undefined ? [per] : [per, breakdown]
@@ -49,7 +49,7 @@ export function formulaSums({ formula, name }: Metric) {
       }
     },
     result(): FormulaSums {
-      const days = everyDay([...dates])
+      const days = everyDay([...dates].sort())
       const lines = groups.flatMap((group) =>
         [...group.lines]
           .map(([name, byDay]) => ({

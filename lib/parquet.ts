@@ -56,11 +56,15 @@ export const deltaSchema = (columns: readonly Column[]): string =>
     fields: columns.map(({ name, type }) => ({ name, type, nullable: true, metadata: {} })),
   })
 
-/** A Parquet file that grows by a row group with each `add`, of rows whose values are in the order of its columns. */
+/** A Parquet file that grows by rows, whose values are in the order of its columns. */
 type ParquetFile = {
-  readonly add: (rows: readonly (readonly unknown[])[]) => void
+  readonly add: (values: readonly unknown[]) => void
   readonly finish: () => void
 }
+
+/** Bounds of a row group, which is in memory as a whole. */
+const GROUP_ROWS = 20_000
+const GROUP_CHARACTERS = 4_000_000
 
 /** Starts a Parquet file. Every column may be null: Delta allows columns that later files add. */
 export function startParquet(writer: Writer, columns: readonly Column[]): ParquetFile {
@@ -75,15 +79,26 @@ export function startParquet(writer: Writer, columns: readonly Column[]): Parque
     ),
   ]
   const parquet = new ParquetWriter({ writer, schema })
+  let rows: (readonly unknown[])[] = []
+  let characters = 0
+  const flush = () => {
+    if (rows.length === 0) return
+    const columnData = columns.map(({ name, type }, index) => ({
+      name,
+      data: rows.map((row) => encode(row[index], CODECS[type].encode)),
+    }))
+    parquet.write({ columnData, rowGroupSize: rows.length })
+    rows = []
+    characters = 0
+  }
   return {
-    add: (rows) => {
-      const columnData = columns.map(({ name, type }, index) => ({
-        name,
-        data: rows.map((row) => encode(row[index], CODECS[type].encode)),
-      }))
-      parquet.write({ columnData, rowGroupSize: rows.length })
+    add: (values) => {
+      rows.push(values)
+      for (const value of values) if (typeof value === 'string') characters += value.length
+      if (rows.length === GROUP_ROWS || characters >= GROUP_CHARACTERS) flush()
     },
     finish: () => {
+      flush()
       parquet.finish()
     },
   }

@@ -25,8 +25,6 @@ export type S3Request = {
 
 export type S3Response = {
   readonly status: number
-  /** Empty when the response has none. */
-  readonly etag: string
   readonly bytes: Uint8Array<ArrayBuffer>
 }
 
@@ -100,8 +98,7 @@ export function createS3({ url, ...account }: S3Bucket, { retries = RETRIES, onR
       })
       const { status } = response
       const bytes = new Uint8Array(await response.arrayBuffer())
-      if (response.ok || expected.includes(status))
-        return { status, bytes, etag: response.headers.get('ETag') ?? '' }
+      if (response.ok || expected.includes(status)) return { status, bytes }
       const error = new S3Error(`${method} ${url}/${key}: ${describe(status, bytes)}`)
       throw status === 429 || status >= 500 ? error : new AbortError(error)
     }

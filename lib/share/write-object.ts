@@ -36,10 +36,6 @@ type Context = {
 
 const RETRIES = { retries: 3, minTimeout: 250, randomize: true }
 
-/** Bounds of a row group of a third or month. */
-const GROUP_ROWS = 20_000
-const GROUP_CHARACTERS = 4_000_000
-
 /** Writes an object. Repeats what the bucket does not take or return; throws its error in the end. */
 export async function writeObject(object: SharedObject, context: Context): Promise<Written> {
   const { id } = object
@@ -47,9 +43,9 @@ export async function writeObject(object: SharedObject, context: Context): Promi
   const writer = new ByteWriter()
   const file = startParquet(writer, columns)
   let rows = 0
-  for await (const group of 'parts' in object ? partsOf(object, context) : groupsOf(object, context)) {
-    file.add(group)
-    rows += group.length
+  for await (const values of 'parts' in object ? partsOf(object, context) : sourcesOf(object, context)) {
+    file.add(values)
+    rows += 1
   }
   file.finish()
   const content = writer.getBytes()
@@ -64,25 +60,15 @@ export const readObject = (bucket: ObjectBucket, id: string): Promise<Uint8Array
 async function* partsOf({ id, brand_id, first_part, parts }: OfParts, { readPart }: Context) {
   for (const [index, part] of parts.entries()) {
     const rows = part ?? (await readPart(id, first_part + index))
-    yield rows.map((row) => [brand_id, ...row])
+    for (const row of rows) yield [brand_id, ...row]
   }
 }
 
-async function* groupsOf({ sources }: OfSources, { columns, bucket }: Context) {
-  let group: Values[] = []
-  let characters = 0
+async function* sourcesOf({ sources }: OfSources, { columns, bucket }: Context) {
   for (const id of sources) {
     const content = await readObject(bucket, id)
     if (content === null) throw new Error(`The object ${objectName(id)} is missing. Run npm run publish.`)
-    for await (const row of readParquet(bufferOf(content), columns)) {
-      const values = columns.map(({ name }) => row[name])
-      group.push(values)
-      for (const value of values) if (typeof value === 'string') characters += value.length
-      if (group.length < GROUP_ROWS && characters < GROUP_CHARACTERS) continue
-      yield group
-      group = []
-      characters = 0
-    }
+    for await (const row of readParquet(bufferOf(content), columns))
+      yield columns.map(({ name }) => row[name])
   }
-  if (group.length > 0) yield group
 }

@@ -12,11 +12,10 @@ const columns: readonly Column[] = [
   { name: 'time', type: 'timestamp' },
 ]
 
-/** Writes a file with a row group for each of these. */
-function write(...groups: readonly (readonly (readonly unknown[])[])[]): AsyncBuffer {
+function write(rows: readonly (readonly unknown[])[]): AsyncBuffer {
   const writer = new ByteWriter()
   const file = startParquet(writer, columns)
-  for (const rows of groups) file.add(rows)
+  for (const values of rows) file.add(values)
   file.finish()
   return bufferOf(writer.getBytes())
 }
@@ -37,7 +36,12 @@ const rows = [
 const named = (row: readonly unknown[]) => Object.fromEntries(columns.map(({ name }, i) => [name, row[i]]))
 
 test('rows are the same after they are written and read, over row groups', async () => {
-  expect(await read(write(rows, rows.slice(1, 3)))).toEqual([...rows, ...rows.slice(1, 3)].map(named))
+  const long = ['x'.repeat(4_000_000), null, null, null, null, null]
+  const file = write([...rows, long, ...rows])
+  expect((await parquetMetadataAsync(file)).row_groups.map(({ num_rows }) => Number(num_rows))).toEqual([
+    5, 4,
+  ])
+  expect(await read(file)).toEqual([...rows, long, ...rows].map(named))
 })
 
 test('writes what drivers return, times of other zones, and null for undefined', async () => {
