@@ -19,7 +19,7 @@ import { prepare } from '../../../test/fixtures/schema.ts'
 import { sorted } from '../../../test/sync/compare-copy.ts'
 import { environment } from '../../../tools/certify/python-environment.ts'
 import { startPostgres } from '../../test-support/postgres.ts'
-import { duckdb, expectExact, exportApi, METRICS } from '../../typescript/test/parquet-copy.ts'
+import { duckdb, expectExact, exportApi, METRICS } from '../../typescript/test/copy-command.ts'
 import { dltEnvironment, SOURCES } from './dlt.ts'
 
 const run = promisify(execFile)

@@ -1,33 +1,39 @@
+import { randomUUID } from 'node:crypto'
 import { ByteWriter } from 'hyparquet-writer'
+import { startParquet } from '../../../lib/parquet.ts'
 import type { Brand, ExportApi } from '../src/index.ts'
-import { BrandsMoved, CommandError, UsageError } from './errors.ts'
+import type { Coverage } from './coverage.ts'
+import type { Action } from './delta/log.ts'
+import { addition, removal, type Table } from './delta/table.ts'
+import { CommandError, MovedError, UsageError } from './errors.ts'
 import { sha256, sha256OfFile } from './hash.ts'
-import type { Base } from './manifest.ts'
-import { type Row, writeParquet } from './parquet.ts'
-import { brandsPath } from './paths.ts'
-import { findFile } from './state.ts'
-import type { FileState } from './store.ts'
+import type { Check } from './inspect.ts'
 import { BRANDS } from './streams.ts'
-import { listOf } from './text.ts'
+import { isUuid, listOf } from './text.ts'
 
 /** The brands that the key reads, and their digest. */
 export type ListedBrands = { readonly listed: readonly Brand[]; readonly brandsDigest: string }
 
-/** How often the brands are listed before the work is left to the next run. */
-const MOST_LISTS = 5
+/** How often work begins before it is left to the next run. */
+const MOST_STARTS = 5
 
-/** Runs work with the brands that the key reads. Lists them and runs it again when it throws `BrandsMoved`. */
-export async function withBrands<Result>(
+/**
+ * Runs work with the brands that the key reads. Begins again when these change meanwhile, or the copy does by another sync:
+ * what it has committed stays.
+ */
+export async function startingOver<Result>(
   api: ExportApi,
   work: (brands: ListedBrands) => Promise<Result>,
 ): Promise<Result> {
-  for (let lists = 1; ; lists += 1) {
+  for (let starts = 1; ; starts += 1) {
     const { rows: listed, brandsDigest } = await api.brands.page()
     if (brandsDigest === null) throw new CommandError(NO_DIGEST)
+    const unknown = listed.find(({ id }) => !isUuid(id))
+    if (unknown !== undefined) throw new CommandError(`The service lists a brand whose id is ${unknown.id}.`)
     try {
       return await work({ listed, brandsDigest })
     } catch (error) {
-      if (!(error instanceof BrandsMoved) || lists === MOST_LISTS) throw error
+      if (!(error instanceof MovedError) || starts === MOST_STARTS) throw error
     }
   }
 }
@@ -64,38 +70,43 @@ function findBrand(listed: readonly Brand[], lower: string, text: string): Brand
 
 const MOST_LISTED = 20
 
-/** Writes the file of the brands, unless it has them. */
-export async function writeBrands(base: Base, brands: readonly Brand[]): Promise<FileState> {
-  const bytes = await encode(brands)
-  const known = base.manifest.brands
-  if (known !== null && known.sha256 === sha256(bytes)) {
-    const found = await findFile(base, known)
-    if (found !== undefined) return { ...known, ...found }
-  }
-  const written = await base.store.create(brandsPath(), async (writer) => {
-    writer.appendBytes(bytes)
-    await writer.finish()
-    return 1
-  })
-  if (written === undefined) throw new TypeError('The file of the brands was not written.')
-  return written
-}
-
-/** Whether the file of the brands has these, byte for byte as sync writes them. */
-export async function hasBrands(
-  { store, manifest, listed }: Base,
+/** Returns the actions after which a table has these brands, and a coverage; none when it has them. */
+export async function brandsActions(
+  table: Table,
   brands: readonly Brand[],
-): Promise<boolean> {
-  const { path } = manifest.brands ?? {}
-  if (path === undefined || !listed.has(path)) return false
-  return (await sha256OfFile(await store.open(path))) === sha256(await encode(brands))
+  { coverage, check = 'size' }: { readonly coverage: Coverage; readonly check?: Check | undefined },
+): Promise<readonly Action[]> {
+  const { store, name, snapshot } = table
+  const [known] = snapshot.files.values()
+  const tags = { ...known?.tags, coverage: JSON.stringify(coverage) }
+  if (known !== undefined && (await hasBrands(table, brands, check)))
+    return known.tags?.coverage === tags.coverage ? [] : [{ add: { ...known, tags, dataChange: false } }]
+  const path = `${randomUUID()}.parquet`
+  const { size, sha256 } = await store.create(`${name}/${path}`, async (writer) => {
+    writer.appendBytes(encode(table, brands))
+    await writer.finish()
+  })
+  const stats = JSON.stringify({ numRecords: brands.length })
+  const add = addition({ path, size, stats, tags: { ...tags, sha256 } })
+  return [...[...snapshot.files.values()].map(removal), add]
 }
 
-async function encode(brands: readonly Brand[]): Promise<Uint8Array> {
+/** Whether a table has these brands, in a file as sync wrote it. */
+export async function hasBrands(table: Table, brands: readonly Brand[], check: Check): Promise<boolean> {
+  const { store, name, snapshot, listed } = table
+  const [file, ...others] = snapshot.files.values()
+  if (file === undefined || others.length > 0 || listed.get(file.path)?.size !== file.size) return false
+  const hash = sha256(encode(table, brands))
+  if (file.tags?.sha256 !== hash || check === 'size') return file.tags?.sha256 === hash
+  return (await sha256OfFile(await store.open(`${name}/${file.path}`))) === hash
+}
+
+/** Returns the file of some brands. The same ones have the same bytes. */
+function encode({ columns }: Table, brands: readonly Brand[]): Uint8Array {
   const writer = new ByteWriter()
-  await writeParquet(writer, BRANDS.columns, brands.map(toRow))
+  const parquet = startParquet(writer, columns)
+  for (const brand of brands as readonly Readonly<Record<string, unknown>>[])
+    parquet.add(BRANDS.columns.map(({ field }) => brand[field]))
+  parquet.finish()
   return writer.getBytes()
 }
-
-const toRow = (brand: Readonly<Record<string, unknown>>): Row =>
-  Object.fromEntries(BRANDS.columns.map(({ name, field }) => [name, brand[field]]))

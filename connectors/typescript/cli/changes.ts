@@ -1,7 +1,7 @@
 import type { ChangedDay, ExportApi } from '../src/index.ts'
-import { addDays, monthOf, type Window } from './days.ts'
-import { BrandsMoved } from './errors.ts'
-import type { BrandState } from './state.ts'
+import { isDay, type Window } from './days.ts'
+import { CommandError, MovedError } from './errors.ts'
+import { isUuid } from './text.ts'
 
 /** Days of a brand whose rows changed since its token, or all days. */
 export type Changes = {
@@ -16,7 +16,10 @@ export type Changes = {
   readonly asOf: string | null
 }
 
-type Token = Pick<BrandState, 'token' | 'fromDate'>
+/** The greatest `changed_at` whose changes were received of a brand, and the first day that the plan reached then. */
+export type Position = { readonly token: string | null; readonly fromDate: string }
+
+type Brand = Position & { readonly id: string }
 type Listing = {
   readonly api: ExportApi
   readonly fromDate: string | undefined
@@ -25,29 +28,27 @@ type Listing = {
 
 /**
  * Lists what changed since the latest token of some brands, with one request per page for all brands that have it.
- * Returns the changes by brand; empty when no brand has a token. Throws {@link BrandsMoved} when the key reads other
+ * Returns the changes by brand; empty when no brand has a token. Throws `MovedError` when the key reads other
  * brands than those with the digest: the list can lack changes of a brand.
  */
 export async function listTogether(
   { brandsDigest, ...listing }: Listing & { readonly brandsDigest: string },
-  brands: readonly { readonly brandId: string; readonly state: Token }[],
+  brands: readonly Brand[],
 ): Promise<ReadonlyMap<string, Changes>> {
-  const latest = brands.reduce((greatest, { state: { token } }) => later(greatest, token), '')
-  const together = brands.filter(({ state: { token } }) => token !== null && token === latest)
+  const latest = brands.reduce((greatest, { token }) => later(greatest, token), '')
+  const together = brands.filter(({ token }) => token !== null && token === latest)
   const [first] = together
   if (first === undefined) return new Map()
-  const byBrand = new Map<string, ChangedDay[]>(together.map(({ brandId }) => [brandId, []]))
+  const byBrand = new Map<string, ChangedDay[]>(together.map(({ id }) => [id, []]))
   const query =
-    together.length === 1
-      ? { brandId: first.brandId, brandsDigest: null }
-      : { brandId: undefined, brandsDigest }
+    together.length === 1 ? { brandId: first.id, brandsDigest: null } : { brandId: undefined, brandsDigest }
   const list = await readList(listing, { ...query, since: latest })
   for (const day of list.days) byBrand.get(day.brandId)?.push(day)
   return new Map(
     together
       // When the plan reaches further back than before, a brand needs all days.
-      .filter(({ state }) => list.fromDate >= state.fromDate)
-      .map(({ brandId }) => [brandId, { ...list, days: byBrand.get(brandId) ?? [], isFull: false }]),
+      .filter(({ fromDate }) => list.fromDate >= fromDate)
+      .map(({ id }) => [id, { ...list, days: byBrand.get(id) ?? [], isFull: false }]),
   )
 }
 
@@ -55,15 +56,12 @@ export async function listTogether(
  * Lists what changed of one brand since its token; every day without a token, and when the plan reaches further back
  * than before. `received` is a token that was received before: changes that the list does not have are later.
  */
-export async function listAlone(
-  listing: Listing,
-  { brandId, state, received }: { brandId: string; state: Token; received: string | null },
-): Promise<Changes> {
-  const isFull = state.token === null
-  const list = await readList(listing, { brandId, brandsDigest: null, since: state.token ?? undefined })
-  if (!isFull && list.fromDate < state.fromDate)
-    return listAlone(listing, { brandId, state: { ...state, token: null }, received })
-  return { ...list, token: later(later(list.token, state.token), received) || null, isFull }
+export async function listAlone(listing: Listing, brand: Brand, received: string | null): Promise<Changes> {
+  const { id, token, fromDate } = brand
+  const list = await readList(listing, { brandId: id, brandsDigest: null, since: token ?? undefined })
+  if (token !== null && list.fromDate < fromDate)
+    return listAlone(listing, { ...brand, token: null }, received)
+  return { ...list, token: later(later(list.token, token), received) || null, isFull: token === null }
 }
 
 const later = (left: string | null, right: string | null): string =>
@@ -87,11 +85,14 @@ async function readList(
   let firstAsOf: string | null | undefined
   for await (const page of api.changedDays.pages({ ...query, fromDate, toDate })) {
     const { rows, meta, asOf } = page
-    if (page.brandsDigest !== brandsDigest) throw new BrandsMoved()
+    if (page.brandsDigest !== brandsDigest)
+      throw new MovedError('The brands of the key change while they are listed. Run sync again.')
     // It can move between two pages.
     if (meta.fromDate > start) start = meta.fromDate
     firstAsOf ??= asOf
     for (const day of rows) {
+      if (!isChangedDay(day))
+        throw new CommandError(`The service lists a change that is none: ${JSON.stringify(day)}.`)
       days.set(`${day.brandId}/${day.endpoint}/${day.date}`, day)
       token = day.changedAt
     }
@@ -100,16 +101,13 @@ async function readList(
   return { days: [...days.values()], fromDate: day, token, asOf: firstAsOf ?? null }
 }
 
-/** The name of a day in the state. */
-export const dayKey = ({ endpoint, date }: ChangedDay): string => `${endpoint}/${date}`
-
-/** Whether the file of a day's month lacks its latest change. */
-export function isNeeded(state: BrandState, day: ChangedDay): boolean {
-  const { endpoint, date, rows, changedAt } = day
-  const file = state.files[`${endpoint}/${monthOf(date)}`]
-  if (file === undefined) return rows > 0 || dayKey(day) in state.unproven
-  return changedAt > file.through || date < file.from || dayKey(day) in state.unproven
-}
+/** Whether a day has what names of files and days are made of. */
+const isChangedDay = ({ brandId, date, rows, digest, changedAt }: ChangedDay): boolean =>
+  isUuid(brandId) &&
+  isDay(date) &&
+  Number.isSafeInteger(rows) &&
+  /^[0-9a-f]{15}$/.test(digest) &&
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/.test(changedAt)
 
 /** A day of an endpoint and its number of rows. Days that are not needed are in the copy. */
 export type KnownDay = { readonly date: string; readonly rows: number; readonly isNeeded: boolean }
@@ -117,8 +115,6 @@ export type KnownDay = { readonly date: string; readonly rows: number; readonly 
 /** What is fetched together. */
 export type FetchWindow = Window & {
   readonly rows: number
-  /** The runs of adjacent days that are needed, each in one month, in ascending order. */
-  readonly parts: readonly Window[]
 }
 
 const PAGE = 1000
@@ -142,19 +138,13 @@ export function fetchWindows(days: readonly KnownDay[]): FetchWindow[] {
     }
     const joined = (last?.rows ?? 0) + between + rows
     if (last !== undefined && pagesOf(joined) <= pagesOf(last.rows) + pagesOf(rows)) {
-      last = { ...last, to: date, rows: joined, parts: withDay(last.parts, date) }
+      last = { ...last, to: date, rows: joined }
       windows[windows.length - 1] = last
     } else {
-      last = { from: date, to: date, rows, parts: withDay([], date) }
+      last = { from: date, to: date, rows }
       windows.push(last)
     }
     between = 0
   }
   return windows
-}
-
-function withDay(parts: readonly Window[], day: string): readonly Window[] {
-  const last = parts.at(-1)
-  const isAdjacent = last !== undefined && addDays(last.to, 1) === day && monthOf(last.to) === monthOf(day)
-  return isAdjacent ? [...parts.slice(0, -1), { ...last, to: day }] : [...parts, { from: day, to: day }]
 }

@@ -1,28 +1,38 @@
-import { selectBrands, withBrands } from './brands.ts'
+import { selectBrands, startingOver } from './brands.ts'
 import { listTogether, pagesOf } from './changes.ts'
-import { readBase } from './manifest.ts'
-import { openCopy } from './state.ts'
-import type { Sync } from './sync.ts'
-import { listChanges, planWindows } from './sync-brand.ts'
+import { openCopy } from './copy.ts'
+import { coverageOf } from './coverage.ts'
+import { planFetches } from './fetch-days.ts'
+import { listChanges, type Sync, startBrand } from './sync.ts'
 import { counted } from './text.ts'
 
 /** Reports the windows that a sync would fetch, and returns the number of their rows. Writes nothing. */
-export const dryRun = (sync: Sync, wanted: readonly string[] | undefined): Promise<number> =>
-  withBrands(sync.api, async ({ listed, brandsDigest }) => {
-    const brands = selectBrands(listed, wanted)
-    const base = await readBase(sync.store)
-    const copies = await Promise.all(brands.map(({ id }) => openCopy(base, id, sync)))
-    const together = await listTogether({ ...sync, brandsDigest }, copies)
+export const dryRun = (options: Sync, wanted: readonly string[] | undefined): Promise<number> =>
+  startingOver(options.api, async ({ listed, brandsDigest }) => {
+    const copy = await openCopy(options.store)
+    // A sync fetches the days of lost files again.
+    for (const { listed: found, snapshot } of copy.metrics.values())
+      for (const { path, size } of snapshot.files.values())
+        if (found.get(path)?.size !== size) snapshot.files.delete(path)
+    const brands = selectBrands(listed, wanted).map((brand) => startBrand(options, coverageOf(copy), brand))
+    const together = await listTogether({ ...options, brandsDigest }, brands)
     let total = 0
-    for (const [index, copy] of copies.entries()) {
-      const plans = await planWindows(sync, copy, await listChanges(sync, copy, together))
-      for (const { stream, windows } of plans) {
+    for (const brand of brands) {
+      const changes = await listChanges(options, brand, together)
+      for (const { table, windows } of planFetches({ ...options, copy }, brand, changes)) {
+        const { endpoint } = table.stream
         for (const { from, to, rows } of windows) {
           const requests = pagesOf(rows)
-          const message = `${brands[index]?.name}: ${stream.endpoint} from ${from} to ${to}, ${counted(rows, 'row')}, ${counted(requests, 'request')}`
+          const message = `${brand.name}: ${endpoint} from ${from} to ${to}, ${counted(rows, 'row')}, ${counted(requests, 'request')}`
           total += rows
-          const where = { brand: copy.brandId, endpoint: stream.endpoint, from, to }
-          sync.progress.notice('would_fetch', message, { ...where, rows, requests })
+          options.progress.notice('would_fetch', message, {
+            brand: brand.id,
+            endpoint,
+            from,
+            to,
+            rows,
+            requests,
+          })
         }
       }
     }

@@ -30,19 +30,16 @@ export function describeSystemError({ code = '', path, message }: SystemError, l
     return `The disk is full: ${where} cannot be written. Free space, then run this again.`
   if (['EACCES', 'EPERM', 'EROFS'].includes(code))
     return `${where} cannot be read or written (${code}). Use a folder that this user can write to.`
-  if (['ENOTDIR', 'EEXIST'].includes(code)) return `A part of ${where} is a file. Use a folder.`
+  if (['ENOTDIR', 'EEXIST'].includes(code)) return `${where} is a file, or in one. Use a folder.`
   return message
-}
-
-/** A list of changes is of other brands than the list of brands. */
-export class BrandsMoved extends CommandError {
-  override name = 'BrandsMoved'
-  constructor() {
-    super('The brands of the key change while they are listed. Run sync again.')
-  }
 }
 
 /** The bucket of the copy does not answer as it should. No brand can be stored. */
 export class StoreError extends CommandError {
   override name = 'StoreError'
+}
+
+/** The copy, or the brands of the key, have changed since the run began. It has to start over. */
+export class MovedError extends CommandError {
+  override name = 'MovedError'
 }

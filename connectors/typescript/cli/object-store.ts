@@ -1,93 +1,106 @@
 import { parseXml, type XmlElement } from '@rgrove/parse-xml'
 import { ByteWriter } from 'hyparquet-writer'
+import { bufferOf } from '../../../lib/parquet.ts'
 import {
-  type BucketRequest,
+  bucketOf,
   childrenOf,
-  createSender,
+  createS3,
   type Environment,
-  type OnRetry,
+  S3Error,
+  type S3Request,
+  SettingError,
   textOf,
-} from './bucket.ts'
+} from '../../../reference/s3.ts'
 import { CommandError, StoreError, UsageError } from './errors.ts'
 import { sha256 } from './hash.ts'
-import { isListed } from './paths.ts'
-import { bufferOf, type Store, type Stored } from './store.ts'
+import { inParallel } from './in-parallel.ts'
+import { insidePath, type Store, type Stored } from './store.ts'
 
 const PARALLEL = 16
 
 /** A copy in a bucket with the protocol of S3. Throws `UsageError` for a malformed location or without credentials. */
-export function objectStore(location: string, environment: Environment, onRetry: OnRetry = () => {}): Store {
+export function objectStore(
+  location: string,
+  environment: Environment,
+  onRetry: (reason: string) => void = () => {},
+): Store {
   const { bucket, prefix } = parseLocation(location)
-  const send = createSender(bucket, environment, onRetry)
-  const keyOf = (path: string): string => prefix + path
-  const put = async (path: string, body: string | Uint8Array<ArrayBuffer>, request: BucketRequest = {}) => {
-    const response = await send('PUT', keyOf(path), { ...request, body })
-    if (response.status !== 200 || response.etag !== '') return response
-    throw new StoreError(`${location}/${path}: the response has no ETag. Check AWS_ENDPOINT_URL_S3.`)
-  }
+  const request = createS3(settingsOf(bucket, environment), { onRetry })
+  const send = (method: string, path: string, options: S3Request = {}) =>
+    request(method, path === '' ? '' : prefix + insidePath(path), options).catch((cause) => {
+      if (cause instanceof S3Error) throw new StoreError(cause.message, { cause })
+      throw cause
+    })
   return {
     location: location.replace(/\/+$/, ''),
-    isShared: true,
-    async list() {
+    async list(folder, after = '') {
       const listed = new Map<string, Stored>()
+      const start = folder === '' ? prefix : `${prefix}${insidePath(folder)}/`
       let token: string | undefined
       do {
         const query = {
           'list-type': '2',
-          prefix,
+          delimiter: '/',
+          prefix: start,
+          ...(after !== '' && { 'start-after': start + after }),
           ...(token !== undefined && { 'continuation-token': token }),
         }
-        const { bytes } = await send('GET', '', { query })
-        const page = parseList(bytes, location)
-        for (const object of childrenOf(page, 'Contents')) {
-          const path = textOf(object, 'Key').slice(prefix.length)
-          if (!isListed(path)) continue
-          listed.set(path, { size: Number(textOf(object, 'Size')), version: textOf(object, 'ETag') })
-        }
+        const page = parseList((await send('GET', '', { query })).bytes, location)
+        for (const object of childrenOf(page, 'Contents'))
+          listed.set(textOf(object, 'Key').slice(start.length), {
+            size: Number(textOf(object, 'Size')),
+            modified: Date.parse(textOf(object, 'LastModified')),
+          })
+        for (const folder of childrenOf(page, 'CommonPrefixes'))
+          listed.set(textOf(folder, 'Prefix').slice(start.length), { size: -1, modified: 0 })
         token = textOf(page, 'NextContinuationToken') || undefined
       } while (token !== undefined)
       return listed
     },
+    async read(path) {
+      const { status, bytes } = await send('GET', path, { expected: [404] })
+      return status === 404 ? undefined : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    },
     async open(path) {
-      const { status, bytes } = await send('GET', keyOf(path), { expected: [404] })
+      const { status, bytes } = await send('GET', path, { expected: [404] })
       if (status === 404) throw new CommandError(`${location}/${path} is missing.`)
       return bufferOf(bytes)
     },
     async create(path, write) {
       const writer = new ByteWriter()
-      if ((await write(writer)) === 0) return undefined
+      await write(writer)
       const bytes = new Uint8Array(writer.getBytes())
-      const { etag } = await put(path, bytes)
-      return { path, size: bytes.byteLength, version: etag, sha256: sha256(bytes) }
+      await send('PUT', path, { body: bytes })
+      return { size: bytes.byteLength, sha256: sha256(bytes) }
     },
-    async readText(path) {
-      const { status, bytes, etag } = await send('GET', keyOf(path), { expected: [404] })
-      return status === 404 ? undefined : { text: Buffer.from(bytes).toString(), version: etag }
-    },
-    writeText: async (path, text) => void (await put(path, text)),
-    async replaceText(path, text, version) {
-      const isPut = async (headers: Readonly<Record<string, string>>) => {
-        // 404: it was deleted. 409: another request is replacing it.
-        const { status } = await put(path, text, { headers, expected: [404, 409, 412] })
+    async createIfAbsent(path, body) {
+      const isCreated = async () => {
+        // 409: another request is creating it.
+        const expected = [409, 412]
+        const { status } = await send('PUT', path, { body, headers: { 'If-None-Match': '*' }, expected })
         return status === 200
       }
-      if (version !== undefined) return isPut({ 'If-Match': version })
-      const none = { 'If-None-Match': '*' }
-      if (!(await isPut(none))) return false
-      if (!(await isPut(none)) && !(await isPut({ 'If-Match': '"0"' }))) return true
-      await send('DELETE', keyOf(path))
+      if (!(await isCreated())) return false
+      if (!isFirst(path) || !(await isCreated())) return true
+      await send('DELETE', path)
       throw new StoreError(`${location} ignores the conditions of writes, which a copy needs.`)
     },
+    replace: async (path, body) => void (await send('PUT', path, { body })),
     async remove(paths) {
-      const left = [...paths]
-      const worker = async () => {
-        for (let path = left.pop(); path !== undefined; path = left.pop())
-          await send('DELETE', keyOf(path), { expected: [404] })
-      }
-      await Promise.all(Array.from({ length: PARALLEL }, worker))
+      await inParallel(paths, PARALLEL, (path) => send('DELETE', path, { expected: [404] }))
     },
-    // Of two syncs, one replaces the manifest.
-    exclusively: (work) => work(),
+  }
+}
+
+/** Whether it is the first entry of a log: with it, a bucket is tested. */
+const isFirst = (path: string): boolean => /\/0+\.json$/.test(path)
+
+function settingsOf(bucket: string, environment: Environment) {
+  try {
+    return bucketOf(bucket, environment)
+  } catch (cause) {
+    if (cause instanceof SettingError) throw new UsageError(cause.message, { cause })
+    throw cause
   }
 }
 

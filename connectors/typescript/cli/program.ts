@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { exitOnWrongUsage } from '../../../reference/wrong-usage.ts'
 import manifest from '../package.json' with { type: 'json' }
-import { addDays } from './days.ts'
+import { isDay } from './days.ts'
 import { isBucket, openStore } from './open-store.ts'
 import { writeReport } from './report/write-report.ts'
 import { run } from './run.ts'
@@ -25,14 +25,13 @@ const connection = (command: Command): Command =>
 /** The command `export-api`. */
 export const program = exitOnWrongUsage(new Command('export-api'), 'export-api --help')
   .description(
-    'Keeps Parquet files equal to the Export API, in a folder or a bucket. The key is read from EXPORT_API_KEY.',
+    'Keeps Delta tables equal to the Export API, in a folder or a bucket. The key is read from EXPORT_API_KEY.',
   )
   .version(manifest.version)
   .option('--quiet', 'print only warnings and errors')
 
 const date = (text: string): string => {
-  const isDay = /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
-  if (isDay && addDays(text, 0) === text) return text
+  if (isDay(text)) return text
   throw new InvalidArgumentError('Use a date such as 2026-10-31.')
 }
 
@@ -45,7 +44,7 @@ const positive = (text: string): number => {
 type Global = { quiet?: boolean }
 
 connection(program.command('sync'))
-  .description('Fetches what changed, and replaces the files of its months. Run it as often as you like.')
+  .description('Fetches what changed, and commits it to the tables. Run it as often as you like.')
   .requiredOption('--out <folder>', 'folder of the copy, or s3://bucket/prefix')
   .addOption(
     new Option('--from <date>', 'first day (default: as far as the plan reaches)')
@@ -60,6 +59,7 @@ connection(program.command('sync'))
     ),
   )
   .option('--concurrency <number>', 'brands to read at once', positive, 4)
+  .option('--keep <days>', 'days for which earlier versions of the tables stay', positive, 7)
   .option('--dry-run', 'print what would be fetched')
   .option('--report', 'then draw the charts of the copy in report.html in its folder')
   .action((options: SyncOptions) =>
@@ -75,7 +75,7 @@ connection(program.command('verify <copy>'))
   .description(
     'Compares a copy with the service, day by day. Prints what differs, and exits with 1 when something does.',
   )
-  .option('--full', 'read all rows, also of files whose hash is the one that sync stored')
+  .option('--full', 'read all rows, also of files with the hash in the log')
   .option('--repair', 'fetch what differs again')
   .action((copy: string, options: VerifyOptions) =>
     run({

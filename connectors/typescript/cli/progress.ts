@@ -58,7 +58,9 @@ export function createProgress({ quiet = false, stream = process.stdout }: Outpu
   let bar: ProgressBar | undefined
   const print = (level: Level, event: string, fields: Fields) => {
     if (isTTY || (quiet && level === 'info')) return
-    stream.write(`${JSON.stringify({ ts: new Date().toISOString(), level, event, ...fields })}\n`)
+    stream.write(
+      `${forTerminal(JSON.stringify({ ts: new Date().toISOString(), level, event, ...fields }))}\n`,
+    )
   }
   const notice: Progress['notice'] = (event, message, fields = {}, level = 'info') => {
     const lines = [message].flat()

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { ExportApiError } from '../src/index.ts'
 import { nameOptions } from './api.ts'
 import { CommandError, describeSystemError, isSystemError } from './errors.ts'
@@ -33,7 +34,8 @@ export async function run({ quiet = false, location, whenStopped = '', work }: C
     process.exitCode = error instanceof CommandError ? error.exitCode : 2
     const message = describe(error, location)
     progress.fail(message ?? String(error), process.exitCode)
-    console.error(message === undefined ? error : forTerminal(message, process.stderr.columns))
+    const lines = message === undefined ? inspect(error).split('\n') : [message]
+    console.error(lines.map((line) => forTerminal(line, process.stderr.columns)).join('\n'))
   }
 }
 

@@ -1,45 +1,38 @@
 import type { AsyncBuffer } from 'hyparquet'
 import type { Writer } from 'hyparquet-writer'
+import { CommandError } from './errors.ts'
 
-/** A file that a store has. Another version means that it was written again. */
-export type Stored = { readonly size: number; readonly version: string }
+/** A file that a store has. `modified` is in milliseconds since 1970. */
+export type Stored = { readonly size: number; readonly modified: number }
 
-/** A file as sync wrote it. */
-export type FileState = Stored & { readonly path: string; readonly sha256: string }
+/** A file as it was written. */
+export type Written = { readonly size: number; readonly sha256: string }
 
-/** A text, and its version in the store. */
-export type StoredText = { readonly text: string; readonly version: string }
-
-/** Where a copy is. Paths are relative and have slashes. A file is written once, under a name that was never used. */
+/** Where a copy is. Paths are relative and have slashes. */
 export type Store = {
   /** Begins the paths of messages. */
   readonly location: string
-  /** Whether other processes can write it meanwhile. Its readers know its files from the manifest only. */
-  readonly isShared: boolean
-  /** Lists the Parquet files and states. What is no file, such as a link, has the size -1. */
-  readonly list: () => Promise<ReadonlyMap<string, Stored>>
-  readonly open: (path: string) => Promise<AsyncBuffer>
-  /** Creates a file. `write` returns the number of its rows; without rows, there is no file. */
-  readonly create: (
-    path: string,
-    write: (writer: Writer) => Promise<number>,
-  ) => Promise<FileState | undefined>
-  /** Returns a text; undefined when there is none. */
-  readonly readText: (path: string) => Promise<StoredText | undefined>
-  readonly writeText: (path: string, text: string) => Promise<void>
   /**
-   * Replaces a text that has this version; without a version, one that does not exist. Returns false when another process
-   * has replaced it.
+   * Lists the files of a folder whose names sort after another, by name. The names of folders in it end in a slash. What is
+   * no file, such as a link, has the size -1.
    */
-  readonly replaceText: (path: string, text: string, version: string | undefined) => Promise<boolean>
-  /** Removes files, and what stands in their place. */
+  readonly list: (folder: string, after?: string) => Promise<ReadonlyMap<string, Stored>>
+  /** Returns the bytes of a file; undefined when there is none. */
+  readonly read: (path: string) => Promise<Buffer | undefined>
+  /** Opens a file. Throws `CommandError` when there is none. */
+  readonly open: (path: string) => Promise<AsyncBuffer>
+  /** Writes a file under a name that was never used. A write that fails leaves none. */
+  readonly create: (path: string, write: (writer: Writer) => Promise<void>) => Promise<Written>
+  /** Creates a file as a whole. Returns false when it exists. */
+  readonly createIfAbsent: (path: string, text: string) => Promise<boolean>
+  /** Creates or replaces a file as a whole. */
+  readonly replace: (path: string, content: string | Uint8Array<ArrayBuffer>) => Promise<void>
   readonly remove: (paths: readonly string[]) => Promise<void>
-  /** Runs work while no other process writes, where the store can tell. */
-  readonly exclusively: <Result>(work: () => Promise<Result>) => Promise<Result>
 }
 
-/** Returns bytes as a file. */
-export const bufferOf = (bytes: Uint8Array): AsyncBuffer => ({
-  byteLength: bytes.byteLength,
-  slice: (start, end) => bytes.slice(start, end).buffer,
-})
+/** Returns a path. Throws `CommandError` for one that would leave its folder or prefix. */
+export function insidePath(path: string): string {
+  const isInside = path.split('/').every((name) => !/^\.{0,2}$|[\\:\0]/.test(name))
+  if (isInside) return path
+  throw new CommandError(`The copy names the file ${path}, which would be outside of it.`)
+}

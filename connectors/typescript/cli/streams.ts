@@ -1,8 +1,19 @@
+import type { ColumnType as DeltaType, Column as TableColumn } from '../../../lib/parquet.ts'
 import definition from './streams.json' with { type: 'json' }
 
-export type ColumnType = 'uuid' | 'text' | 'date' | 'integer' | 'number' | 'boolean' | 'timestamp'
+type ColumnType = 'uuid' | 'text' | 'date' | 'integer' | 'number' | 'boolean' | 'timestamp'
 
-/** A column of a Parquet file, and the field of the service's row that fills it. */
+const DELTA_TYPES: Readonly<Record<ColumnType, DeltaType>> = {
+  uuid: 'string',
+  text: 'string',
+  date: 'date',
+  integer: 'long',
+  number: 'double',
+  boolean: 'boolean',
+  timestamp: 'timestamp',
+}
+
+/** A column of a table, and the field of the service's row that fills it. */
 export type Column = {
   readonly name: string
   readonly field: string
@@ -10,14 +21,18 @@ export type Column = {
   readonly nullable: boolean
 }
 
-/** An endpoint whose rows become files. */
+/** An endpoint whose rows become a table. */
 export type Stream = {
+  /** Name of the table. */
+  readonly name: string
   readonly endpoint: string
   readonly title: string
   readonly description: string
   readonly columns: readonly Column[]
   /** The columns that the endpoint sends. */
   readonly sent: readonly Column[]
+  /** The columns of the table. */
+  readonly tableColumns: readonly TableColumn[]
   readonly formula: Formula | null
 }
 
@@ -36,7 +51,8 @@ const streamsOf = (kind: string): Stream[] =>
     .filter((stream) => stream.kind === kind)
     .map((stream) => {
       const columns = stream.columns as Column[]
-      return { ...stream, columns, sent: columns.filter(({ name }) => name !== 'brand_id') }
+      const tableColumns = columns.map(({ name, type }) => ({ name, type: DELTA_TYPES[type] }))
+      return { ...stream, columns, sent: columns.filter(({ name }) => name !== 'brand_id'), tableColumns }
     })
 
 /** The metrics, whose rows have a `date`. */

@@ -16,8 +16,7 @@ export function describeSync(
   { changed, isWhole, asOf, size }: Synced,
   { location, requests, rows, seconds, advice }: Run,
 ): string[] {
-  const rowsOf = size.rows === undefined ? '' : `${counted(size.rows, 'row')} in `
-  const has = `${location.replace(/\/*$/, '/')} has ${rowsOf}${counted(size.files, 'file')}, ${formatBytes(size.bytes)}.`
+  const has = `${location.replace(/\/*$/, '/')} has ${counted(size.rows, 'row')} in ${counted(size.files, 'file')}, ${formatBytes(size.bytes)}.`
   const copied = `Copied ${counted(rows, 'row')} of ${counted(changed, 'brand')} in ${counted(requests, 'request')}, ${formatSeconds(seconds)}.`
   const equal = isWhole ? 'It equals the service' : 'What was asked for equals the service'
   const time = asOf === null ? '' : ` as of ${asOf.slice(0, 'YYYY-MM-DDTHH:MM'.length).replace('T', ' ')} UTC`
@@ -41,6 +40,6 @@ export function describeEqual(
       ]
     : [
         `Equal: ${counted(files, 'file')}, as sync wrote them.`,
-        `They have the latest changes of all ${listed}. --full reads their rows.`,
+        `The log has the rows and digests of all ${listed}. --full reads the files.`,
       ]
 }

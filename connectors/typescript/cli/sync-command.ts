@@ -18,13 +18,14 @@ export type SyncOptions = {
   brand?: string[]
   endpoint?: string[]
   concurrency: number
+  keep: number
   dryRun?: true
   report?: true
 }
 
 /** Brings a copy up to date, and reports what the copy has. */
 export async function runSync(options: SyncOptions, progress: Progress): Promise<void> {
-  const { out, from, to, brand, endpoint, concurrency } = options
+  const { out, from, to, brand, endpoint, concurrency, keep } = options
   const startedAt = performance.now()
   if (options.report && isBucket(out))
     throw new UsageError(`--report needs a folder. Run export-api report ${out} after the sync.`)
@@ -35,8 +36,11 @@ export async function runSync(options: SyncOptions, progress: Progress): Promise
     toDate: to,
     endpoints: endpoint,
     concurrency,
+    keepDays: keep,
     progress,
   }
+  if (from !== undefined && to !== undefined && from > to)
+    throw new UsageError(`--from ${from} is after --to ${to}.`)
   progress.begin(`Listing what changed at ${options.url}`)
   if (options.dryRun) {
     const rows = await dryRun(job, brand)

@@ -31,3 +31,6 @@ export function listOf(names: readonly string[], most: number): string {
   const more = names.length - most
   return more > 0 ? `${names.slice(0, most).join(', ')} and ${formatNumber(more)} more` : names.join(', ')
 }
+
+/** Whether a text is an id of a brand. */
+export const isUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)

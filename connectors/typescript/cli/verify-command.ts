@@ -17,15 +17,13 @@ export async function runVerify(copy: string, options: VerifyOptions, progress: 
   progress.begin(`Comparing ${copy} with ${options.url}`)
   if (options.repair) await repair(verification)
   const compared = { files: 0, rows: 0, days: 0 }
-  let differences = 0
-  for await (const { path, date, message } of verify({ ...verification, compared })) {
-    differences += 1
-    progress.notice('differs', `${path}: ${message}`, { path, date }, 'error')
-  }
-  if (differences === 0)
-    return progress.notice('verified', describeEqual(compared, { full }), { differences, ...compared })
+  const differences = await verify({ ...verification, compared })
+  for (const { message, ...where } of differences)
+    progress.notice('differs', `${where.path}: ${message}`, where, 'error')
+  if (differences.length === 0)
+    return progress.notice('verified', describeEqual(compared, { full }), { differences: 0, ...compared })
   const advice = options.repair
     ? 'Days that the plan does not reach, and brands that the key no longer reads, cannot be fetched.'
     : 'Run sync, and verify with --repair what still differs.'
-  throw new DiffersError(`${counted(differences, 'difference')}. ${advice}`)
+  throw new DiffersError(`${counted(differences.length, 'difference')}. ${advice}`)
 }

@@ -1,32 +1,21 @@
-import { isDeepStrictEqual } from 'node:util'
-import type { ExportApi } from '../src/index.ts'
-import { hasBrands } from './brands.ts'
-import { type Changes, dayKey, isNeeded, listAlone } from './changes.ts'
-import { addRow, describeDifferences, type SumsByDay } from './day-sums.ts'
-import { DAY_MS, monthOf } from './days.ts'
-import { sha256OfFile } from './hash.ts'
-import { type Base, filesByEndpoint, MANIFEST, readBase } from './manifest.ts'
-import { hasColumns, readParquet } from './parquet.ts'
-import { isOwn } from './paths.ts'
+import type { Brand, ExportApi } from '../src/index.ts'
+import { hasBrands, startingOver } from './brands.ts'
+import { type Changes, listAlone } from './changes.ts'
+import { brandsOf, type Copy, type MetricTable, requireCopy, tablesOf } from './copy.ts'
+import { type Coverage, coverageOf } from './coverage.ts'
+import { DAY_MS } from './days.ts'
+import { isCurrent } from './delta/table.ts'
+import { type Days, daysOf, proofOf, statisticsOf } from './files.ts'
+import { inspectFile } from './inspect.ts'
 import type { Progress } from './progress.ts'
-import { type BrandCopy, type MonthState, readCopy, readState, requireBrands } from './state.ts'
 import type { Store } from './store.ts'
-import { METRICS } from './streams.ts'
 
 /** What differs from the service, or from what sync wrote. */
 export type Difference = {
   readonly path: string
+  readonly brand?: string
   readonly date?: string
   readonly message: string
-  /** What sync can fetch again, unless it is a file that sync did not write. */
-  readonly file?: BrandFile
-}
-
-/** A file in the state of a brand, and the first day that the plan reaches; null when the key does not read the brand. */
-export type BrandFile = {
-  readonly brandId: string
-  readonly name: string
-  readonly fromDate: string | null
 }
 
 /** How much was compared. */
@@ -36,182 +25,128 @@ export type Verification = {
   readonly api: ExportApi
   readonly store: Store
   readonly progress: Progress
-  /** Reads the rows of all files. Otherwise, those of files with the hash of the state are trusted. */
+  /** Reads the rows of all files. Otherwise, those of files with the hash of the log are trusted. */
   readonly full: boolean
   /** Counts what is compared. */
   readonly compared?: Compared
 }
 
-/** Compares a copy with the service, file by file and day by day. Throws `CommandError` when there is no copy. */
-export async function* verify(options: Verification): AsyncGenerator<Difference> {
-  const verification = { compared: { files: 0, rows: 0, days: 0 }, ...options }
-  const { api, store, progress, compared } = verification
-  const base = await readBase(store)
-  const { manifest, listed } = base
-  const brandIds = requireBrands(base)
-  const brands = await api.brands()
-  const brandsPath = manifest.brands?.path ?? 'endpoint=brands'
-  compared.files += 1
-  if (!(await hasBrands(base, brands))) yield { path: brandsPath, message: 'The brands differ.' }
-  for (const { id, name } of brands) {
-    if (brandIds.includes(id)) continue
-    progress.notice('brand_missing', `${store.location} does not have ${name}.`, { brand: id }, 'warn')
-  }
-  const committed = [brandsPath]
-  const known = new Set(manifest.replaced)
-  for (const brandId of brandIds) {
-    const copy = await readCopy(base, brandId, manifest.states[brandId])
-    for (const { path } of Object.values(copy.state.files)) committed.push(path)
-    const isReadable = brands.some(({ id }) => id === brandId)
-    yield* verifyBrand(verification, base, { copy, isReadable })
-  }
-  if (!isDeepStrictEqual(manifest.files, filesByEndpoint(committed)))
-    yield { path: MANIFEST, message: 'The files are not those of the states.' }
-  for (const [brandId, path] of Object.entries(manifest.unfinished)) {
-    const file = { brandId, name: '', fromDate: '' }
-    if (!brandIds.includes(brandId))
-      yield { path, message: 'The first sync of this brand has not ended.', file }
-    const { files = {} } = (await readState(store, path)) ?? {}
-    for (const unfinished of Object.values(files)) known.add(unfinished.path)
-  }
-  for (const path of committed) known.add(path)
-  for (const path of listed.keys()) {
-    if (!/\.parquet$/i.test(path) || known.has(path)) continue
-    // Another sync may be running, or have lost against one. Its files are removed by a later one.
-    if (!(store.isShared && isOwn(path))) yield { path, message: 'Sync did not write this file.' }
-  }
-}
+/** Compares a copy with the service, day by day. Returns what differs. Throws `CommandError` when there is no copy. */
+export const verify = (options: Verification): Promise<readonly Difference[]> =>
+  startingOver(options.api, async ({ listed }) => {
+    const { store, progress, compared = { files: 0, rows: 0, days: 0 } } = options
+    const copy = await requireCopy(store)
+    const coverage = coverageOf(copy)
+    if (coverage === undefined) return [{ path: store.location, message: 'The first sync has not ended.' }]
+    const hasRows = brandsOf(copy)
+    const differences: Difference[] = []
+    compared.files += 1
+    if (!(await hasBrands(copy.brands, listed, 'hash')))
+      differences.push({ path: 'brands', message: 'The brands differ.' })
+    for (const table of tablesOf(copy))
+      if (table.snapshot.version >= 0 && !isCurrent(table))
+        differences.push({ path: table.name, message: 'The columns in its log are others.' })
+    for (const [endpoint, { name }] of copy.metrics)
+      if (coverage.versions[endpoint] === '')
+        differences.push({ path: name, message: 'The sync that wrote it last has not ended.' })
+    const contents = await readContents({ ...options, compared }, copy, differences)
+    for (const brand of listed) {
+      const { id, name } = brand
+      if (coverage.brandIds.includes(id)) {
+        const changes = await listDays(options, coverage, id)
+        compared.days += changes.days.length
+        for (const difference of differentDays({ copy, contents, coverage, changes, brand }))
+          differences.push(difference)
+      } else if (hasRows.has(id))
+        differences.push({ path: store.location, message: `The sync of ${name} has not ended.` })
+      else progress.notice('brand_missing', `${store.location} does not have ${name}.`, { brand: id }, 'warn')
+    }
+    return differences
+  })
 
-async function* verifyBrand(
-  { api, progress, full, compared }: Required<Verification>,
-  base: Base,
-  { copy, isReadable }: { readonly copy: BrandCopy; readonly isReadable: boolean },
-): AsyncGenerator<Difference> {
-  const { brandId, state } = copy
-  const listing = { api, fromDate: firstDay(copy), toDate: state.scope.toDate }
-  const all = { brandId, state: { ...state, token: null }, received: null }
-  // Before the files are read: what changes meanwhile is not listed.
-  const changes = isReadable ? await listAlone(listing, all) : undefined
-  if (full) for (const { rows } of changes?.days ?? []) progress.expect(rows)
-  if (!copy.isStored) {
-    const path = copy.path ?? MANIFEST
-    yield {
-      path,
-      message: 'The state is missing.',
-      file: { brandId, name: '', fromDate: changes?.fromDate ?? null },
+/** The days of the files of each table, as they are. */
+type Contents = ReadonlyMap<MetricTable, readonly Days[]>
+
+async function readContents(
+  { full, progress, compared }: Required<Verification>,
+  copy: Copy,
+  differences: Difference[],
+): Promise<Contents> {
+  const contents = new Map<MetricTable, Days[]>()
+  for (const table of copy.metrics.values()) {
+    const days: Days[] = []
+    contents.set(table, days)
+    for (const file of table.snapshot.files.values()) {
+      const { rows } = statisticsOf(file)
+      if (full) progress.expect(rows)
+      const problem = await inspectFile(table, file, full ? 'rows' : 'hash')
+      compared.files += 1
+      if (full) {
+        progress.receive(rows)
+        compared.rows += rows
+      }
+      days.push(daysOf(file))
+      if (problem !== '') differences.push({ path: `${table.name}/${file.path}`, message: problem })
     }
   }
-  const read: SumsByDay = new Map()
-  const trusted = new Set<string>()
-  for (const [name, content] of Object.entries(state.files)) {
-    const { path } = content
-    const { problem, rows, isIntact } = await readFile(read, base, { name, brandId, content, full })
-    progress.receive(rows)
-    compared.files += 1
-    compared.rows += rows
-    if (isIntact && !full) trusted.add(name)
-    const fromDate = changes?.fromDate ?? null
-    if (problem !== undefined) yield { path, message: problem, file: { brandId, name, fromDate } }
-  }
-  if (changes === undefined) return
-  compared.days += changes.days.length
-  yield* differentDays({ read, trusted }, copy, changes)
-  const last = changes.days.reduce((latest, { changedAt }) => (changedAt > latest ? changedAt : latest), '')
-  if (full && isFuture(state.token, last)) {
-    const path = copy.path ?? MANIFEST
-    const message = `The token ${state.token} is later than every change.`
-    yield { path, message, file: { brandId, name: '', fromDate: changes.fromDate } }
-  }
+  return contents
 }
 
-/** The first day that the copy may have rows of. */
-const firstDay = ({ state }: BrandCopy): string | undefined =>
-  [state.fromDate, ...Object.values(state.files).map(({ from }) => from)].sort().at(0) || undefined
+/** Lists all days of a brand that a copy should have. */
+function listDays({ api }: Verification, { fromDate, toDate }: Coverage, id: string): Promise<Changes> {
+  return listAlone({ api, fromDate, toDate }, { id, token: null, fromDate: '' }, null)
+}
+
+type Comparison = {
+  readonly copy: Copy
+  readonly contents: Contents
+  readonly coverage: Coverage
+  readonly changes: Changes
+  readonly brand: Brand
+}
+
+/** Compares each day of a brand with what the service lists. */
+function* differentDays(comparison: Comparison): Generator<Difference> {
+  const { copy, contents, coverage, changes, brand } = comparison
+  for (const [endpoint, table] of copy.metrics) {
+    const difference = (date: string, what: string): Difference => ({
+      path: table.name,
+      brand: brand.id,
+      date,
+      message: `${date} of ${brand.name}: ${what}`,
+    })
+    const stored = new Map<string, string>()
+    for (const days of contents.get(table) ?? [])
+      for (const [date, proof] of Object.entries(days[brand.id] ?? {})) {
+        if (stored.has(date)) yield difference(date, 'it is in two files.')
+        stored.set(date, proof)
+      }
+    for (const listed of changes.days) {
+      const { date, rows, digest, changedAt } = listed
+      if (listed.endpoint !== endpoint) continue
+      const proof = stored.get(date)
+      stored.delete(date)
+      // A narrower sync may have left it out.
+      if (proof === undefined && (rows === 0 || coverage.versions[endpoint] === undefined)) continue
+      if (proof === proofOf(listed)) continue
+      const [actualRows = '0', actualDigest] = proof?.split(' ') ?? []
+      const what =
+        Number(actualRows) === rows
+          ? `digest ${actualDigest} instead of ${digest}`
+          : `rows ${actualRows} instead of ${rows}`
+      const cause = changedAt > coverage.token ? ' It changed after the sync.' : ''
+      yield difference(date, `${what}.${cause}`)
+    }
+    for (const [date, proof] of stored) {
+      if (date < changes.fromDate || date > coverage.toDate) continue
+      yield difference(date, `rows ${Number.parseInt(proof, 10)} instead of 0.`)
+    }
+  }
+  const last = changes.days.reduce((latest, { changedAt }) => (changedAt > latest ? changedAt : latest), '')
+  if (isFuture(coverage.token, last))
+    yield { path: 'brands', message: `The token ${coverage.token} is later than every change.` }
+}
 
 /** Whether a token is none of the service's. It can be that of another brand, and a little ahead of this clock. */
-const isFuture = (token: string | null, last: string): boolean =>
-  token !== null && token > last && token > new Date(Date.now() + DAY_MS).toISOString()
-
-/** The sums of files that were read, and the names of files that were not, since their hash is that of the state. */
-type Stored = { readonly read: SumsByDay; readonly trusted: ReadonlySet<string> }
-
-/** Compares each day with what the service lists. */
-function* differentDays(
-  { read, trusted }: Stored,
-  copy: BrandCopy,
-  { days, fromDate }: Changes,
-): Generator<Difference> {
-  const { brandId, state } = copy
-  const different = (endpoint: string, date: string, what: string): Difference => {
-    const name = `${endpoint}/${monthOf(date)}`
-    const message = `${endpoint} ${date}: ${what}`
-    const path = state.files[name]?.path ?? `endpoint=${endpoint}/brand=${brandId}`
-    return { path, date, message, file: { brandId, name, fromDate } }
-  }
-  for (const listed of days) {
-    const { endpoint, date, changedAt } = listed
-    const stream = METRICS.find((metric) => metric.endpoint === endpoint)
-    // Later versions of the service can have more endpoints.
-    if (stream === undefined || !(state.scope.endpoints?.includes(endpoint) ?? true)) continue
-    // A file can begin before the first day of the last sync.
-    const { from = state.fromDate } = state.files[`${endpoint}/${monthOf(date)}`] ?? {}
-    if (date < from && date < state.fromDate) continue
-    const cause = changedAt > (state.token ?? '') ? ' It changed after the sync.' : ''
-    if (trusted.has(`${endpoint}/${monthOf(date)}`)) {
-      if (isNeeded(state, listed)) yield different(endpoint, date, `it is not the listed day.${cause}`)
-      continue
-    }
-    const differences = describeDifferences(read.get(dayKey(listed)), listed, stream)
-    read.delete(dayKey(listed))
-    if (differences !== '') yield different(endpoint, date, `${differences}.${cause}`)
-  }
-  for (const [day, { rows }] of read) {
-    const [endpoint = '', date = ''] = day.split('/')
-    if (date >= fromDate) yield different(endpoint, date, `rows ${rows} instead of 0.`)
-  }
-}
-
-type MonthFile = {
-  readonly name: string
-  readonly brandId: string
-  readonly content: MonthState
-  readonly full: boolean
-}
-
-type FileContent = { readonly rows: number; readonly isIntact: boolean; readonly problem?: string }
-
-/** Adds the rows of a file to the sums of their days. Returns what is wrong with the file, if anything. */
-async function readFile(
-  read: SumsByDay,
-  { store, listed }: Base,
-  { name, brandId, content, full }: MonthFile,
-): Promise<FileContent> {
-  const { size } = listed.get(content.path) ?? {}
-  if (size === undefined) return { rows: 0, isIntact: false, problem: 'The file is missing.' }
-  if (size < 0) return { rows: 0, isIntact: false, problem: 'It is no file.' }
-  const file = await store.open(content.path)
-  const isIntact = (await sha256OfFile(file)) === content.sha256
-  if (isIntact && !full) return { rows: 0, isIntact }
-  const [endpoint, month] = name.split('/')
-  const stream = METRICS.find((metric) => metric.endpoint === endpoint)
-  if (stream === undefined) return { rows: 0, isIntact, problem: `This version does not know ${endpoint}.` }
-  let rows = 0
-  let hasForeign = false
-  try {
-    if (!(await hasColumns(file, stream.columns)))
-      return { rows, isIntact, problem: 'The file has other columns than sync writes.' }
-    for await (const row of readParquet(file, stream.columns)) {
-      const date = String(row.date)
-      if (row.brand_id !== brandId || monthOf(date) !== month) hasForeign = true
-      else addRow(read, stream, row)
-      rows += 1
-    }
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : error
-    return { rows, isIntact, problem: `The file cannot be read. ${reason}.` }
-  }
-  if (hasForeign) return { rows, isIntact, problem: 'The file has rows of another brand or month.' }
-  return isIntact
-    ? { rows, isIntact }
-    : { rows, isIntact, problem: 'The file is not the one that sync wrote.' }
-}
+const isFuture = (token: string, last: string): boolean =>
+  token > last && token > new Date(Date.now() + DAY_MS).toISOString()

@@ -1,15 +1,13 @@
-import { once } from 'node:events'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { startHttpProxy } from '../../../test/faults/http-proxy.ts'
-import { readCodeBlocks } from '../../../test/fixtures/code-blocks.ts'
 import { database, refresh } from '../../../test/fixtures/rows.ts'
 import { answeredDays, type Scene } from '../../../test/fixtures/scene.ts'
+import { folderStore } from '../cli/folder-store.ts'
 import manifest from '../package.json' with { type: 'json' }
-import { duckdb, expectExact, exportApi, start } from './parquet-copy.ts'
+import { expectExact, exportApi, filesIn, outputOf, start } from './copy-command.ts'
 
 // The options, lines and exit codes of the command.
 
@@ -26,59 +24,42 @@ const sync = (name: string, ...args: string[]) =>
   exportApi(its, 'sync', '--out', join(folder, name), '--user-agent', name, ...args)
 
 test.each([
-  [['sync'], /--out <folder>/],
-  [['sync', '--out', 'x', '--from', '2026-13-01'], /'--from <date>' argument '2026-13-01' is invalid/],
-  [['sync', '--out', 'x', '--from', '2026-02-31'], /'--from <date>' argument '2026-02-31' is invalid/],
-  [['sync', '--out', 'x', '--endpoint', 'brands'], /'--endpoint <name...>' argument 'brands' is invalid/],
-  [['sync', '--out', 'x', '--concurrency', '0'], /'--concurrency <number>' argument '0' is invalid/],
-  [['sync', '--out', 'gs://bucket/x'], /^Use a folder or s3:\/\/bucket\/prefix instead of gs:/m],
-  [['sync', '--out', 'package.json'], /^package\.json is a file\. Use a folder\.$/m],
+  ['sync', /--out <folder>/],
+  ['sync --out x --from 2026-13-01', /'--from <date>' argument '2026-13-01' is invalid/],
+  ['sync --out x --from 2026-02-31', /'--from <date>' argument '2026-02-31' is invalid/],
+  ['sync --out x --from 2026-10-02 --to 2026-10-01', /^--from 2026-10-02 is after --to 2026-10-01\.$/m],
+  ['sync --out x --endpoint brands', /'--endpoint <name...>' argument 'brands' is invalid/],
+  ['sync --out x --concurrency 0', /'--concurrency <number>' argument '0' is invalid/],
+  ['sync --out gs://bucket/x', /^Use a folder or s3:\/\/bucket\/prefix instead of gs:/m],
+  ['sync --out s3://b/x --report', /^--report needs a folder\. Run export-api report s3:\/\/b\/x /m],
+  ['sync --out x --dry-run --brand \u001b]0;x\u0007', /brand \\u001b\]0;x\\u0007\. It reads Acme \(/],
   [
-    ['sync', '--out', 'docs'],
-    /^docs has no copy, but other files: .* and \d+ more\. Use a new folder, such as docs\/copy\.$/m,
-  ],
-  [
-    ['sync', '--out', 's3://bucket/x', '--report'],
-    /^--report needs a folder\. Run export-api report s3:\/\/bucket\/x /m,
-  ],
-  [
-    ['sync', '--out', 'x', '--dry-run', '--brand', 'Halden'],
-    /^The key does not read brand Halden\. It reads Acme \(/m,
-  ],
-  [
-    ['verify', 'x', '--url', 'service.example'],
+    'verify x --url service.example',
     /^EXPORT_API_URL or --url must look like https:\/\/api\.example\.com\./m,
   ],
-  [['copy'], /^Unknown command 'copy'\. See export-api --help\.$/m],
-  [
-    ['sync', '--out', 'x', '--key=svc_live_1'],
-    /^Unknown option '--key=svc_live_…'\. See export-api --help\.$/m,
-  ],
-])('wrong usage ends with 64: %j', async (args, message) => {
-  const { code, stderr } = await exportApi(its, ...args)
+  ['copy', /^Unknown command 'copy'\. See export-api --help\.$/m],
+  ['sync --out x --key=svc_live_1', /^Unknown option '--key=svc_live_…'\. See export-api --help\.$/m],
+])('wrong usage ends with 64: %s', async (args, message) => {
+  const { code, stderr } = await exportApi(its, ...args.split(' '))
   expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringMatching(message) })
 })
 
-test.each([
-  [{ EXPORT_API_URL: '' }, 'The address of the service is missing. Set EXPORT_API_URL or --url.\n'],
-  [{ EXPORT_API_KEY: '' }, 'The key is missing. Set EXPORT_API_KEY.\n'],
-])('a setting that is missing ends with 64 and a line: %j', async (env, message) => {
-  const { code, stderr } = await exportApi({ ...its, env }, 'sync', '--out', 'x')
-  expect({ code, stderr }).toEqual({ code: 64, stderr: message })
+test('a setting that is missing ends with 64 and a line', async () => {
+  const withEnv = (env: Record<string, string>) => exportApi({ ...its, env }, 'sync', '--out', 'x')
+  const url = 'The address of the service is missing. Set EXPORT_API_URL or --url.\n'
+  expect(await withEnv({ EXPORT_API_URL: '' })).toMatchObject({ code: 64, stderr: url })
+  const key = 'The key is missing. Set EXPORT_API_KEY.\n'
+  expect(await withEnv({ EXPORT_API_KEY: '' })).toMatchObject({ code: 64, stderr: key })
 })
 
 test.each([
-  ['--help'],
-  ['sync', '--help'],
-  ['verify', '--help'],
-  ['report', '--help'],
-])('helps without any setting: %s', async (...args) => {
-  const child = start({ key: '', url: '' }, args)
-  const [stdout] = await Promise.all([text(child.stdout), once(child, 'close')])
-  expect({ code: child.exitCode, stdout }).toEqual({
-    code: 0,
-    stdout: expect.stringMatching(/^Usage: export-api /),
-  })
+  '--help',
+  'sync --help',
+  'verify --help',
+  'report --help',
+])('helps without any setting: %s', async (args) => {
+  const { code, stdout } = await outputOf(start({ key: '', url: '' }, args.split(' ')))
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^Usage: export-api /) })
 })
 
 test.each([
@@ -91,23 +72,18 @@ test.each([
     stop()
     return new Promise(() => {})
   })
-  const child = start({ ...its, url: proxy.url }, [
-    'sync',
-    '--out',
-    join(folder, signal),
-    '--user-agent',
-    signal,
-  ])
+  const args = ['sync', '--out', join(folder, signal), '--user-agent', signal]
+  const child = start({ ...its, url: proxy.url }, args)
   stop = () => child.kill(signal)
-  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+  const { stdout, ...end } = await outputOf(child)
   await proxy.close()
-  expect({ code: child.exitCode, stderr }).toEqual({ code, stderr: '' })
+  expect(end).toEqual({ code, stderr: '' })
   expect(JSON.parse(stdout.trim().split('\n').at(-1) ?? '')).toMatchObject({
     event: 'stopped',
     message: 'Stopped. The next run resumes where this one ended.',
   })
   expect(await sync(signal)).toMatchObject({ code: 0 })
-  expect(await readdir(join(folder, signal))).not.toContain('_lock')
+  expect(await exportApi(its, 'verify', join(folder, signal))).toMatchObject({ code: 0 })
 })
 
 test('--report draws the charts of the copy', async () => {
@@ -125,65 +101,79 @@ test('--report draws the charts of the copy', async () => {
 
 test('an error is the last line, too, and ends with 2', async () => {
   const { code, stderr, log } = await exportApi({ key: 'svc_live_0' }, 'sync', '--out', join(folder, 'none'))
-  expect({ code, last: log.at(-1) }).toEqual({
-    code: 2,
-    last: {
-      ts: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
-      level: 'error',
-      event: 'failed',
-      message: stderr.trim(),
-      exitCode: 2,
-    },
-  })
+  const ts = expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/)
+  const last = { ts, level: 'error', event: 'failed', message: stderr.trim(), exitCode: 2 }
+  expect({ code, last: log.at(-1) }).toEqual({ code: 2, last })
 })
 
 test('prints its version, and nothing when it is quiet', async () => {
-  const child = start(its, ['--version'])
-  const [version] = await child.stdout.toArray()
-  expect(String(version)).toBe(`${manifest.version}\n`)
+  expect((await outputOf(start(its, ['--version']))).stdout).toBe(`${manifest.version}\n`)
   expect(await sync('quiet', '--quiet')).toMatchObject({ code: 0, log: [], stderr: '' })
 })
 
-test('verify trusts the hashes that sync stored, unless it is full', async () => {
-  const copy = join(folder, 'trusted')
-  expect(await sync('trusted')).toMatchObject({ code: 0 })
-  const verified = async (...args: string[]) => (await exportApi(its, 'verify', copy, ...args)).log.at(-1)
-  expect(await verified()).toMatchObject({ event: 'verified', differences: 0, rows: 0, files: 13, days: 24 })
-  expect(await verified('--full')).toMatchObject({ event: 'verified', differences: 0, rows: 28 })
-  await its.say('2026-10-31T00:00:00Z', { mentions: ['Acme'] })
+test('verify names damaged files and days, and repairs them', async () => {
+  const copy = join(folder, 'verified')
+  const verify = async (...args: string[]) => {
+    const { log, ...end } = await exportApi(its, 'verify', copy, ...args)
+    const differing = log.filter(({ event }) => event === 'differs')
+    return { ...end, messages: differing.map(({ message }) => message).sort(), last: log.at(-1) }
+  }
+  expect(await verify()).toMatchObject({ code: 2, stderr: `${copy} has no copy. Run sync first.\n` })
+  expect(await sync('verified')).toMatchObject({ code: 0 })
+  // The rows of files with the stored hash are trusted, unless it is full.
+  expect((await verify()).last).toMatchObject({ event: 'verified', rows: 0, files: 13, days: 24 })
+  expect((await verify('--full')).last).toMatchObject({ event: 'verified', differences: 0, rows: 28 })
+  const store = folderStore(copy)
+  const [missing = '', byte = '', cut = '', link = '', brands = ''] = await Promise.all(
+    ['sentiment', 'competitors', 'visibility', 'citations', 'brands'].map(
+      async (endpoint) => (await filesIn(store, endpoint))[0],
+    ),
+  )
+  await rename(join(copy, missing), join(copy, 'moved'))
+  const bytes = await readFile(join(copy, byte))
+  // In the statistics: the rows stay as they are.
+  bytes.write('r', bytes.lastIndexOf('Rival'))
+  await writeFile(join(copy, byte), bytes)
+  await truncate(join(copy, cut), 100)
+  await rm(join(copy, link))
+  await symlink(join(copy, 'moved'), join(copy, link))
+  await truncate(join(copy, brands), 0)
+  await its.say('2026-10-31T13:00:00Z', { mentions: ['Acme'] })
   await refresh(db)
-  expect(await verified()).toMatchObject({ event: 'failed', exitCode: 1 })
-  expect(await verified('--repair')).toMatchObject({ event: 'verified', differences: 0 })
+  const changed = (table: string) =>
+    expect.stringMatching(
+      `^${table}: 2026-10-31 of Acme: digest \\w{15} instead of \\w{15}\\. It changed after the sync\\.$`,
+    )
+  expect(await verify()).toMatchObject({
+    code: 1,
+    messages: [
+      'brands: The brands differ.',
+      `${link}: It is no file.`,
+      `${byte}: The file is not the one that sync wrote.`,
+      changed('competitors'),
+      `${missing}: The file is missing.`,
+      `${cut}: The file is not the one that sync wrote.`,
+      changed('visibility'),
+    ],
+    stderr: '7 differences. Run sync, and verify with --repair what still differs.\n',
+  })
+  expect(await verify('--repair')).toMatchObject({ code: 0, messages: [], last: { event: 'verified' } })
 })
 
 test('a copy of a part is completed by a sync of more', async () => {
-  const parts = [
+  const rows: unknown[] = []
+  for (const part of [
     ['--endpoint', 'visibility', '--to', '2026-10-31'],
     ['--endpoint', 'visibility', 'sentiment'],
     ['--from', '2026-11-01'],
     [],
-  ]
-  const rows: unknown[] = []
-  for (const part of parts) {
+    [],
+  ]) {
     const { code, log } = await sync('parts', ...part)
     expect(code).toBe(0)
-    expect(await exportApi(its, 'verify', join(folder, 'parts'), '--full')).toMatchObject({ code: 0 })
     rows.push(log.at(-1)?.rows)
   }
-  // Two days of visibility, then its other days and those of sentiment.
-  expect(rows.slice(0, 2)).toEqual([2, 6])
+  // Two days of visibility, its others and those of sentiment, then two days of all others, and their others.
+  expect(rows).toEqual([2, 6, 10, 10, 0])
   await expectExact(expect, { db, copy: join(folder, 'parts'), brandId: its.brandId })
-  expect(await sync('parts')).toMatchObject({ log: [{ event: 'done', rows: 0 }] })
-})
-
-test('DuckDB reads a copy with the statements of the README', async () => {
-  const copy = join(folder, 'queried')
-  expect(await sync('queried')).toMatchObject({ code: 0 })
-  const [statements = ''] = (await readCodeBlocks('../connectors/typescript/README.md'))(
-    'Parquet files',
-    'sql',
-  )
-  expect(await duckdb(statements.replaceAll("'copy/", `'${copy}/`))).toEqual([
-    { market: expect.any(String), visibility: expect.any(Number) },
-  ])
 })

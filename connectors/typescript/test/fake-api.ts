@@ -8,32 +8,21 @@ export const WINDOW = { brandId: '11111111-1111-1111-1111-111111111111', fromDat
 export const META = { ...WINDOW, toDate: '2026-10-31T23:59:59.999Z', plan: 'pro' }
 
 /** A page; the last one without a cursor of the next. */
-export const page =
-  (
-    data: readonly unknown[],
-    nextCursor: string | null = null,
-    headers: Record<string, string> = {},
-  ): Answer =>
-  () =>
-    Response.json(
-      { data, pagination: { pageSize: 1000, hasMore: nextCursor !== null, nextCursor }, meta: META },
-      { headers },
-    )
+export function page(
+  data: readonly unknown[],
+  nextCursor: string | null = null,
+  headers: Record<string, string> = {},
+): Answer {
+  const pagination = { pageSize: 1000, hasMore: nextCursor !== null, nextCursor }
+  return () => Response.json({ data, pagination, meta: META }, { headers })
+}
 
 /** An error of the service; `retryAfter` are seconds. */
-export const failure =
-  (status: number, retryAfter?: number): Answer =>
-  () =>
-    Response.json(
-      { error: `Message of ${status}.` },
-      {
-        status,
-        headers: {
-          'X-Request-Id': 'request-1',
-          ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
-        },
-      },
-    )
+export function failure(status: number, retryAfter?: number): Answer {
+  const wait = retryAfter !== undefined && { 'Retry-After': String(retryAfter) }
+  const headers = { 'X-Request-Id': 'request-1', ...wait }
+  return () => Response.json({ error: `Message of ${status}.` }, { status, headers })
+}
 
 /** A connection that closes before the response. */
 export const dropped: Answer = () => {

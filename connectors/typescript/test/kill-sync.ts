@@ -7,7 +7,7 @@ import { seededRandom } from '../../../test/fixtures/random.ts'
 import { refresh } from '../../../test/fixtures/rows.ts'
 import type { Scene } from '../../../test/fixtures/scene.ts'
 import { addDays } from '../cli/days.ts'
-import { start } from './parquet-copy.ts'
+import { start } from './copy-command.ts'
 
 type Killed = {
   readonly db: pg.Pool
@@ -23,17 +23,9 @@ type Killed = {
   readonly check?: () => Promise<void>
 }
 
-/** Kills a sync soon after one of its requests, again and again, while days change. Returns how often it was killed. */
-export async function killSync({
-  db,
-  its,
-  first,
-  copy,
-  kills,
-  bucketUrl,
-  env,
-  check,
-}: Killed): Promise<number> {
+/** Kills a sync soon after one of its requests, again and again, while days change. */
+export async function killSync(options: Killed): Promise<void> {
+  const { db, its, first, copy, kills, bucketUrl, env, check } = options
   const { below, pick } = seededRandom(20_261_123)
   let child: ChildProcess | undefined
   let requests = 0
@@ -47,19 +39,22 @@ export async function killSync({
   const access = {
     ...its,
     url: service.url,
-    env: { ...env, ...(bucket !== undefined && { AWS_ENDPOINT_URL_S3: bucket.url }) },
+    env: { ...env, ...(bucket && { AWS_ENDPOINT_URL_S3: bucket.url }) },
   }
+  const remove = (from: string, to: string) =>
+    db.query('delete from answers where prompt_id = $1 and answered_at >= $2 and answered_at < $3', [
+      its.prompt,
+      from,
+      to,
+    ])
   let killed = 0
   for (let round = 0; killed < kills && round < 4 * kills; round += 1) {
-    const day = `${addDays(first, below(60))}T00:00:00Z`
+    const day = addDays(first, below(60))
+    const citations = [{ url: `https://site.example/${round}` }]
     const restate = pick([
-      () => its.say(day, { mentions: ['Acme'], citations: [{ url: `https://site.example/${round}` }] }),
-      () => db.query('delete from answers where prompt_id = $1 and answered_at = $2', [its.prompt, day]),
-      () =>
-        db.query(
-          `delete from answers where prompt_id = $1 and answered_at >= '2026-10-01' and answered_at < '2026-11-01'`,
-          [its.prompt],
-        ),
+      () => its.say(`${day}T00:00:00Z`, { mentions: ['Acme'], citations }),
+      () => remove(day, addDays(day, 1)),
+      () => remove('2026-10-01', '2026-11-01'),
       () => db.query('update competitors set name = $2 where brand_id = $1', [its.brandId, `Rival ${round}`]),
     ])
     await restate()
@@ -73,5 +68,4 @@ export async function killSync({
   }
   await service.close()
   await bucket?.close()
-  return killed
 }

@@ -22,9 +22,8 @@ test.each([
 })
 
 test('responses that are not counted have no rate limit', () => {
-  const { 'RateLimit-Policy': policy } = headers(0)
-  expect(readRateLimit(new Headers({ 'RateLimit-Policy': policy }))).toBeUndefined()
-  expect(readRateLimit(new Headers())).toBeUndefined()
+  const { RateLimit: _, ...policy } = headers(0)
+  for (const each of [policy, {}]) expect(readRateLimit(new Headers(each))).toBeUndefined()
 })
 
 /** Returns a progress, and what it has written since the last call. */
@@ -34,54 +33,40 @@ function newProgress(isTTY: boolean) {
   return { progress, written: () => String(output.read() ?? '') }
 }
 
-/** Returns the progress after a response that leaves 30 requests, and what it has written. */
-async function afterResponse(isTTY: boolean) {
-  const { progress, written } = newProgress(isTTY)
+test('a log has how long a load beyond the burst takes, again when that has doubled', async () => {
+  const { progress, written } = newProgress(false)
   vi.stubGlobal('fetch', page([], null, headers(30)))
   await createApi({ url: 'https://service.example', key: 'svc_live_1' }, progress).brands()
   vi.unstubAllGlobals()
-  return { progress, written }
-}
-
-test('a log has how long a load beyond the burst takes, again when that has doubled', async () => {
-  const { progress, written } = await afterResponse(false)
-  progress.expect(30_000, 30)
-  expect(written()).toBe('')
-  progress.expect(70_000, 70)
-  expect(JSON.parse(written())).toMatchObject({
+  const expectPages = (pages: number) => {
+    progress.expect(1000 * pages, pages)
+    return written()
+  }
+  expect(expectPages(30)).toBe('')
+  expect(JSON.parse(expectPages(70))).toMatchObject({
     level: 'info',
     event: 'rate_limit',
     message: '100 requests take about 42 s or longer: the service allows 100 in 60 s.',
     requests: 100,
     seconds: 42,
   })
-  progress.expect(50_000, 50)
-  expect(written()).toBe('')
-  progress.expect(50_000, 50)
-  expect(JSON.parse(written())).toMatchObject({ requests: 200, seconds: 102 })
+  expect(expectPages(50)).toBe('')
+  expect(JSON.parse(expectPages(50))).toMatchObject({ requests: 200, seconds: 102 })
 })
 
-test('the time left on a terminal is that of the rate limit, however fast the burst was', async () => {
-  const { progress, written } = await afterResponse(true)
-  progress.begin('Listing')
-  progress.expect(100_000, 100)
-  for (let pages = 0; pages < 30; pages += 1) progress.receive(1000)
-  progress.respond(new Headers(headers(0)))
-  progress.stop()
-  const text = written()
-  expect(text).toMatch(/30,000\/100,000 rows · 1 request · 40s left/)
-  // The bar is the only estimate.
-  expect(text).not.toContain('or longer')
-})
-
-test('a terminal shows at once what happens, and then a bar', () => {
+test('a terminal shows at once what happens, then a bar, and the time left by the rate limit', () => {
   const { progress, written } = newProgress(true)
   progress.begin('Listing what changed at https://service.example')
   expect(written()).toMatch(/Listing what changed at https:\/\/service\.example · \d+ s/)
-  progress.expect(2000)
-  progress.receive(500)
+  progress.request()
+  progress.respond(new Headers(headers(30)))
+  progress.expect(100_000, 100)
+  for (let pages = 0; pages < 30; pages += 1) progress.receive(1000)
+  // However fast the burst was.
+  progress.respond(new Headers(headers(0)))
   progress.stop()
-  expect(written()).toContain('500/2,000 rows')
+  // The bar is the only estimate.
+  expect(written()).toMatch(/^(?!.*or longer).*30,000\/100,000 rows · 1 request · 40s left/s)
 })
 
 test('a terminal counts down a routine wait, of which a log has a line', () => {
@@ -108,17 +93,19 @@ test.for([
   expect(written()).toMatch(/Copied\.\nOpen it\.\n$/)
 })
 
-test('a log has the lines of a notice as one message', () => {
+test('a log has the lines of a notice as one message, without text that a terminal interprets', () => {
   const { progress, written } = newProgress(false)
+  const hostile = 'a\u001b]0;owned\u0007\u202e\u009bb'
   progress.begin('Listing')
-  progress.notice('done', ['Copied.', 'Open it.'], { rows: 1 })
-  expect(JSON.parse(written())).toMatchObject({ event: 'done', message: 'Copied. Open it.', rows: 1 })
+  progress.notice('done', ['Copied.', hostile], { rows: 1 })
+  const line = written()
+  expect(line).toMatch(/^[ -~]+\n$/)
+  expect(JSON.parse(line)).toMatchObject({ event: 'done', message: `Copied. ${hostile}`, rows: 1 })
 })
 
 test('a terminal interprets no text of the service, and its lines end between words', () => {
   const { progress, written } = newProgress(true)
   progress.notice('differs', `\u001b]0;owned\u0007${' word'.repeat(20)} ${'x'.repeat(90)}\u202e\u009b end.`)
-  expect(written()).toBe(
-    `\\u001b]0;owned\\u0007${' word'.repeat(12)}\n${'word '.repeat(8).trim()}\n${'x'.repeat(90)}\\u202e\\u009b\nend.\n`,
-  )
+  const words = `${' word'.repeat(12)}\n${'word '.repeat(8).trim()}\n`
+  expect(written()).toBe(`\\u001b]0;owned\\u0007${words}${'x'.repeat(90)}\\u202e\\u009b\nend.\n`)
 })

@@ -1,8 +1,13 @@
+import { Writable } from 'node:stream'
+import type { Row } from '../../../lib/parquet.ts'
 import { brandsDigestOf, digestOf } from '../../../reference/digest.ts'
 import type { Random } from '../../../test/fixtures/random.ts'
-import type { Row } from '../cli/parquet.ts'
+import { openCopy } from '../cli/copy.ts'
+import { createProgress } from '../cli/progress.ts'
+import { readTable } from '../cli/report/read-files.ts'
+import type { Store } from '../cli/store.ts'
 import { METRICS } from '../cli/streams.ts'
-import { META } from './fake-api.ts'
+import { META, toArray } from './fake-api.ts'
 
 export const STREAMS = METRICS.filter(({ endpoint }) => ['visibility', 'sentiment'].includes(endpoint))
 export const BRANDS = ['1', '2', '3'].map((digit) => `${digit.repeat(8)}-1111-4111-8111-111111111111`)
@@ -16,27 +21,24 @@ const BRAND = { displayName: '', url: '', siteUrl: '', industry: null, createdAt
 /** Returns a service with days of two metrics. A random one is restated at a time. */
 export function randomService({ below, pick }: Random) {
   let restated = 0
-  const randomDay = () => {
+  /** In the order of their last changes. */
+  const days = new Map<string, { readonly rows: readonly Row[]; readonly change: ChangedDay }>()
+  const restate = () => {
     const { endpoint, sent } = pick(STREAMS)
     const [brand_id, date] = [pick(BRANDS), pick(DATES)]
-    restated += 1
+    // So few, that days return to what they were.
+    const integer = 4 * BRANDS.indexOf(brand_id) + below(4)
     const rows = Array.from({ length: below(4) }, (_, index): Row => {
-      const values = { date, uuid: `${index}`, text: `${index}`, integer: restated, number: index / 2 }
+      const values = { date, uuid: `${index}`, text: `${index}`, integer, number: index / 2 }
       const cells = { ...values, boolean: true, timestamp: null }
       return Object.fromEntries(sent.map(({ name, type }) => [name, cells[type]]))
     })
+    restated += 1
     const changed_at = `2026-11-01T00:00:00.${String(restated).padStart(6, '0')}Z`
-    const digest = digestOf(rows, sent)
-    return { rows, change: { brand_id, endpoint, date, rows: rows.length, totals: {}, digest, changed_at } }
-  }
-  /** In the order of their last changes. */
-  const days = new Map<string, ReturnType<typeof randomDay>>()
-  const restate = () => {
-    const day = randomDay()
-    const { brand_id, endpoint, date } = day.change
+    const proof = { rows: rows.length, totals: {}, digest: digestOf(rows, sent) }
     const key = [brand_id, endpoint, date].join()
     days.delete(key)
-    days.set(key, day)
+    days.set(key, { rows, change: { brand_id, endpoint, date, ...proof, changed_at } })
   }
   for (let count = 0; count < 20; count += 1) restate()
 
@@ -65,10 +67,37 @@ export function randomService({ below, pick }: Random) {
     const headers = new Headers(brandId === undefined ? { 'X-Brands-Digest': brandsDigestOf(readable) } : {})
     return Response.json({ data: data(), pagination, meta: { ...META, fromDate } }, { headers })
   }
-  /** Returns all rows of an endpoint, as a copy has them. */
-  const rowsOf = (endpoint: string): Row[] =>
-    [...days.values()]
-      .filter(({ change }) => change.endpoint === endpoint)
-      .flatMap(({ change: { brand_id }, rows }) => rows.map((row) => ({ brand_id, ...row })))
-  return { restate, respond, rowsOf }
+  /** Returns the rows of the days for which a condition holds, as {@link rowsIn} does those of a copy. */
+  const rows = (isServed: (change: Change) => boolean = () => true) =>
+    byEndpoint(async (endpoint) =>
+      [...days.values()]
+        .filter(({ change }) => change.endpoint === endpoint && isServed(change))
+        .flatMap(({ change: { brand_id }, rows }) => rows.map((row) => ({ ...row, brand_id }))),
+    )
+  return { restate, respond, rows }
 }
+
+type Change = { readonly brand_id: string; readonly endpoint: string; readonly date: string }
+type ChangedDay = Change & { readonly changed_at: string }
+
+/** Returns all rows of a copy by endpoint, as sorted texts. */
+export async function rowsIn(store: Store): Promise<Record<string, string[]>> {
+  const { metrics } = await openCopy(store)
+  return byEndpoint(async (endpoint) => {
+    const table = metrics.get(endpoint)
+    return table === undefined ? [] : toArray(readTable(table))
+  })
+}
+
+async function byEndpoint(rowsOf: (endpoint: string) => Promise<Row[]>): Promise<Record<string, string[]>> {
+  const entries = STREAMS.map(async ({ endpoint }) => {
+    const texts = (await rowsOf(endpoint)).map((row) => JSON.stringify(Object.entries(row).sort()))
+    return [endpoint, texts.sort()] as const
+  })
+  return Object.fromEntries(await Promise.all(entries))
+}
+
+export const silent = createProgress({
+  quiet: true,
+  stream: new Writable({ write: (_chunk, _, done) => done() }),
+})

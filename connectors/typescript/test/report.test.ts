@@ -1,26 +1,27 @@
-import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { pathToFileURL } from 'node:url'
 import type { Page } from 'playwright-core'
 import { afterAll, expect, test } from 'vitest'
+import type { Row } from '../../../lib/parquet.ts'
 import { hasBrowser, startBrowser } from '../../../test/fixtures/site/browser.ts'
 import { PHONE } from '../../../test/fixtures/site/reference-page.ts'
-import { commit } from '../cli/commit.ts'
+import { brandsActions } from '../cli/brands.ts'
+import { openCopy } from '../cli/copy.ts'
+import type { Action } from '../cli/delta/log.ts'
+import { commit, type Table } from '../cli/delta/table.ts'
+import { writeFiles } from '../cli/files.ts'
 import { folderStore } from '../cli/folder-store.ts'
-import { readBase } from '../cli/manifest.ts'
-import { type Row, writeParquet } from '../cli/parquet.ts'
-import { brandsPath, monthPath } from '../cli/paths.ts'
-import { openCopy } from '../cli/state.ts'
-import { BRANDS, type Column, METRICS } from '../cli/streams.ts'
-import { monthFile } from './parquet-copy.ts'
+import { readReport } from '../cli/report/read-report.ts'
+import { exportApi, filesIn } from './copy-command.ts'
 
-const COMMAND = fileURLToPath(new URL('../cli/export-api.ts', import.meta.url))
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 const BRAND = 'e1d541ac-9bd5-39f4-b2f2-a1d0dbb73990'
+const OTHER = '01d541ac-9bd5-39f4-b2f2-a1d0dbb73990'
+const TOKEN = '2026-11-02T10:31:44.123456Z'
 const HOSTILE = '</script><img src=x onerror=alert(1)>'
 
 /** The rows of each month, without the columns that the report does not read. */
@@ -59,39 +60,32 @@ afterAll(() => rm(root, { recursive: true }))
 
 const BLANK = { text: '', uuid: '', integer: 0, number: 0, boolean: false, date: '', timestamp: '' }
 
-/** Writes a copy of a brand, as sync does. Returns its folder. */
-async function writeCopy(name: string): Promise<string> {
+/** Writes a copy of brands with the same rows, of which the first is up to date. Returns its folder. */
+async function writeCopy(name: string, ids = [BRAND]): Promise<string> {
   const folder = join(root, name)
-  const store = folderStore(folder)
-  const base = await readBase(store)
-  const writeRows = async (path: string, columns: readonly Column[], rows: readonly Row[]) => {
-    const blank = Object.fromEntries(columns.map(({ name, type }) => [name, BLANK[type]]))
-    const filled = rows.map((row) => ({ ...blank, ...row }))
-    const file = await store.create(path, (writer) => writeParquet(writer, columns, filled))
-    if (file === undefined) throw new Error('There are no rows.')
-    return file
-  }
-  const names = { id: BRAND, name: 'Acme', display_name: HOSTILE, url: 'acme.example' }
-  const listed = [{ ...names, created_at: '2026-01-01' }]
-  const copy = await openCopy(base, BRAND)
-  Object.assign(copy.state, { token: '2026-11-02T10:31:44.123456Z', fromDate: '2026-10-01' })
+  const copy = await openCopy(folderStore(folder))
+  const commitAll = (table: Table, actions: readonly Action[]) =>
+    commit(table, 'WRITE', { actions, expiry: 0 })
   for (const [file, rows] of Object.entries(FILES)) {
-    const stream = METRICS.find(({ endpoint }) => file.startsWith(`${endpoint}/`))
-    const written = await writeRows(monthPath(BRAND, file), stream?.columns ?? [], rows)
-    copy.state.files[file] = { ...written, from: '2026-10-01', through: '', schema: '' }
+    const table = copy.metrics.get(file.replace(/\/.*/, ''))
+    if (table === undefined) throw new Error(`There is no table of ${file}`)
+    const blank = Object.fromEntries(table.stream.columns.map(({ name, type }) => [name, BLANK[type]]))
+    const dates = rows.map(({ date }) => [String(date), '1 digest'])
+    const sources = ids.map((brand_id) => ({
+      days: { [brand_id]: Object.fromEntries(dates) },
+      rows: () => rows.map((row) => ({ ...blank, brand_id, ...row })),
+    }))
+    await commitAll(table, await writeFiles(table, sources))
   }
-  const brands = await writeRows(brandsPath(), BRANDS.columns, listed)
-  await commit(base, { brands, current: [copy], failed: [] })
+  const about = { name: 'Acme', displayName: HOSTILE, url: 'acme.example', siteUrl: '', industry: null }
+  const listed = ids.map((id) => ({ ...about, id, createdAt: '2026-01-01' }))
+  const days = { fromDate: '2026-10-01', toDate: '9999-12-31' }
+  const coverage = { token: TOKEN, ...days, brandIds: [BRAND], goneIds: [], versions: {} }
+  await commitAll(copy.brands, await brandsActions(copy.brands, listed, { coverage }))
   return folder
 }
 
-/** Runs the command. Returns its exit code and what it printed as an error. */
-const report = (...args: string[]): Promise<{ code: number | string; stderr: string }> =>
-  new Promise((resolve) => {
-    execFile(process.execPath, [COMMAND, 'report', ...args], (error, _, stderr) =>
-      resolve({ code: error === null ? 0 : (error.code ?? 1), stderr }),
-    )
-  })
+const report = (...args: string[]) => exportApi({ key: '' }, 'report', ...args)
 
 const texts = (page: Page, selector: string) => page.locator(selector).allTextContents()
 
@@ -116,12 +110,9 @@ test.skipIf(!hasBrowser)('the report shows the figures of a copy, and loads noth
       'All days: 2026-10-01 to 2026-11-01',
       'Contains all changes through 2026-11-02 10:31 UTC',
     ])
-    expect(await texts(page, '.figures div')).toEqual([
-      'Visibility35.00 %',
-      'Citation Share12.50 %',
-      'Sentiment75.00 %',
-      'Recommended rate50.00 %',
-    ])
+    expect((await texts(page, '.figures div')).join(', ')).toBe(
+      'Visibility35.00 %, Citation Share12.50 %, Sentiment75.00 %, Recommended rate50.00 %',
+    )
     expect(await texts(page, '.chart dl')).toEqual([
       'Visibility35.00 %b75.00 %a25.00 %',
       `${HOSTILE}50.00 %Low12.50 %`,
@@ -129,17 +120,9 @@ test.skipIf(!hasBrowser)('the report shows the figures of a copy, and loads noth
       'Sentiment75.00 %',
       'Acme50.00 %Rival100.00 %',
     ])
-    expect(await texts(page, 'main > section table td, main > section table tbody th')).toEqual([
-      HOSTILE,
-      '3',
-      '50.00 %',
-      'late.example',
-      '2',
-      '33.33 %',
-      'unknown',
-      '1',
-      '16.67 %',
-    ])
+    expect((await texts(page, 'main > section table td, main > section table tbody th')).join(' ')).toBe(
+      `${HOSTILE} 3 50.00 % late.example 2 33.33 % unknown 1 16.67 %`,
+    )
 
     const slider = page.getByRole('slider').first()
     await slider.press('Home')
@@ -182,18 +165,31 @@ test.skipIf(!hasBrowser)('the report shows the figures of a copy, and loads noth
   }
 })
 
+test('the report reads each file once, whatever the number of brands in it', async () => {
+  const store = folderStore(await writeCopy('read', [BRAND, OTHER]))
+  const opened: string[] = []
+  const open = (path: string) => {
+    opened.push(path)
+    return store.open(path)
+  }
+  const reports = await readReport({ ...store, open })
+  expect(opened.length).toBe(new Set(opened).size)
+  const [brand, other] = [BRAND, OTHER].map((id) => reports.find((report) => report.id === id))
+  const days = { first: '2026-10-01', last: '2026-11-01' }
+  expect(brand).toMatchObject({ days, through: TOKEN })
+  expect(other).toEqual({ ...brand, id: OTHER, through: null })
+})
+
 test('a folder without a copy and a missing file are errors, and leave no report', async () => {
   const folder = await writeCopy('broken')
-  const path = monthFile(folder, BRAND, 'sentiment/2026-10')
-  await rm(path)
+  const [path] = (await filesIn(folderStore(folder), 'sentiment')).map((file) => join(folder, file))
+  await rm(String(path))
   const out = join(root, 'out')
-  expect(await report(folder, '--out', join(out, 'report.html'))).toEqual({
+  expect(await report(folder, '--out', join(out, 'report.html'))).toMatchObject({
     code: 2,
     stderr: `${path} cannot be read. Run export-api verify ${folder}.\n`,
   })
-  expect(await report(out)).toEqual({
-    code: 2,
-    stderr: `${out} has no copy. Run sync first.\n`,
-  })
+  const stderr = `${out} has no copy. Run sync first.\n`
+  expect(await report(out)).toMatchObject({ code: 2, stderr })
   expect(existsSync(out)).toBe(false)
 })

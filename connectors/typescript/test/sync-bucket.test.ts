@@ -1,17 +1,15 @@
-import { existsSync } from 'node:fs'
-import { readFile, truncate, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
+import { truncate } from 'node:fs/promises'
+import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { portOf } from '../../../emulator/port.ts'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type ProxyFault, startHttpProxy } from '../../../test/faults/http-proxy.ts'
+import { startLocalServer } from '../../../test/faults/local-server.ts'
 import { hasAll } from '../../../test/fixtures/programs.ts'
-import { database, refresh } from '../../../test/fixtures/rows.ts'
+import { database } from '../../../test/fixtures/rows.ts'
 import { answeredDays, type Scene } from '../../../test/fixtures/scene.ts'
 import { UsageError } from '../cli/errors.ts'
 import { objectStore } from '../cli/object-store.ts'
-import { killSync } from './kill-sync.ts'
-import { expectExact, exportApi, readManifest } from './parquet-copy.ts'
+import { expectExact, exportApi, filesIn } from './copy-command.ts'
 import { startS3 } from './s3-server.ts'
 
 // Copies in a bucket, on an S3 server.
@@ -32,25 +30,49 @@ test.each([
   expect(open).toThrow(message)
 })
 
-test('a service that ignores conditional writes, or does not list, is an error', async ({
-  onTestFinished,
-}) => {
-  let body = '<html><body>Sign in<br></body></html>'
-  const server = createServer((_, response) => response.setHeader('ETag', '"1"').end(body)).listen(
-    0,
-    '127.0.0.1',
-  )
-  onTestFinished(() => void server.close())
-  await expect.poll(() => server.listening).toBe(true)
-  const store = objectStore('s3://bucket', {
-    AWS_ACCESS_KEY_ID: 'id',
-    AWS_SECRET_ACCESS_KEY: 'secret',
-    AWS_ENDPOINT_URL: `http://127.0.0.1:${portOf(server)}`,
+/** Opens a store whose service sends what `respond` returns. */
+async function storeOf(
+  respond: (request: IncomingMessage) => { status?: number | undefined; body?: string },
+) {
+  const { url, close } = await startLocalServer((request, response) => {
+    const { status = 200, body } = respond(request)
+    response.writeHead(status, { ETag: '"1"' }).end(body)
   })
-  await expect(store.replaceText('x', '', undefined)).rejects.toThrow('ignores the conditions of writes')
-  await expect(store.list()).rejects.toThrow('is none of the S3 protocol')
-  body = '<html/>'
-  await expect(store.list()).rejects.toThrow('is none of the S3 protocol')
+  onTestFinished(close)
+  const keys = { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret' }
+  return objectStore('s3://bucket/copy', { ...keys, AWS_ENDPOINT_URL: url })
+}
+
+test.each([
+  ['ignores the conditions of writes', [200, 200, 204], 'ignores the conditions of writes', 'PUT PUT DELETE'],
+  ['heeds them', [200, 412], true, 'PUT PUT'],
+  ['has the entry', [412], false, 'PUT'],
+])('the first entry of a log tests a service that %s', async (_, statuses, result, requests) => {
+  const sent: unknown[] = []
+  const store = await storeOf(({ method }) => ({ status: statuses[sent.push(method) - 1] }))
+  const path = `brands/_delta_log/${'0'.repeat(20)}.json`
+  expect(await store.createIfAbsent(path, '').catch(({ message }) => message)).toEqual(
+    typeof result === 'string' ? expect.stringContaining(result) : result,
+  )
+  expect(sent.join(' ')).toBe(requests)
+})
+
+test('lists all pages of a folder', async () => {
+  const queries: (string | null)[][] = []
+  const store = await storeOf(({ url = '' }) => {
+    const query = new URL(url, 'http://localhost').searchParams
+    queries.push(['prefix', 'start-after', 'continuation-token'].map((name) => query.get(name)))
+    const object = `<Contents><Key>copy/a/${queries.length}</Key><Size>7</Size><ETag>e</ETag></Contents>`
+    const token = queries.length < 3 && `<NextContinuationToken>t${queries.length}</NextContinuationToken>`
+    return { body: `<ListBucketResult>${object}${token || ''}</ListBucketResult>` }
+  })
+  expect([...(await store.list('a', '0')).keys()]).toEqual(['1', '2', '3'])
+  expect(queries).toEqual([null, 't1', 't2'].map((token) => ['copy/a/', 'copy/a/0', token]))
+})
+
+test.each(['<html><body>Sign in<br></body></html>', '<html/>'])('%s is no list', async (body) => {
+  const store = await storeOf(() => ({ body }))
+  await expect(store.list('')).rejects.toThrow('is none of the S3 protocol')
 })
 
 describe.runIf(hasAll('versitygw'))('on an S3 server', () => {
@@ -70,85 +92,42 @@ describe.runIf(hasAll('versitygw'))('on an S3 server', () => {
     run(['sync', '--out', `${s3.location}/${name}`], env)
   const expectCopy = async (name: string) => {
     const copy = `${s3.location}/${name}`
-    await expectExact(expect, { db, copy, setup: s3.setup, ...its })
+    await expectExact(expect, { db, copy, store: objectStore(copy, s3.env), setup: s3.setup, ...its })
     expect(await run(['verify', copy, '--full'])).toMatchObject({ code: 0 })
   }
-  const folderOf = (name: string): string => join(s3.folder, name)
-  const namedFiles = (name: string): string[] => Object.values(readManifest(folderOf(name)).files).flat()
-  const missing = (name: string, files: readonly string[]) =>
-    files.filter((path) => !existsSync(join(folderOf(name), path)))
 
-  test('a copy that was killed 60 times under restatements equals the service', async () => {
-    const killed = await answeredDays(db, { first: '2026-09-20', days: 60 })
-    const copy = `${s3.location}/killed`
-    const kills = await killSync({
-      db,
-      its: killed,
-      first: '2026-09-20',
-      copy,
-      kills: 60,
-      bucketUrl: s3.url,
-      env: s3.env,
-      check: async () => {
-        if (!existsSync(join(folderOf('killed'), 'manifest.json'))) return
-        expect(missing('killed', namedFiles('killed'))).toEqual([])
-      },
+  test('of two syncs at once, the slower one starts over', async ({ onTestFinished }) => {
+    let reach = () => {}
+    const isReached = new Promise<void>((resolve) => {
+      reach = resolve
     })
-    expect(kills).toBe(60)
-    const access = { ...killed, env: s3.env }
-    expect(await exportApi(access, 'sync', '--out', copy)).toMatchObject({ code: 0 })
-    await expectExact(expect, { db, copy, setup: s3.setup, ...killed })
-    expect(await exportApi(access, 'verify', copy, '--full')).toMatchObject({ code: 0 })
-  })
-
-  test('readers of a manifest find its files until the sync after the next', async () => {
-    await sync('read')
-    const first = namedFiles('read')
-    for (const remain of [true, false]) {
-      await its.say('2026-10-01T00:00:00Z', { mentions: ['Acme'] })
-      await refresh(db)
-      expect(await sync('read')).toMatchObject({ code: 0 })
-      expect(missing('read', first).length === 0).toBe(remain)
-      expect(missing('read', namedFiles('read'))).toEqual([])
-    }
-    await expectCopy('read')
-    expect(await sync('read')).toMatchObject({ log: [{ event: 'done', requests: 2 }] })
-  })
-
-  test('of two syncs, one replaces the manifest', async ({ onTestFinished }) => {
-    let hold: Promise<unknown> | undefined
-    let reached = () => {}
-    const isHeld = new Promise<void>((resolve) => {
-      reached = resolve
+    let release = () => {}
+    const isReleased = new Promise<void>((resolve) => {
+      release = resolve
     })
-    const { url, close } = await startHttpProxy(s3.url, async ({ method, url: path }) => {
-      if (method === 'PUT' && path?.includes('visibility')) {
-        reached()
-        await hold
-      }
+    const commits: string[] = []
+    const { url, close } = await startHttpProxy(s3.url, async ({ method, url: path = '' }) => {
+      if (method !== 'PUT' || !path.endsWith('.json')) return null
+      commits.push(path)
+      reach()
+      await isReleased
       return null
     })
     onTestFinished(close)
-    let release = () => {}
-    hold = new Promise<void>((resolve) => {
-      release = resolve
-    })
     const slow = sync('both', { AWS_ENDPOINT_URL_S3: url })
-    await isHeld
+    await isReached
     expect(await sync('both')).toMatchObject({ code: 0 })
     release()
-    expect(await slow).toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(/^Another sync has written s3:.*both meanwhile\. Run sync again\.$/m),
-    })
-    // It has files that no manifest names.
+    expect(await slow).toMatchObject({ code: 0 })
+    // It has committed no more than what the brands' log then lacked.
+    expect(commits.filter((path) => !path.includes('/brands/'))).toHaveLength(1)
     await expectCopy('both')
   })
 
-  test('survives lost requests and responses, also of the manifest', async ({ onTestFinished }) => {
+  test('survives lost requests and responses, also of commits', async ({ onTestFinished }) => {
     const faults = new Map<string, ProxyFault[]>()
     const { url, close } = await startHttpProxy(s3.url, ({ method, url: path = '' }) => {
-      const kind = `${method} ${/manifest|parquet/.exec(path)?.[0] ?? ''}`
+      const kind = `${method} ${/_delta_log|parquet/.exec(path)?.[0] ?? ''}`
       const left = faults.get(kind) ?? ['dropped', { status: 503 }, 'cut']
       faults.set(kind, left.slice(1))
       return left[0] ?? null
@@ -159,21 +138,17 @@ describe.runIf(hasAll('versitygw'))('on an S3 server', () => {
       code: 0,
       wait: expect.stringMatching(/^The bucket does not answer: .* Tries again\.$/),
     })
-    expect(faults.get('PUT manifest')).toEqual([])
+    expect([faults.get('PUT _delta_log'), faults.get('PUT parquet')]).toEqual([[], []])
     await expectCopy('faulty')
+    expect(await sync('faulty')).toMatchObject({ log: [{ event: 'done', requests: 2 }] })
   })
 
-  test('an object that was changed is found and fetched again', async () => {
+  test('an object that was written again is fetched again', async () => {
     await sync('damaged')
-    const [damaged = '', deleted = ''] = readManifest(folderOf('damaged')).files.visibility ?? []
-    await truncate(join(folderOf('damaged'), damaged), 10)
-    await writeFile(
-      join(folderOf('damaged'), 'endpoint=visibility/extra.parquet'),
-      await readFile(join(folderOf('damaged'), deleted)),
-    )
-    const copy = `${s3.location}/damaged`
-    expect(await run(['verify', copy])).toMatchObject({ code: 1 })
-    expect(await run(['verify', copy, '--repair'])).toMatchObject({ code: 0 })
+    const [path = ''] = await filesIn(objectStore(`${s3.location}/damaged`, s3.env), 'visibility')
+    await truncate(join(s3.folder, 'damaged', path), 10)
+    expect(await run(['verify', `${s3.location}/damaged`])).toMatchObject({ code: 1 })
+    expect(await sync('damaged')).toMatchObject({ code: 0 })
     await expectCopy('damaged')
   })
 

@@ -1,7 +1,5 @@
-import { createHash } from 'node:crypto'
 import {
   cp,
-  mkdir,
   mkdtemp,
   readdir,
   readFile,
@@ -15,62 +13,59 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { startHttpProxy } from '../../../test/faults/http-proxy.ts'
 import { answer, brand, database, prompt, refresh } from '../../../test/fixtures/rows.ts'
 import { answeredDays, type Scene } from '../../../test/fixtures/scene.ts'
 import { createApi } from '../cli/api.ts'
+import { brandsOf, openCopy, tablesOf } from '../cli/copy.ts'
+import { type Coverage, coverageOf } from '../cli/coverage.ts'
+import { type Action, type AddFile, formatEntry, parseEntry } from '../cli/delta/log.ts'
 import { StoreError } from '../cli/errors.ts'
+import { statisticsOf } from '../cli/files.ts'
 import { folderStore } from '../cli/folder-store.ts'
-import { keepDays } from '../cli/keep-days.ts'
-import { readBase } from '../cli/manifest.ts'
-import { createProgress } from '../cli/progress.ts'
+import { sha256 } from '../cli/hash.ts'
 import { repair } from '../cli/repair.ts'
-import { openCopy } from '../cli/state.ts'
-import type { Store } from '../cli/store.ts'
 import { sync } from '../cli/sync.ts'
 import { verify } from '../cli/verify.ts'
-import { duckdb, filesOf, monthFile, readManifest } from './parquet-copy.ts'
+import { duckdb, tableOf } from './copy-command.ts'
+import { silent } from './random-service.ts'
 
 // What happens to a copy behind the command's back: verify --full finds it, verify --repair undoes it.
 
 const db = database()
 const folder = await mkdtemp(join(tmpdir(), 'sync-repair-'))
 const original = join(folder, 'original')
-const progress = createProgress({ quiet: true })
-const { url, close } = await startHttpProxy(inject('serviceUrl'), () => null)
 let its: Scene
 let other: string
 
-const jobOf = (copy: string) => ({
-  api: createApi({ url, key: its.key }, progress),
-  store: folderStore(copy),
+/** Each copy has a rate limit of its own. */
+const jobOf = (copy: string, store = folderStore(copy)) => ({
+  api: createApi({ url: inject('serviceUrl'), key: its.key, userAgent: copy }, silent),
+  store,
   fromDate: undefined,
-  progress,
+  progress: silent,
 })
+
+const differences = (copy: string) => verify({ ...jobOf(copy), full: true })
+const repairFully = (copy: string) => repair({ ...jobOf(copy), full: true })
 
 beforeAll(async () => {
   its = await answeredDays(db, { first: '2026-09-29', days: 5 })
-  await its.say('2026-10-02T00:00:00Z', {
-    mentions: ['Acme'],
-    citations: [{ url: 'https://a.example/', domain: 'a.example', owned: true }],
-  })
   other = await brand(db, its.org, { name: 'Other' })
   const ofOther = await prompt(db, other)
   await answer(db, { ...its, prompt: ofOther, at: '2026-10-01T00:00:00Z', mentions: ['Other'] })
   await refresh(db)
   await sync(jobOf(original), undefined)
+  await its.say('2026-10-02T00:00:00Z', {
+    mentions: ['Acme'],
+    citations: [{ url: 'https://a.example/', domain: 'a.example', owned: true }],
+  })
+  await refresh(db)
+  // The files of October are written again.
+  await sync(jobOf(original), undefined)
   expect(await differences(original)).toEqual([])
 })
 
-afterAll(async () => {
-  await close()
-  await rm(folder, { recursive: true })
-})
-
-const pathOf = (copy: string, endpoint: string, month = '2026-10', brandId = its.brandId): string =>
-  monthFile(copy, brandId, `${endpoint}/${month}`)
-
-const pathsIn = async (copy: string) => (await readdir(copy, { recursive: true })).sort()
+afterAll(() => rm(folder, { recursive: true }))
 
 /** Copies the original copy. Returns the path. */
 async function copyTo(name: string): Promise<string> {
@@ -79,96 +74,97 @@ async function copyTo(name: string): Promise<string> {
   return copy
 }
 
-/** Returns the path of a file that sync did not write, next to one that it wrote. */
-const newPath = (copy: string, month: string): string =>
-  join(dirname(pathOf(copy, 'visibility')), `${month}-0123456789ab.parquet`)
+const pathsIn = async (copy: string) => (await readdir(copy, { recursive: true })).sort()
 
-const statePath = (copy: string, brandId = its.brandId): string =>
-  join(copy, readManifest(copy).states[brandId] ?? '')
+const isOf = (month: string, file: AddFile): boolean => statisticsOf(file).first.startsWith(month)
 
-type State = {
-  token: string | null
-  fromDate: string
-  files: Record<string, Record<string, unknown>>
+/** Returns the path of the file of a month, or of the brands. */
+async function pathOf(copy: string, table: string, month = table === 'brands' ? '' : '2026-10') {
+  const found = tablesOf(await openCopy(folderStore(copy))).find(({ name }) => name === table)
+  const file = [...(found?.snapshot.files.values() ?? [])].find((file) => isOf(month, file))
+  return join(copy, table, file?.path ?? '')
 }
 
-async function changeState(copy: string, change: (state: State) => unknown): Promise<void> {
-  const state: State = JSON.parse(await readFile(statePath(copy), 'utf8'))
-  change(state)
-  await writeFile(statePath(copy), JSON.stringify(state))
-}
-
-/** Writes the rows of a query in the place of a file, whose rows are the table `rows`, and stores its hash as sync would. */
-async function rewrite(copy: string, endpoint: string, query: string): Promise<void> {
-  const file = pathOf(copy, endpoint)
-  const rows = `select * exclude (endpoint, brand) from '${file}'`
-  await duckdb(`create table rows as ${rows}; copy (${query}) to '${file}.new' (format parquet)`)
-  await rename(`${file}.new`, file)
-  const { size, mtimeMs } = await stat(file)
-  const sha256 = createHash('sha256')
-    .update(await readFile(file))
-    .digest('hex')
-  const known = { size, sha256, version: String(mtimeMs) }
-  await changeState(copy, ({ files }) => Object.assign(files[`${endpoint}/2026-10`] ?? {}, known))
-}
+const entryPath = (copy: string, version: number): string =>
+  join(copy, 'visibility/_delta_log', `${String(version).padStart(20, '0')}.json`)
 
 type Tamper = (copy: string) => Promise<unknown>
 
-const rows =
-  (endpoint: string, query: string): Tamper =>
-  (copy) =>
-    rewrite(copy, endpoint, query)
-
-const replaced = (endpoint: string, ...values: string[]): Tamper =>
-  rows(endpoint, `select * replace (${values.join(', ')}) from rows`)
-
-const bytes =
-  (change: (path: string) => Promise<unknown>): Tamper =>
-  (copy) =>
-    change(pathOf(copy, 'visibility'))
-
-const state =
-  (change: (state: State) => unknown): Tamper =>
-  (copy) =>
-    changeState(copy, change)
-
-const manifest =
-  (change: (manifest: ReturnType<typeof readManifest>) => unknown): Tamper =>
+/** Replaces each action of the log of a table. */
+const log =
+  (table: string, edit: (action: Action) => readonly Action[]): Tamper =>
   async (copy) => {
-    const content = readManifest(copy)
-    change(content)
-    await writeFile(join(copy, 'manifest.json'), JSON.stringify(content))
+    const entries = join(copy, table, '_delta_log')
+    for (const name of await readdir(entries)) {
+      const actions = parseEntry(await readFile(join(entries, name), 'utf8'))
+      await writeFile(join(entries, name), formatEntry(actions.flatMap(edit)))
+    }
   }
 
-const brandsFile = (copy: string): string => join(copy, readManifest(copy).files.brands?.[0] ?? '')
+const addsOf = (table: string, edit: (add: AddFile) => readonly AddFile[]): Tamper =>
+  log(table, (action) => (action.add ? edit(action.add).map((add) => ({ add })) : [action]))
 
-const swap = async (left: string, right: string) => {
-  await rename(left, `${left}.aside`)
-  await rename(right, left)
-  await rename(`${left}.aside`, right)
+/** Replaces what the log says about the file of a month. */
+const added = (edit: (add: AddFile) => readonly AddFile[]): Tamper =>
+  addsOf('visibility', (add) => (isOf('2026-10', add) ? edit(add) : [add]))
+
+const tags = (edit: (tags: Readonly<Record<string, string>>) => AddFile['tags']): Tamper =>
+  added((add) => [{ ...add, tags: edit(add.tags ?? {}) }])
+
+const coverage = (edit: (coverage: Coverage) => Partial<Coverage>): Tamper =>
+  addsOf('brands', ({ tags, ...add }) => {
+    const before = JSON.parse(String(tags?.coverage))
+    return [{ ...add, tags: { ...tags, coverage: JSON.stringify({ ...before, ...edit(before) }) } }]
+  })
+
+/** Stores the size of a file in its log, and a hash. */
+async function describe(copy: string, table: string, path: string, hash?: string): Promise<void> {
+  const { size } = await stat(path)
+  const known = { sha256: hash ?? sha256(await readFile(path)) }
+  await addsOf(table, (add) => [
+    path.endsWith(add.path) ? { ...add, size, tags: { ...add.tags, ...known } } : add,
+  ])(copy)
 }
+
+/** Writes the rows of a query in the place of a file, whose rows are the table `rows`, and describes it as sync would. */
+const rows =
+  (table: string, query: string): Tamper =>
+  async (copy) => {
+    const path = await pathOf(copy, table)
+    await duckdb(`create table rows as from '${path}'; copy (${query}) to '${path}.new' (format parquet)`)
+    await rename(`${path}.new`, path)
+    await describe(copy, table, path)
+  }
+
+const replaced = (table: string, values: string): Tamper =>
+  rows(table, `select * replace (${values}) from rows`)
+
+const bytes =
+  (change: (path: string) => Promise<unknown>, table = 'visibility'): Tamper =>
+  async (copy) =>
+    change(await pathOf(copy, table))
+
+/** Changes a byte. */
+const rot =
+  (table: string): Tamper =>
+  async (copy) => {
+    const path = await pathOf(copy, table)
+    const content = await readFile(path)
+    const hash = sha256(content)
+    content[20] = (content[20] ?? 0) ^ 1
+    await writeFile(path, content)
+    await describe(copy, table, path, hash)
+  }
 
 const FIRST_DAY = "date = '2026-10-01'"
 
 const TAMPERINGS: Readonly<Record<string, Tamper>> = {
   'a file is emptied': bytes((path) => truncate(path, 0)),
-  'a file is cut': bytes((path) => truncate(path, 100)),
   'a file is one byte shorter': bytes(async (path) => truncate(path, (await stat(path)).size - 1)),
-  'a file is longer': bytes(async (path) =>
-    writeFile(path, Buffer.concat([await readFile(path), Buffer.from('x')])),
-  ),
-  'a file has another byte': bytes(async (path) => {
-    const content = await readFile(path)
-    content[20] = (content[20] ?? 0) ^ 1
-    await writeFile(path, content)
-  }),
+  'a file has another byte': rot('visibility'),
   'a file is text': bytes((path) => writeFile(path, 'date,market\n')),
   'a file is deleted': bytes((path) => rm(path)),
-  'a file is a folder': bytes(async (path) => {
-    await rm(path)
-    await mkdir(path)
-  }),
-  'a folder of files is deleted': (copy) => rm(dirname(pathOf(copy, 'visibility')), { recursive: true }),
+  'a table is deleted': (copy) => rm(join(copy, 'visibility'), { recursive: true }),
   'a file is a link to another file': bytes(async (path) => {
     await rename(path, `${path}.target`)
     await symlink(`${path}.target`, path)
@@ -176,26 +172,15 @@ const TAMPERINGS: Readonly<Record<string, Tamper>> = {
   'a row is deleted': rows('visibility', `from rows where not (${FIRST_DAY})`),
   'all rows are deleted': rows('visibility', 'from rows limit 0'),
   'a row is there twice': rows('visibility', `from rows union all from rows where ${FIRST_DAY}`),
-  'all rows are there three times': rows('visibility', 'from rows union all from rows union all from rows'),
-  'a row of a new day is added': rows(
-    'visibility',
-    `from rows union all select * replace (date '2026-10-30' as date) from rows where ${FIRST_DAY}`,
-  ),
   'a count is another': replaced('visibility', 'visible_count + 1 as visible_count'),
-  'a count is negative': replaced('visibility', '-visible_count as visible_count'),
   'a count is null': replaced('visibility', 'null::bigint as total_prompts'),
-  'two counts of a row are exchanged': replaced(
-    'recommended-rate',
-    'judged_answers + recommended_rate::bigint as judged_answers',
-    'recommended_rate - recommended_rate::bigint as recommended_rate',
-  ),
-  'values of two rows are exchanged': replaced('recommended-rate', 'not is_brand as is_brand'),
+  'values of two rows are exchanged': replaced('recommended_rate', 'not is_brand as is_brand'),
   'a rate is another': replaced('visibility', 'visibility_rate + 0.0001 as visibility_rate'),
   'a weight is another': replaced('sentiment', 'positive_weight + 0.0001 as positive_weight'),
   'a score is null': replaced('sentiment', 'null::double as sentiment_score'),
   'a flag is another': replaced('citations', 'not is_owned as is_owned'),
   'a URL is another': replaced('citations', "url || '?' as url"),
-  'a URL has other letters': replaced('citation-share', 'upper(url) as url'),
+  'a URL has other letters': replaced('citation_share', 'upper(url) as url'),
   'an entity is renamed': replaced('competitors', "'Renamed' as competitor_name"),
   'a name has a space at its end': replaced('competitors', "competitor_name || ' ' as competitor_name"),
   'a market is another': replaced('visibility', "market || '!' as market"),
@@ -203,153 +188,130 @@ const TAMPERINGS: Readonly<Record<string, Tamper>> = {
   'a null is an empty text': replaced('citations', "coalesce(domain, '') as domain"),
   'an empty text is null': replaced('visibility', 'null::varchar as provider'),
   'days are shifted': replaced('visibility', '(date + 1)::date as date'),
-  'rows are of another brand': replaced('visibility', 'uuid()::text as brand_id'),
+  'rows are of an unknown brand': replaced('visibility', 'uuid()::text as brand_id'),
+  'rows are of no brand': replaced('visibility', "'x' as brand_id"),
+  'rows are of one brand': replaced('visibility', 'max(brand_id) over () as brand_id'),
   'a column is dropped': rows('visibility', 'select * exclude (market) from rows'),
   'a column is added': rows('visibility', 'select *, 1 as extra from rows'),
   'a column is renamed': rows('visibility', 'select * rename (market as region) from rows'),
-  'columns have another order': rows(
-    'visibility',
-    'select visible_count, * exclude (visible_count) from rows',
-  ),
   'a count is a floating-point number': replaced('visibility', 'visible_count::double as visible_count'),
   'a count is a text': replaced('visibility', 'visible_count::varchar as visible_count'),
   'a date is a text': replaced('visibility', 'date::varchar as date'),
   'a date is a timestamp': replaced('visibility', 'date::timestamp as date'),
   'a rate is a decimal': replaced('visibility', 'visibility_rate::decimal(7, 4) as visibility_rate'),
-  'there is a file of another month': (copy) => cp(pathOf(copy, 'visibility'), newPath(copy, '2026-12')),
-  'there is another file of a month': (copy) => cp(pathOf(copy, 'visibility'), newPath(copy, '2026-10')),
-  'there is a file in capitals': (copy) =>
-    cp(pathOf(copy, 'visibility'), pathOf(copy, 'visibility').replace('.parquet', '.PARQUET')),
-  'there is a file of an unknown brand': (copy) =>
-    cp(pathOf(copy, 'visibility'), newPath(copy, '2026-10').replace(its.brandId, 'unknown')),
-  'there is a file in the folder': (copy) =>
-    cp(pathOf(copy, 'visibility'), join(copy, 'endpoint=visibility', 'extra.parquet')),
-  'two months are exchanged': (copy) =>
-    swap(pathOf(copy, 'visibility'), pathOf(copy, 'visibility', '2026-09')),
-  'two brands are exchanged': (copy) =>
-    swap(pathOf(copy, 'visibility'), pathOf(copy, 'visibility', '2026-10', other)),
-  'two endpoints are exchanged': (copy) => swap(pathOf(copy, 'citations'), pathOf(copy, 'citation-share')),
-  'the file of another brand is copied': (copy) =>
-    cp(pathOf(copy, 'visibility', '2026-10', other), pathOf(copy, 'visibility')),
-  'the brands are deleted': (copy) => rm(brandsFile(copy)),
-  'the brands are others': (copy) => cp(pathOf(copy, 'visibility'), brandsFile(copy)),
-  'the manifest lacks a file': manifest(({ files }) => files.visibility?.pop()),
-  'the manifest names a file twice': manifest(({ files }) =>
-    files.visibility?.push(files.visibility[0] ?? ''),
-  ),
-  'the manifest names the file of another endpoint': manifest(({ files }) =>
-    files.visibility?.push(files.sentiment?.[0] ?? ''),
-  ),
-  'the manifest lacks the state of a brand': manifest(({ states }) => delete states[its.brandId]),
-  'the manifest has the state of another brand': manifest(({ states }) => {
-    states[its.brandId] = states[other] ?? ''
-  }),
-  'the state has a token of the future': state((it) => {
-    it.token = '9999-01-01T00:00:00.000000Z'
-  }),
-  'the state has another hash': state(({ files }) => {
-    Object.assign(files['visibility/2026-10'] ?? {}, { sha256: '0'.repeat(64) })
-  }),
-  'the state lacks a file': state(({ files }) => {
-    delete files['visibility/2026-10']
-  }),
-  'the state has a file that is not there': state(({ files }) => {
-    files['visibility/2026-08'] = files['visibility/2026-10'] ?? {}
-  }),
-  'the state is deleted': (copy) => rm(statePath(copy)),
-  'the state is that of another brand': (copy) => cp(statePath(copy, other), statePath(copy)),
-  'the state begins later, without a row that it had': async (copy) => {
-    await rewrite(copy, 'visibility', `from rows where not (${FIRST_DAY})`)
-    await changeState(copy, (it) => {
-      it.fromDate = '2026-10-02'
-    })
+  'a file is that of another month': async (copy) =>
+    cp(await pathOf(copy, 'visibility', '2026-09'), await pathOf(copy, 'visibility')),
+  'a file is that of another table': async (copy) =>
+    cp(await pathOf(copy, 'citations'), await pathOf(copy, 'citation_share')),
+  'the brands are deleted': bytes(rm, 'brands'),
+  'the brands are others': async (copy) => cp(await pathOf(copy, 'visibility'), await pathOf(copy, 'brands')),
+  'the brands have another byte': rot('brands'),
+  'a brand is renamed': replaced('brands', "name || '!' as name"),
+  'the table of brands is deleted': (copy) => rm(join(copy, 'brands'), { recursive: true }),
+  'the log lacks a file': added(() => []),
+  'the log has a file under another name, too': async (copy) => {
+    const path = await pathOf(copy, 'visibility')
+    await cp(path, join(dirname(path), 'again.parquet'), { preserveTimestamps: true })
+    await added((add) => [add, { ...add, path: 'again.parquet' }])(copy)
   },
+  'the log has a file that is not there': added((add) => [add, { ...add, path: 'none.parquet' }]),
+  'the log lacks the removal of a file': log('visibility', ({ remove, ...action }) => [action]),
+  'the log has another hash': tags((it) => ({ ...it, sha256: '0'.repeat(64) })),
+  'the log has another digest': tags(({ days = '', ...it }) => ({
+    ...it,
+    days: days.replace(/ \w{15}/, ` ${'0'.repeat(15)}`),
+  })),
+  'the statistics are others': added(({ stats = '', ...add }) => [
+    { ...add, stats: stats.replace('2026-10-03', '2026-10-01') },
+  ]),
+  'the log has another size': added((add) => [{ ...add, size: add.size - 1 }]),
+  'the schema lacks a column': log('visibility', ({ metaData, ...action }) => {
+    const schemaString = metaData?.schemaString.replace(/\{[^{}]*"market"[^{}]*\{\}\},/, '')
+    return [{ ...action, ...(metaData && { metaData: { ...metaData, schemaString: String(schemaString) } }) }]
+  }),
+  'the log lacks the schema': log('visibility', ({ metaData, ...action }) => [action]),
+  'an entry is emptied': (copy) => truncate(entryPath(copy, 0)),
+  'the last entry is missing': (copy) => rm(entryPath(copy, 1)),
+  'the token is of the future': coverage(() => ({ token: '9999-01-01T00:00:00.000000Z' })),
+  'the coverage lacks a brand': coverage(({ brandIds }) => ({
+    brandIds: brandIds.filter((id) => id !== its.brandId),
+  })),
+  'the coverage has another version of a table': coverage(({ versions }) => ({
+    versions: { ...versions, visibility: '7' },
+  })),
 }
 
-test('there are enough kinds', () => expect(Object.keys(TAMPERINGS).length).toBeGreaterThanOrEqual(50))
-
-async function differences(copy: string): Promise<unknown[]> {
-  const found: unknown[] = []
-  for await (const difference of verify({ ...jobOf(copy), full: true })) found.push(difference)
-  return found
-}
+test('a file of another program with the same rows is no difference, whatever the order of its columns', async () => {
+  const copy = await copyTo('same')
+  await rows('visibility', 'select visible_count, * exclude (visible_count) from rows')(copy)
+  expect(await differences(copy)).toEqual([])
+})
 
 test.for(Object.entries(TAMPERINGS))('%s', async ([name, tamper]) => {
   const copy = await copyTo(name)
   await tamper(copy)
   expect(await differences(copy)).not.toEqual([])
-  await repair({ ...jobOf(copy), full: true })
+  await repairFully(copy)
   expect(await differences(copy)).toEqual([])
-  expect(Object.keys(readManifest(copy).states).sort()).toEqual([its.brandId, other].sort())
+  const repaired = await openCopy(folderStore(copy))
+  expect(coverageOf(repaired)?.brandIds).toEqual([its.brandId, other].sort())
+  expect(brandsOf(repaired)).toEqual(new Set([its.brandId, other]))
 })
 
-test.for<[string, Partial<Store>]>([
-  ['a disk is full', { create: () => Promise.reject(new Error('fails')) }],
-  ['a bucket refuses a request', { open: () => Promise.reject(new StoreError('fails')) }],
-])('%s while a file is written again, which does not cost the file', async ([name, failing]) => {
-  const copy = await copyTo(name)
-  const store = folderStore(copy)
-  const opened = await openCopy(await readBase(store), its.brandId)
-  const failed = keepDays({ ...opened, store: { ...store, ...failing } }, 'visibility/2026-10')
-  await expect(failed).rejects.toThrow('fails')
+// delta-table.test.ts has what else a log can lack.
+test('a torn entry of a log is an error whose advice undoes it', async () => {
+  const copy = await copyTo('torn')
+  await truncate(entryPath(copy, 1), 100)
+  const before = await pathsIn(copy)
+  for (const work of [differences, repairFully, (copy: string) => sync(jobOf(copy), undefined)])
+    await expect(work(copy)).rejects.toThrow(/\/visibility: .+\. Restore it\. Or delete this folder: /)
+  expect(await pathsIn(copy)).toEqual(before)
+  await rm(join(copy, 'visibility'), { recursive: true })
+  await sync(jobOf(copy), undefined)
   expect(await differences(copy)).toEqual([])
 })
 
-test('a state that is lost costs no day that the plan does not reach', async () => {
-  const copy = await copyTo('state')
-  const count = () =>
+test('a bucket that refuses a request does not cost a file', async () => {
+  const copy = await copyTo('refused')
+  const store = { ...folderStore(copy), open: () => Promise.reject(new StoreError('fails')) }
+  const path = await pathOf(copy, 'sentiment')
+  await expect(repair({ ...jobOf(copy, store), full: true })).rejects.toThrow('fails')
+  expect(await pathOf(copy, 'sentiment')).toBe(path)
+})
+
+test('no sync touches files of other programs', async () => {
+  const copy = await copyTo('optimized')
+  await tags(() => undefined)(copy)
+  for (const work of [differences, repairFully, (copy: string) => sync(jobOf(copy), undefined)])
+    await expect(work(copy)).rejects.toThrow('Another program has written ')
+})
+
+test('days that the plan does not reach stay when a file is lost', async () => {
+  const copy = await copyTo('reach')
+  const count = async () =>
     duckdb(
-      `set variable files = ${filesOf(copy, 'visibility')};
-       select month(date) as month, count(*) as days from read_parquet(getvariable('files')) group by all order by all`,
+      `select date, count(*) as rows from ${await tableOf(copy, 'visibility')} group by all order by all`,
     )
   const before = await count()
-  await rm(statePath(copy))
+  await rm(await pathOf(copy, 'visibility', '2026-09'))
   await sync({ ...jobOf(copy), fromDate: '2026-10-02' }, undefined)
-  expect(await count()).toEqual(before)
+  expect(await count()).toEqual(before.filter(({ date }) => String(date) > '2026-10'))
 })
 
-test('a manifest that is lost is an error, and costs no file', async () => {
-  const copy = join(folder, 'manifest')
-  await sync(jobOf(copy), undefined)
-  // The next sync stores it again. The state of the other brand stays where the first sync has stored it.
-  await rm(statePath(copy))
-  await sync(jobOf(copy), undefined)
-  await rm(join(copy, 'manifest.json'))
-  const before = await pathsIn(copy)
-  const message = /manifest\.json is missing\. Restore it\. /
-  await expect(sync(jobOf(copy), undefined)).rejects.toThrow(message)
-  await expect(repair({ ...jobOf(copy), full: true })).rejects.toThrow(message)
-  expect(await pathsIn(copy)).toEqual(before)
-})
-
-test('sync and repair leave the files of others, and another copy', async () => {
+test('sync, repair and the deletion of old files leave the files of others', async () => {
   const copy = await copyTo('shared')
-  await cp(original, join(copy, 'other'), { recursive: true, preserveTimestamps: true })
-  await cp(pathOf(copy, 'visibility'), join(copy, 'sales', '2025.parquet'))
-  await writeFile(join(copy, '_state', 'terraform.json'), '{}')
+  const { metrics } = await openCopy(folderStore(copy))
+  const [replacedFile] = metrics.get('visibility')?.snapshot.removed.keys() ?? []
+  const path = await pathOf(copy, 'visibility')
+  await cp(original, join(copy, 'other'), { recursive: true })
+  for (const name of ['visibility', 'visibility/year=2026', 'visibility/_delta_log'])
+    await cp(path, join(copy, name, 'extra.parquet'))
   const before = await pathsIn(copy)
-  await cp(pathOf(copy, 'visibility'), join(copy, 'endpoint=visibility', 'extra.parquet'))
-  await repair({ ...jobOf(copy), full: true })
-  expect(await pathsIn(copy)).toEqual(before)
-})
-
-test('repair completes no copy of a part', async () => {
-  const copy = join(folder, 'part')
-  await sync({ ...jobOf(copy), endpoints: ['visibility'], toDate: '2026-10-01' }, undefined)
-  const rows = `from '${copy}/endpoint=*/brand=*/*.parquet'`
-  const before = await duckdb(rows)
-  await truncate(pathOf(copy, 'visibility'), 0)
-  await cp(pathOf(copy, 'visibility', '2026-09'), newPath(copy, '2026-10').replace(original, copy))
-  await repair({ ...jobOf(copy), full: true })
-  expect(await duckdb(rows)).toEqual(before)
-})
-
-test('the next sync writes a file again that has the columns of another version', async () => {
-  const copy = await copyTo('columns')
-  await rewrite(copy, 'visibility', 'select * exclude (market) from rows')
-  await changeState(copy, ({ files }) =>
-    Object.assign(files['visibility/2026-10'] ?? {}, { schema: 'another' }),
-  )
-  await sync(jobOf(copy), undefined)
   expect(await differences(copy)).toEqual([])
+  await repairFully(copy)
+  await sync({ ...jobOf(copy), keepDays: 0 }, undefined)
+  const after = await pathsIn(copy)
+  const deleted = before.filter((path) => !after.includes(path))
+  expect(deleted).toContain(`visibility/${replacedFile}`)
+  expect(deleted.filter((path) => /extra|other/.test(path))).toEqual([])
 })

@@ -3,6 +3,7 @@ import { expect, test, vi } from 'vitest'
 import { createApi } from '../cli/api.ts'
 import { CommandError } from '../cli/errors.ts'
 import { createProgress } from '../cli/progress.ts'
+import { ConnectionError } from '../src/index.ts'
 import { type Answer, dropped, failure, page } from './fake-api.ts'
 import { delay, skipWaits } from './skip-waits.ts'
 
@@ -35,29 +36,21 @@ async function outcomeOf(answers: readonly Answer[]) {
   return { error, requests, seconds: (performance.now() - started) / 1000 }
 }
 
-test.for<[string, Answer, number, number]>([
-  ['refuses connections', dropped, 3, 3],
-  ['accepts none in time', slow, 1, 10],
-])('a service fails soon that %s', async ([, answer, requests, seconds]) => {
-  const outcome = await outcomeOf([answer])
-  expect(outcome).toMatchObject({ requests, seconds })
-  expect(outcome.error).toBeInstanceOf(CommandError)
-  expect(outcome.error).toMatchObject({
-    message:
-      'Cannot reach https://service.example: connect ECONNREFUSED 127.0.0.1:1. Check EXPORT_API_URL or --url, and whether the service runs.',
-  })
-})
+const unreachable = new CommandError(
+  'Cannot reach https://service.example: connect ECONNREFUSED 127.0.0.1:1. Check EXPORT_API_URL or --url, and whether the service runs.',
+)
+const fiveMinutes = expect.closeTo(300, -2)
 
-test('a service that has responded once, if only with 503, is waited for', async () => {
-  const { error, seconds } = await outcomeOf([dropped, failure(503), dropped])
-  expect(String(error)).toMatch(/^ConnectionError: No complete response from /)
-  expect(seconds).toBeGreaterThan(240)
-})
-
-test('a service that accepts connections and does not answer in time is waited for', async () => {
-  expect(await outcomeOf([timedOut, page([])])).toMatchObject({ error: [], requests: 2 })
-})
-
-test('two failures before the first response cost nothing', async () => {
-  expect(await outcomeOf([dropped, dropped, page([])])).toMatchObject({ error: [], requests: 3 })
+test.for<[string, readonly Answer[], object]>([
+  ['a service that refuses connections', [dropped], { error: unreachable, requests: 3, seconds: 3 }],
+  ['a service that accepts none in time', [slow], { error: unreachable, requests: 1, seconds: 10 }],
+  [
+    'an outage after the first response, if only 503',
+    [dropped, failure(503), dropped],
+    { error: expect.any(ConnectionError), seconds: fiveMinutes },
+  ],
+  ['a connection without a response in time', [timedOut, page([])], { error: [], requests: 2 }],
+  ['two failures before the first response', [dropped, dropped, page([])], { error: [], requests: 3 }],
+])('%s', async ([, answers, outcome]) => {
+  expect(await outcomeOf(answers)).toMatchObject(outcome)
 })

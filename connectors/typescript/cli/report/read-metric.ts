@@ -1,23 +1,35 @@
 import { type FormulaSums, formulaSums } from '../../../../charts/formula-sums.ts'
 import { firstSentence } from '../../../../reference/first-sentence.ts'
 import { fieldsOf } from '../../../../reference/formula.ts'
+import type { MetricTable } from '../copy.ts'
 import type { Formula, Stream } from '../streams.ts'
-import { type Files, readMetric } from './read-files.ts'
+import { readTable } from './read-files.ts'
 import type { MetricReport } from './report-data.ts'
 
 type Metric = Stream & { readonly formula: Formula }
 
-/** Adds up the formula of a metric over its files. The line of the brand comes before those of its competitors. */
-export async function readFormula(files: Files, stream: Metric, brandName: unknown): Promise<MetricReport> {
+/** Adds up the formula of a metric for each brand. The line of the brand comes before those of its competitors. */
+export async function readFormula(
+  table: MetricTable,
+  stream: Metric,
+  nameOf: (brandId: string) => unknown,
+): Promise<(brandId: string) => MetricReport> {
   const { title, formula, columns } = stream
   const { part, whole, per, breakdown } = formula
-  const sums = formulaSums({ formula, name: title })
-  const names = ['date', per, breakdown, ...fieldsOf(part), ...fieldsOf(whole)]
-  const needed = columns.filter(({ name }) => names.includes(name))
-  for await (const row of readMetric(files, { ...stream, columns: needed })) sums.add(row)
+  const brands = new Map<string, ReturnType<typeof formulaSums>>()
+  const sumsOf = (brandId: string) => brands.get(brandId) ?? formulaSums({ formula, name: title })
+  const names = ['brand_id', 'date', per, breakdown, ...fieldsOf(part), ...fieldsOf(whole)]
+  for await (const row of readTable(table, names)) {
+    const brandId = String(row.brand_id)
+    const sums = sumsOf(brandId)
+    brands.set(brandId, sums)
+    sums.add(row)
+  }
   const hasBrand = columns.some(({ name }) => name === 'is_brand')
-  const result = hasBrand ? withLead(sums.result(), brandName) : sums.result()
-  return { title, about: aboutOf(stream), sums: result }
+  return (brandId) => {
+    const sums = sumsOf(brandId).result()
+    return { title, about: aboutOf(stream), sums: hasBrand ? withLead(sums, nameOf(brandId)) : sums }
+  }
 }
 
 /** Moves the line with this name to the front, where it stands apart. */

@@ -1,46 +1,44 @@
-import { type Base, readBase } from '../manifest.ts'
-import type { Row } from '../parquet.ts'
-import { readCopy, requireBrands } from '../state.ts'
+import type { Row } from '../../../../lib/parquet.ts'
+import { brandsOf, requireCopy } from '../copy.ts'
+import { coverageOf } from '../coverage.ts'
 import type { Store } from '../store.ts'
-import { BRANDS, METRICS } from '../streams.ts'
 import { readDomains } from './read-domains.ts'
-import { readFile } from './read-files.ts'
+import { readTable } from './read-files.ts'
 import { readFormula } from './read-metric.ts'
 import type { BrandReport, MetricReport } from './report-data.ts'
 
-const CITED = METRICS.find(({ endpoint }) => endpoint === 'citations')
-
 /** Reads what the report shows of the brands of a copy. Throws `CommandError` when there is none. */
 export async function readReport(store: Store): Promise<BrandReport[]> {
-  const base = await readBase(store)
-  const brandIds = requireBrands(base)
-  const listed = new Map<string, Row>()
-  for await (const row of readFile(store, base.manifest.brands?.path ?? '', BRANDS.columns))
-    listed.set(String(row.id), row)
-  const reports: BrandReport[] = []
-  for (const brandId of brandIds) reports.push(await readBrand(base, brandId, listed.get(brandId)))
-  return reports.sort((left, right) => left.name.localeCompare(right.name, 'en'))
-}
-
-async function readBrand(base: Base, brandId: string, brand: Row | undefined): Promise<BrandReport> {
-  const { store, state } = await readCopy(base, brandId, base.manifest.states[brandId])
-  const files = { store, files: state.files }
-  const metrics: MetricReport[] = []
-  for (const { formula, ...stream } of METRICS) {
+  const copy = await requireCopy(store)
+  const brands = new Map<string, Row>()
+  for await (const row of readTable(copy.brands)) brands.set(String(row.id), row)
+  const readers: ((brandId: string) => MetricReport)[] = []
+  for (const table of copy.metrics.values()) {
+    const { formula, ...stream } = table.stream
     if (formula === null) continue
-    metrics.push(await readFormula(files, { ...stream, formula }, brand?.name))
+    readers.push(await readFormula(table, { ...stream, formula }, (brandId) => brands.get(brandId)?.name))
   }
-  if (CITED === undefined) throw new Error('streams.json has no citations')
-  const days = metrics.flatMap(({ sums }) => sums.days).sort()
-  const [first, last] = [days[0], days.at(-1)]
-  return {
-    id: brandId,
-    // A brand that the key no longer reads is not listed.
-    name: String(brand?.display_name ?? brandId),
-    url: String(brand?.url ?? ''),
-    days: first === undefined || last === undefined ? null : { first, last },
-    through: state.token,
-    metrics,
-    cited: await readDomains(files, CITED, last),
-  }
+  const metrics = new Map(
+    [...brandsOf(copy), ...brands.keys()].map((brandId) => [brandId, readers.map((read) => read(brandId))]),
+  )
+  const daysOf = (brandId: string) => (metrics.get(brandId) ?? []).flatMap(({ sums }) => sums.days).sort()
+  const citations = copy.metrics.get('citations')
+  if (citations === undefined) throw new Error('streams.json has no citations')
+  const cited = await readDomains(citations, (brandId) => daysOf(brandId).at(-1))
+  const coverage = coverageOf(copy)
+  const reports = [...metrics].map(([id, metrics]) => {
+    const brand = brands.get(id)
+    const [first, last] = [daysOf(id)[0], daysOf(id).at(-1)]
+    return {
+      id,
+      // A brand that the key no longer reads is not listed.
+      name: String(brand?.display_name ?? id),
+      url: String(brand?.url ?? ''),
+      days: first === undefined || last === undefined ? null : { first, last },
+      through: coverage?.brandIds.includes(id) ? coverage.token : null,
+      metrics,
+      cited: cited(id),
+    }
+  })
+  return reports.sort((left, right) => left.name.localeCompare(right.name, 'en'))
 }

@@ -26,7 +26,7 @@ export type BrandReport = {
   readonly url: string
   /** The first and the last day that has rows; none when no file has rows. */
   readonly days: { readonly first: string; readonly last: string } | null
-  /** The files contain all changes through this time. Null until the first sync has ended. */
+  /** The files contain all changes through this time. Null while it is not known. */
   readonly through: string | null
   readonly metrics: readonly MetricReport[]
   readonly cited: CitedDomains

@@ -1,5 +1,6 @@
-import { stat, writeFile } from 'node:fs/promises'
-import { replaceFile } from '../folder.ts'
+import { stat } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
+import { folderStore } from '../folder-store.ts'
 import type { Store } from '../store.ts'
 import { assets } from './assets.ts'
 import { page } from './page.ts'
@@ -9,9 +10,6 @@ import { readReport } from './read-report.ts'
 export async function writeReport(store: Store, out: string): Promise<{ brands: number; bytes: number }> {
   const brands = await readReport(store)
   const html = page(brands, await assets())
-  await replaceFile(out, async (unfinished) => {
-    await writeFile(unfinished, html)
-    return true
-  })
+  await folderStore(dirname(out)).replace(basename(out), html)
   return { brands: brands.length, bytes: (await stat(out)).size }
 }

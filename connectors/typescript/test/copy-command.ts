@@ -1,6 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,11 +7,14 @@ import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import type pg from 'pg'
 import { afterAll, type ExpectStatic, inject } from 'vitest'
-import { readStreams } from '../../../reference/streams.ts'
+import { readStreams, type Stream } from '../../../reference/streams.ts'
 import type { Row } from '../../../test/fixtures/call.ts'
 import { sorted } from '../../../test/sync/compare-copy.ts'
 import { environment } from '../../../tools/certify/python-environment.ts'
 import { bundleCommand } from '../build.ts'
+import { openCopy } from '../cli/copy.ts'
+import { folderStore } from '../cli/folder-store.ts'
+import type { Store } from '../cli/store.ts'
 
 // Starts in a third of the time that the sources take.
 const programs = await mkdtemp(join(tmpdir(), 'export-api-command-'))
@@ -37,12 +39,17 @@ export const start = ({ key, url = inject('serviceUrl'), env }: Access, args: re
 /** A line that the command logs. */
 type Line = { readonly event: string; readonly message?: string; readonly [field: string]: unknown }
 
-/** Runs the command to its end. */
-export async function exportApi(access: Access, ...args: readonly string[]) {
-  const child = start(access, args)
+/** Waits for the end of the command. Returns its exit code and what it printed. */
+export async function outputOf(child: ReturnType<typeof start>) {
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+  return { code: child.exitCode, stdout, stderr }
+}
+
+/** Runs the command to its end. Parses what it logs. */
+export async function exportApi(access: Access, ...args: readonly string[]) {
+  const { stdout, ...end } = await outputOf(start(access, args))
   const lines = stdout.split('\n').slice(0, -1)
-  return { code: child.exitCode, stderr, log: lines.map((line): Line => JSON.parse(line)) }
+  return { ...end, log: lines.map((line): Line => JSON.parse(line)) }
 }
 
 /** Runs statements of DuckDB, and returns the rows of the last one. Those of `setup` print nothing. */
@@ -54,43 +61,50 @@ export async function duckdb(sql: string, { file = ':memory:', setup = '' } = {}
   return stdout.trim() === '' ? [] : JSON.parse(stdout)
 }
 
-type Manifest = { readonly files: Record<string, string[]>; readonly states: Record<string, string> }
-
-/** Reads the manifest of a folder. */
-export const readManifest = (copy: string): Manifest =>
-  JSON.parse(readFileSync(join(copy, 'manifest.json'), 'utf8'))
-
-/** Returns the path of a brand's file of a month, as the state in a folder names it. */
-export function monthFile(copy: string, brandId: string, file: string): string {
-  const state = readFileSync(join(copy, readManifest(copy).states[brandId] ?? ''), 'utf8')
-  return join(copy, JSON.parse(state).files[file].path)
+/** Returns the paths of the files that the latest version of a table has, from the copy. */
+export async function filesIn(store: Store, endpoint: string): Promise<string[]> {
+  const { brands, metrics } = await openCopy(store)
+  const { name, snapshot } = metrics.get(endpoint) ?? brands
+  return [...snapshot.files.keys()].map((path) => `${name}/${path}`)
 }
 
-/** Returns the expression of DuckDB that reads the files of an endpoint. */
-export const filesOf = (copy: string, endpoint: string): string =>
-  `(select list_transform(files['${endpoint}'], lambda path: '${copy}/' || path) from '${copy}/manifest.json')`
+/** Returns the expression of DuckDB that reads the latest version of a table. DuckDB's own `delta_scan` needs a download. */
+export async function tableOf(copy: string, endpoint: string, store = folderStore(copy)): Promise<string> {
+  const paths = await filesIn(store, endpoint)
+  return `read_parquet([${paths.map((path) => `'${copy}/${path}'`)}])`
+}
 
 type Copied = {
   readonly db: pg.Pool
   readonly copy: string
   readonly brandId: string
-  /** Statements with which DuckDB reads a bucket. */
+  /** A bucket, and the statements with which DuckDB reads it. */
+  readonly store?: Store
   readonly setup?: string | undefined
 }
 
 /** Expects that DuckDB reads the same rows of a brand from a copy as the views have. */
-export async function expectExact(expect: ExpectStatic, { db, copy, brandId, setup }: Copied): Promise<void> {
-  for (const { name, endpoint, columns } of METRICS) {
-    const { rows } = await db.query<{ row: Row }>(
-      `select to_jsonb(defined) - 'brand_id' as row
-       from (select ${columns.map((column) => `"${column.name}"`)} from metrics.${name} where brand_id = $1) as defined`,
-      [brandId],
-    )
-    const copied = await duckdb(
-      `set variable files = ${filesOf(copy, endpoint)};
-       select * exclude (brand_id, endpoint, brand) from read_parquet(getvariable('files')) where brand_id = '${brandId}'`,
-      { setup },
-    )
-    expect([endpoint, sorted(copied)]).toEqual([endpoint, sorted(rows.map(({ row }) => row))])
+export async function expectExact(
+  expect: ExpectStatic,
+  { db, copy, brandId, store, setup }: Copied,
+): Promise<void> {
+  for (const stream of METRICS) {
+    const table = await tableOf(copy, stream.endpoint, store)
+    const copied = await duckdb(`select * from ${table} where brand_id = '${brandId}'`, { setup })
+    expect([stream.name, sorted(copied)]).toEqual([stream.name, await viewRows(db, stream, brandId)])
   }
+}
+
+/** Returns the rows of a brand in the view of a metric, as sorted texts. */
+export async function viewRows(
+  db: pg.Pool,
+  { name, columns }: Pick<Stream, 'name'> & { readonly columns: readonly { readonly name: string }[] },
+  brandId: string,
+): Promise<string[]> {
+  const { rows } = await db.query<{ row: Row }>(
+    `select to_jsonb(defined) as row
+     from (select ${columns.map((column) => `"${column.name}"`)} from metrics.${name} where brand_id = $1) as defined`,
+    [brandId],
+  )
+  return sorted(rows.map(({ row }) => row))
 }

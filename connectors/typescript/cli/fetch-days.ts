@@ -1,0 +1,197 @@
+import type { Row } from '../../../lib/parquet.ts'
+import type { ChangedDay, ExportApi } from '../src/index.ts'
+import type { Batch } from './batch.ts'
+import {
+  type Changes,
+  type FetchWindow,
+  fetchWindows,
+  type KnownDay,
+  type Position,
+  pagesOf,
+} from './changes.ts'
+import type { Copy, MetricTable } from './copy.ts'
+import { endpointsOf } from './coverage.ts'
+import { describeDifferences } from './day-sums.ts'
+import { CommandError } from './errors.ts'
+import { daysOf, proofOf, statisticsOf } from './files.ts'
+import type { Progress } from './progress.ts'
+
+/** A brand while it is synced. */
+export type BrandRun = {
+  -readonly [Name in keyof Position]: Position[Name]
+} & {
+  readonly id: string
+  readonly name: string
+  /** How often a listed day was fetched in vain. */
+  readonly attempts: Map<string, number>
+}
+
+export type Plan = {
+  readonly table: MetricTable
+  readonly windows: readonly FetchWindow[]
+  /** Listed days whose rows the copy lacks, by date. */
+  readonly needed: ReadonlyMap<string, ChangedDay>
+}
+
+type Source = { readonly api: ExportApi; readonly progress: Progress; readonly batch: Batch }
+
+/** Returns what has to be fetched of a brand, for each endpoint that lacks something. */
+export function planFetches(
+  { copy, batch, endpoints, toDate = '9999-12-31' }: PlanOptions,
+  brand: BrandRun,
+  changes: Changes,
+): Plan[] {
+  return endpointsOf({ endpoints }).flatMap((endpoint) => {
+    const table = copy.metrics.get(endpoint)
+    if (table === undefined) return []
+    const isWithin = (date: string) => date >= changes.fromDate && date <= toDate
+    // Days that the plan no longer reaches stay as they are.
+    const days = changes.days.filter((day) => day.endpoint === endpoint && isWithin(day.date))
+    const dates = days.map(({ date }) => date).sort()
+    const known = changes.isFull
+      ? knownDays(table, brand.id, changes.fromDate, toDate)
+      : knownDays(table, brand.id, dates.at(0), dates.at(-1))
+    const listed = new Map<string, ChangedDay>()
+    // A full list has every day that has, or had, rows.
+    for (const date of changes.isFull ? known.keys() : [])
+      listed.set(date, removedDay({ brandId: brand.id, endpoint, date }))
+    for (const day of days) listed.set(day.date, day)
+    const needed = new Map<string, ChangedDay>()
+    for (const [date, day] of listed) {
+      const proof = batch?.proofOf(table, brand.id, date) ?? known.get(date) ?? NO_ROWS
+      if (proof !== proofOf(day)) needed.set(date, day)
+    }
+    if (needed.size === 0) return []
+    return [{ table, needed, windows: fetchWindows(daysAround(needed, listed, known)) }]
+  })
+}
+
+type PlanOptions = {
+  readonly copy: Copy
+  readonly batch?: Batch
+  readonly endpoints?: readonly string[] | undefined
+  readonly toDate?: string | undefined
+}
+
+const NO_ROWS = proofOf({ rows: 0, digest: '0'.repeat(15) })
+/** No day of the service: it is fetched again, in place of both. */
+const IN_TWO_FILES = proofOf({ rows: 0, digest: 'twice' })
+
+const removedDay = (day: Pick<ChangedDay, 'brandId' | 'endpoint' | 'date'>): ChangedDay => ({
+  ...day,
+  rows: 0,
+  totals: {},
+  digest: '0'.repeat(15),
+  changedAt: '',
+})
+
+/** Returns the days of a brand in a table and a window, and their proofs. */
+function knownDays(
+  { snapshot }: MetricTable,
+  brandId: string,
+  from = '9999-12-31',
+  to = '0000-01-01',
+): Map<string, string> {
+  const known = new Map<string, string>()
+  for (const file of snapshot.files.values()) {
+    const { first, last } = statisticsOf(file)
+    if (first > to || last < from) continue
+    for (const [date, proof] of Object.entries(daysOf(file)[brandId] ?? {}))
+      if (date >= from && date <= to) known.set(date, known.has(date) ? IN_TWO_FILES : proof)
+  }
+  return known
+}
+
+/** Returns the needed days, and those between them that may have rows, in ascending order. */
+function daysAround(
+  needed: ReadonlyMap<string, ChangedDay>,
+  listed: ReadonlyMap<string, ChangedDay>,
+  known: ReadonlyMap<string, string>,
+): KnownDay[] {
+  const rows = new Map([...known].map(([date, proof]) => [date, Number.parseInt(proof, 10)]))
+  for (const [date, day] of listed) rows.set(date, day.rows)
+  return [...rows]
+    .map(([date, rows]) => ({ date, rows, isNeeded: needed.has(date) }))
+    .sort((left, right) => (left.date < right.date ? -1 : 1))
+}
+
+/**
+ * Fetches what is planned of a brand, and adds the days whose rows are those of the list to the batch. Returns whether all
+ * were: the others have changed since, or were altered on the way. Throws `CommandError` for one that differed from the same
+ * list in each attempt.
+ */
+export async function fetchDays(source: Source, brand: BrandRun, plans: readonly Plan[]): Promise<boolean> {
+  let isProven = true
+  const expected = plans.flatMap(({ windows }) => windows.map(({ rows }) => rows))
+  for (const rows of expected) source.progress.expect(rows, pagesOf(rows))
+  for (const plan of plans) {
+    for (const window of plan.windows)
+      isProven = (await fetchWindow(source, brand, { ...plan, window })) && isProven
+  }
+  return isProven
+}
+
+type Fetch = Plan & { readonly window: FetchWindow }
+
+async function fetchWindow(source: Source, brand: BrandRun, fetch: Fetch): Promise<boolean> {
+  const { from, to, rows: expected } = fetch.window
+  const left = new Set([...fetch.needed.keys()].filter((date) => date >= from && date <= to))
+  let isProven = true
+  const end = async (date: string, rows: readonly Row[]) => {
+    if (left.delete(date)) isProven = (await prove(source, brand, { ...fetch, date, rows })) && isProven
+  }
+  if (expected > 0) {
+    let day: Row[] = []
+    const window = { brandId: brand.id, fromDate: from, toDate: to }
+    const pages = source.api.metric(fetch.table.stream.endpoint).pages(window)
+    for await (const { rows, meta } of pages) {
+      // The plan no longer reaches the first day.
+      if (meta.fromDate.slice(0, from.length) !== from) return false
+      source.progress.receive(rows.length)
+      for (const sent of rows) {
+        const date = day[0]?.date
+        if (date !== undefined && date !== sent.date) {
+          await end(String(date), day)
+          day = []
+        }
+        day.push({ ...sent, brand_id: brand.id })
+      }
+    }
+    await end(String(day[0]?.date), day)
+  }
+  for (const date of left) await end(date, [])
+  source.progress.log('fetched', {
+    brand: brand.id,
+    endpoint: fetch.table.stream.endpoint,
+    from,
+    to,
+    rows: expected,
+  })
+  return isProven
+}
+
+/** How often a day is fetched whose rows are not those of the list. */
+const MOST_ATTEMPTS = 3
+
+async function prove(
+  { batch }: Source,
+  brand: BrandRun,
+  { table, needed, date, rows }: Fetch & { readonly date: string; readonly rows: readonly Row[] },
+): Promise<boolean> {
+  const listed = needed.get(date)
+  if (listed === undefined) return false
+  const { endpoint } = table.stream
+  const differences = describeDifferences(rows, listed, table.stream)
+  if (differences === '') {
+    await batch.add(table, { brandId: brand.id, date, proof: proofOf(listed), rows })
+    return true
+  }
+  const key = `${endpoint}/${date} ${listed.digest}`
+  const attempt = (brand.attempts.get(key) ?? 0) + 1
+  brand.attempts.set(key, attempt)
+  if (attempt >= MOST_ATTEMPTS)
+    throw new CommandError(
+      `${endpoint} of ${date} has ${differences}, in each of ${MOST_ATTEMPTS} attempts. Check what alters responses between the service and this machine.`,
+    )
+  return false
+}

@@ -1,0 +1,123 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { digestOf } from '../../../reference/digest.ts'
+import type { Row } from '../../../test/fixtures/call.ts'
+import { hasAll } from '../../../test/fixtures/programs.ts'
+import { database, refresh } from '../../../test/fixtures/rows.ts'
+import { answeredDays } from '../../../test/fixtures/scene.ts'
+import { sorted } from '../../../test/sync/compare-copy.ts'
+import { runPython } from '../../test-support/python.ts'
+import { openCopy } from '../cli/copy.ts'
+import { apply, emptySnapshot, parseEntry, versionName } from '../cli/delta/log.ts'
+import { commit } from '../cli/delta/table.ts'
+import { daysOf, eachDay, proofOf } from '../cli/files.ts'
+import { folderStore } from '../cli/folder-store.ts'
+import { objectStore } from '../cli/object-store.ts'
+import type { Store } from '../cli/store.ts'
+import { BRANDS, METRICS } from '../cli/streams.ts'
+import { expectExact, exportApi, viewRows } from './copy-command.ts'
+import { killSync } from './kill-sync.ts'
+import { startS3 } from './s3-server.ts'
+
+// What engines read of copies with a history: the days of each version are those that its files were written with.
+
+const db = database()
+const FIRST = '2026-09-20'
+const KILLS = 20
+/** Its table gets versions up to a checkpoint. */
+const FILLED = 'visibility'
+
+let folder: string
+let s3: Awaited<ReturnType<typeof startS3>> | undefined
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'delta-engines-'))
+  if (hasAll('versitygw')) s3 = await startS3()
+})
+afterAll(async () => {
+  await s3?.close()
+  await rm(folder, { recursive: true })
+})
+
+/** The days that an engine read of a version, by brand and date: the places of their rows in `contents`. */
+type Days = Readonly<Record<string, number>>
+type Printed = {
+  readonly tables: Readonly<Record<string, readonly Readonly<Record<string, Days>>[]>>
+  readonly contents: readonly Row[][]
+}
+
+test.concurrent.for(['folder', 'bucket'])('engines read each version of a copy in a %s', async (place, {
+  skip,
+}) => {
+  const bucket = place === 'bucket' ? s3 : undefined
+  if (place === 'bucket' && bucket === undefined) skip()
+  const its = await answeredDays(db, { first: FIRST, days: 60 })
+  const access = { key: its.key, ...(bucket && { env: bucket.env }) }
+  const copy = bucket ? `${bucket.location}/copy` : join(folder, 'copy')
+  const store = bucket ? objectStore(copy, bucket.env) : folderStore(copy)
+  const sync = () => exportApi(access, 'sync', '--out', copy)
+  expect(await sync()).toMatchObject({ code: 0 })
+  let killed = 0
+  const check = async () => {
+    killed += 1
+    if (killed % 10 === 0) expect(await sync()).toMatchObject({ code: 0 })
+  }
+  const requests = bucket && { bucketUrl: bucket.url, env: bucket.env }
+  await killSync({ db, its, first: FIRST, copy, kills: KILLS, check, ...requests })
+  expect(killed).toBe(KILLS)
+  expect(await Promise.all([sync(), sync()])).toMatchObject([{ code: 0 }, { code: 0 }])
+  const table = (await openCopy(store)).metrics.get(FILLED) ?? expect.fail()
+  while (table.snapshot.version < 99) await commit(table, 'WRITE', { actions: [], expiry: 0 })
+  for (const name of ['Acme', 'Rival']) {
+    await its.say(`${FIRST}T00:00:00Z`, { mentions: [name] })
+    await refresh(db)
+    expect(await sync()).toMatchObject({ code: 0 })
+  }
+  expect(await store.read(`${table.name}/_delta_log/_last_checkpoint`)).toBeDefined()
+  await expectExact(expect, { db, copy, brandId: its.brandId, store, setup: bucket?.setup })
+
+  const { tables, contents } = (await runPython({
+    engine: 'delta',
+    file: new URL('./read-delta.py', import.meta.url),
+    input: {
+      tables: Object.fromEntries([BRANDS, ...METRICS].map(({ name }) => [name, `${copy}/${name}`])),
+      setup: bucket?.setup ?? '',
+      options: bucket ? { ...bucket.env, AWS_ALLOW_HTTP: 'true', AWS_REGION: 'us-east-1' } : {},
+    },
+  })) as Printed
+  for (const engines of tables.brands ?? expect.fail())
+    for (const days of Object.values(engines))
+      expect(Object.values(days).flatMap((place) => contents[place])).toMatchObject([{ id: its.brandId }])
+  for (const stream of METRICS) {
+    const versions = tables[stream.name] ?? []
+    const committed = await committedDays(store, stream.name)
+    expect(versions).toHaveLength(committed.length)
+    const proofOfRows = (rows: readonly Row[] = []) =>
+      proofOf({ rows: rows.length, digest: digestOf(rows, stream.sent) })
+    for (const [version, engines] of versions.entries())
+      for (const [engine, days] of Object.entries(engines)) {
+        const read = Object.entries(days).map(([day, place]) => [day, proofOfRows(contents[place])])
+        expect([engine, version, Object.fromEntries(read)]).toEqual([engine, version, committed[version]])
+      }
+    const views = await viewRows(db, stream, its.brandId)
+    for (const days of Object.values(versions.at(-1) ?? {}))
+      expect(sorted(Object.values(days).flatMap((place) => contents[place] ?? []))).toEqual(views)
+  }
+})
+
+/** Returns the proof of each day of each version of a table. */
+async function committedDays(store: Store, table: string): Promise<Record<string, string>[]> {
+  const snapshot = emptySnapshot()
+  const versions: Record<string, string>[] = []
+  for (;;) {
+    const entry = await store.read(`${table}/_delta_log/${versionName(versions.length)}.json`)
+    if (entry === undefined) return versions
+    apply(snapshot, parseEntry(entry.toString()))
+    const days = [...snapshot.files.values()].flatMap((file) => [...eachDay(daysOf(file))])
+    const proofs = Object.fromEntries(days.map(({ brandId, date, proof }) => [`${brandId}/${date}`, proof]))
+    expect(Object.keys(proofs)).toHaveLength(days.length)
+    versions.push(proofs)
+  }
+}

@@ -1,0 +1,269 @@
+import { expect, test } from 'vitest'
+import { seededRandom } from '../../../test/fixtures/random.ts'
+import { openCopy, tablesOf } from '../cli/copy.ts'
+import { columnNames } from '../cli/delta/log.ts'
+import { dryRun } from '../cli/dry-run.ts'
+import { DiffersError } from '../cli/errors.ts'
+import { repair } from '../cli/repair.ts'
+import { sync } from '../cli/sync.ts'
+import { verify } from '../cli/verify.ts'
+import { ExportApi, ForbiddenError } from '../src/index.ts'
+import { memoryBucket } from './memory-bucket.ts'
+import { BRANDS, randomService, rowsIn, silent } from './random-service.ts'
+
+type Page = { data: Record<string, unknown>[]; meta: { fromDate: string } }
+
+/** Sets up a service and a bucket. `alter` changes the pages of an endpoint. */
+function setUp() {
+  const service = randomService(seededRandom(7))
+  const bucket = memoryBucket()
+  const store = bucket.open()
+  const requests: URL[] = []
+  const readable: { brands: readonly string[] } = { brands: BRANDS }
+  const altering = {
+    alter: (_endpoint: string, _page: Page): void => {},
+    status: 404,
+    isFailing: (_url: URL) => false,
+  }
+  const fetch: typeof globalThis.fetch = async (input) => {
+    const url = new URL(String(input))
+    requests.push(url)
+    if (altering.isFailing(url)) return Response.json({ error: 'Not yours.' }, { status: altering.status })
+    const response = service.respond(url, readable.brands)
+    const page = await response.json()
+    if (response.ok) altering.alter(url.pathname.split('/').at(-1) ?? '', page)
+    return Response.json(page, { headers: response.headers })
+  }
+  const job = {
+    api: new ExportApi({ baseUrl: 'https://service.example', apiKey: 'svc_live_1', fetch }),
+    store,
+    progress: silent,
+    fromDate: undefined,
+    full: false,
+  }
+  const files = async () =>
+    [...(await openCopy(store)).metrics.values()].flatMap(({ name, snapshot }) =>
+      [...snapshot.files.keys()].map((path) => `${name}/${path}`),
+    )
+  const fetched = () => requests.filter(({ pathname }) => !/brands|changes/.test(pathname))
+  return { service, bucket, requests, readable, altering, job, files, fetched }
+}
+
+type Scope = { fromDate?: string; toDate?: string; endpoints?: string[]; brands?: string[] }
+
+test.each<[Scope]>([
+  [{ toDate: '2026-10-01' }],
+  [{ fromDate: '2026-10-02' }],
+  [{ fromDate: '2026-09-10', toDate: '2026-09-20' }],
+  [{ endpoints: ['visibility'] }],
+  [{ brands: BRANDS.slice(1, 2) }],
+  [{ toDate: '2026-10-01', endpoints: ['sentiment'], brands: BRANDS.slice(0, 2) }],
+])('a repair after a sync of %j fetches no more, and a later sync the rest', async ({ brands, ...scope }) => {
+  const { service, bucket, job, files } = setUp()
+  const { fromDate = '', toDate = '9999', endpoints } = scope
+  const inScope = await service.rows(
+    ({ brand_id, endpoint, date }) =>
+      (endpoints?.includes(endpoint) ?? true) &&
+      (brands?.includes(brand_id) ?? true) &&
+      fromDate <= date &&
+      date <= toDate,
+  )
+  await sync({ ...job, ...scope }, brands)
+  expect(await rowsIn(job.store)).toEqual(inScope)
+  for (const path of await files()) bucket.remove(path)
+  await repair({ ...job, full: true })
+  expect(await rowsIn(job.store)).toEqual(inScope)
+  expect(await verify({ ...job, full: true })).toEqual([])
+  await sync(job, undefined)
+  expect(await rowsIn(job.store)).toEqual(await service.rows())
+  // What was copied whole stays so.
+  for (let count = 0; count < 9; count += 1) service.restate()
+  await sync({ ...job, ...scope }, brands)
+  await repair({ ...job, full: true })
+  expect(await rowsIn(job.store)).toEqual(await service.rows())
+})
+
+test.each([
+  ['failed for all brands', BRANDS, 'metric'],
+  ['had no brand', [], ''],
+])('begins again after a first sync that %s', async (_, brands, failing) => {
+  const { altering, job, readable } = setUp()
+  readable.brands = brands
+  altering.alter = (endpoint, { data }) => void (failing && /vis|sent/.test(endpoint) && data.splice(0, 1))
+  await sync(job, undefined).catch(() => {})
+  altering.alter = () => {}
+  readable.brands = BRANDS
+  await sync({ ...job, fromDate: '2026-10-01' }, undefined)
+  expect(await verify(job)).toEqual([])
+})
+
+test('a repair fetches what is lost of an endpoint that was copied later', async () => {
+  const { service, bucket, job, files } = setUp()
+  for (const endpoint of ['visibility', 'sentiment']) await sync({ ...job, endpoints: [endpoint] }, undefined)
+  for (const path of await files()) bucket.remove(path)
+  await repair(job)
+  expect(await rowsIn(job.store)).toEqual(await service.rows())
+})
+
+test.each<[string, (data: Page['data']) => unknown, RegExp]>([
+  ['lost', (data) => data.splice(1, 1), /has rows \d instead of \d, in each of 3 attempts/],
+  [
+    'altered',
+    ([row]) => Object.assign(row ?? {}, { sentiment_score: 9 }),
+    /has digest \w+ instead of \w+, in each/,
+  ],
+])('fails while a row is %s on the way, and stores none of its day', async (_, alter, message) => {
+  const { service, altering, job } = setUp()
+  altering.alter = (endpoint, { data }) => void (endpoint === 'sentiment' && alter(data))
+  await expect(sync(job, undefined)).rejects.toThrow(message)
+  const { sentiment: copied = [] } = await rowsIn(job.store)
+  expect(await service.rows()).toMatchObject({ sentiment: expect.arrayContaining(copied) })
+  altering.alter = () => {}
+  await sync(job, undefined)
+  expect(await rowsIn(job.store)).toEqual(await service.rows())
+})
+
+test('updates all brands but the one that fails, and names it', async () => {
+  const { service, altering, job } = setUp()
+  altering.isFailing = ({ pathname, searchParams }) =>
+    pathname.endsWith('/visibility') && searchParams.get('brandId') === BRANDS[1]
+  const message = `Not up to date: ${BRANDS[1]}: Not yours. Other brands are up to date.`
+  await expect(sync(job, undefined)).rejects.toThrow(new DiffersError(message))
+  expect(await rowsIn(job.store)).toEqual(await service.rows(({ brand_id }) => brand_id !== BRANDS[1]))
+})
+
+test('what a stopped sync has fetched is not fetched again', async () => {
+  const { service, altering, job, fetched } = setUp()
+  Object.assign(altering, { status: 403, isFailing: ({ pathname }: URL) => pathname.endsWith('/sentiment') })
+  await expect(sync({ ...job, concurrency: 1 }, undefined)).rejects.toThrow(ForbiddenError)
+  altering.isFailing = () => false
+  await sync(job, BRANDS.slice(2))
+  await sync(job, undefined)
+  expect(await rowsIn(job.store)).toEqual(await service.rows())
+  const urls = fetched().map(String)
+  expect(urls.filter((url, index) => urls.indexOf(url) < index)).toEqual([
+    expect.stringContaining('/sentiment?'),
+  ])
+})
+
+test('verify finds a change that was lost on the way, and repair fetches it', async () => {
+  const { service, altering, job } = setUp()
+  await sync(job, undefined)
+  for (let count = 0; count < 4; count += 1) service.restate()
+  const lost: unknown[] = []
+  altering.alter = (endpoint, { data }) => {
+    if (endpoint === 'changes' && lost.length === 0) lost.push(...data.splice(0, 1))
+  }
+  await sync(job, undefined)
+  expect(lost).toMatchObject([{}])
+  expect(await verify(job)).toMatchObject([{ message: expect.stringMatching(/instead of /) }])
+  await repair(job)
+  expect(await rowsIn(job.store)).toEqual(await service.rows())
+})
+
+test('a full list has all days, but those that the plan stops to reach meanwhile', async () => {
+  const { service, altering, job } = setUp()
+  altering.alter = (endpoint, page) => {
+    if (endpoint === 'changes') page.meta.fromDate = '2026-10-01'
+  }
+  const reached = await service.rows(({ date }) => date >= '2026-10-01')
+  await sync(job, undefined)
+  expect(await rowsIn(job.store)).toEqual(reached)
+  altering.alter = (endpoint, page) => {
+    if (endpoint === 'changes') page.data = page.data.filter((day) => day.endpoint === 'visibility')
+  }
+  await repair(job)
+  expect(await rowsIn(job.store)).toEqual({ ...reached, sentiment: [] })
+})
+
+test.each([4, 400, -80])('never takes over a file with a bit flipped at %i', async (position) => {
+  const { service, bucket, job, files } = setUp()
+  await sync(job, undefined)
+  for (const path of await files()) {
+    const bytes = Buffer.from(bucket.bytesOf(path))
+    const at = (position + bytes.length) % bytes.length
+    bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at)
+    bucket.put(path, bytes)
+  }
+  for (let count = 0; count < 4; count += 1) service.restate()
+  await expect(sync(job, undefined)).rejects.toThrow('is not the file that sync wrote. Run verify --repair.')
+  await repair(job)
+  expect(await rowsIn(job.store)).toEqual(await service.rows())
+})
+
+/** What happens to a file between two syncs, and whether its days are fetched again. */
+test.each<[string, (bucket: ReturnType<typeof memoryBucket>, path: string) => unknown, boolean]>([
+  ['stays', () => {}, false],
+  ['is emptied', (bucket, path) => bucket.put(path, ''), true],
+  ['is deleted', (bucket, path) => bucket.remove(path), true],
+])('a file that %s', async (_, happen, isFetched) => {
+  const { service, bucket, job, files, fetched } = setUp()
+  await sync(job, undefined)
+  const before = fetched().length
+  const [path = ''] = await files()
+  happen(bucket, path)
+  expect((await dryRun(job, undefined)) > 0).toBe(isFetched)
+  await sync(job, undefined)
+  expect(fetched().length > before).toBe(isFetched)
+  expect(await rowsIn(job.store)).toEqual(await service.rows())
+})
+
+test('lists all days again of a table that gets a column', async () => {
+  const { service, bucket, requests, job, fetched } = setUp()
+  await sync(job, undefined)
+  const before = { lists: requests.length, rows: fetched().length }
+  const entry = 'visibility/_delta_log/00000000000000000000.json'
+  const text = Buffer.from(bucket.bytesOf(entry)).toString()
+  const former = text.replace(/,\{[^{}]*visibility_rate[^{}]*\{\}\}/, '')
+  expect(former.length).toBeLessThan(text.length)
+  bucket.put(entry, former)
+  await sync(job, undefined)
+  const lists = requests.slice(before.lists).filter(({ pathname }) => pathname.endsWith('/changes'))
+  expect(lists.slice(0, 3).map(({ searchParams }) => searchParams.get('since'))).toEqual([null, null, null])
+  expect(fetched()).toHaveLength(before.rows)
+  const table = (await openCopy(job.store)).metrics.get('visibility')
+  expect(table && columnNames(table.snapshot)).toContain('visibility_rate')
+  expect(await rowsIn(job.store)).toEqual(await service.rows())
+})
+
+test('fetches all of a table whose folder was deleted, also after a sync that failed', async () => {
+  const { service, bucket, job } = setUp()
+  await sync(job, undefined)
+  for (const path of bucket.names()) if (path.startsWith('visibility/')) bucket.remove(path)
+  const store: typeof job.store = {
+    ...job.store,
+    createIfAbsent: async (path, text) => !path.startsWith('brands/') && job.store.createIfAbsent(path, text),
+  }
+  // The table then has the same version as before, and the days of one brand.
+  await expect(sync({ ...job, store }, BRANDS.slice(0, 1))).rejects.toThrow('Other syncs write')
+  await sync(job, undefined)
+  expect(await rowsIn(job.store)).toEqual(await service.rows())
+})
+
+/** What a hostile service sends in a row of an endpoint, and the error. */
+test.each<[string, Record<string, string>, RegExp]>([
+  ['brands', { id: '../../x' }, /lists a brand whose id is \.\.\/\.\.\/x/],
+  ['changes', { brand_id: '../../x' }, /lists a change that is none/],
+  ['changes', { date: '../../x' }, /lists a change that is none/],
+  ['changes', { date: '2026-02-30' }, /lists a change that is none/],
+  ['changes', { changed_at: '9' }, /lists a change that is none/],
+  ['visibility', { date: '../../x' }, /instead of/],
+])('writes nothing that %s with %j names', async (hostile, values, message) => {
+  const { bucket, altering, job } = setUp()
+  altering.alter = (endpoint, { data: [row] }) =>
+    void (endpoint === hostile && Object.assign(row ?? {}, values))
+  await expect(sync(job, undefined)).rejects.toThrow(message)
+  const tables = tablesOf(await openCopy(job.store)).map(({ name }) => name)
+  const isOfTable = (path: string) =>
+    tables.includes(path.split('/')[0] ?? '') && /\/([-\w]+\.parquet|_delta_log\/\d+\.json)$/.test(path)
+  expect(bucket.names().filter((path) => !isOfTable(path))).toEqual([])
+})
+
+test('rows are of the brand for which they were fetched', async () => {
+  const { service, altering, job } = setUp()
+  altering.alter = (endpoint, { data }) => {
+    if (endpoint === 'visibility') for (const row of data) row.brand_id = BRANDS[0]
+  }
+  await sync(job, undefined)
+  expect(await rowsIn(job.store)).toEqual(await service.rows())
+})
