@@ -14,7 +14,7 @@ export function banner({ url, databaseUrl, inspectorUrl }: Emulator, demo: Demo 
       entry('Request', 'paste into another terminal'),
       `KEY=${DEMO.key}`,
       `curl -H "X-API-Key: $KEY" ${url}/api/export/v1/brands`,
-      entry('Copy', `${color('bold', 'npm run sync')} in another terminal writes Parquet files and a report`),
+      entry('Copy', `${color('bold', 'npm run sync')} in another terminal writes Delta tables and a report`),
       entry('Database', `DATABASE_URL=${databaseUrl}`),
       demo.isKept
         ? entry('More', `${color('bold', 'npm start -- --keys')} lists all keys`)
