@@ -48,64 +48,66 @@ type Printed = {
   readonly contents: readonly Row[][]
 }
 
-test.concurrent.for(['folder', 'bucket'])('engines read each version of a copy in a %s', async (place, {
-  skip,
-}) => {
-  const bucket = place === 'bucket' ? s3 : undefined
-  if (place === 'bucket' && bucket === undefined) skip()
-  const its = await answeredDays(db, { first: FIRST, days: 60 })
-  const access = { key: its.key, ...(bucket && { env: bucket.env }) }
-  const copy = bucket ? `${bucket.location}/copy` : join(folder, 'copy')
-  const store = bucket ? objectStore(copy, bucket.env) : folderStore(copy)
-  const sync = () => exportApi(access, 'sync', '--out', copy)
-  expect(await sync()).toMatchObject({ code: 0 })
-  let killed = 0
-  const check = async () => {
-    killed += 1
-    if (killed % 10 === 0) expect(await sync()).toMatchObject({ code: 0 })
-  }
-  const requests = bucket && { bucketUrl: bucket.url, env: bucket.env }
-  await killSync({ db, its, first: FIRST, copy, kills: KILLS, check, ...requests })
-  expect(killed).toBe(KILLS)
-  expect(await Promise.all([sync(), sync()])).toMatchObject([{ code: 0 }, { code: 0 }])
-  const table = (await openCopy(store)).metrics.get(FILLED) ?? expect.fail()
-  while (table.snapshot.version < 99) await commit(table, 'WRITE', { actions: [], expiry: 0 })
-  for (const name of ['Acme', 'Rival']) {
-    await its.say(`${FIRST}T00:00:00Z`, { mentions: [name] })
-    await refresh(db)
+test.concurrent.for(['folder', 'bucket'])(
+  'engines read each version of a copy in a %s',
+  { timeout: 300_000 },
+  async (place, { skip }) => {
+    const bucket = place === 'bucket' ? s3 : undefined
+    if (place === 'bucket' && bucket === undefined) skip()
+    const its = await answeredDays(db, { first: FIRST, days: 60 })
+    const access = { key: its.key, ...(bucket && { env: bucket.env }) }
+    const copy = bucket ? `${bucket.location}/copy` : join(folder, 'copy')
+    const store = bucket ? objectStore(copy, bucket.env) : folderStore(copy)
+    const sync = () => exportApi(access, 'sync', '--out', copy)
     expect(await sync()).toMatchObject({ code: 0 })
-  }
-  expect(await store.read(`${table.name}/_delta_log/_last_checkpoint`)).toBeDefined()
-  await expectExact(expect, { db, copy, brandId: its.brandId, store, setup: bucket?.setup })
+    let killed = 0
+    const check = async () => {
+      killed += 1
+      if (killed % 10 === 0) expect(await sync()).toMatchObject({ code: 0 })
+    }
+    const requests = bucket && { bucketUrl: bucket.url, env: bucket.env }
+    await killSync({ db, its, first: FIRST, copy, kills: KILLS, check, ...requests })
+    expect(killed).toBe(KILLS)
+    expect(await Promise.all([sync(), sync()])).toMatchObject([{ code: 0 }, { code: 0 }])
+    const table = (await openCopy(store)).metrics.get(FILLED) ?? expect.fail()
+    while (table.snapshot.version < 99) await commit(table, 'WRITE', { actions: [], expiry: 0 })
+    for (const name of ['Acme', 'Rival']) {
+      await its.say(`${FIRST}T00:00:00Z`, { mentions: [name] })
+      await refresh(db)
+      expect(await sync()).toMatchObject({ code: 0 })
+    }
+    expect(await store.read(`${table.name}/_delta_log/_last_checkpoint`)).toBeDefined()
+    await expectExact(expect, { db, copy, brandId: its.brandId, store, setup: bucket?.setup })
 
-  const { tables, contents } = (await runPython({
-    engine: 'delta',
-    file: new URL('./read-delta.py', import.meta.url),
-    input: {
-      tables: Object.fromEntries([BRANDS, ...METRICS].map(({ name }) => [name, `${copy}/${name}`])),
-      setup: bucket?.setup ?? '',
-      options: bucket ? { ...bucket.env, AWS_ALLOW_HTTP: 'true', AWS_REGION: 'us-east-1' } : {},
-    },
-  })) as Printed
-  for (const engines of tables.brands ?? expect.fail())
-    for (const days of Object.values(engines))
-      expect(Object.values(days).flatMap((place) => contents[place])).toMatchObject([{ id: its.brandId }])
-  for (const stream of METRICS) {
-    const versions = tables[stream.name] ?? []
-    const committed = await committedDays(store, stream.name)
-    expect(versions).toHaveLength(committed.length)
-    const proofOfRows = (rows: readonly Row[] = []) =>
-      proofOf({ rows: rows.length, digest: digestOf(rows, stream.sent) })
-    for (const [version, engines] of versions.entries())
-      for (const [engine, days] of Object.entries(engines)) {
-        const read = Object.entries(days).map(([day, place]) => [day, proofOfRows(contents[place])])
-        expect([engine, version, Object.fromEntries(read)]).toEqual([engine, version, committed[version]])
-      }
-    const views = await viewRows(db, stream, its.brandId)
-    for (const days of Object.values(versions.at(-1) ?? {}))
-      expect(sorted(Object.values(days).flatMap((place) => contents[place] ?? []))).toEqual(views)
-  }
-})
+    const { tables, contents } = (await runPython({
+      engine: 'delta',
+      file: new URL('./read-delta.py', import.meta.url),
+      input: {
+        tables: Object.fromEntries([BRANDS, ...METRICS].map(({ name }) => [name, `${copy}/${name}`])),
+        setup: bucket?.setup ?? '',
+        options: bucket ? { ...bucket.env, AWS_ALLOW_HTTP: 'true', AWS_REGION: 'us-east-1' } : {},
+      },
+    })) as Printed
+    for (const engines of tables.brands ?? expect.fail())
+      for (const days of Object.values(engines))
+        expect(Object.values(days).flatMap((place) => contents[place])).toMatchObject([{ id: its.brandId }])
+    for (const stream of METRICS) {
+      const versions = tables[stream.name] ?? []
+      const committed = await committedDays(store, stream.name)
+      expect(versions).toHaveLength(committed.length)
+      const proofOfRows = (rows: readonly Row[] = []) =>
+        proofOf({ rows: rows.length, digest: digestOf(rows, stream.sent) })
+      for (const [version, engines] of versions.entries())
+        for (const [engine, days] of Object.entries(engines)) {
+          const read = Object.entries(days).map(([day, place]) => [day, proofOfRows(contents[place])])
+          expect([engine, version, Object.fromEntries(read)]).toEqual([engine, version, committed[version]])
+        }
+      const views = await viewRows(db, stream, its.brandId)
+      for (const days of Object.values(versions.at(-1) ?? {}))
+        expect(sorted(Object.values(days).flatMap((place) => contents[place] ?? []))).toEqual(views)
+    }
+  },
+)
 
 /** Returns the proof of each day of each version of a table. */
 async function committedDays(store: Store, table: string): Promise<Record<string, string>[]> {
