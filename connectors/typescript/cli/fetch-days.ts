@@ -73,15 +73,15 @@ type PlanOptions = {
   readonly toDate?: string | undefined
 }
 
-const NO_ROWS = proofOf({ rows: 0, digest: '0'.repeat(15) })
+const EMPTY = { rows: 0, digest: '0'.repeat(15) }
+const NO_ROWS = proofOf(EMPTY)
 /** No day of the service: it is fetched again, in place of both. */
 const IN_TWO_FILES = proofOf({ rows: 0, digest: 'twice' })
 
 const removedDay = (day: Pick<ChangedDay, 'brandId' | 'endpoint' | 'date'>): ChangedDay => ({
   ...day,
-  rows: 0,
+  ...EMPTY,
   totals: {},
-  digest: '0'.repeat(15),
   changedAt: '',
 })
 

@@ -6,7 +6,7 @@ import { digestText, rowNumber } from '../../../reference/digest.ts'
 import type { MetricTable } from './copy.ts'
 import type { AddFile } from './delta/log.ts'
 import { CommandError, isSystemError, StoreError } from './errors.ts'
-import { daysOf, eachDay, proofOf, statsOf } from './files.ts'
+import { dayKey, daysOf, eachDay, proofOf, statsOf } from './files.ts'
 import { sha256OfFile } from './hash.ts'
 
 /** How closely files are looked at: by their size, by their hash, or by all rows. */
@@ -64,7 +64,7 @@ async function typesOf(content: AsyncBuffer): Promise<Map<string, string>> {
 
 /** Returns the proofs of the days that the log describes, by `<brand>/<date>`. */
 const proofsOf = (file: AddFile): Map<string, string> =>
-  new Map([...eachDay(daysOf(file))].map(({ brandId, date, proof }) => [`${brandId}/${date}`, proof]))
+  new Map([...eachDay(daysOf(file))].map(({ brandId, date, proof }) => [dayKey(brandId, date), proof]))
 
 /** Returns the proofs of the days of a file's rows. */
 async function readDays(
@@ -73,7 +73,7 @@ async function readDays(
 ): Promise<Map<string, string>> {
   const sums = new Map<string, { rows: number; digest: bigint }>()
   for await (const row of readParquet(content, columns)) {
-    const day = `${row.brand_id}/${row.date}`
+    const day = dayKey(String(row.brand_id), String(row.date))
     const { rows, digest } = sums.get(day) ?? { rows: 0, digest: 0n }
     sums.set(day, { rows: rows + 1, digest: digest ^ rowNumber(row, stream.sent) })
   }

@@ -1,11 +1,11 @@
 import type { Brand, ExportApi } from '../src/index.ts'
 import { hasBrands, startingOver } from './brands.ts'
 import { type Changes, listAlone } from './changes.ts'
-import { brandsOf, type Copy, type MetricTable, requireCopy, tablesOf } from './copy.ts'
+import { brandsOf, type Copy, requireCopy, tablesOf } from './copy.ts'
 import { type Coverage, coverageOf } from './coverage.ts'
 import { DAY_MS } from './days.ts'
 import { isCurrent } from './delta/table.ts'
-import { type Days, daysOf, proofOf, statisticsOf } from './files.ts'
+import { daysOf, proofOf, statisticsOf } from './files.ts'
 import { inspectFile } from './inspect.ts'
 import type { Progress } from './progress.ts'
 import type { Store } from './store.ts'
@@ -49,13 +49,13 @@ export const verify = (options: Verification): Promise<readonly Difference[]> =>
     for (const [endpoint, { name }] of copy.metrics)
       if (coverage.versions[endpoint] === '')
         differences.push({ path: name, message: 'The sync that wrote it last has not ended.' })
-    const contents = await readContents({ ...options, compared }, copy, differences)
+    await inspectFiles({ ...options, compared }, copy, differences)
     for (const brand of listed) {
       const { id, name } = brand
       if (coverage.brandIds.includes(id)) {
         const changes = await listDays(options, coverage, id)
         compared.days += changes.days.length
-        for (const difference of differentDays({ copy, contents, coverage, changes, brand }))
+        for (const difference of differentDays({ copy, coverage, changes, brand }))
           differences.push(difference)
       } else if (hasRows.has(id))
         differences.push({ path: store.location, message: `The sync of ${name} has not ended.` })
@@ -64,18 +64,13 @@ export const verify = (options: Verification): Promise<readonly Difference[]> =>
     return differences
   })
 
-/** The days of the files of each table, as they are. */
-type Contents = ReadonlyMap<MetricTable, readonly Days[]>
-
-async function readContents(
+/** Adds the files that are not what the logs describe to the differences. */
+async function inspectFiles(
   { full, progress, compared }: Required<Verification>,
   copy: Copy,
   differences: Difference[],
-): Promise<Contents> {
-  const contents = new Map<MetricTable, Days[]>()
+): Promise<void> {
   for (const table of copy.metrics.values()) {
-    const days: Days[] = []
-    contents.set(table, days)
     for (const file of table.snapshot.files.values()) {
       const { rows } = statisticsOf(file)
       if (full) progress.expect(rows)
@@ -85,11 +80,9 @@ async function readContents(
         progress.receive(rows)
         compared.rows += rows
       }
-      days.push(daysOf(file))
       if (problem !== '') differences.push({ path: `${table.name}/${file.path}`, message: problem })
     }
   }
-  return contents
 }
 
 /** Lists all days of a brand that a copy should have. */
@@ -99,7 +92,6 @@ function listDays({ api }: Verification, { fromDate, toDate }: Coverage, id: str
 
 type Comparison = {
   readonly copy: Copy
-  readonly contents: Contents
   readonly coverage: Coverage
   readonly changes: Changes
   readonly brand: Brand
@@ -107,7 +99,7 @@ type Comparison = {
 
 /** Compares each day of a brand with what the service lists. */
 function* differentDays(comparison: Comparison): Generator<Difference> {
-  const { copy, contents, coverage, changes, brand } = comparison
+  const { copy, coverage, changes, brand } = comparison
   for (const [endpoint, table] of copy.metrics) {
     const difference = (date: string, what: string): Difference => ({
       path: table.name,
@@ -116,8 +108,8 @@ function* differentDays(comparison: Comparison): Generator<Difference> {
       message: `${date} of ${brand.name}: ${what}`,
     })
     const stored = new Map<string, string>()
-    for (const days of contents.get(table) ?? [])
-      for (const [date, proof] of Object.entries(days[brand.id] ?? {})) {
+    for (const file of table.snapshot.files.values())
+      for (const [date, proof] of Object.entries(daysOf(file)[brand.id] ?? {})) {
         if (stored.has(date)) yield difference(date, 'it is in two files.')
         stored.set(date, proof)
       }

@@ -60,29 +60,14 @@ const group = (name: string, ...fields: readonly Field[]): Field => [
   { name, repetition_type: 'OPTIONAL', num_children: fields.length },
   ...fields.flat(),
 ]
-const textMap = (name: string): Field => [
-  {
-    name,
-    repetition_type: 'OPTIONAL',
-    num_children: 1,
-    converted_type: 'MAP',
-    logical_type: { type: 'MAP' },
-  },
-  { name: 'key_value', repetition_type: 'REPEATED', num_children: 2 },
-  ...text('key', 'REQUIRED'),
-  ...text('value'),
+const repeated = (name: string, type: 'MAP' | 'LIST', member: string, ...fields: readonly Field[]): Field => [
+  { name, repetition_type: 'OPTIONAL', num_children: 1, converted_type: type, logical_type: { type } },
+  { name: member, repetition_type: 'REPEATED', num_children: fields.length },
+  ...fields.flat(),
 ]
-const textList = (name: string): Field => [
-  {
-    name,
-    repetition_type: 'OPTIONAL',
-    num_children: 1,
-    converted_type: 'LIST',
-    logical_type: { type: 'LIST' },
-  },
-  { name: 'list', repetition_type: 'REPEATED', num_children: 1 },
-  ...text('element'),
-]
+const textMap = (name: string): Field =>
+  repeated(name, 'MAP', 'key_value', text('key', 'REQUIRED'), text('value'))
+const textList = (name: string): Field => repeated(name, 'LIST', 'list', text('element'))
 
 const ACTIONS: readonly (readonly [string, Field])[] = [
   ['protocol', group('protocol', leaf('minReaderVersion', 'INT32'), leaf('minWriterVersion', 'INT32'))],
