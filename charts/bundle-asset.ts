@@ -1,10 +1,10 @@
-import type { StdinOptions } from 'esbuild'
+import type { OutputFile, StdinOptions } from 'esbuild'
 
-/** Begins a script that draws charts. */
-export const NOTICE = '/*! d3-array and d3-time: Copyright Mike Bostock, ISC License */'
-
-/** Bundles a script or a style sheet for browsers. */
-export async function bundleAsset(stdin: StdinOptions): Promise<string> {
+/**
+ * Bundles a script or a style sheet for browsers. Returns it first, then the parts of the script that it loads later,
+ * which have their hashes as names.
+ */
+export async function bundleAsset(stdin: StdinOptions): Promise<[OutputFile, ...OutputFile[]]> {
   // Imported here because commands that only list the Workers do not need esbuild.
   const { build } = await import('esbuild')
   const { outputFiles } = await build({
@@ -12,12 +12,15 @@ export async function bundleAsset(stdin: StdinOptions): Promise<string> {
     write: false,
     bundle: true,
     minify: true,
+    splitting: stdin.loader === 'ts',
+    outdir: '/',
+    chunkNames: '[hash]',
     format: 'esm',
     target: 'es2022',
     legalComments: 'inline',
     logLevel: 'silent',
   })
-  const [file] = outputFiles
+  const [file, ...parts] = outputFiles
   if (file === undefined) throw new Error('esbuild returned no file')
-  return file.text
+  return [file, ...parts]
 }

@@ -12,18 +12,6 @@ export function createElement<Name extends keyof HTMLElementTagNameMap>(
   return element
 }
 
-/** Creates an element of an SVG image. */
-export function createSvgElement<Name extends keyof SVGElementTagNameMap>(
-  name: Name,
-  attributes: Readonly<Record<string, string | number>> = {},
-  children: readonly Child[] = [],
-): SVGElementTagNameMap[Name] {
-  const element = document.createElementNS('http://www.w3.org/2000/svg', name)
-  for (const [attribute, value] of Object.entries(attributes)) element.setAttribute(attribute, String(value))
-  element.append(...children)
-  return element
-}
-
 /** Returns the first element that matches a selector. Throws when there is none of this type. */
 export function find<Type extends Element>(
   type: new () => Type,
@@ -42,3 +30,55 @@ export const findAll = <Type extends Element>(
   parent: ParentNode = document,
 ): Type[] =>
   [...parent.querySelectorAll(selector)].filter((element): element is Type => element instanceof type)
+
+/** Creates a button. */
+export function button(label: string, onClick: () => void): HTMLButtonElement {
+  const element = createElement('button', { type: 'button', class: 'quiet' }, [label])
+  element.addEventListener('click', onClick)
+  return element
+}
+
+/** Creates a select with its label. Calls `onChange` with the chosen option. */
+export function select(
+  label: string,
+  options: readonly string[],
+  value: string | undefined,
+  onChange: (value: string) => void,
+): HTMLElement {
+  const element = createElement(
+    'select',
+    {},
+    options.map((option) => createElement('option', {}, [option])),
+  )
+  if (value !== undefined) element.value = value
+  element.addEventListener('change', () => onChange(element.value))
+  return createElement('label', {}, [`${label} `, element])
+}
+
+/** Creates a table. The first cell of each row is its header. */
+export function table(head: readonly string[], rows: readonly (readonly Child[])[]): HTMLTableElement {
+  const cell = (child: Child, index: number) =>
+    index === 0 ? createElement('th', { scope: 'row' }, [child]) : createElement('td', {}, [child])
+  return createElement('table', {}, [
+    createElement('thead', {}, [
+      createElement(
+        'tr',
+        {},
+        head.map((name) => createElement('th', { scope: 'col' }, [name])),
+      ),
+    ]),
+    createElement(
+      'tbody',
+      {},
+      rows.map((cells) => createElement('tr', {}, cells.map(cell))),
+    ),
+  ])
+}
+
+/** Saves a file under a name. */
+export function save(name: string, file: Blob): void {
+  const href = URL.createObjectURL(file)
+  createElement('a', { href, download: name }).click()
+  // Safari reads the file after the click.
+  setTimeout(() => URL.revokeObjectURL(href), 60_000)
+}

@@ -1,95 +1,147 @@
 import { describe, expect, test } from 'vitest'
 import { addPage, completeDays } from '../../site/browser/loaded-rows.ts'
-import { linesOf } from '../fixtures/site/chart-lines.ts'
+import { drawnLines, figuresOf, ratesOf } from '../fixtures/site/chart-lines.ts'
 
 const formula = { part: ['hits'], whole: ['all'] }
+const per = { ...formula, per: 'entity_name' }
+const breakdown = { ...formula, breakdown: 'model_id' }
+
+/** Returns the day that is this many days after 2026-01-01. */
+const day = (days: number) => new Date(Date.UTC(2026, 0, 1 + days)).toISOString().slice(0, 10)
 
 describe('the lines of a chart', () => {
-  test('apply the formula to the rows of each day', () => {
+  test('apply the formula to the rows of each day, and have gaps on days without rows or without a value', () => {
     const rows = [
       { date: '2026-02-27', hits: 1, all: 1 },
       { date: '2026-02-27', hits: 0, all: 3 },
-      { date: '2026-02-28', hits: 1, all: 2 },
-    ]
-    expect(linesOf({ rows, formula, name: 'Rate' })).toEqual({
-      unit: 'day',
-      points: [
-        { first: '2026-02-27', last: '2026-02-27', days: 1 },
-        { first: '2026-02-28', last: '2026-02-28', days: 1 },
-      ],
-      lead: false,
-      lines: [{ name: 'Rate', figure: (2 / 6) * 100, values: [25, 50] }],
-    })
-  })
-
-  test('have gaps on days without rows or without a value', () => {
-    const rows = [
-      { date: '2026-02-27', hits: 1, all: 1 },
       { date: '2026-03-01', hits: 0, all: 0 },
       { date: '2026-03-02', hits: 0, all: 1 },
     ]
-    const { points, lines } = linesOf({ rows, formula, name: 'Rate' })
-    expect(points.map(({ first }) => first)).toEqual(['2026-02-27', '2026-02-28', '2026-03-01', '2026-03-02'])
-    expect(lines[0]?.values).toEqual([100, null, null, 0])
+    const lines = drawnLines({ rows, formula })
+    expect(lines.points.map(({ first }) => first)).toEqual([
+      '2026-02-27',
+      '2026-02-28',
+      '2026-03-01',
+      '2026-03-02',
+    ])
+    expect(ratesOf(lines)).toEqual({ Rate: [25, null, null, 0] })
+    expect(figuresOf(lines)).toEqual({ Rate: 20 })
+    expect(ratesOf(drawnLines({ rows, formula, from: '2026-02-28', to: '2026-03-01' }))).toEqual({
+      Rate: [null, null],
+    })
+    expect(drawnLines({ rows: [], formula: breakdown })).toEqual({
+      unit: 'day',
+      points: [],
+      lines: [],
+      few: [],
+    })
   })
 
-  const mixed = [
-    { date: '2026-03-01', who: 'low', hits: 1, all: 4 },
-    { date: '2026-03-01', who: 'none', hits: 0, all: 0 },
-    { date: '2026-03-01', who: 'high', hits: 3, all: 4 },
-    { date: '2026-03-02', who: 'high', hits: 4, all: 4 },
+  const entities = [
+    { date: '2026-03-01', entity_name: 'low', hits: 1, all: 4 },
+    { date: '2026-03-01', entity_name: 'none', hits: 0, all: 0 },
+    { date: '2026-03-01', entity_name: 'high', hits: 3, all: 4 },
+    { date: '2026-03-02', entity_name: 'high', hits: 4, all: 4 },
   ]
 
-  test('are one for each value of the field per, in the order of their figures', () => {
-    const { lines } = linesOf({ rows: mixed, formula: { ...formula, per: 'who' }, name: 'Rate' })
-    expect(lines).toEqual([
-      { name: 'high', figure: 87.5, values: [75, 100] },
-      { name: 'low', figure: 25, values: [25, null] },
-      { name: 'none', figure: null, values: [null, null] },
+  test('are one for each value of the field per, in the order of their rates, after that of the brand', () => {
+    expect(Object.entries(ratesOf(drawnLines({ rows: entities, formula: per })))).toEqual([
+      ['high', [75, 100]],
+      ['low', [25, null]],
+      ['none', [null, null]],
     ])
+    const brand = { date: '2026-03-01', entity_name: 'high', is_brand: true, hits: 0, all: 4 }
+    const { lines } = drawnLines({ rows: [...entities, brand], formula: per })
+    expect(lines.map(({ name, lead }) => [name, lead])).toEqual([
+      ['high', true],
+      ['high', false],
+      ['low', false],
+      ['none', false],
+    ])
+    expect(lines[0]).toMatchObject({ color: 0, part: [0, 0], whole: [4, 0] })
   })
 
-  test('are the whole, then one for each value of the field breakdown', () => {
-    const { lines } = linesOf({
-      rows: mixed,
-      formula: { ...formula, breakdown: 'who' },
-      name: 'Rate',
-    })
-    expect(lines.map(({ name }) => name)).toEqual(['Rate', 'high', 'low', 'none'])
-    expect(lines[0]?.values).toEqual([50, 100])
-  })
-
-  test('divide the sums of weeks beyond 120 days, and where days have few answers', () => {
+  test('are the total, then one for each model, or for each market, of the rows that pass a filter', () => {
     const rows = [
-      { date: '2026-01-03', hits: 1, all: 1 },
-      { date: '2026-01-11', hits: 0, all: 3 },
-      { date: '2026-01-12', hits: 1, all: 1 },
+      { date: '2026-03-01', model_id: 'a', market: 'US', hits: 1, all: 2 },
+      { date: '2026-03-01', model_id: 'b', market: 'US', hits: 2, all: 2 },
+      { date: '2026-03-01', model_id: 'b', market: 'UK', hits: 0, all: 4 },
     ]
-    const until = (date: string, all = 2000) =>
-      linesOf({ rows: [...rows, { date, hits: all / 2, all }], formula, name: 'Rate' })
-    expect(until('2026-05-02')).toMatchObject({ unit: 'day', points: { length: 120 } })
-    expect(until('2026-01-30', 270)).toMatchObject({ unit: 'day', points: { length: 28 } })
-    expect(until('2026-01-31', 290)).toMatchObject({ unit: 'day', points: { length: 29 } })
-    expect(until('2026-01-31', 280)).toMatchObject({ unit: 'week', points: { length: 4 } })
-    const { unit, points, lines } = until('2026-05-03')
-    expect(unit).toBe('week')
-    expect([points[0], points[1], points.at(-1)]).toEqual([
-      { first: '2026-01-03', last: '2026-01-11', days: 9 },
-      { first: '2026-01-12', last: '2026-01-18', days: 7 },
-      { first: '2026-04-27', last: '2026-05-03', days: 7 },
+    const markets = { label: 'Markets', field: 'market', total: true }
+    expect(figuresOf(drawnLines({ rows, formula: breakdown }))).toEqual({
+      Total: 37.5,
+      a: 50,
+      b: (2 / 6) * 100,
+    })
+    expect(figuresOf(drawnLines({ rows, formula: breakdown, split: markets }))).toEqual({
+      Total: 37.5,
+      US: 75,
+      UK: 0,
+    })
+    const where = { model_id: 'b', other: 'x' }
+    expect(figuresOf(drawnLines({ rows, formula: breakdown, where, split: markets }))).toEqual({
+      Total: (2 / 6) * 100,
+      US: 100,
+      UK: 0,
+    })
+  })
+
+  const manyDays = (days: number, row: object) =>
+    Array.from({ length: days }, (_, index) => ({ date: day(index), hits: 1, ...row }))
+
+  test('divide the sums of weeks beyond 60 days, the first of which has the days left over', () => {
+    const until = (days: number) => drawnLines({ rows: manyDays(days, { all: 60 }), formula })
+    expect(until(60)).toMatchObject({ unit: 'day', points: { length: 60 } })
+    const { unit, points, lines } = until(65)
+    expect([unit, points.length, points[0], points[1], points.at(-1)]).toEqual([
+      'week',
+      9,
+      { first: day(0), last: day(8), days: 9 },
+      { first: day(9), last: day(15), days: 7 },
+      { first: day(58), last: day(64), days: 7 },
     ])
-    expect(lines[0]?.values).toEqual([25, 100, ...Array(14).fill(null), 50])
+    expect(lines[0]).toMatchObject({
+      part: [9, 7, 7, 7, 7, 7, 7, 7, 7],
+      whole: [540, 420, 420, 420, 420, 420, 420, 420, 420],
+    })
+    expect(drawnLines({ rows: manyDays(3, { all: 10 }), formula, unit: 'week' }).points).toEqual([
+      { first: day(0), last: day(2), days: 3 },
+    ])
   })
 
-  test('have a point a day where one line has enough answers', () => {
-    const day = { who: 'often', hits: 50, all: 600 }
-    const rare = Array.from({ length: 30 }, (_, line) => ({ who: `${line}`, hits: 0, all: 1 }))
-    const rows = [{ date: '2026-01-01', ...day }, ...rare.map((row) => ({ date: '2026-02-28', ...row }))]
-    expect(linesOf({ rows, formula: { ...formula, per: 'who' }, name: 'Rate' }).unit).toBe('day')
+  test('have a point a week where the lines have few answers, whatever the total has', () => {
+    const models = (all: number) => ['a', 'b', 'c'].flatMap((model_id) => manyDays(21, { model_id, all }))
+    expect(drawnLines({ rows: models(21), formula: breakdown }).unit).toBe('day')
+    expect(drawnLines({ rows: models(20), formula: breakdown }).unit).toBe('week')
+    expect(drawnLines({ rows: models(1), formula: breakdown, from: day(1) }).unit).toBe('day')
   })
 
-  test('are none without rows', () => {
-    expect(linesOf({ rows: [], formula, name: 'Rate' }).lines).toEqual([])
+  test('tell which points rest on few answers in each line', () => {
+    const rows = [
+      ...[9, 9, 10, 0].map((all, index) => ({ date: day(index), model_id: 'a', hits: 1, all })),
+      ...[9, 10, 9, 0].map((all, index) => ({ date: day(index), model_id: 'b', hits: 1, all })),
+    ]
+    expect(drawnLines({ rows, formula: breakdown }).few).toEqual([true, false, false, false])
+  })
+
+  test('keep the colours of their names in every period', () => {
+    const names = Array.from({ length: 10 }, (_, index) => `entity ${index}`)
+    const rows = names.flatMap((entity_name, index) =>
+      manyDays(index === 4 ? 5 : 2, { entity_name, hits: index, all: 10 }),
+    )
+    const colors = (options: object) =>
+      Object.fromEntries(
+        drawnLines({ rows, formula: per, ...options }).lines.map(({ name, color }) => [name, color]),
+      )
+    const all = colors({})
+    // The two with the fewest hits have none.
+    expect(Object.keys(all).filter((name) => all[name] === null)).toEqual(['entity 1', 'entity 0'])
+    expect(
+      Object.values(all)
+        .filter((color) => color !== null)
+        .sort(),
+    ).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
+    expect(colors({ from: day(3) })).toEqual(all)
   })
 })
 

@@ -1,0 +1,173 @@
+import type { Cell, Metric, Sums } from './sums.ts'
+
+/** What a point of a chart stands for. The last week ends with the last day. */
+export type Unit = 'day' | 'week'
+
+/** The days of a point. The first week also has the days that make no whole week. */
+export type Point = { readonly first: string; readonly last: string; readonly days: number }
+
+/** A line of a chart: the sides of its formula at each point. */
+export type Line = {
+  readonly name: string
+  /** Whether it stands apart: the brand, or the total. */
+  readonly lead: boolean
+  /** Its colour from 1, which follows from its name; 0 for the lead; null for lines beyond those that have a colour. */
+  readonly color: number | null
+  readonly part: readonly number[]
+  readonly whole: readonly number[]
+}
+
+export type Lines = {
+  readonly unit: Unit
+  readonly points: readonly Point[]
+  /** The lead first, then in the order of their rates. */
+  readonly lines: readonly Line[]
+  /** Whether each line of a point has few answers. */
+  readonly few: readonly boolean[]
+}
+
+/** What a chart can have a line for each of. */
+export type Split = {
+  readonly label: string
+  /** Without it, all rows are one line. */
+  readonly field: string | undefined
+  /** Whether the total of the lines is a line, too. */
+  readonly total: boolean
+}
+
+/** What to draw of the sums. */
+export type View = {
+  readonly split: Split
+  /** The first and the last day to show. All days by default. */
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+  /** Values of fields that rows must have. A row that lacks a field passes. */
+  readonly where?: Readonly<Record<string, string>> | undefined
+  /** By default, days where they can be read. */
+  readonly unit?: Unit | undefined
+}
+
+/** Lines through more points cannot be read. */
+const MOST_DAYS = 60
+/** Rates of fewer answers are mostly chance. */
+export const FEW = 10
+/** Colours of lines; a line's own follows from its name, and the next free one when another line has it. */
+const COLORS = 8
+/**
+ * From these on, days are joined to weeks where a line has fewer answers a day than there are days. In fewer days,
+ * seeing each matters more than that its rates are mostly chance.
+ */
+const FEWEST_DAYS = 21
+const TOTAL = 'Total'
+
+type Group = { readonly name: string; readonly isBrand: boolean; readonly cells: Cell[] }
+
+/** Returns what the chart of a metric can have a line for each of. */
+export function splitsOf({ formula, title }: Metric): readonly Split[] {
+  const { per, breakdown } = formula
+  if (breakdown === undefined) return [{ label: title, field: per, total: false }]
+  return [
+    { label: 'Models', field: breakdown, total: true },
+    { label: 'Markets', field: 'market', total: true },
+    { label: 'Total', field: undefined, total: false },
+  ]
+}
+
+/** Writes the days from the first point to the last. */
+export function periodOf(points: readonly Point[]): string {
+  const [first, last] = [points[0]?.first, points.at(-1)?.last]
+  return first === last ? `${first}` : `${first} to ${last}`
+}
+
+/** Returns the rate of some points of a line in percent, or null when there is nothing to divide by. Divides sums. */
+export function rateOf({ part, whole }: Pick<Line, 'part' | 'whole'>, from = 0, to?: number): number | null {
+  const divisor = sum(whole.slice(from, to))
+  return divisor === 0 ? null : (sum(part.slice(from, to)) / divisor) * 100
+}
+
+/** Adds up the lines of a chart. The rate of a week divides its sums: it is no average of rates. */
+export function linesOf(sums: Sums, { split, from = '', to = '9999', where = {}, unit }: View): Lines {
+  const { field, label, total } = split
+  const all = sums.days.filter((day) => day <= to)
+  const start = all.filter((day) => day < from).length
+  const days = all.slice(start)
+  const cells = sums.cells.filter(({ values }) =>
+    Object.entries(where).every(([field, value]) => (values[field] ?? value) === value),
+  )
+  const groups = groupsOf(cells, split)
+  const wholes = groups.flatMap(({ cells }) => cells.flatMap(({ whole }) => whole.slice(start, all.length)))
+  const areFew = days.length >= FEWEST_DAYS && sum(wholes) / groups.length < days.length ** 2
+  const unitOf = unit ?? (days.length > MOST_DAYS || areFew ? 'week' : 'day')
+  const weeks = Math.min(days.length, Math.max(1, Math.floor(days.length / 7)))
+  const starts =
+    unitOf === 'day'
+      ? [...days.keys()]
+      : [...Array(weeks).keys()].map((week) => (week ? days.length - 7 * (weeks - week) : 0))
+  const points = starts.map((day, point) => days.slice(day, starts[point + 1]))
+  const colors = colorsOf(groupsOf(sums.cells, split).filter(({ isBrand }) => !isBrand))
+  const lineOf = ({ name, isBrand, cells }: Group): Line => {
+    const lead = isBrand || field === undefined
+    const side = (of: 'part' | 'whole') =>
+      starts.map((day, point) => {
+        const end = start + (starts[point + 1] ?? days.length)
+        return sum(cells.flatMap((cell) => cell[of].slice(start + day, end)))
+      })
+    return {
+      name,
+      lead,
+      color: lead ? 0 : (colors.get(name) ?? null),
+      part: side('part'),
+      whole: side('whole'),
+    }
+  }
+  const lines = groups.map(lineOf)
+  const most = points.map((_, point) => Math.max(...lines.map(({ whole }) => whole[point] ?? 0)))
+  const rank = (line: Line) => (line.lead ? 101 : (rateOf(line) ?? -1))
+  return {
+    unit: unitOf,
+    points: points.map((of) => ({ first: of[0] ?? label, last: of.at(-1) ?? label, days: of.length })),
+    few: most.map((answers) => answers > 0 && answers < FEW),
+    lines: [
+      ...(total && groups.length > 1 ? [lineOf({ name: TOTAL, isBrand: true, cells })] : []),
+      ...lines,
+    ].sort((left, right) => rank(right) - rank(left)),
+  }
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
+
+/** Groups cells by what a chart has a line for each of. */
+function groupsOf(cells: readonly Cell[], { field, label }: Split): Group[] {
+  const groups = new Map<string, Group>()
+  for (const cell of cells) {
+    const { is_brand, [field ?? '']: name = label } = cell.values
+    const key = `${is_brand}:${name}`
+    const group = groups.get(key) ?? { name, isBrand: is_brand === 'true', cells: [] }
+    groups.set(key, group)
+    group.cells.push(cell)
+  }
+  return [...groups.values()]
+}
+
+/** Gives the largest groups of all days a colour each, which follows from the name, or is the next free one. */
+function colorsOf(groups: readonly Group[]): Map<string, number> {
+  const size = ({ cells }: Group) => sum(cells.flatMap(({ part }) => part))
+  const largest = groups.toSorted((left, right) => size(right) - size(left)).slice(0, COLORS)
+  const free = [...Array(COLORS).keys()]
+  const colors = largest
+    .map(({ name }) => name)
+    .sort()
+    .map((name): [string, number] => {
+      const wanted =
+        [...name].reduce((hash, letter) => (hash * 31 + (letter.codePointAt(0) ?? 0)) % 1_000_003, 7) % COLORS
+      const [color = 0] = free.splice(
+        Math.max(
+          0,
+          free.findIndex((each) => each >= wanted),
+        ),
+        1,
+      )
+      return [name, color + 1]
+    })
+  return new Map(colors)
+}
