@@ -1,7 +1,7 @@
 import { migrateToLatest } from '../bundle/migrate-to-latest.ts'
 import { withClient } from '../drizzle/db/connect.ts'
 import { refreshAll } from '../drizzle/db/refresh.ts'
-import { seedDemo } from '../drizzle/seed/demo.ts'
+import { DEMO, seedDemo } from '../drizzle/seed/demo.ts'
 import { startEmulator } from './start.ts'
 
 type DemoTimes = {
@@ -16,7 +16,7 @@ export async function withDemoService<Result>(
   { day, changed }: DemoTimes,
   work: (url: string) => Promise<Result>,
 ): Promise<Result> {
-  const emulator = await startEmulator({ host: '127.0.0.1', port: 0, crons: false })
+  const emulator = await startEmulator({ host: '127.0.0.1', port: 0, crons: false, demoKeys: DEMO.keys })
   try {
     await withClient(emulator.databaseUrl, async (client) => {
       await migrateToLatest(client)

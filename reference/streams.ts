@@ -1,6 +1,7 @@
 import document from '../functions/openapi.json' with { type: 'json' }
 import type { Formula } from '../lib/operation.ts'
-import { type Endpoint, isPaged, listsChanges, readReference } from './reference.ts'
+import { type Endpoint, isPaged, listsChanges } from './endpoint.ts'
+import { readReference } from './reference.ts'
 
 const TYPES = {
   uuid: 'uuid',

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { bundleAsset, NOTICE } from '../charts/bundle-asset.ts'
+import { bundleAsset } from '../charts/bundle-asset.ts'
 import document from '../functions/openapi.json' with { type: 'json' }
 import type { SiteFile } from '../lib/site.ts'
 import { type Reference, readReference } from '../reference/reference.ts'
@@ -11,6 +11,8 @@ import { page } from './page.ts'
 
 /** The files of a site by their path below the site's. */
 type Files = Record<string, SiteFile>
+
+const SCRIPT = 'text/javascript; charset=utf-8'
 
 const SITE = fileURLToPath(new URL('.', import.meta.url))
 
@@ -29,14 +31,18 @@ export async function llms(): Promise<Files> {
 /** Builds the files of the reference page from the OpenAPI document: the page, its assets, and the page as Markdown. */
 export async function files(): Promise<Files> {
   const reference = readReference(document)
-  const [script, style, icon, sync, specification] = await Promise.all([
+  const [[script, ...parts], [style], icon, sync, specification] = await Promise.all([
     bundleAsset({ contents: entryPoint(reference), resolveDir: SITE, loader: 'ts' }),
-    readFile(`${SITE}style.css`, 'utf8').then((contents) => bundleAsset({ contents, loader: 'css' })),
+    readFile(`${SITE}style.css`, 'utf8').then((contents) =>
+      bundleAsset({ contents, resolveDir: SITE, loader: 'css' }),
+    ),
     readFile(`${SITE}icon.svg`, 'utf8'),
     readFile(`${SITE}../docs/sync.md`, 'utf8'),
     readFile(`${SITE}../docs/specification.md`, 'utf8'),
   ])
-  const assets: Files = {}
+  const assets: Files = Object.fromEntries(
+    parts.map(({ path, text }) => [path, { type: SCRIPT, body: text, immutable: true }]),
+  )
   const addAsset = (extension: string, type: string, body: string): string => {
     const hash = createHash('sha256').update(body).digest('hex').slice(0, 16)
     const name = `/${hash}.${extension}`
@@ -44,16 +50,17 @@ export async function files(): Promise<Files> {
     return `docs${name}`
   }
   const addresses = {
-    script: addAsset('js', 'text/javascript; charset=utf-8', script),
-    style: addAsset('css', 'text/css; charset=utf-8', style),
+    script: addAsset('js', SCRIPT, script.text),
+    style: addAsset('css', 'text/css; charset=utf-8', style.text),
     icon: addAsset('svg', 'image/svg+xml', icon),
   }
-  const body = String(await page({ reference, files: addresses }))
+  const text = markdown(reference, { sync, specification })
+  const body = String(await page({ reference, markdown: text, files: addresses }))
   return {
     '': { type: 'text/html; charset=utf-8', body, immutable: false },
     '.md': {
       type: 'text/markdown; charset=utf-8',
-      body: markdown(reference, { sync, specification }),
+      body: text,
       immutable: false,
     },
     ...assets,
@@ -71,7 +78,6 @@ function entryPoint({ endpoints }: Reference): string {
     parameters: endpoint.parameters.map((parameter) => ({ ...parameter, description: '', example: '' })),
   }))
   return `
-${NOTICE}
 import { main } from './browser/main.ts'
 main(${JSON.stringify(withoutProse)})`
 }

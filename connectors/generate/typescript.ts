@@ -1,6 +1,7 @@
 import document from '../../functions/openapi.json' with { type: 'json' }
+import { isMetric } from '../../reference/endpoint.ts'
 import { firstSentence } from '../../reference/first-sentence.ts'
-import { isMetric, readReference } from '../../reference/reference.ts'
+import { readReference } from '../../reference/reference.ts'
 import type { Stream } from '../../reference/streams.ts'
 import manifest from '../typescript/package.json' with { type: 'json' }
 import { rowTypes } from '../typescript/row-types.ts'

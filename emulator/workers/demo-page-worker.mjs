@@ -29,7 +29,7 @@ function addKeys(response, keys) {
       element: (head) => head.append('<script type="module" src="docs/demo.js"></script>', { html: true }),
     })
     .on('#key-input', { element: (input) => input.setAttribute('value', keys[0].key) })
-    .on('.steps', { element: (steps) => steps.before(list(keys), { html: true }) })
+    .on('.story', { element: (story) => story.after(list(keys), { html: true }) })
     .transform(response)
   const kept = [...headers].filter(([name]) => name !== 'etag' && name !== 'content-length')
   return new Response(body, { status, headers: kept })

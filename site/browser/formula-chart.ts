@@ -1,22 +1,34 @@
-import { chart } from '../../charts/chart.ts'
-import { chartLines } from '../../charts/chart-lines.ts'
-import { formulaSums } from '../../charts/formula-sums.ts'
-import type { Endpoint } from '../../reference/reference.ts'
+import type { ChartState } from '../../charts/chart.ts'
+import { createElement } from '../../charts/elements.ts'
+import { splitsOf } from '../../charts/lines.ts'
+import { addRows, brandCell, type Sums } from '../../charts/sums.ts'
+import type { Endpoint } from '../../reference/endpoint.ts'
 import { completeDays, type LoadedRows } from './loaded-rows.ts'
 
-/**
- * Renders the chart of an endpoint's formula over the loaded rows, and keeps in `off` which lines are switched off.
- * Returns nothing without a formula or rows.
- */
-export function formulaChart(
+/** The brand among its competitors: its name, and the sums of its own visibility. */
+export type Brand = { readonly name: string; readonly sums: Sums }
+
+type Charted = {
+  readonly loaded: LoadedRows
+  readonly brand: Brand | undefined
+  /** What the reader chose in the last chart, which this chart changes. */
+  readonly state: ChartState
+}
+
+/** Renders the chart of an endpoint's formula over the loaded rows, if it has both. The first one loads the library. */
+export async function formulaChart(
   { summary, formula }: Endpoint,
-  loaded: LoadedRows,
-  off: Set<string> | undefined,
-): Node[] {
+  { loaded, brand, state }: Charted,
+): Promise<Node[]> {
   if (formula === undefined || loaded.rows.length === 0) return []
-  const sums = formulaSums({ formula, name: summary })
-  for (const row of completeDays(loaded)) sums.add(row)
+  // A new version of the service has other files.
+  const library = await import('../../charts/chart.ts').catch(() => undefined)
+  if (library === undefined) return [createElement('p', {}, ['The chart did not load. Reload the page.'])]
+  const adder = addRows(formula)
+  for (const row of completeDays(loaded)) adder.add(row)
+  const { days, cells } = adder.result()
   const note =
     loaded.next === null ? '' : `Rows of ${loaded.rows.at(-1)?.date} can continue on the next page.`
-  return [chart({ ...chartLines(sums.result()), title: summary, note, off })]
+  const sums = { days, cells: brand ? [brandCell(brand.sums, days, brand.name), ...cells] : cells }
+  return [library.chart({ title: summary, note, splits: splitsOf({ formula, title: summary }), sums, state })]
 }

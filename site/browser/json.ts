@@ -1,30 +1,18 @@
-import type { Row } from '../../charts/formula-sums.ts'
+import type { Row } from '../../charts/sums.ts'
 
-/** A token of JSON: a string, a punctuation mark, or a number or literal. */
-const TOKEN = /"(?:[^"\\]|\\.)*"|[[\]{},:]|[^[\]{},:"\s]+/g
+/** What browsers add to JSON: the text of numbers when they parse, and numbers of a text when they write. */
+type Json = typeof JSON & { readonly rawJSON?: (text: string) => unknown }
 
-/** Indents JSON like `JSON.stringify(…, null, 2)`, but keeps the text of its numbers, such as `100.0000`. */
+/** Indents JSON and keeps the text of its numbers, such as `100.0000`, in browsers that can. Returns other text as it is. */
 export function indentJson(json: string): string {
-  let [depth, previous] = [0, '']
-  const newLine = () => `\n${'  '.repeat(depth)}`
-  const write = (token: string): string => {
-    const isFirst = previous === '{' || previous === '['
-    const isEnd = token === '}' || token === ']'
-    const start = isFirst && !isEnd ? newLine() : ''
-    if (token === '{' || token === '[') depth += 1
-    if (token === ',') return token + newLine()
-    if (token === ':') return ': '
-    if (!isEnd) return start + token
-    depth -= 1
-    return isFirst ? token : newLine() + token
+  const { rawJSON }: Json = JSON
+  const keepText = (_name: string, value: unknown, context?: { source?: string }) =>
+    typeof value === 'number' && context?.source && rawJSON ? rawJSON(context.source) : value
+  try {
+    return JSON.stringify(JSON.parse(json, keepText), null, 2)
+  } catch {
+    return json
   }
-  return (json.match(TOKEN) ?? [])
-    .map((token) => {
-      const written = write(token)
-      previous = token
-      return written
-    })
-    .join('')
 }
 
 /** Parses a body. Returns null unless it is a JSON object. */

@@ -1,8 +1,8 @@
 import { find } from '../../charts/elements.ts'
-import type { Row } from '../../charts/formula-sums.ts'
-import type { Endpoint } from '../../reference/reference.ts'
+import type { Row } from '../../charts/sums.ts'
+import type { Endpoint } from '../../reference/endpoint.ts'
 import { sendRequest } from './request.ts'
-import { errorOf, NO_RESPONSE, rowsOf, SENDING } from './response-view.ts'
+import { errorOf, NO_RESPONSE, SENDING } from './response-view.ts'
 
 type KeyForm = {
   readonly brands: Endpoint
@@ -22,9 +22,8 @@ export function enableKeyForm({ brands, onBrands }: KeyForm): () => string {
     const response = await sendRequest({ path: brands.path, query: {}, key: keyOf() })
     if (response === null) return state.replaceChildren(NO_RESPONSE)
     if (response.status !== 200) return state.replaceChildren(`${response.status}: ${errorOf(response)}`)
-    const rows = rowsOf(response)
-    onBrands(rows)
-    const names = rows.map(({ name }) => String(name)).join(', ')
+    onBrands(response.rows)
+    const names = response.rows.map(({ name }) => String(name)).join(', ')
     state.replaceChildren(names === '' ? 'This key can read no brands.' : `This key can read ${names}.`)
   })
 

@@ -1,6 +1,5 @@
-import { group } from 'd3-array'
 import { createElement, find, findAll } from '../../charts/elements.ts'
-import type { Row } from '../../charts/formula-sums.ts'
+import type { Row } from '../../charts/sums.ts'
 import { readFragment, type Values, writeFragment } from './fragment.ts'
 
 type Field = HTMLInputElement | HTMLSelectElement
@@ -14,10 +13,6 @@ const fieldsOf = (form: ParentNode): Field[] => [...form.querySelectorAll('[data
 export function queryOf(form: ParentNode): Record<string, string> {
   const values = fieldsOf(form).map(({ dataset, value }) => [dataset.parameter ?? '', value.trim()])
   return Object.fromEntries(values.filter(([, value]) => value !== ''))
-}
-
-export function setCursor(form: ParentNode, cursor: string): void {
-  for (const field of fieldsOf(form)) if (field.dataset.parameter === 'cursor') field.value = cursor
 }
 
 type Parameters = {
@@ -42,8 +37,8 @@ export function shareParameters({ forms, onChange }: Parameters): SharedParamete
 
   /** Clears the cursor of a form, which belongs to the previous values. */
   function toFirstPage(form: ParentNode): void {
-    setCursor(form, '')
-    for (const next of findAll(HTMLElement, '[data-next]', form)) next.hidden = true
+    for (const field of fieldsOf(form)) if (field.dataset.parameter === 'cursor') field.value = ''
+    for (const next of findAll(HTMLElement, '[data-next], [data-all]', form)) next.hidden = true
   }
 
   /** Sets a parameter in all forms. */
@@ -64,17 +59,6 @@ export function shareParameters({ forms, onChange }: Parameters): SharedParamete
     select.append(createElement('option', { value: String(id) }, [String(name)]))
   }
 
-  function show(): void {
-    for (const form of forms) {
-      const texts = fieldsOf(form)
-        .filter(({ value }) => value !== '')
-        .map((field) => (field instanceof HTMLSelectElement ? field.selectedOptions[0]?.text : field.value))
-      form.querySelector('[data-values]')?.replaceChildren(texts.join(' · '))
-      form.querySelector('[data-brand]')?.replaceChildren(queryOf(form).brandId ?? '')
-    }
-    onChange()
-  }
-
   /** Takes the values of the address. An address without values, such as that of a link of the page, gets them. */
   function follow(): void {
     const { hash } = location
@@ -83,7 +67,7 @@ export function shareParameters({ forms, onChange }: Parameters): SharedParamete
       shared = values
       opened = values.brandId
       for (const [name, value] of Object.entries(values)) set(name, value)
-      show()
+      onChange()
     } else if (Object.keys(shared).length > 0) writeAddress(target)
     // Browsers look for an element with the whole fragment as its id.
     if (hash.includes('?')) document.getElementById(target)?.scrollIntoView({ behavior: 'instant' })
@@ -97,10 +81,10 @@ export function shareParameters({ forms, onChange }: Parameters): SharedParamete
   }
 
   function listBrands(rows: readonly Row[]): void {
-    const byName = group(rows, ({ name }) => name)
     const brands = rows.map(({ id, name }) => ({
       id,
-      name: byName.get(name)?.length === 1 ? name : `${name} (${String(id).slice(0, 8)})`,
+      name:
+        rows.filter((row) => row.name === name).length === 1 ? name : `${name} (${String(id).slice(0, 8)})`,
     }))
     for (const select of selects) {
       const { value } = select
@@ -113,7 +97,7 @@ export function shareParameters({ forms, onChange }: Parameters): SharedParamete
       if (select.value === '') select.value = select.required ? String(rows[0]?.id ?? '') : ''
       if (select.value !== value && select.form !== null) toFirstPage(select.form)
     }
-    show()
+    onChange()
   }
 
   for (const form of forms) {
@@ -125,22 +109,12 @@ export function shareParameters({ forms, onChange }: Parameters): SharedParamete
         if (parameter === 'brandId' && field.value === '') toFirstPage(form)
         else set(parameter, field.value)
         keepInAddress(form)
-        show()
+        onChange()
       })
     }
   }
   addEventListener('hashchange', follow)
   follow()
-  show()
+  onChange()
   return { listBrands, keepInAddress }
-}
-
-/** Folds the parameters away on narrow screens, where Send would be out of sight. */
-export function foldParameters(): void {
-  const isWide = matchMedia('(min-width: 44rem)')
-  const fold = () => {
-    for (const details of findAll(HTMLDetailsElement, '.parameters')) details.open = isWide.matches
-  }
-  isWide.addEventListener('change', fold)
-  fold()
 }

@@ -1,9 +1,10 @@
 import { BASE } from '../../lib/app.ts'
 import { EXAMPLE_ORIGIN } from '../../lib/site.ts'
-import type { Endpoint, Reference } from '../../reference/reference.ts'
-import { LIMITS, PLAN_LIMITS } from '../limits.ts'
+import type { Endpoint } from '../../reference/endpoint.ts'
+import type { Reference } from '../../reference/reference.ts'
 import { addressOf, USER_AGENT } from '../samples.ts'
 import { compact, endpointSection, typeName } from './endpoint.ts'
+import { LIMITS, PLAN_LIMITS } from './limits.ts'
 import { sections } from './sections.ts'
 import { block, code, prose, table } from './syntax.ts'
 
@@ -23,21 +24,26 @@ const FIRST = ['brandId', 'fromDate', 'toDate']
 export function markdown(reference: Reference, { sync, specification }: Docs): string {
   const { title, version, summary, description, authentication, endpoints } = reference
   const [brands, metric] = endpoints
+  const [start = '', paging = '', ...counts] = description.split('\n\n').map(prose)
   return `${[
     `# ${title} ${version}`,
     prose(summary),
     `Base URL: ${code(URL)}. As a setting, \`EXPORT_API_URL\` has no path: ${code(EXAMPLE_ORIGIN)}.`,
     `See also: [OpenAPI 3.1 document](${URL}/openapi.json), [reference page with request forms](${URL}/docs).`,
-    ...description.split('\n\n').map(prose),
     '## Authentication',
+    start,
     `${code(authentication.name)}: ${prose(authentication.description)}`,
     '## First request',
     `Name your program in \`User-Agent\`. ${prose(USER_AGENT.comment)}`,
     ...[brands, metric].flatMap((endpoint) => (endpoint === undefined ? [] : firstRequest(endpoint))),
     '## Paging',
+    paging,
     'Every page has these members next to `data`:',
     members(reference),
+    '## Counts and dates',
+    ...counts,
     '## Parameters',
+    'The service ignores unknown parameters: check their names, such as `fromDate` instead of `from`.',
     parameters(endpoints),
     '## Limits',
     limits(),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { fieldsOf } from '../../reference/formula.ts'
 import { indentJson } from '../../site/browser/json.ts'
-import { figuresOf, linesOf } from '../fixtures/site/chart-lines.ts'
+import { drawnLines, figuresOf } from '../fixtures/site/chart-lines.ts'
 import { reference } from '../fixtures/site/reference.ts'
 
 const formulas = reference.endpoints.flatMap(({ id, formula, fields }) =>
@@ -25,7 +25,7 @@ function evaluate(id: string, rows: readonly object[]) {
   const formula = formulas.find((each) => each.id === id)?.formula
   if (formula === undefined) throw new Error(`${id} has no formula`)
   const dated = rows.map((row) => ({ date: '2026-03-01', ...row }))
-  return figuresOf(linesOf({ rows: dated, formula: { ...formula, breakdown: undefined }, name: '' }))
+  return figuresOf(drawnLines({ rows: dated, formula: { ...formula, breakdown: undefined } }))
 }
 
 describe('evaluating a formula', () => {
@@ -34,12 +34,12 @@ describe('evaluating a formula', () => {
       { visible_count: 1, total_prompts: 1, visibility_rate: 100 },
       { visible_count: 0, total_prompts: 3, visibility_rate: 0 },
     ]
-    expect(evaluate('visibility', rows)).toEqual(new Map([['', 25]]))
+    expect(evaluate('visibility', rows)).toEqual({ Rate: 25 })
   })
 
   test('accepts numbers as text', () => {
     const rows = [{ positive_weight: '1.5000', negative_weight: '0.5000' }]
-    expect(evaluate('sentiment', rows)).toEqual(new Map([['', 75]]))
+    expect(evaluate('sentiment', rows)).toEqual({ Rate: 75 })
   })
 
   test('recovers the recommending answers of each day, per entity', () => {
@@ -48,17 +48,12 @@ describe('evaluating a formula', () => {
       { entity_name: 'Them', recommended_rate: 0, judged_answers: 3 },
       { entity_name: 'Us', recommended_rate: 100, judged_answers: 1 },
     ]
-    expect(evaluate('recommended-rate', rows)).toEqual(
-      new Map([
-        ['Us', 50],
-        ['Them', 0],
-      ]),
-    )
+    expect(evaluate('recommended-rate', rows)).toEqual({ Us: 50, Them: 0 })
   })
 
   test('returns null when the divisor is 0', () => {
     const rows = [{ positive_weight: 0, negative_weight: 0, neutral_mentions: 4 }]
-    expect(evaluate('sentiment', rows)).toEqual(new Map([['', null]]))
+    expect(evaluate('sentiment', rows)).toEqual({ Rate: null })
   })
 })
 
@@ -91,5 +86,13 @@ describe('indenting JSON', () => {
   ])('matches JSON.stringify: %s', (json) => {
     expect(JSON.parse(indentJson(json))).toEqual(JSON.parse(json))
     expect(indentJson(json)).toBe(JSON.stringify(JSON.parse(json), null, 2))
+  })
+
+  test('keeps the values where the browser lacks JSON.rawJSON, and text that is not JSON', () => {
+    const rawJSON = Object.getOwnPropertyDescriptor(JSON, 'rawJSON')
+    Reflect.deleteProperty(JSON, 'rawJSON')
+    expect(indentJson('{"a":100.0000}')).toBe('{\n  "a": 100\n}')
+    if (rawJSON) Object.defineProperty(JSON, 'rawJSON', rawJSON)
+    expect(indentJson('<html>{"a":1}')).toBe('<html>{"a":1}')
   })
 })

@@ -48,6 +48,7 @@ test('the sections are in the order in which a loader needs them', () => {
     'Authentication',
     'First request',
     'Paging',
+    'Counts and dates',
     'Parameters',
     'Limits',
     'Errors',

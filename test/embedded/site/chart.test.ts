@@ -1,13 +1,14 @@
-import type { Browser, BrowserContextOptions } from 'playwright-core'
+import { readFile } from 'node:fs/promises'
+import type { Browser, Locator } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { hasBrowser, startBrowser } from '../../fixtures/site/browser.ts'
 import { openReferencePage, type ReferencePage } from '../../fixtures/site/reference-page.ts'
 
-/** Seven competitors; the first is mentioned in 70 of 100 answers a day, the last in 10. */
-const COMPETITORS = ['A', 'B', 'C', 'D', 'E', 'F', 'G'].map((name, index) => ({
+/** Nine competitors; the first is mentioned in 90 of 100 answers a day, the last in 10. */
+const COMPETITORS = ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H', 'I'].map((name, index) => ({
   competitor_name: name,
   total_responses: 100,
-  competitor_visible_responses: 70 - 10 * index,
+  competitor_visible_responses: 90 - 10 * index,
 }))
 
 const rowsOf = (date: string) => COMPETITORS.map((row) => ({ date, ...row }))
@@ -30,6 +31,12 @@ const PAGES: Readonly<Record<string, object>> = {
   },
 }
 
+/** Rows of models and markets: `a` is mentioned in 1 of 4 answers, `b` in 3 of 4. */
+const MODELS = ['2026-10-01', '2026-10-02'].flatMap((date) => [
+  { date, model_id: 'a', market: 'US', total_prompts: 40, visible_count: 10 },
+  { date, model_id: 'b', market: 'UK', total_prompts: 40, visible_count: 30 },
+])
+
 describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
   let browser: Browser
   let opened: ReferencePage
@@ -40,112 +47,156 @@ describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
   afterAll(() => browser?.close())
   afterEach(() => opened.close())
 
-  async function open(options?: BrowserContextOptions): Promise<ReferencePage> {
-    opened = await openReferencePage(browser, options)
-    await opened.page.route('**/v1/competitors**', (route) => {
+  /** Sends a request, and returns the chart of its response. */
+  async function open(id = 'competitors') {
+    opened = await openReferencePage(browser)
+    const { page, section, send } = opened
+    await page.route('**/v1/competitors**', (route) => {
       const cursor = new URL(route.request().url()).searchParams.get('cursor') ?? ''
       return route.fulfill({ json: PAGES[cursor] })
     })
-    return opened
+    await page.route('**/v1/visibility**', (route) =>
+      route.fulfill({ json: { data: MODELS, pagination: { nextCursor: null } } }),
+    )
+    await send(id)
+    const chart = section(id).locator('.chart')
+    const slider = chart.getByRole('slider')
+    const text = () => slider.getAttribute('aria-valuetext')
+    const legend = async () =>
+      Promise.all((await chart.locator('.legend tr').all()).map((row) => row.allInnerTexts()))
+    await slider.locator('canvas').waitFor()
+    return { ...opened, chart, slider, text, legend, caption: () => chart.locator('figcaption').innerText() }
+  }
+
+  const saved = async (opened: ReferencePage, button: Locator) => {
+    const [download] = await Promise.all([opened.page.waitForEvent('download'), button.click()])
+    return { name: download.suggestedFilename(), content: await readFile(await download.path()) }
   }
 
   test('draws a line for each competitor over the complete days of the loaded pages', async () => {
-    const { messages, section, send } = await open()
-    const chart = section('competitors').locator('.chart')
-    const caption = () => chart.locator('figcaption').textContent()
-    const legend = async () => [
-      await chart.locator('dt').allTextContents(),
-      await chart.locator('dd').allTextContents(),
-    ]
-    await send('competitors')
+    const { messages, section, chart, slider, legend, caption } = await open()
     expect(await caption()).toBe(
       'Competitor visibility by day 2026-10-01 to 2026-10-04. Rows of 2026-10-05 can continue on the next page.',
     )
-    expect(await legend()).toEqual([
-      ['A', 'B', 'C', 'D', 'E', 'Others (2)'],
-      ['70.00 %', '60.00 %', '50.00 %', '40.00 %', '30.00 %', '10.0–20.0 %'],
+    expect((await legend()).flat().map((entry) => entry.replace(/\s+/g, ' ').trim())).toEqual([
+      'All days shown',
+      ...COMPETITORS.map((row) => `${row.competitor_name} ${row.competitor_visible_responses}.00 %`),
     ])
-    expect(await chart.locator('path').count()).toBe(7)
-    expect(await chart.locator('path.line-other').count()).toBe(2)
+    // Eight have a colour of their own.
+    expect(await chart.locator('.legend tr.line-other').innerText()).toContain('I')
+    const colors = await chart
+      .locator('.legend .u-marker')
+      .evaluateAll((markers) => markers.map((marker) => getComputedStyle(marker).color))
+    expect(new Set(colors.slice(1)).size).toBe(9)
 
     await section('competitors').getByRole('button', { name: 'Next page' }).click()
-    await expect.poll(caption).toBe('Competitor visibility by day 2026-10-01 to 2026-10-06. ')
-    expect((await legend())[1]?.[0]).toBe('76.00 %')
+    await expect.poll(caption).toBe('Competitor visibility by day 2026-10-01 to 2026-10-06.')
+    await expect.poll(() => slider.getAttribute('aria-valuetext')).toMatch(/^All days shown: A 92\.00 %, /)
     expect(messages).toEqual([])
   })
 
-  test('leaves a gap on a day without rows, and shows all numbers in a table', async () => {
-    const { section, send } = await open()
-    await send('competitors')
-    const chart = section('competitors').locator('.chart')
-    const path = (await chart.locator('path.line-1').getAttribute('d')) ?? ''
-    expect(path.replace(/[\d.,]+/g, '')).toBe('MLM')
+  test('shows all numbers in a table, with gaps on days without rows', async () => {
+    const { chart } = await open()
     await chart.getByText('Numbers of the chart').click()
-    const numbers = await chart.getByRole('row').allTextContents()
+    const numbers = await chart.locator('details tr').allTextContents()
     expect(numbers).toHaveLength(6)
-    expect(numbers[1]).toMatch(/^All days70\.00 %60\.00 %.*10\.00 %$/)
-    expect(numbers[4]).toBe(`2026-10-03${'no value'.repeat(7)}`)
+    expect(numbers[1]).toMatch(/^All days shown90\.00 %80\.00 %.*10\.00 %$/)
+    expect(numbers[4]).toBe(`2026-10-03${'no value'.repeat(9)}`)
   })
 
-  test('reads a day with the keyboard, and the line near the pointer', async () => {
-    const { page, section, send } = await open()
-    await send('competitors')
-    const slider = section('competitors').getByRole('slider')
-    const text = () => slider.getAttribute('aria-valuetext')
+  test('reads a day with the keyboard and with the pointer', async () => {
+    const { page, chart, slider, text } = await open()
     await slider.press('ArrowLeft')
-    expect(await text()).toMatch(/^2026-10-04: A 70\.00 %, B 60\.00 %/)
+    expect(await text()).toMatch(/^2026-10-04: A 90\.00 %, B 80\.00 %/)
     await slider.press('ArrowLeft')
     expect(await text()).toMatch(/^2026-10-03: A no value/)
     await slider.press('Home')
     await slider.press('ArrowLeft')
     expect(await text()).toMatch(/^2026-10-01: /)
+    await slider.press('PageUp')
+    expect(await text()).toMatch(/^2026-10-04: /)
     await slider.press('Escape')
-    expect(await text()).toMatch(/^All days: /)
-
-    const muted = section('competitors').locator('path.line-other')
-    const box = await muted.first().boundingBox()
-    if (box === null) throw new Error('The muted line is not visible')
-    await page.mouse.move(box.x, box.y)
-    expect(await text()).toMatch(/^2026-10-01: .*, [FG] [12]0\.00 %$/)
+    expect(await text()).toMatch(/^All days shown: /)
+    const over = chart.locator('.u-over')
+    await over.hover({ position: { x: 2, y: 2 } })
+    await expect.poll(text).toMatch(/^2026-10-01: /)
     await page.mouse.move(0, 0)
-    expect(await text()).toMatch(/^All days: /)
+    await expect.poll(text).toMatch(/^All days shown: /)
   })
 
-  test('switches lines off and on with the entries of the legend', async () => {
-    const { page, section, send } = await open()
-    await send('competitors')
-    const chart = section('competitors').locator('.chart')
-    const first = chart.getByRole('button', { name: 'A', exact: true })
-    const others = chart.getByRole('button', { name: 'Others (2)' })
-    const drawn = (name: string) => chart.locator(`path.${name}[d^=M]`).count()
-    const state = async () => [
-      await first.getAttribute('aria-pressed'),
-      await drawn('line-1'),
-      await drawn('line-other'),
-    ]
-    await expect.poll(state).toEqual(['true', 1, 2])
-    await first.focus()
+  test('switches lines off and on, and isolates one, with the entries of the legend', async () => {
+    const { page, section, chart, text, caption } = await open()
+    const entry = (name: string) => chart.getByRole('button', { name, exact: true })
+    await entry('A').focus()
     await page.keyboard.press('Space')
-    await others.click()
-    expect(await state()).toEqual(['false', 0, 0])
-    const slider = section('competitors').getByRole('slider')
-    expect(await slider.getAttribute('aria-valuetext')).toBe(
-      'All days: B 60.00 %, C 50.00 %, D 40.00 %, E 30.00 %',
-    )
+    expect(await entry('A').getAttribute('aria-pressed')).toBe('false')
+    expect(await text()).toMatch(/^All days shown: B 80\.00 %/)
+    expect(await chart.locator('.legend tr.u-off').innerText()).toMatch(/A\s+off/)
+    // The next chart keeps it.
     await section('competitors').getByRole('button', { name: 'Next page' }).click()
-    await expect.poll(() => chart.locator('figcaption').textContent()).toMatch(/2026-10-06/)
-    await expect.poll(() => drawn('line-2')).toBe(1)
-    expect(await state()).toEqual(['false', 0, 0])
+    await expect.poll(caption).toMatch(/2026-10-06/)
+    await expect.poll(text).toMatch(/^All days shown: B 80\.00 %/)
+    await entry('A').click()
+    expect(await text()).toMatch(/^All days shown: A 92\.00 %/)
+    await entry('C').dblclick()
+    expect(await text()).toBe('All days shown: C 70.00 %')
+    await entry('C').dblclick()
+    expect(await text()).toMatch(/^All days shown: A 92\.00 %, B/)
+  })
 
-    // The only entry of a legend has no button, unless it is off.
-    await page.route('**/v1/competitors**', (route) => {
-      const data = ['2026-10-01', '2026-10-02'].flatMap((date) => rowsOf(date).slice(0, 1))
-      return route.fulfill({ json: { data, pagination: { nextCursor: null } } })
-    })
-    await send('competitors')
-    await expect.poll(() => chart.locator('dt').count()).toBe(1)
-    await first.click()
-    expect(await state()).toEqual(['true', 1, 0])
+  test('computes the figures of the days that a drag zooms to, and saves them', async () => {
+    const { page, section, chart, text, caption } = await open()
+    await section('competitors').getByRole('button', { name: 'Next page' }).click()
+    await expect.poll(caption).toMatch(/2026-10-06/)
+    const over = chart.locator('.u-over')
+    await over.waitFor()
+    await over.scrollIntoViewIfNeeded()
+    const box = await over.boundingBox()
+    if (box === null) throw new Error('The plot is not visible')
+    await page.mouse.move(box.x + box.width * 0.7, box.y + 50)
+    await page.mouse.down()
+    await page.mouse.move(box.x + box.width + 9, box.y + 60, { steps: 4 })
+    await page.mouse.up()
+    await page.mouse.move(0, 0)
+    // Of 2026-10-05 and 2026-10-06.
+    await expect.poll(text).toMatch(/^2026-10-05 to 2026-10-06: A 95\.00 %, B 80\.00 %/)
+    for (const name of ['C', 'D', 'E', 'F', 'G', 'H', 'I'])
+      await chart.getByRole('button', { name, exact: true }).click()
+    const csv = await saved(opened, chart.getByRole('button', { name: 'CSV' }))
+    expect(csv.name).toBe('Competitor visibility, 2026-10-05 to 2026-10-06.csv')
+    expect(csv.content.toString()).toBe(
+      'first_day,last_day,A,B\r\n2026-10-05,2026-10-05,90.0000,80.0000\r\n2026-10-06,2026-10-06,100.0000,\r\n',
+    )
+    const png = await saved(opened, chart.getByRole('button', { name: 'PNG' }))
+    expect(png.name).toBe('Competitor visibility, 2026-10-05 to 2026-10-06.png')
+    expect(png.content.subarray(1, 4).toString()).toBe('PNG')
+    await over.dblclick()
+    await page.mouse.move(0, 0)
+    await expect.poll(text).toMatch(/^All days shown: A 92\.00 %/)
+  })
+
+  test('switches between models, markets, the total and weeks, and keeps the focus', async () => {
+    const { chart, text, caption } = await open('visibility')
+    expect(await text()).toBe('All days shown: Total 50.00 %, b 75.00 %, a 25.00 %')
+    const lines = chart.getByLabel('Lines')
+    await lines.focus()
+    await lines.selectOption('Markets')
+    await expect.poll(text).toBe('All days shown: Total 50.00 %, UK 75.00 %, US 25.00 %')
+    expect(await lines.evaluate((element) => element === document.activeElement)).toBe(true)
+    await lines.selectOption('Total')
+    await expect.poll(text).toBe('All days shown: Total 50.00 %')
+    await chart.getByLabel('Points').selectOption('Weeks')
+    expect(await caption()).toMatch(
+      /^Visibility by week 2026-10-01 to 2026-10-02\. A point is a week; the first has 2 days\./,
+    )
+  })
+
+  test('adds the brand to its competitors, with its own visibility', async () => {
+    const { section, text, chart } = await open()
+    await section('competitors').getByRole('button', { name: 'Add the brand' }).click()
+    await expect.poll(text).toMatch(/^All days shown: \S.* 50\.00 %, A 90\.00 %/)
+    expect(await chart.locator('.legend tr.line-0').count()).toBe(1)
+    expect(await section('competitors').getByRole('button', { name: 'Add the brand' }).count()).toBe(0)
   })
 
   test('draws no day of which only a part is loaded', async () => {
@@ -154,22 +205,27 @@ describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
       route.fulfill({ json: { data: [{ date: '2026-10-01' }], pagination: { nextCursor: 'c1' } } }),
     )
     await send('sentiment')
-    expect(await section('sentiment').locator('.chart').textContent()).toBe(
+    expect(await section('sentiment').locator('.chart').innerText()).toBe(
       'Sentiment by day No day is complete. Rows of 2026-10-01 can continue on the next page.',
     )
   })
 
-  test('fits the width of the window', async () => {
-    const { page, section, send } = await open()
-    await send('competitors')
-    const chart = section('competitors').locator('.plot')
+  test('fits the width of the window, in the colours of the theme', async () => {
+    const { page, chart } = await open()
+    const canvas = chart.locator('canvas')
+    const widths = () =>
+      chart.locator('.plot').evaluate((plot) => [plot.clientWidth, plot.querySelector('canvas')?.clientWidth])
     for (const width of [390, 1280]) {
       await page.setViewportSize({ width, height: 844 })
-      await expect
-        .poll(() =>
-          chart.evaluate((plot) => plot.clientWidth - (plot.querySelector('svg')?.clientWidth ?? 0)),
-        )
-        .toBe(0)
+      await expect.poll(async () => new Set(await widths()).size).toBe(1)
     }
+    const corner = () =>
+      canvas.evaluate((element) => {
+        const context = element instanceof HTMLCanvasElement ? element.getContext('2d') : null
+        return [...(context?.getImageData(0, 0, 1, 1).data ?? [])]
+      })
+    await expect.poll(corner).toEqual([255, 255, 255, 255])
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await expect.poll(corner).toEqual([20, 22, 27, 255])
   })
 })

@@ -41,7 +41,7 @@ describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
   afterEach(() => opened.page.context().close())
 
   const button = () => opened.section('visibility').locator('[data-download]')
-  const state = () => opened.section('visibility').locator('.download').textContent()
+  const state = async () => (await opened.section('visibility').locator('.state').textContent())?.trim()
 
   /** Starts a download, and waits until the page has read two rows of it. */
   async function startDownload(): Promise<ServerResponse> {
@@ -51,7 +51,7 @@ describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
     await button().click()
     const started = await response
     started.writeHead(200, HEADERS).write('date,name\r\n2026-10-01,"a ""b""\r\nc"\r\n2026-10-02,d\r\n')
-    await expect.poll(state).toBe('Downloading… 2 rows, 0.1 kB')
+    await expect.poll(state).toBe('Sending… 2 rows, 0.1 kB')
     return started
   }
 

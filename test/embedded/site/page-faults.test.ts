@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
-import { isPaged } from '../../../reference/reference.ts'
+import { isPaged } from '../../../reference/endpoint.ts'
 import { fillDaily } from '../../fixtures/fill-daily.ts'
 import { database } from '../../fixtures/rows.ts'
 import { hasBrowser, startBrowser } from '../../fixtures/site/browser.ts'
@@ -41,27 +41,175 @@ describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
     for (const endpoint of reference.endpoints) {
       const { id, fields } = endpoint
       expect(await send(id, isPaged(endpoint) ? OCTOBER : {}), id).toMatch(/^200 /)
-      const table = section(id).getByRole('table')
+      const table = section(id).getByRole('table').first()
       expect(await table.getByRole('columnheader').allTextContents()).toEqual(fields.map(({ name }) => name))
       expect(await table.getByRole('row').count()).toBeGreaterThan(1)
     }
     for (const width of [390, 320, 768, 1400]) {
       await page.setViewportSize({ width, height: 844 })
       expect(await page.evaluate(() => document.documentElement.scrollWidth), `at ${width}`).toBe(width)
+      // The header does not cover what a link leads to.
+      await page.evaluate(() => {
+        location.hash = `#citations?${innerWidth}`
+      })
+      const isShown = section('citations').evaluate((element) => {
+        const { x, y } = element.querySelector('h2')?.getBoundingClientRect() ?? new DOMRect()
+        return document.elementFromPoint(x + 9, y + 9)?.closest('h2') !== null
+      })
+      expect(await isShown, `at ${width}`).toBe(true)
     }
     expect(messages).toEqual([])
   })
 
   test('follows pages to the last one', async () => {
-    const { section, useKey, send } = await open()
+    const { page, section, useKey, send } = await open()
     await useKey(its.key)
-    expect(await send('citations', OCTOBER)).toMatch(/^200 1000 rows, more on the next page/)
+    expect(await send('citations', OCTOBER)).toMatch(/^200 1,000 rows, more on the next page/)
     const next = section('citations').getByRole('button', { name: 'Next page' })
     await next.click()
     await expect
-      .poll(() => section('citations').locator('[data-summary]').textContent())
+      .poll(() => section('citations').locator('[data-status]').textContent())
       .toMatch(/^200 505 rows · /)
     expect(await next.isVisible()).toBe(false)
+    // The focus does not go with the button, and Send begins again.
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Send')
+    expect(await section('citations').locator('[data-parameter=cursor]').inputValue()).toBe('')
+    expect(await send('citations')).toMatch(/^200 1,000 rows, more on the next page/)
+  })
+
+  test('loads all pages, waits for the rate limit, and can be canceled', async () => {
+    const { page, section, useKey, send } = await open()
+    await useKey(its.key)
+    let left = 1
+    await page.route('**/v1/citations**cursor=**', (route) => {
+      left -= 1
+      const headers = { 'Retry-After': '1' }
+      return left < 0 ? route.continue() : route.fulfill({ status: 429, headers, json: { error: 'Wait.' } })
+    })
+    await send('citations', OCTOBER)
+    const progress = section('citations').locator('[data-progress]')
+    await progress.evaluate((element) => {
+      const note = () =>
+        element.setAttribute('data-seen', `${element.getAttribute('data-seen')}|${element.textContent}`)
+      new MutationObserver(note).observe(element, { childList: true })
+    })
+    const all = section('citations').getByRole('button', { name: 'Load all pages' })
+    await all.click()
+    const status = section('citations').locator('[data-status]')
+    await expect.poll(() => status.textContent()).toBe('All pages are loaded: 1,505 rows.')
+    expect(await progress.getAttribute('data-seen')).toMatch(
+      /^null\|Rate limit reached\. Continues in 1 s\.\|1 more page, 1,505 rows…/,
+    )
+    expect(await section('citations').locator('summary').first().textContent()).toBe(
+      'First 100 of 1,505 rows',
+    )
+    expect(await all.isVisible()).toBe(false)
+
+    left = 1000
+    await send('citations')
+    await all.click()
+    const sending = section('citations').getByRole('button', { name: 'Send' })
+    await expect.poll(() => sending.getAttribute('aria-disabled')).toBe('true')
+    await section('citations').getByRole('button', { name: 'Cancel' }).click()
+    await expect.poll(() => status.textContent()).toBe('Canceled. 1,000 rows are loaded.')
+    expect(await sending.getAttribute('aria-disabled')).toBe(null)
+
+    // An error ends the loading, and leaves the pages before it.
+    await page.route('**/v1/citations**cursor=**', (route) =>
+      route.request().url().endsWith('cursor=c2')
+        ? route.fulfill({ status: 503, json: { error: 'Later.' } })
+        : route.fulfill({ json: { data: [{ date: '2026-10-20' }], pagination: { nextCursor: 'c2' } } }),
+    )
+    await all.click()
+    await expect.poll(() => status.textContent()).toMatch(/^503 Later\. .* 1,001 rows are loaded\.$/)
+    expect(await section('citations').getByText('First 100 of 1,001 rows').isVisible()).toBe(true)
+    expect(await all.isVisible()).toBe(true)
+  })
+
+  test('shows the rows when the file of the chart is missing', async () => {
+    const { page, section, useKey, send } = await open()
+    await useKey(its.key)
+    await page.route('**/docs/*.js', (route) => route.abort())
+    expect(await send('sentiment', OCTOBER)).toMatch(/^200 5 rows/)
+    const response = section('sentiment').locator('.response')
+    expect(await response.textContent()).toMatch(/^The chart did not load\. Reload the page\.Rows/)
+  })
+
+  test('says where the rows begin when a window has none', async () => {
+    const { useKey, send } = await open()
+    await useKey(its.key)
+    expect(await send('sentiment', { fromDate: '2026-09-01', toDate: '2026-09-02' })).toMatch(
+      /^200 0 rows · .* The first row within your plan is of 2026-10-01\.$/,
+    )
+  })
+
+  test('shows one status, which belongs to the last action, and keeps the focus', async () => {
+    const { page, section, useKey, send } = await open()
+    await section('sentiment').locator('[data-download]').click()
+    const state = section('sentiment').locator('.state')
+    await expect.poll(() => state.textContent()).toMatch(/^401: /)
+    await useKey(its.key)
+    await section('sentiment').locator('[data-parameter=fromDate]').fill('2026-10-01')
+    await section('sentiment').getByRole('button', { name: 'Send' }).focus()
+    await page.keyboard.press('Enter')
+    await expect.poll(() => state.textContent()).toMatch(/^200 5 rows/)
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Send')
+    await page.route('**/v1/sentiment**', (route) => route.abort())
+    expect(await send('sentiment')).toMatch(/^No response/)
+    expect(await section('sentiment').locator('.response').textContent()).toBe('')
+  })
+
+  test('finds endpoints, fields, parameters, errors and guides', async () => {
+    const { page } = await open()
+    await page.keyboard.press('/')
+    await page.keyboard.type('visible count')
+    const found = page.locator('#found a')
+    expect(await found.first().getAttribute('href')).toBe('#visibility.visible_count')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await expect.poll(() => new URL(page.url()).hash).toBe('#visibility.visible_count')
+    expect(await found.first().isVisible()).toBe(false)
+    const current = page.locator('nav [aria-current]')
+    await expect.poll(() => current.allTextContents()).toEqual(['/visibility'])
+    for (const [words, href] of [
+      ['fromdate', '#parameters.fromDate'],
+      ['429', '#errors.429'],
+      ['paging', '#paging'],
+      ['next page', '#paging'],
+      ['etag', '#response-headers.ETag'],
+      ['changes', '#changes'],
+    ] as const) {
+      await page.keyboard.press('Control+k')
+      await page.keyboard.type(words)
+      expect(await found.evaluateAll((links) => links.map((link) => link.getAttribute('href')))).toContain(
+        href,
+      )
+      await page.keyboard.press('Escape')
+    }
+    await page.keyboard.type('nothing at all')
+    expect(await page.locator('#found').textContent()).toBe('Nothing found.')
+    await page.locator('#key-input').focus()
+    expect(await page.locator('#found').isVisible()).toBe(false)
+  })
+
+  test('copies its text for an assistant', async () => {
+    const { page } = await open({ permissions: ['clipboard-read', 'clipboard-write'] })
+    await page.getByRole('button', { name: 'Copy for an assistant' }).click()
+    await expect.poll(() => page.locator('#assistant-state').textContent()).toBe('Copied docs.md.')
+    const copied = await page.evaluate(() => navigator.clipboard.readText())
+    expect(copied).toBe(await (await fetch(`${inject('serviceUrl')}/api/export/v1/docs.md`)).text())
+  })
+
+  test.each([
+    ['without JavaScript', { javaScriptEnabled: false }],
+    ['in print', {}],
+  ] as const)('shows only what works %s', async (name, options) => {
+    const { page } = await open(options)
+    if (name === 'in print') await page.emulateMedia({ media: 'print' })
+    for (const control of await page.locator('button, input, select, form, search').all())
+      expect(await control.isVisible()).toBe(false)
+    expect(await page.getByText('Example response').first().isVisible()).toBe(true)
+    expect(await page.locator('#visibility pre').last().isVisible()).toBe(true)
   })
 
   test('shows errors: a wrong key, a missing parameter, too many requests, no response', async () => {
@@ -130,8 +278,7 @@ describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
     const focusedText = () => page.evaluate(() => document.activeElement?.textContent)
     await page.keyboard.press('Tab')
     expect(await focusedText()).toMatch(/^Skip/)
-    await page.keyboard.press('Tab')
-    await page.keyboard.press('Tab')
+    for (const _ of ['title', 'search', 'key']) await page.keyboard.press('Tab')
     await page.keyboard.type(its.key)
     await page.keyboard.press('Enter')
     await expect.poll(() => page.locator('#key-state').textContent()).toMatch(/^This key can read /)

@@ -21,18 +21,20 @@ describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
     await fillDaily(db, { brandId, name: 'sentiment', first: '2026-10-01', rows: 5, days: 5 })
     const { page, requests, messages, section, useKey, send, close } = await openReferencePage(browser)
     const paths = () =>
-      requests.map((request) => new URL(request.url()).pathname.replace(/[0-9a-f]{16}/, '…')).sort()
-    await expect
-      .poll(paths)
-      .toEqual(['', '/….css', '/….js', '/….svg'].map((name) => `/api/export/v1/docs${name}`))
+      requests
+        .map((request) => new URL(request.url()).pathname.replace(/[0-9a-f]{16}|[0-9A-Z]{8}/, '…'))
+        .sort()
+    const files = ['', '/….css', '/….js', '/….js', '/….svg'].map((name) => `/api/export/v1/docs${name}`)
+    await expect.poll(paths).toEqual(files)
 
     expect(await useKey(key)).toMatch(/^This key can read /)
     expect(await send('sentiment', { fromDate: '2026-10-01', toDate: '2026-10-31' })).toMatch(/^200 5 rows/)
     expect(await section('sentiment').getByRole('cell').allTextContents()).toContain('12.5000')
-    expect(await section('sentiment').locator('.results dd').allTextContents()).toEqual(['50.00 %'])
-    expect(await section('sentiment').getByRole('slider').getAttribute('aria-valuetext')).toBe(
-      'All days: Sentiment 50.00 %',
-    )
+    await expect
+      .poll(() => section('sentiment').getByRole('slider').getAttribute('aria-valuetext'))
+      .toBe('All days shown: Sentiment 50.00 %')
+    // The chart's library arrives with the first chart.
+    expect(paths().filter((path) => path.endsWith('.js'))).toHaveLength(3)
     expect(await page.locator('#visibility [data-parameter=brandId]').inputValue()).toBe(brandId)
     expect(messages).toEqual([])
     await close()
@@ -80,7 +82,7 @@ describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
     const headers = { 'X-API-Key': key }
     const expected = await fetch(`${inject('serviceUrl')}/api/export/v1/citations?${query}`, { headers })
     expect(await readFile(await download.path(), 'utf8')).toBe(await expected.text())
-    const status = section('citations').locator('[data-download-status]')
+    const status = section('citations').locator('[data-status]')
     await expect.poll(() => status.textContent()).toMatch(new RegExp(`^Saved ${name}: 1,500 rows, `))
     expect(messages).toEqual([])
     await close()

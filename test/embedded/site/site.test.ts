@@ -7,7 +7,6 @@ import { PLANS } from '../../../lib/access/plans.ts'
 import { ERRORS } from '../../../lib/errors.ts'
 import { RATE_LIMIT } from '../../../lib/rate-limit.ts'
 import { EXAMPLE_ORIGIN } from '../../../lib/site.ts'
-import { toText } from '../../../reference/formula.ts'
 import { files } from '../../../site/files.ts'
 import { call } from '../../fixtures/call.ts'
 import { reference } from '../../fixtures/site/reference.ts'
@@ -20,7 +19,8 @@ const page = built['']?.body ?? ''
 const assets = Object.keys(built).filter((name) => built[name]?.immutable)
 
 test('serves the page and its files without a key', async () => {
-  expect(assets).toHaveLength(3)
+  // The script, what it shares with the chart, the chart, the style and the icon.
+  expect(assets).toHaveLength(5)
   for (const [name, { type, body }] of Object.entries(built)) {
     const response = await request(name)
     expect([response.status, response.headers.get('Content-Type')], name).toEqual([200, type])
@@ -123,26 +123,36 @@ test('refers to no other host, and has no inline script or style', () => {
   }
 })
 
-test('describes every endpoint, field, formula, parameter, status, header and limit', () => {
+const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
+
+test('every link within the page leads to one element', () => {
+  expect(new Set(ids).size).toBe(ids.length)
+  for (const [, id] of page.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(id)
+})
+
+test('describes every endpoint, field, parameter, status, header and limit', () => {
   const text = page
     .replaceAll('<wbr>', '')
     .replaceAll('&#39;', "'")
     .replaceAll('&quot;', '"')
     .replaceAll('&amp;', '&')
   const plain = text.replace(/<[^>]+>/g, '')
-  const expectText = (part: string) => expect(plain, part).toContain(part.replaceAll('`', ''))
+  const expectText = (part: string) =>
+    expect(plain.replace(/\s+/g, ' '), part).toContain(part.replaceAll('`', '').replace(/\s+/g, ' '))
   expect(reference.endpoints.map(({ path }) => path)).toEqual(Object.keys(document.paths))
-  for (const { id, path, summary, description, fields, parameters, formula } of reference.endpoints) {
+  for (const { id, path, summary, description, fields, parameters, statuses } of reference.endpoints) {
     expect(text).toContain(`<section class="endpoint" id="${id}"`)
     for (const part of [path, summary, description]) expectText(part)
     for (const part of [...fields, ...parameters])
       for (const each of [part.name, part.description]) expectText(each)
-    for (const side of [formula?.part, formula?.whole]) if (side !== undefined) expectText(toText(side))
+    for (const { name } of fields) expect(ids).toContain(`${id}.${name}`)
+    for (const { name } of parameters) expect(ids).toContain(`parameters.${name}`)
+    for (const status of statuses.filter((each) => each >= '400')) expect(ids).toContain(`errors.${status}`)
   }
-  for (const { status, description, message = '' } of reference.responses)
-    for (const part of [status, description, message]) expectText(part)
-  for (const { name, description } of reference.headers)
-    for (const part of [name, description]) expectText(part)
+  for (const { name, description } of reference.headers) {
+    expect(ids).toContain(`response-headers.${name}`)
+    expectText(description)
+  }
   for (const plan of Object.keys(PLANS)) expectText(plan)
   expectText(`${RATE_LIMIT.requests} requests`)
   expectText(`${PLANS.agency.lookbackDays} days`)
@@ -163,6 +173,7 @@ test('escapes the text of the document', async () => {
   const html = String(
     await render({
       reference: { ...reference, summary: hostile, endpoints: [{ ...first, description: hostile, fields }] },
+      markdown: `# Title\n\n## Guide\n\n${hostile}\n`,
       files: { script: 'a.js', style: 'a.css', icon: 'a.svg' },
     }),
   )

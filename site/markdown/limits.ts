@@ -1,9 +1,7 @@
-import { html } from 'hono/html'
-import { PLANS } from '../lib/access/plans.ts'
-import { PAGE_SIZE } from '../lib/page/statements.ts'
-import { RATE_LIMIT } from '../lib/rate-limit.ts'
-import { DEFAULT_DAYS } from '../lib/window.ts'
-import { type Html, prose } from './prose.ts'
+import { PLANS } from '../../lib/access/plans.ts'
+import { PAGE_SIZE } from '../../lib/page/statements.ts'
+import { RATE_LIMIT } from '../../lib/rate-limit.ts'
+import { DEFAULT_DAYS } from '../../lib/window.ts'
 
 /** The limits of the service, from the constants that enforce them. */
 export const LIMITS: Readonly<Record<string, string>> = {
@@ -18,19 +16,6 @@ export const PLAN_LIMITS = Object.entries(PLANS).map(([plan, { lookbackDays, key
   history: history(lookbackDays),
   keys: String(keys),
 }))
-
-/** Renders the limits. */
-export const limits = (): Html => html`<dl class="facts">${Object.entries(LIMITS).map(
-  ([name, limit]) => html`<div><dt>${name}</dt><dd>${prose(limit, new Set())}</dd></div>`,
-)}</dl>
-<table>
-  <caption>Limits by plan</caption>
-  <thead><tr><th scope="col">Plan</th><th scope="col">History</th><th scope="col">API keys</th></tr></thead>
-  <tbody>${PLAN_LIMITS.map(
-    ({ plan, history, keys }) =>
-      html`<tr><th scope="row">${plan}</th><td>${history}</td><td>${keys}</td></tr>`,
-  )}</tbody>
-</table>`
 
 function history(days: number | null): string {
   if (days === null) return 'full history'
