@@ -24,34 +24,48 @@ const OTHER = '01d541ac-9bd5-39f4-b2f2-a1d0dbb73990'
 const TOKEN = '2026-11-02T10:31:44.123456Z'
 const HOSTILE = '</script><img src=x onerror=alert(1)>'
 
+const visible = (date: string, model_id: string, total_prompts: number, visible_count: number) => ({
+  ...{ date, model_id, market: model_id === 'a' ? 'US' : 'UK' },
+  ...{ total_prompts, visible_count },
+})
+
 /** The rows of each month, without the columns that the report does not read. */
 const FILES: Readonly<Record<string, readonly Row[]>> = {
   'visibility/2026-10': [
-    { date: '2026-10-01', model_id: 'a', total_prompts: 4, visible_count: 1 },
-    { date: '2026-10-01', model_id: 'b', total_prompts: 4, visible_count: 3 },
-    { date: '2026-10-03', model_id: 'a', total_prompts: 2, visible_count: 2 },
+    visible('2026-10-01', 'a', 4, 1),
+    visible('2026-10-01', 'b', 4, 3),
+    visible('2026-10-20', 'a', 10, 2),
+    visible('2026-10-20', 'b', 10, 4),
   ],
-  'visibility/2026-11': [{ date: '2026-11-01', model_id: 'a', total_prompts: 10, visible_count: 1 }],
+  'visibility/2026-11': [visible('2026-11-01', 'a', 10, 5), visible('2026-11-01', 'b', 10, 6)],
   'competitors/2026-10': [
-    { date: '2026-10-01', competitor_name: 'Low', total_responses: 8, competitor_visible_responses: 1 },
     { date: '2026-10-01', competitor_name: HOSTILE, total_responses: 8, competitor_visible_responses: 4 },
+    { date: '2026-10-20', competitor_name: 'Low', total_responses: 20, competitor_visible_responses: 8 },
+  ],
+  'competitors/2026-11': [
+    { date: '2026-11-01', competitor_name: 'Low', total_responses: 20, competitor_visible_responses: 9 },
+    { date: '2026-11-01', competitor_name: HOSTILE, total_responses: 20, competitor_visible_responses: 1 },
   ],
   'citations/2026-10': [
-    { date: '2026-10-01', domain: null, citations: 1 },
+    { date: '2026-10-01', domain: null, citations: 3 },
     { date: '2026-10-01', domain: HOSTILE, citations: 1 },
     { date: '2026-10-02', domain: HOSTILE, citations: 1 },
     { date: '2026-10-02', domain: HOSTILE, citations: 1 },
   ],
   'citations/2026-11': [{ date: '2026-11-01', domain: 'late.example', citations: 2 }],
-  'citation-share/2026-10': [
-    { date: '2026-10-01', citations: 1, owned_citations: 1 },
-    { date: '2026-10-01', citations: 7, owned_citations: 0 },
+  'citation-share/2026-10': [{ date: '2026-10-01', citations: 2, owned_citations: 2 }],
+  'citation-share/2026-11': [{ date: '2026-11-01', citations: 8, owned_citations: 1 }],
+  'sentiment/2026-10': [
+    { date: '2026-10-01', positive_weight: 1.5, negative_weight: 0.5 },
+    { date: '2026-10-20', positive_weight: 9, negative_weight: 3 },
   ],
-  'sentiment/2026-10': [{ date: '2026-10-01', positive_weight: 1.5, negative_weight: 0.5 }],
+  'sentiment/2026-11': [{ date: '2026-11-01', positive_weight: 6, negative_weight: 6 }],
   'recommended-rate/2026-10': [
-    { date: '2026-10-01', entity_name: 'Acme', recommended_rate: 33.3333, judged_answers: 3 },
-    { date: '2026-10-01', entity_name: 'Rival', recommended_rate: 100, judged_answers: 3 },
-    { date: '2026-10-02', entity_name: 'Acme', recommended_rate: 100, judged_answers: 1 },
+    { date: '2026-10-31', entity_name: 'Acme', is_brand: true, recommended_rate: 100, judged_answers: 1 },
+    { date: '2026-10-31', entity_name: 'Rival', recommended_rate: 100, judged_answers: 3 },
+  ],
+  'recommended-rate/2026-11': [
+    { date: '2026-11-01', entity_name: 'Acme', is_brand: true, recommended_rate: 33.3333, judged_answers: 3 },
   ],
 }
 
@@ -89,12 +103,17 @@ const report = (...args: string[]) => exportApi({ key: '' }, 'report', ...args)
 
 const texts = (page: Page, selector: string) => page.locator(selector).allTextContents()
 
-test.skipIf(!hasBrowser)('the report shows the figures of a copy, and loads nothing', async () => {
+test.skipIf(!hasBrowser)('the report says whether a brand does better, and loads nothing', async () => {
   const folder = await writeCopy('shown')
   expect(await report(folder)).toMatchObject({ code: 0 })
   const browser = await startBrowser()
   try {
-    const context = await browser.newContext({ ...PHONE, offline: true, colorScheme: 'dark' })
+    const context = await browser.newContext({
+      ...PHONE,
+      offline: true,
+      reducedMotion: 'reduce',
+      colorScheme: 'dark',
+    })
     const page = await context.newPage()
     const requests: string[] = []
     const messages: string[] = []
@@ -103,60 +122,103 @@ test.skipIf(!hasBrowser)('the report shows the figures of a copy, and loads noth
     page.on('pageerror', ({ message }) => messages.push(message))
     const address = pathToFileURL(join(folder, 'report.html')).href
     await page.goto(address)
+    const sliders = page.getByRole('slider')
+    const lines = async () =>
+      Promise.all((await sliders.all()).map((slider) => slider.getAttribute('aria-valuetext')))
+    const controls = page.locator('#controls')
+    const choose = (label: string, option: string) => controls.getByLabel(label).selectOption(option)
 
+    // The days fill no more periods, and of the days before the last 30 there are not all.
+    expect(await texts(page, '#controls label:first-child option')).toEqual([
+      'Last 7 days',
+      'Last 30 days',
+      'All days',
+    ])
     expect(await texts(page, 'h2')).toEqual([HOSTILE])
-    expect(await texts(page, '.lead span')).toEqual([
+    expect(await texts(page, '.facts span')).toEqual([
       'acme.example',
-      'All days: 2026-10-01 to 2026-11-01',
-      'Contains all changes through 2026-11-02 10:31 UTC',
+      'Last 7 days: 2026-10-26 to 2026-11-01',
+      'Compared with 2026-10-19 to 2026-10-25',
+      'As of 2026-11-02 10:31 UTC',
     ])
-    expect((await texts(page, '.figures div')).join(', ')).toBe(
-      'Visibility35.00 %, Citation Share12.50 %, Sentiment75.00 %, Recommended rate50.00 %',
-    )
-    expect(await texts(page, '.chart dl')).toEqual([
-      'Visibility35.00 %b75.00 %a25.00 %',
-      `${HOSTILE}50.00 %Low12.50 %`,
-      'Citation Share12.50 %',
-      'Sentiment75.00 %',
-      'Acme50.00 %Rival100.00 %',
+    expect(await texts(page, '.lead')).toEqual([
+      'Visibility rose from 30 to 55 %; the brand overtook Low and leads by 10 points. ' +
+        'It is highest in b (60 %) and lowest in a (50 %).',
     ])
-    expect((await texts(page, 'main > section table td, main > section table tbody th')).join(' ')).toBe(
-      `${HOSTILE} 3 50.00 % late.example 2 33.33 % unknown 1 16.67 %`,
-    )
+    expect(await texts(page, '.tile')).toEqual([
+      'Visibility55.0 %▲ 25.0 points better',
+      'Citation Share12.5 %too few answers to compare',
+      'Sentiment50.0 %▼ 25.0 points worse',
+      'Recommended rate50.0 %no earlier period',
+    ])
+    expect(await lines()).toEqual([
+      'All days shown: Total 55.00 %, b 60.00 %, a 50.00 %',
+      `All days shown: Acme 55.00 %, Low 45.00 %, ${HOSTILE} 5.00 %`,
+      'All days shown: Citation Share 12.50 %',
+      'All days shown: Sentiment 50.00 %',
+      'All days shown: Acme 50.00 %, Rival 100.00 %',
+    ])
+    expect(await texts(page, '.cited td, .cited tbody th')).toEqual(['late.example', '2', '100.00 %'])
 
-    const slider = page.getByRole('slider').first()
-    await slider.press('Home')
-    expect(await slider.getAttribute('aria-valuetext')).toBe(
-      // Not 75 %, the average of the rates of its days.
-      '2026-10-01 to 2026-10-11: Visibility 60.00 %, b 75.00 %, a 50.00 %',
-    )
-    await page.getByText('Numbers of the chart').first().click()
+    const numbers = page.locator('.chart:has-text("Sentiment") details')
+    await page.locator('.tile', { hasText: 'Sentiment' }).click()
+    await expect.poll(() => numbers.locator('tr').allTextContents()).toContain('2026-11-0150.00 %')
+    await expect
+      .poll(() => numbers.locator('summary').evaluate((each) => document.activeElement === each))
+      .toBe(true)
+    expect(await page.evaluate(() => scrollY)).toBeGreaterThan(844)
     for (const colorScheme of ['dark', 'light'] as const) {
       await page.emulateMedia({ colorScheme })
       await page.evaluate(await readFile(AXE, 'utf8'))
       expect(await page.evaluate('axe.run().then(({ violations }) => violations)')).toEqual([])
     }
 
-    // From 2026-10-03: the sentiment and others have no rows.
-    await page.getByLabel('Period').selectOption('Last 30 days')
-    expect(await texts(page, '.lead span')).toContain('Last 30 days: 2026-10-03 to 2026-11-01')
-    expect(await texts(page, '.chart .results')).toEqual(['Last 30 daysVisibility25.00 %bno valuea25.00 %'])
-    expect(await texts(page, 'main > section table')).toEqual([
-      'Cited URLs The most cited domains. Last 30 days: 2 citations.DomainCitationsOf alllate.example2100.00 %',
+    // Only visibility has models.
+    await choose('Model', 'a')
+    expect(await texts(page, '.facts span')).toContain('Visibility in a only')
+    expect(await texts(page, '.lead')).toEqual(['Visibility rose from 20 to 50 %.'])
+    expect((await texts(page, '.tile')).slice(0, 2)).toEqual([
+      'Visibility50.0 %▲ 30.0 points better',
+      'Citation Share All models and markets.12.5 %too few answers to compare',
     ])
-    expect(await texts(page, '.chart figcaption')).toEqual([
-      expect.stringMatching(
-        /^Visibility by week 2026-10-03 to 2026-11-01\. A point is a week; the first has 9 days\. /,
-      ),
+    expect((await lines()).slice(0, 2)).toEqual([
+      'All days shown: a 50.00 %',
+      `All days shown: Acme 55.00 %, Low 45.00 %, ${HOSTILE} 5.00 %`,
     ])
-    await page.getByLabel('Points').selectOption('Days')
-    expect(await texts(page, '.chart figcaption')).toEqual([
-      expect.stringMatching(/^Visibility by day 2026-10-03 to 2026-11-01\. [^A]/),
+    const notes = await texts(page, '.chart:not(.cited) figcaption')
+    expect(notes.map((note) => note.endsWith(' All models and markets.'))).toEqual([
+      false,
+      true,
+      true,
+      true,
+      true,
+    ])
+    await choose('Market', 'UK')
+    expect(await texts(page, '.lead')).toEqual(['No answers in this period.'])
+    await choose('Model', 'All models')
+    expect(await texts(page, '.facts span')).toContain('Visibility in UK only')
+    expect(await texts(page, '.lead')).toEqual(['Visibility rose from 40 to 60 %.'])
+    await choose('Market', 'All markets')
+
+    await page.locator('.legend th', { hasText: /^b$/ }).click()
+    await choose('Period', 'All days')
+    // What the reader switched off stays off. 21 of 48 answers, not 45 %, the average of the days.
+    expect((await lines())[0]).toBe('All days shown: Total 43.75 %, a 33.33 %')
+    expect(await texts(page, '.facts span')).toContain('No earlier period to compare with')
+    expect(await texts(page, '.lead')).toEqual([
+      'Visibility is 44 %; 1 point ahead of Low. It is highest in b (54 %) and lowest in a (33 %).',
+    ])
+    expect(await texts(page, '.cited td, .cited tbody th')).toEqual([
+      ...[HOSTILE, '3', '37.50 %', 'late.example', '2', '25.00 %'],
+      ...['unknown', '3', '37.50 %'],
     ])
     for (const width of [320, 390, 1280]) {
       await page.setViewportSize({ width, height: 844 })
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
+      // The plots take their width in the next frame.
+      await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
     }
+    await page.emulateMedia({ media: 'print' })
+    expect(await controls.isVisible()).toBe(false)
     expect(await page.locator('img').count()).toBe(0)
     expect(requests).toEqual([address])
     expect(messages).toEqual([])

@@ -27,13 +27,10 @@ export function page(brands: readonly BrandReport[], { script, style }: Assets):
 <a class="skip" href="#main">Skip to content</a>
 <header>
   <h1>AI visibility</h1>
-  <label>Period <select id="period"></select></label>
-  <label>Points <select id="unit"></select></label>
+  <div id="controls" class="tools"></div>
 </header>
-<div class="frame">
-<nav aria-label="Brands"><ul></ul></nav>
+<nav class="live" aria-label="Brands"></nav>
 <main id="main" tabindex="-1"><noscript><p class="note">The charts require JavaScript.</p></noscript></main>
-</div>
 <script type="application/json" id="data">${toJson(brands)}</script>
 <script type="module">${script}</script>
 </body>

@@ -1,16 +1,39 @@
 import { addDays } from '../days.ts'
 
-/** The periods to choose from: the number of their days, through the last day of a brand. */
-const PERIODS: Readonly<Record<string, number | undefined>> = {
-  'All days': undefined,
-  'Last 90 days': 90,
-  'Last 30 days': 30,
+type Days = { readonly first: string; readonly last: string }
+
+/** The days of a period, and those of the period of equal length before it, when there are rows of all of it. */
+export type Period = {
+  readonly from: string
+  readonly to: string
+  readonly before: { readonly from: string; readonly to: string } | undefined
 }
 
+/** The number of days through the last day of a brand. */
+const PERIODS: Readonly<Record<string, number>> = {
+  ...{ 'Last 7 days': 7, 'Last 30 days': 30, 'Last 60 days': 60, 'Last 90 days': 90 },
+  'All days': 99_999,
+}
 export const PERIOD_NAMES: readonly string[] = Object.keys(PERIODS)
 
-/** Returns the first day of a period; an empty text when that is any day. */
-export function firstDay(period: string, last: string | undefined): string {
-  const days = PERIODS[period]
-  return days === undefined || last === undefined ? '' : addDays(last, 1 - days)
+/** Returns the days of a period of a brand. */
+export function periodOf(name: string, { first, last }: Days): Period {
+  const days = PERIODS[name] ?? 0
+  const [start, before] = [addDays(last, 1 - days), addDays(last, 1 - 2 * days)]
+  return {
+    from: start < first ? first : start,
+    to: last,
+    before: before < first ? undefined : { from: before, to: addDays(start, -1) },
+  }
+}
+
+/** Returns the periods that the days of a brand fill, and the longest that has one before it, or all days. */
+export function periodsOf(brands: readonly Days[]): { names: string[]; longest: string } {
+  const isFilled = (name: string) =>
+    brands.some(({ first, last }) => addDays(first, (PERIODS[name] ?? 0) - 1) <= last)
+  const isCompared = (name: string) => brands.some((days) => periodOf(name, days).before !== undefined)
+  return {
+    names: PERIOD_NAMES.filter((name) => name === 'All days' || isFilled(name)),
+    longest: PERIOD_NAMES.findLast(isCompared) ?? 'All days',
+  }
 }

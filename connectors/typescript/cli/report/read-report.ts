@@ -1,44 +1,77 @@
+import { splitsOf } from '../../../../charts/lines.ts'
+import { addRows, brandCell, FIELDS, type Sums } from '../../../../charts/sums.ts'
 import type { Row } from '../../../../lib/parquet.ts'
-import { brandsOf, requireCopy } from '../copy.ts'
+import { firstSentence } from '../../../../reference/first-sentence.ts'
+import { fieldsOf } from '../../../../reference/formula.ts'
+import { brandsOf, type MetricTable, requireCopy } from '../copy.ts'
 import { coverageOf } from '../coverage.ts'
 import type { Store } from '../store.ts'
+import type { Formula } from '../streams.ts'
 import { readDomains } from './read-domains.ts'
 import { readTable } from './read-files.ts'
-import { readFormula } from './read-metric.ts'
 import type { BrandReport, MetricReport } from './report-data.ts'
 
 /** Reads what the report shows of the brands of a copy. Throws `CommandError` when there is none. */
 export async function readReport(store: Store): Promise<BrandReport[]> {
   const copy = await requireCopy(store)
-  const brands = new Map<string, Row>()
-  for await (const row of readTable(copy.brands)) brands.set(String(row.id), row)
+  const rows = new Map<string, Row>()
+  for await (const row of readTable(copy.brands)) rows.set(String(row.id), row)
   const readers: ((brandId: string) => MetricReport)[] = []
   for (const table of copy.metrics.values()) {
-    const { formula, ...stream } = table.stream
+    const { formula, name, title, description } = table.stream
     if (formula === null) continue
-    readers.push(await readFormula(table, { ...stream, formula }, (brandId) => brands.get(brandId)?.name))
+    const about = aboutOf(description)
+    const [splits, sumsOf] = [splitsOf({ title, formula }), await readSums(table, formula)]
+    readers.push((brandId) => ({ name, title, about, splits, sums: sumsOf(brandId) }))
   }
-  const metrics = new Map(
-    [...brandsOf(copy), ...brands.keys()].map((brandId) => [brandId, readers.map((read) => read(brandId))]),
-  )
-  const daysOf = (brandId: string) => (metrics.get(brandId) ?? []).flatMap(({ sums }) => sums.days).sort()
-  const citations = copy.metrics.get('citations')
-  if (citations === undefined) throw new Error('streams.json has no citations')
-  const cited = await readDomains(citations, (brandId) => daysOf(brandId).at(-1))
   const coverage = coverageOf(copy)
-  const reports = [...metrics].map(([id, metrics]) => {
-    const brand = brands.get(id)
-    const [first, last] = [daysOf(id)[0], daysOf(id).at(-1)]
+  const brands = [...new Set([...brandsOf(copy), ...rows.keys()])].map((id) => {
+    const { display_name, url = '', name = id } = rows.get(id) ?? {}
+    const metrics = readers.map((read) => read(id))
+    const days = metrics.flatMap(({ sums }) => sums.days).sort()
+    const [first, last] = [days[0], days.at(-1)]
     return {
       id,
       // A brand that the key no longer reads is not listed.
-      name: String(brand?.display_name ?? id),
-      url: String(brand?.url ?? ''),
+      name: String(display_name ?? id),
+      url: String(url),
       days: first === undefined || last === undefined ? null : { first, last },
       through: coverage?.brandIds.includes(id) ? coverage.token : null,
-      metrics,
-      cited: cited(id),
+      metrics: metrics.map((metric) => withBrand(metric, metrics, String(name))),
     }
   })
-  return reports.sort((left, right) => left.name.localeCompare(right.name, 'en'))
+  const citations = copy.metrics.get('citations')
+  if (citations === undefined) throw new Error('streams.json has no citations')
+  const citedBy = await readDomains(citations, brands)
+  return brands
+    .map((brand) => ({ ...brand, cited: citedBy(brand.id) }))
+    .sort((left, right) => left.name.localeCompare(right.name, 'en'))
+}
+
+/** Adds up the formula of a metric for each brand. */
+async function readSums(table: MetricTable, formula: Formula): Promise<(brandId: string) => Sums> {
+  const brands = new Map<string, ReturnType<typeof addRows>>()
+  const sumsOf = (brandId: string) => brands.get(brandId) ?? addRows(formula)
+  const names = ['brand_id', 'date', ...FIELDS, ...fieldsOf(formula.part), ...fieldsOf(formula.whole)]
+  for await (const row of readTable(table, names)) {
+    const brandId = String(row.brand_id)
+    const sums = sumsOf(brandId)
+    brands.set(brandId, sums)
+    sums.add(row)
+  }
+  return (brandId) => sumsOf(brandId).result()
+}
+
+/** Adds the brand to its competitors, whose visibility is measured like its own. */
+function withBrand(metric: MetricReport, metrics: readonly MetricReport[], name: string): MetricReport {
+  const own = metrics.find(({ name }) => name === 'visibility')?.sums
+  const { days, cells } = metric.sums
+  if (metric.name !== 'competitors' || own === undefined || days.length === 0) return metric
+  return { ...metric, sums: { days, cells: [brandCell(own, days, name), ...cells] } }
+}
+
+/** Returns what a metric measures: the first sentence of its description, without its verb. */
+function aboutOf(description: string): string {
+  const what = firstSentence(description).replace(/^Returns /, '')
+  return what.slice(0, 1).toUpperCase() + what.slice(1)
 }

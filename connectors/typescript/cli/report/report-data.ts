@@ -1,22 +1,21 @@
-import type { FormulaSums } from '../../../../charts/formula-sums.ts'
+import type { Split } from '../../../../charts/lines.ts'
+import type { Sums } from '../../../../charts/sums.ts'
 
 /** What the report shows of a metric that has a formula. */
 export type MetricReport = {
+  /** Name of its table. */
+  readonly name: string
   readonly title: string
   /** What the metric measures, in a sentence. */
   readonly about: string
-  readonly sums: FormulaSums
+  readonly splits: readonly Split[]
+  readonly sums: Sums
 }
 
-/** A domain, or null for the URLs whose domain is unknown. */
-export type CitedDomain = { readonly domain: string | null; readonly citations: number }
-
-/** The domains that answers cite most, and the citations of all domains, by the name of the period. */
+/** Citations by domain: those cited most, then those without a domain, which is empty. */
 export type CitedDomains = {
-  readonly title: string
-  readonly periods: Readonly<
-    Record<string, { readonly citations: number; readonly top: readonly CitedDomain[] }>
-  >
+  readonly domains: readonly (readonly [domain: string, citations: number])[]
+  readonly total: number
 }
 
 /** What the report shows of a brand. */
@@ -29,5 +28,6 @@ export type BrandReport = {
   /** The files contain all changes through this time. Null while it is not known. */
   readonly through: string | null
   readonly metrics: readonly MetricReport[]
-  readonly cited: CitedDomains
+  /** By the name of the period. */
+  readonly cited: Readonly<Record<string, CitedDomains>>
 }

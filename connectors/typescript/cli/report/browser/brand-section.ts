@@ -1,61 +1,90 @@
-import { chart } from '../../../../../charts/chart.ts'
-import { type ChartLines, chartLines, type Unit } from '../../../../../charts/chart-lines.ts'
-import { createElement } from '../../../../../charts/elements.ts'
-import { percent } from '../../../../../charts/legend.ts'
-import { firstDay } from '../periods.ts'
-import type { BrandReport, MetricReport } from '../report-data.ts'
+import { type ChartState, chart } from '../../../../../charts/chart.ts'
+import { createElement, find } from '../../../../../charts/elements.ts'
+import { type Period, periodOf } from '../periods.ts'
+import type { BrandReport } from '../report-data.ts'
+import { summarize } from '../sentences.ts'
 import { domainTable } from './domain-table.ts'
-import { sumsFrom } from './sums-from.ts'
+import { type Figures, type Filter, figuresOf } from './figures.ts'
+import { tile } from './tile.ts'
 
-type Charted = MetricReport & ChartLines
-
-/** The days to show, and what a point stands for. */
-type View = { readonly period: string; readonly unit: Unit | undefined }
+/** What to show of the brands. Keeps what the reader chooses in each chart. */
+export type View = {
+  readonly period: string
+  readonly where: Filter
+  readonly states: Map<string, ChartState>
+}
 
 export const sectionId = ({ id }: Pick<BrandReport, 'id'>): string => `brand-${id}`
 
 /** Renders a brand over a period. */
-export function brandSection(brand: BrandReport, { period, unit }: View): Node {
-  const { name, days, metrics, cited } = brand
-  const id = `${sectionId(brand)}-title`
-  const first = firstDay(period, days?.last)
-  const charted = metrics
-    .map((metric) => ({ ...metric, ...chartLines(sumsFrom(metric.sums, first), unit) }))
-    .filter(({ points }) => points.length > 0)
-  const domains = cited.periods[period]
-  return createElement('section', { id: sectionId(brand), 'aria-labelledby': id }, [
-    createElement('h2', { id }, [name]),
-    createElement('p', { class: 'lead' }, facts(brand, period)),
-    createElement('dl', { class: 'figures' }, charted.flatMap(figure)),
+export function brandSection(brand: BrandReport, view: View): HTMLElement {
+  const id = sectionId(brand)
+  const heading = createElement('h2', { id: `${id}-title` }, [brand.name])
+  const section = createElement('section', { id, 'aria-labelledby': heading.id }, [heading])
+  if (brand.days === null) {
+    section.append(createElement('p', { class: 'facts' }, ['No rows']))
+    return section
+  }
+  const period = periodOf(view.period, brand.days)
+  const shown = brand.metrics
+    .flatMap((metric) => figuresOf(metric, period, view.where))
+    .map((figures) => ({ ...figures, card: card(brand, figures, period, view) }))
+  const tiles = shown.flatMap(({ card, ...figures }) =>
+    // The brand among its competitors is the tile of its visibility.
+    figures.lead === undefined || figures.metric.name === 'competitors'
+      ? []
+      : [tile(figures, figures.lead, () => showDays(card))],
+  )
+  const cited = brand.cited[view.period]
+  section.append(
+    createElement('p', { class: 'facts' }, facts(brand, period, view)),
+    createElement('p', { class: 'lead' }, [sentenceOf(shown, view)]),
+    createElement('div', { class: 'tiles' }, tiles),
     createElement('div', { class: 'charts' }, [
-      ...charted.map(({ title, about, ...lines }) =>
-        chart({ ...lines, title, label: `${name}: ${title}`, note: about, period }),
-      ),
-      ...(domains?.top.length ? [domainTable({ ...domains, title: cited.title, period })] : []),
+      ...shown.map(({ card }) => card),
+      ...(cited?.total ? [domainTable(cited)] : []),
     ]),
-  ])
+  )
+  return section
 }
 
-/** Writes what the copy contains of a brand, and the days that the section shows. */
-function facts({ url, days, through }: BrandReport, period: string): Node[] {
-  const first = firstDay(period, days?.last)
+const isFiltered = ({ where }: View): boolean => Object.keys(where).length > 0
+
+/** Says whether the brand does better or worse. */
+function sentenceOf(shown: readonly Figures[], view: View): string {
+  const figuresOf = (name: string) => shown.find(({ metric }) => metric.name === name)
+  const { lead: visibility, others: models = [] } = figuresOf('visibility') ?? {}
+  if (visibility === undefined) return 'No answers in this period.'
+  const competitors = isFiltered(view) ? [] : (figuresOf('competitors')?.others ?? [])
+  return summarize({ visibility, competitors, models })
+}
+
+/** Renders the chart of a metric. */
+function card(brand: BrandReport, { metric, scope }: Figures, { from, to }: Period, view: View): HTMLElement {
+  const { name, title, about, splits, sums } = metric
+  const [key, label] = [`${brand.id} ${name}`, `${brand.name}: ${title}`]
+  const state = view.states.get(key) ?? { off: new Set() }
+  view.states.set(key, state)
+  const note = `${about} ${scope}`.trim()
+  return chart({ title, label, note, splits, sums, from, to, where: view.where, state })
+}
+
+/** Opens the numbers of a chart and moves there. */
+function showDays(card: HTMLElement): void {
+  const [details, summary] = [find(HTMLDetailsElement, 'details', card), find(HTMLElement, 'summary', card)]
+  details.open = true
+  summary.focus({ preventScroll: true })
+  summary.scrollIntoView({ block: 'center' })
+}
+
+/** Writes what the section shows: the days, the filters, and how current the copy is. */
+function facts({ url, through }: BrandReport, { from, to, before }: Period, view: View): Node[] {
   const parts = [
-    ...(url === '' ? [] : [url]),
-    days === null ? 'No rows' : `${period}: ${first > days.first ? first : days.first} to ${days.last}`,
-    through === null
-      ? 'The sync has not finished'
-      : `Contains all changes through ${through.slice(0, 16).replace('T', ' ')} UTC`,
+    url,
+    `${view.period}: ${from} to ${to}`,
+    before ? `Compared with ${before.from} to ${before.to}` : 'No earlier period to compare with',
+    isFiltered(view) ? `Visibility in ${Object.values(view.where).join(', ')} only` : '',
+    through === null ? 'The sync has not finished' : `As of ${through.slice(0, 16).replace('T', ' ')} UTC`,
   ]
-  return parts.map((part) => createElement('span', {}, [part]))
-}
-
-/** Renders the figure of a metric when its first line is the brand's. */
-function figure({ title, lead, lines: [first] }: Charted): Node[] {
-  if (first === undefined || !(lead || first.name === title)) return []
-  return [
-    createElement('div', {}, [
-      createElement('dt', {}, [title]),
-      createElement('dd', {}, [percent(first.figure)]),
-    ]),
-  ]
+  return parts.filter((part) => part !== '').map((part) => createElement('span', {}, [part]))
 }

@@ -1,37 +1,32 @@
-import { createElement } from '../../../../../charts/elements.ts'
-import { percent } from '../../../../../charts/legend.ts'
-import type { CitedDomain } from '../report-data.ts'
+import { createElement, table } from '../../../../../charts/elements.ts'
+import type { CitedDomains } from '../report-data.ts'
 
 const integer = new Intl.NumberFormat('en')
 
-type Table = {
-  readonly title: string
-  readonly period: string
-  readonly citations: number
-  readonly top: readonly CitedDomain[]
-}
-
 /** Renders the domains that answers cite most in a period. */
-export function domainTable({ title, period, citations: total, top }: Table): Node {
-  const head = ['Domain', 'Citations', 'Of all'].map((name) => createElement('th', { scope: 'col' }, [name]))
-  const rows = top.map(({ domain, citations }) =>
-    createElement('tr', {}, [
-      createElement('th', { scope: 'row' }, breakable(domain ?? 'unknown')),
-      createElement('td', {}, [integer.format(citations)]),
-      createElement('td', {}, [percent((citations / total) * 100)]),
-    ]),
-  )
-  const table = createElement('table', {}, [
-    createElement('caption', {}, [
-      createElement('strong', {}, [title]),
-      ` The most cited domains. ${period}: ${integer.format(total)} citations.`,
-    ]),
-    createElement('thead', {}, [createElement('tr', {}, head)]),
-    createElement('tbody', {}, rows),
+export function domainTable({ domains, total }: CitedDomains): HTMLElement {
+  const rows = domains.map(([domain, citations]) => [
+    domain === '' ? 'unknown' : breakable(domain),
+    integer.format(citations),
+    `${((citations / total) * 100).toFixed(2)} %`,
   ])
-  return createElement('div', {}, [table])
+  const about = '“unknown” are cited URLs for which no domain was recorded.'
+  return createElement('figure', { class: 'chart cited' }, [
+    createElement('figcaption', {}, [
+      createElement('strong', {}, ['Cited domains']),
+      ` The domains that answers cite most, of ${integer.format(total)} citations.`,
+    ]),
+    table(['Domain', 'Citations', 'Of all'], rows),
+    ...(domains.at(-1)?.[0] === '' ? [createElement('p', { class: 'facts' }, [about])] : []),
+  ])
 }
 
 /** Lets a domain break after its dots. */
-const breakable = (domain: string): (Node | string)[] =>
-  domain.split('.').flatMap((part, index) => (index === 0 ? [part] : ['.', createElement('wbr'), part]))
+function breakable(domain: string): HTMLElement {
+  const parts = domain.split(/(?<=\.)/)
+  return createElement(
+    'span',
+    {},
+    parts.flatMap((part) => [part, createElement('wbr')]),
+  )
+}

@@ -1,33 +1,42 @@
-import type { Unit } from '../../../../../charts/chart-lines.ts'
-import { createElement, find } from '../../../../../charts/elements.ts'
-import { PERIOD_NAMES } from '../periods.ts'
+import { button, createElement, find, select } from '../../../../../charts/elements.ts'
+import { periodsOf } from '../periods.ts'
 import type { BrandReport } from '../report-data.ts'
 import { brandSection, sectionId } from './brand-section.ts'
 
-/** The points to choose from. By default, they follow from the number of days. */
-const UNITS: Readonly<Record<string, Unit | undefined>> = { Automatic: undefined, Days: 'day', Weeks: 'week' }
+/** The fields to filter by, and what they are called. */
+const FILTERS = { model_id: 'Model', market: 'Market' }
 
 /** Shows the data of the page. */
 export function main(): void {
   const brands: readonly BrandReport[] = JSON.parse(find(HTMLElement, '#data').textContent)
-  const content = find(HTMLElement, 'main')
-  const select = (id: string, names: readonly string[]) => {
-    const element = find(HTMLSelectElement, id)
-    element.append(...names.map((name) => createElement('option', {}, [name])))
-    element.addEventListener('change', show)
-    return element
-  }
-  const period = select('#period', PERIOD_NAMES)
-  const unit = select('#unit', Object.keys(UNITS))
+  const { names, longest } = periodsOf(brands.flatMap(({ days }) => days ?? []))
+  const [states, where] = [new Map(), new Map<string, string>()]
+  let period = longest
+
   function show(): void {
-    const view = { period: period.value, unit: UNITS[unit.value] }
-    content.replaceChildren(...brands.map((brand) => brandSection(brand, view)))
+    const view = { period, where: Object.fromEntries(where), states }
+    find(HTMLElement, 'main').replaceChildren(...brands.map((brand) => brandSection(brand, view)))
   }
 
-  find(HTMLElement, 'nav ul').append(
-    ...brands.map((brand) =>
-      createElement('li', {}, [createElement('a', { href: `#${sectionId(brand)}` }, [brand.name])]),
-    ),
+  const cells = brands.flatMap(({ metrics }) => metrics.flatMap(({ sums }) => sums.cells))
+  const filters = Object.entries(FILTERS).map(([field, label]) => {
+    const all = `All ${label.toLowerCase()}s`
+    const values = new Set(cells.flatMap(({ values }) => values[field] ?? []))
+    return select(label, [all, ...[...values].sort()], all, (value) => {
+      value === all ? where.delete(field) : where.set(field, value)
+      show()
+    })
+  })
+  const choosePeriod = (name: string) => {
+    period = name
+    show()
+  }
+  find(HTMLElement, '#controls').append(
+    select('Period', names, period, choosePeriod),
+    ...filters,
+    button('Print', () => print()),
   )
+  const links = brands.map((brand) => createElement('a', { href: `#${sectionId(brand)}` }, [brand.name]))
+  if (links.length > 1) find(HTMLElement, 'nav').append(...links)
   show()
 }
