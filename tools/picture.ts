@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { chromium, type Locator } from 'playwright-core'
+import { type Browser, type BrowserContextOptions, chromium, type Locator } from 'playwright-core'
 import { run } from '../cli/run.ts'
 import { createApi } from '../connectors/typescript/cli/api.ts'
 import { openStore } from '../connectors/typescript/cli/open-store.ts'
@@ -15,9 +15,17 @@ import { DEMO } from '../drizzle/seed/demo.ts'
 import { withDemoService } from '../emulator/demo-service.ts'
 
 const PICTURE = fileURLToPath(new URL('../docs/report.png', import.meta.url))
-const MAX_BYTES = 150_000
+const ALL = fileURLToPath(new URL('../dist/pictures/', import.meta.url))
+const MAX_BYTES = 250_000
 /** White around what is shown. */
 const MARGIN = 16
+const WIDTHS = [390, 768, 1280, 1440]
+const STATES: readonly BrowserContextOptions[] = [
+  { colorScheme: 'light' },
+  { colorScheme: 'dark' },
+  { forcedColors: 'active' },
+  { javaScriptEnabled: false },
+]
 
 /** Fixed, so that the picture does not depend on the day on which it is made. */
 const DAY = '2026-11-05'
@@ -41,56 +49,81 @@ await run(async () => {
     )
   }
   const folder = await mkdtemp(join(tmpdir(), 'picture-'))
+  const browser = await chromium.launch({ executablePath: PROGRAM, args: ARGUMENTS })
   try {
-    const report = join(folder, 'report.html')
-    await reportDemo(join(folder, 'copy'), report)
-    const picture = await photograph(report)
-    if (picture.length >= MAX_BYTES) {
-      throw new UsageError(
-        `The picture has ${picture.length} bytes, and less than ${MAX_BYTES} are allowed. Show less of the report in tools/picture.ts.`,
-      )
-    }
-    await writeFile(PICTURE, picture)
-    console.log(`Wrote docs/report.png: ${picture.length} bytes.`)
+    await withDemoService({ day: DAY, changed: CHANGED }, async (service) => {
+      const report = join(folder, 'report.html')
+      await reportDemo(service, { copy: join(folder, 'copy'), report })
+      const address = pathToFileURL(report).href
+      if (!process.argv.includes('--all')) return writePicture(await photograph(browser, address))
+      await mkdir(ALL, { recursive: true })
+      const pages = { page: `${service}/docs#visibility?fromDate=2026-10-07&toDate=${DAY}`, report: address }
+      for (const [name, url] of Object.entries(pages))
+        await photographAll(browser, { url, path: join(ALL, name) })
+      console.log('Wrote dist/pictures/.')
+    })
   } finally {
+    await browser.close()
     await rm(folder, { recursive: true })
   }
 })
 
 /** Copies a brand of the demo data, and writes its report. */
-function reportDemo(copy: string, report: string): Promise<void> {
-  return withDemoService({ day: DAY, changed: CHANGED }, async (url) => {
-    const progress = createProgress({ quiet: true })
-    const store = openStore(copy, progress)
-    const api = createApi({ url, key: DEMO.key }, progress)
-    await sync({ api, store, fromDate: undefined, progress }, [DEMO.brandId])
-    await writeReport(store, report)
-  })
+async function reportDemo(url: string, { copy, report }: Readonly<Record<'copy' | 'report', string>>) {
+  const progress = createProgress({ quiet: true })
+  const store = openStore(copy, progress)
+  const api = createApi({ url, key: DEMO.key }, progress)
+  await sync({ api, store, fromDate: undefined, progress }, [DEMO.brandId])
+  await writeReport(store, report)
+}
+
+async function writePicture(picture: Buffer): Promise<void> {
+  if (picture.length >= MAX_BYTES) {
+    throw new UsageError(
+      `The picture has ${picture.length} bytes, and less than ${MAX_BYTES} are allowed. Show less of the report in tools/picture.ts.`,
+    )
+  }
+  await writeFile(PICTURE, picture)
+  console.log(`Wrote docs/report.png: ${picture.length} bytes.`)
 }
 
 /** Returns a PNG of the first brand of a report: its name, its figures and the first row of charts. */
-async function photograph(report: string): Promise<Buffer> {
-  const browser = await chromium.launch({ executablePath: PROGRAM, args: ARGUMENTS })
-  try {
-    const page = await browser.newPage({
-      viewport: { width: 1440, height: 900 },
-      colorScheme: 'light',
-      reducedMotion: 'reduce',
-    })
-    page.setDefaultTimeout(5_000)
-    await page.goto(pathToFileURL(report).href)
-    await page.getByLabel('Points').selectOption('Weeks')
-    const brand = page.locator('main section').first()
-    const [from, to] = await Promise.all([boxOf(brand), boxOf(brand.locator('.charts > *').nth(1))])
-    const clip = {
-      x: from.x - MARGIN,
-      y: from.y - MARGIN,
-      width: from.width + 2 * MARGIN,
-      height: to.y + to.height - from.y + 2 * MARGIN,
+async function photograph(browser: Browser, url: string): Promise<Buffer> {
+  const options = { colorScheme: 'light', reducedMotion: 'reduce' } as const
+  const page = await browser.newPage({ ...options, viewport: { width: 1280, height: 900 } })
+  page.setDefaultTimeout(5_000)
+  await page.goto(url)
+  const brand = page.locator('main section').first()
+  const [from, to] = await Promise.all([boxOf(brand), boxOf(brand.locator('.charts > *').nth(1))])
+  const clip = {
+    x: from.x - MARGIN,
+    y: from.y - MARGIN,
+    width: from.width + 2 * MARGIN,
+    height: to.y + to.height - from.y + 2 * MARGIN,
+  }
+  return await page.screenshot({ clip, fullPage: true })
+}
+
+/** Writes pictures of a page in every width and state: its first screen, all of it, and its print. */
+async function photographAll(
+  browser: Browser,
+  { url, path }: { readonly url: string; readonly path: string },
+) {
+  for (const state of STATES) {
+    const [name = ''] = Object.values(state)
+    for (const width of WIDTHS) {
+      const page = await browser.newPage({
+        ...state,
+        reducedMotion: 'reduce',
+        viewport: { width, height: 900 },
+      })
+      await page.goto(url, { waitUntil: 'networkidle' })
+      if (state.javaScriptEnabled !== false) await page.locator('.plot canvas').first().waitFor()
+      await page.screenshot({ path: `${path}-${width}-${name}-top.png` })
+      await page.screenshot({ path: `${path}-${width}-${name}.png`, fullPage: true })
+      if (width === 1280) await page.pdf({ path: `${path}-${name}.pdf`, format: 'A4' })
+      await page.close()
     }
-    return await page.screenshot({ clip, fullPage: true })
-  } finally {
-    await browser.close()
   }
 }
 
