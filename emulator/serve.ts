@@ -105,7 +105,7 @@ async function completeDemo(demo: Demo, emulator: Emulator, missing: number): Pr
 }
 
 const publish = (emulator: Emulator): Promise<void> =>
-  emulator.runCron('publish').catch(async (error) => {
+  emulator.runCron('share-publish').catch(async (error) => {
     // After Ctrl-C, workerd can end before this process does.
     await sleep(1_000)
     console.error(`The demo was not published: ${reasonOf(error)}. The next run follows in five minutes.`)

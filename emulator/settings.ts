@@ -1,4 +1,3 @@
-import { resolve } from 'node:path'
 import { UsageError } from '../drizzle/db/connect.ts'
 import { parseEnv } from '../lib/env.ts'
 import { isLoopback } from '../lib/https.ts'
@@ -10,8 +9,6 @@ export interface Settings {
   port: number
   databaseUrl: string | undefined
   redisUrl: string | undefined
-  /** The path of Neon's proxy. */
-  neonProxy: string | undefined
   latencyMs: number
   /** Requests a minute of an address and of a key; without it, those of wrangler.toml. */
   outerLimit: number | undefined
@@ -30,7 +27,6 @@ export function readSettings(environment: Environment): Settings {
     port: readInteger(environment, 'PORT', { default: 8787, max: 65_535 }),
     databaseUrl: readUrl(environment, 'DATABASE_URL', POSTGRES),
     redisUrl: readUrl(environment, 'REDIS_URL', ['redis:', 'rediss:']),
-    neonProxy: readNeonProxy(environment),
     latencyMs: readInteger(environment, 'LATENCY_MS', { default: 0, max: 60_000 }),
     outerLimit: readInteger(environment, 'OUTER_LIMIT', { default: undefined, min: 1, max: 9_999_999 }),
     inspectorPort: readInteger(environment, 'INSPECTOR_PORT', { default: undefined, max: 65_535 }),
@@ -51,16 +47,6 @@ export function requireNetworkOption(
   if (isLoopback(host) || allowNetwork) return
   throw new UsageError(
     `HOST ${host} lets other machines reach the service, and with the demo keys all of its data. To allow it: HOST=${host} npm start -- --allow-network`,
-  )
-}
-
-/** Reads NEON_PROXY. Throws `UsageError` unless DATABASE_URL is a server of this machine, where it may set passwords. */
-export function readNeonProxy(environment: Environment): string | undefined {
-  if (!environment.NEON_PROXY) return undefined
-  const url = readUrl(environment, 'DATABASE_URL', POSTGRES)
-  if (url && isLoopback(new URL(url).hostname)) return resolve(environment.NEON_PROXY)
-  throw new UsageError(
-    "NEON_PROXY sets the passwords of the Workers' roles: set DATABASE_URL to a PostgreSQL server of this machine.",
   )
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { bundle } from '../bundle/bundle.ts'
 import { isLoopback } from '../lib/https.ts'
-import { startNeon } from './neon/neon.ts'
+import { imitateNeon } from './neon/imitation.ts'
 import { startProxy } from './network.ts'
 import { startEmbeddedPostgres } from './postgres/embedded.ts'
 import type { BucketAccess } from './running.ts'
@@ -27,8 +27,6 @@ export interface EmulatorOptions {
   databaseUrl?: string | undefined
   /** A Redis server. Without it the store is in this process. */
   redisUrl?: string | undefined
-  /** The path of Neon's proxy, which then runs before `databaseUrl`. Without it this process answers as Neon. */
-  neonProxy?: string | undefined
   /** Delay of every Neon and Upstash response. */
   latencyMs?: number | undefined
   /** The inspector's port, 0 for any free port. Without it there is no inspector. */
@@ -72,7 +70,7 @@ export interface Emulator {
 
 type Closable = { readonly close: () => unknown }
 
-/** Starts every Worker of wrangler.toml in one workerd. This process answers as Neon and Upstash, or starts Neon's proxy. */
+/** Starts every Worker of wrangler.toml in one workerd. This process answers as Neon and Upstash. */
 export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
   const closers: (() => unknown)[] = []
   const closeLater = async <Part extends Closable>(start: Part | Promise<Part>): Promise<Part> => {
@@ -94,8 +92,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     const [databaseUrl, redis] = await Promise.all(starts)
     const { reader, refresher } = connectionStrings(databaseUrl)
     const bindings = { ...BINDINGS, DATABASE_URL: reader, ...variables(process.env), ...options.vars }
-    const accounts = [bindings.DATABASE_URL, refresher]
-    const neon = await startNeon({ databaseUrl, connectionStrings: accounts }, options.neonProxy)
+    const neon = imitateNeon(databaseUrl, [bindings.DATABASE_URL, refresher])
     // A silent server must not block closing.
     closers.push(() => Promise.race([neon.close(), delay(1_000, undefined, { ref: false })]))
 

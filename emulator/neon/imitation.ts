@@ -1,12 +1,21 @@
 import type { PoolClient, QueryArrayConfig } from 'pg'
+import type { Handler } from '../workers/egress.ts'
 import { authenticate, passwordsOf } from './authenticate.ts'
-import type { Neon, NeonOptions } from './neon.ts'
 import { openPools } from './pools.ts'
 import { type NeonQuery, parseNeonRequest } from './request.ts'
 import { errorResponse, jsonResponse, writeResult } from './response.ts'
 
-/** Answers Neon's SQL over HTTP as its proxy does, for what Workers send: one query, whose cells are text. */
-export function imitateNeon({ databaseUrl, connectionStrings }: NeonOptions): Neon {
+/** Answers the Workers' requests to Neon. */
+interface Neon {
+  handle: Handler
+  close(): Promise<void>
+}
+
+/**
+ * Answers Neon's SQL over HTTP as its proxy does, for what Workers send: one query, whose cells are text. Accepts the
+ * users and passwords of `connectionStrings`.
+ */
+export function imitateNeon(databaseUrl: string, connectionStrings: readonly string[]): Neon {
   const pools = openPools(databaseUrl)
   const passwords = passwordsOf(connectionStrings)
 

@@ -1,20 +1,22 @@
 import type { Socket } from 'node:net'
 import type { PGlite } from '@electric-sql/pglite'
-import { fatalMessage, isCopyFromStdin, queryMessage, readBatch, readFirstMessage, SYNC } from './messages.ts'
+import { serialize } from 'pg-protocol'
+import { fatalMessage, isCopyFromStdin, readBatch, readFirstMessage } from './messages.ts'
 import type { Mutex } from './mutex.ts'
 
 /** How long an idle transaction may block other clients. Shorter than a Worker's timeout. */
 const IDLE_TIMEOUT_MS = 4_000
 
 /** PGlite would wait for the rows inside its one thread and never get them. */
-const COPY_NOT_SUPPORTED = queryMessage(
+const COPY_NOT_SUPPORTED = serialize.query(
   `do $$ begin raise 'COPY FROM STDIN needs a Postgres server: set DATABASE_URL' using errcode = '0A000'; end $$`,
 )
 
 /** What the next client must not inherit: an unfinished batch, a transaction, settings and statements. */
 const RESET = [
-  SYNC,
-  ...['ROLLBACK', 'RESET ALL', 'DEALLOCATE ALL', 'RESET SESSION AUTHORIZATION'].map(queryMessage),
+  // Ends an unfinished batch.
+  serialize.sync(),
+  ...['ROLLBACK', 'RESET ALL', 'DEALLOCATE ALL', 'RESET SESSION AUTHORIZATION'].map(serialize.query),
 ]
 
 /** The database's one session, which all connections share. */

@@ -1,3 +1,5 @@
+import { serialize } from 'pg-protocol'
+
 /** The part of Postgres's wire protocol that the embedded server parses and writes itself. */
 
 const SSL_REQUEST = 80_877_103
@@ -50,19 +52,5 @@ export function fatalMessage(code: string, message: string): Buffer {
   return Buffer.concat([head, fields])
 }
 
-/** A simple query. */
-export function queryMessage(sql: string): Buffer {
-  const head = Buffer.from('Q....')
-  head.writeInt32BE(4 + Buffer.byteLength(sql) + 1, 1)
-  return Buffer.concat([head, Buffer.from(`${sql}\0`)])
-}
-
-/** Ends an unfinished batch. */
-export const SYNC = Buffer.from([0x53, 0, 0, 0, 4])
-
 /** The startup message of user and database "postgres". */
-export function startupMessage(): Buffer {
-  const words = Buffer.from('....\0\x03\0\0user\0postgres\0database\0postgres\0\0', 'latin1')
-  words.writeInt32BE(words.length, 0)
-  return words
-}
+export const startupMessage = (): Buffer => serialize.startup({ user: 'postgres', database: 'postgres' })

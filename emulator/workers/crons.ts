@@ -6,7 +6,7 @@ export interface CronTrigger {
   pattern: string
 }
 
-/** Fires cron triggers in UTC, as Cloudflare does. A run that is still going skips the next one. Returns a stop function. */
+/** Fires cron triggers in UTC as Cloudflare does, but none while the Worker's last run goes on. Returns a stop function. */
 export function scheduleCrons(triggers: CronTrigger[], run: (worker: string) => Promise<void>): () => void {
   const jobs = triggers.map(
     ({ worker, pattern }) =>
