@@ -2,12 +2,12 @@ import { InvalidArgumentError, Option } from 'commander'
 import type { Client } from 'pg'
 import * as z from 'zod/mini'
 import { UsageError, withDatabase } from '../drizzle/db/connect.ts'
-import { verify } from '../drizzle/db/verify.ts'
+import { untracked, verify } from '../drizzle/db/verify.ts'
 import { createCommand } from './command.ts'
 import { uuid } from './options.ts'
 import { run } from './run.ts'
 import { openBucket } from './share/s3-bucket.ts'
-import { countFiles, findWrongFiles } from './share/verify-files.ts'
+import { countObjects, findWrongObjects } from './share/verify-objects.ts'
 
 const day = (text: string): string => {
   if (z.iso.date().safeParse(text).success) return text
@@ -23,18 +23,18 @@ const options = createCommand('verify')
   .option('--from <day>', 'first day', day)
   .option('--to <day>', 'last day', day)
   .addOption(
-    new Option('--files', 'compare every file of the share with the daily tables instead').conflicts([
+    new Option('--share', 'compare every object of the share with the daily tables instead').conflicts([
       'brand',
       'from',
       'to',
     ]),
   )
   .parse()
-  .opts<{ brand?: string; from?: string; to?: string; files?: boolean }>()
+  .opts<{ brand?: string; from?: string; to?: string; share?: boolean }>()
 
 await run(async () => {
-  const { brand: brandId, from, to, files } = options
-  if (files) return withDatabase(verifyFiles)
+  const { brand: brandId, from, to, share } = options
+  if (share) return withDatabase(verifyShare)
   if (from && to && from > to) throw new UsageError('--from is after --to. Give the earlier day as --from.')
   await withDatabase(async (client) => {
     let wrong = 0
@@ -50,6 +50,10 @@ await run(async () => {
     }
     if (waiting > 0) console.log(`${rowsDiffer(waiting)} (in the refresh queue).`)
     const advice = [
+      ...(await untracked(client)).map(
+        ({ tables, remedy }) =>
+          `No triggers track changes of ${tables}. Run ${remedy}, then npm run refresh.`,
+      ),
       wrong > 0 &&
         `${rowsDiffer(wrong)} from the views. To recompute every day, run npm run refresh -- --all.`,
       unlisted > 0 &&
@@ -60,11 +64,11 @@ await run(async () => {
   })
 })
 
-async function verifyFiles(client: Client): Promise<void> {
-  const { length } = await findWrongFiles(client, openBucket(process.env))
+async function verifyShare(client: Client): Promise<void> {
+  const { length } = await findWrongObjects(client, openBucket(process.env))
   if (length > 0)
     throw new UsageError(
-      `${countFiles(length)} differ from the tables. To replace them, run npm run publish.`,
+      `${countObjects(length)} differ from the tables. To replace them, run npm run share:publish.`,
     )
-  console.log('All files match the tables.')
+  console.log('All objects match the tables.')
 }

@@ -55,10 +55,8 @@ export type Migration = {
 type SqlFile = { readonly name: string; readonly text: string; readonly sha256: string }
 
 /**
- * Migrates a database to the current schema, in one transaction: applies the migrations that it does not have, and
- * every file of `drizzle/sql` if any of them or the schema changed, then stores `rowSchemas` and installs `statements`.
- * Concurrent calls run one after the other, and refreshes wait. Throws {@link SchemaConflictError}, and {@link UsageError}
- * when an applied migration was edited since.
+ * Migrates a database to the current schema, in one transaction (docs/architecture.md, SQL files). Throws
+ * {@link SchemaConflictError}, and {@link UsageError} when an applied migration was edited since.
  */
 export async function migrate(
   client: Client,

@@ -1,8 +1,8 @@
 import type { ClientBase } from 'pg'
 
 /**
- * Lists every day of each metric whose row schema is new or has changed, one brand per transaction. The share writes its files
- * again, since a digest does not tell the names of columns.
+ * Lists every day of each metric whose row schema is new or has changed, one brand per transaction. The share writes its
+ * objects again, since a digest does not tell the names of columns.
  */
 export async function relistChangedSchemas(client: ClientBase): Promise<void> {
   const { rows: schemas } = await client.query<{ metric: string }>(
@@ -21,10 +21,8 @@ export async function relistChangedSchemas(client: ClientBase): Promise<void> {
 }
 
 /**
- * Lists every day of every brand and metric as changed, one brand per transaction. Includes days without rows: after a
- * restored backup, copies may hold days which the backup has not. Those begin a year before the brand's first day with
- * rows (before today, without rows), and end today. Days before 2000 are of answers without a time, and do not count as
- * the first. Ends the versions of the share before. Calls `onBrand` with the number of brands after each, and returns it.
+ * Lists every day of every brand and metric as changed, one brand per transaction (docs/operations.md, List every day
+ * again). Calls `onBrand` with the number of brands after each, and returns it.
  */
 export async function relistAll(
   client: ClientBase,

@@ -89,6 +89,24 @@ async function compareChanges(client: ClientBase, part: Part): Promise<Differenc
   return rows
 }
 
+/** Tables or partitions without triggers, and the statement that installs these. */
+type Untracked = { readonly tables: string; readonly remedy: string }
+
+/** Returns the tables and partitions whose changes no trigger tracks, unless the rolling window replaces the triggers. */
+export async function untracked(client: ClientBase): Promise<Untracked[]> {
+  const { rows } = await client.query<Untracked>(
+    `select string_agg(distinct base::text, ', ' order by base::text) as tables,
+       case when is_partition
+         then 'select daily.log_partition(base, source) from daily.untracked_tables() where is_partition'
+         else 'select daily.install_triggers(base, source) from daily.untracked_tables() where not is_partition'
+       end as remedy
+     from daily.untracked_tables()
+     where not exists (select from daily.rolling_window)
+     group by is_partition order by is_partition`,
+  )
+  return rows
+}
+
 /** Returns the names of all metrics, which are the names of their views and daily tables. */
 export async function metricsOf(client: ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ metric: string }>(

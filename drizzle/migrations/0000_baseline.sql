@@ -106,7 +106,7 @@ CREATE TABLE "daily"."deletions" (
 	"not_before" timestamp with time zone DEFAULT now() + interval '2 days' NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE "daily"."files" (
+CREATE TABLE "daily"."objects" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"metric" text COLLATE "C" NOT NULL,
 	"brand_id" uuid NOT NULL,
@@ -120,7 +120,7 @@ CREATE TABLE "daily"."files" (
 	"removed" integer
 );
 --> statement-breakpoint
-CREATE TABLE "daily"."staged_files" (
+CREATE TABLE "daily"."staged_objects" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"metric" text COLLATE "C" NOT NULL,
 	"brand_id" uuid NOT NULL,
@@ -131,19 +131,19 @@ CREATE TABLE "daily"."staged_files" (
 	"state" text NOT NULL,
 	"rows" integer DEFAULT 0 NOT NULL,
 	"bytes" integer DEFAULT 0 NOT NULL,
-	CONSTRAINT "staged_files_state" CHECK (state in ('writing', 'written'))
+	CONSTRAINT "staged_objects_state" CHECK (state in ('writing', 'written'))
 );
 --> statement-breakpoint
 CREATE TABLE "daily"."parts" (
-	"file_id" uuid NOT NULL,
+	"object_id" uuid NOT NULL,
 	"part" integer NOT NULL,
 	"rows" text NOT NULL,
-	CONSTRAINT "parts_file_id_part_pk" PRIMARY KEY("file_id","part")
+	CONSTRAINT "parts_object_id_part_pk" PRIMARY KEY("object_id","part")
 );
 --> statement-breakpoint
 CREATE TABLE "daily"."published_brands" (
 	"brand_id" uuid PRIMARY KEY NOT NULL,
-	"changed_at" text COLLATE "C" NOT NULL,
+	"since" text COLLATE "C" NOT NULL,
 	"periods_due_at" timestamp with time zone DEFAULT now() NOT NULL
 );
 --> statement-breakpoint
@@ -367,7 +367,7 @@ CREATE TABLE "daily"."visibility" (
 	CONSTRAINT "visibility_brand_id_date_model_id_market_id_pk" PRIMARY KEY("brand_id","date","model_id","market_id")
 );
 --> statement-breakpoint
-ALTER TABLE "daily"."parts" ADD CONSTRAINT "parts_file_id_staged_files_id_fk" FOREIGN KEY ("file_id") REFERENCES "daily"."staged_files"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "daily"."parts" ADD CONSTRAINT "parts_object_id_staged_objects_id_fk" FOREIGN KEY ("object_id") REFERENCES "daily"."staged_objects"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "answer_mentions" ADD CONSTRAINT "answer_mentions_answer_id_answers_id_fk" FOREIGN KEY ("answer_id") REFERENCES "public"."answers"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "answers" ADD CONSTRAINT "answers_prompt_id_prompts_id_fk" FOREIGN KEY ("prompt_id") REFERENCES "public"."prompts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "answers" ADD CONSTRAINT "answers_model_id_models_id_fk" FOREIGN KEY ("model_id") REFERENCES "public"."models"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
@@ -386,11 +386,11 @@ ALTER TABLE "sentiment_phrases" ADD CONSTRAINT "sentiment_phrases_answer_id_answ
 ALTER TABLE "subscriptions" ADD CONSTRAINT "subscriptions_organization_id_organizations_id_fk" FOREIGN KEY ("organization_id") REFERENCES "public"."organizations"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE UNIQUE INDEX "changes_order_index" ON "daily"."changes" USING btree ("brand_id","changed_at","endpoint","date");--> statement-breakpoint
 CREATE INDEX "deletions_order_index" ON "daily"."deletions" USING btree ("not_before");--> statement-breakpoint
-CREATE INDEX "files_current_index" ON "daily"."files" USING btree ("metric","brand_id","first") WHERE removed is null;--> statement-breakpoint
-CREATE INDEX "files_former_index" ON "daily"."files" USING btree ("metric","brand_id","removed","added") WHERE removed is not null;--> statement-breakpoint
-CREATE INDEX "files_added_index" ON "daily"."files" USING btree ("metric","brand_id","added");--> statement-breakpoint
-CREATE INDEX "files_removed_index" ON "daily"."files" USING btree ("removed") WHERE removed is not null;--> statement-breakpoint
-CREATE INDEX "staged_files_brand_index" ON "daily"."staged_files" USING btree ("brand_id");--> statement-breakpoint
+CREATE INDEX "objects_current_index" ON "daily"."objects" USING btree ("metric","brand_id","first") WHERE removed is null;--> statement-breakpoint
+CREATE INDEX "objects_former_index" ON "daily"."objects" USING btree ("metric","brand_id","removed","added") WHERE removed is not null;--> statement-breakpoint
+CREATE INDEX "objects_added_index" ON "daily"."objects" USING btree ("metric","brand_id","added");--> statement-breakpoint
+CREATE INDEX "objects_removed_index" ON "daily"."objects" USING btree ("removed") WHERE removed is not null;--> statement-breakpoint
+CREATE INDEX "staged_objects_brand_index" ON "daily"."staged_objects" USING btree ("brand_id");--> statement-breakpoint
 CREATE INDEX "answers_prompt_id_day_index" ON "answers" USING btree ("prompt_id",(("answered_at" at time zone 'UTC')::date));--> statement-breakpoint
 CREATE INDEX "api_keys_organization_id_index" ON "api_keys" USING btree ("organization_id");--> statement-breakpoint
 CREATE INDEX "brands_order_index" ON "brands" USING btree ("organization_id","name" collate "C","id");--> statement-breakpoint

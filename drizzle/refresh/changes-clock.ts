@@ -3,8 +3,8 @@ import { boolean, check, timestamp } from 'drizzle-orm/pg-core'
 import { daily } from '../metrics/schema.ts'
 
 /**
- * The last stamp of daily.changes, in at most one row. A transaction that takes a stamp locks the row until it commits,
- * so stamps are in the order of the commits, whatever the system's clock does.
+ * The greatest `changed_at` of daily.changes, in at most one row. A transaction that advances it locks the row until it
+ * commits, so `changed_at` follows the order of the commits, whatever the system's clock does.
  */
 export const changesClock = daily.table(
   'changes_clock',

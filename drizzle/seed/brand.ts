@@ -1,7 +1,9 @@
+import type { ORGANIZATIONS } from './organizations.ts'
+
 /** A demo brand: its records in the application, and how its metrics develop. */
 export interface DemoBrand {
   readonly slug: string
-  readonly organization: 'enterprise' | 'agency' | 'pro'
+  readonly organization: keyof typeof ORGANIZATIONS
   readonly name: string
   readonly displayName: string
   /** Domain of the brand. Its site is on the `www` host. */

@@ -34,9 +34,8 @@ export const DEMO = {
 
 /**
  * Inserts the demo data of the 120 days through `today` (YYYY-MM-DD, UTC) in one transaction. Replaces earlier demo
- * data and changes no other rows.
- *
- * Each row depends on its own date only: seeding on another day moves the window and changes no row inside it.
+ * data and changes no other rows. Each row depends on its own date only: seeding on another day moves the window and
+ * changes no row inside it.
  */
 export async function seedDemo(client: Client, today: string): Promise<void> {
   await inTransaction(client, async () => {

@@ -1,4 +1,5 @@
 import type { Client } from 'pg'
+import type { Plan } from '../tables/subscriptions.ts'
 import { demoId } from './ids.ts'
 import { insertRows } from './insert-rows.ts'
 
@@ -6,7 +7,7 @@ const CREATED_AT = '2026-01-12T09:00:00Z'
 
 type Role = 'owner' | 'admin' | 'member'
 
-function organization(slug: string, name: string, plan: string, people: Readonly<Record<string, Role>>) {
+function organization(slug: string, name: string, plan: Plan, people: Readonly<Record<string, Role>>) {
   return {
     id: demoId('organization', slug),
     name,
@@ -29,7 +30,7 @@ export const ORGANIZATIONS = {
   agency: organization('plume', 'Plume & Partners', 'agency', { margaux: 'owner' }),
   pro: organization('ledgerfin', 'Ledgerfin', 'pro', { daniel: 'owner' }),
   lite: organization('saffron', 'Saffron Lane', 'lite', { aiko: 'owner' }),
-}
+} satisfies Record<Plan, object>
 
 const ALL = Object.values(ORGANIZATIONS)
 

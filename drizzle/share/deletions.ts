@@ -7,7 +7,7 @@ export const deletions = daily.table(
   'deletions',
   {
     id: uuid().primaryKey(),
-    /** By then no URL of the file works (URL_SECONDS), and a publisher that was killed has written what it still could. */
+    /** By then no URL of the object works (URL_SECONDS), and a publisher that was killed has written what it still could. */
     not_before: timestamp({ withTimezone: true }).notNull().default(sql`now() + interval '2 days'`),
   },
   (table) => [index('deletions_order_index').on(table.not_before)],

@@ -1,17 +1,17 @@
 import { integer, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { daily } from '../metrics/schema.ts'
-import { stagedFiles } from './files.ts'
+import { stagedObjects } from './objects.ts'
 
-/** Rows of a staged file that did not fit into one answer of the database, until the publisher has read them. */
+/** Rows of a staged object that did not fit into one answer of the database, until the publisher has read them. */
 export const parts = daily.table(
   'parts',
   {
-    file_id: uuid()
+    object_id: uuid()
       .notNull()
-      .references(() => stagedFiles.id, { onDelete: 'cascade' }),
+      .references(() => stagedObjects.id, { onDelete: 'cascade' }),
     part: integer().notNull(),
     /** A JSON array of the rows. */
     rows: text().notNull(),
   },
-  (table) => [primaryKey({ columns: [table.file_id, table.part] })],
+  (table) => [primaryKey({ columns: [table.object_id, table.part] })],
 )

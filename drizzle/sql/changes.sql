@@ -25,8 +25,8 @@ end
 $function$;
 
 -- Lists days as changed now, each once, given as three arrays of one length. The clock's row is locked until the transaction
--- ends, so a later stamp is of a later commit; and it never goes back, as the system's clock may. Call it last, since other
--- refreshes wait from then on.
+-- ends, so a greater changed_at is of a later commit; and it never goes back, as the system's clock may. Call it last,
+-- since other refreshes wait from then on.
 create or replace function daily.list_changes(metrics text[], brand_ids uuid[], dates date[]) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $function$
 begin
@@ -38,16 +38,16 @@ begin
     select endpoint, summary.*
     from day join daily.row_schemas using (metric)
     cross join lateral daily.summarize(metric, day.brand_ids, day.dates) as summary
-  ), stamp as (
+  ), clock as (
     insert into daily.changes_clock (last)
     select clock_timestamp() from (select count(*) as days from summary) as summary where days > 0
     on conflict (single) do update set last = greatest(clock_timestamp(), changes_clock.last + interval '1 microsecond')
     returning to_char(last at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as changed_at
   )
   insert into daily.changes (brand_id, endpoint, date, rows, totals, digest, changed_at)
-  select summary.brand_id, endpoint, summary.date, summary.rows, summary.totals, summary.digest, stamp.changed_at
+  select summary.brand_id, endpoint, summary.date, summary.rows, summary.totals, summary.digest, clock.changed_at
   from summary
-  cross join stamp
+  cross join clock
   order by summary.brand_id, endpoint, summary.date
   on conflict (brand_id, endpoint, date) do update
   set rows = excluded.rows, totals = excluded.totals, digest = excluded.digest, changed_at = excluded.changed_at;

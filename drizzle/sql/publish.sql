@@ -13,7 +13,7 @@ begin
   where held_until not between clock_timestamp() and clock_timestamp() + interval '2 minutes';
   taken := found;
   if taken then
-    with abandoned as (delete from daily.staged_files where state = 'writing' returning id)
+    with abandoned as (delete from daily.staged_objects where state = 'writing' returning id)
     insert into daily.deletions (id) select id from abandoned;
   end if;
   return (
@@ -55,16 +55,16 @@ begin
       when periods then published.periods_due_at <= now()
       else digest is distinct from current_digest or published.brand_id is null or exists (
         select from daily.changes
-        where changes.brand_id = known_brands.brand_id and changes.changed_at > published.changed_at)
+        where changes.brand_id = known_brands.brand_id and changes.changed_at > published.since)
     end);
 end
 $function$;
 
--- Reads due days of brands in one snapshot, about `max_rows` rows in `max_sets` sets, and stages their files. Returns JSON:
+-- Reads due days of brands in one snapshot, about `max_rows` rows in `max_sets` sets, and stages their objects. Returns JSON:
 --   columns   the columns of each table
---   objects   the files to write: `id`, `metric`, `brand_id`, and `parts` of rows; null stands for a part of daily.read_part
---   brands    the brands of which no other set is due, with the latest change of their days: once these files are written,
---             current and staged files equal the brand's rows at this moment
+--   objects   the objects to write: `id`, `metric`, `brand_id`, and `parts` of rows; null stands for a part of daily.read_part
+--   brands    the brands of which no other set is due, with the latest change of their days: once these objects are written,
+--             current and staged objects equal the brand's rows at this moment
 create or replace function daily.read_batch(
   of_lease integer, brands uuid[], max_sets integer, max_rows integer, max_bytes integer
 ) returns text
@@ -79,8 +79,8 @@ begin
     from unnest(brands) with ordinality as listed (brand_id, place)
     cross join lateral daily.target_sets(listed.brand_id) as target
   ), ready as materialized (
-    select staged_files.* from daily.staged_files join target using (metric, brand_id, period, digest)
-    where staged_files.first = target.date and state = 'written'
+    select staged_objects.* from daily.staged_objects join target using (metric, brand_id, period, digest)
+    where staged_objects.first = target.date and state = 'written'
   ), due as materialized (
     select *, row_number() over in_order as number, sum(rows) over in_order - rows as rows_before
     from target
@@ -88,10 +88,10 @@ begin
         select from ready
         where (ready.metric, ready.brand_id, ready.first) = (target.metric, target.brand_id, target.date))
       and digest <> coalesce((
-        select files.digest from daily.files
-        where (files.metric, files.brand_id, files.period, files.first)
+        select objects.digest from daily.objects
+        where (objects.metric, objects.brand_id, objects.period, objects.first)
             = (target.metric, target.brand_id, target.period, target.date)
-          and files.removed is null
+          and objects.removed is null
         limit 1), repeat('0', 15))
     window in_order as (order by place, date, metric)
   ), taken as materialized (
@@ -106,15 +106,15 @@ begin
       json_agg(case when fits then rows::json end order by part) filter (where rows is not null) as parts
     from part group by number, part / 4
   ), outdated as (
-    delete from daily.staged_files where brand_id = any (brands) and id not in (select id from ready) returning id
+    delete from daily.staged_objects where brand_id = any (brands) and id not in (select id from ready) returning id
   ), deleted as (
     insert into daily.deletions (id) select id from outdated
   ), staged as (
-    insert into daily.staged_files (id, metric, brand_id, period, first, last, digest, state)
+    insert into daily.staged_objects (id, metric, brand_id, period, first, last, digest, state)
     select id, metric, brand_id, period, date, date, digest, case when parts is null then 'written' else 'writing' end
     from object join taken using (number)
   ), waiting as (
-    insert into daily.parts (file_id, part, rows)
+    insert into daily.parts (object_id, part, rows)
     select id, part, rows from object join part using (number) where object = part / 4 and rows is not null and not fits
   )
   select json_build_object(
@@ -124,7 +124,7 @@ begin
         'id', id, 'metric', metric, 'brand_id', brand_id, 'first_part', 4 * object, 'parts', parts)), '[]')
       from object join taken using (number) where parts is not null),
     'brands', (
-      select coalesce(json_agg(json_build_object('brand_id', listed.brand_id, 'changed_at', coalesce(
+      select coalesce(json_agg(json_build_object('brand_id', listed.brand_id, 'since', coalesce(
         (select max(changed_at) from daily.changes where changes.brand_id = listed.brand_id), ''))), '[]')
       from unnest(brands) with ordinality as listed (brand_id, place)
       where not exists (select from due where due.place = listed.place and number not in (select number from taken))))
@@ -133,9 +133,9 @@ begin
 end
 $function$;
 
--- Stages thirds and months of brands that are due, up to `max_sets` sets of 1,000 files. Returns JSON:
+-- Stages thirds and months of brands that are due, up to `max_sets` sets of 1,000 objects. Returns JSON:
 --   columns   the columns of each table
---   objects   the files to write: `id`, `metric`, `brand_id`, number of `rows`, and `sources`, the files of which each consists
+--   objects   the objects to write: `id`, `metric`, `brand_id`, number of `rows`, and `sources`, the objects of which each consists
 --   brands    the brands of which no other is due, with the time when they are due again
 create or replace function daily.read_periods(of_lease integer, brands uuid[], lookback integer, max_sets integer) returns text
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $function$
@@ -152,7 +152,7 @@ begin
   ), taken as materialized (
     select * from due where number <= max_sets and (requests <= 1000 or number = 1)
   ), staged as (
-    insert into daily.staged_files (id, metric, brand_id, period, first, last, digest, state)
+    insert into daily.staged_objects (id, metric, brand_id, period, first, last, digest, state)
     select id, metric, brand_id, period, first, last, digest, 'writing' from taken
   )
   select json_build_object(
@@ -172,17 +172,17 @@ begin
 end
 $function$;
 
--- Returns a part of the rows of a staged file.
-create or replace function daily.read_part(of_lease integer, of_file uuid, of_part integer) returns text
+-- Returns a part of the rows of a staged object.
+create or replace function daily.read_part(of_lease integer, of_object uuid, of_part integer) returns text
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $function$
 begin
   perform daily.hold_lease(of_lease);
-  return (select rows from daily.parts where file_id = of_file and part = of_part);
+  return (select rows from daily.parts where object_id = of_object and part = of_part);
 end
 $function$;
 
--- Records which files of a batch are written, drops the sets of the others, and commits as the next version the days of the
--- complete brands (daily.read_batch), which have `changed_at`, or the thirds and months of a batch of these. A staged set
+-- Records which objects of a batch are written, drops the sets of the others, and commits as the next version the days of the
+-- complete brands (daily.read_batch), which have `since`, or the thirds and months of a batch of these. A staged set
 -- replaces the current one. A changed day also ends the third and the month that contain it. Returns the version; null for
 -- none, as before the first one.
 create or replace function daily.commit_batch(of_lease integer, written json, brands json) returns integer
@@ -194,13 +194,13 @@ declare
 begin
   perform daily.hold_lease(of_lease);
   select version + 1 into new_version from daily.publisher;
-  update daily.staged_files set state = 'written', rows = file.rows, bytes = file.bytes
-  from json_to_recordset(written) as file (id uuid, rows integer, bytes integer)
-  where staged_files.id = file.id;
-  delete from daily.parts using json_to_recordset(written) as file (id uuid) where file_id = file.id;
+  update daily.staged_objects set state = 'written', rows = object.rows, bytes = object.bytes
+  from json_to_recordset(written) as object (id uuid, rows integer, bytes integer)
+  where staged_objects.id = object.id;
+  delete from daily.parts using json_to_recordset(written) as object (id uuid) where object_id = object.id;
   with dropped as (
-    delete from daily.staged_files where (metric, brand_id, period, first) in (
-      select metric, brand_id, period, first from daily.staged_files where state = 'writing')
+    delete from daily.staged_objects where (metric, brand_id, period, first) in (
+      select metric, brand_id, period, first from daily.staged_objects where state = 'writing')
     returning id, brand_id
   ), deleted as (
     insert into daily.deletions (id) select id from dropped
@@ -208,36 +208,36 @@ begin
   select coalesce(array_agg(brand_id), '{}') into failed from dropped;
 
   with complete as materialized (
-    select * from json_to_recordset(brands) as brand (brand_id uuid, changed_at text, due_at timestamptz)
+    select * from json_to_recordset(brands) as brand (brand_id uuid, since text, due_at timestamptz)
     where brand_id <> all (failed)
   ), committed as materialized (
-    delete from daily.staged_files
-    where period in ('third', 'month') or brand_id in (select brand_id from complete where changed_at is not null)
+    delete from daily.staged_objects
+    where period in ('third', 'month') or brand_id in (select brand_id from complete where since is not null)
     returning *
   ), replaced as materialized (
-    select distinct files.id, files.added
-    from committed join daily.files
-      on files.metric = committed.metric and files.brand_id = committed.brand_id and files.removed is null
-      and files.first between date_trunc('month', committed.first)::date and committed.first
-      and (files.period = committed.period and files.first = committed.first
-        or committed.period = 'day' and files.period <> 'day' and files.last >= committed.first)
+    select distinct objects.id, objects.added
+    from committed join daily.objects
+      on objects.metric = committed.metric and objects.brand_id = committed.brand_id and objects.removed is null
+      and objects.first between date_trunc('month', committed.first)::date and committed.first
+      and (objects.period = committed.period and objects.first = committed.first
+        or committed.period = 'day' and objects.period <> 'day' and objects.last >= committed.first)
   ), removed as (
-    update daily.files set removed = new_version from replaced where files.id = replaced.id and replaced.added < new_version
+    update daily.objects set removed = new_version from replaced where objects.id = replaced.id and replaced.added < new_version
   ), unnamed as (
     -- Committed before the first version.
-    delete from daily.files using replaced where files.id = replaced.id and replaced.added = new_version returning files.id
+    delete from daily.objects using replaced where objects.id = replaced.id and replaced.added = new_version returning objects.id
   ), deleted as (
     insert into daily.deletions (id) select id from unnamed
   ), added as (
-    insert into daily.files (id, metric, brand_id, period, first, last, digest, rows, bytes, added)
+    insert into daily.objects (id, metric, brand_id, period, first, last, digest, rows, bytes, added)
     select id, metric, brand_id, period, first, last, digest, rows, bytes, new_version from committed where rows > 0
   ), published as (
-    insert into daily.published_brands as published (brand_id, changed_at)
-    select brand_id, changed_at from complete where changed_at is not null
+    insert into daily.published_brands as published (brand_id, since)
+    select brand_id, since from complete where since is not null
     on conflict (brand_id) do update set
-      changed_at = excluded.changed_at,
+      since = excluded.since,
       periods_due_at = least(published.periods_due_at, now() + case
-        when excluded.changed_at > published.changed_at then interval '1 hour' else interval '1 day' end)
+        when excluded.since > published.since then interval '1 hour' else interval '1 day' end)
   ), compacted as (
     update daily.published_brands set periods_due_at = due_at
     from complete where published_brands.brand_id = complete.brand_id and due_at is not null
@@ -267,20 +267,20 @@ begin
 end
 $function$;
 
--- Ends versions that were not the latest in the last days, and the files that no version names any more. Forgets objects that
+-- Ends versions that were not the latest in the last days, and the objects that no version names any more. Forgets objects that
 -- were `deleted`, and returns a JSON array of others to delete.
-create or replace function daily.expire(of_lease integer, keep_days integer, deleted uuid[], max_files integer) returns text
+create or replace function daily.expire(of_lease integer, keep_days integer, deleted uuid[], max_objects integer) returns text
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $function$
 begin
   perform daily.hold_lease(of_lease);
   delete from daily.deletions where id = any (deleted);
   delete from daily.versions
   where version < (select max(version) from daily.versions where committed_at <= now() - keep_days * interval '1 day');
-  with expired as (delete from daily.files where removed < (select min(version) from daily.versions) returning id)
+  with expired as (delete from daily.objects where removed < (select min(version) from daily.versions) returning id)
   insert into daily.deletions (id) select id from expired;
   return (
     select coalesce(json_agg(id), '[]')
-    from (select id from daily.deletions where not_before <= now() limit max_files) as deletion);
+    from (select id from daily.deletions where not_before <= now() limit max_objects) as deletion);
 end
 $function$;
 

@@ -1,10 +1,9 @@
 -- Recomputes the days of daily.refresh_queue. Calls run side by side: each locks the brands whose days it computes, and
 -- passes over brands that another call has locked.
 
--- Makes the stored rows of one metric equal its view, for some brands and days, and reads the view's bounded form where
--- there is one. Writes only rows that differ, and returns their days. The columns are the table's, the key is its primary
--- key. The settings are for data in memory or on flash: with Postgres's defaults the planner reads all citations of a
--- large brand to find a day.
+-- Makes the stored rows of one metric equal its view, or the view's bounded form, for some brands and days. Writes only rows
+-- that differ, and returns their days. With Postgres's default settings, the planner reads all citations of a large brand
+-- to find a day.
 create or replace function daily.recompute(of_metric text, of_brands uuid[], of_dates date[])
 returns table (brand_id uuid, date date)
 language plpgsql
@@ -93,13 +92,13 @@ language sql stable set search_path = pg_catalog, pg_temp as $function$
   with entry as (
     select *, row_number() over (partition by brand_id, metric order by as_of, date) as place
     from daily.due where brand_id = any (of_brands) and due.alone = plan_turn.alone
-  ), share as (
+  ), brand_days as (
     select brand_id, metric, array_agg(date order by date) as dates, min(as_of) as as_of
     from entry where place <= max_days group by brand_id, metric
   ), numbered as (
     select *, (row_number() over (partition by metric, dates order by brand_id) - 1)
       / greatest(1, max_days / cardinality(dates)) as number
-    from share
+    from brand_days
   )
   select metric, read.sources, array_agg(brand_id order by brand_id) as brands, dates, progress.batch, progress.as_of
   from numbered
@@ -154,9 +153,8 @@ language sql immutable set search_path = pg_catalog, pg_temp as $function$
 $function$;
 
 -- Ends a call: removes the computed days from the queue, records errors, and lists the days that changed. A day that a later
--- batch of the log named stays in the queue, since it may have been computed without that change. A day that was canceled
--- alone is postponed even then: it would be canceled again. Locks days in the order of their key, as daily.resolve does,
--- then updates brands, which the call locked when it chose them. Lists the changes last (daily.list_changes).
+-- batch named stays, since it may lack that change; one that was canceled alone is postponed even then. Locks days in the
+-- order of their key, as daily.resolve does, then brands. Lists changes last (daily.list_changes).
 create or replace function daily.finish(outcomes jsonb[]) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $function$
 begin

@@ -3,17 +3,8 @@
 insert into daily.progress default values on conflict do nothing;
 
 -- Takes all entries of the log and adds the days that they affect to the queue. Returns how many days it added; unless
--- `wait`, null while another call is running.
---
--- A row takes part in a day of a brand through its prompt, its answer and, where the citation gives the date, its
--- citation. A commit that changes one of these rows changes the days to which the row was connected just before and just
--- after it. Each link of such a connection is in the tables now, or was changed by a later commit and is in this batch or
--- a later one. Take the lowest row of the connection that this batch has. The rows below it are as they were: read the
--- tables. The rows above it are as they were or in the batch: read both. A link that only a later batch has is in the
--- tables of this snapshot.
---
--- This holds because one statement, so one snapshot, takes all entries that it sees and reads the tables. It must not
--- limit the batch, nor run in a transaction with an old snapshot.
+-- `wait`, null while another call is running. Never limit the batch, and never run it in a transaction with an old
+-- snapshot (docs/architecture.md, Why no change is missed).
 --
 -- Postgres knows nothing about the size of a log. OFFSET 0 makes it look up rows one by one; without nested loops, it joins
 -- the entries of the log by hashing. A custom plan avoids a plan of an empty log.
@@ -154,11 +145,9 @@ begin
     on conflict do nothing
   ),
 
-  -- A change ends the wait of a day that failed, but not of one that takes too long.
-  --
-  -- No window can ask for a day outside of the calendar, which an application's tables may hold. Locks days
-  -- in the order of their key, as daily.finish does. Then waits for a brand only if daily.finish has updated it, which then
-  -- has locked all its days. So neither can block the other forever.
+  -- A change ends the wait of a day that failed, but not of one that takes too long. Leaves out days outside of the calendar,
+  -- which an application's tables may hold. Locks days in the order of their key, as daily.finish does, and then waits only
+  -- for a brand of which daily.finish has locked all days: no deadlock.
   queued as (
     insert into daily.refresh_queue as entry (brand_id, metric, date, as_of, batch)
     select brand_id, metric, date, previous.as_of, previous.batch + 1

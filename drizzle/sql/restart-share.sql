@@ -6,22 +6,22 @@ language plpgsql set search_path = pg_catalog, pg_temp as $function$
 begin
   perform pg_advisory_xact_lock(hashtext('daily.publish'));
   update daily.publisher set lease = lease + 1, held_until = '-infinity', holder = 'a migration or repair';
-  with staged as (delete from daily.staged_files returning id)
+  with staged as (delete from daily.staged_objects returning id)
   insert into daily.deletions (id) select id from staged;
 end
 $function$;
 
--- Lets the files of a table be written again when its days are listed. Call it when its columns have changed, which digests do
+-- Lets the objects of a table be written again when its days are listed. Call it when its columns have changed, which digests do
 -- not tell.
 create or replace function daily.rewrite_table(of_metric text) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $function$
 begin
   perform daily.stop_publisher();
-  update daily.files set digest = '' where metric = of_metric and removed is null;
+  update daily.objects set digest = '' where metric = of_metric and removed is null;
 end
 $function$;
 
--- Ends all versions: after a restore, and when objects are lost or wrong. All files of the brands are written again. The next
+-- Ends all versions: after a restore, and when objects are lost or wrong. All objects of these brands are written again. The next
 -- version is at least two later than the last one, so that no feed goes on, and later than any that a restored backup has
 -- forgotten: a number for each second since 2020. A publisher at work loses its lease.
 create or replace function daily.restart_share(brands uuid[] default '{}') returns void
@@ -32,7 +32,7 @@ begin
   delete from daily.versions;
   delete from daily.published_brands where brand_id = any (brands);
   with ended as (
-    delete from daily.files where removed is not null or brand_id = any (brands) returning id
+    delete from daily.objects where removed is not null or brand_id = any (brands) returning id
   )
   insert into daily.deletions (id) select id from ended;
 end

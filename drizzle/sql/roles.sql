@@ -68,7 +68,7 @@ begin
     execute format('grant select on daily.%I to export_api_reader', name);
   end loop;
   grant select on daily.changes to export_api_reader;
-  grant select on daily.files, daily.versions, daily.shared_tables to export_api_reader;
+  grant select on daily.objects, daily.versions, daily.shared_tables to export_api_reader;
   grant select on daily.progress, daily.queued_brands to export_api_reader, export_api_refresher;
 
   grant execute on function

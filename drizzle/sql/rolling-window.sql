@@ -1,9 +1,8 @@
 -- Starts a run of the refresh: checks that triggers track all tables, or starts a pass over the rolling window where there
--- is one, and resolves the log. Days that passed without a refresh are part of the next pass. Unless `restart`, no pass
--- starts while days of the last one wait, for at most an hour: a day that takes too long must not stop all passes.
--- `restart` also retries days that failed, at once. Returns the number of days that it added to the queue, and the names of
--- tables whose changes the triggers may miss: partitions without triggers, and tables that a subscription of logical
--- replication fills, which fires no triggers of statements.
+-- is one, and resolves the log. Unless `restart`, no pass starts while days of the last one wait, for at most an hour: a
+-- day that takes too long must not stop all passes. `restart` also retries days that failed, at once. Returns the number of
+-- days that it added to the queue, and the names of tables whose changes the triggers may miss: partitions without
+-- triggers, and tables that logical replication fills, which fires no triggers of statements.
 create or replace function daily.start_refresh(
   restart boolean, today date default (now() at time zone 'UTC')::date, out added integer, out untracked text
 )

@@ -53,7 +53,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $function$
   select known.brand_id from known where known.brand_id is not null
 $function$;
 
--- The brands that the share may have: those with days, with a row of their own, or with a current file of that row. A digest
+-- The brands that the share may have: those with days, with a row of their own, or with a current object of that row. A digest
 -- is null where there is none.
 create or replace view daily.known_brands as
   select brand_id, max(digest) as digest, max(current_digest) as current_digest
@@ -62,7 +62,7 @@ create or replace view daily.known_brands as
     union all
     select brand_id, digest, null from daily.brand_rows
     union all
-    select brand_id, null, digest from daily.files where metric = 'brands' and removed is null
+    select brand_id, null, digest from daily.objects where metric = 'brands' and removed is null
   ) as known
   group by brand_id;
 
@@ -100,13 +100,13 @@ language sql stable set search_path = pg_catalog, pg_temp as $function$
   select metric, 'day', date, rows, digest
   from daily.changes join daily.row_schemas using (endpoint)
   where brand_id = of_brand and changed_at > coalesce(
-    (select changed_at from daily.published_brands where brand_id = of_brand), '')
+    (select since from daily.published_brands where brand_id = of_brand), '')
   union all
   select 'brands', 'brand', '-infinity', count(*), coalesce(max(digest), repeat('0', 15))
   from daily.brand_rows where brand_id = of_brand
 $function$;
 
--- Lists the thirds and months that some brands lack, each with the largest current files that it consists of. A third can still
+-- Lists the thirds and months that some brands lack, each with the largest current objects that it consists of. A third can still
 -- grow, until yesterday; a month is over. One of a single day would equal the day, and one of more than 8 MB saves no
 -- requests. Thirds serve plans with a limit alone (`lookback` days).
 create or replace function daily.due_periods(brands uuid[], lookback integer)
@@ -116,13 +116,13 @@ language sql stable set search_path = pg_catalog, pg_temp as $function$
     select (now() at time zone 'UTC')::date as today
   ), day as (
     select
-      listed.brand_id, row_schemas.metric, files.first as date,
-      min(files.digest) as digest, sum(files.rows) as rows, sum(files.bytes) as bytes
+      listed.brand_id, row_schemas.metric, objects.first as date,
+      min(objects.digest) as digest, sum(objects.rows) as rows, sum(objects.bytes) as bytes
     from unnest(brands) as listed (brand_id)
     cross join daily.row_schemas
-    join daily.files on files.metric = row_schemas.metric and files.brand_id = listed.brand_id
-    where files.period = 'day' and files.removed is null
-    group by listed.brand_id, row_schemas.metric, files.first
+    join daily.objects on objects.metric = row_schemas.metric and objects.brand_id = listed.brand_id
+    where objects.period = 'day' and objects.removed is null
+    group by listed.brand_id, row_schemas.metric, objects.first
   ), target as (
     select
       brand_id, metric, period, start as first, least(finish, today - 1) as last, sum(rows)::bigint as rows,
@@ -141,7 +141,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $function$
     ) as range (period, start, finish)
     where date < today and case period when 'month' then finish < today else finish > today - lookback - 31 end
     group by brand_id, metric, period, start, finish, today
-    -- Files with an empty digest have columns of earlier names (drizzle/db/relist.ts).
+    -- Objects with an empty digest have columns of earlier names (drizzle/db/relist.ts).
     having count(*) > 1 and sum(bytes) <= 8000000 and bool_and(digest <> '')
   )
   select target.brand_id, target.metric, target.period, target.first, target.last, target.digest, target.rows, source.ids
@@ -149,17 +149,17 @@ language sql stable set search_path = pg_catalog, pg_temp as $function$
   cross join lateral (
     select json_agg(id order by first, id) as ids
     from (
-      select id, files.first, max(files.last) over (
-        order by files.first, files.last desc groups between unbounded preceding and 1 preceding) >= files.last as is_contained
-      from daily.files
-      where files.metric = target.metric and files.brand_id = target.brand_id and removed is null
-        and files.first between target.first and target.last and files.last <= target.last
+      select id, objects.first, max(objects.last) over (
+        order by objects.first, objects.last desc groups between unbounded preceding and 1 preceding) >= objects.last as is_contained
+      from daily.objects
+      where objects.metric = target.metric and objects.brand_id = target.brand_id and removed is null
+        and objects.first between target.first and target.last and objects.last <= target.last
     ) as part
     where is_contained is not true
   ) as source
   where target.digest is distinct from (
-    select files.digest from daily.files
-    where (files.metric, files.brand_id, files.period, files.first)
+    select objects.digest from daily.objects
+    where (objects.metric, objects.brand_id, objects.period, objects.first)
         = (target.metric, target.brand_id, target.period, target.first)
-      and files.removed is null)
+      and objects.removed is null)
 $function$;

@@ -1,8 +1,6 @@
--- The triggers that log which rows of a source changed, for daily.resolve. A source is a view of export_source; its
--- triggers are on the table under the view, whether ours or another application's, and on the table's partitions. They
--- run the view's query over the rows that a statement wrote or removed, and append keys of these rows to daily.change_log.
--- They read nothing else, take no locks and never wait: they do the same at every isolation level. A load fails
--- because of them only while the view's query does not fit the table, as after a rename of a column.
+-- The triggers that log which rows of a source changed (docs/architecture.md, When a citation is inserted). They are on the
+-- table under the source and on its partitions, and run the source's query over the rows of a statement. A load fails
+-- because of them only while the query does not fit the table, as after a rename of a column.
 
 -- For each source, the columns that can change a stored row, and which of them the log keeps.
 create or replace function daily.tracked_columns() returns table (source text, relevant text, logged text)

@@ -1,7 +1,7 @@
 import { type Column, deltaSchema } from '../parquet.ts'
 
-/** A file as a statement names it. A feed adds the action, its version and the time of its commit. */
-export type File = readonly [
+/** An object as a statement names it. A feed adds the action, its version and the time of its commit. */
+export type NamedObject = readonly [
   id: string,
   bytes: number,
   rows: number,
@@ -16,7 +16,7 @@ export type File = readonly [
 /** The version that lines belong to, and the time of its commit in milliseconds since 1970. */
 export type Commit = { readonly version: number; readonly timestamp: number }
 
-/** The bytes and the number of a table's files at a version. */
+/** The bytes and the number of a table's objects at a version. */
 export type Size = { readonly size: number; readonly numFiles: number }
 
 type Described = { readonly name: string; readonly columns: readonly Column[] }
@@ -37,11 +37,11 @@ export function metadataLines(
   return line({ protocol: { minReaderVersion: 1 } }) + line({ metaData })
 }
 
-type FileLine = { readonly url: string; readonly expirationTimestamp: number } & Partial<Commit>
+type ObjectLine = { readonly url: string; readonly expirationTimestamp: number } & Partial<Commit>
 
-/** Returns the line of a file; a feed's has a commit of its own. */
-export function fileLine(file: File, { url, ...rest }: FileLine): string {
-  const [id, size, numRecords, brand_id, first, last, action = 'file', version, committedAt] = file
+/** Returns the line of an object; a feed's has a commit of its own. */
+export function objectLine(object: NamedObject, { url, ...rest }: ObjectLine): string {
+  const [id, size, numRecords, brand_id, first, last, action = 'file', version, committedAt] = object
   const extremes = (date: string | null) => ({ brand_id, ...(date !== null && { date }) })
   const stats = JSON.stringify({ numRecords, minValues: extremes(first), maxValues: extremes(last) })
   const commit = committedAt === undefined ? {} : { version, timestamp: Date.parse(committedAt) }

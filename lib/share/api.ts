@@ -1,5 +1,6 @@
 import { readBearerKey } from '../access/api-key.ts'
-import { type App, createApp, type Middleware, type RequestContext, sendError } from '../app.ts'
+import { createApp, sendError } from '../app.ts'
+import type { App, Middleware, RequestContext } from '../context.ts'
 import { HttpError } from '../errors.ts'
 import { sha256 } from '../hash.ts'
 import { shareError, toBody, withChallenge } from './errors.ts'

@@ -13,7 +13,7 @@ type BucketObject = { readonly size: number; readonly httpEtag: string }
 
 export type BucketRange = { readonly offset: number; readonly length?: number } | { readonly suffix: number }
 
-/** Returns the name of a file's object. */
+/** Returns the name of an object in the bucket. */
 export const objectName = (id: string): string => `${id}.parquet`
 
 /** Returns the bucket of a Worker's bindings; throws `TypeError` without one. */

@@ -1,16 +1,17 @@
 import { authorize, requireKeyHash, requireValid } from '../access/authorize.ts'
 import type { Plan } from '../access/plans.ts'
-import type { RequestContext } from '../app.ts'
+import type { RequestContext } from '../context.ts'
 import { databaseError, type Row, run } from '../db.ts'
 import { required } from '../page/cells.ts'
 import type { Column } from '../parquet.ts'
+import type { Statement } from '../prepared-statement.ts'
 import { EVERY_DAY, resolveWindow } from '../window.ts'
 import { windowByPlan } from '../window-by-plan.ts'
 import { fromBucket } from './api.ts'
 import { bucketOf, objectName } from './bucket.ts'
 import { shareError } from './errors.ts'
 import type { Bounds } from './hints.ts'
-import { shareStatement, type snapshotStatement } from './statements.ts'
+import { shareStatement } from './statements.ts'
 
 /** The only share and its only schema. */
 export const SHARE = 'export'
@@ -58,8 +59,8 @@ const valuesOf = ({ brand_id, date }: Bounds) => ({
 export const readShare = (context: RequestContext, startingTimestamp = ''): Promise<Share> =>
   runShare(context, shareStatement, { startingTimestamp })
 
-/** Runs a statement that names files, while it asks whether the bucket answers. */
-export async function readFiles(...all: Parameters<typeof readTable>): Promise<Table> {
+/** Runs a statement that names objects, while it asks whether the bucket answers. */
+export async function readObjects(...all: Parameters<typeof readTable>): Promise<Table> {
   const [context] = all
   const answers = fromBucket(context, () => bucketOf(context.env).head(NO_OBJECT))
   answers.catch(() => {})
@@ -71,7 +72,7 @@ export async function readFiles(...all: Parameters<typeof readTable>): Promise<T
 /** Runs a statement on the table of the request's path, within the days and brands that the key reads. */
 export async function readTable(
   context: RequestContext,
-  statement: typeof snapshotStatement,
+  statement: Statement,
   values: Readonly<Record<string, string>>,
   bounds: Bounds = {},
 ): Promise<Table> {
@@ -86,7 +87,7 @@ export async function readTable(
 /** Runs a statement, checks key and plan, and throws 404 for another share or schema. */
 async function runShare(
   context: RequestContext,
-  statement: typeof shareStatement,
+  statement: Statement,
   values: Readonly<Record<string, string>>,
 ): Promise<Share> {
   const { env, now, log } = context.var

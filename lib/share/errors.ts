@@ -35,10 +35,10 @@ const ERRORS = {
   schema: [404, 'Schema not found. The only schema is metrics.'],
   table: [404, 'Table not found. Send GET /api/sharing/v1/shares/export/all-tables for the tables.'],
   unpublished: [503, 'Nothing is published yet. Retry in five minutes.'],
-  bucket: [503, 'The files are temporarily unavailable. Retry the request.'],
-  signature: [403, 'The URL of this file is invalid or has expired. Query the table again.'],
-  file: [404, 'The file no longer exists. Query the table again.'],
-  range: [416, 'The range begins after the end of the file.'],
+  bucket: [503, 'The objects are temporarily unavailable. Retry the request.'],
+  signature: [403, 'The URL of this object is invalid or has expired. Query the table again.'],
+  object: [404, 'The object no longer exists. Query the table again.'],
+  range: [416, 'The range begins after the end of the object.'],
   body: [400, 'The body must be a JSON object of at most 64 KiB.'],
   format: [400, 'Only responseformat=parquet is supported. Add it to delta-sharing-capabilities.'],
   pageToken: [400, 'Parameter pageToken is invalid. Send nextPageToken unchanged.'],
@@ -52,7 +52,7 @@ const ERRORS = {
   start: [400, 'Send either startingVersion or startingTimestamp.'],
   end: [400, 'Send at most one of endingVersion and endingTimestamp.'],
   order: [400, 'The end must not be before the start.'],
-  future: [400, 'The version is later than the latest one.'],
+  future: [400, "This version does not exist yet. Ask the table's /version for the latest."],
 } as const satisfies Record<
   string,
   readonly [ContentfulStatusCode, string, Readonly<Record<string, string>>?]
@@ -73,7 +73,7 @@ const FORMS = {
   token: 'the refreshToken of an earlier response',
 }
 
-/** Returns a 400 for a parameter that has not the form of a `kind`. */
+/** Returns a 400 for a parameter that is not a valid `kind`. */
 export const malformed = (name: string, kind: keyof typeof FORMS): HttpError =>
   new HttpError(400, `Parameter ${name} must be ${FORMS[kind]}.`)
 

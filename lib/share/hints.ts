@@ -3,7 +3,7 @@ import * as z from 'zod/mini'
 /** The values from one through another: days, `-infinity` or `infinity`; of a brand's id only the id itself. */
 export type Range = { readonly from: string; readonly to: string }
 
-/** What the files of a query must overlap, as disjoint ranges of each column. Undefined is no bound. */
+/** What the objects of a query must overlap, as disjoint ranges of each column. Undefined is no bound. */
 export type Bounds = { readonly [Column in 'brand_id' | 'date']?: readonly Range[] | undefined }
 
 /** Number of ranges of a column that may reach the database. More are no bound. */
@@ -14,7 +14,7 @@ const MOST_LEVELS = 500
 
 /**
  * Returns the bounds that the hints of a query set, which all must hold. Ignores what it does not read: a hint may only
- * spare files, and clients filter again.
+ * spare objects, and clients filter again.
  */
 export function readHints({ predicateHints, jsonPredicateHints }: Readonly<Record<string, unknown>>): Bounds {
   const hints = Array.isArray(predicateHints) ? predicateHints.map(boundsOfSql) : []
@@ -76,10 +76,10 @@ function boundsOf({ op, column, values }: Comparison): Bounds {
   return name === 'date' ? { date: ranges(Days) } : {}
 }
 
-/** `date >= '2026-01-01'` or `brand_id in ('…', '…')`, also with `DATE '…'` or `CAST('…' AS DATE)`. */
+/** `date >= '2026-01-01'` or `brand_id in ('…', '…')`, also with `DATE '…'` or `CAST('…' AS DATE)`. Its time is linear. */
 const LITERAL = `(?:date\\s*)?(?:cast\\s*\\(\\s*)?'[^']*'(?:\\s*as\\s+(?:date|string)\\s*\\))?`
 const SQL = new RegExp(
-  `^\\(?\\s*\`?(brand_id|date)\`?\\s*(=|in|<|>)=?\\s*\\(?\\s*(${LITERAL}(?:\\s*,\\s*${LITERAL})*)[\\s)]*$`,
+  `^\\(?\\s*\`?(brand_id|date)\`?\\s*(=|in|<|>)=?\\s*(?:\\(\\s*)?(${LITERAL}(?:\\s*,\\s*${LITERAL})*)[\\s)]*$`,
   'i',
 )
 

@@ -1,9 +1,10 @@
 import { bodyLimit } from 'hono/body-limit'
-import type { RequestContext, Result } from '../app.ts'
+import type { Result } from '../app.ts'
+import type { RequestContext } from '../context.ts'
 import { secretsOf } from '../hmac.ts'
 import { required } from '../page/cells.ts'
-import { type Commit, endLine, type File, fileLine, metadataLines, type Size } from './actions.ts'
-import { parseValid, readFiles, readTable, searchOf, type Table, versionHeader } from './call.ts'
+import { type Commit, endLine, metadataLines, type NamedObject, objectLine, type Size } from './actions.ts'
+import { parseValid, readObjects, readTable, searchOf, type Table, versionHeader } from './call.ts'
 import { shareError, tooOld } from './errors.ts'
 import { type AsOf, parseAsOf, parseFeed, parseHeaders, parseQuery } from './request.ts'
 import { urlSigner } from './signed-url.ts'
@@ -23,16 +24,16 @@ export async function readMetadata(context: RequestContext): Promise<Result> {
   return lines(context, metadataLines(table, sizeOf(table)), versionOf(table, asOf))
 }
 
-/** Names the files of a table at a version. */
+/** Names the objects of a table at a version. */
 export async function queryTable(context: RequestContext): Promise<Result> {
   const { bounds, isAsOf, includeRefreshToken, ...asOf } = await parse(context, async () => {
     await limitBody(context, async () => {})
     return parseQuery(await context.req.text())
   })
-  const table = await readFiles(context, snapshotStatement, asOf, bounds)
+  const table = await readObjects(context, snapshotStatement, asOf, bounds)
   const version = versionOf(table, asOf)
   const isWhole = Object.values(bounds).every((bound) => bound === undefined)
-  return fileLines(context, table, {
+  return objectLines(context, table, {
     version,
     includeRefreshToken,
     ...(isAsOf && { commit: { version, timestamp: Date.parse(required(table.row.committed_at)) } }),
@@ -40,10 +41,10 @@ export async function queryTable(context: RequestContext): Promise<Result> {
   })
 }
 
-/** Names the files that versions added and removed. */
+/** Names the objects that versions added and removed. */
 export async function readChanges(context: RequestContext): Promise<Result> {
   const feed = await parse(context, () => parseFeed(searchOf(context)))
-  const table = await readFiles(context, changesStatement, feed)
+  const table = await readObjects(context, changesStatement, feed)
   const { row, versions } = table
   const { oldest, latest } = versions
   const version = Number(row.start)
@@ -51,7 +52,7 @@ export async function readChanges(context: RequestContext): Promise<Result> {
   if (version > latest + 1) throw shareError('future')
   // The next version does not exist yet: a feed that is up to date is empty.
   if (Number(row.until) < version && version <= latest) throw shareError('order')
-  return fileLines(context, table, { version, commit: { version } })
+  return objectLines(context, table, { version, commit: { version } })
 }
 
 /** {@link parseValid}, after the headers. */
@@ -72,14 +73,14 @@ const sizeOf = ({ row }: Table): Size => JSON.parse(required(row.size))
 
 type Lines = {
   readonly version: number
-  /** What metadata and files say of the version; a feed's files have commits of their own. */
+  /** What metadata and objects say of the version; a feed's objects have commits of their own. */
   readonly commit?: Partial<Commit>
   readonly size?: Size
   readonly includeRefreshToken?: boolean
 }
 
-/** Returns the metadata of a table and a line per file, each with a signed URL. */
-async function fileLines(
+/** Returns the metadata of a table and a line per object, each with a signed URL. */
+async function objectLines(
   context: RequestContext,
   table: Table,
   { version, commit, size, includeRefreshToken }: Lines,
@@ -88,12 +89,12 @@ async function fileLines(
   const { origin } = new URL(context.req.url)
   const seconds = Number(env.URL_SECONDS)
   const { sign, expirationTimestamp } = urlSigner({ origin, now, seconds, secrets: secretsOf(env) })
-  const files: readonly File[] = JSON.parse(table.row.files ?? '[]')
+  const objects: readonly NamedObject[] = JSON.parse(table.row.objects ?? '[]')
   let body = metadataLines(table, { version: commit?.version, ...size })
   let rows = 0
-  for (const file of files) {
-    body += fileLine(file, { url: await sign(file[0]), ...commit, expirationTimestamp })
-    rows += file[2]
+  for (const object of objects) {
+    body += objectLine(object, { url: await sign(object[0]), ...commit, expirationTimestamp })
+    rows += object[2]
   }
   if (includeRefreshToken) body += endLine(version, expirationTimestamp)
   return { ...lines(context, body, version), rows }

@@ -19,9 +19,9 @@ const DELETES_AT_ONCE = 1000
 const LOOKBACK_DAYS = Math.max(...Object.values(PLANS).map(({ lookbackDays }) => lookbackDays ?? 0))
 
 /** A Worker has at most six connections at once. */
-export const PUTS_AT_ONCE = 6
+const PUTS_AT_ONCE = 6
 
-/** Failures in a row after which a run ends: the bucket is away, or the lease. */
+/** Failures in a row after which a run ends: the bucket is unavailable, or the lease is lost. */
 const MOST_FAILURES = 20
 
 /** Rows of a third or month with which it is written alone: a Worker has 128 MB. */

@@ -38,7 +38,7 @@ export function publisher(): {
             return object && new Uint8Array(await new Response(object.body).arrayBuffer())
           },
         },
-        holder: 'the Worker publish',
+        holder: 'the Worker share-publish',
         isOver: () => Date.now() > begun + RUN_MS || requests > MOST_REQUESTS,
       }).catch((error) => {
         if (error instanceof BusyError) return log('publish_busy', { message: error.message })
@@ -49,7 +49,7 @@ export function publisher(): {
       if (versions.length > 0) log('published', { version: versions.at(-1), objects, bytes })
       if (failures.length > 0) throw failures[0]
       // More has changed than a run can write. The command has no limit.
-      if (!isComplete) log('publish_behind', { objects, remedy: 'npm run publish' })
+      if (!isComplete) log('publish_behind', { objects, remedy: 'npm run share:publish' })
     },
   }
 }

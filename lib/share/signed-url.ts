@@ -4,9 +4,9 @@ import { equalBytes, hmac, type Secrets } from '../hmac.ts'
 /** Path prefix of the share. */
 export const SHARE_BASE = '/api/sharing/v1'
 
-/** Returns the signature of a file's id and of the second at which its URL expires. */
+/** Returns the signature of an object's id and of the second at which its URL expires. */
 async function signatureOf(id: string, expires: string, secret: string): Promise<string> {
-  const mac = await hmac(toBytes(`file ${id} ${expires}`), secret)
+  const mac = await hmac(toBytes(`object ${id} ${expires}`), secret)
   return encodeBase64Url(mac.slice().buffer).replaceAll('=', '')
 }
 
@@ -18,7 +18,7 @@ type SignerOptions = {
   readonly secrets: Secrets
 }
 
-/** Returns a function that signs the URLs of files, and the time at which they expire. */
+/** Returns a function that signs the URLs of objects, and the time at which they expire. */
 export function urlSigner({ origin, now, seconds, secrets: [secret] }: SignerOptions) {
   const expires = String(Math.floor(now.getTime() / 1000) + seconds)
   return {
@@ -26,12 +26,12 @@ export function urlSigner({ origin, now, seconds, secrets: [secret] }: SignerOpt
     expirationTimestamp: Number(expires) * 1000,
     sign: async (id: string): Promise<string> => {
       const signature = await signatureOf(id, expires, secret)
-      return `${origin}${SHARE_BASE}/files/${id}.parquet?expires=${expires}&signature=${signature}`
+      return `${origin}${SHARE_BASE}/objects/${id}.parquet?expires=${expires}&signature=${signature}`
     },
   }
 }
 
-/** Whether the query of a file's URL has a valid signature that has not expired. */
+/** Whether the query of an object's URL has a valid signature that has not expired. */
 export async function isSigned(
   id: string,
   query: URLSearchParams,

@@ -1,11 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { accessColumns } from '../access/authorize.ts'
-import { activeKey, canReadEach } from '../access/scope.ts'
-import { toQuery } from '../prepared-statement.ts'
-import { dayOfWindow, windows } from '../window-by-plan.ts'
+import { accessColumns, activeKey, canReadEach } from '../access/scope.ts'
+import { renderStatement } from '../render-statement.ts'
+import { dayOfWindow, windows } from '../window-sql.ts'
 
-// Each call of the protocol is one statement, so that key, plan, brands, clamp and files are of one snapshot. It returns
-// no row without an active key, else one.
+// Each call of the protocol is one statement, so that key, plan, brands, clamp and objects are of one snapshot. It returns
+// no row without an active key, else one. Workers contain the values of the exports instead of this file.
 
 /** SQL of a placeholder as a type; an empty text stands for null. */
 const param = (name: string, type: string): SQL => sql`nullif(${sql.placeholder(name)}, '')::${sql.raw(type)}`
@@ -30,7 +29,7 @@ const lastUntil = (time: SQL): SQL =>
   sql`(select max(version) from daily.versions where ${COMMITTED_AT} <= ${time})`
 
 /** Describes the share. `start` is the first version since `startingTimestamp`. */
-export const shareStatement = toQuery(sql`
+export const shareStatement = renderStatement(sql`
   with access as materialized (${activeKey})
   select ${SHARE}, ${firstSince(param('startingTimestamp', 'timestamptz'))}::text as start
   from access`)
@@ -46,32 +45,32 @@ const READABLE = sql`
   )`
 
 /**
- * SQL of the files of the table that may be read now, by a condition on their versions. Reads the days of the hints once, by
- * a subquery: a cast would read them for each file.
+ * SQL of the objects of the table that may be read now, by a condition on their versions. Reads the days of the hints once, by
+ * a subquery: a cast would read them for each object.
  */
-const readableFiles = (...conditions: readonly SQL[]): SQL => sql`
-    select files.*
+const readableObjects = (...conditions: readonly SQL[]): SQL => sql`
+    select objects.*
     from readable
     cross join lateral (${sql.join(
       conditions.map(
         (condition) => sql`
-      select * from daily.files
+      select * from daily.objects
       where metric = ${sql.placeholder('metric')} and brand_id = readable.id and ${condition}`,
       ),
       sql` union all `,
     )}
-    ) as files
-    where files.period = 'brand' or files.first >= readable.clamp
-      and (daterange(files.first, files.last, '[]') && (select ${param('days', 'datemultirange')})) is not false`
+    ) as objects
+    where objects.period = 'brand' or objects.first >= readable.clamp
+      and (daterange(objects.first, objects.last, '[]') && (select ${param('days', 'datemultirange')})) is not false`
 
-/** SQL of the first and last day of a file; null for a brand's own row. */
+/** SQL of the first and last day of an object; null for a brand's own row. */
 const DAYS = sql`nullif(first, '-infinity'), nullif(last, '-infinity')`
 
 /**
- * Describes a table at a version, and names its files: of all that do not begin before the clamp, those that no larger one
+ * Describes a table at a version, and names its objects: of all that do not begin before the clamp, those that no larger one
  * contains. `version` is the asked one, or the latest before it; null when it is older than the oldest.
  */
-const snapshot = (files: SQL): SQL => sql`
+const snapshot = (objects: SQL): SQL => sql`
   with access as materialized (${activeKey}), ${READABLE},
   asked as materialized (
     select version, ${iso(COMMITTED_AT)} as committed_at
@@ -81,13 +80,13 @@ const snapshot = (files: SQL): SQL => sql`
     order by version desc
     limit 1
   ),
-  current as materialized (${readableFiles(
+  current as materialized (${readableObjects(
     sql`added <= (select version from asked) and removed is null`,
     sql`added <= (select version from asked) and removed > (select version from asked)`,
   )}
   ),
   placed as (
-    -- A file is contained when one that begins no later, and is not of its set, ends no earlier.
+    -- An object is contained when one that begins no later, and is not of its set, ends no earlier.
     select *, max(last) over (
       partition by brand_id order by first, last desc groups between unbounded preceding and 1 preceding
     ) >= last as is_contained
@@ -96,25 +95,25 @@ const snapshot = (files: SQL): SQL => sql`
   named as (select * from placed where is_contained is not true)
   select ${SHARE}, asked.version::text, asked.committed_at,
     (select json_build_object('size', coalesce(sum(bytes), 0), 'numFiles', count(*)) from named)::text as size,
-    ${files}
+    ${objects}
   from access
   left join asked on true`
 
 /** Describes a table at a version. */
-export const metadataStatement = toQuery(snapshot(sql`null as files`))
+export const metadataStatement = renderStatement(snapshot(sql`null as objects`))
 
-/** Names the files of a table at a version. */
-export const snapshotStatement = toQuery(
+/** Names the objects of a table at a version. */
+export const snapshotStatement = renderStatement(
   snapshot(sql`
     (select json_agg(json_build_array(id, bytes, rows, brand_id, ${DAYS}) order by brand_id, first, id)
-     from named)::text as files`),
+     from named)::text as objects`),
 )
 
 /**
  * Names the days that versions added and removed, from one version through another. `start` is 0 for a time before the
  * oldest version, and the next version for a time after the latest. `until` is the latest version at most.
  */
-export const changesStatement = toQuery(sql`
+export const changesStatement = renderStatement(sql`
   with access as materialized (${activeKey}), ${READABLE},
   asked as materialized (
     select
@@ -130,19 +129,19 @@ export const changesStatement = toQuery(sql`
         else least(${param('endingVersion', 'integer')}, (select max(version) from daily.versions))
       end as until
   ),
-  changed as materialized (${readableFiles(
+  changed as materialized (${readableObjects(
     sql`added between (select start from asked) and (select until from asked) and period in ('day', 'brand')`,
     sql`removed between (select start from asked) and (select until from asked)
         and added < (select start from asked) and period in ('day', 'brand')`,
   )}
   )
-  select ${SHARE}, asked.start::text, asked.until::text, named.files
+  select ${SHARE}, asked.start::text, asked.until::text, named.objects
   from access
   cross join asked
   cross join lateral (
     select json_agg(json_build_array(
       id, bytes, rows, brand_id, ${DAYS}, action.name, action.version, ${iso(sql`versions.committed_at`)}
-    ) order by action.version, action.name desc, brand_id, first, id)::text as files
+    ) order by action.version, action.name desc, brand_id, first, id)::text as objects
     from changed
     cross join lateral (values ('add', changed.added), ('remove', changed.removed)) as action (name, version)
     join daily.versions on versions.version = action.version

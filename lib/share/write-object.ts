@@ -67,7 +67,8 @@ async function* partsOf({ id, brand_id, first_part, parts }: OfParts, { readPart
 async function* sourcesOf({ sources }: OfSources, { columns, bucket }: Context) {
   for (const id of sources) {
     const content = await readObject(bucket, id)
-    if (content === null) throw new Error(`The object ${objectName(id)} is missing. Run npm run publish.`)
+    if (content === null)
+      throw new Error(`The object ${objectName(id)} is missing. Run npm run share:publish.`)
     for await (const row of readParquet(bufferOf(content), columns))
       yield columns.map(({ name }) => row[name])
   }

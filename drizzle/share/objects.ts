@@ -3,7 +3,7 @@ import { check, date, index, integer, text, uuid } from 'drizzle-orm/pg-core'
 import { daily } from '../metrics/schema.ts'
 import { textC } from '../text-c.ts'
 
-/** The columns of a file that name its set: the rows of a table and brand that one or more files hold. */
+/** The columns of an object that name its set: the rows of a table and brand that one or more objects hold. */
 const set = {
   metric: textC().notNull(),
   brand_id: uuid().notNull(),
@@ -16,32 +16,32 @@ const set = {
   digest: text().notNull(),
 }
 
-/** The files that versions of the share name (docs/architecture.md, The share). The object of a file is `<id>.parquet`. */
-export const files = daily.table(
-  'files',
+/** The objects that versions of the share name (docs/architecture.md, The share). Its name in the bucket is `<id>.parquet`. */
+export const objects = daily.table(
+  'objects',
   {
     id: uuid().primaryKey(),
     ...set,
     rows: integer().notNull(),
     bytes: integer().notNull(),
-    /** The first version that names the file. */
+    /** The first version that names the object. */
     added: integer().notNull(),
     /** The first version that no longer names it; null while the latest does. */
     removed: integer(),
   },
   (table) => [
-    index('files_current_index').on(table.metric, table.brand_id, table.first).where(sql`removed is null`),
-    index('files_former_index')
+    index('objects_current_index').on(table.metric, table.brand_id, table.first).where(sql`removed is null`),
+    index('objects_former_index')
       .on(table.metric, table.brand_id, table.removed, table.added)
       .where(sql`removed is not null`),
-    index('files_added_index').on(table.metric, table.brand_id, table.added),
-    index('files_removed_index').on(table.removed).where(sql`removed is not null`),
+    index('objects_added_index').on(table.metric, table.brand_id, table.added),
+    index('objects_removed_index').on(table.removed).where(sql`removed is not null`),
   ],
 )
 
-/** Files of the next version. A row exists before its object does. Of each set, at most one reading is staged. */
-export const stagedFiles = daily.table(
-  'staged_files',
+/** Objects of the next version. A row exists before its object does. Of each set, at most one reading is staged. */
+export const stagedObjects = daily.table(
+  'staged_objects',
   {
     id: uuid().primaryKey(),
     ...set,
@@ -52,7 +52,7 @@ export const stagedFiles = daily.table(
     bytes: integer().notNull().default(0),
   },
   (table) => [
-    index('staged_files_brand_index').on(table.brand_id),
-    check('staged_files_state', sql`state in ('writing', 'written')`),
+    index('staged_objects_brand_index').on(table.brand_id),
+    check('staged_objects_state', sql`state in ('writing', 'written')`),
   ],
 )

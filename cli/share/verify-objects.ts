@@ -6,11 +6,11 @@ import { digestText, rowNumber } from '../../reference/digest.ts'
 import { createBar } from '../progress-bar.ts'
 import type { CommandBucket } from './s3-bucket.ts'
 
-/** A file that differs from the tables, or whose object is missing; or a day that has no file. */
-export type WrongFile = { readonly name: string; readonly brandId: string; readonly reason: string }
+/** An object that differs from the tables, or that the bucket lacks; or a day that has no object. */
+export type WrongObject = { readonly name: string; readonly brandId: string; readonly reason: string }
 
-/** The files of a set, and what their rows must be. */
-type FileSet = {
+/** The objects of a set, and what their rows must be. */
+type ObjectSet = {
   readonly metric: string
   readonly brandId: string
   readonly ids: readonly string[]
@@ -32,17 +32,17 @@ const SETS_AT_ONCE = 6
 const PAGE = 1000
 
 /**
- * Compares every file of the latest version with the tables, by the rows and the digest of its days, and looks for the
- * objects of earlier versions. Days that have changed since they were published are left out. Yields the files that differ;
- * calls `onFile` after each file.
+ * Compares every object of the latest version with the tables, by the rows and the digest of its days, and looks for the
+ * objects of earlier versions. Days that have changed since they were published are left out. Yields the objects that differ;
+ * calls `onObject` after each object.
  */
-async function* verifyFiles(
+async function* verifyObjects(
   client: Client,
   bucket: CommandBucket,
-  onFile: (total: number) => void,
-): AsyncGenerator<WrongFile> {
+  onObject: (total: number) => void,
+): AsyncGenerator<WrongObject> {
   const { rows: counts } = await client.query<{ total: number }>(
-    'select count(*)::int as total from daily.files',
+    'select count(*)::int as total from daily.objects',
   )
   const total = counts[0]?.total ?? 0
   let after: readonly string[] = ['', '00000000-0000-0000-0000-000000000000', '', '-infinity', '0']
@@ -54,22 +54,22 @@ async function* verifyFiles(
       const some = sets.slice(index, index + SETS_AT_ONCE)
       const found = await Promise.all(some.map((set) => verifySet(bucket, set)))
       for (const wrong of found) if (wrong !== null) yield wrong
-      for (const { ids } of some) for (const _ of ids) onFile(total)
+      for (const { ids } of some) for (const _ of ids) onObject(total)
     }
   }
 }
 
-/** Verifies as {@link verifyFiles} does, prints each file that differs, and returns them. */
-export async function findWrongFiles(client: Client, bucket: CommandBucket): Promise<WrongFile[]> {
-  const bar = createBar('{bar} {value}/{total} files compared')
-  const wrong: WrongFile[] = []
+/** Verifies as {@link verifyObjects} does, prints each object that differs, and returns them. */
+export async function findWrongObjects(client: Client, bucket: CommandBucket): Promise<WrongObject[]> {
+  const bar = createBar('{bar} {value}/{total} objects compared')
+  const wrong: WrongObject[] = []
   bar?.start(0, 0)
-  const files = verifyFiles(client, bucket, (total) => {
+  const objects = verifyObjects(client, bucket, (total) => {
     bar?.setTotal(total)
     bar?.increment()
   })
   try {
-    for await (const file of files) wrong.push(file)
+    for await (const object of objects) wrong.push(object)
     wrong.push(...(await findMissing(client)))
   } finally {
     bar?.stop()
@@ -78,16 +78,16 @@ export async function findWrongFiles(client: Client, bucket: CommandBucket): Pro
   return wrong
 }
 
-export const countFiles = (count: number): string => (count === 1 ? '1 file' : `${count} files`)
+export const countObjects = (count: number): string => (count === 1 ? '1 object' : `${count} objects`)
 
 /** Reads the next sets. */
-async function readSets(client: Client, after: readonly string[]): Promise<FileSet[]> {
-  const { rows } = await client.query<FileSet>(
+async function readSets(client: Client, after: readonly string[]): Promise<ObjectSet[]> {
+  const { rows } = await client.query<ObjectSet>(
     `with page as (
        select
          metric, brand_id, period, first, added, max(last) as last, min(digest) as digest, bool_and(removed is null) as is_current,
          array_agg(id order by id) as ids, array_agg(bytes order by id) as bytes
-       from daily.files
+       from daily.objects
        where (metric, brand_id, period, first, added) > ($1, $2::uuid, $3, $4::date, $5::integer)
        group by metric, brand_id, period, first, added
        order by metric, brand_id, period, first, added
@@ -101,7 +101,7 @@ async function readSets(client: Client, after: readonly string[]): Promise<FileS
         from generate_series(0, case when period <> 'brand' then last - first end) as days
         join daily.changes on changes.endpoint = shared_tables.endpoint
           and changes.date = first + days and changes.brand_id = page.brand_id
-        having bool_and(changes.changed_at <= published_brands.changed_at)) as stored,
+        having bool_and(changes.changed_at <= published_brands.since)) as stored,
        (select fields || jsonb_build_object('brand_id', brand_id)
         from daily.brand_rows
         where period = 'brand' and brand_rows.brand_id = page.brand_id and brand_rows.digest = page.digest) as brand
@@ -114,22 +114,22 @@ async function readSets(client: Client, after: readonly string[]): Promise<FileS
   return rows
 }
 
-/** Returns the published days that have no file. */
-async function findMissing(client: Client): Promise<WrongFile[]> {
-  const { rows } = await client.query<WrongFile>(
-    `select metric || ' of ' || brand_id || ', ' || date as name, brand_id as "brandId", 'it has no file' as reason
+/** Returns the published days that have no object. */
+async function findMissing(client: Client): Promise<WrongObject[]> {
+  const { rows } = await client.query<WrongObject>(
+    `select metric || ' of ' || brand_id || ', ' || date as name, brand_id as "brandId", 'it has no object' as reason
      from daily.changes
      join daily.row_schemas using (endpoint)
      join daily.published_brands as published using (brand_id)
-     where changes.rows > 0 and changes.changed_at <= published.changed_at and not exists (
-       select from daily.files
-       where (files.metric, files.brand_id, files.period, files.first) = (row_schemas.metric, brand_id, 'day', date)
+     where changes.rows > 0 and changes.changed_at <= published.since and not exists (
+       select from daily.objects
+       where (objects.metric, objects.brand_id, objects.period, objects.first) = (row_schemas.metric, brand_id, 'day', date)
          and removed is null)`,
   )
   return rows
 }
 
-async function verifySet(bucket: CommandBucket, set: FileSet): Promise<WrongFile | null> {
+async function verifySet(bucket: CommandBucket, set: ObjectSet): Promise<WrongObject | null> {
   const wrong = (id: string, reason: string) => ({ name: objectName(id), brandId: set.brandId, reason })
   const found = { rows: 0, digest: 0n }
   let row: Row = {}

@@ -6,7 +6,7 @@ import { BusyError, publish, type Run } from '../lib/share/publish.ts'
 import { createBar } from './progress-bar.ts'
 import { run } from './run.ts'
 import { type CommandBucket, openBucket } from './share/s3-bucket.ts'
-import { countFiles, findWrongFiles } from './share/verify-files.ts'
+import { countObjects, findWrongObjects } from './share/verify-objects.ts'
 
 const WAIT_MS = 5_000
 
@@ -14,24 +14,24 @@ await run(() =>
   withDatabase(async (client) => {
     const bucket = openBucket(process.env)
     const failures = await publishAll(client, bucket)
-    const wrong = await findWrongFiles(client, bucket)
+    const wrong = await findWrongObjects(client, bucket)
     // What is lost or wrong can be why thirds and months could not be written.
     if (wrong.length === 0 && failures.length > 0) throw failures[0]
-    if (wrong.length === 0) return console.log('All files match the tables.')
+    if (wrong.length === 0) return console.log('All objects match the tables.')
     await client.query('select daily.restart_share($1)', [wrong.map(({ brandId }) => brandId)])
     const left = await publishAll(client, bucket)
     if (left.length > 0) throw left[0]
-    const { length } = await findWrongFiles(client, bucket)
+    const { length } = await findWrongObjects(client, bucket)
     if (length > 0)
-      throw new UsageError(`Replaced files. ${countFiles(length)} still differ from the tables.`)
-    console.log(`Replaced ${countFiles(wrong.length)}. All files match the tables.`)
+      throw new UsageError(`Replaced objects. ${countObjects(length)} still differ from the tables.`)
+    console.log(`Replaced ${countObjects(wrong.length)}. All objects match the tables.`)
   }),
 )
 
 /** Publishes, and returns what failed. */
 async function publishAll(client: Client, bucket: CommandBucket): Promise<Run['failures']> {
   let written = 0
-  const bar = createBar('{value} files published')
+  const bar = createBar('{value} objects published')
   bar?.start(0, 0)
   const publishOnce = () =>
     publish({
@@ -44,10 +44,10 @@ async function publishAll(client: Client, bucket: CommandBucket): Promise<Run['f
           bar?.update(written)
         },
       },
-      holder: `npm run publish, process ${process.pid}`,
+      holder: `npm run share:publish, process ${process.pid}`,
     })
   const { versions, failures } = await waiting(publishOnce).finally(() => bar?.stop())
-  if (versions.length > 0) console.log(`Published ${countFiles(written)} as version ${versions.at(-1)}.`)
+  if (versions.length > 0) console.log(`Published ${countObjects(written)} as version ${versions.at(-1)}.`)
   else if (failures.length === 0) console.log('Nothing has changed.')
   return failures
 }

@@ -1,4 +1,5 @@
-import { type App, nameEndpoint, type RequestContext } from '../app.ts'
+import { nameEndpoint } from '../app.ts'
+import type { App, RequestContext } from '../context.ts'
 import { prepareContext, throwError } from '../endpoint.ts'
 import { matchesEtag } from '../etag.ts'
 import { secretsOf } from '../hmac.ts'
@@ -7,12 +8,12 @@ import { type BucketRange, bucketOf, objectName } from './bucket.ts'
 import { shareError } from './errors.ts'
 import { isSigned, SHARE_BASE } from './signed-url.ts'
 
-const PATH = `${SHARE_BASE}/files/:file{[0-9a-f-]{36}\\.parquet}`
+const PATH = `${SHARE_BASE}/objects/:object{[0-9a-f-]{36}\\.parquet}`
 
-/** Builds the Worker that serves files by their signed URLs, from the bucket alone: GET and HEAD, ranges and conditions. */
-export function sharedFiles(): App {
+/** Builds the Worker that serves objects by their signed URLs, from the bucket alone: GET and HEAD, ranges and conditions. */
+export function sharedObjects(): App {
   const app = createShareApp()
-  app.use(PATH, nameEndpoint('/share/files'), methods('GET, HEAD'), prepareContext)
+  app.use(PATH, nameEndpoint('/share/objects'), methods('GET, HEAD'), prepareContext)
   app.all(PATH, async (context) => serve(context).catch(throwError))
   return app
 }
@@ -29,7 +30,7 @@ async function serve(context: RequestContext): Promise<Response> {
   if (method !== 'HEAD' && !isConditional) return download(context, name, requestedRange(context))
 
   const object = await fromBucket(context, () => bucketOf(context.env).head(name))
-  if (object === null) throw shareError('file')
+  if (object === null) throw shareError('object')
   const headers = headersOf(context, object)
   if (matchesEtag(ifNoneMatch, object.httpEtag)) return new Response(null, { status: 304, headers })
   if (method === 'HEAD')
@@ -53,7 +54,7 @@ async function download(
       throw shareError('range', { 'Content-Range': `bytes */${size}` })
     }),
   )
-  if (object === null) throw shareError('file')
+  if (object === null) throw shareError('object')
   const { size, body } = object
   const { offset, length } = applied(range, size)
   return new Response(body, {
@@ -66,7 +67,7 @@ async function download(
   })
 }
 
-/** Returns the range of a request; undefined for none and for several, which ask for the whole file (RFC 9110). */
+/** Returns the range of a request; undefined for none and for several, which ask for the whole object (RFC 9110). */
 function requestedRange(context: RequestContext): BucketRange | undefined {
   const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(context.req.header('Range') ?? '') ?? []
   if (first === '') return last === '' ? undefined : { suffix: Number(last) }

@@ -1,4 +1,5 @@
-import { type App, nameEndpoint, type RequestContext, type Result, send } from '../app.ts'
+import { nameEndpoint, type Result, send } from '../app.ts'
+import type { App, RequestContext } from '../context.ts'
 import { limits, throwError } from '../endpoint.ts'
 import { createShareApp, methods } from './api.ts'
 import { parseValid, readShare, SCHEMA, SHARE, type Share, searchOf, tableOf, versionHeader } from './call.ts'
@@ -11,8 +12,8 @@ type Handler = (context: RequestContext) => Promise<Result>
 
 const TABLE = '/shares/:share/schemas/:schema/tables/:table'
 
-/** Builds the Worker of the Delta Sharing protocol (docs/share.md): one statement per call, files by signed URLs. */
-export function sharing(): App {
+/** Builds the Worker of the Delta Sharing protocol (docs/share.md): one statement per call, objects by signed URLs. */
+export function share(): App {
   const app = createShareApp()
   const route = (allow: string, path: string, name: string, handler: Handler) => {
     app.use(SHARE_BASE + path, nameEndpoint(name), methods(allow), ...limits())

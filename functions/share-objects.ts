@@ -1,0 +1,3 @@
+import { sharedObjects } from '../lib/share/objects.ts'
+
+export default sharedObjects()

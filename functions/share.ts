@@ -1,0 +1,3 @@
+import { share } from '../lib/share/share.ts'
+
+export default share()

@@ -1,3 +1,0 @@
-import { sharedFiles } from '../lib/share/files.ts'
-
-export default sharedFiles()

@@ -1,3 +1,0 @@
-import { sharing } from '../lib/share/sharing.ts'
-
-export default sharing()
