@@ -1,25 +1,22 @@
 import { readdir } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { NamedOperation } from '../lib/openapi/operation.ts'
-import type { DocumentedWorker, Operation } from '../lib/operation.ts'
+import type { Declaration, Operation } from '../lib/operation.ts'
 import { readWorkers } from './wrangler-config.ts'
 
 const FUNCTIONS = new URL('../functions/', import.meta.url)
 
-/** A Worker of functions/, named after its file, and what its module exports. */
-type Found = Pick<DocumentedWorker, 'operation' | 'statements'> & {
-  readonly name: string
-  readonly module: Record<string, unknown>
-}
+/** An endpoint of functions/, named after its file, and what its module exports. */
+type Found = Declaration & { readonly name: string; readonly module: Record<string, unknown> }
 
-/** Imports functions/ and returns its documented Workers. */
+/** Imports functions/ and returns the endpoints that it declares. */
 export async function findWorkers(): Promise<Found[]> {
   const files = (await readdir(FUNCTIONS)).filter((file) => file.endsWith('.ts')).sort()
   const found = await Promise.all(
     files.map(async (file): Promise<Found[]> => {
       const module: Record<string, unknown> = await import(new URL(file, FUNCTIONS).href)
       const worker = module.default
-      return isDocumentedWorker(worker) ? [{ ...worker, name: basename(file, '.ts'), module }] : []
+      return isDeclaration(worker) ? [{ ...worker, name: basename(file, '.ts'), module }] : []
     }),
   )
   return found.flat()
@@ -39,5 +36,5 @@ function named(operation: Operation, module: Record<string, unknown>): NamedOper
   return { ...operation, rowName: found[0] }
 }
 
-const isDocumentedWorker = (worker: unknown): worker is DocumentedWorker =>
+const isDeclaration = (worker: unknown): worker is Declaration =>
   typeof worker === 'object' && worker !== null && 'operation' in worker

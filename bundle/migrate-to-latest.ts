@@ -4,7 +4,7 @@ import { migrate, SchemaConflictError } from '../drizzle/db/migrate.ts'
 import { relistChangedSchemas } from '../drizzle/db/relist.ts'
 import type { RowSchema } from '../drizzle/db/row-schemas.ts'
 import { functionName } from '../lib/prepared-statement.ts'
-import { fieldNames } from '../lib/row.ts'
+import { fieldNames } from '../lib/row-schema.ts'
 import { totalsOf } from '../lib/schemas.ts'
 import { findWorkers } from './find-workers.ts'
 
@@ -29,7 +29,7 @@ export async function migrateSchema(client: Client, schema?: string): Promise<vo
   const functions = statements.map(async (statement) => ({
     name: await functionName(statement),
     sql: statement.sql,
-    parameters: statement.params.length,
+    parameters: statement.parameters.length,
     columns: statement.columns,
   }))
   await migrate(client, {

@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { context } from 'esbuild'
-import { render } from '../site/files.ts'
-import { bundleOptions, writeBundles } from './bundle.ts'
+import { render as renderSites } from '../site/files.ts'
+import { bundleOptions, type Renderers, writeBundles } from './bundle.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const SOURCES = ['functions', 'lib', 'site', 'charts', 'reference', 'drizzle', 'docs'].map((name) =>
@@ -25,19 +25,22 @@ const DEBOUNCE_MS = 30
  * stays as it was.
  */
 export async function watchBundle(onBuild: () => Promise<void>): Promise<never> {
-  let sites = render()
+  let sites = renderSites()
   let change = Promise.withResolvers<void>()
   for (const folder of await folders()) {
     watch(folder, (_, name) => {
       if (PAGE_SOURCE.test(`${folder}/${name}`)) {
-        sites = renderInThread()
+        sites = renderInThread('../site/files.ts')
         // The build reports it.
         sites.catch(() => undefined)
       }
       change.resolve()
     })
   }
-  const builder = await context({ ...(await bundleOptions(() => sites)), logLevel: 'error' })
+  const builder = await context({
+    ...(await bundleOptions({ renderSites: () => sites, renderWorkers })),
+    logLevel: 'error',
+  })
   for (;;) {
     await change.promise
     await sleep(DEBOUNCE_MS)
@@ -58,9 +61,11 @@ async function folders(): Promise<string[]> {
   return [...SOURCES, ...nested.map(({ parentPath, name }) => join(parentPath, name))]
 }
 
-/** Renders the sites in a new thread, which imports its modules again: Node has no way to reload them. */
-async function renderInThread(): ReturnType<typeof render> {
-  const thread = new Worker(new URL('./site-thread.ts', import.meta.url))
+const renderWorkers: Renderers['renderWorkers'] = () => renderInThread('./render-workers.ts')
+
+/** Renders in a new thread, which imports the module again: Node has no way to reload one. */
+async function renderInThread<Rendered>(module: string): Promise<Rendered> {
+  const thread = new Worker(new URL('./render-thread.ts', import.meta.url), { workerData: module })
   const [rendered] = await once(thread, 'message')
   return rendered
 }

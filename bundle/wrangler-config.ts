@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { parse } from 'smol-toml'
 import * as z from 'zod/mini'
@@ -79,6 +80,17 @@ export const pathOf = (route: string): string => route.replaceAll('*', '')
 
 const routeLength = ({ routes }: WorkerConfig): number =>
   routes.length === 0 ? Number.MAX_SAFE_INTEGER : Math.max(...routes.map(({ length }) => length))
+
+/**
+ * Names the Workers of a second environment of the account, and gives it its own counters of the outer limit: all
+ * Workers with one `namespace_id` share them.
+ */
+export function withPrefix(file: WranglerFile, prefix: string): WranglerFile {
+  if (prefix === '') return file
+  const digest = createHash('sha256').update(prefix).digest('hex')
+  const namespace_id = String(Number.parseInt(digest.slice(0, 7), 16))
+  return { ...file, name: prefix + file.name, ratelimits: [{ ...file.ratelimits[0], namespace_id }] }
+}
 
 /** Binds the Workers of the share to a bucket; leaves them out without one. */
 export function withBucket(file: WranglerFile, bucket_name: string): WranglerFile {

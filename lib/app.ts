@@ -1,33 +1,13 @@
-import type { Context, MiddlewareHandler } from 'hono'
 import { Hono } from 'hono'
-import { type Env, EnvironmentError } from './env.ts'
+import type { App, Middleware, RequestContext } from './context.ts'
+import { EnvironmentError } from './env.ts'
 import { HttpError, httpError } from './errors.ts'
 import { encodeWithEtag, matchesEtag } from './etag.ts'
 import { addTransportHeaders, requireHttps } from './https.ts'
-import type { Budget, Consume } from './rate-limit.ts'
-import { type RequestLog, requestLog } from './request-log.ts'
+import { requestLog } from './request-log.ts'
 
 /** Path prefix of every endpoint. */
 export const BASE = '/api/export/v1'
-
-/** What Hono's context carries: the Worker's bindings, and the values that middleware sets. */
-export type AppEnv = {
-  Bindings: object
-  Variables: {
-    log: RequestLog
-    env: Env
-    /** The time, for what goes on after the request's own. */
-    clock: () => Date
-    /** The request's time. */
-    now: Date
-    /** What is left after this request; null while Redis is unavailable. */
-    budget: Budget | null
-    consume: Consume
-  }
-}
-export type App = Hono<AppEnv>
-export type RequestContext = Context<AppEnv>
-export type Middleware = MiddlewareHandler<AppEnv>
 
 /** What a handler returns: a text, which is JSON unless a header says otherwise, or a stream, with its own headers. */
 export type Result = {

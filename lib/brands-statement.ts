@@ -1,17 +1,18 @@
 import { getViewSelectedFields, is, type SQL, sql } from 'drizzle-orm'
 import { PgColumn, type PgView } from 'drizzle-orm/pg-core'
-import { ACCESS_COLUMNS, accessColumns } from './access/authorize.ts'
-import { activeKey, canReadEach } from './access/scope.ts'
+import { ACCESS_COLUMNS, accessColumns, activeKey, canReadEach } from './access/scope.ts'
 import { brandsDigest } from './page/brands-digest.ts'
-import { type KeyedRow, keyAfter, list, type Size, sizedColumns, sizedRows } from './page/sized-rows.ts'
-import { FILE_PART, PAGE, type PageStatement } from './page/statements.ts'
-import { prepareStatement } from './prepared-statement.ts'
-import { aggregateColumns, columnNames, fieldNames } from './row.ts'
+import { FILE_PART, PAGE, type Size } from './page/size.ts'
+import { type KeyedRow, keyAfter, list, sizedColumns, sizedRows } from './page/sized-rows.ts'
+import type { PageStatement } from './page/statements.ts'
+import { prepareStatement } from './render-statement.ts'
+import { aggregateColumns, columnNames } from './row-columns.ts'
+import { fieldNames } from './row-schema.ts'
 
 /** Brands under the row's field names, with `id`, `organization_id` and `active`. The key is of fields of the row. */
 type Brands = KeyedRow & { readonly view: PgView }
 
-type BrandsStatements = {
+export type BrandsStatements = {
   /** Reads all brands. */
   readonly all: PageStatement
   /** Reads the first brands, with the column `total` when there are more. */
@@ -53,7 +54,7 @@ export function brandsStatements({ view, row, key }: Brands): BrandsStatements {
     ) as page`
   const names = [...COLUMNS, 'found', 'has_more', ...columnNames(row)]
   return {
-    all: { ...prepareStatement(statement(sql`page.*`, all), names), size: Number.POSITIVE_INFINITY },
+    all: { ...prepareStatement(statement(sql`page.*`, all), names), size: Number.MAX_SAFE_INTEGER },
     firstOfFile: part(PAGE, allBrands, sql`(select count(*) ${read})`),
     nextOfFile: part(FILE_PART, brandsAfter),
   }

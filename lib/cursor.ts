@@ -34,7 +34,7 @@ type Payload = [
 // Some loaders evaluate a value that looks like a number, or follow one that looks like a path. A letter prevents both.
 const PREFIX = 'c'
 
-/** Returns a signed cursor. The same position always gives the same text (docs/specification.md, Cursors). */
+/** Returns a signed cursor. The same position always gives the same text, since the `ETag` of a page includes it. */
 export async function signCursor(
   { window, organizationId, after }: CursorPosition,
   binding: CursorBinding,

@@ -1,11 +1,11 @@
 import { NeonDbError, neon } from '@neondatabase/serverless'
-import { fillPlaceholders, type Query } from 'drizzle-orm'
+import type { RequestLog } from './context.ts'
 import type { Env } from './env.ts'
 import { type HttpError, httpError } from './errors.ts'
 import { memoize } from './memoize.ts'
 import { parseNeonError } from './neon-error.ts'
-import { callOf, type PreparedStatement } from './prepared-statement.ts'
-import { type RequestLog, timed } from './request-log.ts'
+import { callOf, type Statement } from './prepared-statement.ts'
+import { timed } from './request-log.ts'
 
 /** Milliseconds after which a silent database counts as unavailable. */
 const TIMEOUT_MS = 8000
@@ -24,23 +24,24 @@ export type Row = Readonly<Record<string, Cell>>
 /** The database to ask, and the log of the request to ask for; null outside a request. */
 export type QueryContext = { readonly env: Pick<Env, 'DATABASE_URL'>; readonly log: RequestLog | null }
 
-type Values = Readonly<Record<string, unknown>>
+/** The values of a statement's parameters. */
+type Values = Readonly<Record<string, string | null | undefined>>
 
 const asText = { getTypeParser: () => (text: string) => text }
 
 /**
  * Sends one statement in one request to Neon and returns its only row, or null. Cells are the text that Postgres wrote:
- * no number passes through a float. Throws `HttpError` 503 for everything else, from a refused connection to a
+ * numbers stay text. Throws `HttpError` 503 for everything else, from a refused connection to a
  * truncated response.
  */
 export async function run(
   context: QueryContext,
-  query: Query,
+  statement: Statement,
   values: Values,
   timeoutMs = TIMEOUT_MS,
 ): Promise<Row | null> {
   try {
-    return await send(context, query, values, AbortSignal.timeout(timeoutMs))
+    return await send(context, statement, values, AbortSignal.timeout(timeoutMs))
   } catch (error) {
     throw databaseError(error, context.log)
   }
@@ -52,7 +53,7 @@ export async function run(
  */
 export async function runPrepared(
   context: QueryContext,
-  statement: PreparedStatement,
+  statement: Statement,
   values: Values,
 ): Promise<Row | null> {
   const signal = AbortSignal.timeout(TIMEOUT_MS)
@@ -74,13 +75,17 @@ const client = memoize((env: QueryContext['env']) => neon(env.DATABASE_URL, { ar
 
 async function send(
   { env, log }: QueryContext,
-  query: Query,
+  { sql, parameters }: Statement,
   values: Values,
   signal: AbortSignal,
 ): Promise<Row | null> {
-  const params = fillPlaceholders(query.params, values)
+  const params = parameters.map((name) => {
+    const value = values[name]
+    if (value === undefined) throw new TypeError(`The parameter ${name} has no value`)
+    return value
+  })
   const options = { types: asText, fullResults: true, fetchOptions: { signal } } as const
-  return onlyRow(await timed(log, 'neon', () => client(env).query(query.sql, params, options)))
+  return onlyRow(await timed(log, 'neon', () => client(env).query(sql, params, options)))
 }
 
 /** Logs the cause and returns a 503. */

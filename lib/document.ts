@@ -1,4 +1,4 @@
-import type { App } from './app.ts'
+import type { App } from './context.ts'
 import { endpoint } from './endpoint.ts'
 
 /** What the app reads of an OpenAPI document. */

@@ -1,14 +1,5 @@
-import {
-  type App,
-  BASE,
-  createApp,
-  type Middleware,
-  methodNotAllowed,
-  nameEndpoint,
-  type RequestContext,
-  type Result,
-  send,
-} from './app.ts'
+import { BASE, createApp, methodNotAllowed, nameEndpoint, type Result, send } from './app.ts'
+import type { App, Middleware, RequestContext } from './context.ts'
 import { parseEnv } from './env.ts'
 import { outerLimit } from './outer-limit.ts'
 import { type RateLimitOptions, rateLimit } from './rate-limit.ts'

@@ -6,9 +6,9 @@ export type Env = {
   readonly DATABASE_URL: string
   readonly UPSTASH_REDIS_REST_URL: string
   readonly UPSTASH_REDIS_REST_TOKEN: string
-  /** Signs cursors; the same for all Workers. */
+  /** Signs cursors and the URLs of the share's objects; the same for all Workers. */
   readonly CURSOR_SECRET: string
-  /** The previous secret, whose cursors are still accepted. */
+  /** The previous secret, whose cursors and URLs are still accepted. */
   readonly CURSOR_SECRET_PREVIOUS: string | undefined
   /** Name of the session cookie. */
   readonly SESSION_COOKIE: string
@@ -16,12 +16,12 @@ export type Env = {
   readonly OUTER_LIMIT: string
   /** How many lanes the scheduled refresh has. */
   readonly REFRESH_LANES: string
-  /** How long the URL of a file of the share works. */
+  /** Seconds that the URL of an object of the share works: less than drizzle/share/deletions.ts keeps objects. */
   readonly URL_SECONDS: string
 }
 
 // Patterns instead of zod schemas: the OpenAPI Worker then bundles no validation library.
-export const FORMS: Readonly<Record<keyof Env, RegExp>> = {
+export const PATTERNS: Readonly<Record<keyof Env, RegExp>> = {
   DATABASE_URL: /^postgres(ql)?:\/\/[^/]/,
   UPSTASH_REDIS_REST_URL: /^https?:\/\/[^/]/,
   UPSTASH_REDIS_REST_TOKEN: /./,
@@ -43,7 +43,7 @@ export const parseEnv = memoize((bindings: object): Env => {
   const wrong: string[] = []
   const read = (name: keyof Env): string => {
     const value = given[name]
-    if (typeof value === 'string' && FORMS[name].test(value)) return value
+    if (typeof value === 'string' && PATTERNS[name].test(value)) return value
     wrong.push(`${name} is ${value ? 'malformed' : 'missing'}`)
     return ''
   }

@@ -23,8 +23,7 @@ export const ERRORS = {
   },
   budget: {
     status: 429,
-    message:
-      'Rate limit of 100 requests per minute exceeded. Wait the number of seconds in Retry-After, then retry.',
+    message: 'Rate limit exceeded. Wait the number of seconds in Retry-After, then retry.',
   },
   key: {
     status: 401,
@@ -39,7 +38,7 @@ export const ERRORS = {
   database: { status: 503, message: 'Temporarily unavailable. Retry the request.' },
   internal: {
     status: 500,
-    message: 'Internal error. Retry once; if it fails again, report the X-Request-Id.',
+    message: 'Internal error. Retry the request; if it still fails, report the X-Request-Id.',
   },
 } as const satisfies Record<string, { readonly status: ContentfulStatusCode; readonly message: string }>
 

@@ -1,9 +1,8 @@
-import { sql } from 'drizzle-orm'
-import type { App, RequestContext, Result } from './app.ts'
+import type { Result } from './app.ts'
+import type { App, RequestContext } from './context.ts'
 import { run } from './db.ts'
 import { endpoint } from './endpoint.ts'
-import { AS_OF_ALL, instant } from './page/as-of.ts'
-import { toQuery } from './prepared-statement.ts'
+import { asOfStatement } from './statements.ts'
 
 /**
  * Milliseconds to wait for each service: together less than a load balancer waits. Neon's proxy tries for 3 s to reach a
@@ -17,8 +16,6 @@ const COPY_MS = 5000
 /** What the database answered: the time of the data, or the error. */
 type Check = { readonly asOf: string | null } | { readonly error: unknown }
 
-const query = toQuery(sql`select ${instant(AS_OF_ALL)} as as_of`)
-
 /**
  * Builds the health check: 200 while the database answers, else 503. Reports an unavailable counter and the time before
  * which every change is in the responses of all brands (null before the first refresh); neither is a failure. What
@@ -29,7 +26,7 @@ export function health({ path }: { path: string }): App {
 
   async function checkDatabase({ var: { env, log, now } }: RequestContext): Promise<Check> {
     if (last !== undefined && now.getTime() < last.end) return last.check
-    const check = await run({ env, log }, query, {}, TIMEOUT.databaseMs).then(
+    const check = await run({ env, log }, asOfStatement, {}, TIMEOUT.databaseMs).then(
       (row) => ({ asOf: row?.as_of ?? null }),
       (error: unknown) => ({ error }),
     )
@@ -45,7 +42,7 @@ export function health({ path }: { path: string }): App {
     return {
       body: JSON.stringify({
         status: 'ok',
-        counter: context.var.budget === null ? 'away' : 'ok',
+        counter: context.var.budget === null ? 'unavailable' : 'ok',
         dataAsOf: check.asOf,
       }),
       headers: { 'Cache-Control': 'no-store' },

@@ -1,4 +1,4 @@
-import type { Middleware } from './app.ts'
+import type { Middleware } from './context.ts'
 import { httpError } from './errors.ts'
 
 /** The hosts of this machine, which others do not reach. */

@@ -1,5 +1,5 @@
 import type { PreparedStatement } from './prepared-statement.ts'
-import type { RowSchema } from './row.ts'
+import type { RowSchema } from './row-schema.ts'
 
 /** A field of a row, or the count that a rate in percent stands for: round(rate × of / 100). */
 export type Term = string | { readonly rate: string; readonly of: string }
@@ -31,9 +31,12 @@ export type Operation = {
   readonly formula?: Formula
 }
 
-/** A Worker with its declaration and its prepared statements. */
-export type DocumentedWorker = {
-  readonly fetch: (request: Request, env?: object) => Response | Promise<Response>
+/** An endpoint as a file of functions/ declares it. Its Worker contains `serve(data)` instead (bundle/render-workers.ts). */
+export type Declaration<Data extends object = object> = {
   readonly operation: Operation
   readonly statements: readonly PreparedStatement[]
+  /** The file of lib/ with the function `serve`. */
+  readonly servedBy: string
+  /** What the Worker needs of the declaration, as JSON has it. */
+  readonly data: Data
 }

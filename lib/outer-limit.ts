@@ -1,4 +1,4 @@
-import type { Middleware, RequestContext } from './app.ts'
+import type { Middleware, RequestContext } from './context.ts'
 import { httpError } from './errors.ts'
 import { memoize } from './memoize.ts'
 import { network } from './network.ts'

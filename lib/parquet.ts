@@ -19,14 +19,14 @@ export type Row = Readonly<Record<string, unknown>>
 const DAY_MS = 86_400_000
 
 const CODECS: Readonly<
-  Record<ColumnType, { element: Partial<SchemaElement>; encode?: (value: never) => unknown }>
+  Record<ColumnType, { element: Partial<SchemaElement>; encode?: (value: unknown) => unknown }>
 > = {
   string: { element: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } } },
   date: {
     element: { type: 'INT32', converted_type: 'DATE', logical_type: { type: 'DATE' } },
-    encode: (day: string | Date) => new Date(day).getTime() / DAY_MS,
+    encode: (day) => Date.parse(String(day)) / DAY_MS,
   },
-  long: { element: { type: 'INT64' }, encode: (value: number | bigint) => BigInt(value) },
+  long: { element: { type: 'INT64' }, encode: (value) => BigInt(Number(value)) },
   double: { element: { type: 'DOUBLE' } },
   boolean: { element: { type: 'BOOLEAN' } },
   // Delta demands microseconds.
@@ -36,7 +36,7 @@ const CODECS: Readonly<
       converted_type: 'TIMESTAMP_MICROS',
       logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MICROS' },
     },
-    encode: (time: string) => BigInt(Date.parse(time)) * 1000n,
+    encode: (time) => BigInt(Date.parse(String(time))) * 1000n,
   },
 }
 
@@ -127,7 +127,7 @@ export const bufferOf = (bytes: Uint8Array): AsyncBuffer => ({
   slice: (start, end) => new Uint8Array(bytes.subarray(start, end)).buffer,
 })
 
-const encode = (value: unknown, convert: ((value: never) => unknown) | undefined): unknown =>
-  value == null || convert === undefined ? (value ?? null) : convert(value as never)
+const encode = (value: unknown, convert = (value: unknown): unknown => value): unknown =>
+  value == null ? null : convert(value)
 
 const decode = (value: unknown): unknown => (typeof value === 'bigint' ? Number(value) : (value ?? null))

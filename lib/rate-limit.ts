@@ -2,14 +2,14 @@ import { Ratelimit } from '@upstash/ratelimit'
 import { Redis } from '@upstash/redis/cloudflare'
 import { getCookie } from 'hono/cookie'
 import { readBearerKey } from './access/api-key.ts'
-import type { Middleware, RequestContext } from './app.ts'
 import { createBlocklist } from './blocklist.ts'
+import type { Budget, Middleware, RequestContext, RequestLog } from './context.ts'
 import type { Env } from './env.ts'
 import { httpError } from './errors.ts'
 import { sha256 } from './hash.ts'
 import { memoize } from './memoize.ts'
 import { addressOf } from './outer-limit.ts'
-import { type RequestLog, timed } from './request-log.ts'
+import { timed } from './request-log.ts'
 import { identifierOf, tokenBucket } from './token-bucket.ts'
 
 /**
@@ -17,9 +17,6 @@ import { identifierOf, tokenBucket } from './token-bucket.ts'
  * `refill.seconds` it receives `refill.requests`, so an empty one is full after `seconds`.
  */
 export const RATE_LIMIT = { requests: 100, seconds: 60, refill: { requests: 20, seconds: 12 } } as const
-
-/** What a client has left: whether the request passes, how many remain, and the seconds until the next refill. */
-export type Budget = { readonly allowed: boolean; readonly remaining: number; readonly refillSeconds: number }
 
 /** What to count. */
 export type Consumption = {
@@ -34,9 +31,6 @@ export type Consumption = {
   /** Number of requests that must remain, default 0. */
   readonly leave?: number
 }
-
-/** Consumes further requests of the same client, those of a file, when so many others remain. */
-export type Consume = (requests: number, leave: number) => Promise<Budget | null>
 
 export type RateLimitOptions = {
   /** Whether the handler runs while Redis counts, or after it. */

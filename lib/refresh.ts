@@ -1,10 +1,8 @@
-import { sql } from 'drizzle-orm'
 import { type Failure, refresh } from '../drizzle/db/refresh.ts'
 import { type QueryContext, run } from './db.ts'
 import { parseEnv } from './env.ts'
-import { AS_OF_ALL } from './page/as-of.ts'
-import { toQuery } from './prepared-statement.ts'
 import { STATEMENT_TIMEOUT_MS, statementRunner } from './scheduled.ts'
+import { lagStatement } from './statements.ts'
 
 /** Milliseconds after which a run starts no further call. The next run begins a minute after this one. */
 const RUN_MS = 50_000
@@ -14,8 +12,6 @@ const BEHIND_S = 120
 
 /** How many failed days a run logs. Logpush cuts off what an invocation logs beyond 16,384 characters. */
 const LOGGED_FAILURES = 50
-
-const lag = toQuery(sql`select ceil(extract(epoch from clock_timestamp() - ${AS_OF_ALL}))::text as seconds`)
 
 /** Builds the scheduled Worker that recomputes the days in the queue, with as many lanes as `REFRESH_LANES` says. */
 export function refresher(): { scheduled: (event: unknown, bindings: object) => Promise<void> } {
@@ -61,7 +57,7 @@ function logFailure({ metric, brand_id, date, code }: Failure): void {
 
 /** Logs how far the data of any brand lags behind, when that is far. What is not in the queue yet counts. */
 async function logLag(context: QueryContext, isLong: boolean, unlogged: number): Promise<void> {
-  const row = await run(context, lag, {}).catch(() => null)
+  const row = await run(context, lagStatement, {}).catch(() => null)
   const lag_s = Number(row?.seconds)
   // The changes may be too many for the time of a run. The command has no limit.
   const remedy = isLong ? 'npm run refresh' : undefined

@@ -1,32 +1,10 @@
 import type { HonoRequest } from 'hono'
 import { readApiKey } from './access/api-key.ts'
-import type { Middleware } from './app.ts'
+import type { Middleware, RequestLog, Service } from './context.ts'
 import { sha256 } from './hash.ts'
 
-/** The services that a request waits for, each with its name in `Server-Timing`. */
-const SERVICES = { neon: 'db', upstash: 'budget' } as const
-
-type Service = keyof typeof SERVICES
-
-/** What is known of a request so far; written as one line when it is answered. */
-export type RequestLog = {
-  readonly id: string
-  readonly method: string
-  readonly start: number
-  /** SHA-256 (hex) of the API key; null when the request has none of its form. */
-  keyHash: string | null
-  /** The caller's trace and span (W3C Trace Context), if it sent them. */
-  readonly traceparent: string | undefined
-  /** Path of the endpoint, below the base; null when no endpoint matches. */
-  endpoint: string | null
-  keyId: string | null
-  organizationId: string | null
-  rows: number | null
-  /** Number of requests sent to each service. */
-  readonly subrequests: Record<Service, number>
-  /** Milliseconds waited for each service. */
-  readonly waits: Map<Service, number>
-}
+/** The name of each service in `Server-Timing`. */
+const SERVICES: Readonly<Record<Service, string>> = { neon: 'db', upstash: 'budget' }
 
 const VALID_ID = /^[A-Za-z0-9._-]{1,64}$/
 

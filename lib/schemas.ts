@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import type { RowSchema } from './row.ts'
+import type { RowSchema } from './row-schema.ts'
 
 /** Metadata of a field whose values add up over rows. The OpenAPI document shows it. */
 const ADDS_UP = { 'x-aggregation': 'sum' } as const

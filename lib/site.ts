@@ -1,4 +1,5 @@
-import { type App, addHeaders, BASE, createApp, methodNotAllowed, nameEndpoint, send } from './app.ts'
+import { addHeaders, BASE, createApp, methodNotAllowed, nameEndpoint, send } from './app.ts'
+import type { App } from './context.ts'
 import { httpError } from './errors.ts'
 
 /** The service in the texts of files. Stands for the scheme and host of the request. */

@@ -1,5 +1,5 @@
-import type { Middleware } from './app.ts'
 import { createBlocklist } from './blocklist.ts'
+import type { Middleware } from './context.ts'
 import { httpError } from './errors.ts'
 import { addressOf, OUTER_LIMIT_SECONDS } from './outer-limit.ts'
 

@@ -1,4 +1,3 @@
-import { type SQL, sql } from 'drizzle-orm'
 import { PAID_PLANS, type Plan } from './access/plans.ts'
 import type { Window } from './window.ts'
 
@@ -12,10 +11,3 @@ export const windowByPlan = (windowOf: (plan: Plan) => Days): string =>
   JSON.stringify(Object.fromEntries(PAID_PLANS.map((plan) => [plan, daysOf(windowOf(plan))])))
 
 const daysOf = ({ first, last }: Days): Days => ({ first, last })
-
-/** SQL of the relation `windows`, which holds that JSON. */
-export const windows: SQL = sql`(select ${sql.placeholder('window_by_plan')}::jsonb as by_plan) as windows`
-
-/** SQL of the first or last day of the window under `access.plan`. */
-export const dayOfWindow = (day: 'first' | 'last'): SQL =>
-  sql`(windows.by_plan -> access.plan ->> ${sql.raw(`'${day}'`)})::date`

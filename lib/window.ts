@@ -16,7 +16,10 @@ export type Window = {
   readonly first: string
   readonly last: string
   readonly end: string
-  /** The time of the first page when the plan's limit reaches the first day within seven days; else null. */
+  /**
+   * The time of the first page when the plan's limit reaches the first day within seven days; else null, so that the
+   * cursors and the `ETag` of a page stay the same.
+   */
   readonly startedAt: string | null
 }
 
@@ -60,7 +63,8 @@ export const lacksFromDate = ({ fromDate, toDate }: RequestedWindow, now: Date):
 
 /**
  * Returns the window of a later page: the previous page's, so that a midnight during a run changes nothing. Clamps the
- * start again after seven days. A lower plan clamps it as it would have clamped the first page.
+ * start again after seven days. A lower plan clamps it, and the first day then follows the clamp where
+ * the window has no `startedAt`.
  */
 export function resumeWindow(pinned: Window, plan: Plan, now: Date): Window {
   const startedAt = new Date(pinned.startedAt ?? now)

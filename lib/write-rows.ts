@@ -1,5 +1,5 @@
 import type { Cell } from './db.ts'
-import { type Column, fieldNames, type RowSchema } from './row.ts'
+import type { Column, Field } from './row.ts'
 
 /** The first `rows` rows of columns. */
 export type RowSet = { readonly columns: readonly Column[]; readonly rows: number }
@@ -34,7 +34,8 @@ export const writeNdjson = (rows: RowSet): string => (rows.rows === 0 ? '' : `${
 const CRLF = '\r\n'
 
 /** Writes the header of {@link writeCsv}. */
-export const writeCsvHeader = (row: RowSchema): string => `${fieldNames(row).join(',')}${CRLF}`
+export const writeCsvHeader = (fields: readonly Field[]): string =>
+  `${fields.map(({ name }) => name).join(',')}${CRLF}`
 
 /** Writes rows as CSV (RFC 4180). Null is an empty cell, and an empty text is `""`. */
 export function writeCsv({ columns, rows }: RowSet): string {

@@ -5,7 +5,7 @@ export const KEY_PATTERN = 'svc_live_[0-9a-f]{64}'
 
 const FIELD = new RegExp(`^[ \\t]*(${KEY_PATTERN})[ \\t]*$`)
 
-/** Random bytes of a key: 56 of its 64 digits. The last 8 digits are a checksum. */
+/** Random bytes of a key: 56 of its 64 hexadecimal digits. The last 8 digits are a checksum. */
 const RANDOM_BYTES = 28
 
 /**

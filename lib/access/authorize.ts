@@ -1,17 +1,8 @@
-import { type SQL, sql } from 'drizzle-orm'
-import type { RequestContext } from '../app.ts'
+import type { RequestContext, RequestLog } from '../context.ts'
 import { databaseError, type QueryContext, type Row, run } from '../db.ts'
 import { httpError } from '../errors.ts'
-import { toQuery } from '../prepared-statement.ts'
-import type { RequestLog } from '../request-log.ts'
+import { accessStatement } from '../statements.ts'
 import { isPlan, type Plan } from './plans.ts'
-import { activeKey } from './scope.ts'
-
-/** The columns by which every statement reports whose key it found, for {@link authorize}. */
-export const ACCESS_COLUMNS = ['key_id', 'organization_id', 'plan'] as const
-
-/** SQL of {@link ACCESS_COLUMNS}, from a relation with the columns of `activeKey`. */
-export const accessColumns: SQL = sql.raw(ACCESS_COLUMNS.map((name) => `${name}::text`).join(', '))
 
 /** Returns the SHA-256 (hex) of the request's API key; throws 401 when its form is wrong, without asking the database. */
 export function requireKeyHash(context: RequestContext): string {
@@ -39,8 +30,6 @@ export function authorize(row: Row | null, log: RequestLog): AuthorizedRow {
   return { ...row, plan, organization_id }
 }
 
-const query = toQuery(sql`select ${accessColumns} from (${activeKey}) as access`)
-
 /** The key of a request, the time at which it must be active, and what is needed to look it up. */
 type Access = QueryContext & {
   readonly log: RequestLog
@@ -56,7 +45,7 @@ export async function requireValid<Parsed>(
   try {
     return await parse()
   } catch (error) {
-    authorize(await run({ env, log }, query, { key_hash, now: now.toISOString() }), log)
+    authorize(await run({ env, log }, accessStatement, { key_hash, now: now.toISOString() }), log)
     throw error
   }
 }

@@ -1,3 +1,7 @@
+import type { Plan } from '../../drizzle/tables/subscriptions.ts'
+
+export type { Plan }
+
 export type Limits = {
   /** Days before today that a key may read; null for the full history. */
   readonly lookbackDays: number | null
@@ -11,9 +15,7 @@ export const PLANS = {
   pro: { lookbackDays: 90, keys: 2 },
   agency: { lookbackDays: 180, keys: 5 },
   enterprise: { lookbackDays: null, keys: 20 },
-} as const satisfies Record<string, Limits>
-
-export type Plan = keyof typeof PLANS
+} as const satisfies Record<Plan, Limits>
 
 export const isPlan = (name: string | null): name is Plan => name !== null && Object.hasOwn(PLANS, name)
 

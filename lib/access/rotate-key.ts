@@ -14,10 +14,8 @@ import {
 const OVERLAP_MS = { min: 60_000, max: 30 * 86_400_000 } as const
 
 /**
- * Creates the successor of a key and returns it, only this once. It reads the same brands, has the same label and lives
- * as long as the key was created to. The key expires after the overlap. Until then the two count once against the plan's
- * allowance. Throws {@link KeyRequestError} when the actor is not an owner or admin, the overlap is too short or too
- * long, or the key is not active, was rotated, expires sooner or replaces a key that is still active.
+ * Creates the successor of a key and returns it, only this once (docs/keys.md, Rotate a key). The key expires after the
+ * overlap. Throws {@link KeyRequestError} when the actor is not an owner or admin, or the key cannot be rotated.
  */
 export async function rotateKey(
   db: Database,

@@ -24,6 +24,12 @@ export const activeKey: SQL = sql`
     and keys.revoked_at is null
     and (keys.expires_at is null or keys.expires_at > ${sql.placeholder('now')}::timestamptz)`
 
+/** The columns by which every statement reports whose key it found, for `authorize`. */
+export const ACCESS_COLUMNS = ['key_id', 'organization_id', 'plan'] as const
+
+/** SQL of {@link ACCESS_COLUMNS}, from a relation with the columns of `activeKey`. */
+export const accessColumns: SQL = sql.raw(ACCESS_COLUMNS.map((name) => `${name}::text`).join(', '))
+
 /** SQL condition: the key of `access`, a row of {@link activeKey}, reads the brand of `brand`. */
 const reads = (isListed: SQL): SQL => sql`(
     brand.organization_id = access.organization_id

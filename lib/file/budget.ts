@@ -1,5 +1,5 @@
-import { PAGE_SIZE } from '../page/statements.ts'
-import type { Budget, Consume } from '../rate-limit.ts'
+import type { Budget, Consume } from '../context.ts'
+import { PAGE_SIZE } from '../page/size.ts'
 import { sleep } from './sleep.ts'
 
 /** Requests that a file leaves to the client's other requests. */

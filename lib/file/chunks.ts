@@ -1,7 +1,6 @@
-import type { RequestContext } from '../app.ts'
+import type { RequestContext, RequestLog } from '../context.ts'
 import { HttpError } from '../errors.ts'
-import { FILE_PART } from '../page/statements.ts'
-import type { RequestLog } from '../request-log.ts'
+import { FILE_PART } from '../page/size.ts'
 import { fileBudget } from './budget.ts'
 import { sleep } from './sleep.ts'
 
@@ -44,7 +43,7 @@ async function withRetries<Value>(work: () => Promise<Value>): Promise<Value> {
  * Charges for each chunk before it is read, estimated from `total`, the approximate number of rows. Charges the rest
  * after it is read.
  */
-export async function* paid(
+export async function* chargeRateLimit(
   chunks: AsyncIterable<Chunk>,
   { total, context }: { readonly total: number; readonly context: RequestContext },
 ): AsyncGenerator<Chunk> {

@@ -1,15 +1,16 @@
 import { parseAccept } from 'hono/utils/accept'
-import type { RequestContext, Result } from '../app.ts'
-import type { SizedRowSet } from '../page/sized-rows.ts'
-import type { RowSchema } from '../row.ts'
-import { type Chunk, logged, paid, read } from './chunks.ts'
+import type { Result } from '../app.ts'
+import type { RequestContext } from '../context.ts'
+import type { SizedRowSet } from '../page/read-sized-rows.ts'
+import type { Field } from '../row.ts'
+import { type Chunk, chargeRateLimit, logged, read } from './chunks.ts'
 import { FILE_WRITERS, type FileFormat } from './format.ts'
 
 export type File = {
   readonly format: FileFormat
   /** The file's name, without its extension. */
   readonly name: string
-  readonly row: RowSchema
+  readonly fields: readonly Field[]
   /** Its first rows. */
   readonly first: SizedRowSet
   /** Reads the rows after a key. */
@@ -22,7 +23,10 @@ const encoder = new TextEncoder()
  * Returns a file as a stream, which reads on when the client does. When rows cannot be read, the stream fails, so that
  * no client takes a part for the whole.
  */
-export function fileResult(context: RequestContext, { format, name, row, first, readAfter }: File): Result {
+export function fileResult(
+  context: RequestContext,
+  { format, name, fields, first, readAfter }: File,
+): Result {
   const { contentType, writeHeader, writeRows } = FILE_WRITERS[format]
   // Not a generator: it would hold a part's columns, several times its bytes, while the client reads.
   const write = (part: SizedRowSet, header = ''): Chunk => ({
@@ -30,10 +34,10 @@ export function fileResult(context: RequestContext, { format, name, row, first, 
     rows: part.rows,
     next: part.next,
   })
-  const chunks = read(write(first, writeHeader(row)), async (key) => write(await readAfter(key)))
+  const chunks = read(write(first, writeHeader(fields)), async (key) => write(await readAfter(key)))
   const total = first.total ?? first.rows
   return {
-    body: toStream(logged(paid(chunks, { total, context }), context.var.log)),
+    body: toStream(logged(chargeRateLimit(chunks, { total, context }), context.var.log)),
     headers: {
       'Content-Type': contentType,
       'Content-Disposition': `attachment; filename="${name}.${format}"`,

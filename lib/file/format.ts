@@ -1,4 +1,4 @@
-import type { RowSchema } from '../row.ts'
+import type { Field } from '../row.ts'
 import { type RowSet, writeCsv, writeCsvHeader, writeNdjson } from '../write-rows.ts'
 
 /** The formats of a response: JSON pages, or a file with all rows. */
@@ -14,7 +14,7 @@ export const isFile = (format: Format | undefined): format is FileFormat =>
 type FileWriter = {
   readonly contentType: string
   /** Writes what stands before the rows. */
-  readonly writeHeader: (row: RowSchema) => string
+  readonly writeHeader: (fields: readonly Field[]) => string
   readonly writeRows: (rows: RowSet) => string
 }
 

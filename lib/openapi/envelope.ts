@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { PAID_PLANS } from '../access/plans.ts'
 import { CURSOR } from '../cursor.ts'
-import { PAGE_SIZE } from '../page/statements.ts'
+import { PAGE_SIZE } from '../page/size.ts'
 import { flag, instant, nullable, text, uuid } from '../schemas.ts'
 
 /** The `pagination` member of a page (docs/specification.md, Paging). */

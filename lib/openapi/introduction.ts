@@ -1,5 +1,5 @@
 import { PAID_PLANS, PLANS } from '../access/plans.ts'
-import { PAGE_SIZE } from '../page/statements.ts'
+import { PAGE_SIZE } from '../page/size.ts'
 import { RATE_LIMIT } from '../rate-limit.ts'
 import { DEFAULT_DAYS } from '../window.ts'
 

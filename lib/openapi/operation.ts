@@ -1,6 +1,6 @@
 import { FILE_WRITERS } from '../file/format.ts'
 import type { Operation } from '../operation.ts'
-import { PAGE_SIZE } from '../page/statements.ts'
+import { PAGE_SIZE } from '../page/size.ts'
 import { parameterNames } from '../parameters.ts'
 import { COMMON_HEADERS, headerReferences } from './headers.ts'
 import type { Json } from './json-schema.ts'

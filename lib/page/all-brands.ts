@@ -1,13 +1,12 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { accessColumns } from '../access/authorize.ts'
-import { activeKey, canReadEach } from '../access/scope.ts'
-import { fieldNames } from '../row.ts'
-import { dayOfWindow, windows } from '../window-by-plan.ts'
+import { accessColumns, activeKey, canReadEach } from '../access/scope.ts'
+import { fieldNames } from '../row-schema.ts'
+import { dayOfWindow, windows } from '../window-sql.ts'
 import { asOfEach, instant } from './as-of.ts'
 import { brandsDigest } from './brands-digest.ts'
 import type { PagedRows, Part } from './keyset.ts'
 import { BOUND_OF_PAGE, rounds } from './rounds.ts'
-import { changedThrough, ORDER_OF_BRAND, rowsOfEach, through } from './rows-of-brands.ts'
+import { changedUntil, ORDER_OF_BRAND, rowsOfEach, untilRow } from './rows-of-brands.ts'
 import { list, sizedRows } from './sized-rows.ts'
 
 /** A text that sorts after every endpoint. */
@@ -33,7 +32,7 @@ export const AFTER_LAST: SQL = sql`(${ORDER_OF_BRAND}) > (
 /** SQL of the number of rows of a window, of all brands. */
 export const totalOfAll = ({ table }: PagedRows, from: SQL): SQL => sql`(
         select count(*) from changed as brand
-        cross join lateral (select from ${table} where ${from} and ${through()}) as changes
+        cross join lateral (select from ${table} where ${from} and ${untilRow()}) as changes
       )`
 
 /**
@@ -50,7 +49,7 @@ export function allBrandsStatement(rows: PagedRows, { from, size, total }: Part)
   }
   const ordered = sql`
         select page.*
-        ${rowsOfEach(sql`(select * from ${changedThrough(BOUND_OF_PAGE)})`, rows, reading)}
+        ${rowsOfEach(sql`(select * from ${changedUntil(BOUND_OF_PAGE)})`, rows, reading)}
         order by ${list(CHANGES_KEY.map((name) => sql`page.${sql.identifier(name)}`))}`
   const { columns, joins } = sizedRows({ row: rows.row, key: CHANGES_KEY, rows: ordered, size, total })
   return sql`

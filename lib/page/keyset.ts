@@ -1,12 +1,12 @@
 import { getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import { dailyChanges } from '../../drizzle/refresh/changes.ts'
-import { accessColumns } from '../access/authorize.ts'
-import { activeKey, canRead } from '../access/scope.ts'
-import { fieldNames, type RowSchema } from '../row.ts'
-import { dayOfWindow, windows } from '../window-by-plan.ts'
+import { accessColumns, activeKey, canRead } from '../access/scope.ts'
+import { fieldNames, type RowSchema } from '../row-schema.ts'
+import { dayOfWindow, windows } from '../window-sql.ts'
 import { asOf, instant } from './as-of.ts'
-import { list, type Size, sizedRows } from './sized-rows.ts'
+import type { Size } from './size.ts'
+import { list, sizedRows } from './sized-rows.ts'
 
 /** The rows of an endpoint. */
 export type PagedRows = {
@@ -28,7 +28,7 @@ export const AFTER_TIMES = sql.raw(`'A'`)
 export type Part = { readonly from: SQL; readonly size: Size; readonly total?: SQL }
 
 /** SQL of the condition on the last row of the window. */
-const through = (since: string | undefined): SQL =>
+const untilLast = (since: string | undefined): SQL =>
   since === undefined
     ? sql`(brand_id, date) <= (reading.brand_id, reading.last)`
     : sql`(brand_id, ${sql.identifier(since)}) < (reading.brand_id, ${AFTER_TIMES}) and date <= reading.last`
@@ -41,7 +41,7 @@ export const totalOf = ({ path, table, since }: PagedRows, from: SQL): SQL =>
         where brand_id = reading.brand_id and endpoint = ${sql.raw(`'${path.slice(1)}'`)}
           and date between reading.first and reading.last
       )`
-    : sql`(select count(*) from ${table} where ${from} and ${through(since)})`
+    : sql`(select count(*) from ${table} where ${from} and ${untilLast(since)})`
 
 /**
  * SQL of a statement that checks access, brand and window and reads rows. Bounds and order are of the whole key, the
@@ -53,7 +53,7 @@ export function pageStatement({ table, row, key, since }: PagedRows, { from, siz
   const rows = sql`
         select ${list([...selected].map((name) => sql`${columnOf(table, name)}`))}
         from ${table}
-        where ${from} and ${through(since)}
+        where ${from} and ${untilLast(since)}
         order by ${list(order)}`
   const { columns, joins } = sizedRows({ row, key, rows, size, total })
   return sql`

@@ -1,12 +1,12 @@
 import { authorize } from '../access/authorize.ts'
 import type { Plan } from '../access/plans.ts'
+import type { RequestLog } from '../context.ts'
 import { type Row, runPrepared } from '../db.ts'
 import type { Env } from '../env.ts'
 import { httpError } from '../errors.ts'
-import type { RequestLog } from '../request-log.ts'
 import type { Window } from '../window.ts'
 import { windowByPlan } from '../window-by-plan.ts'
-import { type KeyedRow, type SizedRowSet, sizedRowsReader, valuesOfKey } from './sized-rows.ts'
+import { type KeyedFields, type SizedRowSet, sizedRowsReader, valuesOfKey } from './read-sized-rows.ts'
 import type { PageStatement } from './statements.ts'
 
 /** What a statement found. */
@@ -39,7 +39,7 @@ export type PageQuery = {
  * Returns a function that reads the result of a statement, which returns at most `size` rows. It throws 401 and 403 as
  * {@link authorize} does, 404 when the key does not read the brand, and 503 for an incomplete result.
  */
-export function resultReader(rows: KeyedRow, brands: 'one' | 'all' = 'one') {
+export function resultReader(rows: KeyedFields, brands: 'one' | 'all' = 'one') {
   const readRows = sizedRowsReader(rows)
   return (result: Row | null, size: number, log: RequestLog): Omit<Page, 'window'> => {
     const row = authorize(result, log)
@@ -51,7 +51,7 @@ export function resultReader(rows: KeyedRow, brands: 'one' | 'all' = 'one') {
 }
 
 /** Returns a function that runs a statement of `pageStatements` and reads its result; throws as {@link resultReader} does. */
-export function pageReader(rows: KeyedRow, brands: 'one' | 'all' = 'one') {
+export function pageReader(rows: KeyedFields, brands: 'one' | 'all' = 'one') {
   const readResult = resultReader(rows, brands)
   return async (
     context: { readonly env: Env; readonly log: RequestLog },

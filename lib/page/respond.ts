@@ -1,13 +1,13 @@
-import type { RequestContext, Result } from '../app.ts'
+import type { Result } from '../app.ts'
+import type { RequestContext } from '../context.ts'
 import { signCursor } from '../cursor.ts'
 import { secretsOf } from '../hmac.ts'
 import type { Parameters } from '../parameters.ts'
 import { dayOf } from '../window.ts'
 import { writeJson } from '../write-rows.ts'
-import { brandsDigestHeader } from './brands-digest.ts'
 import type { Page } from './read.ts'
 import { bindingOf } from './request.ts'
-import { PAGE_SIZE } from './statements.ts'
+import { PAGE_SIZE } from './size.ts'
 
 /** A page has one row per line. */
 const BETWEEN_ROWS = ',\n'
@@ -43,6 +43,10 @@ export const pageHeaders = ({ asOf, brandsDigest }: Page): Record<string, string
   ...(asOf !== null && { 'X-Data-As-Of': asOf }),
   ...brandsDigestHeader(brandsDigest),
 })
+
+/** Returns the header with the digest of the brands that the key reads; none for a response of one brand. */
+export const brandsDigestHeader = (digest: string | null): Record<string, string> =>
+  digest === null ? {} : { 'X-Brands-Digest': digest }
 
 /** Returns the address of a page. It repeats known parameters only: others may be long or secret. */
 function addressOf({ origin, pathname }: URL, parameters: Parameters): string {

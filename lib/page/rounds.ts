@@ -1,14 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { PagedRows } from './keyset.ts'
-import { changedThrough, rowsOfEach } from './rows-of-brands.ts'
+import { changedUntil, rowsOfEach } from './rows-of-brands.ts'
 import { list } from './sized-rows.ts'
 
-// No index has the rows of a key's brands in the order of their changes, so a statement merges the range of each brand.
-// Reading a page of each would cost as many pages as there are brands. The first row of each orders the brands: no brand
-// after the place of a page's last row is in the page. Rounds then read few rows of each brand: the last row of any page's
-// worth of rows is a bound, and later rounds read nothing after it. The first rounds find it where the changes of one brand
-// follow those of another, as after a relist. They read the first brands only, and nothing after the first row of the next
-// brand. The last rounds find it where changes mix.
+// No index has the rows of a key's brands in the order of their changes. Rounds look for a bound, the last row of any page's
+// worth of rows, and each reads nothing after the one before (docs/architecture.md, Changes of all brands).
 
 /** How many brands, the first in the order of their first rows, each of the first rounds reads. */
 const FIRST_BRANDS = [3, 12, 50, 200]
@@ -41,13 +37,13 @@ function roundOf(rows: PagedRows, { from, round, size }: Round): SQL {
         select from ${named('rows', round - 1)} group by brand_id
         having count(*) = (select rows from ${named('limit', round - 1)})
       ) as brand`
-  const counted = round === ROUNDS ? more : sql`${changedThrough(found)}`
+  const counted = round === ROUNDS ? more : sql`${changedUntil(found)}`
   const limit =
     brands === undefined
       ? sql`select ceil(${number(size * ROUND_SIZE)}::float8 / greatest(count(*), 1))::int as rows from ${counted}`
       : sql`select ${number(Math.ceil((size * ROUND_SIZE) / brands))} as rows`
   const next = brands === undefined ? sql`` : sql`union all ${firstOf(brands)} order by ${BOUND} limit 1`
-  const read = sql`(select * from ${changedThrough(found)}${brands === undefined ? sql`` : sql` and place <= ${number(brands)}`})`
+  const read = sql`(select * from ${changedUntil(found)}${brands === undefined ? sql`` : sql` and place <= ${number(brands)}`})`
   const reading = {
     from,
     columns: BOUND,

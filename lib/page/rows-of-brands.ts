@@ -5,7 +5,7 @@ import { AFTER_TIMES, type PagedRows } from './keyset.ts'
 export const ORDER_OF_BRAND = sql`brand_id, changed_at, endpoint, date`
 
 /** SQL of the condition on the last row of `brand`: through the row of a relation, which need not have one. */
-export function through(bound?: SQL): SQL {
+export function untilRow(bound?: SQL): SQL {
   const end =
     bound &&
     sql`(
@@ -33,11 +33,11 @@ export const rowsOfEach = (
       from ${brands} as brand
       cross join lateral (
         select ${columns} from ${table}
-        where ${from} and ${through(bound)}
+        where ${from} and ${untilRow(bound)}
         order by ${ORDER_OF_BRAND}
         limit ${limit}
       ) as page`
 
 /** SQL of the brands that have a row through the one of a relation. */
-export const changedThrough = (bound: SQL): SQL =>
+export const changedUntil = (bound: SQL): SQL =>
   sql`changed where changed_at <= coalesce((select changed_at from ${bound}), ${AFTER_TIMES})`

@@ -1,35 +1,12 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
-import { databaseError, type Row } from '../db.ts'
-import type { RequestLog } from '../request-log.ts'
-import {
-  aggregateColumns,
-  columnNames,
-  columnReader,
-  firstCells,
-  mostBytes,
-  ROW_BYTES,
-  type RowSchema,
-} from '../row.ts'
-import type { RowSet } from '../write-rows.ts'
-import { required, toCount, toFlag } from './cells.ts'
-
-/** The most rows that a statement returns, and the most bytes that these have as JSON. */
-export type Size = { readonly rows: number; readonly bytes: number }
+import { aggregateColumns, columnNames, firstCells, mostBytes, ROW_BYTES } from '../row-columns.ts'
+import type { RowSchema } from '../row-schema.ts'
+import { lastOf } from './read-sized-rows.ts'
+import type { Size } from './size.ts'
 
 /** The schema of the rows that are sent, and the columns that order and identify them. */
 export type KeyedRow = { readonly row: RowSchema; readonly key: readonly string[] }
-
-/** The rows that a statement returns. */
-export type SizedRowSet = RowSet & {
-  /** Key of the last row when others follow. */
-  readonly next: readonly string[] | null
-  /** How many rows there are, where a file's first statement finds more than it returns. */
-  readonly total: number | null
-}
-
-/** Column of a result that holds a key column of the last row. */
-export const lastOf = (name: string): string => `last_${name}`
 
 /** SQL of a list of expressions. */
 export const list = (parts: readonly SQL[]): SQL => sql.join([...parts], sql`, `)
@@ -41,10 +18,6 @@ export const keyAfter = (columns: readonly PgColumn[]): SQL =>
       (column, index) => sql`${sql.placeholder(`after_${index}`)}::${sql.raw(column.getSQLType())}`,
     ),
   )
-
-/** The values of the placeholders of {@link keyAfter}. */
-export const valuesOfKey = (after: readonly string[]): Record<string, string> =>
-  Object.fromEntries(after.map((value, index) => [`after_${index}`, value]))
 
 /** Names of the columns of {@link sizedRows}. */
 export const sizedColumns = ({ row, key, total }: Pick<SizedRows, 'row' | 'key' | 'total'>): string[] => [
@@ -109,23 +82,4 @@ export function sizedRows({ row, key, rows: ordered, size, total }: SizedRows) {
       offset 0
     ) as sent`
   return { columns, joins }
-}
-
-/** Returns a function that reads the columns of {@link sizedRows}. It throws 503 for an incomplete result. */
-export function sizedRowsReader({ row, key }: KeyedRow) {
-  const readColumns = columnReader(row)
-  return (result: Row, rows: number, log: RequestLog): SizedRowSet => {
-    try {
-      const { found, has_more, total } = result
-      const count = toCount(found)
-      return {
-        columns: readColumns(result, count),
-        rows: Math.min(count, rows),
-        next: toFlag(has_more) ? key.map((name) => required(result[lastOf(name)])) : null,
-        total: total == null ? null : toCount(total),
-      }
-    } catch (error) {
-      throw databaseError(error, log)
-    }
-  }
 }

@@ -1,27 +1,11 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { ACCESS_COLUMNS } from '../access/authorize.ts'
-import { type PreparedStatement, prepareStatement } from '../prepared-statement.ts'
+import { ACCESS_COLUMNS } from '../access/scope.ts'
+import type { PreparedStatement } from '../prepared-statement.ts'
+import { prepareStatement } from '../render-statement.ts'
 import { AFTER_LAST, AFTER_SINCE, allBrandsStatement, CHANGES_KEY, totalOfAll } from './all-brands.ts'
 import { columnOf, type PagedRows, type Part, pageStatement, totalOf } from './keyset.ts'
-import { type KeyedRow, keyAfter, list, type Size, sizedColumns } from './sized-rows.ts'
-
-/** Rows of a full page. */
-export const PAGE_SIZE = 1000
-
-/**
- * Most bytes of a page's rows as JSON, unless it has one row. Keeps the body below 4 MiB and the Worker's heap below
- * 48 MiB.
- */
-export const PAGE_BYTES = 4_000_000
-
-/** What a page reads, and a file at first. */
-export const PAGE: Size = { rows: PAGE_SIZE, bytes: PAGE_BYTES }
-
-/**
- * What a file reads at a time: more than a page, for fewer round trips (`npm run bench -- files`). Two files of the
- * largest rows at once keep the Worker's heap below 80 MiB.
- */
-export const FILE_PART: Size = { rows: 5 * PAGE_SIZE, bytes: 5_000_000 }
+import { FILE_PART, PAGE } from './size.ts'
+import { type KeyedRow, keyAfter, list, sizedColumns } from './sized-rows.ts'
 
 /** A statement that reads rows, and the most that it returns. */
 export type PageStatement = PreparedStatement & { readonly size: number }
