@@ -1,4 +1,4 @@
-import { generate, outdated, writeGenerated } from '../connectors/generate/generated.ts'
+import { generate, outdated, writeGenerated } from '../connectors/generate/generate.ts'
 import { UsageError } from '../drizzle/db/connect.ts'
 import { createCommand } from './command.ts'
 import { run } from './run.ts'

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { bundle } from '../bundle/bundle.ts'
-import { readWranglerFile, withBucket } from '../bundle/wrangler-config.ts'
+import { readWranglerFile, withBucket, withPrefix } from '../bundle/wrangler-config.ts'
 import { UsageError } from '../drizzle/db/connect.ts'
 import { createCommand } from './command.ts'
 import { deployRelease, stepsOf } from './deploy/release.ts'
@@ -26,7 +26,7 @@ await run(async () => {
   }
   loadDevVars()
   const { settings, errors } = readSettings(process.env)
-  const file = withBucket(await readWranglerFile(), settings.SHARE_BUCKET)
+  const file = withPrefix(withBucket(await readWranglerFile(), settings.SHARE_BUCKET), settings.NAME_PREFIX)
   const release = { file, settings, commit: currentCommit() }
   if (dryRun) console.log(stepsOf(release).join('\n'))
   if (errors.length > 0) {

@@ -106,7 +106,9 @@ keys
       const origin = readServiceOrigin(endpoint, '--endpoint')
       const key = readApiKey(process.env.EXPORT_API_KEY ?? '')
       if (key === null) {
-        throw new UsageError('EXPORT_API_KEY is malformed or not set. Use svc_live_ and its 64 digits.')
+        throw new UsageError(
+          'EXPORT_API_KEY is malformed or not set. Use svc_live_ and its 64 hexadecimal digits.',
+        )
       }
       writePrivateFile(out, shareProfile(origin, key))
       console.log(`Wrote ${out}. It contains the key.`)

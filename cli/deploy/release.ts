@@ -4,7 +4,7 @@ import { relistChangedSchemas } from '../../drizzle/db/relist.ts'
 import type { Service } from '../smoke/client.ts'
 import { runSmoke, waitFor } from '../smoke/smoke.ts'
 import { hostOf, regionOf } from './settings.ts'
-import { deployWorkers, inOrder, type Release, triggerOf } from './workers.ts'
+import { deployWorkers, inOrder, nameOf, type Release, triggerOf } from './workers.ts'
 
 /** A route can take this long to reach every data center. */
 const PROPAGATION_SECONDS = 60
@@ -44,9 +44,9 @@ export function stepsOf({ file, settings, commit }: Release): string[] {
     ],
     ['migrate', hostOf(settings.MIGRATE_DATABASE_URL) || '(MIGRATE_DATABASE_URL)'],
     ['check logins', DATABASES.join(', ')],
-    ...inOrder(file).map((worker) => [`deploy ${worker.name}`, triggerOf(worker, host)]),
-    ['list changed rows', hostOf(settings.MIGRATE_DATABASE_URL) || '(MIGRATE_DATABASE_URL)'],
+    ...inOrder(file).map((worker) => [`deploy ${nameOf(file, worker)}`, triggerOf(worker, host)]),
+    ['list changed days', hostOf(settings.MIGRATE_DATABASE_URL) || '(MIGRATE_DATABASE_URL)'],
     ['smoke', settings.API_URL || '(API_URL)'],
   ]
-  return steps.map(([step = '', target = '']) => `${step.padEnd(24)} ${target}`)
+  return steps.map(([step = '', target = '']) => `${step.padEnd(36)} ${target}`)
 }

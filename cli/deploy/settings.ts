@@ -1,5 +1,5 @@
 import type { WorkerConfig } from '../../bundle/wrangler-config.ts'
-import { FORMS } from '../../lib/env.ts'
+import { PATTERNS } from '../../lib/env.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -9,7 +9,7 @@ const LONG_SECRET = /^.{32,}$/
 
 const database = (what: string): Setting => ({
   description: `${what}, postgresql://user:password@host/database`,
-  form: FORMS.DATABASE_URL,
+  form: PATTERNS.DATABASE_URL,
 })
 
 /** The settings of a deployment. Error messages quote names and descriptions, never a value. */
@@ -28,9 +28,9 @@ export const SETTINGS = {
   REFRESH_DATABASE_URL: database('the connection string with the role export_api_refresher'),
   UPSTASH_REDIS_REST_URL: {
     description: "Upstash's REST URL, such as https://example.upstash.io",
-    form: FORMS.UPSTASH_REDIS_REST_URL,
+    form: PATTERNS.UPSTASH_REDIS_REST_URL,
   },
-  UPSTASH_REDIS_REST_TOKEN: { description: "Upstash's REST token", form: FORMS.UPSTASH_REDIS_REST_TOKEN },
+  UPSTASH_REDIS_REST_TOKEN: { description: "Upstash's REST token", form: PATTERNS.UPSTASH_REDIS_REST_TOKEN },
   CURSOR_SECRET: {
     description: 'at least 32 random characters, for example from openssl rand -hex 32',
     form: LONG_SECRET,
@@ -40,13 +40,19 @@ export const SETTINGS = {
     form: LONG_SECRET,
     optional: true,
   },
-  SESSION_COOKIE: { description: 'the name of a cookie', form: FORMS.SESSION_COOKIE, optional: true },
-  OUTER_LIMIT: { description: 'a number of requests a minute', form: FORMS.OUTER_LIMIT, optional: true },
-  REFRESH_LANES: { description: 'a number from 1 to 6', form: FORMS.REFRESH_LANES, optional: true },
-  URL_SECONDS: { description: 'a number from 60 to 99999', form: FORMS.URL_SECONDS, optional: true },
+  SESSION_COOKIE: { description: 'the name of a cookie', form: PATTERNS.SESSION_COOKIE, optional: true },
+  OUTER_LIMIT: { description: 'a number of requests a minute', form: PATTERNS.OUTER_LIMIT, optional: true },
+  REFRESH_LANES: { description: 'a number from 1 to 6', form: PATTERNS.REFRESH_LANES, optional: true },
+  URL_SECONDS: { description: 'a number from 60 to 99999', form: PATTERNS.URL_SECONDS, optional: true },
   SHARE_BUCKET: {
     description: 'the name of an R2 bucket',
     form: /^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/,
+    optional: true,
+  },
+  NAME_PREFIX: {
+    description:
+      'such as staging-: lower-case letters, digits and hyphens, at most 31, from a letter to a hyphen',
+    form: /^[a-z][a-z0-9-]{0,29}-$/,
     optional: true,
   },
 } as const satisfies Record<string, Setting>
@@ -82,6 +88,7 @@ export function readSettings(environment: Environment): { settings: Settings; er
     REFRESH_LANES: read('REFRESH_LANES'),
     URL_SECONDS: read('URL_SECONDS'),
     SHARE_BUCKET: read('SHARE_BUCKET'),
+    NAME_PREFIX: read('NAME_PREFIX'),
   }
   return { settings, errors: [...errors, ...conflicts(settings)] }
 }

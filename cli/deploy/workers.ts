@@ -44,7 +44,7 @@ export async function deployWorkers({ file, settings, commit }: Release, program
           ].join('\n'),
         )
       }
-      console.log(`${worker.name.padEnd(24)} ${triggerOf(worker, hostOf(settings.API_URL))}`)
+      console.log(`${nameOf(file, worker).padEnd(36)} ${triggerOf(worker, hostOf(settings.API_URL))}`)
     }
   })
 }
@@ -55,6 +55,9 @@ export async function deployWorkers({ file, settings, commit }: Release, program
  */
 export const inOrder = (file: WranglerFile): WorkerConfig[] =>
   workersOf(file).toSorted((a, b) => byRoute(b, a))
+
+/** The Worker's name at Cloudflare. */
+export const nameOf = (file: WranglerFile, { name }: WorkerConfig): string => `${file.name}-${name}`
 
 /** The Worker's routes, or its cron patterns. */
 export function triggerOf({ routes, crons }: WorkerConfig, host: string): string {
@@ -85,7 +88,7 @@ export function wranglerConfig({ build: _, ...rest }: WranglerFile, settings?: S
 function withoutSecrets(text: string, settings: Settings): string {
   const { CLOUDFLARE_ZONE: _zone, API_URL: _url, SESSION_COOKIE: _cookie, ...others } = settings
   const { OUTER_LIMIT: _limit, REFRESH_LANES: _lanes, URL_SECONDS: _seconds, ...rest } = others
-  const { SHARE_BUCKET: _bucket, ...secrets } = rest
+  const { SHARE_BUCKET: _bucket, NAME_PREFIX: _prefix, ...secrets } = rest
   const values = Object.values(secrets).filter((value) => value !== '')
   return values.reduce((rest, value) => rest.replaceAll(value, '…'), text)
 }

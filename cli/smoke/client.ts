@@ -21,7 +21,9 @@ export const createClient = (
     baseUrl: url,
     apiKey: key,
     userAgent: USER_AGENT,
-    retryMs: 0,
+    onRetry: ({ error }) => {
+      throw error
+    },
     fetch: async (input, init) => {
       const response = await send(input, init)
       const { pathname: path } = new URL(new Request(input).url)
