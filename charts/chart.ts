@@ -1,5 +1,14 @@
 import { button, createElement, save, select, table } from './elements.ts'
-import { FEW, type Lines, linesOf, periodOf, rateOf, type Split, type Unit, type View } from './lines.ts'
+import {
+  FEW_ANSWERS,
+  type Lines,
+  linesOf,
+  periodOf,
+  rateOf,
+  type Split,
+  type Unit,
+  type View,
+} from './lines.ts'
 import { type Plot, percent, plotOf } from './plot.ts'
 import { disclosure, scrollable } from './regions.ts'
 import type { Sums } from './sums.ts'
@@ -32,13 +41,13 @@ export function chart({
   ...view
 }: Chart) {
   const [caption, content] = [createElement('figcaption'), createElement('div')]
-  const plots: Plot[] = []
+  let plot: Plot | undefined
   const choose = (change: Partial<ChartState>) => {
     Object.assign(state, change)
     render()
   }
   const saveAs = (extension: string, file: Blob | null) => {
-    if (file !== null) save(`${label.replaceAll(':', '')}, ${plots[0]?.shown().period}.${extension}`, file)
+    if (file !== null) save(`${label.replaceAll(':', '')}, ${plot?.shown().period}.${extension}`, file)
   }
   const units = Object.keys(UNITS)
   const unit = units.find((name) => UNITS[name] === state.unit)
@@ -46,10 +55,8 @@ export function chart({
   const tools = createElement('div', { class: 'tools' }, [
     ...(labels.length < 2 ? [] : [select('Lines', labels, state.split, (split) => choose({ split }))]),
     select('Points', units, unit, (name) => choose({ unit: UNITS[name] })),
-    button('Chart as CSV', () =>
-      saveAs('csv', new Blob([plots[0]?.shown().csv ?? ''], { type: 'text/csv' })),
-    ),
-    button('Chart as PNG', () => plots[0]?.canvas()?.toBlob((image) => saveAs('png', image))),
+    button('Chart as CSV', () => saveAs('csv', new Blob([plot?.shown().csv ?? ''], { type: 'text/csv' }))),
+    button('Chart as PNG', () => plot?.canvas()?.toBlob((image) => saveAs('png', image))),
   ])
 
   function render(): void {
@@ -63,15 +70,15 @@ export function chart({
       ' ',
       createElement('span', {}, [days ? `${periodOf(points)}.` : 'No day is complete.']),
       unit === 'week' ? ` A point is a week${days === 7 ? '' : `; the first has ${days} days`}.` : '',
-      few.some(Boolean) ? ` Shaded: each line has fewer than ${FEW} answers.` : '',
+      few.some(Boolean) ? ` Shaded: each line has fewer than ${FEW_ANSWERS} answers.` : '',
       note ? ` ${note}` : '',
     )
     tools.hidden = days === undefined
     content.replaceChildren()
     if (days === undefined) return
-    plots[0] = plotOf(label, lines, state.off)
+    plot = plotOf(label, lines, state.off)
     content.append(
-      plots[0].element,
+      plot.element,
       disclosure('Numbers of the chart', () => numbers(label, lines)),
     )
   }

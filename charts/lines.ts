@@ -50,14 +50,14 @@ export type View = {
 /** Lines through more points cannot be read. */
 const MOST_DAYS = 60
 /** Rates of fewer answers are mostly chance. */
-export const FEW = 10
+export const FEW_ANSWERS = 10
 /** Colours of lines; a line's own follows from its name, and the next free one when another line has it. */
 const COLORS = 8
 /**
  * From these on, days are joined to weeks where a line has fewer answers a day than there are days. In fewer days,
  * seeing each matters more than that its rates are mostly chance.
  */
-const FEWEST_DAYS = 21
+const FEWEST_DAYS_OF_WEEKS = 21
 const TOTAL = 'Total'
 
 type Group = { readonly name: string; readonly isBrand: boolean; readonly cells: Cell[] }
@@ -96,8 +96,8 @@ export function linesOf(sums: Sums, { split, from = '', to = '9999', where = {},
   )
   const groups = groupsOf(cells, split)
   const wholes = groups.flatMap(({ cells }) => cells.flatMap(({ whole }) => whole.slice(start, all.length)))
-  const areFew = days.length >= FEWEST_DAYS && sum(wholes) / groups.length < days.length ** 2
-  const unitOf = unit ?? (days.length > MOST_DAYS || areFew ? 'week' : 'day')
+  const readsAsWeeks = days.length >= FEWEST_DAYS_OF_WEEKS && sum(wholes) / groups.length < days.length ** 2
+  const unitOf = unit ?? (days.length > MOST_DAYS || readsAsWeeks ? 'week' : 'day')
   const weeks = Math.min(days.length, Math.max(1, Math.floor(days.length / 7)))
   const starts =
     unitOf === 'day'
@@ -126,7 +126,7 @@ export function linesOf(sums: Sums, { split, from = '', to = '9999', where = {},
   return {
     unit: unitOf,
     points: points.map((of) => ({ first: of[0] ?? label, last: of.at(-1) ?? label, days: of.length })),
-    few: most.map((answers) => answers > 0 && answers < FEW),
+    few: most.map((answers) => answers > 0 && answers < FEW_ANSWERS),
     lines: [
       ...(total && groups.length > 1 ? [lineOf({ name: TOTAL, isBrand: true, cells })] : []),
       ...lines,

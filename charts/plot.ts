@@ -228,7 +228,7 @@ export function plotOf(label: string, { unit, points, lines, few }: Lines, off: 
       const rows = visible.map((point) => [
         points[point]?.first ?? '',
         points[point]?.last ?? '',
-        ...on.map((line) => rateOf(line, point, point + 1)?.toFixed(4) ?? ''),
+        ...on.map((line) => values[lines.indexOf(line)]?.[point]?.toFixed(4) ?? ''),
       ])
       const quoted = (cell: string) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
       const csv = [['first_day', 'last_day', ...on.map(({ name }) => name)], ...rows]

@@ -25,6 +25,3 @@ export const sql: Notation = {
   field: (name) => name,
   round: (value) => `round(${value})`,
 }
-
-/** Writes a side of a formula for people. */
-export const toText = (side: readonly Term[]): string => toCode(side, sql).replaceAll('*', '×')

@@ -42,8 +42,6 @@ export const SuccessResponse = z.object({
   }),
 })
 
-const ErrorContent = z.object({ 'application/json': z.object({ example: z.object({ error: z.string() }) }) })
-
 /** The OpenAPI document in the form that `lib/openapi/` writes. */
 export const OpenApiDocument = z.object({
   info: z.object({ title: z.string(), version: z.string(), summary: z.string(), description: z.string() }),
@@ -61,8 +59,7 @@ export const OpenApiDocument = z.object({
         example: z.string(),
       }),
     ),
-    schemas: z.looseObject({ Pagination: ObjectSchema, Meta: ObjectSchema, Error: ObjectSchema }),
+    schemas: z.looseObject({ Error: ObjectSchema }),
     headers: z.record(z.string(), z.object({ description: z.string() })),
-    responses: z.record(z.string(), z.object({ description: z.string(), content: z.optional(ErrorContent) })),
   }),
 })

@@ -12,12 +12,7 @@ export type Reference = {
   readonly authentication: { readonly name: string; readonly description: string }
   /** What the reference page is. */
   readonly pageDescription: string
-  /** Members of `pagination` and `meta`, which every page has next to its rows. */
-  readonly pagination: readonly Field[]
-  readonly meta: readonly Field[]
   readonly endpoints: readonly Endpoint[]
-  /** Responses that several endpoints share; `message` is an example of an error. */
-  readonly responses: readonly { status: string; description: string; message: string | undefined }[]
   readonly headers: readonly { name: string; description: string }[]
 }
 
@@ -53,14 +48,7 @@ export function readReference(document: unknown): Reference {
     ...info,
     authentication: components.securitySchemes.ApiKey,
     pageDescription: externalDocs.description,
-    pagination: fieldsOf(components.schemas.Pagination.properties),
-    meta: fieldsOf(components.schemas.Meta.properties),
     endpoints,
-    responses: Object.entries(components.responses).map(([status, { description, content }]) => ({
-      status,
-      description,
-      message: content?.['application/json'].example.error,
-    })),
     headers: Object.entries(components.headers).map(([name, { description }]) => ({ name, description })),
   }
 }

@@ -1,5 +1,6 @@
 import { html, raw } from 'hono/html'
 import { Marked } from 'marked'
+import { splitSections } from './markdown/sections.ts'
 import type { Html } from './prose.ts'
 
 /** Sections of docs.md that the page has in another form, or links to. */
@@ -18,7 +19,7 @@ const marked = new Marked({
 
 /** Renders the sections of docs.md. Rows of its tables get anchors, such as `parameters.brandId`. */
 export function guides(markdown: string): Guide[] {
-  const parts = markdown.split(/\n(?=##+ )/).flatMap((part) => {
+  const parts = splitSections(markdown).flatMap((part) => {
     const [, level = '', title = '', text = ''] = /^(##+) ([^\n]*)\n(.*)$/s.exec(part) ?? []
     return level === '' || LEFT_OUT.test(title) ? [] : [{ level, title, text }]
   })

@@ -53,7 +53,7 @@ function enableButtons(keyOf: () => string): void {
     })
   onClick('#profile', () => {
     const key = readApiKey(keyOf())
-    if (key === null) return 'Enter your API key first: svc_live_ and 64 digits.'
+    if (key === null) return 'Enter your API key first: svc_live_ and 64 hexadecimal digits.'
     save('export.share', new Blob([shareProfile(location.origin, key)]))
     return 'Saved export.share. It contains your key.'
   })

@@ -25,8 +25,8 @@ export function enableSearch(): void {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean)
     const found = entries.filter(({ text }) => words.every((word) => text.includes(word)))
     // Those whose own name has the word come first, the shortest of them at the top.
-    const rank = ({ title, text }: (typeof entries)[number]) =>
-      text.length + (title.toLowerCase().includes(words[0] ?? '') ? 0 : 1000)
+    const rank = ({ title }: (typeof entries)[number]) =>
+      title.length + (title.toLowerCase().includes(words[0] ?? '') ? 0 : 1000)
     const shown = found.toSorted((left, right) => rank(left) - rank(right)).slice(0, MOST_FOUND)
     const links = shown.map(({ id, title, within }) =>
       createElement('li', {}, [

@@ -29,7 +29,7 @@ export function summary(response: ApiResponse): Node[] {
       : errorOf(response),
     `${ms} ms`,
     ...(retryAfter === null ? [] : [`retry after ${retryAfter} s`]),
-    ...(limit === null ? [] : [`${limit[1]} requests left, resets in ${limit[2]} s`]),
+    ...(limit === null ? [] : [`${limit[1]} requests left, next refill in ${limit[2]} s`]),
   ]
   return [
     createElement('span', { class: 'status', 'data-kind': String(status).slice(0, 1) }, [String(status)]),

@@ -29,7 +29,7 @@ function facts({ parameters, primaryKey }: Endpoint): string {
 }
 
 /** Names the type of a field. */
-export const typeName = ({ type, nullable }: Field): string => (nullable ? `${type} or null` : type)
+const typeName = ({ type, nullable }: Field): string => (nullable ? `${type} or null` : type)
 
 /** Writes an example response with each row, and each member after the rows, in one line. */
 export const compact = (example: string): string => example.replace(/\n( {4,}(?=[^ {])| {2}(?=\}))/g, ' ')

@@ -1,5 +1,5 @@
 import { PLANS } from '../../lib/access/plans.ts'
-import { PAGE_SIZE } from '../../lib/page/statements.ts'
+import { PAGE_SIZE } from '../../lib/page/size.ts'
 import { RATE_LIMIT } from '../../lib/rate-limit.ts'
 import { DEFAULT_DAYS } from '../../lib/window.ts'
 

@@ -1,5 +1,6 @@
 import { BASE } from '../../lib/app.ts'
 import { EXAMPLE_ORIGIN } from '../../lib/site.ts'
+import { firstSentence } from '../../reference/first-sentence.ts'
 import type { Reference } from '../../reference/reference.ts'
 import { prose } from './syntax.ts'
 
@@ -26,5 +27,3 @@ ${endpoints.map(({ id, description }) => `- [/${id}](${URL}/docs.md#${id}): ${pr
 
 - [Reference page](${URL}/docs): ${prose(pageDescription)}
 `
-
-const firstSentence = (text: string): string => text.split(/(?<=\.)\s/)[0] ?? ''

@@ -3,7 +3,7 @@ import { EXAMPLE_ORIGIN } from '../../lib/site.ts'
 import type { Endpoint } from '../../reference/endpoint.ts'
 import type { Reference } from '../../reference/reference.ts'
 import { addressOf, USER_AGENT } from '../samples.ts'
-import { compact, endpointSection, typeName } from './endpoint.ts'
+import { compact, endpointSection } from './endpoint.ts'
 import { LIMITS, PLAN_LIMITS } from './limits.ts'
 import { sections } from './sections.ts'
 import { block, code, prose, table } from './syntax.ts'
@@ -11,7 +11,7 @@ import { block, code, prose, table } from './syntax.ts'
 const URL = EXAMPLE_ORIGIN + BASE
 
 /** Sections of files of docs/ that a loader follows. */
-const SYNC = ['## Keep an exact copy', '### First load', '### Python']
+const SYNC = ['## Keep an exact copy', '### Fewest requests', '### Python']
 const SPECIFICATION = ['### Digest', '## Edge cases', '## Files', '## Share', '## Versions']
 
 /** The text of files of docs/. */
@@ -24,7 +24,7 @@ const FIRST = ['brandId', 'fromDate', 'toDate']
 export function markdown(reference: Reference, { sync, specification }: Docs): string {
   const { title, version, summary, description, authentication, endpoints } = reference
   const [brands, metric] = endpoints
-  const [start = '', paging = '', ...counts] = description.split('\n\n').map(prose)
+  const [start = '', , ...counts] = description.split('\n\n').map(prose)
   return `${[
     `# ${title} ${version}`,
     prose(summary),
@@ -36,10 +36,7 @@ export function markdown(reference: Reference, { sync, specification }: Docs): s
     '## First request',
     `Name your program in \`User-Agent\`. ${prose(USER_AGENT.comment)}`,
     ...[brands, metric].flatMap((endpoint) => (endpoint === undefined ? [] : firstRequest(endpoint))),
-    '## Paging',
-    paging,
-    'Every page has these members next to `data`:',
-    members(reference),
+    sections(specification, ['## Paging', '### Order of rows']),
     '## Counts and dates',
     ...counts,
     '## Parameters',
@@ -66,14 +63,6 @@ function firstRequest(endpoint: Endpoint): string[] {
   const command = `curl -sS '${address}' \\\n  -H "X-API-Key: $EXPORT_API_KEY" -A '${USER_AGENT.value}'`
   return [block('sh', command), block('json', compact(endpoint.example))]
 }
-
-const members = ({ pagination, meta }: Reference): string =>
-  table(
-    ['Member', 'Type', 'Description'],
-    Object.entries({ pagination, meta }).flatMap(([parent, fields]) =>
-      fields.map((field) => [code(`${parent}.${field.name}`), typeName(field), prose(field.description)]),
-    ),
-  )
 
 function parameters(endpoints: readonly Endpoint[]): string {
   const byName = new Map(
