@@ -12,7 +12,7 @@ const TYPES: Record<ColumnType, Readonly<Record<string, unknown>>> = {
   json: { type: 'object', additionalProperties: true },
 }
 
-// The stamp by which the exact view finds the rows of a day's last fetch.
+// The exact view finds the rows of a day's last fetch by it.
 const CHANGED_AT: Column = {
   name: 'changed_at',
   field: 'changed_at',

@@ -23,7 +23,7 @@ const describe = (title: string, per: readonly string[]): string => {
 }
 
 /** Returns the figure of a stream; nothing when it has no formula. */
-export function figureOf(stream: Stream): Figure | undefined {
+function figureOf(stream: Stream): Figure | undefined {
   const { name, title, formula, columns, key, totals } = stream
   if (formula === null) return undefined
   const rate = columns.find((column) => column.type === 'number' && !totals.includes(column.name))

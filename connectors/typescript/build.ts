@@ -3,6 +3,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { PAGE_SIZE, readStreams } from '../../reference/streams.ts'
 import { assets } from './cli/report/assets.ts'
 
 const ROOT = fileURLToPath(new URL('.', import.meta.url))
@@ -23,11 +24,15 @@ export async function bundleCommand(outfile: string): Promise<string[]> {
     },
     plugins: [
       {
-        name: 'report',
-        setup: ({ onLoad }) =>
+        name: 'computed',
+        setup({ onLoad }) {
           onLoad({ filter: /[\\/]report[\\/]assets\.ts$/ }, async () => ({
             contents: `export const assets = async () => (${JSON.stringify(await assets())})`,
-          })),
+          }))
+          onLoad({ filter: /[\\/]reference[\\/]streams\.ts$/ }, () => ({
+            contents: `export const PAGE_SIZE = ${PAGE_SIZE}; export const readStreams = () => (${JSON.stringify(readStreams())})`,
+          }))
+        },
       },
     ],
     metafile: true,

@@ -6,7 +6,7 @@ import { commit, removal } from './delta/table.ts'
 import { dayKey, daysOf, eachDay, fileSource, type Source, statisticsOf, writeFiles } from './files.ts'
 
 /** The proven rows of a day. */
-export type ProvenDay = {
+type ProvenDay = {
   readonly brandId: string
   readonly date: string
   readonly proof: string

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { ByteWriter } from 'hyparquet-writer'
-import { startParquet } from '../../../lib/parquet.ts'
+import { type Row, startParquet } from '../../../lib/parquet.ts'
 import type { Brand, ExportApi } from '../src/index.ts'
 import type { Coverage } from './coverage.ts'
 import type { Action } from './delta/log.ts'
@@ -102,11 +102,10 @@ export async function hasBrands(table: Table, brands: readonly Brand[], check: C
 }
 
 /** Returns the file of some brands. The same ones have the same bytes. */
-function encode({ columns }: Table, brands: readonly Brand[]): Uint8Array {
+function encode({ columns }: Table, rows: readonly Row[]): Uint8Array {
   const writer = new ByteWriter()
   const parquet = startParquet(writer, columns)
-  for (const brand of brands as readonly Readonly<Record<string, unknown>>[])
-    parquet.add(BRANDS.columns.map(({ field }) => brand[field]))
+  for (const brand of rows) parquet.add(BRANDS.columns.map(({ field }) => brand[field]))
   parquet.finish()
   return writer.getBytes()
 }

@@ -1,15 +1,15 @@
-import type { Position } from './changes.ts'
+import type { Start } from './changes.ts'
 import type { Copy } from './copy.ts'
 import { sha256 } from './hash.ts'
 import { METRICS } from './streams.ts'
 
 /**
- * What a copy is known to have: of each of its brands and endpoints, the rows of every day from `fromDate` through `toDate`,
- * with all changes through the token. A tag of the file of the brands stores it: see docs/architecture.md.
+ * What a copy is known to have: of each of its brands and endpoints, the rows of every day from `fromDate` to `toDate`,
+ * with all changes up to `since`. A tag of the file of the brands stores it: see docs/architecture.md.
  */
 export type Coverage = {
-  /** The greatest `changed_at` whose changes the copy has. */
-  readonly token: string
+  /** The greatest `changed_at` up to which the service was read. */
+  readonly since: string
   readonly fromDate: string
   readonly toDate: string
   readonly brandIds: readonly string[]
@@ -20,7 +20,7 @@ export type Coverage = {
 }
 
 /** With it, all days are listed. */
-export const FIRST_TOKEN = '1970-01-01T00:00:00.000000Z'
+const FIRST_SINCE = '1970-01-01T00:00:00.000000Z'
 
 const LAST_DAY = '9999-12-31'
 
@@ -58,10 +58,10 @@ export type Scope = {
 export const endpointsOf = ({ endpoints }: Scope): readonly string[] =>
   endpoints ?? METRICS.map(({ endpoint }) => endpoint)
 
-/** Returns where a sync of a brand begins: at the token, if the copy has all before it that is asked for. */
-export function startingPosition(coverage: Coverage | undefined, brandId: string, scope: Scope): Position {
-  const nowhere = { token: null, fromDate: '' }
-  if (coverage === undefined || coverage.token === FIRST_TOKEN) return nowhere
+/** Returns where a sync of a brand begins: at the stored `since`, if the copy has all before it that is asked for. */
+export function startOf(coverage: Coverage | undefined, brandId: string, scope: Scope): Start {
+  const nowhere = { since: null, fromDate: '' }
+  if (coverage === undefined || coverage.since === FIRST_SINCE) return nowhere
   const hasAll =
     coverage.brandIds.includes(brandId) &&
     (scope.toDate ?? LAST_DAY) <= coverage.toDate &&
@@ -70,15 +70,15 @@ export function startingPosition(coverage: Coverage | undefined, brandId: string
 }
 
 type Reached = {
-  /** The positions of the brands that did not fail. */
-  readonly reached: readonly (Position & { readonly id: string })[]
+  /** Up to where the brands that did not fail were read. */
+  readonly reached: readonly (Start & { readonly id: string })[]
   readonly failed: readonly string[]
   /** The brands that the key reads. */
   readonly listed: readonly string[]
 }
 
 /**
- * Returns the coverage after a sync. A narrower sync than those before moves no token: the next one lists its changes again,
+ * Returns the coverage after a sync. A narrower sync than those before keeps `since`: the next one lists its changes again,
  * and fetches none that the copy has.
  */
 export function nextCoverage(
@@ -88,12 +88,12 @@ export function nextCoverage(
   { reached, failed, listed }: Reached,
 ): Coverage {
   const brandIds = reached.map(({ id }) => id).sort()
-  const [token = FIRST_TOKEN] = reached.map(({ token }) => token ?? FIRST_TOKEN).sort()
+  const [since = FIRST_SINCE] = reached.map(({ since }) => since ?? FIRST_SINCE).sort()
   const fromDate = reached.reduce((latest, { fromDate }) => (fromDate > latest ? fromDate : latest), '')
   const once = [...(before?.brandIds ?? []), ...(before?.goneIds ?? [])]
   const goneIds = once.filter((id) => !listed.includes(id)).sort()
   const versions = Object.fromEntries(endpointsOf(scope).map((name) => [name, versionOf(copy, name)]))
-  const own = { token, fromDate, toDate, brandIds, goneIds, versions }
+  const own = { since, fromDate, toDate, brandIds, goneIds, versions }
   if (!before?.brandIds.some((id) => listed.includes(id))) return own
   const stored = Object.entries(before.versions)
   const current = stored.map(([name, version]) => [name, version && versionOf(copy, name)])

@@ -1,10 +1,11 @@
 import { selectBrands, startingOver } from './brands.ts'
-import { listTogether, pagesOf } from './changes.ts'
+import { listTogether } from './changes.ts'
 import { openCopy } from './copy.ts'
 import { coverageOf } from './coverage.ts'
 import { planFetches } from './fetch-days.ts'
 import { listChanges, type Sync, startBrand } from './sync.ts'
 import { counted } from './text.ts'
+import { pagesOf } from './windows.ts'
 
 /** Reports the windows that a sync would fetch, and returns the number of their rows. Writes nothing. */
 export const dryRun = (options: Sync, wanted: readonly string[] | undefined): Promise<number> =>

@@ -1,24 +1,18 @@
 import type { Row } from '../../../lib/parquet.ts'
 import type { ChangedDay, ExportApi } from '../src/index.ts'
 import type { Batch } from './batch.ts'
-import {
-  type Changes,
-  type FetchWindow,
-  fetchWindows,
-  type KnownDay,
-  type Position,
-  pagesOf,
-} from './changes.ts'
+import type { Changes, Start } from './changes.ts'
 import type { Copy, MetricTable } from './copy.ts'
 import { endpointsOf } from './coverage.ts'
 import { describeDifferences } from './day-sums.ts'
 import { CommandError } from './errors.ts'
 import { daysOf, proofOf, statisticsOf } from './files.ts'
 import type { Progress } from './progress.ts'
+import { type FetchWindow, fetchWindows, type KnownDay, pagesOf } from './windows.ts'
 
 /** A brand while it is synced. */
 export type BrandRun = {
-  -readonly [Name in keyof Position]: Position[Name]
+  -readonly [Name in keyof Start]: Start[Name]
 } & {
   readonly id: string
   readonly name: string
@@ -102,7 +96,7 @@ function knownDays(
   return known
 }
 
-/** Returns the needed days, and those between them that may have rows, in ascending order. */
+/** Returns the needed days that have rows, and those between them that may have some, in ascending order. */
 function daysAround(
   needed: ReadonlyMap<string, ChangedDay>,
   listed: ReadonlyMap<string, ChangedDay>,
@@ -111,7 +105,7 @@ function daysAround(
   const rows = new Map([...known].map(([date, proof]) => [date, Number.parseInt(proof, 10)]))
   for (const [date, day] of listed) rows.set(date, day.rows)
   return [...rows]
-    .map(([date, rows]) => ({ date, rows, isNeeded: needed.has(date) }))
+    .map(([date, rows]) => ({ date, rows, isNeeded: rows > 0 && needed.has(date) }))
     .sort((left, right) => (left.date < right.date ? -1 : 1))
 }
 
@@ -125,6 +119,8 @@ export async function fetchDays(source: Source, brand: BrandRun, plans: readonly
   const expected = plans.flatMap(({ windows }) => windows.map(({ rows }) => rows))
   for (const rows of expected) source.progress.expect(rows, pagesOf(rows))
   for (const plan of plans) {
+    for (const [date, { rows }] of plan.needed)
+      if (rows === 0) isProven = (await prove(source, brand, { ...plan, date, rows: [] })) && isProven
     for (const window of plan.windows)
       isProven = (await fetchWindow(source, brand, { ...plan, window })) && isProven
   }
@@ -135,30 +131,28 @@ type Fetch = Plan & { readonly window: FetchWindow }
 
 async function fetchWindow(source: Source, brand: BrandRun, fetch: Fetch): Promise<boolean> {
   const { from, to, rows: expected } = fetch.window
-  const left = new Set([...fetch.needed.keys()].filter((date) => date >= from && date <= to))
+  const left = new Set<string>()
+  for (const [date, { rows }] of fetch.needed) if (rows > 0 && date >= from && date <= to) left.add(date)
   let isProven = true
   const end = async (date: string, rows: readonly Row[]) => {
     if (left.delete(date)) isProven = (await prove(source, brand, { ...fetch, date, rows })) && isProven
   }
-  if (expected > 0) {
-    let day: Row[] = []
-    const window = { brandId: brand.id, fromDate: from, toDate: to }
-    const pages = source.api.metric(fetch.table.stream.endpoint).pages(window)
-    for await (const { rows, meta } of pages) {
-      // The plan no longer reaches the first day.
-      if (meta.fromDate.slice(0, from.length) !== from) return false
-      source.progress.receive(rows.length)
-      for (const sent of rows) {
-        const date = day[0]?.date
-        if (date !== undefined && date !== sent.date) {
-          await end(String(date), day)
-          day = []
-        }
-        day.push({ ...sent, brand_id: brand.id })
+  let day: Row[] = []
+  const window = { brandId: brand.id, fromDate: from, toDate: to }
+  for await (const { rows, meta } of source.api.metric(fetch.table.stream.endpoint).pages(window)) {
+    // The plan no longer reaches the first day.
+    if (meta.fromDate.slice(0, from.length) !== from) return false
+    source.progress.receive(rows.length)
+    for (const sent of rows) {
+      const date = day[0]?.date
+      if (date !== undefined && date !== sent.date) {
+        await end(String(date), day)
+        day = []
       }
+      day.push({ ...sent, brand_id: brand.id })
     }
-    await end(String(day[0]?.date), day)
   }
+  await end(String(day[0]?.date), day)
   for (const date of left) await end(date, [])
   source.progress.log('fetched', {
     brand: brand.id,
@@ -176,7 +170,12 @@ const MOST_ATTEMPTS = 3
 async function prove(
   { batch }: Source,
   brand: BrandRun,
-  { table, needed, date, rows }: Fetch & { readonly date: string; readonly rows: readonly Row[] },
+  {
+    table,
+    needed,
+    date,
+    rows,
+  }: Omit<Plan, 'windows'> & { readonly date: string; readonly rows: readonly Row[] },
 ): Promise<boolean> {
   const listed = needed.get(date)
   if (listed === undefined) return false

@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { setFlagsFromString } from 'node:v8'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { exitOnWrongUsage } from '../../../reference/wrong-usage.ts'
 import manifest from '../package.json' with { type: 'json' }
@@ -11,9 +10,6 @@ import { METRICS } from './streams.ts'
 import { runSync, type SyncOptions } from './sync-command.ts'
 import { counted, formatBytes } from './text.ts'
 import { runVerify, type VerifyOptions } from './verify-command.ts'
-
-// By default, V8 lets the heap grow to ten times what is in use before it collects rows that are no longer needed.
-setFlagsFromString('--optimize-for-size')
 
 const connection = (command: Command): Command =>
   command

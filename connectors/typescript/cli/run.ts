@@ -1,4 +1,5 @@
 import { inspect } from 'node:util'
+import { setFlagsFromString } from 'node:v8'
 import { ExportApiError } from '../src/index.ts'
 import { nameOptions } from './api.ts'
 import { CommandError, describeSystemError, isSystemError } from './errors.ts'
@@ -21,6 +22,9 @@ const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const
  * and that of a shell for a signal.
  */
 export async function run({ quiet = false, location, whenStopped = '', work }: Command): Promise<void> {
+  // By default, V8 lets the heap grow to ten times what is in use before it collects rows that are no longer needed. It
+  // is a setting of work: help and wrong usage exit while V8 still compiles.
+  setFlagsFromString('--optimize-for-size')
   const progress = createProgress({ quiet })
   for (const [signal, exitCode] of Object.entries(SIGNALS))
     process.once(signal, () => {

@@ -1,7 +1,10 @@
 import type { ColumnType as DeltaType, Column as TableColumn } from '../../../lib/parquet.ts'
-import definition from './streams.json' with { type: 'json' }
-
-type ColumnType = 'uuid' | 'text' | 'date' | 'integer' | 'number' | 'boolean' | 'timestamp'
+import {
+  type Column,
+  type ColumnType,
+  type Stream as Endpoint,
+  readStreams,
+} from '../../../reference/streams.ts'
 
 const DELTA_TYPES: Readonly<Record<ColumnType, DeltaType>> = {
   uuid: 'string',
@@ -11,53 +14,29 @@ const DELTA_TYPES: Readonly<Record<ColumnType, DeltaType>> = {
   number: 'double',
   boolean: 'boolean',
   timestamp: 'timestamp',
-}
-
-/** A column of a table, and the field of the service's row that fills it. */
-export type Column = {
-  readonly name: string
-  readonly field: string
-  readonly type: ColumnType
-  readonly nullable: boolean
+  json: 'string',
 }
 
 /** An endpoint whose rows become a table. */
-export type Stream = {
-  /** Name of the table. */
-  readonly name: string
-  readonly endpoint: string
-  readonly title: string
-  readonly description: string
-  readonly columns: readonly Column[]
+export type Stream = Endpoint & {
   /** The columns that the endpoint sends. */
   readonly sent: readonly Column[]
   /** The columns of the table. */
   readonly tableColumns: readonly TableColumn[]
-  readonly formula: Formula | null
 }
 
-type Term = string | { readonly rate: string; readonly of: string }
-
-/** A rate of a window: part / whole × 100, over all rows or for each value of a column. */
-export type Formula = {
-  readonly part: readonly Term[]
-  readonly whole: readonly Term[]
-  readonly per?: string | undefined
-  readonly breakdown?: string | undefined
-}
-
-const streamsOf = (kind: string): Stream[] =>
-  definition
+const streamsOf = (kind: Endpoint['kind']): Stream[] =>
+  readStreams()
     .filter((stream) => stream.kind === kind)
-    .map((stream) => {
-      const columns = stream.columns as Column[]
-      const tableColumns = columns.map(({ name, type }) => ({ name, type: DELTA_TYPES[type] }))
-      return { ...stream, columns, sent: columns.filter(({ name }) => name !== 'brand_id'), tableColumns }
-    })
+    .map((stream) => ({
+      ...stream,
+      sent: stream.columns.filter(({ name }) => name !== 'brand_id'),
+      tableColumns: stream.columns.map(({ name, type }) => ({ name, type: DELTA_TYPES[type] })),
+    }))
 
 /** The metrics, whose rows have a `date`. */
 export const METRICS: readonly Stream[] = streamsOf('metric')
 
 const [brands] = streamsOf('brands')
-if (brands === undefined) throw new Error('streams.json has no brands')
+if (brands === undefined) throw new Error('No endpoint lists the brands')
 export const BRANDS: Stream = brands

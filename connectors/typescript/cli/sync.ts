@@ -9,7 +9,7 @@ import { type Batch, createBatch } from './batch.ts'
 import { brandsActions, type ListedBrands, selectBrands, startingOver } from './brands.ts'
 import { type Changes, listAlone, listTogether } from './changes.ts'
 import { type Copy, type CopySize, openCopy, sizeOf, tablesOf } from './copy.ts'
-import { type Coverage, coverageOf, endpointsOf, nextCoverage, startingPosition } from './coverage.ts'
+import { type Coverage, coverageOf, endpointsOf, nextCoverage, startOf } from './coverage.ts'
 import { DAY_MS } from './days.ts'
 import type { Action } from './delta/log.ts'
 import { commit, isCurrent, removal, vacuum } from './delta/table.ts'
@@ -136,8 +136,8 @@ function reportGone(known: readonly string[], listed: readonly Brand[], progress
 
 /** Returns where the copy of a brand stands. */
 export function startBrand(options: Sync, coverage: Coverage | undefined, { id, name }: Brand): BrandRun {
-  const { token, fromDate } = startingPosition(options.isFull ? undefined : coverage, id, options)
-  return { id, name, token, fromDate, attempts: new Map() }
+  const { since, fromDate } = startOf(options.isFull ? undefined : coverage, id, options)
+  return { id, name, since, fromDate, attempts: new Map() }
 }
 
 type Run = Sync & {
@@ -192,7 +192,7 @@ async function syncBrand(run: Run, brand: BrandRun, together: Together): Promise
   if (plans.length > 0) run.changed.add(brand.id)
   // Otherwise, the next list has the same days, or their next change.
   if (!(await fetchDays(run, brand, plans))) return { isChanged: true, asOf: null }
-  brand.token = changes.token
+  brand.since = changes.since
   brand.fromDate = changes.fromDate
   return { isChanged: plans.length > 0, asOf: changes.asOf }
 }
@@ -200,5 +200,5 @@ async function syncBrand(run: Run, brand: BrandRun, together: Together): Promise
 /** Returns the changed days of a brand. */
 export async function listChanges(options: Sync, brand: BrandRun, together: Together): Promise<Changes> {
   const [anyList] = together.values()
-  return together.get(brand.id) ?? listAlone(options, brand, anyList?.token ?? null)
+  return together.get(brand.id) ?? listAlone(options, brand, anyList?.since ?? null)
 }

@@ -87,7 +87,7 @@ async function inspectFiles(
 
 /** Lists all days of a brand that a copy should have. */
 function listDays({ api }: Verification, { fromDate, toDate }: Coverage, id: string): Promise<Changes> {
-  return listAlone({ api, fromDate, toDate }, { id, token: null, fromDate: '' }, null)
+  return listAlone({ api, fromDate, toDate }, { id, since: null, fromDate: '' }, null)
 }
 
 type Comparison = {
@@ -126,7 +126,7 @@ function* differentDays(comparison: Comparison): Generator<Difference> {
         Number(actualRows) === rows
           ? `digest ${actualDigest} instead of ${digest}`
           : `rows ${actualRows} instead of ${rows}`
-      const cause = changedAt > coverage.token ? ' It changed after the sync.' : ''
+      const cause = changedAt > coverage.since ? ' It changed after the sync.' : ''
       yield difference(date, `${what}.${cause}`)
     }
     for (const [date, proof] of stored) {
@@ -135,10 +135,10 @@ function* differentDays(comparison: Comparison): Generator<Difference> {
     }
   }
   const last = changes.days.reduce((latest, { changedAt }) => (changedAt > latest ? changedAt : latest), '')
-  if (isFuture(coverage.token, last))
-    yield { path: 'brands', message: `The token ${coverage.token} is later than every change.` }
+  if (isFuture(coverage.since, last))
+    yield { path: 'brands', message: `The stored since, ${coverage.since}, is later than every change.` }
 }
 
-/** Whether a token is none of the service's. It can be that of another brand, and a little ahead of this clock. */
-const isFuture = (token: string, last: string): boolean =>
-  token > last && token > new Date(Date.now() + DAY_MS).toISOString()
+/** Whether `since` is no `changed_at` of the service. It can be that of another brand, and a little ahead of this clock. */
+const isFuture = (since: string, last: string): boolean =>
+  since > last && since > new Date(Date.now() + DAY_MS).toISOString()

@@ -1,18 +1,7 @@
 import type { ClientOptions } from './options.ts'
 import { type Abortable, type Endpoint, endpoint, type Page } from './pages.ts'
 import { createSend } from './send.ts'
-import type {
-  Brand,
-  ChangeRow,
-  // <generated rows>
-  CitationRow,
-  CitationShareRow,
-  CompetitorRow,
-  RecommendedRateRow,
-  SentimentRow,
-  VisibilityRow,
-  // </generated rows>
-} from './types.gen.ts'
+import type * as types from './types.ts'
 
 /** Days are `YYYY-MM-DD`, in UTC. */
 export type MetricWindow = {
@@ -48,11 +37,11 @@ export type ChangedDay = {
 export type MetricRow = Readonly<Record<string, string | number | boolean | null>>
 
 /** All brands that a key can read. */
-export type BrandsPage = Pick<Page<Brand>, 'rows' | 'brandsDigest' | 'requestId'>
+export type BrandsPage = Pick<Page<types.Brand>, 'rows' | 'brandsDigest' | 'requestId'>
 
 /** Requests the brands that the key can read. */
 export type Brands = {
-  (options?: Abortable): Promise<readonly Brand[]>
+  (options?: Abortable): Promise<readonly types.Brand[]>
   /** Returns them with what the service says about them. */
   readonly page: (options?: Abortable) => Promise<BrandsPage>
 }
@@ -60,23 +49,23 @@ export type Brands = {
 type Metric<Row> = Endpoint<Row, MetricWindow>
 
 /**
- * A client of the Export API. Waits on 429 and 503 as `Retry-After` says, and repeats broken requests; then throws an
+ * A client of the Export API. Sends a request up to ten times, unless its error is one that stays; then throws an
  * `ExportApiError` of its status. Rates and weights are numbers; `decimalText` returns the service's text of one.
  */
 export class ExportApi {
   // <generated metrics>
   /** Returns how many answers mention the brand. */
-  readonly visibility: Metric<VisibilityRow>
+  readonly visibility: Metric<types.VisibilityRow>
   /** Returns how many answers mention each active competitor, measured like the brand's own visibility. */
-  readonly competitors: Metric<CompetitorRow>
+  readonly competitors: Metric<types.CompetitorRow>
   /** Returns the URLs that answers cite. */
-  readonly citations: Metric<CitationRow>
+  readonly citations: Metric<types.CitationRow>
   /** Returns how many answers cite each URL, and in how many of them the citation is owned. */
-  readonly citationShare: Metric<CitationShareRow>
+  readonly citationShare: Metric<types.CitationShareRow>
   /** Returns the sentiment of the phrases about the brand, across all models and markets. */
-  readonly sentiment: Metric<SentimentRow>
+  readonly sentiment: Metric<types.SentimentRow>
   /** Returns how often answers recommend the brand and its active competitors. */
-  readonly recommendedRate: Metric<RecommendedRateRow>
+  readonly recommendedRate: Metric<types.RecommendedRateRow>
   // </generated metrics>
   /** Returns the metric with the `endpoint` of a changed day. */
   readonly metric: (endpoint: string) => Metric<MetricRow>
@@ -97,13 +86,14 @@ export class ExportApi {
     this.recommendedRate = metric('recommended-rate')
     // </generated requests>
     this.metric = metric
-    this.changedDays = endpoint(send, '/changes', ({ brand_id, changed_at, ...day }: ChangeRow) => ({
+    this.changedDays = endpoint(send, '/changes', ({ brand_id, changed_at, ...day }: types.ChangeRow) => ({
       ...day,
       brandId: brand_id,
       changedAt: changed_at,
     }))
     const page = async ({ signal }: Abortable = {}): Promise<BrandsPage> => {
-      const { headers, body } = await send<{ data: readonly Brand[] }>('/brands', {}, signal)
+      const isComplete = ({ data }: { data: readonly types.Brand[] }) => Array.isArray(data)
+      const { headers, body } = await send({ path: '/brands', signal, isComplete })
       return {
         rows: body.data,
         brandsDigest: headers.get('X-Brands-Digest'),

@@ -43,17 +43,17 @@ export class NotFoundError extends ExportApiError {
   override name = 'NotFoundError'
 }
 
-/** 429: the rate limit, for longer than the client retries. `retryAfterMs` says when to try again. */
+/** 429: the rate limit, in each attempt. `retryAfterMs` says when to try again. */
 export class RateLimitError extends ExportApiError {
   override name = 'RateLimitError'
 }
 
-/** 500 and above, for longer than the client retries. */
+/** 500 and above, in each attempt. */
 export class ServerError extends ExportApiError {
   override name = 'ServerError'
 }
 
-/** No complete response, for longer than the client retries. */
+/** No complete response in any attempt. */
 export class ConnectionError extends ExportApiError {
   override name = 'ConnectionError'
 }

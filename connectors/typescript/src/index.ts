@@ -20,14 +20,4 @@ export {
 } from './errors.ts'
 export type { ClientOptions, Retry } from './options.ts'
 export type { Endpoint, Page } from './pages.ts'
-export type {
-  Brand,
-  // <generated rows>
-  CitationRow,
-  CitationShareRow,
-  CompetitorRow,
-  RecommendedRateRow,
-  SentimentRow,
-  VisibilityRow,
-  // </generated rows>
-} from './types.gen.ts'
+export type * from './types.ts'

@@ -15,8 +15,6 @@ export type ClientOptions = {
   readonly apiKey: string
   /** Programs behind one address that send the same User-Agent share a rate limit. Browsers send their own. */
   readonly userAgent?: string | undefined
-  /** How long a request is retried, in milliseconds. Default: 5 minutes. */
-  readonly retryMs?: number | undefined
   /** How long each attempt may take until its response is complete, in milliseconds. Default: 1 minute. */
   readonly timeoutMs?: number | undefined
   /** Receives each wait. What it throws ends the request. */
@@ -29,7 +27,6 @@ export type Settings = {
   /** Address of the API, to which paths are appended. */
   readonly base: string
   readonly headers: Headers
-  readonly retryMs: number
   readonly timeoutMs: number
   readonly onRetry: (retry: Retry) => void
   readonly fetch: typeof fetch
@@ -37,17 +34,14 @@ export type Settings = {
 
 /** Returns what the options say, with defaults. Throws `TypeError` for wrong ones, without their values. */
 export function readOptions(options: Partial<ClientOptions> = {}): Settings {
-  const { userAgent = USER_AGENT, onRetry = () => {} } = options
-  const { retryMs = 300_000, timeoutMs = 60_000 } = options
+  const { userAgent = USER_AGENT, timeoutMs = 60_000, onRetry = () => {} } = options
   const apiKey = (options.apiKey ?? '').trim()
   if (!/^[!-~]+$/.test(apiKey))
     throw new TypeError('The apiKey is missing, or has characters that no key has.')
-  if (!(retryMs >= 0)) throw new TypeError('The retryMs must be a number of milliseconds, 0 or more.')
   if (!(timeoutMs > 0)) throw new TypeError('The timeoutMs must be a number of milliseconds, more than 0.')
   return {
     base: rootOf(options.baseUrl ?? '') + BASE,
     headers: new Headers({ 'X-API-Key': apiKey, 'User-Agent': userAgent }),
-    retryMs,
     timeoutMs,
     onRetry,
     fetch: options.fetch ?? ((...request) => fetch(...request)),

@@ -1,12 +1,12 @@
 import type { Query, Send } from './send.ts'
-import type { Meta, Pagination } from './types.gen.ts'
+import type { Meta, Pagination } from './types.ts'
 
 export type Abortable = {
   /** Stops requests and waits. The iteration then throws the signal's reason. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** Up to 1000 rows of a window. */
+/** A page of the rows of a window. */
 export type Page<Row> = {
   readonly rows: readonly Row[]
   readonly meta: Meta
@@ -32,6 +32,11 @@ type Body<Row> = {
   readonly meta: Meta
 }
 
+const isComplete = ({ data, pagination, meta }: Body<unknown>): boolean =>
+  Array.isArray(data) &&
+  typeof meta?.fromDate === 'string' &&
+  (pagination?.nextCursor === null || typeof pagination?.nextCursor === 'string')
+
 /** Returns an endpoint that follows cursors. `toRow` converts each row of the service. */
 export function endpoint<Sent, Row, Window extends Query>(
   send: Send,
@@ -44,7 +49,8 @@ export function endpoint<Sent, Row, Window extends Query>(
   }: Window & Abortable): AsyncGenerator<Page<Row>, void, undefined> {
     let cursor: string | null | undefined
     do {
-      const { headers, body } = await send<Body<Sent>>(path, { ...window, cursor }, signal)
+      const query = { ...window, cursor }
+      const { headers, body } = await send<Body<Sent>>({ path, query, signal, isComplete })
       cursor = body.pagination.nextCursor
       yield {
         rows: body.data.map(toRow),

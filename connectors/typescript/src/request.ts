@@ -1,24 +1,27 @@
-import { ConnectionError, ExportApiError, errorOf } from './errors.ts'
+import { ConnectionError, errorOf } from './errors.ts'
 
 /** A complete response with status 200. */
 export type JsonResponse<Body> = { readonly headers: Headers; readonly body: Body }
 
-type Attempt = {
+type Attempt<Body> = {
   readonly url: URL
+  /** Whether a body has all members. */
+  readonly isComplete: (body: Body) => boolean
   readonly headers: Headers
   readonly signal: AbortSignal | undefined
   readonly timeoutMs: number
   readonly fetch: typeof fetch
 }
 
-/** Sends a GET request once. Throws `ExportApiError` for anything but a complete response with rows. */
+/** Sends a GET request once. Throws `ExportApiError` for anything but a complete response. */
 export async function request<Body>({
   url,
+  isComplete,
   fetch,
   signal,
   timeoutMs,
   headers,
-}: Attempt): Promise<JsonResponse<Body>> {
+}: Attempt<Body>): Promise<JsonResponse<Body>> {
   const { origin } = url
   const timeout = AbortSignal.timeout(timeoutMs)
   const incomplete = (cause: unknown) => {
@@ -39,17 +42,15 @@ export async function request<Body>({
     retryAfterMs: retryAfterMs(response.headers),
   }
   if (!ok) throw errorOf(typeof body?.error === 'string' ? body.error : describe(origin, status), details)
-  if (Array.isArray(body?.data)) return { headers: response.headers, body }
+  if (body && isComplete(body)) return { headers: response.headers, body }
   const isJson = response.headers.get('Content-Type')?.startsWith('application/json')
   // Not every fetch notices that a body is cut short.
   if (isJson && body === undefined) return incomplete(new SyntaxError('the body is no JSON'))
-  throw new ExportApiError(`${origin} did not return rows. Check baseUrl.`, details)
+  throw new ConnectionError(`${origin} did not return rows. Check baseUrl.`, details)
 }
 
 /** Returns the JSON of a text, undefined when it is none. */
-function parse<Body>(
-  text: string,
-): (Body & { readonly data?: unknown; readonly error?: unknown }) | undefined {
+function parse<Body>(text: string): (Body & { readonly error?: unknown }) | undefined {
   try {
     return JSON.parse(text)
   } catch {
@@ -63,12 +64,10 @@ const describe = (origin: string, status: number): string =>
 
 const REDIRECTS = [0, 301, 302, 303, 307, 308]
 
-/** Returns `Retry-After`, which is a number of seconds or a date. */
+/** Returns `Retry-After`, which the service sends as a number of seconds. */
 function retryAfterMs(headers: Headers): number | undefined {
-  const text = headers.get('Retry-After')
-  if (text === null) return undefined
-  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now()
-  return Number.isNaN(ms) ? undefined : Math.max(ms, 0)
+  const text = headers.get('Retry-After') ?? ''
+  return /^\d+$/.test(text) ? Number(text) * 1000 : undefined
 }
 
 /** Returns what has failed below `fetch`, which only says that it has. */

@@ -1,40 +1,46 @@
-import { ConnectionError, ExportApiError } from './errors.ts'
+import { ConnectionError, type ExportApiError, RateLimitError, ServerError } from './errors.ts'
 import { type ClientOptions, readOptions } from './options.ts'
 import { type JsonResponse, request } from './request.ts'
 
-const LONGEST_BACKOFF_MS = 60_000
+// docs/specification.md has the rules of retries.
+const MOST_ATTEMPTS = 10
+/** The time in which the bucket of the rate limit receives its next requests. */
+const LONGEST_WAIT_MS = 12_000
 
 export type Query = Readonly<Record<string, string | undefined>>
 
+/** A request, and whether the body of its response has all members. */
+type Asked<Body> = {
+  readonly path: string
+  readonly query?: Query
+  readonly signal: AbortSignal | undefined
+  readonly isComplete: (body: Body) => boolean
+}
+
 /** Sends a GET request to a path of the API. Throws `ExportApiError`, or the reason of the signal. */
-export type Send = <Body>(path: string, query: Query, signal?: AbortSignal) => Promise<JsonResponse<Body>>
+export type Send = <Body>(asked: Asked<Body>) => Promise<JsonResponse<Body>>
 
 /** Returns what sends requests, and retries them. Throws `TypeError` for wrong options. */
 export function createSend(options: ClientOptions): Send {
-  const { base, retryMs, onRetry, ...settings } = readOptions(options)
+  const { base, onRetry, ...settings } = readOptions(options)
   // All requests share the rate limit: a 429 holds back all of them.
   let resumeAt = 0
 
-  return async <Body>(path: string, query: Query, signal?: AbortSignal) => {
+  return async ({ path, query = {}, signal, isComplete }) => {
     const url = new URL(base + path)
     for (const [name, value] of Object.entries(query)) {
       if (value !== undefined) url.searchParams.set(name, value)
     }
-    const deadline = performance.now() + retryMs
-    const errors: ExportApiError[] = []
-    while (true) {
+    for (let attempt = 1; ; attempt += 1) {
       signal?.throwIfAborted()
       while (performance.now() < resumeAt) await sleep(resumeAt - performance.now(), signal)
       try {
-        return await request<Body>({ ...settings, url, signal })
+        return await request({ ...settings, url, signal, isComplete })
       } catch (error) {
         signal?.throwIfAborted()
-        if (!(error instanceof ExportApiError)) throw error
-        errors.push(error)
-        const waitMs = waitAfter(errors)
-        const at = performance.now() + waitMs
-        if (!isRetriable(errors) || waitMs > retryMs || performance.now() > deadline) throw error
-        if (error.status === 429) resumeAt = Math.max(resumeAt, at)
+        if (!isRetriable(error) || attempt === MOST_ATTEMPTS) throw error
+        const waitMs = waitAfter(error, attempt)
+        if (error.status === 429) resumeAt = Math.max(resumeAt, performance.now() + waitMs)
         onRetry({ waitMs, error })
         await sleep(waitMs, signal)
       }
@@ -42,19 +48,13 @@ export function createSend(options: ClientOptions): Send {
   }
 }
 
-/** Lost connections, 429 and 503 pass. A 500 can be an accident, once. */
-function isRetriable(errors: readonly ExportApiError[]): boolean {
-  const { status = 0 } = errors.at(-1) ?? {}
-  if (status === 500) return errors.filter((error) => error.status === 500).length === 1
-  return errors.at(-1) instanceof ConnectionError || status === 429 || status > 500
-}
+const isRetriable = (error: unknown): error is ExportApiError =>
+  error instanceof ConnectionError || error instanceof RateLimitError || error instanceof ServerError
 
-/** Returns how long to wait after the last of some errors: as long as it says, else about twice as long as before. */
-function waitAfter(errors: readonly ExportApiError[]): number {
-  const { retryAfterMs } = errors.at(-1) ?? {}
-  if (retryAfterMs !== undefined) return Math.max(retryAfterMs, 1000)
-  // Clients that failed at one time do not retry at one time.
-  return Math.min(500 * 2 ** errors.length, LONGEST_BACKOFF_MS) * (1 - Math.random() / 2)
+/** Returns how long to wait after an attempt: as the response says, else 1, 2, 4, 8, then 12 seconds. */
+function waitAfter({ status, retryAfterMs }: ExportApiError, attempt: number): number {
+  const unknown = status === 429 ? LONGEST_WAIT_MS : Math.min(1000 * 2 ** (attempt - 1), LONGEST_WAIT_MS)
+  return retryAfterMs ?? unknown
 }
 
 /** Throws the reason of the signal as soon as it is aborted. */

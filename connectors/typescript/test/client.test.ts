@@ -7,6 +7,7 @@ import {
   ExportApiError,
   ForbiddenError,
   NotFoundError,
+  type Retry,
   UnauthorizedError,
 } from '../src/index.ts'
 import { type Answer, failure, fakeApi, hanging, META, page, toArray, WINDOW } from './fake-api.ts'
@@ -99,8 +100,6 @@ test.each([
   { apiKey: ' ' },
   { apiKey: 'hidden…' },
   { apiKey: 'hid\nden' },
-  { retryMs: Number.NaN },
-  { retryMs: -1 },
   { timeoutMs: 0 },
 ])('the options %j are a TypeError that does not repeat them', (options) => {
   const message = expect.stringMatching(new RegExp(`^The ${Object.keys(options)} (?!.*hid)`, 's'))
@@ -108,7 +107,10 @@ test.each([
 })
 
 test('an attempt without a complete response ends after timeoutMs', async () => {
-  const { api } = fakeApi([hanging], { retryMs: 0, timeoutMs: 5 })
+  const onRetry = ({ error }: Retry) => {
+    throw error
+  }
+  const { api } = fakeApi([hanging], { timeoutMs: 5, onRetry })
   await expect(api.brands()).rejects.toMatchObject({
     name: 'ConnectionError',
     message: expect.stringContaining('timeout'),
@@ -139,8 +141,6 @@ test.each<[status: number, Class: typeof ExportApiError]>([
 test.each<[response: string, message: string, status: number | undefined, Answer]>([
   ['redirect', 'redirects', 301, () => Response.redirect('https://other.example/', 301)],
   ['redirect in a browser', 'redirects', undefined, () => Response.error()],
-  ['page of a website', 'did not return rows', 200, () => new Response('<!doctype html>')],
-  ['JSON of another service', 'did not return rows', 200, () => Response.json({ status: 'ok' })],
 ])('a %s is an error that asks to check the address', async (_, what, status, answer) => {
   const { api, requests } = fakeApi([answer])
   const message = `https://service.example ${what}. Check baseUrl.`

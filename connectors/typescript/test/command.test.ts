@@ -2,9 +2,9 @@ import { mkdtemp, readFile, rename, rm, symlink, truncate, writeFile } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { startHttpProxy } from '../../../test/faults/http-proxy.ts'
 import { database, refresh } from '../../../test/fixtures/rows.ts'
 import { answeredDays, type Scene } from '../../../test/fixtures/scene.ts'
+import { startFaultProxy } from '../../../tools/proxy/fault-proxy.ts'
 import { folderStore } from '../cli/folder-store.ts'
 import manifest from '../package.json' with { type: 'json' }
 import { expectExact, exportApi, filesIn, outputOf, start } from './copy-command.ts'
@@ -67,7 +67,7 @@ test.each([
   ['SIGTERM', 143],
 ] as const)('%s ends a sync with %d, and the next one resumes', async (signal, code) => {
   let stop = () => {}
-  const proxy = await startHttpProxy(inject('serviceUrl'), async ({ url }) => {
+  const proxy = await startFaultProxy(inject('serviceUrl'), async ({ url }) => {
     if (!url?.includes('/sentiment')) return null
     stop()
     return new Promise(() => {})

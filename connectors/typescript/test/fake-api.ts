@@ -1,3 +1,4 @@
+import { PAGE_SIZE } from '../../../reference/streams.ts'
 import { type ClientOptions, ExportApi } from '../src/index.ts'
 
 /** What a fake `fetch` does with a request. */
@@ -13,7 +14,7 @@ export function page(
   nextCursor: string | null = null,
   headers: Record<string, string> = {},
 ): Answer {
-  const pagination = { pageSize: 1000, hasMore: nextCursor !== null, nextCursor }
+  const pagination = { pageSize: PAGE_SIZE, hasMore: nextCursor !== null, nextCursor }
   return () => Response.json({ data, pagination, meta: META }, { headers })
 }
 

@@ -2,10 +2,10 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type pg from 'pg'
 import { inject } from 'vitest'
-import { startHttpProxy } from '../../../test/faults/http-proxy.ts'
 import { seededRandom } from '../../../test/fixtures/random.ts'
 import { refresh } from '../../../test/fixtures/rows.ts'
 import type { Scene } from '../../../test/fixtures/scene.ts'
+import { startFaultProxy } from '../../../tools/proxy/fault-proxy.ts'
 import { addDays } from '../cli/days.ts'
 import { start } from './copy-command.ts'
 
@@ -34,8 +34,8 @@ export async function killSync(options: Killed): Promise<void> {
     if (requests === 0) setTimeout(() => child?.kill('SIGKILL'), below(60))
     return null
   }
-  const service = await startHttpProxy(inject('serviceUrl'), meet)
-  const bucket = bucketUrl === undefined ? undefined : await startHttpProxy(bucketUrl, meet)
+  const service = await startFaultProxy(inject('serviceUrl'), meet)
+  const bucket = bucketUrl === undefined ? undefined : await startFaultProxy(bucketUrl, meet)
   const access = {
     ...its,
     url: service.url,

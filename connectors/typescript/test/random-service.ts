@@ -1,6 +1,7 @@
 import { Writable } from 'node:stream'
 import type { Row } from '../../../lib/parquet.ts'
 import { brandsDigestOf, digestOf } from '../../../reference/digest.ts'
+import { PAGE_SIZE } from '../../../reference/streams.ts'
 import type { Random } from '../../../test/fixtures/random.ts'
 import { openCopy } from '../cli/copy.ts'
 import { createProgress } from '../cli/progress.ts'
@@ -30,7 +31,7 @@ export function randomService({ below, pick }: Random) {
     const integer = 4 * BRANDS.indexOf(brand_id) + below(4)
     const rows = Array.from({ length: below(4) }, (_, index): Row => {
       const values = { date, uuid: `${index}`, text: `${index}`, integer, number: index / 2 }
-      const cells = { ...values, boolean: true, timestamp: null }
+      const cells = { ...values, boolean: true, timestamp: null, json: null }
       return Object.fromEntries(sent.map(({ name, type }) => [name, cells[type]]))
     })
     restated += 1
@@ -63,7 +64,7 @@ export function randomService({ below, pick }: Random) {
     const data = { brands, changes: () => listed }[`${endpoint}`] ?? rowsOf
     const hasMore = endpoint === 'changes' && changes.length > LISTED
     const nextCursor = hasMore ? listed.at(-1)?.changed_at : null
-    const pagination = { pageSize: 1000, hasMore, nextCursor }
+    const pagination = { pageSize: PAGE_SIZE, hasMore, nextCursor }
     const headers = new Headers(brandId === undefined ? { 'X-Brands-Digest': brandsDigestOf(readable) } : {})
     return Response.json({ data: data(), pagination, meta: { ...META, fromDate } }, { headers })
   }

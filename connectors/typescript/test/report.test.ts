@@ -21,7 +21,7 @@ import { exportApi, filesIn } from './copy-command.ts'
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 const BRAND = 'e1d541ac-9bd5-39f4-b2f2-a1d0dbb73990'
 const OTHER = '01d541ac-9bd5-39f4-b2f2-a1d0dbb73990'
-const TOKEN = '2026-11-02T10:31:44.123456Z'
+const SINCE = '2026-11-02T10:31:44.123456Z'
 const HOSTILE = '</script><img src=x onerror=alert(1)>'
 
 const visible = (date: string, model_id: string, total_prompts: number, visible_count: number) => ({
@@ -72,7 +72,7 @@ const FILES: Readonly<Record<string, readonly Row[]>> = {
 const root = await mkdtemp(join(tmpdir(), 'report-'))
 afterAll(() => rm(root, { recursive: true }))
 
-const BLANK = { text: '', uuid: '', integer: 0, number: 0, boolean: false, date: '', timestamp: '' }
+const BLANK = { text: '', uuid: '', integer: 0, number: 0, boolean: false, date: '', timestamp: '', json: '' }
 
 /** Writes a copy of brands with the same rows, of which the first is up to date. Returns its folder. */
 async function writeCopy(name: string, ids = [BRAND]): Promise<string> {
@@ -94,7 +94,7 @@ async function writeCopy(name: string, ids = [BRAND]): Promise<string> {
   const about = { name: 'Acme', displayName: HOSTILE, url: 'acme.example', siteUrl: '', industry: null }
   const listed = ids.map((id) => ({ ...about, id, createdAt: '2026-01-01' }))
   const days = { fromDate: '2026-10-01', toDate: '9999-12-31' }
-  const coverage = { token: TOKEN, ...days, brandIds: [BRAND], goneIds: [], versions: {} }
+  const coverage = { since: SINCE, ...days, brandIds: [BRAND], goneIds: [], versions: {} }
   await commitAll(copy.brands, await brandsActions(copy.brands, listed, { coverage }))
   return folder
 }
@@ -238,8 +238,8 @@ test('the report reads each file once, whatever the number of brands in it', asy
   expect(opened.length).toBe(new Set(opened).size)
   const [brand, other] = [BRAND, OTHER].map((id) => reports.find((report) => report.id === id))
   const days = { first: '2026-10-01', last: '2026-11-01' }
-  expect(brand).toMatchObject({ days, through: TOKEN })
-  expect(other).toEqual({ ...brand, id: OTHER, through: null })
+  expect(brand).toMatchObject({ days, asOf: SINCE })
+  expect(other).toEqual({ ...brand, id: OTHER, asOf: null })
 })
 
 test('a folder without a copy and a missing file are errors, and leave no report', async () => {

@@ -14,8 +14,7 @@ const KEYS = { AWS_ACCESS_KEY_ID: 'copier', AWS_SECRET_ACCESS_KEY: 'secret' }
 /** Starts VersityGW, an S3 server that checks signatures. Its objects are files. */
 export async function startS3() {
   const root = await mkdtemp(join(tmpdir(), 's3-'))
-  const folder = join(root, 'objects', BUCKET)
-  await mkdir(folder, { recursive: true })
+  await mkdir(join(root, 'objects', BUCKET), { recursive: true })
   await mkdir(join(root, 'metadata'))
   const host = `127.0.0.1:${await freePort()}`
   const args = [
@@ -38,8 +37,6 @@ export async function startS3() {
   const secret = `type s3, key_id '${ROOT_ACCESS_KEY}', secret '${ROOT_SECRET_KEY}', endpoint '${host}', region 'us-east-1'`
   return {
     url,
-    /** Where the objects are on this machine. */
-    folder,
     location: `s3://${BUCKET}`,
     env: { ...KEYS, AWS_ENDPOINT_URL_S3: url },
     /** Statements with which DuckDB reads the bucket. */

@@ -1,15 +1,13 @@
-import { truncate } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { type ProxyFault, startHttpProxy } from '../../../test/faults/http-proxy.ts'
-import { startLocalServer } from '../../../test/faults/local-server.ts'
 import { hasAll } from '../../../test/fixtures/programs.ts'
 import { database } from '../../../test/fixtures/rows.ts'
 import { answeredDays, type Scene } from '../../../test/fixtures/scene.ts'
+import { type ProxyFault, startFaultProxy } from '../../../tools/proxy/fault-proxy.ts'
+import { startLocalServer } from '../../../tools/proxy/local-server.ts'
 import { UsageError } from '../cli/errors.ts'
 import { objectStore } from '../cli/object-store.ts'
-import { expectExact, exportApi, filesIn } from './copy-command.ts'
+import { expectExact, exportApi } from './copy-command.ts'
 import { startS3 } from './s3-server.ts'
 
 // Copies in a bucket, on an S3 server.
@@ -96,37 +94,9 @@ describe.runIf(hasAll('versitygw'))('on an S3 server', () => {
     expect(await run(['verify', copy, '--full'])).toMatchObject({ code: 0 })
   }
 
-  test('of two syncs at once, the slower one starts over', async ({ onTestFinished }) => {
-    let reach = () => {}
-    const isReached = new Promise<void>((resolve) => {
-      reach = resolve
-    })
-    let release = () => {}
-    const isReleased = new Promise<void>((resolve) => {
-      release = resolve
-    })
-    const commits: string[] = []
-    const { url, close } = await startHttpProxy(s3.url, async ({ method, url: path = '' }) => {
-      if (method !== 'PUT' || !path.endsWith('.json')) return null
-      commits.push(path)
-      reach()
-      await isReleased
-      return null
-    })
-    onTestFinished(close)
-    const slow = sync('both', { AWS_ENDPOINT_URL_S3: url })
-    await isReached
-    expect(await sync('both')).toMatchObject({ code: 0 })
-    release()
-    expect(await slow).toMatchObject({ code: 0 })
-    // It has committed no more than what the brands' log then lacked.
-    expect(commits.filter((path) => !path.includes('/brands/'))).toHaveLength(1)
-    await expectCopy('both')
-  })
-
   test('survives lost requests and responses, also of commits', async ({ onTestFinished }) => {
     const faults = new Map<string, ProxyFault[]>()
-    const { url, close } = await startHttpProxy(s3.url, ({ method, url: path = '' }) => {
+    const { url, close } = await startFaultProxy(s3.url, ({ method, url: path = '' }) => {
       const kind = `${method} ${/_delta_log|parquet/.exec(path)?.[0] ?? ''}`
       const left = faults.get(kind) ?? ['dropped', { status: 503 }, 'cut']
       faults.set(kind, left.slice(1))
@@ -141,15 +111,6 @@ describe.runIf(hasAll('versitygw'))('on an S3 server', () => {
     expect([faults.get('PUT _delta_log'), faults.get('PUT parquet')]).toEqual([[], []])
     await expectCopy('faulty')
     expect(await sync('faulty')).toMatchObject({ log: [{ event: 'done', requests: 2 }] })
-  })
-
-  test('an object that was written again is fetched again', async () => {
-    await sync('damaged')
-    const [path = ''] = await filesIn(objectStore(`${s3.location}/damaged`, s3.env), 'visibility')
-    await truncate(join(s3.folder, 'damaged', path), 10)
-    expect(await run(['verify', `${s3.location}/damaged`])).toMatchObject({ code: 1 })
-    expect(await sync('damaged')).toMatchObject({ code: 0 })
-    await expectCopy('damaged')
   })
 
   test.each([

@@ -1,44 +1,8 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { startingOver } from '../cli/brands.ts'
-import { fetchWindows, type KnownDay, listAlone, listTogether, pagesOf } from '../cli/changes.ts'
-import { addDays } from '../cli/days.ts'
+import { listAlone, listTogether } from '../cli/changes.ts'
 import { MovedError } from '../cli/errors.ts'
 import { type Answer, fakeApi, META, page } from './fake-api.ts'
-
-const days = (...known: readonly [date: string, rows: number, isKept?: 'kept'][]): KnownDay[] =>
-  known.map(([date, rows, isKept]) => ({ date, rows, isNeeded: isKept === undefined }))
-
-test('joins needed days over others that fit into the same pages, across months as well', () => {
-  const found = fetchWindows(
-    days(
-      ['2026-10-31', 400],
-      ['2026-11-01', 200, 'kept'],
-      ['2026-11-02', 300],
-      ['2026-11-03', 100],
-      ['2026-11-04', 2_001, 'kept'],
-      ['2026-11-05', 1],
-    ),
-  )
-  expect(found).toEqual([
-    { from: '2026-10-31', to: '2026-11-03', rows: 1_000 },
-    { from: '2026-11-05', to: '2026-11-05', rows: 1 },
-  ])
-})
-
-test('never sends more requests than one window over all days', () => {
-  const day = fc.record({ rows: fc.integer({ min: 0, max: 2_500 }), isNeeded: fc.boolean() })
-  fc.assert(
-    fc.property(fc.array(day, { minLength: 1, maxLength: 90 }), (known) => {
-      const all = known.map((each, index) => ({ ...each, date: addDays('2026-09-01', index) }))
-      const windows = fetchWindows(all)
-      const requests = windows.reduce((sum, { rows }) => sum + pagesOf(rows), 0)
-      expect(requests).toBeLessThanOrEqual(pagesOf(all.reduce((sum, { rows }) => sum + rows, 0)))
-      const isFetched = ({ date }: KnownDay) => windows.some(({ from, to }) => from <= date && date <= to)
-      expect(all.filter(({ isNeeded }) => isNeeded).every(isFetched)).toBe(true)
-    }),
-  )
-})
 
 const ID = META.brandId
 const [A = '', B = '', C = '', D = '', E = '', OTHER = ''] = [...'abcdef'].map((digit) =>
@@ -54,13 +18,13 @@ const change = (date: string, rows: number, micros: number, brand_id = ID) => ({
   digest: '1'.repeat(15),
   changed_at: at(micros),
 })
-/** A token. */
+/** A `changed_at`. */
 const at = (micros: number) => `2026-11-01T00:00:00.00000${micros}Z`
 
 const LISTING = { fromDate: undefined }
-const brandOf = (id: string, token: number | null, fromDate = META.fromDate) => ({
+const brandOf = (id: string, since: number | null, fromDate = META.fromDate) => ({
   id,
-  token: token === null ? null : at(token),
+  since: since === null ? null : at(since),
   fromDate,
 })
 
@@ -74,7 +38,7 @@ test('keeps the last change of a day that changes between two pages', async () =
     ['2026-10-01', 2],
     ['2026-10-02', 1],
   ])
-  expect(found.token).toBe(at(8))
+  expect(found.since).toBe(at(8))
 })
 
 test('lists all days when the plan reaches further back', async () => {
@@ -83,7 +47,7 @@ test('lists all days when the plan reaches further back', async () => {
   expect(await listAlone({ ...LISTING, api }, brand, at(7))).toMatchObject({
     isFull: true,
     // What the list does not have is later than what was received before it.
-    token: at(7),
+    since: at(7),
     fromDate: '2026-10-01',
   })
   expect(requests.map(({ url }) => url.searchParams.get('since'))).toEqual([at(5), null])
@@ -93,23 +57,23 @@ const DIGEST = { brandsDigest: '52dc3ba8379705e' }
 const OF_ALL = { 'X-Brands-Digest': DIGEST.brandsDigest }
 const OF_OTHERS = { 'X-Brands-Digest': '000000000000000' }
 
-test('lists the brands with the latest token together', async () => {
+test('lists the brands with the latest `since` together', async () => {
   const { api, requests } = fakeApi([
     page([change('2026-10-01', 1, 6, A), change('2026-10-01', 1, 7, OTHER)], null, OF_ALL),
   ])
   const brands = [brandOf(A, 5), brandOf(B, 5), brandOf(C, 4), brandOf(D, null)]
   const found = await listTogether({ ...LISTING, ...DIGEST, api }, [...brands, brandOf(E, 5, '2026-10-02')])
   expect([...found]).toMatchObject([
-    [A, { token: at(7), isFull: false, days: [{ date: '2026-10-01', changedAt: at(6) }] }],
-    [B, { token: at(7), isFull: false, days: [] }],
+    [A, { since: at(7), isFull: false, days: [{ date: '2026-10-01', changedAt: at(6) }] }],
+    [B, { since: at(7), isFull: false, days: [] }],
   ])
   expect(requests.map(({ url }) => [...url.searchParams.keys()])).toEqual([['since']])
 })
 
-test('asks for one brand only when no other has its token', async () => {
+test('asks for one brand only when no other has its `since`', async () => {
   const { api, requests } = fakeApi([page([])])
   const found = await listTogether({ ...LISTING, ...DIGEST, api }, [brandOf(A, 5), brandOf(B, 4)])
-  expect([...found]).toMatchObject([[A, { token: at(5), days: [] }]])
+  expect([...found]).toMatchObject([[A, { since: at(5), days: [] }]])
   expect(requests.map(({ url }) => url.searchParams.get('brandId'))).toEqual([A])
   expect(await listTogether({ ...LISTING, ...DIGEST, api }, [brandOf(A, null)])).toEqual(new Map())
 })

@@ -44,7 +44,7 @@ test.for(Array.from({ length: 40 }, (_, index) => index + 1))('seed %d', async (
   let readable = BRANDS
   const bucket = memoryBucket()
   const atOnce = bucket.open()
-  const filesOf = async () =>
+  const objectsOf = async () =>
     tablesOf(await openCopy(atOnce)).flatMap(({ name, snapshot }) =>
       [...snapshot.files.keys()].map((path) => `${name}/${path}`),
     )
@@ -57,10 +57,10 @@ test.for(Array.from({ length: 40 }, (_, index) => index + 1))('seed %d', async (
     // All runs then wait for their next turns.
     await setImmediate()
     if (chance(0.1))
-      expect((await filesOf()).filter((path) => !bucket.has(path) && !deleted.has(path))).toEqual([])
+      expect((await objectsOf()).filter((path) => !bucket.has(path) && !deleted.has(path))).toEqual([])
   }
   const alterFile = async () => {
-    const files = (await filesOf()).filter(bucket.has)
+    const files = (await objectsOf()).filter(bucket.has)
     if (files.length === 0) return
     isAltered = true
     const path = pick(files)

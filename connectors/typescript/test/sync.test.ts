@@ -2,12 +2,12 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, inject, test } from 'vitest'
-import { readStreams } from '../../../reference/streams.ts'
-import { startHttpProxy } from '../../../test/faults/http-proxy.ts'
+import { PAGE_SIZE, readStreams } from '../../../reference/streams.ts'
 import { pull } from '../../../test/fixtures/call.ts'
 import { brand, database, refresh } from '../../../test/fixtures/rows.ts'
 import { answeredDays } from '../../../test/fixtures/scene.ts'
 import { certify } from '../../../tools/certify/certify.ts'
+import { startFaultProxy } from '../../../tools/proxy/fault-proxy.ts'
 import { addDays } from '../cli/days.ts'
 import { folderStore } from '../cli/folder-store.ts'
 import { duckdb, expectExact, exportApi, filesIn, METRICS, tableOf } from './copy-command.ts'
@@ -52,7 +52,7 @@ test.concurrent('sends a request for each page and list, and restores a file tha
   await refresh(db)
   const copy = join(folder, 'counted')
   const asked: string[] = []
-  const { url, close } = await startHttpProxy(inject('serviceUrl'), ({ url = '' }) => {
+  const { url, close } = await startFaultProxy(inject('serviceUrl'), ({ url = '' }) => {
     asked.push(new URL(url, 'http://host').pathname.replace('/api/export/v1', ''))
     return null
   })
@@ -69,9 +69,9 @@ test.concurrent('sends a request for each page and list, and restores a file tha
   const served = await Promise.all(counts)
   const rows = served.reduce((sum, count) => sum + count, 0)
   const pages = METRICS.flatMap(({ endpoint }, index) =>
-    Array<string>(Math.ceil((served[index] ?? 0) / 1000)).fill(`/${endpoint}`),
+    Array<string>(Math.ceil((served[index] ?? 0) / PAGE_SIZE)).fill(`/${endpoint}`),
   )
-  // Without tokens, each brand is listed alone. The brand without rows never had one before the second round.
+  // At first, each brand is listed alone. The brand without rows is listed alone in the second round, too.
   const lists = ['/brands', '/changes', '/changes', '/changes', '/changes']
   expect(await sync('--dry-run')).toMatchObject({
     code: 0,

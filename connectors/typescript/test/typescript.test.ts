@@ -8,12 +8,12 @@ import { build } from 'esbuild'
 import { Miniflare } from 'miniflare'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { startFlakyProxy } from '../../../test/faults/flaky-proxy.ts'
-import { startLocalServer } from '../../../test/faults/local-server.ts'
 import { pull } from '../../../test/fixtures/call.ts'
 import { fillDaily } from '../../../test/fixtures/fill-daily.ts'
 import { database, refresh } from '../../../test/fixtures/rows.ts'
 import { scene } from '../../../test/fixtures/scene.ts'
 import { type Tenant, tenant } from '../../../test/fixtures/tenant.ts'
+import { startLocalServer } from '../../../tools/proxy/local-server.ts'
 import manifest from '../package.json' with { type: 'json' }
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))

@@ -39,7 +39,6 @@ async function outcomeOf(answers: readonly Answer[]) {
 const unreachable = new CommandError(
   'Cannot reach https://service.example: connect ECONNREFUSED 127.0.0.1:1. Check EXPORT_API_URL or --url, and whether the service runs.',
 )
-const fiveMinutes = expect.closeTo(300, -2)
 
 test.for<[string, readonly Answer[], object]>([
   ['a service that refuses connections', [dropped], { error: unreachable, requests: 3, seconds: 3 }],
@@ -47,7 +46,7 @@ test.for<[string, readonly Answer[], object]>([
   [
     'an outage after the first response, if only 503',
     [dropped, failure(503), dropped],
-    { error: expect.any(ConnectionError), seconds: fiveMinutes },
+    { error: expect.any(ConnectionError), requests: 10 },
   ],
   ['a connection without a response in time', [timedOut, page([])], { error: [], requests: 2 }],
   ['two failures before the first response', [dropped, dropped, page([])], { error: [], requests: 3 }],

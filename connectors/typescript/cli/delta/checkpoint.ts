@@ -27,7 +27,7 @@ export function encodeCheckpoint(snapshot: Snapshot, removedSince: number) {
     })
   const writer = new ByteWriter()
   const parquet = new ParquetWriter({ writer, schema: SCHEMA })
-  const columnData = ACTIONS.map(([name]) => ({ name, data: rows.map((row) => row[name] ?? null) }))
+  const columnData = ACTIONS.map(([{ name }]) => ({ name, data: rows.map((row) => row[name] ?? null) }))
   parquet.write({ columnData, rowGroupSize: rows.length })
   parquet.finish()
   return { bytes: new Uint8Array(writer.getBytes()), size: rows.length }
@@ -48,7 +48,8 @@ function toJson(value: unknown): unknown {
   return Object.fromEntries(members.map(([name, member]) => [name, toJson(member)]))
 }
 
-type Field = readonly SchemaElement[]
+/** A column, then what is in it. */
+type Field = readonly [SchemaElement, ...SchemaElement[]]
 
 const leaf = (name: string, type: 'INT32' | 'INT64' | 'BOOLEAN'): Field => [
   { name, type, repetition_type: 'OPTIONAL' },
@@ -69,41 +70,29 @@ const textMap = (name: string): Field =>
   repeated(name, 'MAP', 'key_value', text('key', 'REQUIRED'), text('value'))
 const textList = (name: string): Field => repeated(name, 'LIST', 'list', text('element'))
 
-const ACTIONS: readonly (readonly [string, Field])[] = [
-  ['protocol', group('protocol', leaf('minReaderVersion', 'INT32'), leaf('minWriterVersion', 'INT32'))],
-  [
+const ACTIONS: readonly Field[] = [
+  group('protocol', leaf('minReaderVersion', 'INT32'), leaf('minWriterVersion', 'INT32')),
+  group(
     'metaData',
-    group(
-      'metaData',
-      text('id'),
-      group('format', text('provider'), textMap('options')),
-      text('schemaString'),
-      textList('partitionColumns'),
-      textMap('configuration'),
-      leaf('createdTime', 'INT64'),
-    ),
-  ],
-  ['txn', group('txn', text('appId'), leaf('version', 'INT64'))],
-  [
-    'remove',
-    group('remove', text('path'), leaf('deletionTimestamp', 'INT64'), leaf('dataChange', 'BOOLEAN')),
-  ],
-  [
+    text('id'),
+    group('format', text('provider'), textMap('options')),
+    text('schemaString'),
+    textList('partitionColumns'),
+    textMap('configuration'),
+    leaf('createdTime', 'INT64'),
+  ),
+  group('txn', text('appId'), leaf('version', 'INT64')),
+  group('remove', text('path'), leaf('deletionTimestamp', 'INT64'), leaf('dataChange', 'BOOLEAN')),
+  group(
     'add',
-    group(
-      'add',
-      text('path'),
-      textMap('partitionValues'),
-      leaf('size', 'INT64'),
-      leaf('modificationTime', 'INT64'),
-      leaf('dataChange', 'BOOLEAN'),
-      text('stats'),
-      textMap('tags'),
-    ),
-  ],
+    text('path'),
+    textMap('partitionValues'),
+    leaf('size', 'INT64'),
+    leaf('modificationTime', 'INT64'),
+    leaf('dataChange', 'BOOLEAN'),
+    text('stats'),
+    textMap('tags'),
+  ),
 ]
 
-const SCHEMA: SchemaElement[] = [
-  { name: 'spark_schema', num_children: ACTIONS.length },
-  ...ACTIONS.flatMap(([, field]) => field),
-]
+const SCHEMA: SchemaElement[] = [{ name: 'spark_schema', num_children: ACTIONS.length }, ...ACTIONS.flat()]

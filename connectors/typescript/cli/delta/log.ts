@@ -39,7 +39,7 @@ export type Action = {
   readonly commitInfo?: Readonly<Record<string, unknown>>
 }
 
-/** A version of a table: what the actions through it say. A table that does not exist has version -1. */
+/** A version of a table: what the actions up to it say. A table that does not exist has version -1. */
 export type Snapshot = {
   version: number
   metaData: MetaData | undefined

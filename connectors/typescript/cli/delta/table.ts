@@ -157,13 +157,13 @@ async function writeCheckpoint({ store, name, snapshot }: Table, expiry: number)
   // Readers of earlier versions begin with the last checkpoint that has expired.
   const log = await store.list(logOf(name))
   const expired = [...log].filter(([file, { modified }]) => /^\d{20}\./.test(file) && modified < expiry)
-  const base = expired
+  const oldest = expired
     .map(([file]) => file)
     .filter((file) => file.endsWith('.checkpoint.parquet'))
     .sort()
     .at(-1)
-  if (base === undefined) return
-  const unneeded = expired.filter(([file]) => file.slice(0, 20) < base.slice(0, 20))
+  if (oldest === undefined) return
+  const unneeded = expired.filter(([file]) => file.slice(0, 20) < oldest.slice(0, 20))
   await store.remove(unneeded.map(([file]) => `${logOf(name)}/${file}`))
 }
 

@@ -9,7 +9,7 @@ export type Period = {
   readonly before: { readonly from: string; readonly to: string } | undefined
 }
 
-/** The number of days through the last day of a brand. */
+/** The number of days up to the last one of a brand. */
 const PERIODS: Readonly<Record<string, number>> = {
   ...{ 'Last 7 days': 7, 'Last 30 days': 30, 'Last 60 days': 60, 'Last 90 days': 90 },
   'All days': 99_999,

@@ -1,12 +1,12 @@
 import { splitsOf } from '../../../../charts/lines.ts'
 import { addRows, brandCell, FIELDS, type Sums } from '../../../../charts/sums.ts'
+import type { Formula } from '../../../../lib/operation.ts'
 import type { Row } from '../../../../lib/parquet.ts'
 import { firstSentence } from '../../../../reference/first-sentence.ts'
 import { fieldsOf } from '../../../../reference/formula.ts'
 import { brandsOf, type MetricTable, requireCopy } from '../copy.ts'
 import { coverageOf } from '../coverage.ts'
 import type { Store } from '../store.ts'
-import type { Formula } from '../streams.ts'
 import { readDomains } from './read-domains.ts'
 import { readTable } from './read-files.ts'
 import type { BrandReport, MetricReport } from './report-data.ts'
@@ -36,12 +36,12 @@ export async function readReport(store: Store): Promise<BrandReport[]> {
       name: String(display_name ?? id),
       url: String(url),
       days: first === undefined || last === undefined ? null : { first, last },
-      through: coverage?.brandIds.includes(id) ? coverage.token : null,
+      asOf: coverage?.brandIds.includes(id) ? coverage.since : null,
       metrics: metrics.map((metric) => withBrand(metric, metrics, String(name))),
     }
   })
   const citations = copy.metrics.get('citations')
-  if (citations === undefined) throw new Error('streams.json has no citations')
+  if (citations === undefined) throw new Error('No endpoint has the citations')
   const citedBy = await readDomains(citations, brands)
   return brands
     .map((brand) => ({ ...brand, cited: citedBy(brand.id) }))

@@ -25,8 +25,8 @@ export type BrandReport = {
   readonly url: string
   /** The first and the last day that has rows; none when no file has rows. */
   readonly days: { readonly first: string; readonly last: string } | null
-  /** The files contain all changes through this time. Null while it is not known. */
-  readonly through: string | null
+  /** The files contain all changes up to this time. Null while it is not known. */
+  readonly asOf: string | null
   readonly metrics: readonly MetricReport[]
   /** By the name of the period. */
   readonly cited: Readonly<Record<string, CitedDomains>>

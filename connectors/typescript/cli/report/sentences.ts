@@ -1,4 +1,4 @@
-import { FEW } from '../../../../charts/lines.ts'
+import { FEW_ANSWERS } from '../../../../charts/lines.ts'
 
 /** A rate in percent, and the answers that it rests on. */
 export type Measure = { readonly rate: number | null; readonly answers: number }
@@ -18,7 +18,7 @@ const HELD = 0.5
 
 /** Returns the rate when enough answers support it. */
 export const knownRate = (measure: Measure | undefined): number | undefined =>
-  measure === undefined || measure.rate === null || measure.answers < FEW ? undefined : measure.rate
+  measure === undefined || measure.rate === null || measure.answers < FEW_ANSWERS ? undefined : measure.rate
 
 /** Says in a sentence or two whether a brand does better or worse. */
 export function summarize({ visibility: { now, before }, competitors, models }: Summary): string {

@@ -4,7 +4,7 @@ import { type Period, periodOf } from '../periods.ts'
 import type { BrandReport } from '../report-data.ts'
 import { summarize } from '../sentences.ts'
 import { domainTable } from './domain-table.ts'
-import { type Figures, type Filter, figuresOf } from './figures.ts'
+import { type Figures, type Filter, figuresOf, isFiltered } from './figures.ts'
 import { tile } from './tile.ts'
 
 /** What to show of the brands. Keeps what the reader chooses in each chart. */
@@ -48,14 +48,12 @@ export function brandSection(brand: BrandReport, view: View): HTMLElement {
   return section
 }
 
-const isFiltered = ({ where }: View): boolean => Object.keys(where).length > 0
-
 /** Says whether the brand does better or worse. */
 function sentenceOf(shown: readonly Figures[], view: View): string {
   const figuresOf = (name: string) => shown.find(({ metric }) => metric.name === name)
   const { lead: visibility, others: models = [] } = figuresOf('visibility') ?? {}
   if (visibility === undefined) return 'No answers in this period.'
-  const competitors = isFiltered(view) ? [] : (figuresOf('competitors')?.others ?? [])
+  const competitors = isFiltered(view.where) ? [] : (figuresOf('competitors')?.others ?? [])
   return summarize({ visibility, competitors, models })
 }
 
@@ -78,13 +76,13 @@ function showDays(card: HTMLElement): void {
 }
 
 /** Writes what the section shows: the days, the filters, and how current the copy is. */
-function facts({ url, through }: BrandReport, { from, to, before }: Period, view: View): Node[] {
+function facts({ url, asOf }: BrandReport, { from, to, before }: Period, view: View): Node[] {
   const parts = [
     url,
     `${view.period}: ${from} to ${to}`,
     before ? `Compared with ${before.from} to ${before.to}` : 'No earlier period to compare with',
-    isFiltered(view) ? `Visibility in ${Object.values(view.where).join(', ')} only` : '',
-    through === null ? 'The sync has not finished' : `As of ${through.slice(0, 16).replace('T', ' ')} UTC`,
+    isFiltered(view.where) ? `Visibility in ${Object.values(view.where).join(', ')} only` : '',
+    asOf === null ? 'The sync has not finished' : `As of ${asOf.slice(0, 16).replace('T', ' ')} UTC`,
   ]
   return parts.filter((part) => part !== '').map((part) => createElement('span', {}, [part]))
 }

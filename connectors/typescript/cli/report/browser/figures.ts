@@ -6,6 +6,9 @@ import type { Change, Measure } from '../sentences.ts'
 /** Values of fields that the rows of visibility must have. */
 export type Filter = Readonly<Record<string, string>>
 
+/** Whether a filter is on. */
+export const isFiltered = (where: Filter): boolean => Object.keys(where).length > 0
+
 /** What a metric says of a period, compared with the one before. */
 export type Figures = {
   readonly metric: MetricReport
@@ -36,7 +39,7 @@ export function figuresOf(metric: MetricReport, { from, to, before }: Period, wh
   const others = changesOf(detailed).filter(({ lead }) => !lead)
   const trend = { ...linesOf(sums, { split: whole, where, from: before?.from ?? from, to }), from }
   const hasAnswers = [lead, ...others].some((change) => change?.now.answers)
-  const isWhole = Object.keys(where).length > 0 && metric.name !== 'visibility'
+  const isWhole = isFiltered(where) && metric.name !== 'visibility'
   const scope = isWhole ? 'All models and markets.' : ''
   return hasAnswers ? [{ metric, lead, others, scope, trend }] : []
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { readStreams } from '../../../reference/streams.ts'
-import { generate, outdated, withBlock } from '../generated.ts'
+import { generate, outdated, withBlock } from '../generate.ts'
 
 test('the generated parts of the connectors match the OpenAPI document', async () => {
   expect(await outdated(await generate())).toEqual([])
