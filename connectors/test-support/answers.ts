@@ -1,8 +1,5 @@
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import type pg from 'pg'
-import { expect, inject } from 'vitest'
-import { readStreams } from '../../reference/streams.ts'
+import { expect } from 'vitest'
 import { answer, insert, place, prompt, refresh } from '../../test/fixtures/rows.ts'
 import { type Tenant, tenant } from '../../test/fixtures/tenant.ts'
 
@@ -68,18 +65,6 @@ export async function brandWithAnswers(db: pg.Pool): Promise<Tenant> {
   await db.query('delete from answers where id = $1', [gone])
   await refresh(db)
   return its
-}
-
-/** Saves the rows that the service serves of a brand in the files `<folder>/<stream>.ndjson`. */
-export async function saveFiles(folder: string, { key, brandId }: Tenant): Promise<void> {
-  for (const { name, endpoint, kind } of readStreams()) {
-    const url = new URL(`/api/export/v1/${endpoint}?format=ndjson`, inject('serviceUrl'))
-    if (kind !== 'brands') url.searchParams.set('brandId', brandId)
-    if (kind === 'metric') url.searchParams.set('fromDate', DAYS.first)
-    const response = await fetch(url, { headers: { 'X-API-Key': key, 'User-Agent': brandId } })
-    expect(response.status).toBe(200)
-    await writeFile(join(folder, `${name}.ndjson`), await response.text())
-  }
 }
 
 /** Figures by what they are of: the month, then the values that rows are grouped by. */

@@ -46,18 +46,6 @@ export function importOf({ name, kind, columns }: Stream, loader: string): strin
 
 const isMetric = ({ kind }: Stream): boolean => kind === 'metric'
 
-type Copy = { readonly schema: string; readonly folder: string; readonly brandId: string }
-
-/** Makes the table of a stream from the file `<folder>/<stream>.ndjson`, as dlt does. */
-export function loadTable({ name, columns }: Stream, { schema, folder, brandId }: Copy): string {
-  const fields = columns.filter((column) => column.name !== 'brand_id')
-  const selected = columns.map((column) =>
-    column.name === 'brand_id' ? `'${brandId}' as brand_id` : `"${column.field}" as ${column.name}`,
-  )
-  return `create table ${schema}.${name} as select ${selected} from read_json('${folder}/${name}.ndjson',
-    format = 'newline_delimited', columns = {${fields.map(({ field, type }) => `"${field}": '${TYPES[type]}'`)}})`
-}
-
 /** Current rows, rows of an earlier version of each day, the rows of a run that was repeated, and an emptied day. */
 function airbyteTable({ name, endpoint, columns, key, totals: [count = ''] }: Stream): string {
   const texts = columns.filter((column) => column.type === 'text' && key.includes(column.name))

@@ -13,7 +13,7 @@
 {%- endmacro %}
 
 {#
-  Airbyte appends a changed day whole, stamped with the change that announced it: rows with an earlier stamp are gone,
+  Airbyte appends a changed day whole, with the `changed_at` that announced it: rows with an earlier one are gone,
   and those of a day that was listed as empty later. A run that was repeated appends a row twice.
 #}
 {% macro rows_of_airbyte(table, key) -%}

@@ -99,7 +99,7 @@ type Version = { readonly version: number; readonly committed_at: string }
 
 /** Publishes, and returns the latest version. */
 async function publish(): Promise<Version> {
-  await service.runCron('publish')
+  await service.runCron('share-publish')
   const { rows } = await db.query<Version>(
     `select version, to_char(committed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as committed_at
      from daily.versions order by version desc limit 1`,

@@ -17,6 +17,7 @@ import { addDays, answeredDays, type Scene, scene } from '../../../test/fixtures
 import { sorted } from '../../../test/sync/compare-copy.ts'
 import { certify } from '../../../tools/certify/certify.ts'
 import { daysBefore } from '../../../tools/certify/days.ts'
+import { altered } from '../../../tools/certify/life.ts'
 import { startProxy } from '../../../tools/certify/proxy.ts'
 import { environment } from '../../../tools/certify/python-environment.ts'
 import { startPostgres } from '../../test-support/postgres.ts'
@@ -356,7 +357,7 @@ test('a key with several brands', CONCURRENT, async ({ expect, onTestFinished })
   for (const brandId of prompts.keys()) await expectCopied(brandId)
 
   await say(second, 5)
-  proxy.begin(Array(100).fill({ alter: 'lose' }))
+  proxy.begin(Array.from({ length: 100 }, () => altered('lose')))
   expect(await run({})).toMatch(
     RegExp(`2026-10-06 of brand ${second} differs after 3 requests: .*; listed: \\d+ rows, `),
   )

@@ -119,34 +119,34 @@ def export_api_source(
                 return
 
     def list_changes(states: dict[str, dict[str, Any]]) -> Iterator[tuple[str, Changes, bool]]:
-        """Yields the changes of each brand, and whether they are those of all its days. Stores the tokens.
+        """Yields the changes of each brand, and whether they are those of all its days. Stores the new `since`.
 
-        The brands that have the greatest token are listed together, then each other brand alone. The oldest token is
+        The brands that have the greatest `since` are listed together, then each other brand alone. The least `since` is
         first: runs with `max_rows` reach each brand before they list one again.
         """
         alone = dict(states)
-        token = max((brand.get("since", "") for brand in states.values()), default="")
-        together = [brand_id for brand_id, brand in states.items() if token and brand.get("since") == token]
+        greatest = max((brand.get("since", "") for brand in states.values()), default="")
+        together = [brand_id for brand_id, brand in states.items() if greatest and brand.get("since") == greatest]
         if together:
-            shared, start = list_together(together, token)
+            shared, start = list_together(together, greatest)
             alone = {brand_id: brand for brand_id, brand in states.items() if brand_id in brand_states()}
             for brand in states.values():
                 if start < brand.get("from_date", start):
                     # The plan or start_date reaches further back than before.
                     brand.pop("since", None)
             if shared is not None:
-                token = newest(token, *shared.values())
+                greatest = newest(greatest, *shared.values())
                 for brand_id in together:
                     if "since" in states[brand_id]:
                         changes = shared.pop(brand_id, {})
-                        store_token(alone.pop(brand_id), token, start, changes)
+                        store_since(alone.pop(brand_id), greatest, start, changes)
                         yield brand_id, changes, False
         for brand_id, brand in sorted(alone.items(), key=lambda item: item[1].get("since", "")):
             since = brand.get("since")
             listed, start = list_days(brandId=brand_id, since=since)
             # Every change that becomes visible later is greater than those received before, of whichever brand.
-            token = newest(max(token, since or ""), *listed.values())
-            store_token(brand, token, start, listed[brand_id])
+            greatest = newest(max(greatest, since or ""), *listed.values())
+            store_since(brand, greatest, start, listed[brand_id])
             yield brand_id, listed[brand_id], since is None
 
     def list_together(together: list[str], since: str) -> tuple[dict[str, Changes] | None, str]:
@@ -212,12 +212,15 @@ def export_api_source(
         differed: Counter[tuple[str, str]] = Counter()
         while to_load := of_endpoint(listed, endpoint):
             sizes, fetched = {day: change["rows"] for day, change in to_load.items()}, {}
+            for day in [day for day in to_load if sizes[day] == 0]:
+                yield [empty_day(stream, brand_id, day)]
+                del to_load[day]
             for window in join_days(sizes, others and of_endpoint(others, endpoint)):
                 for day, day_rows in fetch_days(endpoint, brand_id, *window):
                     if day in to_load:
                         fetched[day] = describe_rows(stream, day_rows)
                         if fetched[day] == describe_change(stream, to_load[day]):
-                            yield day_rows or [empty_day(stream, brand_id, day)]
+                            yield day_rows
                             del to_load[day]
             for day in to_load.keys() & fetched.keys():
                 expected = describe_change(stream, to_load[day])
@@ -259,25 +262,25 @@ def export_api_source(
 def brand_states() -> dict[str, dict[str, Any]]:
     """Returns what is stored of each brand, together with the rows of each load.
 
-    `since` is the token: the greatest `changed_at` that was listed. `from_date` is the first day that is known to be
-    exact, and `left` has the windows to load of each endpoint. `unlisted` is the token of the table `changes`, if runs
-    without this table have stored a later one. It is None if the table has no days.
+    `since` is the greatest `changed_at` that was listed. `from_date` is the first day that is known to be exact, and
+    `left` has the windows to load of each endpoint. `unlisted` is the `since` of the table `changes`, if runs without
+    this table have stored a later one. It is None if the table has no days.
     """
     return dlt.current.source_state().setdefault("brands", {})
 
 
-def store_token(brand: dict[str, Any], token: str, start: str, changes: Changes) -> None:
-    """Stores the token of a list that starts at the day `start`."""
+def store_since(brand: dict[str, Any], greatest: str, start: str, changes: Changes) -> None:
+    """Stores the greatest `changed_at` of a list that starts at the day `start`."""
     since = brand.get("since")
-    if token and token != since:
-        brand.update(since=token, from_date=max(start, brand["from_date"]) if since else start)
+    if greatest and greatest != since:
+        brand.update(since=greatest, from_date=max(start, brand["from_date"]) if since else start)
     if changes and not is_selected("changes"):
         brand["unlisted"] = brand.get("unlisted", since) if since else None
 
 
-def newest(token: str, *lists: Changes) -> str:
+def newest(greatest: str, *lists: Changes) -> str:
     """Returns the greatest `changed_at`."""
-    return max([token, *(change["changed_at"] for changes in lists for change in changes.values())])
+    return max([greatest, *(change["changed_at"] for changes in lists for change in changes.values())])
 
 
 def first_days(changes: Changes, max_rows: float) -> Changes:
@@ -289,7 +292,7 @@ def first_days(changes: Changes, max_rows: float) -> Changes:
 
 def windows_of(days: Collection[Day]) -> dict[str, list[list[str]]]:
     """Joins adjacent days of each endpoint."""
-    return {name: join_days(of_endpoint(dict.fromkeys(days, 0), name)) for name in sorted({name for name, _ in days})}
+    return {name: join_days(of_endpoint(dict.fromkeys(days, 1), name)) for name in sorted({name for name, _ in days})}
 
 
 def of_endpoint(days: Mapping[Day, T], endpoint: str) -> dict[str, T]:

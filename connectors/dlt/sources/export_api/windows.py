@@ -3,34 +3,37 @@
 from collections.abc import Iterable, Mapping
 from datetime import date
 
+# <generated page size>
 PAGE_SIZE = 1000
+# </generated page size>
 
 
 def join_days(days: Mapping[str, int], others: Mapping[str, int] | None = None) -> list[list[str]]:
-    """Joins days in windows, in ascending order.
+    """Returns the windows that request days in the fewest pages (docs/sync.md, Fewest requests), in ascending order.
 
     Args:
-        days: The number of rows of each day.
-        others: The number of rows of each day between them, 0 by default. A window includes such days if that costs no
-            more pages. If None, a window has adjacent days only.
+        days: The number of rows of each day. Days without rows are in a window only between others.
+        others: The number of rows of each day between them, 0 by default. If None, a window has adjacent days only.
     """
     if others is None:
         # With two pages of rows, no day is worth to be included.
         others = dict.fromkeys(split_windows([[min(days), max(days)]]) if days else [], 2 * PAGE_SIZE)
-    windows: list[list[str]] = []
-    size = between = 0
-    for day in sorted(days.keys() | others.keys()):
-        if day not in days:
-            between += others[day]
+    # A group is its first day, the number of rows before it, its last day, and the number of rows through it.
+    groups: list[tuple[str, int, str, int]] = []
+    total, is_open = 0, False
+    for day, rows in sorted({**others, **days}.items()):
+        if rows == 0:
             continue
-        joined = size + between + days[day]
-        if windows and pages(joined) <= pages(size) + pages(days[day]):
-            windows[-1][1], size = day, joined
-        else:
-            windows.append([day, day])
-            size = days[day]
-        between = 0
-    return windows
+        if day in days:
+            first, before = groups.pop()[:2] if is_open else (day, total)
+            groups.append((first, before, day, total + rows))
+        is_open, total = day in days, total + rows
+    # For the groups before each: the least number of pages, and the windows.
+    plans: list[tuple[int, list[list[str]]]] = [(0, [])]
+    for _, _, last, end in groups:
+        least, start = min((plan[0] + pages(end - groups[start][1]), start) for start, plan in enumerate(plans))
+        plans.append((least, [*plans[start][1], [groups[start][0], last]]))
+    return plans[-1][1]
 
 
 def pages(rows: int) -> int:

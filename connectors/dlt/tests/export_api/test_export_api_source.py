@@ -2,6 +2,7 @@ import json
 import random
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import combinations
 from operator import itemgetter
 from pathlib import Path
 from threading import Thread
@@ -10,6 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 import dlt
 import pytest
 from dlt.pipeline.exceptions import PipelineStepFailed
+from dlt.sources.helpers.requests import HTTPError
 from sources.export_api import export_api_source
 from sources.export_api.client import check, make_client
 from sources.export_api.digest import digest
@@ -39,21 +41,30 @@ def test_windows_join_days_over_others_where_that_needs_no_more_pages():
     assert join_days(days, {}) == whole
     assert join_days(days, {"2026-10-03": 800}) == whole
     assert join_days(days, {"2026-10-03": 801}) == adjacent
+    # The days before a gap are left alone where those after it fill a page.
+    days = {"2026-10-01": 400, "2026-10-03": 500, "2026-10-05": 100, "2026-10-06": 0}
+    others = {"2026-10-02": 1100, "2026-10-04": 400}
+    assert join_days(days, others) == [["2026-10-01", "2026-10-01"], ["2026-10-03", "2026-10-05"]]
 
 
 @pytest.mark.parametrize("rows", [1, 10, 100, 1000, 3000])
-def test_windows_hold_all_days_and_need_no_more_pages_than_one(rows):
+def test_windows_hold_all_days_in_the_fewest_pages(rows):
     chance = random.Random(rows)
-    calendar = split_windows([["2026-08-01", "2026-10-31"]])
+    calendar = split_windows([["2026-10-01", "2026-10-12"]])
+
+    def cost(windows):
+        return sum(pages(sum(counts[day] for day in split_windows([window]))) for window in windows)
+
     for _ in range(20):
-        counts = {day: chance.randrange(rows) for day in calendar}
-        days = {day: counts[day] for day in sorted(chance.sample(calendar, 30))}
-        windows = [split_windows([window]) for window in join_days(days, counts)]
-        whole = split_windows([[min(days), max(days)]])
-        assert days.keys() <= {day for window in windows for day in window}
-        assert sum(pages(sum(counts[day] for day in window)) for window in windows) <= pages(
-            sum(counts[day] for day in whole)
-        )
+        counts = {day: chance.choice([0, chance.randrange(rows)]) for day in calendar}
+        listed = sorted(chance.sample(calendar, 6))
+        days = [day for day in listed if counts[day]]
+        windows = join_days({day: counts[day] for day in listed}, counts)
+        assert set(days) <= set(split_windows(windows))
+        # Each way to cut the days.
+        cuts = [[0, *sorted(cut), len(days)] for n in range(len(days)) for cut in combinations(range(1, len(days)), n)]
+        ways = [[[days[a], days[b - 1]] for a, b in zip(cut, cut[1:])] for cut in cuts]
+        assert cost(windows) == min(map(cost, ways), default=0)
 
 
 class Service:
@@ -61,21 +72,22 @@ class Service:
 
     def __init__(self):
         self.brand_ids, self.is_identified = ["a"], True
-        self.changes, self.rows, self.requests = [], {}, []
+        self.changes, self.rows, self.requests, self.puts = [], {}, [], 0
         self.before = lambda path: None
 
     def put(self, brand_id, day, value):
-        """Replaces the rows of a day of sentiment."""
-        row = {**dict.fromkeys(SENTIMENT_FIELDS, value), "date": day}
-        self.rows[brand_id, day] = row
+        """Replaces the row of a day of sentiment. Without a value, the day has no row."""
+        rows = [] if value is None else [{**dict.fromkeys(SENTIMENT_FIELDS, value), "date": day}]
+        self.rows[brand_id, day] = rows
+        self.puts += 1
         change = {
             "brand_id": brand_id,
             "endpoint": "sentiment",
             "date": day,
-            "rows": 1,
-            "totals": {name: row[name] for name in STREAMS["sentiment"]["totals"]},
-            "digest": digest(STREAMS["sentiment"], [row]),
-            "changed_at": f"2026-10-06T00:00:00.{len(self.rows) * 10 + value:06}Z",
+            "rows": len(rows),
+            "totals": {name: sum(row[name] for row in rows) for name in STREAMS["sentiment"]["totals"]},
+            "digest": digest(STREAMS["sentiment"], rows),
+            "changed_at": f"2026-10-06T00:00:00.{self.puts:06}Z",
         }
         key = itemgetter("brand_id", "date")
         self.changes = [listed for listed in self.changes if key(listed) != key(change)] + [change]
@@ -91,8 +103,7 @@ class Service:
             since = query.get("since", "")
             return [row for row in self.changes if row["brand_id"] in brand_ids and row["changed_at"] > since]
         days = range(int(query["fromDate"][-2:]), int(query["toDate"][-2:]) + 1)
-        rows = [self.rows.get((brand_ids[0], f"2026-10-{day:02}")) for day in days]
-        return [row for row in rows if row is not None]
+        return [row for day in days for row in self.rows.get((brand_ids[0], f"2026-10-{day:02}"), [])]
 
     def headers(self, path, query):
         if path not in ("brands", "changes") or "brandId" in query or not self.is_identified:
@@ -142,7 +153,8 @@ def service(serve):
         rows = service.respond(path, query)
         if rows is None:
             return 404, {}, {"error": "Brand not found."}
-        page = {"data": rows, "meta": {"fromDate": "2026-10-01T00:00:00.000Z"}}
+        meta = {"fromDate": "2026-10-01T00:00:00.000Z"}
+        page = {"data": rows, "pagination": {"nextCursor": None}, "meta": meta}
         return 200, service.headers(path, query), page
 
     service.url = serve(respond)
@@ -226,7 +238,7 @@ def test_a_key_whose_list_of_brands_changes_loses_no_day(service, pipeline, list
     assert len(sent) == requests
 
 
-def test_a_run_ends_without_a_token_when_the_brands_change_at_each_request(service, pipeline):
+def test_a_run_ends_without_a_new_since_when_the_brands_change_at_each_request(service, pipeline):
     load_three_brands(pipeline, service)
     before = pipeline.state["sources"]
     service.put("a", "2026-10-06", 2)
@@ -257,9 +269,35 @@ def test_the_key_does_not_follow_a_redirect(serve, pipeline):
     assert keys == []
 
 
-def test_a_body_that_is_cut_short_is_requested_again(serve, monkeypatch):
-    waits, bodies = [], [b'{"data": [', {"data": []}]
+def test_a_day_without_rows_is_deleted_without_a_request(service, pipeline):
+    service.put("a", "2026-10-05", 1)
+    load(pipeline, service)
+    service.put("a", "2026-10-05", None)
+    load(pipeline, service)
+    assert (days_of_copy(pipeline), service.requests) == ([], ["brands", "changes"])
+
+
+def test_a_request_is_sent_at_most_ten_times(serve, monkeypatch):
+    waits, page = [], {"data": [], "pagination": {"nextCursor": None}, "meta": {}}
+    responses = [
+        (429, {}, {}),
+        (200, {}, b'{"data": ['),
+        (200, {}, {"data": []}),
+        (500, {}, {}),
+        (599, {"Retry-After": "7"}, b""),
+        (502, {}, b""),
+        (504, {}, b""),
+        (429, {"Retry-After": "60"}, {}),
+        (503, {}, {}),
+    ]
+    answers = [*responses, (200, {}, page), *responses, (503, {}, {"error": "The last one."})]
     monkeypatch.setattr(time, "sleep", waits.append)
-    client = make_client(serve(lambda request: (200, {}, bodies.pop(0))), "svc_live_0")
-    assert list(map(list, client.paginate("brands", hooks={"response": [check]}))) == [[]]
-    assert len(waits) == 1
+    client = make_client(serve(lambda request: answers.pop(0)), "svc_live_0")
+
+    def send():
+        return list(map(list, client.paginate("changes", hooks={"response": [check]})))
+
+    assert send() == [[]]
+    with pytest.raises(HTTPError, match="503: The last one."):
+        send()
+    assert waits == [12, 2, 4, 8, 7, 12, 12, 60, 12] * 2

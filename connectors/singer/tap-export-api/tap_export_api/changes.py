@@ -19,11 +19,11 @@ LONGEST_LIST = 50
 
 @dataclass(frozen=True)
 class Changes:
-    """Rows of `/changes` of a brand, the first day that they reach back to, and the token that stands for them."""
+    """Rows of `/changes` of a brand, the first day that they reach back to, and the `since` that stands for them."""
 
     rows: list[Row]
     from_date: str
-    token: str
+    since: str
 
 
 def start_of(page: Row) -> str:
@@ -32,17 +32,17 @@ def start_of(page: Row) -> str:
 
 
 def finish(state: Row, changes: Changes) -> None:
-    """Stores the token of changes that were sent."""
+    """Stores the `since` of changes that were sent."""
     state.pop("round", None)
-    if changes.token:
-        state.update(token=changes.token, from_date=changes.from_date)
+    if changes.since:
+        state.update(since=changes.since, from_date=changes.from_date)
 
 
 class ChangesStream(BrandStream):
     """The days that changed. Lists them for all streams of all brands.
 
-    Streams have a token for each brand, since they can be deselected and runs can be interrupted. The tokens of a run
-    share one list, which starts at the earliest of them.
+    Streams have a `since` for each brand, as they can be deselected and runs can be interrupted. Those of a run share
+    one list, which starts at the earliest of them.
     """
 
     def __init__(self, tap: Tap, definition: Row) -> None:
@@ -51,14 +51,14 @@ class ChangesStream(BrandStream):
         self.streams: list[BrandStream] = []
         # When a metric last wrote the state.
         self.saved_at = monotonic()
-        # The greatest token that was received.
+        # The greatest `changed_at` that was received.
         self.latest = ""
         self.shared: dict[str, Changes] = {}
-        # By the brand, and the token that they start at.
+        # By the brand, and the `since` that they start at.
         self.lists: dict[tuple[str, str | None], Changes] = {}
 
     def begin(self, streams: list[BrandStream], brand_ids: list[str], brands_digest: str) -> bool:
-        """Lists the changes of all brands. Stores the new token where nothing changed; the other brands are due.
+        """Lists the changes of all brands. Stores the new `since` where nothing changed; the other brands are due.
 
         Returns False, and stores nothing, when the key reads other brands than those of the digest.
         """
@@ -69,9 +69,9 @@ class ChangesStream(BrandStream):
         ]
         since: dict[str, str] = {}
         for brand_id, _, state in states:
-            if "token" in state:
-                since[brand_id] = min(state["token"], since.get(brand_id, state["token"]))
-                self.latest = max(self.latest, state["token"])
+            if "since" in state:
+                since[brand_id] = min(state["since"], since.get(brand_id, state["since"]))
+                self.latest = max(self.latest, state["since"])
         shared = self.list_together(since, brands_digest)
         if shared is None:
             return False
@@ -104,22 +104,22 @@ class ChangesStream(BrandStream):
         finish(state, changes)
 
     def list_changes(self, brand_id: str, state: Row) -> Changes:
-        """Lists what changed since the state's token; all days when the window now reaches further back."""
+        """Lists what changed after the state's `since`; all days when the window now reaches further back."""
         if self.is_shared(brand_id, state):
             shared = self.shared[brand_id]
-            return replace(shared, rows=[row for row in shared.rows if row["changed_at"] > state["token"]])
-        since = state.get("token")
+            return replace(shared, rows=[row for row in shared.rows if row["changed_at"] > state["since"]])
+        since = state.get("since")
         changes = self.list_alone(brand_id, since)
         if since and changes.from_date < state["from_date"]:
             return self.list_alone(brand_id, None)
         return changes
 
     def is_shared(self, brand_id: str, state: Row) -> bool:
-        """Returns whether the shared list has what changed since the state's token."""
-        return brand_id in self.shared and "token" in state and state["from_date"] <= self.shared[brand_id].from_date
+        """Returns whether the shared list has what changed after the state's `since`."""
+        return brand_id in self.shared and "since" in state and state["from_date"] <= self.shared[brand_id].from_date
 
     def list_together(self, since: dict[str, str], brands_digest: str) -> dict[str, Changes] | None:
-        """Lists the changes of brands, each since a token. Returns no brand when the list is too long for the memory.
+        """Lists the changes of brands, each after its `since`. Returns no brand when the list is too long for memory.
 
         Returns None when the key reads other brands than those of the digest.
         """
@@ -145,7 +145,7 @@ class ChangesStream(BrandStream):
         rows: list[Row] = []
         for page in self.list_pages(brand_id, since):
             rows += page["data"]
-        # What became visible after an earlier list has a greater stamp, and is in this one.
+        # What became visible after an earlier list has a greater `changed_at`, and is in this one.
         self.latest = max([self.latest, *(row["changed_at"] for row in rows)])
         self.lists[brand_id, since] = Changes(rows, start_of(page), self.latest)
         return self.lists[brand_id, since]

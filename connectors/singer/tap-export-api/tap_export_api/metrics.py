@@ -36,7 +36,7 @@ DAY_ROW = {
 
 def is_sent(change: Row, sent: Row) -> bool:
     """Returns whether an interrupted run has sent a day since its change."""
-    return sent["from_date"] <= change["date"] <= sent["last"] and change["changed_at"] <= sent["token"]
+    return sent["from_date"] <= change["date"] <= sent["last"] and change["changed_at"] <= sent["since"]
 
 
 class MetricStream(BrandStream):
@@ -62,7 +62,7 @@ class MetricStream(BrandStream):
                 self.write_state()
             changes, wrong = yield from self.send_days(context, state, changes, left)
             tries.update((day, left[day]["changed_at"]) for day in wrong)
-            left = self.list_again(context, changes.token, {day: left[day] for day in wrong})
+            left = self.list_again(context, changes.since, {day: left[day] for day in wrong})
             for day, change in left.items():
                 if tries[day, change["changed_at"]] == TRIES:
                     msg = (
@@ -109,7 +109,7 @@ class MetricStream(BrandStream):
                 yield from self.records_of(context, day, rows, rows_sent(sent, day))
                 remember(sent, day, len(rows))
                 if not wrong:
-                    state["round"] = {"token": changes.token, "from_date": changes.from_date, "last": day}
+                    state["round"] = {"since": changes.since, "from_date": changes.from_date, "last": day}
                 if monotonic() >= self.changes.saved_at + STATE_SECONDS:
                     self.changes.saved_at = monotonic()
                     self.write_state()
@@ -124,7 +124,17 @@ class MetricStream(BrandStream):
 
     def read_days(self, context: Row, days: dict[str, Row], sent: dict[str, str]) -> Days:
         """Yields days with their rows, or with None when the plan does not reach them."""
-        for first, last in windows_of({day: change["rows"] for day, change in days.items()}, rows_by_day(sent)):
+        sizes = {day: change["rows"] for day, change in days.items()}
+        # They need no request, but the state needs the order of the days.
+        empty = [[day, day] for day, rows in sizes.items() if rows == 0]
+        end = ""
+        for first, last in sorted([*windows_of(sizes, rows_by_day(sent)), *empty]):
+            if first <= end:
+                continue
+            end = last
+            if sizes[first] == 0:
+                yield first, []
+                continue
             for day, rows in self.read_window(context["brand_id"], first, last):
                 if day in days:
                     yield day, rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from singer_sdk.exceptions import ConfigurationError, FatalAPIError
 
@@ -12,8 +12,6 @@ from tap_export_api.client import ExportStream
 
 if TYPE_CHECKING:
     from singer_sdk import Tap
-
-    from tap_export_api.changes import ChangesStream
 
 Row = dict[str, Any]
 
@@ -76,10 +74,20 @@ class DefinedStream(ExportStream):
         self._tap.state_writer.write_state(self.tap_state)
 
 
+class ChangesOfBrands(Protocol):
+    """What changed of each brand. `due` are the brands that have something to send."""
+
+    due: set[str]
+
+    def begin(self, streams: list[BrandStream], brand_ids: list[str], brands_digest: str) -> bool: ...
+
+    def announce_all(self, brand_ids: Iterable[str]) -> Iterator[list[str]]: ...
+
+
 class BrandsStream(DefinedStream):
     """The brands that the key can read. The state has their ids, to send those that are gone as deleted."""
 
-    def __init__(self, tap: Tap, definition: Row, changes: ChangesStream) -> None:
+    def __init__(self, tap: Tap, definition: Row, changes: ChangesOfBrands) -> None:
         super().__init__(tap, definition, [DELETED_AT])
         self.changes = changes
 
@@ -135,7 +143,7 @@ class BrandsStream(DefinedStream):
 
 
 class BrandStream(DefinedStream):
-    """A stream of one brand. The token in its state stands for all changes that were sent."""
+    """A stream of one brand. `since` in its state stands for all changes that were sent."""
 
     parent_stream_type = BrandsStream
 
@@ -145,11 +153,11 @@ class BrandStream(DefinedStream):
         self.forced_replication_method = "LOG_BASED"
 
     def keep_brands(self, brand_ids: Iterable[str]) -> None:
-        """Forgets the tokens of other brands, which may have been gone when they were stored."""
+        """Forgets `since` of other brands, which may have been gone when it was stored."""
         kept = set(brand_ids)
         for state in self.stream_state.get("partitions", []):
             if state["context"]["brand_id"] not in kept:
-                for key in ("token", "from_date", "round"):
+                for key in ("since", "from_date", "round"):
                     state.pop(key, None)
 
     def announce(self, context: Row) -> None:

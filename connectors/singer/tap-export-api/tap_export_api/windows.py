@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import date, timedelta
 
-PAGE_ROWS = 1000
+# <generated page size>
+PAGE_SIZE = 1000
+# </generated page size>
 
 
 def day_after(day: str) -> str:
@@ -14,27 +16,29 @@ def day_after(day: str) -> str:
 
 def pages_of(rows: int) -> int:
     """Returns the number of pages that a window with this many rows has."""
-    return max(1, -(-rows // PAGE_ROWS))
+    return max(1, -(-rows // PAGE_SIZE))
 
 
 def windows_of(days: Mapping[str, int], others: Mapping[str, int]) -> list[list[str]]:
-    """Returns the first and the last day of each window. Joins days where that needs no more pages.
+    """Returns the windows that request days in the fewest pages (docs/sync.md, Fewest requests), in ascending order.
 
     Args:
-        days: The number of rows of each day to request.
+        days: The number of rows of each day. Days without rows are in a window only between others.
         others: The number of rows of other days, which a window can include.
     """
-    windows: list[list[str]] = []
-    rows = between = 0
-    for day, count in sorted({**others, **days}.items()):
-        if day not in days:
-            between += count
+    # A group is its first day, the number of rows before it, its last day, and the number of rows through it.
+    groups: list[tuple[str, int, str, int]] = []
+    total, is_open = 0, False
+    for day, rows in sorted({**others, **days}.items()):
+        if rows == 0:
             continue
-        if windows and pages_of(rows + between + count) <= pages_of(rows) + pages_of(count):
-            windows[-1][1] = day
-            rows += between + count
-        else:
-            windows.append([day, day])
-            rows = count
-        between = 0
-    return windows
+        if day in days:
+            first, before = groups.pop()[:2] if is_open else (day, total)
+            groups.append((first, before, day, total + rows))
+        is_open, total = day in days, total + rows
+    # For the groups before each: the least number of pages, and the windows.
+    plans: list[tuple[int, list[list[str]]]] = [(0, [])]
+    for _, _, last, end in groups:
+        least, start = min((plan[0] + pages_of(end - groups[start][1]), start) for start, plan in enumerate(plans))
+        plans.append((least, [*plans[start][1], [groups[start][0], last]]))
+    return plans[-1][1]

@@ -53,14 +53,14 @@ class Service:
             {"date": day, **{column["field"]: VALUES[column["type"]](value) for column in stream["columns"][2:]}}
             for value in values
         ]
-        stamps = len(self.changes) and max(int(change["changed_at"][-7:-1]) for change in self.changes.values())
+        latest = max((int(change["changed_at"][-7:-1]) for change in self.changes.values()), default=0)
         self.days[key] = rows
         self.changes[key] = {
             **dict(zip(("brand_id", "endpoint", "date"), key)),
             "rows": len(rows),
             "totals": {name: sum(row[name] for row in rows) for name in stream["totals"]},
             "digest": digest_of(rows, decimals_of(stream)),
-            "changed_at": f"2026-11-22T04:31:07.{stamps + 1:06}Z",
+            "changed_at": f"2026-11-22T04:31:07.{latest + 1:06}Z",
         }
 
     def respond(self, url):
@@ -99,9 +99,9 @@ def serve(service):
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
-            headers, page = service.respond(urlsplit(self.path))
+            headers, page, *status = service.respond(urlsplit(self.path))
             body = json.dumps(page).encode() if isinstance(page, dict) else page
-            self.send_response(302 if "Location" in headers else 503 if "Retry-After" in headers else 200)
+            self.send_response(*status or [200])
             for header in {"Content-Type": "application/json", **headers}.items():
                 self.send_header(*header)
             self.end_headers()

@@ -4,10 +4,15 @@ from tap_export_api.day_rows import remember, rows_by_day, rows_sent
 from tap_export_api.windows import windows_of
 
 
-def test_windows_join_days_over_others_where_that_needs_no_more_pages():
+def test_windows_have_the_days_in_the_fewest_pages():
     others = {"2024-02-29": 700, "2024-03-01": 1000, "2024-03-03": 600}
     days = {"2024-03-02": 300, "2024-02-28": 100, "2023-12-31": 0, "2024-03-04": 900, "2024-03-05": 100}
-    assert windows_of(days, others) == [["2023-12-31", "2024-02-28"], ["2024-03-02", "2024-03-05"]]
+    assert windows_of(days, others) == [["2024-02-28", "2024-02-28"], ["2024-03-02", "2024-03-05"]]
+    # The first day could be joined with the second one, but then the third one needs a page of its own.
+    days = {"2024-03-01": 400, "2024-03-03": 500, "2024-03-05": 100}
+    others = {"2024-03-02": 1100, "2024-03-04": 400}
+    assert windows_of(days, others) == [["2024-03-01", "2024-03-01"], ["2024-03-03", "2024-03-05"]]
+    assert windows_of({}, others) == []
 
 
 def test_the_number_of_rows_is_kept_by_day():

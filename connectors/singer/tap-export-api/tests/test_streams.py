@@ -109,6 +109,20 @@ def test_scattered_changes_cost_no_more_than_a_full_load(sync):
     assert_exact(sync.target, service)
 
 
+def test_days_without_rows_are_deleted_without_a_request(sync):
+    service = Service("a")
+    days = [f"2026-01-{day:02}" for day in range(1, 6)]
+    for day in days:
+        service.put("a", VISIBILITY, day, [1])
+    sync(service)
+    for day in days:
+        service.put("a", VISIBILITY, day, [2] if day in days[1::2] else [])
+    # One window has the two days with rows, and a day without between them.
+    assert days_sent(sync(service), "visibility") == days
+    assert service.requests == ["brands", "changes", "visibility"]
+    assert_exact(sync.target, service)
+
+
 def test_a_list_that_is_too_long_is_replaced_by_a_list_of_each_brand(sync, monkeypatch):
     monkeypatch.setattr(changes, "LONGEST_LIST", 1)
     service = Service("ab")
@@ -272,7 +286,7 @@ def test_a_key_whose_list_of_brands_changes_loses_no_day(sync, lists, lists_sent
     assert sent == lists_sent
 
 
-def test_a_run_ends_without_a_token_when_the_brands_change_at_each_request(sync):
+def test_a_run_ends_without_a_new_since_when_the_brands_change_at_each_request(sync):
     service = Service("abc")
     service.put("a", VISIBILITY, "2026-01-01", [1])
     sync(service)
@@ -299,7 +313,7 @@ def test_the_copy_is_exact_after_a_random_history(sync, monkeypatch, seed):
     chance = random.Random(seed)
     service = Service("ab")
     service.page_rows = chance.choice([2, 3, 1000])
-    monkeypatch.setattr(windows, "PAGE_ROWS", service.page_rows)
+    monkeypatch.setattr(windows, "PAGE_SIZE", service.page_rows)
     monkeypatch.setattr(metrics, "STATE_SECONDS", chance.choice([0, 0, 60]))
     monkeypatch.setattr(changes, "LONGEST_LIST", chance.choice([1, 50]))
     days = [f"2026-{month:02}-{day:02}" for month in (1, 2) for day in (1, 2, 3)]

@@ -6,9 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 from service import CONFIG, METRICS, Service, serve
-from singer_sdk.exceptions import FatalAPIError
+from singer_sdk.exceptions import FatalAPIError, RetriableAPIError
 from singer_sdk.testing import get_tap_test_class
-from tap_export_api import client
 from tap_export_api.tap import TapExportApi
 
 BRAND = "7f9c24e8-3b1a-4d5e-8f60-1a2b3c4d5e6f"
@@ -34,25 +33,30 @@ TestTapExportApi = get_tap_test_class(TapExportApi, config=config())
 def test_the_key_does_not_follow_a_redirect():
     elsewhere = Service([BRAND])
     address = serve(elsewhere)
-    url = serve(SimpleNamespace(respond=lambda url: ({"Location": address + url.path}, {})))
+    url = serve(SimpleNamespace(respond=lambda url: ({"Location": address + url.path}, {}, 302)))
     with pytest.raises(FatalAPIError, match="redirects"):
         TapExportApi(config={**CONFIG, "base_url": url}).sync_all()
     assert elsewhere.requests == []
 
 
-@pytest.mark.parametrize(
-    ("headers", "body", "seconds"),
-    [
-        ({"Retry-After": "1.5"}, {}, 1.5),
-        ({"Retry-After": "Thu, 01 Jan 1970 00:00:30 GMT"}, {}, 20),
-        ({"Retry-After": "soon"}, {}, 1),
-        ({}, b'{"data": [', 1),
-    ],
-)
-def test_a_response_that_failed_or_is_cut_short_is_requested_again(monkeypatch, headers, body, seconds):
-    responses, waits = [({}, {"data": []}), (headers, body)], []
-    monkeypatch.setattr(client, "time", lambda: 10)
+def test_a_request_is_sent_at_most_ten_times(monkeypatch):
+    waits, page = [], {"data": [], "pagination": {"nextCursor": None}, "meta": {}}
+    responses = [
+        ({}, {}, 429),
+        ({}, b'{"data": [', 200),
+        ({}, {"data": []}, 200),
+        ({}, {}, 500),
+        ({"Retry-After": "7"}, {}, 599),
+        ({}, {}, 502),
+        ({}, {}, 504),
+        ({"Retry-After": "60"}, {}, 429),
+        ({}, {}, 503),
+    ]
+    answers = [*responses, ({}, page, 200), *responses, ({}, {}, 503)]
     monkeypatch.setattr(time, "sleep", waits.append)
-    url = serve(SimpleNamespace(respond=lambda url: responses.pop()))
-    [page] = TapExportApi(config={**CONFIG, "base_url": url}).streams["brands"].pages()
-    assert (page["data"], waits) == ([], [seconds])
+    url = serve(SimpleNamespace(respond=lambda url: answers.pop(0)))
+    stream = TapExportApi(config={**CONFIG, "base_url": url}).streams["changes"]
+    assert list(stream.pages()) == [{**page, "brands_digest": None}]
+    with pytest.raises(RetriableAPIError, match="503"):
+        list(stream.pages())
+    assert waits == [12, 2, 4, 8, 7, 12, 12, 60, 12] * 2
