@@ -1,19 +1,17 @@
+import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import { type Browser, type BrowserContextOptions, chromium, type Locator } from 'playwright-core'
 import { run } from '../cli/run.ts'
-import { createApi } from '../connectors/typescript/cli/api.ts'
-import { openStore } from '../connectors/typescript/cli/open-store.ts'
-import { createProgress } from '../connectors/typescript/cli/progress.ts'
-import { writeReport } from '../connectors/typescript/cli/report/write-report.ts'
-import { sync } from '../connectors/typescript/cli/sync.ts'
 import { UsageError } from '../drizzle/db/connect.ts'
 import { DEMO } from '../drizzle/seed/demo.ts'
 import { withDemoService } from '../emulator/demo-service.ts'
 
+const COMMAND = fileURLToPath(new URL('../cli/main.mjs', import.meta.url))
 const PICTURE = fileURLToPath(new URL('../docs/report.png', import.meta.url))
 const ALL = fileURLToPath(new URL('../dist/pictures/', import.meta.url))
 const MAX_BYTES = 250_000
@@ -52,9 +50,10 @@ await run(async () => {
   const browser = await chromium.launch({ executablePath: PROGRAM, args: ARGUMENTS })
   try {
     await withDemoService({ day: DAY, changed: CHANGED }, async (service) => {
-      const report = join(folder, 'report.html')
-      await reportDemo(service, { copy: join(folder, 'copy'), report })
-      const address = pathToFileURL(report).href
+      const args = ['sync', '--url', service, '--out', folder, '--brand', DEMO.brandId, '--report']
+      const env = { ...process.env, EXPORT_API_KEY: DEMO.key }
+      await promisify(execFile)(process.execPath, [COMMAND, 'export-api', ...args], { env })
+      const address = pathToFileURL(join(folder, 'report.html')).href
       if (!process.argv.includes('--all')) return writePicture(await photograph(browser, address))
       await mkdir(ALL, { recursive: true })
       const pages = { page: `${service}/docs#visibility?fromDate=2026-10-07&toDate=${DAY}`, report: address }
@@ -67,15 +66,6 @@ await run(async () => {
     await rm(folder, { recursive: true })
   }
 })
-
-/** Copies a brand of the demo data, and writes its report. */
-async function reportDemo(url: string, { copy, report }: Readonly<Record<'copy' | 'report', string>>) {
-  const progress = createProgress({ quiet: true })
-  const store = openStore(copy, progress)
-  const api = createApi({ url, key: DEMO.key }, progress)
-  await sync({ api, store, fromDate: undefined, progress }, [DEMO.brandId])
-  await writeReport(store, report)
-}
 
 async function writePicture(picture: Buffer): Promise<void> {
   if (picture.length >= MAX_BYTES) {

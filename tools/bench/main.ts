@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs'
+import { availableParallelism, cpus } from 'node:os'
 import { Argument } from 'commander'
 import { createCommand } from '../../cli/command.ts'
 import { run } from '../../cli/run.ts'
 import { UsageError, withDatabase } from '../../drizzle/db/connect.ts'
 import { dropAll } from './database.ts'
-import { machine } from './machine.ts'
 import { markdown, type Section } from './section.ts'
 
 const FOLDER = new URL('./sections/', import.meta.url)
@@ -28,15 +28,21 @@ await run(async () => {
       'The benchmark creates databases on a PostgreSQL server and drops them. Name the server: DATABASE_URL=postgresql://user:password@host:5432/postgres npm run bench',
     )
   }
-  const on = await withDatabase(machine)
-  console.log(`${on}${small ? ' · a tenth of each volume' : ''}\n`)
-  for (const name of command.args.length > 0 ? command.args : names) {
-    const { section }: { section: Section } = await import(new URL(`${name}.ts`, FOLDER).href)
-    const found = await section({
-      serverUrl,
-      sized: (full) => (small ? full / 10 : full),
-      report: (progress) => console.error(`${name}: ${progress}`),
-    })
-    for (const table of found) console.log(`${markdown(table)}\n`)
+  const { rows } = await withDatabase((client) => client.query('show server_version'))
+  const cores = `${availableParallelism()} cores, ${cpus()[0]?.model ?? process.arch}`
+  const size = small ? 'a tenth of each volume' : 'full volumes'
+  console.log(`${cores} · PostgreSQL ${rows[0].server_version} · Node ${process.versions.node} · ${size}\n`)
+  try {
+    for (const name of command.args.length > 0 ? command.args : names) {
+      const { section }: { section: Section } = await import(new URL(`${name}.ts`, FOLDER).href)
+      const found = await section({
+        serverUrl,
+        sized: (full) => (small ? full / 10 : full),
+        report: (progress) => console.error(`${name}: ${progress}`),
+      })
+      for (const table of found) console.log(`${markdown(table)}\n`)
+    }
+  } finally {
+    await dropAll()
   }
 })

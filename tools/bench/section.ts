@@ -22,7 +22,8 @@ export type Section = (setting: Setting) => Promise<Table[]>
 /** Formats a table as Markdown. */
 export function markdown({ title, columns, rows, note }: Table): string {
   const cells = rows.map((row) => row.map((cell) => (typeof cell === 'number' ? figure(cell) : cell)))
-  const rule = columns.map((_, index) => (typeof rows[0]?.[index] === 'number' ? '--:' : '---'))
+  const hasNumber = (index: number) => rows.some((row) => typeof row[index] === 'number')
+  const rule = columns.map((_, index) => (hasNumber(index) ? '--:' : '---'))
   const lines = [columns, rule, ...cells].map((line) => `| ${line.join(' | ')} |`)
   return [`### ${title}`, lines.join('\n'), ...(note ? [note] : [])].join('\n\n')
 }

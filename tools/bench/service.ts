@@ -4,21 +4,22 @@ import { type Emulator, NO_OUTER_LIMIT, startEmulator } from '../../emulator/sta
 import type { Intercept } from '../../emulator/workers/outbound.ts'
 import { RATE_LIMIT } from '../../lib/rate-limit.ts'
 
-/** All Workers, and a connection that sends one request at a time. */
-export type Service = {
+/** All Workers, and a connection that sends one request at a time. They end with the block that declares them. */
+export type Service = AsyncDisposable & {
   readonly emulator: Emulator
   readonly pool: Pool
   readonly state: State
 }
 
-/**
- * Milliseconds to each server, how many requests of the budget Workers have taken, the last request to Neon, and the
- * bytes of all its responses.
- */
+/** What happens at the edges of the Workers. */
 type State = {
+  /** Milliseconds to each server. */
   neon: number
   upstash: number
+  /** Requests to Workers, and how many of them the rate limit counted. */
+  requests: number
   consumed: number
+  /** The last request to Neon, and the bytes of all its responses. */
   sent: { readonly query: string; readonly params: readonly unknown[] }
   receivedBytes: number
 }
@@ -30,16 +31,16 @@ type Servers = {
   readonly outerLimit?: number
 }
 
-const TIMEOUT_MS = 30_000
-
-/** Starts all Workers. Without a Redis server, the budget always has requests left; without a limit, so has the outer one. */
-export async function withService<Result>(
-  { databaseUrl, redisUrl, outerLimit = NO_OUTER_LIMIT }: Servers,
-  work: (service: Service) => Promise<Result>,
-): Promise<Result> {
+/** Starts all Workers. Without a Redis server, the rate limit always has requests left; without a limit, so has the outer one. */
+export async function startService({
+  databaseUrl,
+  redisUrl,
+  outerLimit = NO_OUTER_LIMIT,
+}: Servers): Promise<Service> {
   const state: State = {
     neon: 0,
     upstash: 0,
+    requests: 0,
     consumed: 0,
     sent: { query: '', params: [] },
     receivedBytes: 0,
@@ -68,17 +69,18 @@ export async function withService<Result>(
     crons: false,
     outerLimit,
     intercept,
+    onLog: (line) => {
+      if (line.startsWith('{"event":"request"')) state.requests += 1
+    },
   })
-  const pool = new Pool(emulator.url, {
-    connections: 1,
-    pipelining: 1,
-    headersTimeout: TIMEOUT_MS,
-    bodyTimeout: TIMEOUT_MS,
-  })
-  try {
-    return await work({ emulator, pool, state })
-  } finally {
-    await pool.close()
-    await emulator.close()
+  const pool = new Pool(emulator.url, { connections: 1, pipelining: 1 })
+  return {
+    emulator,
+    pool,
+    state,
+    [Symbol.asyncDispose]: async () => {
+      await pool.close()
+      await emulator.close()
+    },
   }
 }

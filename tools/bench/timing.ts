@@ -13,26 +13,17 @@ export const median = (numbers: readonly number[]): number => middle(numbers) ??
  * Runs measurements in alternating order, so that a disturbance of the machine affects all of them. The first round
  * warms up. Returns a function that gives the median of one property over the rounds of one name.
  */
-export async function alternate<Measure>(
-  measurements: Readonly<Record<string, () => Promise<Measure>>>,
+export async function alternate<Name extends string, Measure>(
+  measurements: Readonly<Record<Name, () => Promise<Measure>>>,
   rounds: number,
-): Promise<(name: string, value: (measure: Measure) => number) => number> {
-  const entries = Object.entries(measurements)
-  const results = new Map(entries.map(([name]) => [name, [] as Measure[]]))
+): Promise<(name: Name, value: (measure: Measure) => number) => number> {
+  const results = new Map<string, Measure[]>()
+  const entries = Object.entries<() => Promise<Measure>>(measurements)
   for (let round = 0; round <= rounds; round += 1) {
     for (const [name, measure] of round % 2 === 0 ? entries : entries.toReversed()) {
       const result = await measure()
-      if (round > 0) results.get(name)?.push(result)
+      if (round > 0) results.set(name, [...(results.get(name) ?? []), result])
     }
   }
   return (name, value) => median((results.get(name) ?? []).map(value))
-}
-
-/** Like {@link alternate}, for measurements that are numbers. */
-export async function alternateTimes(
-  timers: Readonly<Record<string, () => Promise<number>>>,
-  rounds: number,
-): Promise<(name: string) => number> {
-  const middle = await alternate(timers, rounds)
-  return (name) => middle(name, (ms) => ms)
 }

@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg'
-import { addBrand } from './tenant.ts'
+import { addBrands } from './tenant.ts'
 
 /** The last day of the data. It is fixed, so that two runs measure the same rows. */
 export const LAST_DAY = '2026-11-20'
@@ -85,12 +85,8 @@ export async function fillCitations(client: ClientBase, volume: Volume): Promise
 type Brands = Pick<Volume, 'answers' | 'days'> & { readonly organizationId: string; readonly count: number }
 
 /** Adds brands, each with so many answers, and returns their ids. */
-export async function addBrands(client: ClientBase, { organizationId, count, ...volume }: Brands) {
-  const ids: string[] = []
-  while (ids.length < count) {
-    const brandId = await addBrand(client, organizationId)
-    await fill(client, { brandId, ...volume, citations: [2, 3] })
-    ids.push(brandId)
-  }
-  return ids
+export async function addAnsweredBrands(client: ClientBase, { organizationId, count, ...volume }: Brands) {
+  const brandIds = await addBrands(client, organizationId, count)
+  for (const brandId of brandIds) await fill(client, { brandId, ...volume, citations: [2, 3] })
+  return brandIds
 }

@@ -1,11 +1,103 @@
 import { randomUUID } from 'node:crypto'
+import type { ClientBase } from 'pg'
 import type { Dispatcher } from 'undici'
 import { BASE } from '../../lib/app.ts'
-import type { FileFormat } from '../../lib/file/format.ts'
-import { FIRST_DAY } from './million.ts'
+import { createDatabase, type Database } from './database.ts'
+import type { Setting } from './section.ts'
+import { type Service, startService } from './service.ts'
+import { addBrands, addTenant } from './tenant.ts'
 import { LAST_DAY } from './volume.ts'
 
-/** How a brand's rows of a year are requested: the first page's path, and the headers of every request. */
+/** The first day of the rows: a year before the last one. */
+const FIRST_DAY = '2025-11-21'
+
+/** Rows per day of the large brand, and of each of 21 others. Together they have a million in a year. */
+const ROWS_PER_DAY = { large: 1250, other: 71 }
+const OTHERS = 21
+
+/** All Workers, over a million daily rows of which one brand has almost half. */
+export type BrandYear = Database &
+  Service & {
+    readonly key: string
+    readonly brandId: string
+    readonly year: Year
+  }
+
+/** Starts the service over a year of a brand's rows. */
+export async function startBrandYear(
+  { serverUrl, sized, report }: Setting,
+  redisUrl?: string,
+): Promise<BrandYear> {
+  report('a million daily rows')
+  const database = await createDatabase(serverUrl)
+  const { client } = database
+  const { organizationId, key } = await addTenant(client)
+  const [brandId = '', ...others] = await addBrands(client, organizationId, 1 + OTHERS)
+  const rowsPerDay = new Map(others.map((id) => [id, Math.round(sized(ROWS_PER_DAY.other))]))
+  await fillYear(client, rowsPerDay.set(brandId, sized(ROWS_PER_DAY.large)))
+  await listDays(client, brandId)
+  const service = await startService({ databaseUrl: database.url, redisUrl })
+  return {
+    ...database,
+    ...service,
+    key,
+    brandId,
+    year: yearOf(service.pool, { key, brandId }),
+    [Symbol.asyncDispose]: async () => {
+      await service[Symbol.asyncDispose]()
+      await database[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/**
+ * Fills `daily.citation_share` with a year of rows, in the order in which refreshes leave them. URLs have about 80
+ * characters. A few of the large brand's are new each day.
+ */
+export async function fillYear(client: ClientBase, rowsPerDay: ReadonlyMap<string, number>): Promise<void> {
+  await client.query(
+    `insert into daily.citation_share (brand_id, date, url_hash, url, domain, is_owned, citations, owned_citations)
+     select brand_id, date '${LAST_DAY}' - ago as date, md5(brand_id || ' ' || u)::uuid as url_hash,
+       'https://www.site-' || lpad((u % 97)::text, 2, '0') || '.example/articles/2026/' || md5(u::text) || '-review',
+       'site-' || lpad((u % 97)::text, 2, '0') || '.example', u % 97 = 0, 1 + u % 40, case when u % 97 = 0 then 1 + u % 40 else 0 end
+     from unnest($1::uuid[], $2::int[]) as brand(brand_id, rows),
+       generate_series(0, date '${LAST_DAY}' - date '${FIRST_DAY}') as ago,
+       generate_series(ago * (rows / 73), ago * (rows / 73) + rows - 1) as u
+     order by date, brand_id, url_hash`,
+    [[...rowsPerDay.keys()], [...rowsPerDay.values()]],
+  )
+  await client.query('vacuum analyze')
+}
+
+/** Returns the days through the last one, every `step`th of them. */
+export function daysFrom(first: string, step = 1): string[] {
+  const days: string[] = []
+  for (let day = new Date(first); day <= new Date(LAST_DAY); day.setUTCDate(day.getUTCDate() + step))
+    days.push(day.toISOString().slice(0, 10))
+  return days
+}
+
+/** Lists days of a brand's rows as refreshes do, by default all. A file takes the number of its rows from there. */
+export const listDays = (client: ClientBase, brandId: string, days = daysFrom(FIRST_DAY)) =>
+  client.query(
+    `select daily.list_changes(array_agg('citation_share'::text), array_agg($1::uuid), array_agg(day))
+     from unnest($2::date[]) as day`,
+    [brandId, days],
+  )
+
+/** Changes the rows of days, and lists them as a refresh does. */
+export async function changeDays(
+  { client, brandId }: Pick<BrandYear, 'client' | 'brandId'>,
+  days: string[],
+): Promise<void> {
+  await client.query(
+    'update daily.citation_share set citations = citations + 1 where brand_id = $1 and date = any ($2)',
+    [brandId, days],
+  )
+  await listDays(client, brandId, days)
+}
+
+/** How a brand's rows are requested: the first page's path, and the headers of every request. */
 export type Year = {
   readonly client: Dispatcher
   readonly path: string
@@ -21,7 +113,7 @@ export const yearOf = (
   headers: { 'X-API-Key': key, 'User-Agent': randomUUID() },
 })
 
-/** Requests one page. Returns the path of the next one, which its `Link` header has. Throws on any status but 200. */
+/** Requests one page. Returns the path of the next one, which its `Link` header has. */
 export async function requestPage({ client, path, headers }: Year): Promise<string | undefined> {
   const response = await client.request({ path, method: 'GET', headers })
   const body = await response.body.text()
@@ -30,29 +122,15 @@ export async function requestPage({ client, path, headers }: Year): Promise<stri
   return link?.slice(new URL(link).origin.length)
 }
 
-/** Requests page after page. Yields the path of each. */
-export async function* pages(year: Year): AsyncGenerator<string> {
-  for (let path: string | undefined = year.path; path !== undefined; ) {
-    const next = await requestPage({ ...year, path })
-    yield path
-    path = next
-  }
+/** Requests page after page. `onPage` runs after each. */
+export async function requestPages(year: Year, onPage = () => {}): Promise<void> {
+  for (let path: string | undefined = year.path; path !== undefined; onPage())
+    path = await requestPage({ ...year, path })
 }
 
-export const ENCODINGS = ['identity', 'gzip'] as const
-
-type Download = { readonly format: FileFormat; readonly encoding?: (typeof ENCODINGS)[number] }
-
-/** Receives the rows as a file. */
-export async function download(
-  { client, path, headers }: Year,
-  { format, encoding = 'identity' }: Download,
-): Promise<void> {
-  const response = await client.request({
-    path: `${path}&format=${format}`,
-    method: 'GET',
-    headers: { ...headers, 'Accept-Encoding': encoding },
-  })
-  if (response.statusCode !== 200) throw new Error(`${path} returned ${response.statusCode}`)
-  for await (const _ of response.body);
+/** Receives what a path returns without keeping it. */
+export async function download({ client, path, headers }: Year): Promise<void> {
+  const { statusCode, body } = await client.request({ path, method: 'GET', headers })
+  if (statusCode !== 200) throw new Error(`${path} returned ${statusCode}`)
+  for await (const _ of body);
 }

@@ -1,6 +1,6 @@
 import type { Column, Stream } from '../../reference/streams.ts'
 import { comparable } from './comparable.ts'
-import type { Copy } from './copy.ts'
+import { type Copy, plain } from './copy.ts'
 import type { Row, Tables } from './service.ts'
 
 /** A row, a table or a column that a copy lacks, or a row that it has in excess. */
@@ -54,9 +54,6 @@ export function newDifferences(now: readonly Difference[], before: readonly Diff
     return times <= 0 || difference.kind === 'structure'
   })
 }
-
-/** A column's name without what naming conventions change: `displayName` is `display_name`. */
-export const plain = (name: string): string => name.replaceAll('_', '').toLowerCase()
 
 const textOf = (columns: readonly Column[], read: (column: Column) => unknown): string =>
   JSON.stringify(

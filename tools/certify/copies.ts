@@ -1,9 +1,8 @@
 import { resolve } from 'node:path'
 import { UsageError } from '../../drizzle/db/connect.ts'
 import type { CopyReader } from './copy.ts'
-import { readDuckdb } from './duckdb.ts'
 import { readJsonLines } from './json-lines.ts'
-import { readPostgres } from './postgres.ts'
+import { readDuckdb, readPostgres } from './sql.ts'
 
 export type Where = { readonly copy: string; readonly schema?: string | undefined; readonly folder: string }
 

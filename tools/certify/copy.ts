@@ -11,5 +11,8 @@ export type Copy = ReadonlyMap<string, CopiedTable>
 
 export type CopyReader = (tables: readonly string[]) => Promise<Copy>
 
+/** A column's name without what naming conventions change: `displayName` is `display_name`. */
+export const plain = (name: string): string => name.replaceAll('_', '').toLowerCase()
+
 /** Singer's loaders stamp the rows that are deleted. */
 export const isLive = (row: Row): boolean => (row._sdc_deleted_at ?? null) === null

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { plain } from './compare.ts'
-import { type CopiedTable, type CopyReader, isLive } from './copy.ts'
+import { type CopiedTable, type CopyReader, isLive, plain } from './copy.ts'
 import type { Row } from './service.ts'
 
 /** Returns what reads `<table>.jsonl` of a folder, a row each line. */

@@ -1,5 +1,6 @@
 import type { Plan } from '../../lib/access/plans.ts'
 import { ERRORS } from '../../lib/errors.ts'
+import { type Alteration, alterPage } from './alter.ts'
 import { URLS_OF_A_PAGE } from './brands.ts'
 import { daysBefore } from './days.ts'
 import { fixedId } from './fixed-id.ts'
@@ -40,18 +41,24 @@ const MOST_REQUESTS = 6
 
 const later: Fault = { status: 429, retryAfter: 1 }
 const away: Fault = { status: 503, retryAfter: 1 }
-const gone: Fault = { status: ERRORS.brand.status, error: ERRORS.brand.message, only: 'metrics' }
+const gone: Fault = { ofMetric: { status: ERRORS.brand.status, error: ERRORS.brand.message } }
+/** A page of a metric that is altered on its way. */
+export const altered = (alteration: Alteration): Fault => ({
+  ofMetric: {
+    rewrite: async (body, status) => (status === 200 ? alterPage(body, alteration) : body),
+  },
+})
 
 /** Three of ten responses. */
 const ALTERED: readonly Fault[] = [
   null,
-  { alter: 'exchange' },
+  altered('exchange'),
   null,
   null,
-  { alter: 'rename' },
+  altered('rename'),
   null,
   null,
-  { alter: 'lose' },
+  altered('lose'),
   null,
   null,
 ]

@@ -62,8 +62,7 @@ export async function environment(name: string): Promise<string> {
   })
   await once(name, await readFile(requirements, 'utf8'), async () => {
     await run(uv, 'venv', '--quiet', '--clear', '--python', 'python3', `${CACHE}${name}`)
-    const install = ['pip', 'install', '--quiet', '--compile-bytecode', '--python', `${CACHE}${name}`]
-    await run(uv, ...install, '--requirements', requirements)
+    await run(uv, 'pip', 'install', '--quiet', '--python', `${CACHE}${name}`, '--requirements', requirements)
   })
   return `${CACHE}${name}/bin`
 }

@@ -36,42 +36,32 @@ export async function startService() {
     await emulator.close()
   }
 
-  async function get(path: string, query: Readonly<Record<string, string>>) {
-    const url = new URL(BASE + path, emulator.url)
-    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
-    const response = await fetch(url, {
-      // A rate budget of its own for each request.
-      headers: { 'X-API-Key': ownKey, 'User-Agent': randomUUID() },
-    })
-    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
-    return response.json()
-  }
-
-  /** Reads all pages of a window, and the first day that the plan reaches. */
+  /** Reads all pages of a list, and the first day that the plan reaches. */
   async function pull(path: string, query: Readonly<Record<string, string>>) {
     const rows: Row[] = []
     for (let cursor = ''; ; ) {
-      const { data, pagination, meta } = await get(path, { ...query, cursor })
+      const url = `${emulator.url}${BASE}/${path}?${new URLSearchParams({ ...query, cursor })}`
+      // A rate limit of its own for each request.
+      const headers = { 'X-API-Key': ownKey, 'User-Agent': randomUUID() }
+      const response = await fetch(url, { headers })
+      if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
+      const { data, pagination, meta } = await response.json()
       rows.push(...data)
-      if (pagination.nextCursor === null) return { rows, first: String(meta.fromDate).slice(0, 10) }
-      cursor = pagination.nextCursor
+      cursor = pagination?.nextCursor ?? ''
+      if (cursor === '') return { rows, first: String(meta?.fromDate).slice(0, 10) }
     }
   }
 
   /** Returns all rows that the service serves, and the first day that the plan reaches. */
   async function read(): Promise<{ tables: Tables; fromDate: string }> {
     const tables = new Map<string, Row[]>()
-    const { data: brands } = await get('/brands', {})
+    const { rows: brands } = await pull('brands', {})
     let fromDate = ''
     for (const { name, endpoint, kind } of STREAMS) {
-      if (kind === 'brands') {
-        tables.set(name, brands)
-        continue
-      }
-      const found: Row[] = []
-      for (const { id } of brands) {
+      const found: Row[] = kind === 'brands' ? brands : []
+      for (const { id } of kind === 'brands' ? [] : brands) {
         const window = { brandId: String(id), fromDate: startDate, toDate: '9999-12-31' }
-        const { rows, first } = await pull(`/${endpoint}`, window)
+        const { rows, first } = await pull(endpoint, window)
         found.push(...rows.map((row) => ({ brand_id: id, ...row })))
         fromDate = first
       }

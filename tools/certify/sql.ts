@@ -1,20 +1,49 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import pg from 'pg'
-import { plain } from './compare.ts'
-import { type Copy, isLive } from './copy.ts'
+import { withClient } from '../../drizzle/db/connect.ts'
+import { type Copy, type CopyReader, isLive, plain } from './copy.ts'
+import { environment } from './python-environment.ts'
 import type { Row } from './service.ts'
-
-type Query = (sql: string) => Promise<readonly Row[]>
 
 const { escapeLiteral, escapeIdentifier } = pg
 
+/** Returns what reads tables of a PostgreSQL database. Throws `UsageError` when the server cannot be reached. */
+export const readPostgres =
+  (url: string, schema: string): CopyReader =>
+  (tables) =>
+    withClient(
+      url,
+      async (client) => {
+        await client.query(`set time zone 'UTC'`)
+        const query = async (sql: string) => (await client.query(sql)).rows
+        return readBySql(query, { schema, tables, toJson: 'to_jsonb' })
+      },
+      '--copy',
+    )
+
+/** Returns what reads tables of a DuckDB file, none when there is no such file. */
+export const readDuckdb =
+  (file: string, schema: string): CopyReader =>
+  async (tables) => {
+    if (!existsSync(file)) return new Map()
+    const program = join(await environment('duckdb'), 'duckdb')
+    const query = async (sql: string) => {
+      const args = ['-readonly', '-json', file, `set timezone = 'UTC'; ${sql}`]
+      const { stdout } = await promisify(execFile)(program, args, { maxBuffer: Number.POSITIVE_INFINITY })
+      return JSON.parse(stdout)
+    }
+    return readBySql(query, { schema, tables, toJson: 'to_json' })
+  }
+
+type Selection = { readonly schema: string; readonly tables: readonly string[]; readonly toJson: string }
+
 /** Reads tables or views of a schema by SQL. `toJson` is the database's function that makes a row JSON. */
-export async function readBySql(
-  query: Query,
-  {
-    schema,
-    tables,
-    toJson,
-  }: { readonly schema: string; readonly tables: readonly string[]; readonly toJson: string },
+async function readBySql(
+  query: (sql: string) => Promise<readonly Row[]>,
+  { schema, tables, toJson }: Selection,
 ): Promise<Copy> {
   const columns = await query(
     `select table_name, column_name, data_type from information_schema.columns

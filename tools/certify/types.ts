@@ -1,6 +1,5 @@
 import type { ColumnType, Stream } from '../../reference/streams.ts'
-import { plain } from './compare.ts'
-import type { Copy } from './copy.ts'
+import { type Copy, plain } from './copy.ts'
 
 /** What the users of a warehouse expect, by DuckDB's and PostgreSQL's names, or of JSON. */
 const EXPECTED: Readonly<Record<ColumnType, RegExp>> = {

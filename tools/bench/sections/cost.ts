@@ -1,61 +1,65 @@
 import { Redis } from 'ioredis'
-import { withBrandYear } from '../brand-year.ts'
-import { backendsOf, cpuOf, cpuUsed, withoutParallelWorkers, workerdOf } from '../cpu.ts'
-import { rowBytes } from '../million.ts'
-import { dollars } from '../prices.ts'
+import { mediansOf, meterOf } from '../meter.ts'
+import { PRICES, priceOf, type Usage } from '../prices.ts'
 import type { Section } from '../section.ts'
 import { alternate } from '../timing.ts'
-import { requestPage } from '../year.ts'
+import { requestPage, startBrandYear } from '../year.ts'
 
 const ROUNDS = 5
 
-/** What a million pages and a month of stored rows cost at list prices. */
-export const section: Section = (setting) => {
-  const redisUrl = process.env.REDIS_URL
-  return withBrandYear(
-    setting,
-    async ({ client, year, state }) => {
-      await withoutParallelWorkers(client)
-      setting.report('pages')
-      const count = async () => ({
-        worker: cpuOf(workerdOf(process.pid)),
-        postgres: cpuOf(await backendsOf(client)),
-        received: state.receivedBytes,
-        commands: await redisCommands(redisUrl),
-      })
-      let clients = 0
-      /** Measures half the budget of a client. */
-      const measure = async () => {
-        const headers = { ...year.headers, 'User-Agent': `${year.headers['User-Agent']} ${clients++}` }
-        const before = await count()
-        for (let page = 0; page < PAGES; page += 1) await requestPage({ ...year, headers })
-        const after = await count()
-        return {
-          worker: cpuUsed(before.worker, after.worker) / PAGES,
-          postgres: cpuUsed(before.postgres, after.postgres) / PAGES,
-          received: Math.round((after.received - before.received) / PAGES),
-          commands: Math.round((10 * (after.commands - before.commands)) / PAGES) / 10,
-        }
-      }
-      const measured = await alternate({ page: measure }, ROUNDS)
-      const row = await rowBytes(client, 'citation_share')
-      return [
-        dollars({
-          requests: 1,
-          workerCpuMs: measured('page', ({ worker }) => worker),
-          postgresCpuMs: measured('page', ({ postgres }) => postgres),
-          transferredBytes: measured('page', ({ received }) => received),
-          redisCommands: measured('page', ({ commands }) => commands),
-          storedBytes: Math.round(row.table + row.index),
-        }),
-      ]
-    },
-    redisUrl,
-  )
+/** Half the requests that the rate limit allows a client. */
+const PAGES = 50
+
+const LABELS = {
+  requests: 'Workers: requests',
+  workerCpuMs: 'Workers: CPU, ms',
+  postgresCpuMs: 'Neon: compute, CPU ms',
+  transferredBytes: 'Neon: transfer, bytes',
+  redisCommands: 'Upstash: commands',
+  storedBytes: 'Neon: a month of storage, bytes per stored row',
 }
 
-/** Half the budget of a client. */
-const PAGES = 50
+/** What a million pages and a month of stored rows cost at list prices. */
+export const section: Section = async (setting) => {
+  const redisUrl = process.env.REDIS_URL
+  await using its = await startBrandYear(setting, redisUrl)
+  const { client, year } = its
+  setting.report('pages')
+  let clients = 0
+  const measure = meterOf(its)(async () => {
+    const headers = { ...year.headers, 'User-Agent': `${year.headers['User-Agent']} ${clients++}` }
+    for (let page = 0; page < PAGES; page += 1) await requestPage({ ...year, headers })
+  })
+  const commands = await redisCommands(redisUrl)
+  const measured = mediansOf(await alternate({ pages: measure }, ROUNDS), 'pages')
+  const { rows } = await client.query<{ bytes: number }>(
+    `select pg_total_relation_size('daily.citation_share') / count(*)::float8 as bytes from daily.citation_share`,
+  )
+  const usage: Required<Pick<Usage, keyof typeof LABELS>> = {
+    requests: measured.requests / PAGES,
+    workerCpuMs: measured.workerCpuMs / PAGES,
+    postgresCpuMs: measured.postgresCpuMs / PAGES,
+    transferredBytes: Math.round(measured.transferredBytes / PAGES),
+    redisCommands: Math.round((10 * ((await redisCommands(redisUrl)) - commands)) / PAGES / clients) / 10,
+    storedBytes: Math.round(rows[0]?.bytes ?? Number.NaN),
+  }
+  const items = Object.keys(LABELS).filter((key): key is keyof typeof LABELS => key in LABELS)
+  const cost = (item: keyof typeof LABELS) => priceOf(item, usage[item] * 1e6)
+  const lines = items.map((item) => {
+    const { dollars, per, source, asOf } = PRICES[item]
+    const price = `$${dollars} per ${per.toLocaleString('en')}`
+    return [LABELS[item], usage[item], cost(item).toFixed(2), price, asOf, source]
+  })
+  const total = items.reduce((sum, item) => sum + cost(item), 0) - cost('storedBytes')
+  return [
+    {
+      title: 'Dollars for a million pages of 1000 rows',
+      columns: ['item', 'measured per page', 'dollars', 'list price', 'price of', 'source'],
+      rows: [...lines.slice(0, -1), ['together', '', total.toFixed(2), '', '', ''], ...lines.slice(-1)],
+      note: 'Prices apply beyond what the plans include: Workers Paid, Neon Launch, Upstash pay as you go. CPU is that of this machine. Neon charges for the time a compute runs, busy or not: its line is the least, with every CPU in use. The last line is a million stored rows for a month.',
+    },
+  ]
+}
 
 /** Commands of a connection, which Upstash does not charge for. */
 const FREE = new Set(['info', 'client', 'select', 'hello', 'ping', 'config'])

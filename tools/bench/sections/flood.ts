@@ -2,87 +2,84 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool } from 'undici'
 import { readWranglerFile } from '../../../bundle/wrangler-config.ts'
-import { NO_OUTER_LIMIT } from '../../../emulator/start.ts'
 import { mintApiKey } from '../../../lib/access/api-key.ts'
 import { BASE } from '../../../lib/app.ts'
-import { inDatabase } from '../database.ts'
+import { createDatabase } from '../database.ts'
 import { figure, type Section } from '../section.ts'
-import { type Service, withService } from '../service.ts'
-import { addBrand, addTenant } from '../tenant.ts'
+import { type Service, startService } from '../service.ts'
+import { addBrands, addTenant } from '../tenant.ts'
 
 const REQUESTS = 1000
 const CONNECTIONS = 10
 
-type Headers = Readonly<Record<string, string>>
-
-/** A flood: its path, and the headers of each request. No two requests share a budget. */
-type Flood = { readonly path: string; readonly headers: () => Headers }
+/** A flood: its path, and the headers of each request. No two requests share a rate limit. */
+type Flood = {
+  readonly name: string
+  readonly path: string
+  readonly headers: () => Readonly<Record<string, string>>
+}
 
 /** What reaches the servers of a flood. */
 type Load = { readonly statements: number; readonly redis: number; readonly rejected: number }
 
 /** What floods of one minute from one address cost Postgres and Redis, with the outer limit and without it. */
-export const section: Section = ({ serverUrl, report }) =>
-  inDatabase(serverUrl, async (client, databaseUrl) => {
-    const addReader = async () => {
-      const { organizationId, key } = await addTenant(client)
-      return { key, page: `${BASE}/visibility?brandId=${await addBrand(client, organizationId)}` }
-    }
-    const [{ key, page }, other] = [await addReader(), await addReader()]
-    const cookie = () => ({ Cookie: `session=${randomUUID()}` })
-    const floods: Readonly<Record<string, Flood>> = {
-      'cookies, without a key': { path: page, headers: cookie },
-      '`Authorization`, without a key': { path: page, headers: () => ({ Authorization: randomUUID() }) },
-      'cookies, keys of another form': {
-        path: page,
-        headers: () => ({ ...cookie(), 'X-API-Key': randomBytes(32).toString('hex') }),
-      },
-      'cookies, unknown keys': { path: page, headers: () => ({ ...cookie(), 'X-API-Key': mintApiKey() }) },
-      '`User-Agent`, on `/healthz`': {
-        path: `${BASE}/healthz`,
-        headers: () => ({ 'User-Agent': randomUUID() }),
-      },
-      'cookies, one valid key': { path: page, headers: () => ({ ...cookie(), 'X-API-Key': key }) },
-      'addresses, one valid key': {
-        path: other.page,
-        headers: () => ({ 'X-API-Key': other.key, 'CF-Connecting-IP': `2001:db8:${group()}:${group()}::1` }),
-      },
-    }
-    const measure = (outerLimit: number) =>
-      withService({ databaseUrl, outerLimit }, async (service) => {
-        const loads = new Map<string, Load>()
-        for (const [index, [name, flood]] of Object.entries(floods).entries()) {
-          report(`${name}, ${outerLimit} requests a minute`)
-          loads.set(name, await send(service, flood, `192.0.2.${index}`))
-        }
-        return loads
-      })
-    const [{ simple }] = (await readWranglerFile()).ratelimits
-    const without = await measure(NO_OUTER_LIMIT)
-    const limited = await measure(simple.limit)
-    return [
-      {
-        title: `What reaches the servers of ${figure(REQUESTS)} requests in a minute`,
-        columns: [
-          'random',
-          'statements, no limit',
-          `statements, ${simple.limit} a minute`,
-          'Redis requests, no limit',
-          `Redis requests, ${simple.limit} a minute`,
-          '429',
-        ],
-        rows: [...limited].map(([name, { statements, redis, rejected }]) => [
-          name,
-          without.get(name)?.statements ?? 0,
-          statements,
-          without.get(name)?.redis ?? 0,
-          redis,
-          rejected,
-        ]),
-        note: 'Each request has a budget of its own in Redis. All but the last flood come from one address. 429: responses of the outer limit, and of the limit of 401s.',
-      },
-    ]
-  })
+export const section: Section = async ({ serverUrl, report }) => {
+  await using database = await createDatabase(serverUrl)
+  const { client, url: databaseUrl } = database
+  const addReader = async () => {
+    const { organizationId, key } = await addTenant(client)
+    return { key, path: `${BASE}/visibility?brandId=${await addBrands(client, organizationId, 1)}` }
+  }
+  const [{ key, path }, other] = [await addReader(), await addReader()]
+  const cookie = () => ({ Cookie: `session=${randomUUID()}` })
+  const withKey = (apiKey: string) => ({ ...cookie(), 'X-API-Key': apiKey })
+  const floods: Flood[] = [
+    { name: 'cookies, without a key', path, headers: cookie },
+    { name: '`Authorization`, without a key', path, headers: () => ({ Authorization: randomUUID() }) },
+    {
+      name: 'cookies, keys of another form',
+      path,
+      headers: () => withKey(randomBytes(32).toString('hex')),
+    },
+    { name: 'cookies, unknown keys', path, headers: () => withKey(mintApiKey()) },
+    {
+      name: '`User-Agent`, on `/healthz`',
+      path: `${BASE}/healthz`,
+      headers: () => ({ 'User-Agent': randomUUID() }),
+    },
+    { name: 'cookies, one valid key', path, headers: () => withKey(key) },
+    {
+      name: 'addresses, one valid key',
+      path: other.path,
+      headers: () => ({ 'X-API-Key': other.key, 'CF-Connecting-IP': `2001:db8:${group()}:${group()}::1` }),
+    },
+  ]
+  const [{ simple }] = (await readWranglerFile()).ratelimits
+  await using open = await startService({ databaseUrl })
+  await using limited = await startService({ databaseUrl, outerLimit: simple.limit })
+  const rows: (string | number)[][] = []
+  for (const [index, flood] of floods.entries()) {
+    report(flood.name)
+    const all = await send(open, flood, `192.0.2.${index}`)
+    const passed = await send(limited, flood, `192.0.2.${index}`)
+    rows.push([flood.name, all.statements, passed.statements, all.redis, passed.redis, passed.rejected])
+  }
+  return [
+    {
+      title: `What reaches the servers of ${figure(REQUESTS)} requests in a minute`,
+      columns: [
+        'random',
+        'statements, no limit',
+        `statements, ${simple.limit} a minute`,
+        'Redis requests, no limit',
+        `Redis requests, ${simple.limit} a minute`,
+        '429',
+      ],
+      rows,
+      note: 'Each request has a rate limit of its own in Redis. All but the last flood come from one address. 429: responses of the outer limit, and of the limit of 401s.',
+    },
+  ]
+}
 
 const group = () => (randomBytes(2).readUInt16BE() | 0x1000).toString(16)
 

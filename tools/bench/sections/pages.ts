@@ -1,56 +1,63 @@
-import type { Client } from 'pg'
 import { refreshAll } from '../../../drizzle/db/refresh.ts'
-import { inDatabase } from '../database.ts'
-import { figure, type Section, type Setting } from '../section.ts'
-import { withService } from '../service.ts'
-import { addBrand, addTenant } from '../tenant.ts'
+import { createDatabase, type Database } from '../database.ts'
+import { figure, type Section } from '../section.ts'
+import { startService } from '../service.ts'
+import { addBrands, addTenant } from '../tenant.ts'
 import { alternate, timed } from '../timing.ts'
 import { fillCitations } from '../volume.ts'
-import { pages as requestPages, yearOf } from '../year.ts'
+import { requestPages, yearOf } from '../year.ts'
 
 const DAYS = 90
 const ROUNDS = { stored: 200, view: 3 }
-const PLACES = ['first', 'middle', 'last'] as const
-
-/** One size of the brand: its pages as PostgreSQL answers them, and the first page computed by the view. */
-type Sized = {
-  readonly answers: number
-  readonly rows: number
-  readonly pages: Readonly<Record<(typeof PLACES)[number], () => Promise<number>>>
-  readonly view: () => Promise<number>
-}
 
 /** What a page of citation share costs PostgreSQL at two volumes of one brand. */
-export const section: Section = (setting) => withSizes([10_000, 1_000_000], setting, [])
-
-/** Keeps a database of each size open, so that measurements can alternate between them. */
-async function withSizes(
-  [size, ...others]: readonly number[],
-  setting: Setting,
-  sizes: readonly Sized[],
-): Promise<Awaited<ReturnType<Section>>> {
-  if (size === undefined) return compare(sizes)
-  return inDatabase(setting.serverUrl, async (client, url) => {
-    const answers = setting.sized(size)
-    setting.report(`a brand with ${figure(answers)} answers`)
-    return withSizes(others, setting, [...sizes, await prepare(client, url, answers)])
-  })
+export const section: Section = async ({ serverUrl, sized, report }) => {
+  const [few, many] = [sized(10_000), sized(1_000_000)]
+  report(`a brand with ${figure(few)} answers, and one with ${figure(many)}`)
+  await using small = await createDatabase(serverUrl)
+  await using large = await createDatabase(serverUrl)
+  const [ofSmall, ofLarge] = [await prepare(small, few), await prepare(large, many)]
+  report(`${ROUNDS.stored} rounds of pages`)
+  const stored = await alternate(
+    {
+      first: ofSmall.first,
+      middle: ofSmall.middle,
+      last: ofSmall.last,
+      'first of many': ofLarge.first,
+      'middle of many': ofLarge.middle,
+      'last of many': ofLarge.last,
+    },
+    ROUNDS.stored,
+  )
+  const computed = await alternate({ view: ofLarge.view }, ROUNDS.view)
+  const ms = (time: number) => time
+  const places = ['first', 'middle', 'last'] as const
+  return [
+    {
+      title: `A page of citation share in PostgreSQL: a brand with ${figure(many)} answers, compared with ${figure(few)}`,
+      columns: ['page', 'ratio', 'ms of the smaller brand'],
+      rows: places.map((place) => [
+        place,
+        stored(`${place} of many`, ms) / stored(place, ms),
+        stored(place, ms),
+      ]),
+      note: `Goal: at most 1.2. The first page by the view, without stored rows, takes ${figure(computed('view', ms) / stored('first of many', ms))} times as long as the stored one of the larger brand. Medians of ${ROUNDS.stored} and ${ROUNDS.view} alternating rounds of the Worker's own statement, over ${DAYS} days.`,
+    },
+  ]
 }
 
-async function prepare(client: Client, databaseUrl: string, answers: number): Promise<Sized> {
+/** Fills a database. Returns what times its full pages as the Worker asks for them, and the first page of the view. */
+async function prepare({ client, url }: Database, answers: number) {
   const { organizationId, key } = await addTenant(client)
-  const brandId = await addBrand(client, organizationId)
+  const [brandId = ''] = await addBrands(client, organizationId, 1)
   await fillCitations(client, { brandId, answers, days: DAYS, citations: [2, 3] })
   await client.query('vacuum analyze')
   await refreshAll(client)
   await client.query('vacuum analyze')
-  // The statement of each full page, as the Worker sent it.
-  const statements = await withService({ databaseUrl }, async ({ pool, state }) => {
-    const sent: (typeof state.sent)[] = []
-    for await (const _ of requestPages(yearOf(pool, { brandId, key }))) sent.push(state.sent)
-    return sent
-  })
-  const { rowCount } = await client.query('select from daily.citation_share where brand_id = $1', [brandId])
+  await using service = await startService({ databaseUrl: url })
+  const { pool, state } = service
+  const statements: (typeof state.sent)[] = []
+  await requestPages(yearOf(pool, { brandId, key }), () => statements.push(state.sent))
   const full = statements.slice(0, -1)
   const replay = (sent: (typeof statements)[number] | undefined) => () =>
     timed(() =>
@@ -59,41 +66,9 @@ async function prepare(client: Client, databaseUrl: string, answers: number): Pr
   const view = `select date, url, domain, is_owned, citations, owned_citations from metrics.citation_share
     where brand_id = $1 order by 1, 2 limit 1001`
   return {
-    answers,
-    rows: rowCount ?? 0,
-    pages: {
-      first: replay(full[0]),
-      middle: replay(full[Math.floor(full.length / 2)]),
-      last: replay(full.at(-1)),
-    },
+    first: replay(full[0]),
+    middle: replay(full[Math.floor(full.length / 2)]),
+    last: replay(full.at(-1)),
     view: () => timed(() => client.query(view, [brandId])),
   }
-}
-
-async function compare(sizes: readonly Sized[]) {
-  const storedTimes = await alternate(
-    Object.fromEntries(
-      sizes.flatMap(({ answers, pages }) => PLACES.map((place) => [`${place} ${answers}`, pages[place]])),
-    ),
-    ROUNDS.stored,
-  )
-  const computed = await alternate(
-    Object.fromEntries(sizes.map(({ answers, view }) => [`${answers}`, view])),
-    ROUNDS.view,
-  )
-  const stored = (name: string) => storedTimes(name, (ms) => ms)
-  const base = sizes[0]?.answers
-  return [
-    {
-      title: 'A page of citation share in PostgreSQL, at growing volumes of one brand',
-      columns: ['answers', 'daily rows', 'first page', 'middle', 'last full page', 'first page by the view'],
-      rows: sizes.map(({ answers, rows }) => [
-        answers,
-        rows,
-        ...PLACES.map((place) => stored(`${place} ${answers}`) / stored(`${place} ${base}`)),
-        computed(`${answers}`, (ms) => ms) / stored(`first ${answers}`),
-      ]),
-      note: `1 = the same page at the smallest volume (first: ${figure(stored(`first ${base}`))} ms). Goal at the largest: at most 1.2. View: 1 = the stored first page at the same volume. Medians of ${ROUNDS.stored} and ${ROUNDS.view} alternating rounds of the Worker's own statement, over ${DAYS} days.`,
-    },
-  ]
 }

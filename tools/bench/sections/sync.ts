@@ -1,90 +1,57 @@
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { bundleCommand } from '../../../connectors/typescript/build.ts'
-import { openCopy } from '../../../connectors/typescript/cli/copy.ts'
-import { folderStore } from '../../../connectors/typescript/cli/folder-store.ts'
-import { PAGE_SIZE } from '../../../lib/page/statements.ts'
-import { type BrandYear, changeDays, withBrandYear } from '../brand-year.ts'
-import { type Finished, runNode } from '../child.ts'
-import { inDatabase } from '../database.ts'
+import { PAGE_SIZE } from '../../../lib/page/size.ts'
+import { buildCommand } from '../command.ts'
+import { createDatabase } from '../database.ts'
 import { figure, type Section, type Setting, type Table } from '../section.ts'
-import { withService } from '../service.ts'
-import { fillSmallBrands, ROWS_PER_DAY } from '../small-brands.ts'
-import { measureHistory } from '../sync-history.ts'
-import { addTenant } from '../tenant.ts'
+import { startService } from '../service.ts'
+import { addBrands, addTenant } from '../tenant.ts'
+import { changeDays, daysFrom, fillYear, listDays, startBrandYear } from '../year.ts'
 
 const MOST_MIB = 200
 /** In a month of 31 days. */
 const CHANGED_DAY = '2026-10-15'
-/** Every second of 90 days. */
-const SCATTERED_DAYS = Array.from({ length: 45 }, (_, index) =>
-  new Date(Date.UTC(2026, 7, 1 + 2 * index)).toISOString().slice(0, 10),
-)
+const SCATTERED_DAYS = daysFrom('2026-08-24', 2)
+const SMALL = { brands: 500, rowsPerDay: 18 }
+
+type Sync = Awaited<ReturnType<typeof buildCommand>>
 
 /** What the sync command costs: requests, memory and written files. */
 export const section: Section = async (setting) => {
-  const { sized, report } = setting
-  const work = await mkdtemp(join(tmpdir(), 'bench-sync-'))
-  const command = join(work, 'export-api.mjs')
+  const folder = await mkdtemp(join(tmpdir(), 'bench-sync-'))
   try {
-    await bundleCommand(command)
-    const year = await withBrandYear(setting, (year) =>
-      measureRuns(year, { command, folder: join(work, 'copy'), report }),
-    )
-    const small = await measureSmallBrands(setting, { command, folder: join(work, 'small'), report })
-    report('a sync every five minutes')
-    return [year, small, await measureHistory(sized(365))]
+    const run = await buildCommand()
+    return [
+      await measureYear(setting, run, join(folder, 'year')),
+      await measureSmallBrands(setting, run, join(folder, 'small')),
+    ]
   } finally {
-    await rm(work, { recursive: true })
+    await rm(folder, { recursive: true })
   }
 }
 
-type Copy = {
-  readonly command: string
-  readonly folder: string
-  readonly report: (progress: string) => void
-}
-
-async function measureRuns(year: BrandYear, copy: Copy): Promise<Table> {
-  const { command, folder, report } = copy
+async function measureYear(setting: Setting, run: Sync, folder: string): Promise<Table> {
+  await using its = await startBrandYear(setting)
   const rows: (string | number)[][] = []
-  const measure = async (
-    name: string,
-    leastRequests: (rows: number) => number,
-    run: () => Promise<Finished>,
-  ) => {
-    report(name)
-    const consumed = year.state.consumed
-    const before = await dataFilesOf(folder)
-    const { lines, peakMib } = await run()
-    const { rows: count } = JSON.parse(lines.at(-1) ?? '')
-    const after = await dataFilesOf(folder)
-    const written = [...after].filter(([path]) => !before.has(path)).map(([, size]) => size)
-    rows.push([
-      name,
-      count,
-      year.state.consumed - consumed,
-      leastRequests(count),
-      written.length,
-      mibOf(written),
-      peakMib,
-    ])
+  const measure = async (name: string, least: (rows: number) => number, ...args: string[]) => {
+    setting.report(name)
+    const before = await filesOf(folder)
+    its.state.consumed = 0
+    const { rows: count, peakMib } = await run(args, { ...its, url: its.emulator.url })
+    const after = [...(await filesOf(folder))].filter(([path]) => isOfTable(path) && !before.has(path))
+    const written = after.map(([, size]) => size)
+    rows.push([name, count, its.state.consumed, least(count), written.length, mibOf(written), peakMib])
   }
-  const pages = (rows: number) => Math.ceil(rows / PAGE_SIZE)
-  const { brandId } = year
-  const syncFolder = () => sync(environmentOf(year), copy, '--brand', brandId)
-  await measure('first sync', (rows) => 3 + pages(rows), syncFolder)
-  await measure('sync, nothing changed', () => 2, syncFolder)
-  await changeDays(year, [CHANGED_DAY])
-  await measure('sync, one day changed', (rows) => 3 + pages(rows), syncFolder)
-  await changeDays(year, SCATTERED_DAYS)
-  await measure('sync, every second of 90 days changed', (rows) => 3 + pages(rows), syncFolder)
-  await measure(
-    'verify',
-    () => 2,
-    () => runNode(command, ['verify', folder, '--full'], environmentOf(year)),
-  )
+  const sync = ['sync', '--out', folder, '--brand', its.brandId]
+  const ofPages = (rows: number) => 3 + Math.ceil(rows / PAGE_SIZE)
+  await measure('first sync', ofPages, ...sync)
+  await measure('sync, nothing changed', () => 2, ...sync)
+  await changeDays(its, [CHANGED_DAY])
+  await measure('sync, one day changed', ofPages, ...sync)
+  await changeDays(its, SCATTERED_DAYS)
+  await measure('sync, every second of 90 days changed', ofPages, ...sync)
+  await measure('verify', () => 2, 'verify', folder, '--full')
   return {
     title: 'A copy of a brand-year',
     columns: ['', 'rows', 'requests', 'least', 'files written', 'MiB written', 'peak memory, MiB'],
@@ -94,76 +61,62 @@ async function measureRuns(year: BrandYear, copy: Copy): Promise<Table> {
 }
 
 /** Measures a copy of many brands that have few rows each. */
-async function measureSmallBrands({ serverUrl, sized, report }: Setting, copy: Copy): Promise<Table> {
-  const brands = sized(500)
-  const rows = await inDatabase(serverUrl, async (client, databaseUrl) => {
-    report(`${figure(brands)} small brands`)
-    const { organizationId, key } = await addTenant(client)
-    await fillSmallBrands(client, { organizationId, brands })
-    return withService({ databaseUrl }, async (service) => {
-      const runs: (string | number)[][] = []
-      for (const name of ['first sync', 'next sync']) {
-        report(name)
-        const consumed = service.state.consumed
-        const { lines, peakMib } = await sync(environmentOf({ ...service, key }), copy)
-        const { rows: count, requests } = JSON.parse(lines.at(-1) ?? '')
-        if (service.state.consumed - consumed !== requests) throw new Error('The command miscounts requests.')
-        runs.push([name, count, requests, ...(await describeTable(copy.folder)), peakMib])
-      }
-      return runs
-    })
-  })
+async function measureSmallBrands(
+  { serverUrl, sized, report }: Setting,
+  run: Sync,
+  folder: string,
+): Promise<Table> {
+  const count = sized(SMALL.brands)
+  report(`${figure(count)} small brands`)
+  await using database = await createDatabase(serverUrl)
+  const { client, url: databaseUrl } = database
+  const { organizationId, key } = await addTenant(client)
+  const brandIds = await addBrands(client, organizationId, count)
+  await fillYear(client, new Map(brandIds.map((id) => [id, SMALL.rowsPerDay])))
+  for (const brandId of brandIds) await listDays(client, brandId)
+  await using service = await startService({ databaseUrl })
+  const runs: (string | number)[][] = []
+  for (const name of ['first sync', 'next sync']) {
+    report(name)
+    service.state.consumed = 0
+    const { rows, peakMib } = await run(['sync', '--out', folder], { url: service.emulator.url, key })
+    runs.push([
+      name,
+      rows,
+      service.state.consumed,
+      ...(await describeTable(join(folder, 'citation_share'))),
+      peakMib,
+    ])
+  }
   return {
-    title: `A year of ${figure(brands)} brands with ${ROWS_PER_DAY} rows a day`,
-    columns: [
-      '',
-      'rows',
-      'requests',
-      'files',
-      'MiB',
-      'replaced files',
-      'MiB',
-      'MiB of the log',
-      'peak memory, MiB',
-    ],
-    rows,
-    note: 'Replaced files stay for 7 days. Goals: at most 20 files, and 2 requests of the next sync.',
+    title: `A year of ${figure(count)} brands with ${SMALL.rowsPerDay} rows a day`,
+    columns: ['', 'rows', 'requests', 'files', 'MiB', 'MiB of the log', 'peak memory, MiB'],
+    rows: runs,
+    note: 'The files are those of the last version of the table. Goals: at most 20 files, and 2 requests of the next sync.',
   }
 }
 
-/** Returns the number and size of a table's files, of those that they replaced, and the size of its log. */
+/** Returns the number and size of the files of a table's last version, and the size of its log. */
 async function describeTable(folder: string): Promise<number[]> {
-  const store = folderStore(folder)
-  const table = (await openCopy(store)).metrics.get('citation-share')
-  if (table === undefined) throw new Error('The copy has no citation_share.')
-  const { name, snapshot, listed } = table
-  const files = [...snapshot.files.values()].map(({ size }) => size)
-  const replaced = [...listed].filter(([path, { size }]) => size >= 0 && !snapshot.files.has(path))
-  const log = [...(await store.list(`${name}/_delta_log`)).values()].map(({ size }) => size)
-  return [
-    files.length,
-    mibOf(files),
-    replaced.length,
-    mibOf(replaced.map(([, { size }]) => size)),
-    mibOf(log),
-  ]
+  const log = join(folder, '_delta_log')
+  const sizes = new Map<string, number>()
+  for (const entry of (await readdir(log)).filter((name) => name.endsWith('.json')).sort())
+    for (const line of (await readFile(join(log, entry), 'utf8')).trim().split('\n')) {
+      const { add, remove } = JSON.parse(line)
+      if (add) sizes.set(add.path, add.size)
+      if (remove) sizes.delete(remove.path)
+    }
+  return [sizes.size, mibOf([...sizes.values()]), mibOf([...(await filesOf(log)).values()])]
 }
-
-const sync = (environment: Record<string, string>, { command, folder }: Copy, ...args: string[]) =>
-  runNode(command, ['sync', '--out', folder, ...args], environment)
-
-const environmentOf = ({ emulator, key }: Pick<BrandYear, 'emulator' | 'key'>) => ({
-  EXPORT_API_URL: emulator.url,
-  EXPORT_API_KEY: key,
-})
 
 const mibOf = (sizes: readonly number[]): number => sizes.reduce((sum, size) => sum + size, 0) / 1024 ** 2
 
-/** Returns the sizes of the Parquet files of tables, which are never written again. */
-async function dataFilesOf(folder: string): Promise<Map<string, number>> {
-  const files = new Map<string, number>()
-  for (const path of await readdir(folder, { recursive: true }).catch(() => []))
-    if (path.endsWith('.parquet') && !path.includes('_delta_log'))
-      files.set(path, (await stat(join(folder, path))).size)
-  return files
+/** Whether a file has rows of a table. It is never written again. */
+const isOfTable = (path: string): boolean => path.endsWith('.parquet') && !path.includes('_delta_log')
+
+/** Returns the sizes of what is in a folder. */
+async function filesOf(folder: string): Promise<Map<string, number>> {
+  const paths = await readdir(folder, { recursive: true }).catch(() => [])
+  const sizes = paths.map(async (path) => [path, (await stat(join(folder, path))).size] as const)
+  return new Map(await Promise.all(sizes))
 }

@@ -68,7 +68,7 @@ const LOADERS: readonly (readonly [readonly Mistake[], readonly string[], readon
     [REPLACED],
   ],
   [
-    ['stores the token first', 'has no User-Agent of its own'],
+    ['stores since first', 'has no User-Agent of its own'],
     [RESUMED, MOVED, GROWN_LATER, ALTERED, AGENT],
     [REPLACED],
   ],

@@ -13,7 +13,7 @@ export type Mistake =
   | 'never deletes'
   | 'loads everything each time'
   | 'loads once'
-  | 'stores the token first'
+  | 'stores since first'
   | 'deletes what the plan does not reach'
   | 'ignores a plan that reaches further back'
   | 'ignores a window that moves'
@@ -45,7 +45,7 @@ const METRICS = STREAMS.filter(({ kind }) => kind === 'metric')
 export function referenceLoader(folder: string, mistakes: readonly Mistake[]): Loader {
   const makes = (mistake: Mistake): boolean => mistakes.includes(mistake)
   const tables = new Map(STREAMS.map(({ name }) => [name, new Map<string, Row>()]))
-  let stored: { token: string; fromDate: string; brandIds: readonly string[] } | undefined
+  let stored: { since: string; fromDate: string; brandIds: readonly string[] } | undefined
 
   async function get(
     { EXPORT_API_URL, EXPORT_API_KEY }: Environment,
@@ -55,16 +55,17 @@ export function referenceLoader(folder: string, mistakes: readonly Mistake[]): L
     const present = Object.entries(query).flatMap(([name, value]) => (value ? [[name, String(value)]] : []))
     const url = `${EXPORT_API_URL}${BASE}/${path}?${new URLSearchParams(present)}`
     const agent = makes('has no User-Agent of its own') ? {} : { 'User-Agent': 'reference-loader/1.0' }
-    for (;;) {
-      const response = await fetch(url, { headers: { 'X-API-Key': EXPORT_API_KEY, ...agent } })
-        .then(async (answer) => ({ answer, page: await answer.json() }))
-        .catch(() => undefined)
-      if (response === undefined) continue
-      const { answer, page } = response
-      if (answer.ok) return { ...page, brandsDigest: answer.headers.get('X-Brands-Digest') }
-      const isLater = answer.status === 429 || answer.status === 503
-      if (!isLater || makes('does not retry')) throw new Stopped(page.error)
-      if (!makes('retries at once')) await sleep(Number(answer.headers.get('Retry-After') ?? 0) * 1000)
+    const headers = { 'X-API-Key': EXPORT_API_KEY, ...agent }
+    for (let retries = 0; ; retries += 1) {
+      const { answer, page, problem } = await fetch(url, { headers })
+        .then(async (answer) => ({ answer, page: await answer.json(), problem: '' }))
+        .catch((error: unknown) => ({ answer: undefined, page: undefined, problem: String(error) }))
+      if (answer?.ok && page.data) return { ...page, brandsDigest: answer.headers.get('X-Brands-Digest') }
+      const isLater = !answer || answer.ok || answer.status === 429 || answer.status >= 500
+      if (!isLater || retries === 9 || (answer && makes('does not retry')))
+        throw new Stopped(page?.error ?? problem)
+      const wait = answer?.status === 429 ? 12 : Math.min(2 ** retries, 12)
+      if (!makes('retries at once')) await sleep(Number(answer?.headers.get('Retry-After') ?? wait) * 1000)
     }
   }
 
@@ -137,7 +138,7 @@ export function referenceLoader(folder: string, mistakes: readonly Mistake[]): L
     let { brandIds, digest } = await listBrands(environment)
     for (let attempts = 10; attempts > 0; attempts -= 1) {
       const last = makes('loads everything each time') ? undefined : stored
-      const listed = await pull(environment, 'changes', { fromDate, since: last?.token })
+      const listed = await pull(environment, 'changes', { fromDate, since: last?.since })
       if (last && listed.fromDate < last.fromDate && !makes('ignores a plan that reaches further back')) {
         stored = undefined
         continue
@@ -146,8 +147,8 @@ export function referenceLoader(folder: string, mistakes: readonly Mistake[]): L
         ;({ brandIds, digest } = await listBrands(environment))
         continue
       }
-      const token = String(listed.rows.at(-1)?.changed_at ?? last?.token)
-      const state = { token, fromDate: listed.fromDate, brandIds }
+      const since = String(listed.rows.at(-1)?.changed_at ?? last?.since)
+      const state = { since, fromDate: listed.fromDate, brandIds }
       for (const brandId of brandIds) {
         if (last === undefined || last.brandIds.includes(brandId) || makes('lists no brand alone')) continue
         listed.rows.push(...(await pull(environment, 'changes', { brandId, fromDate })).rows)
@@ -156,7 +157,7 @@ export function referenceLoader(folder: string, mistakes: readonly Mistake[]): L
         if (last) stored = { ...last, brandIds }
         return
       }
-      if (makes('stores the token first')) stored = state
+      if (makes('stores since first')) stored = state
       const replaced: boolean[] = []
       for (const brandId of brandIds) {
         const rows = listed.rows.filter(({ brand_id }) => brand_id === brandId)
