@@ -20,19 +20,19 @@ const { CURSOR_SECRET } = { ...BINDINGS, ...variables(process.env) }
 type Fill = {
   readonly brandId: string
   readonly rows: number
-  readonly perStamp: number
+  readonly rowsPerChange: number
   readonly skip?: number
 }
 
-/** Lists days of a brand as changed, some at each of the stamps that follow the first ones. Stamps are the same for all. */
-const fill = ({ brandId, rows, perStamp, skip = 0 }: Fill) =>
+/** Lists days of a brand as changed, some at each `changed_at` that follows the first ones, which are the same for all. */
+const fill = ({ brandId, rows, rowsPerChange, skip = 0 }: Fill) =>
   db.query(
     `insert into daily.changes
      select $1, (array['citations', 'citation-share', 'visibility'])[1 + number % 3], date '2026-01-01' + number / 3, 1,
        '{"citations": 1}', '000000000000000',
        to_char(timestamp '2026-11-01' + (number / $3::int + $4::int) * interval '1 microsecond', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
      from generate_series(0, $2::int - 1) as number`,
-    [brandId, rows, perStamp, skip],
+    [brandId, rows, rowsPerChange, skip],
   )
 
 /** The stored rows of brands in the order of the listing. */
@@ -63,7 +63,7 @@ const read = ({ key }: Tenant, query: Readonly<Record<string, string>> = {}) =>
   call('/changes', { key, query })
 
 test('a row has its brand first, and meta has none', async () => {
-  const its = await tenantOf([{ rows: 1, perStamp: 1 }])
+  const its = await tenantOf([{ rows: 1, rowsPerChange: 1 }])
   const { data, meta, text } = await read(its)
   expect(text).toMatch(
     `{"data":[{"brand_id":"${its.brandIds[0]}","endpoint":"citations","date":"2026-01-01",`,
@@ -74,7 +74,7 @@ test('a row has its brand first, and meta has none', async () => {
 
 describe('the order of rows', () => {
   test('is the time, the brand, the endpoint, the date, at every place where a page can end', async () => {
-    const its = await tenantOf(Array.from({ length: 3 }, () => ({ rows: 6, perStamp: 3 })))
+    const its = await tenantOf(Array.from({ length: 3 }, () => ({ rows: 6, rowsPerChange: 3 })))
     const rows = (await read(its)).data
     expect(rows.map(keyOf)).toEqual(await expected(its.brandIds))
     const window = resolveWindow(EVERY_DAY, 'enterprise', new Date())
@@ -89,17 +89,17 @@ describe('the order of rows', () => {
   })
 
   test.each([
-    ['many brands with few changes each', Array.from({ length: 60 }, () => ({ rows: 50, perStamp: 7 }))],
-    ['brands that changed at one time', Array.from({ length: 5 }, () => ({ rows: 500, perStamp: 500 }))],
+    ['many brands with few changes each', Array.from({ length: 60 }, () => ({ rows: 50, rowsPerChange: 7 }))],
+    ['brands that changed at one time', Array.from({ length: 5 }, () => ({ rows: 500, rowsPerChange: 500 }))],
     [
       'brands that changed one after the other',
-      [0, 1000, 2000].map((skip) => ({ rows: 900, perStamp: 1, skip })),
+      [0, 1000, 2000].map((skip) => ({ rows: 900, rowsPerChange: 1, skip })),
     ],
     [
       'a brand with most changes, before and among those of others',
       [
-        { rows: 2500, perStamp: 1 },
-        ...Array.from({ length: 20 }, (_, n) => ({ rows: 20, perStamp: 1, skip: 120 * n })),
+        { rows: 2500, rowsPerChange: 1 },
+        ...Array.from({ length: 20 }, (_, n) => ({ rows: 20, rowsPerChange: 1, skip: 120 * n })),
       ],
     ],
   ])('is that of all pages and of files, for %s', async (_, changes) => {
@@ -121,8 +121,8 @@ describe('the order of rows', () => {
 })
 
 test('has the brands that the key reads, and no row for a key without brands', async () => {
-  const its = await tenantOf(Array.from({ length: 3 }, () => ({ rows: 2, perStamp: 1 })))
-  await tenantOf([{ rows: 2, perStamp: 1 }])
+  const its = await tenantOf(Array.from({ length: 3 }, () => ({ rows: 2, rowsPerChange: 1 })))
+  await tenantOf([{ rows: 2, rowsPerChange: 1 }])
   const [archived = '', listed = '', other = ''] = its.brandIds
   await db.query('update brands set active = false where id = $1', [archived])
   expect((await read(its)).data.map(keyOf)).toEqual(await expected([listed, other]))
@@ -138,7 +138,7 @@ describe('X-Brands-Digest', () => {
   const digest = ({ headers }: { readonly headers: Headers }) => headers.get('X-Brands-Digest')
 
   test('is of the brands that the key reads when a page is read, changed or not', async () => {
-    const its = await tenantOf([{ rows: 1001, perStamp: 100 }])
+    const its = await tenantOf([{ rows: 1001, rowsPerChange: 100 }])
     const [changed = ''] = its.brandIds
     const first = await read(its)
     expect(digest(first)).toBe(brandsDigestOf([its.brandId, changed]))
@@ -152,7 +152,7 @@ describe('X-Brands-Digest', () => {
   })
 
   test('is on files and on responses without rows, and not on those of one brand', async () => {
-    const its = await tenantOf([{ rows: 1, perStamp: 1 }])
+    const its = await tenantOf([{ rows: 1, rowsPerChange: 1 }])
     const expected = brandsDigestOf([its.brandId, ...its.brandIds])
     expect(digest(await read(its, { since: '9999-01-01T00:00:00.000000Z' }))).toBe(expected)
     expect(digest(await call('/changes', { key: its.key, method: 'HEAD' }))).toBe(expected)
@@ -170,7 +170,7 @@ describe('X-Brands-Digest', () => {
 })
 
 test('a cursor belongs to a request with a brand or to one without', async () => {
-  const its = await tenantOf([{ rows: 1001, perStamp: 100 }])
+  const its = await tenantOf([{ rows: 1001, rowsPerChange: 100 }])
   const brandId = its.brandIds[0] ?? ''
   const ofAll = (await read(its)).pagination.nextCursor ?? ''
   const ofBrand = (await read(its, { brandId })).pagination.nextCursor ?? ''
@@ -200,7 +200,7 @@ describe('a change of the scope between two pages neither repeats nor skips a ro
         ),
     ],
   ])('when %s', async (_, change) => {
-    const its = await tenantOf(Array.from({ length: 4 }, () => ({ rows: 400, perStamp: 60 })))
+    const its = await tenantOf(Array.from({ length: 4 }, () => ({ rows: 400, rowsPerChange: 60 })))
     const first = await read(its)
     // The brand of the page's last row: the cursor names it.
     const gone = String(first.data.at(-1)?.brand_id)

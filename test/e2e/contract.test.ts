@@ -189,23 +189,6 @@ describe(`the parameters of GET ${metric.path}`, () => {
     expectError(answer, 400)
     expect(answer.error).toContain(name)
   })
-
-  test('accepts a brandId in either case and dates of every year', async () => {
-    const { key, brandId } = await tenant(db)
-    for (const [fromDate, toDate] of [
-      ['0001-01-01', '9999-12-31'],
-      ['0001-01-01', '0001-01-01'],
-      ['9999-12-31', '9999-12-31'],
-    ] as const) {
-      const answer = await read(key, { brandId: brandId.toUpperCase(), fromDate, toDate })
-      expect([answer.status, answer.data]).toEqual([200, []])
-      expect(answer.meta).toMatchObject({
-        brandId,
-        fromDate: `${fromDate}T00:00:00.000Z`,
-        toDate: `${toDate}T23:59:59.999Z`,
-      })
-    }
-  })
 })
 
 describe.each(paged)('GET $path', ({ name, path, row }) => {
@@ -213,7 +196,7 @@ describe.each(paged)('GET $path', ({ name, path, row }) => {
     const [its, other] = [await tenant(db), await tenant(db)]
     await fillDaily(db, { name, brandId: its.brandId, rows: 3, first: '2026-10-01', days: 3 })
     await fillDaily(db, { name, brandId: other.brandId, rows: 5, first: '2026-10-01', days: 5 })
-    const query = { brandId: its.brandId, fromDate: '2026-10-01', toDate: '2026-10-09' }
+    const query = { brandId: its.brandId.toUpperCase(), fromDate: '2026-10-01', toDate: '2026-10-09' }
     const answer = await call(path, { key: its.key, query })
     expect(answer.status).toBe(200)
     expect(answer.headers.get('Content-Type')).toBe('application/json')

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Intercept } from '../../emulator/workers/outbound.ts'
 import { PARAMETER_ERRORS } from '../../lib/errors.ts'
-import { fieldNames } from '../../lib/row.ts'
+import { fieldNames } from '../../lib/row-schema.ts'
 import { call } from '../fixtures/call.ts'
 import { clientWith } from '../fixtures/client-with.ts'
 import { findEndpoints } from '../fixtures/endpoints.ts'
@@ -274,48 +274,24 @@ describe('a file', () => {
   })
 })
 
-describe('the budget of a file', () => {
-  /** Returns how many requests a file consumes each time. */
-  async function consumption(
-    path: string,
-    its: Tenant,
-    headers: Record<string, string> = {},
-  ): Promise<number[]> {
-    const requests: number[] = []
-    intercept = async (to, request) => {
-      if (to !== 'upstash') return undefined
-      const command: unknown[] = await request.clone().json()
-      requests.push(Number(command.at(-1)))
-      return undefined
-    }
-    await (await get(path, its, { headers })).text()
-    return requests
+// The price of a file: test/unit/file-budget.test.ts.
+test.each([
+  'citations',
+  'changes',
+  'brands',
+])('the budget of a file of /%s is consumed before the rows are read', async (name) => {
+  const its = await tenant(db)
+  if (name === 'brands') await manyBrands(db, its.org, 8499)
+  else await fillDaily(db, { name, brandId: its.brandId, rows: 8500, first: '2015-01-01', days: 10 })
+  if (name === 'citations') await list(its)
+  const order: string[] = []
+  intercept = async (to, request) => {
+    const body: unknown = await request.clone().json()
+    order.push(to === 'neon' ? 'read' : `consume ${Array.isArray(body) ? body.at(-1) : ''}`)
+    return undefined
   }
-
-  test.each([
-    'citations',
-    'changes',
-    'brands',
-  ])('of /%s is consumed before the rows are read', async (name) => {
-    const its = await tenant(db)
-    if (name === 'brands') await manyBrands(db, its.org, 8499)
-    else await fillDaily(db, { name, brandId: its.brandId, rows: 8500, first: '2015-01-01', days: 10 })
-    if (name === 'citations') await list(its)
-    const order: string[] = []
-    intercept = async (to, request) => {
-      const body: unknown = await request.clone().json()
-      order.push(to === 'neon' ? 'read' : `consume ${Array.isArray(body) ? body.at(-1) : ''}`)
-      return undefined
-    }
-    expect((await (await get(`/${name}`, its)).text()).split('\n')).toHaveLength(8501)
-    expect(order.slice(2)).toEqual(['consume 5', 'read', 'consume 3', 'read'])
-  })
-
-  test('is not taken from the last 5 requests', async () => {
-    const its = await cited(1001)
-    const headers = await clientWith(6, service, 3000)
-    expect(await consumption('/citations', its, headers), 'again after the refill').toEqual([1, 1, 1])
-  })
+  expect((await (await get(`/${name}`, its)).text()).split('\n')).toHaveLength(8501)
+  expect(order.slice(2)).toEqual(['consume 5', 'read', 'consume 3', 'read'])
 })
 
 describe('a file whose rows cannot be read to the end', () => {
@@ -336,14 +312,6 @@ describe('a file whose rows cannot be read to the end', () => {
     await expect.poll(fileLine).toMatchObject({ endpoint: path, outcome: 'failed', status: 401, rows: 1000 })
   })
 
-  test('breaks when the key expires', async () => {
-    const its = await cited(6001)
-    beforeRequest('neon', 2, () =>
-      db.query(`update api_keys set expires_at = now() - interval '1 second' where id = $1`, [its.keyId]),
-    )
-    await expect((await get('/citations', its)).text()).rejects.toThrow('terminated')
-  })
-
   test('is read to the end after a failure that passes', async () => {
     const its = await cited(1500)
     let requests = 0
@@ -354,11 +322,5 @@ describe('a file whose rows cannot be read to the end', () => {
     expect((await (await get('/citations', its)).text()).split('\n')).toHaveLength(1501)
     expect(requests).toBe(3)
     await expect.poll(fileLine).toMatchObject({ outcome: 'complete', rows: 1500 })
-  })
-
-  test('is not begun when the first rows cannot be read', async () => {
-    const its = await cited(1500)
-    intercept = async (to) => (to === 'neon' ? broken() : undefined)
-    expect((await get('/citations', its)).status).toBe(503)
   })
 })

@@ -60,14 +60,3 @@ test('returns 503 with Retry-After at every endpoint while the database is away,
   intercept = () => undefined
   expect((await send('/visibility', its)).status).toBe(200)
 })
-
-// test/unit/health.test.ts has every result of the health check.
-test('/healthz returns 200 without a key, and reports Redis as away', async () => {
-  await expect.poll(async () => (await send('/healthz')).status).toBe(200)
-  for (const counter of ['ok', 'away']) {
-    if (counter === 'away') stop('upstash')
-    const response = await send('/healthz')
-    expect([response.status, await response.json()]).toMatchObject([200, { status: 'ok', counter }])
-    expect(response.headers.get('Cache-Control')).toBe('no-store')
-  }
-})

@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { BINDINGS, variables } from '../../emulator/workers/bindings.ts'
 import { type CursorBinding, type CursorPosition, signCursor } from '../../lib/cursor.ts'
-import { PAGE_BYTES } from '../../lib/page/statements.ts'
+import { PAGE_BYTES } from '../../lib/page/size.ts'
 import { resolveWindow } from '../../lib/window.ts'
 import { type Answer, call, pull, type Row } from '../fixtures/call.ts'
 import { clearOfMidnight, daysAgo } from '../fixtures/clock.ts'
@@ -245,20 +244,15 @@ describe('a cursor', () => {
   test('is also in a Link to the next page, with the run’s other parameters', async () => {
     const { its, cursor } = await started()
     const { key, brandId } = its
-    const first = await call('/citations?api_key=x&toString=y&cursor2=z', { key, query: { brandId, ...ALL } })
+    const first = await call('/citations?api_key=x&toString=y&cursor2=z&cursor=', {
+      key,
+      query: { brandId, ...ALL },
+    })
     const link = /^<([^>]+)>; rel="next"$/.exec(first.headers.get('Link') ?? '')?.[1] ?? ''
     const linked = Object.fromEntries(new URL(link).searchParams)
     expect(linked).toEqual({ brandId: its.brandId, ...ALL, cursor })
     const last = await page(its, { cursor: linked.cursor })
     expect([last.status, last.data.length, last.headers.get('Link')]).toEqual([200, 1, null])
-  })
-
-  test('that is empty is the first page, and is not in its Link', async () => {
-    const { its, cursor } = await started()
-    const { data, pagination, headers } = await page(its, { cursor: '' })
-    expect([data.length, pagination.nextCursor]).toEqual([1000, cursor])
-    const link = /^<([^>]+)>/.exec(headers.get('Link') ?? '')?.[1] ?? ''
-    expect(new URL(link).searchParams.getAll('cursor')).toEqual([cursor])
   })
 
   test('without a brand belongs to the organization of the key, after its access is checked', async () => {
@@ -294,24 +288,6 @@ describe('a cursor', () => {
 })
 
 // Clamping a later page again: test/unit/window.test.ts.
-test.each([
-  [1, 91],
-  [7, 97],
-  [8, 90],
-])('a run that began %i days ago starts %i days ago under the pro plan', async (age, start) => {
-  const its = await tenant(db, { plan: 'pro' })
-  for (const day of [98, 97, 91, 90, age, age - 1]) {
-    await fillDaily(db, { name: 'citations', brandId: its.brandId, rows: 1, first: daysAgo(day), days: 1 })
-  }
-  const fromDate = daysAgo(200)
-  const window = resolveWindow({ fromDate }, 'pro', new Date(`${daysAgo(age)}T23:59:58.123Z`))
-  const position = { window, after: ['0001-01-01', randomUUID()] }
-  const cursor = await seal(position, { endpoint: '/citations', brandId: its.brandId, fromDate })
-  const { data, meta } = await page(its, { fromDate, toDate: undefined, cursor })
-  expect([data[0]?.date, data.at(-1)?.date]).toEqual([daysAgo(start), daysAgo(age)])
-  expect(meta).toMatchObject({ fromDate: `${daysAgo(start)}T00:00:00.000Z`, toDate: window.end })
-})
-
 describe('what changes between two pages', () => {
   test('a plan that was lowered clamps at once', async () => {
     const its = await tenant(db)

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto'
-import { fillPlaceholders } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { activeKey } from '../../lib/access/scope.ts'
-import { toQuery } from '../../lib/prepared-statement.ts'
+import { renderStatement } from '../../lib/render-statement.ts'
 import { database } from '../fixtures/rows.ts'
 import { tenant } from '../fixtures/tenant.ts'
 
 const db = database()
-const query = toQuery(activeKey)
+const statement = renderStatement(activeKey)
 
 async function isLive(key: string, now: string): Promise<boolean> {
   const key_hash = createHash('sha256').update(key).digest('hex')
-  const { rows } = await db.query(query.sql, fillPlaceholders(query.params, { key_hash, now }))
+  expect(statement.parameters).toEqual(['key_hash', 'now'])
+  const { rows } = await db.query(statement.sql, [key_hash, now])
   return rows.length === 1
 }
 

@@ -71,12 +71,12 @@ async function record(minute: number, event: string, work: () => Promise<unknown
 }
 
 const runRefresh = () => service.runCron('refresh')
-const runPublish = () => service.runCron('publish')
+const runPublish = () => service.runCron('share-publish')
 
 /** The scheduled Workers by what runs them. */
 const CRONS: ReadonlyMap<() => Promise<unknown>, string> = new Map([
   [runRefresh, 'refresh'],
-  [runPublish, 'publish'],
+  [runPublish, 'share-publish'],
 ])
 
 /** Writes the records to a folder for each day, and returns the rows that each query returns over it. */
@@ -182,7 +182,7 @@ const FAULTS: Readonly<Record<string, () => AsyncGenerator<void>>> = {
     for (const minute of [0, 5]) await record(minute, 'database_error', runPublish)
     yield
     // A run that has more to write than it can takes minutes, so its line stands in for it here.
-    const behind = JSON.stringify({ event: 'publish_behind', objects: 8001, remedy: 'npm run publish' })
+    const behind = JSON.stringify({ event: 'publish_behind', objects: 8001, remedy: 'npm run share:publish' })
     await record(10, 'publish_behind', async () => lines.push(behind))
   },
   async *'day-failed-again'() {

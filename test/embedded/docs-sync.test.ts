@@ -7,8 +7,9 @@ import { promisify } from 'node:util'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
 import { startEmbeddedPostgres } from '../../emulator/postgres/embedded.ts'
+import { startFaultProxy } from '../../tools/proxy/fault-proxy.ts'
+import { startLocalServer } from '../../tools/proxy/local-server.ts'
 import { type Fault, startFlakyProxy } from '../faults/flaky-proxy.ts'
-import { startHttpProxy } from '../faults/http-proxy.ts'
 import { startRedirectingServer } from '../faults/redirecting-server.ts'
 import { call, pull, type Row } from '../fixtures/call.ts'
 import { readCodeBlocks } from '../fixtures/code-blocks.ts'
@@ -31,7 +32,7 @@ await client.connect()
 const nothing = async (_: string): Promise<unknown> => undefined
 let before = nothing
 /** The service, which runs `before` with the path and query of each request. */
-const service = await startHttpProxy(inject('serviceUrl'), async ({ url = '' }) => {
+const service = await startFaultProxy(inject('serviceUrl'), async ({ url = '' }) => {
   await before(url)
   return null
 })
@@ -166,14 +167,14 @@ async function sqlCopy(engine: string, query: Query): Promise<Copy> {
     if (tuples.length > 0) await query(`insert into ${table} values ${tuples.join(',\n')}`)
   }
 
-  let state: { token?: string; fromDate: string; brandIds: readonly string[] } = { fromDate: '', brandIds }
+  let state: { since?: string; fromDate: string; brandIds: readonly string[] } = { fromDate: '', brandIds }
 
   async function round(brands: Brands): Promise<'failed' | 'replaced' | 'empty'> {
-    let list = await readPages('/changes', { since: state.token })
+    let list = await readPages('/changes', { since: state.since })
     if (list.fromDate < state.fromDate) list = await readPages('/changes', {})
     let { rows: listed, fromDate, digests } = list
     if (digests.some((digest) => digest !== brands.digest)) return 'failed'
-    const token = listed.at(-1)?.changed_at ?? state.token
+    const since = listed.at(-1)?.changed_at ?? state.since
     await land('new_changes', listed)
     for (const brandId of brands.ids.filter((id) => !state.brandIds.includes(id))) {
       const { rows } = await readPages('/changes', { brandId })
@@ -198,7 +199,7 @@ async function sqlCopy(engine: string, query: Query): Promise<Copy> {
       )
     }
     await query(replace)
-    state = { token: String(token), fromDate, brandIds: brands.ids }
+    state = { since: String(since), fromDate, brandIds: brands.ids }
     return 'replaced'
   }
 
@@ -324,7 +325,7 @@ test('the programs of docs/sync.md keep an exact copy', async () => {
   await expectExact()
   // Nothing has changed.
   await expectExact()
-  // A brand that returns changed before the token of the others.
+  // A brand that returns changed before `since`.
   const returning = await brand(db, its.org, { name: 'Returning' })
   const setActive = (isActive: boolean) =>
     db.query('update brands set active = $2 where id = $1', [returning, isActive])
@@ -410,6 +411,43 @@ test.runIf(hasAll('python3'))('the Python program follows no redirect', async ()
   expect(followed).toEqual([])
 })
 
+test.runIf(hasAll('python3'))('the Python program retries as docs/specification.md says', async () => {
+  const broken: readonly (readonly [status: number, body?: string, retryAfter?: string])[] = [
+    [429],
+    [200, '{"data": ['],
+    [200, '{}'],
+    [500],
+    [599, '', '7'],
+    [502],
+    [504],
+    [429, '', '60'],
+    [503],
+  ]
+  const requests = vi.fn()
+  const server = await startLocalServer((_, response) => {
+    const [status, body = '', retryAfter] = broken[requests.mock.calls.length] ?? [503, 'The last one.']
+    requests()
+    response.writeHead(status, retryAfter === undefined ? {} : { 'Retry-After': retryAfter }).end(body)
+  })
+  const impatient = 'import sys, time; time.sleep = lambda seconds: print(seconds, file=sys.stderr)\n'
+  const env = { EXPORT_API_KEY: its.key, EXPORT_API_URL: server.url }
+  const lines = await runProgram(['-c', impatient + program], env).finally(server.close)
+  expect(lines.trimEnd().split('\n')).toEqual([
+    ...['12', '2', '4', '8', '7', '12', '12', '60', '12'],
+    'brands: 503: The last one.',
+  ])
+  expect(requests).toHaveBeenCalledTimes(10)
+})
+
+test.runIf(hasAll('python3'))('the Python program requests days in the fewest pages', async () => {
+  const [windows = ''] = /^def windows[\s\S]*?(?=^def number)/m.exec(program) ?? []
+  const listed = { '2026-10-01': 400, '2026-10-03': 500, '2026-10-05': 100, '2026-10-06': 0 }
+  const stored = { '2026-10-02': 1100, '2026-10-04': 400, '2026-10-06': 9 }
+  const check = `PAGE_SIZE = 1000\n${windows}assert windows(${JSON.stringify(listed)}, ${JSON.stringify(stored)}) == [
+    ("2026-10-01", "2026-10-01"), ("2026-10-03", "2026-10-05")]`
+  expect(await runProgram(['-c', check], {})).toBe('')
+})
+
 test.runIf(hasAll('python3'))('the Python program says which setting is missing', async () => {
   expect(await runProgram(['-c', program], { EXPORT_API_KEY: its.key })).toMatch(/^Set EXPORT_API_URL, .*\n$/)
   expect(await runProgram(['-c', program], { EXPORT_API_URL: service.url })).toBe(
@@ -451,7 +489,7 @@ test('the proof of docs/sync.md finds a day that differs', async () => {
 test.runIf(hasAll('python3'))(
   'the Python program leaves days that the plan does not reach, and loads them when it does',
   async () => {
-    // A spoiled copy is loaded again without its tokens.
+    // A spoiled copy is loaded again from the beginning.
     const python = pythonCopy()
     await rm(join(folder, 'export.db'), { force: true })
     await python.sync()

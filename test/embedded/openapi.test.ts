@@ -7,8 +7,8 @@ import { fillDaily } from '../fixtures/fill-daily.ts'
 import { database } from '../fixtures/rows.ts'
 import { tenant } from '../fixtures/tenant.ts'
 
-// The examples are responses of the demo data: .ci/run captures them again and compares. Programs that check the document
-// and the service against it: test/embedded/openapi-programs.test.ts.
+// The examples are responses of the demo data: .ci/run captures them again and compares. Schemathesis checks the
+// service against the document: test/embedded/schemathesis.test.ts.
 
 const db = database()
 
@@ -22,7 +22,10 @@ test('is served without a key as OpenAPI 3.1, with the page of the requested hos
 })
 
 test('passes the linter', async () => {
-  const config = await createConfig({ extends: ['recommended-strict'] })
+  const config = await createConfig({
+    extends: ['recommended-strict'],
+    rules: { 'operation-tag-defined': 'error' },
+  })
   const { text } = await call('/openapi.json')
   const problems = await lintFromString({ source: text, config })
   expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual([])

@@ -1,4 +1,4 @@
-import { startHttpProxy } from './http-proxy.ts'
+import { startFaultProxy } from '../../tools/proxy/fault-proxy.ts'
 
 /** What the proxy does to a request instead of passing on the service's response; a function runs before that. */
 export type Fault = 'dropped' | 'cut' | 429 | 503 | (() => Promise<unknown>)
@@ -14,7 +14,7 @@ export type FlakyProxy = {
 /** Starts a proxy. `faults` are those of the first page, of the second one, and so on: each page has its faults first. */
 export async function startFlakyProxy(service: string, faults: readonly Fault[][] = []): Promise<FlakyProxy> {
   const asked = new Map<string, (string | undefined)[]>()
-  const proxy = await startHttpProxy(service, async ({ url: target = '', headers }) => {
+  const proxy = await startFaultProxy(service, async ({ url: target = '', headers }) => {
     const agents = asked.get(target) ?? []
     asked.set(target, agents)
     agents.push(headers['user-agent'])

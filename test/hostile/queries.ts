@@ -19,7 +19,7 @@ const TRICKS = [
 const printable = fc.integer({ min: 0x21, max: 0xff }).filter((code) => code !== 0x7f)
 
 /** Bytes that can stand in a request target: no space, no control character. */
-export const bytes: Arbitrary<string> = fc
+const bytes: Arbitrary<string> = fc
   .array(printable, { maxLength: 24 })
   .map((codes) => String.fromCharCode(...codes))
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import type pg from 'pg'
+import { PAID_PLANS } from '../../lib/access/plans.ts'
 import { at, type Plan, setBrand, setHolder, setRole, setSubscription, type Tenants } from './tenants.ts'
 
 /** An index of a list. */
@@ -9,9 +10,7 @@ export const place = fc.nat({ max: 999 })
 const oneIn = (number: number) => fc.nat({ max: number - 1 }).map((each) => each === 0)
 export const seldom = oneIn(20)
 
-const plan = oneIn(8).chain((is) =>
-  fc.constantFrom(...(is ? ['lite', null] : ['pro', 'agency', 'enterprise'])),
-)
+const plan = oneIn(8).chain((is) => fc.constantFrom(...(is ? ['lite', null] : PAID_PLANS)))
 const status = seldom.chain((is) => fc.constantFrom(...(is ? ['past_due', 'canceled'] : ['active'])))
 const role = oneIn(8).chain((is) => fc.constantFrom(...(is ? ['member', 'gone'] : ['owner', 'admin'])))
 const list = fc.option(fc.array(place, { maxLength: 4 }), { nil: null })

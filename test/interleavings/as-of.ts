@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { sqlState } from '../../drizzle/db/sql-state.ts'
 import { metricsOf } from '../../drizzle/db/verify.ts'
 import { asOf } from '../../lib/page/as-of.ts'
-import { toQuery } from '../../lib/prepared-statement.ts'
+import { renderStatement } from '../../lib/render-statement.ts'
 
 /** The rows of each brand, metric and day, as text. */
 type Days = ReadonlyMap<string, string>
@@ -43,7 +43,7 @@ export async function checkAsOf(client: pg.Client, brands: readonly string[]): P
   // One statement reads as_of and rows in one snapshot.
   const stored = {
     name: 'stored',
-    text: `select brand.id, ${micros(toQuery(asOf(sql.raw('brand.id'))).sql)} as as_of,
+    text: `select brand.id, ${micros(renderStatement(asOf(sql.raw('brand.id'))).sql)} as as_of,
         (select coalesce(json_object_agg(id || ' ' || day, rows), '{}') from (${daysOf('daily')}) as stored where brand_id = id) as days
       from unnest($1::uuid[]) as brand (id)`,
   }

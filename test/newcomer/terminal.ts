@@ -12,8 +12,8 @@ const POLL_MS = 100
 /** No program prints it. A response of curl does not end its last line. */
 const PROMPT = '❯'
 
-/** The polls without output that count as silence: ten seconds where a process starts within a poll. */
-const SILENT_POLLS = 100
+/** The polls without output that count as silence: thirty seconds where a process starts within a poll. */
+const SILENT_POLLS = 300
 
 /** A shell in a pseudo-terminal of 80 columns, as a person sees it. */
 export type Terminal = {
@@ -30,7 +30,7 @@ export type Terminal = {
 
 type Environment = Readonly<Record<string, string>>
 
-/** Opens a terminal. Its methods throw for a line that wraps, a stack trace, and ten seconds without output. */
+/** Opens a terminal. Its methods throw for a line that wraps, a stack trace, and thirty seconds without output. */
 export async function openTerminal(cwd: string, environment: Environment = {}): Promise<Terminal> {
   const { PATH, HOME } = process.env
   const shell = spawn('script', ['-qefc', `stty cols ${COLUMNS} rows 50; exec sh`, '/dev/null'], {
@@ -74,7 +74,7 @@ export async function openTerminal(cwd: string, environment: Environment = {}): 
       if (shell.exitCode !== null) throw new Error(`The shell ended before ${what}.\n${text}`)
       silent = received === last ? silent + 1 : 0
       last = received
-      if (silent > SILENT_POLLS) throw new Error(`Silence of more than 10 s before ${what}.\n${text}`)
+      if (silent > SILENT_POLLS) throw new Error(`Silence of more than 30 s before ${what}.\n${text}`)
       // Where processes start slowly, the command is given as much more time.
       await Promise.all([sleep(POLL_MS), silent > 0 && run(process.execPath, ['--version'])])
     }

@@ -200,7 +200,7 @@ describe('traffic, faults and commands', () => {
       ['/docs/', 200],
       [`${BASE}/llms.txt`, 200],
       ['/api/sharing/v1/', 404],
-      ['/api/sharing/v1/files/', 404],
+      ['/api/sharing/v1/objects/', 404],
     ])
     for (const path of paths) {
       const headers = { 'X-API-Key': its.key, Authorization: `Bearer ${authorization}` }

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { requireKeyHash } from '../../lib/access/authorize.ts'
-import type { RequestContext, Result } from '../../lib/app.ts'
+import type { Result } from '../../lib/app.ts'
+import type { RequestContext } from '../../lib/context.ts'
 import { type Endpoint, endpoint } from '../../lib/endpoint.ts'
 import { EnvironmentError } from '../../lib/env.ts'
 import { httpError } from '../../lib/errors.ts'
@@ -190,7 +191,7 @@ describe('an error', () => {
     const response = await failWith(error)
     expect(response.status).toBe(500)
     expect(await response.json()).toEqual({
-      error: 'Internal error. Retry once; if it fails again, report the X-Request-Id.',
+      error: 'Internal error. Retry the request; if it still fails, report the X-Request-Id.',
     })
     expect(response.headers.get('Cache-Control')).toBe('no-store')
     expect(lines[0]).toEqual({

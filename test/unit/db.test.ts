@@ -1,7 +1,6 @@
-import { sql } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 import { databaseError, run, runPrepared } from '../../lib/db.ts'
-import { callOf, type PreparedStatement, prepareStatement, toQuery } from '../../lib/prepared-statement.ts'
+import { callOf, type Statement } from '../../lib/prepared-statement.ts'
 import { emptyLog, loggedLines } from '../fixtures/log.ts'
 import {
   type NeonAnswer,
@@ -13,7 +12,7 @@ import {
 } from '../mocks/neon.ts'
 
 const ENV = { DATABASE_URL: 'postgresql://me:secret@db.example/x' }
-const query = toQuery(sql`select ${sql.placeholder('one')}`)
+const statement = { sql: 'select $1', parameters: ['one'] }
 
 const lines = loggedLines()
 const logged = (found: Record<string, unknown>) => ({
@@ -27,7 +26,7 @@ const UNAVAILABLE = { status: 503, headers: { 'Retry-After': '5' } }
 describe('run', () => {
   const runWith = (answer: NeonAnswer, timeoutMs?: number) => {
     const [requests, log] = [neonAnswers(answer), emptyLog()]
-    return { requests, log, row: run({ env: ENV, log }, query, { one: 'a value' }, timeoutMs) }
+    return { requests, log, row: run({ env: ENV, log }, statement, { one: 'a value' }, timeoutMs) }
   }
 
   test('sends one request and returns the row by column name, as the text that Postgres wrote', async () => {
@@ -111,9 +110,8 @@ describe('runPrepared', () => {
   const answering = (...answers: readonly NeonAnswer[]) => {
     requests = neonAnswers(...answers)
   }
-  const prepared = (text: string) =>
-    prepareStatement(sql`select ${sql.placeholder('one')}, ${sql.raw(text)}`, ['one', 'two'])
-  const ask = (statement: PreparedStatement) =>
+  const prepared = (text: string) => ({ sql: `select $1, ${text}`, parameters: ['one'] })
+  const ask = (statement: Statement) =>
     runPrepared({ env: ENV, log: emptyLog() }, statement, { one: 'a value' })
   const queries = () => requests.map((each) => each.query)
 

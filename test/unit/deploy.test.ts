@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readWranglerFile, withBucket, workersOf } from '../../bundle/wrangler-config.ts'
+import { readWranglerFile, withBucket, withPrefix, workersOf } from '../../bundle/wrangler-config.ts'
 import { readSettings, regionOf, secretsFor, throughPooler } from '../../cli/deploy/settings.ts'
 import { inOrder, wranglerConfig } from '../../cli/deploy/workers.ts'
 import { DEPLOY_ENVIRONMENT as ENVIRONMENT } from '../fixtures/deploy-environment.ts'
@@ -35,6 +35,13 @@ test.for([
   ['REFRESH_LANES', 'many'],
   ['URL_SECONDS', '59'],
   ['SHARE_BUCKET', 's3://bucket'],
+  ['NAME_PREFIX', 'preview'],
+  ['NAME_PREFIX', 'Preview-'],
+  ['NAME_PREFIX', 'pre_view-'],
+  ['NAME_PREFIX', 'pre.view-'],
+  ['NAME_PREFIX', '-preview-'],
+  ['NAME_PREFIX', '2nd-'],
+  ['NAME_PREFIX', `${'p'.repeat(31)}-`],
 ])('%s=%s is one sentence that names the setting and not the value', ([name = '', value = '']) => {
   const { errors } = readSettings({ ...ENVIRONMENT, [name]: value })
   expect(errors).toEqual([expect.stringMatching(new RegExp(`^${name} .*\\.$`))])
@@ -63,7 +70,7 @@ test.for([
 
 test('the scheduled Workers are deployed first and the catch-all Worker last', () => {
   const names = inOrder(file).map(({ name }) => name)
-  expect([...names.slice(0, 2), names.at(-1)]).toEqual(['refresh', 'publish', 'openapi'])
+  expect([...names.slice(0, 2), names.at(-1)]).toEqual(['refresh', 'share-publish', 'openapi'])
   expect(names.toSorted()).toEqual(Object.keys(file.env).toSorted())
 })
 
@@ -79,7 +86,9 @@ test('each Worker gets its own secrets, the reference none', () => {
   }
   for (const worker of workersOf(file)) {
     const DATABASE_URL =
-      ENVIRONMENT[['refresh', 'publish'].includes(worker.name) ? 'REFRESH_DATABASE_URL' : 'DATABASE_URL']
+      ENVIRONMENT[
+        ['refresh', 'share-publish'].includes(worker.name) ? 'REFRESH_DATABASE_URL' : 'DATABASE_URL'
+      ]
     const expected = ['docs', 'llms'].includes(worker.name) ? undefined : { DATABASE_URL, ...common }
     expect([worker.name, secretsFor(settings, worker)]).toEqual([worker.name, expected])
   }
@@ -101,8 +110,28 @@ test("wrangler gets the owner's host and region, no build command and no secret"
   expect(JSON.stringify(config)).not.toMatch(/pw-|token-|cursor-secret/)
 })
 
+test('a prefix gives an environment its own Workers and its own counters of the outer limit', () => {
+  const { NAME_PREFIX } = readSettings({ ...ENVIRONMENT, NAME_PREFIX: 'staging-' }).settings
+  const staging = withPrefix(file, NAME_PREFIX)
+  expect(staging.name).toBe('staging-export-api')
+  expect(withPrefix(file, '')).toEqual(file)
+  const counters = ['', 'staging-', 'test-'].map(
+    (prefix) => withPrefix(file, prefix).ratelimits[0].namespace_id,
+  )
+  expect(new Set(counters).size).toBe(3)
+  for (const counter of counters) expect(counter).toMatch(/^[1-9]\d{3,8}$/)
+  expect(wranglerConfig(staging, settings).env.brands?.ratelimits?.[0].namespace_id).toBe(counters[1])
+})
+
+test('the longest prefix leaves each Worker a name that Cloudflare accepts', () => {
+  const NAME_PREFIX = `${'p'.repeat(30)}-`
+  expect(readSettings({ ...ENVIRONMENT, NAME_PREFIX }).errors).toEqual([])
+  for (const worker of Object.keys(file.env))
+    expect(`${withPrefix(file, NAME_PREFIX).name}-${worker}`).toMatch(/^[a-z][a-z0-9-]{0,61}[a-z0-9]$/)
+})
+
 test('the Workers of the share are bound to the bucket, and left out without one', () => {
-  const share = ['sharing', 'sharing-files', 'publish']
+  const share = ['share', 'share-objects', 'share-publish']
   const bound = withBucket(file, 'brand-data').env
   for (const name of share) {
     expect(bound[name]?.r2_buckets).toEqual([{ binding: 'BUCKET', bucket_name: 'brand-data' }])
@@ -114,7 +143,7 @@ test('the Workers of the share are bound to the bucket, and left out without one
 })
 
 test('the Workers that answer requests with secrets have the outer limit of wrangler.toml, or of the setting', () => {
-  const without = ['docs', 'llms', 'refresh', 'publish']
+  const without = ['docs', 'llms', 'refresh', 'share-publish']
   for (const [OUTER_LIMIT, limit] of [
     ['', 600],
     ['50', 50],

@@ -7,7 +7,6 @@ test('without any variable the service is embedded, on port 8787 of this machine
     port: 8787,
     databaseUrl: undefined,
     redisUrl: undefined,
-    neonProxy: undefined,
     latencyMs: 0,
     outerLimit: undefined,
     inspectorPort: undefined,
@@ -29,7 +28,6 @@ test('variables are taken as they are', () => {
     port: 0,
     databaseUrl: servers.DATABASE_URL,
     redisUrl: servers.REDIS_URL,
-    neonProxy: undefined,
     latencyMs: 250,
     outerLimit: 5,
     inspectorPort: 0,
@@ -51,11 +49,4 @@ test.for([
   const read = () => readSettings({ [name]: value })
   expect(read).toThrow(name)
   expect(read).not.toThrow('secret')
-})
-
-test("NEON_PROXY is a path, and needs a server of this machine: it sets its roles' passwords", () => {
-  const read = (DATABASE_URL: string) => readSettings({ NEON_PROXY: '/opt/proxy', DATABASE_URL }).neonProxy
-  expect(read('postgres://me@localhost:5433/x')).toBe('/opt/proxy')
-  expect(() => read('')).toThrow('DATABASE_URL')
-  expect(() => read('postgres://me@ep-a-1.us-east-2.aws.neon.tech/x')).toThrow('DATABASE_URL')
 })

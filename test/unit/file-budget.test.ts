@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Budget } from '../../lib/context.ts'
 import { fileBudget } from '../../lib/file/budget.ts'
 import { sleep } from '../../lib/file/sleep.ts'
-import type { Budget } from '../../lib/rate-limit.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { requireKeyHash } from '../../lib/access/authorize.ts'
-import type { RequestContext } from '../../lib/app.ts'
+import type { RequestContext } from '../../lib/context.ts'
 import { endpoint } from '../../lib/endpoint.ts'
 import { httpError } from '../../lib/errors.ts'
 import { sha256 } from '../../lib/hash.ts'
-import { sharing } from '../../lib/share/sharing.ts'
+import { share } from '../../lib/share/share.ts'
 import { loggedLines } from '../fixtures/log.ts'
 import { bindings, counted, counterAnswers } from '../mocks/upstash.ts'
 
@@ -59,7 +59,7 @@ describe('the outer limit', () => {
 
   test('of the share counts the key that comes as a bearer token', async () => {
     const { asked, env } = limited(() => true)
-    const response = await sharing().fetch(request({ Authorization: `bearer  ${KEY}` }, SHARES), env)
+    const response = await share().fetch(request({ Authorization: `bearer  ${KEY}` }, SHARES), env)
     expect(asked).toEqual(['address ', `key ${KEY_HASH}`])
     expect([response.status, await response.json()]).toEqual([
       429,

@@ -4,6 +4,7 @@ import { dailyVisibility } from '../../drizzle/metrics/visibility.ts'
 import { dailyChanges } from '../../drizzle/refresh/changes.ts'
 import { resultReader } from '../../lib/page/read.ts'
 import { allBrandsStatements, pageStatements } from '../../lib/page/statements.ts'
+import { fieldsOf } from '../../lib/row-schema.ts'
 import { count, day, text } from '../../lib/schemas.ts'
 import { emptyLog, loggedLines, statusOf } from '../fixtures/log.ts'
 
@@ -11,7 +12,7 @@ const lines = loggedLines()
 
 const row = z.object({ date: day('A day.'), model_id: text('A model.'), total_prompts: count('Answers.') })
 const key = ['date', 'model_id']
-const readResult = resultReader({ row, key })
+const readResult = resultReader({ fields: fieldsOf(row), key })
 const read = (result: Parameters<typeof readResult>[0]) => readResult(result, 1000, emptyLog())
 
 /** A page of two rows that others follow. */
@@ -75,7 +76,7 @@ test.each([
 
 test('a page of all brands has no brand, and the digest of all', () => {
   const { brand_id, ...page } = { ...PAGE, brands_digest: '52dc3ba8379705e' }
-  const readAll = resultReader({ row, key }, 'all')
+  const readAll = resultReader({ fields: fieldsOf(row), key }, 'all')
   const expected = { brandId: null, brandsDigest: '52dc3ba8379705e', rows: 2 }
   expect(readAll(page, 1000, emptyLog())).toMatchObject(expected)
 })

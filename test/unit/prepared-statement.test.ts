@@ -1,18 +1,23 @@
 import { sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { callOf, functionName, prepareStatement, toQuery } from '../../lib/prepared-statement.ts'
+import { callOf, functionName } from '../../lib/prepared-statement.ts'
+import { renderStatement } from '../../lib/render-statement.ts'
 
-const STATEMENT = sql`select ${sql.placeholder('one')}, ${sql.placeholder('two')}`
+const ONE = renderStatement(sql`select 1`)
+const TWO = renderStatement(sql`select ${sql.placeholder('one')}, ${sql.placeholder('two')}`)
 
-test('a function is named after 32 digits of the SHA-256 of its text, whatever its columns', async () => {
-  expect(await functionName(prepareStatement(sql`select 1`, ['a']))).toBe('822ae07d4783158bc1912bb623e5107c')
-  expect(await functionName(toQuery(sql`select 1`))).toBe('822ae07d4783158bc1912bb623e5107c')
+test('a rendered statement names the values of its parameters', () => {
+  expect(TWO).toEqual({ sql: 'select $1, $2', parameters: ['one', 'two'] })
+  expect(() => renderStatement(sql`select ${1}`)).toThrow('Write the constants of a statement with sql.raw')
+})
+
+test('a function is named after 32 digits of the SHA-256 of its text', async () => {
+  expect(await functionName(ONE)).toBe('822ae07d4783158bc1912bb623e5107c')
 })
 
 test('a call passes the same parameters to the function and is built once', async () => {
-  const query = prepareStatement(STATEMENT, ['a', 'b'])
-  const call = await callOf(query)
-  const sql = `select * from statements."${await functionName(query)}"($1, $2)`
-  expect(call).toMatchObject({ sql, params: query.params })
-  expect(await callOf(query)).toBe(call)
+  const call = await callOf(TWO)
+  const text = `select * from statements."${await functionName(TWO)}"($1, $2)`
+  expect(call).toEqual({ sql: text, parameters: TWO.parameters })
+  expect(await callOf(TWO)).toBe(call)
 })

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod/mini'
-import { columnNames, columnReader, fieldNames } from '../../lib/row.ts'
+import { columnReader } from '../../lib/row.ts'
+import { columnNames } from '../../lib/row-columns.ts'
+import { fieldNames, fieldsOf } from '../../lib/row-schema.ts'
 import { nullable, text } from '../../lib/schemas.ts'
 import { RESULT, Row } from '../fixtures/row.ts'
 
-const read = columnReader(Row)
+const read = columnReader(fieldsOf(Row))
 
 test('reads the fields of the schema, in its order', () => {
   expect(fieldNames(Row).join(' ')).toBe('date id at name domain answers share sum score owned')
@@ -44,7 +46,7 @@ describe('free text', () => {
   ])('is read with %s', (_, cells) => {
     // As the statement's replace, coalesce and string_agg write it.
     const sent = cells.map((cell) => cell?.replaceAll('\u007f', '\u007fD') ?? '\u007fN').join('\u007f,')
-    const [column] = columnReader(Domain)({ cells_domain: sent }, cells.length)
+    const [column] = columnReader(fieldsOf(Domain))({ cells_domain: sent }, cells.length)
     expect(column).toMatchObject({ cells })
   })
 })

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
-import { sharedFiles } from '../../lib/share/files.ts'
-import { sharing } from '../../lib/share/sharing.ts'
+import { sharedObjects } from '../../lib/share/objects.ts'
+import { share } from '../../lib/share/share.ts'
 import { urlSigner } from '../../lib/share/signed-url.ts'
 import { loggedLines } from '../fixtures/log.ts'
 import { neonAnswers, neonRows } from '../mocks/neon.ts'
@@ -24,7 +24,7 @@ const COLUMNS = {
   until: '1',
   committed_at: '2026-11-01T00:00:00.000Z',
   size: '{"size":0,"numFiles":0}',
-  files: null,
+  objects: null,
 }
 
 const urls = urlSigner({ origin: 'http://localhost', now: new Date(), seconds: 60, secrets: ['secret'] })
@@ -42,7 +42,7 @@ beforeEach(() => {
 })
 
 const ask = (url: string, method = 'GET') =>
-  sharing().fetch(
+  share().fetch(
     new Request(url, { method, headers: { Authorization: `Bearer svc_live_${'0'.repeat(64)}` } }),
     env,
   )
@@ -53,13 +53,16 @@ async function expectUnavailable(response: Response): Promise<void> {
   if (response.body !== null)
     expect(await response.json()).toEqual({
       errorCode: 'TEMPORARILY_UNAVAILABLE',
-      message: 'The files are temporarily unavailable. Retry the request.',
+      message: 'The objects are temporarily unavailable. Retry the request.',
     })
   expect(lines).toContainEqual(expect.objectContaining({ event: 'bucket_error', error_name: 'Error' }))
   expect(JSON.stringify(lines)).not.toContain('svc_live_')
 }
 
-test.each([[`${BASE}/shares`], [`${TABLE}/metadata`]])('while the bucket is away, %s works', async (url) => {
+test.each([
+  [`${BASE}/shares`],
+  [`${TABLE}/metadata`],
+])('while the bucket is unavailable, %s works', async (url) => {
   expect((await ask(url)).status).toBe(200)
   expect(lines).toHaveLength(1)
 })
@@ -67,7 +70,7 @@ test.each([[`${BASE}/shares`], [`${TABLE}/metadata`]])('while the bucket is away
 test.each([
   [`${TABLE}/query`, 'POST'],
   [`${TABLE}/changes?startingVersion=1`, 'GET'],
-])('while the bucket is away, %s is 503', async (url, method) => {
+])('while the bucket is unavailable, %s is 503', async (url, method) => {
   await expectUnavailable(await ask(url, method))
 })
 
@@ -78,7 +81,7 @@ test.each([
   ['GET', { Range: 'bytes=0-3' }, halfway],
   ['GET', { Range: 'bytes=0-3', 'If-Range': '"a"' }, env],
   ['GET', { 'If-None-Match': '"b"' }, halfway],
-])('while the bucket is away, a file is 503 (%s, %j)', async (method, headers, bucket) => {
+])('while the bucket is unavailable, an object is 503 (%s, %j)', async (method, headers, bucket) => {
   const url = await urls.sign(ID)
-  await expectUnavailable(await sharedFiles().fetch(new Request(url, { method, headers }), bucket))
+  await expectUnavailable(await sharedObjects().fetch(new Request(url, { method, headers }), bucket))
 })

@@ -19,7 +19,7 @@ const isValid = ({
 const after = (seconds: number) => new Date(NOW.getTime() + seconds * 1000)
 
 test('the URL of a file is valid for its seconds', async () => {
-  expect(url.origin + url.pathname).toBe(`https://api.example.com/api/sharing/v1/files/${ID}.parquet`)
+  expect(url.origin + url.pathname).toBe(`https://api.example.com/api/sharing/v1/objects/${ID}.parquet`)
   expect(new Date(urls.expirationTimestamp).toISOString()).toBe('2026-11-22T04:46:07.000Z')
   expect(await isValid()).toBe(true)
   expect(await isValid({ now: after(899) })).toBe(true)

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod/mini'
 import { columnReader } from '../../lib/row.ts'
+import { fieldsOf } from '../../lib/row-schema.ts'
 import { nullable, numbers, preciseInstant, rate, text } from '../../lib/schemas.ts'
 import { writeCsv, writeCsvHeader, writeJson, writeNdjson } from '../../lib/write-rows.ts'
 import { AT, ID, RESULT, Row } from '../fixtures/row.ts'
@@ -12,7 +13,7 @@ test('writes numbers digit by digit, missing values as null and free text with c
   const second =
     `{"date":"2026-10-02","id":"${ID}","at":"${AT}","name":"null","domain":null,` +
     '"answers":0,"share":0.0000,"sum":0.0000,"score":null,"owned":false}'
-  const columns = columnReader(Row)(RESULT, 2)
+  const columns = columnReader(fieldsOf(Row))(RESULT, 2)
   expect(writeJson({ columns, rows: 2 }, ',')).toBe(`${first},${second}`)
   expect(writeJson({ columns, rows: 2 }, ',\n')).toBe(`${first},\n${second}`)
   expect(writeJson({ columns, rows: 1 }, ',')).toBe(first)
@@ -22,7 +23,7 @@ test('writes objects as Postgres wrote them, and times with microseconds', () =>
   const Change = z.object({ totals: numbers('Sums.'), changed_at: preciseInstant('A time.') })
   const at = '2026-10-01T12:00:00.123450Z'
   const totals = ['{"weight": 0.0000, "count": 0}', '{"weight": 12.5000, "count": 3}']
-  const columns = columnReader(Change)(
+  const columns = columnReader(fieldsOf(Change))(
     { cells_totals: totals.join('\u007f,'), cells_changed_at: `${at},${at}` },
     2,
   )
@@ -35,7 +36,7 @@ describe('escapes text as the to_json of Postgres does', () => {
   const Text = z.object({ name: text('A name.') })
   const toJson = (name: string) => {
     const sent = name.replaceAll('\u007f', '\u007fD')
-    return writeJson({ columns: columnReader(Text)({ cells_name: sent }, 1), rows: 1 }, ',')
+    return writeJson({ columns: columnReader(fieldsOf(Text))({ cells_name: sent }, 1), rows: 1 }, ',')
   }
 
   // What select to_json(chr(n)) returns for n = 1 to 31.
@@ -68,7 +69,7 @@ describe('escapes text as the to_json of Postgres does', () => {
 
 describe('NDJSON', () => {
   test('has one object a line, the last one included', () => {
-    const columns = columnReader(Row)(RESULT, 2)
+    const columns = columnReader(fieldsOf(Row))(RESULT, 2)
     const [first, second] = [1, 2].map((rows) => writeJson({ columns, rows }, '\n').split('\n').at(-1))
     expect(writeNdjson({ columns, rows: 2 })).toBe(`${first}\n${second}\n`)
   })
@@ -97,11 +98,11 @@ describe('CSV', () => {
     })
 
   test('begins with the names of the fields', () => {
-    expect(writeCsvHeader(Texts)).toBe('name,domain,score,sums\r\n')
+    expect(writeCsvHeader(fieldsOf(Texts))).toBe('name,domain,score,sums\r\n')
   })
 
   test('has the cells as JSON has them, without quotes where none are needed', () => {
-    expect(writeCsv({ columns: columnReader(Row)(RESULT, 2), rows: 2 })).toBe(
+    expect(writeCsv({ columns: columnReader(fieldsOf(Row))(RESULT, 2), rows: 2 })).toBe(
       `2026-10-01,${ID},${AT},"Acme, Inc.",a.example,3,33.3333,12345678901234.5000,100.0000,true\r\n` +
         `2026-10-02,${ID},${AT},null,,0,0.0000,0.0000,,false\r\n`,
     )
@@ -126,7 +127,7 @@ describe('CSV', () => {
   })
 
   test('has the first rows only, as the other formats', () => {
-    const columns = columnReader(Row)(RESULT, 2)
+    const columns = columnReader(fieldsOf(Row))(RESULT, 2)
     expect(writeCsv({ columns, rows: 1 }).split('\r\n')).toHaveLength(2)
   })
 })

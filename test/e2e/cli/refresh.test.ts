@@ -4,10 +4,14 @@ import { refreshAll } from '../../../drizzle/db/refresh.ts'
 import { runCommand } from '../../fixtures/command.ts'
 import { withClient } from '../../fixtures/database.ts'
 import { isolatedPool } from '../../fixtures/isolated-database.ts'
+import { partitionAnswers, partitionOf } from '../../fixtures/partitions.ts'
 import { answer, brand, organization, place, prompt } from '../../fixtures/rows.ts'
-import { tableOf } from '../../fixtures/schema.ts'
+import { prepare, tableOf } from '../../fixtures/schema.ts'
 
-const { db, url } = await isolatedPool()
+const { db, url } = await isolatedPool(async (client) => {
+  await prepare(client)
+  await partitionAnswers(client)
+})
 const brandId = await brand(db, await organization(db))
 const said = { ...(await place(db)), prompt: await prompt(db, brandId) }
 for (const day of ['01', '02']) await answer(db, { ...said, at: `2026-10-${day}T09:00:00Z` })
@@ -32,6 +36,33 @@ test('verify prints a row that was changed by hand, and refresh --all repairs it
   expect((await run('verify', '--to', '2026-10-01')).code).toBe(0)
   expect((await run('refresh', '--all')).code).toBe(0)
   expect((await run('verify')).code).toBe(0)
+})
+
+test('verify names a partition without triggers until the statement that it prints has run', async () => {
+  const partition = partitionOf('2027')
+  await db.query(
+    `create table ${partition} partition of ${tableOf('answers')} for values from ('2027-01-01') to ('2028-01-01')`,
+  )
+  const { code, stdout, stderr } = await run('verify')
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  expect(stderr).toMatch(
+    new RegExp(`^No triggers track changes of ${partition}\\. Run select .* npm run refresh\\.\n$`),
+  )
+  await db.query(/select .* where is_partition/.exec(stderr)?.[0] ?? '')
+  await run('refresh')
+  expect(await run('verify')).toMatchObject({ code: 0, stdout: 'All rows match.\n' })
+})
+
+test('verify names no table where a rolling window replaces the triggers', async () => {
+  await db.query(`alter table ${tableOf('citations')} disable trigger user`)
+  expect((await run('verify')).stderr).toContain(`No triggers track changes of ${tableOf('citations')}. `)
+  await db.query('insert into daily.rolling_window (days) values (7)')
+  expect((await run('verify')).code).toBe(0)
+  await db.query('delete from daily.rolling_window')
+  await db.query(
+    'select daily.install_triggers(base, source) from daily.untracked_tables() where not is_partition',
+  )
+  await run('refresh')
 })
 
 test('verify names a day that /changes lists with wrong numbers, and refresh --relist repairs it', async () => {

@@ -4,27 +4,23 @@ import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { NeonDbError, neon as neonClient, neonConfig } from '@neondatabase/serverless'
 import { afterAll, describe, expect, inject, it, onTestFinished, test } from 'vitest'
-import { startNeon } from '../../../emulator/neon/neon.ts'
-import { readNeonProxy } from '../../../emulator/settings.ts'
+import { imitateNeon } from '../../../emulator/neon/imitation.ts'
 import { startTcpProxy } from '../../faults/tcp-proxy.ts'
 import { withClient } from '../../fixtures/database.ts'
 
-// With NEON_PROXY, the same tests say how Neon's own proxy answers.
-const neonProxy = readNeonProxy(process.env)
 const databaseUrl = inject('databaseUrl')
 const database = new URL(databaseUrl).pathname
 const user = `emulator_${randomBytes(6).toString('hex')}`
 const connectionString = `postgresql://${user}:local@ep-local.neon.test${database}`
 
-const start = (url: string) =>
-  startNeon({ databaseUrl: url, connectionStrings: [connectionString] }, neonProxy)
+const start = (url: string) => imitateNeon(url, [connectionString])
 
 await withClient(databaseUrl, async (client) => {
   await client.query(`create role ${user} superuser`)
   await client.query('drop table if exists emulator_notes')
   await client.query('create table emulator_notes (id int constraint emulator_notes_pk primary key)')
 })
-const { handle, close } = await start(databaseUrl)
+const { handle, close } = start(databaseUrl)
 afterAll(async () => {
   await close()
   await withClient(databaseUrl, (client) => client.query(`drop table emulator_notes; drop role ${user}`))
@@ -182,7 +178,7 @@ describe('a Postgres that refuses connections', () => {
   async function stopped() {
     const server = await startTcpProxy(databaseUrl, 5432)
     onTestFinished(server.close)
-    const neon = await start(server.url)
+    const neon = start(server.url)
     onTestFinished(neon.close)
     server.turn('refuses')
     return { server, response: neon.handle(post('{"query": "select 1"}')) }
@@ -209,30 +205,26 @@ test('a missing database is a 400', async () => {
   expect([response.status, await response.json()]).toMatchObject([400, { code: '3D000' }])
 })
 
-// Only the emulator's own client parses Postgres's protocol in this process.
-test.skipIf(neonProxy)(
-  "bytes that are not Postgres's protocol fail the query and not the process",
-  async () => {
-    const int32 = (value: number) => Buffer.from(Uint32Array.of(value).buffer).swap32()
-    const message = (type: string, ...parts: Buffer[]) => {
-      const content = Buffer.concat(parts)
-      return Buffer.concat([Buffer.from(type), int32(content.length + 4), content])
-    }
-    const greeting = Buffer.concat([message('R', int32(0)), message('Z', Buffer.from('I'))])
-    const rowLongerThanItsMessage = message('D', Buffer.from([0, 2]), int32(2_032_809_372))
-    const server = createServer((socket) => {
-      socket.once('data', () => {
-        socket.write(greeting)
-        socket.on('data', () => socket.write(rowLongerThanItsMessage))
-      })
-      socket.on('error', () => socket.destroy())
-    }).listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const address = server.address()
-    const port = typeof address === 'object' ? address?.port : ''
-    const neon = await start(`postgresql://postgres@127.0.0.1:${port}/postgres`)
-    expect((await neon.handle(post('{"query": "select 1"}'))).status).toBe(500)
-    await neon.close()
-    server.close()
-  },
-)
+test("bytes that are not Postgres's protocol fail the query and not the process", async () => {
+  const int32 = (value: number) => Buffer.from(Uint32Array.of(value).buffer).swap32()
+  const message = (type: string, ...parts: Buffer[]) => {
+    const content = Buffer.concat(parts)
+    return Buffer.concat([Buffer.from(type), int32(content.length + 4), content])
+  }
+  const greeting = Buffer.concat([message('R', int32(0)), message('Z', Buffer.from('I'))])
+  const rowLongerThanItsMessage = message('D', Buffer.from([0, 2]), int32(2_032_809_372))
+  const server = createServer((socket) => {
+    socket.once('data', () => {
+      socket.write(greeting)
+      socket.on('data', () => socket.write(rowLongerThanItsMessage))
+    })
+    socket.on('error', () => socket.destroy())
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : ''
+  const neon = start(`postgresql://postgres@127.0.0.1:${port}/postgres`)
+  expect((await neon.handle(post('{"query": "select 1"}'))).status).toBe(500)
+  await neon.close()
+  server.close()
+})

@@ -3,7 +3,7 @@ import { readStreams } from '../../../reference/streams.ts'
 import { clientWith } from '../../fixtures/client-with.ts'
 import { brand, exportKey, refresh } from '../../fixtures/rows.ts'
 import {
-  filesOf,
+  objectsOf,
   rowsOf,
   type ShareAnswer,
   type ShareCall,
@@ -245,7 +245,7 @@ describe('after a version', () => {
     for (const { name, columns } of streams) {
       const { lines, version } = await ask(`${tablePath(name)}/metadata`, { key: its.key })
       expect(version).toBeGreaterThan(0)
-      const files = filesOf(await query(its.key, name))
+      const files = objectsOf(await query(its.key, name))
       const schema = { type: 'struct', fields: fieldsOf(columns) }
       expect(lines).toEqual([
         { protocol: { minReaderVersion: 1 } },
@@ -262,14 +262,6 @@ describe('after a version', () => {
         },
       ])
     }
-  })
-
-  test('a client that reads other formats only is 400', async () => {
-    const headers = { 'delta-sharing-capabilities': 'responseformat=delta' }
-    const { key } = its
-    malformed(await ask(`${tablePath('brands')}/metadata`, { key, headers }))
-    malformed(await ask(`${tablePath('brands')}/changes?startingVersion=1`, { key, headers }))
-    malformed(await ask(`${tablePath('brands')}/query`, { key, headers, method: 'POST' }))
   })
 
   test('fileidhash is repeated, and 400 for another scheme', async () => {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { brand } from '../../fixtures/rows.ts'
-import { filesOf, startShare } from '../../fixtures/share.ts'
+import { objectsOf, startShare } from '../../fixtures/share.ts'
 import { type Tenant, tenant } from '../../fixtures/tenant.ts'
 
 const { db, publish, query } = await startShare()
@@ -14,7 +14,7 @@ beforeAll(async () => {
   await publish()
   const list = async (brandId: string, first: string, last = first) =>
     db.query(
-      `insert into daily.files (id, metric, brand_id, period, first, last, digest, rows, bytes, added)
+      `insert into daily.objects (id, metric, brand_id, period, first, last, digest, rows, bytes, added)
        select gen_random_uuid(), 'sentiment', $1, $4, $2, $3, '', 1, 1, max(version) from daily.versions`,
       [brandId, first, last, first === last ? 'day' : 'month'],
     )
@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 /** The files of a query, as their brand and first day. */
 async function named(body: object): Promise<string[]> {
-  const stats = filesOf(await query(its.key, 'sentiment', body)).map((file) => JSON.parse(file.stats))
+  const stats = objectsOf(await query(its.key, 'sentiment', body)).map((file) => JSON.parse(file.stats))
   return stats
     .map(({ minValues: { brand_id, date } }) => `${brand_id === other ? 'other' : 'own'} ${date}`)
     .sort()
@@ -93,7 +93,7 @@ describe('a query names the files', () => {
 
 test('the rows of brands have no days', async () => {
   const jsonPredicateHints = JSON.stringify(compare('equal', 'date', '2026-10-02'))
-  expect(filesOf(await query(its.key, 'brands', { jsonPredicateHints }))).toHaveLength(2)
+  expect(objectsOf(await query(its.key, 'brands', { jsonPredicateHints }))).toHaveLength(2)
   const predicateHints = [`date > '2026-10-02'`, `date < '2026-10-01'`, `brand_id = '${other}'`]
-  expect(filesOf(await query(its.key, 'brands', { predicateHints }))).toHaveLength(1)
+  expect(objectsOf(await query(its.key, 'brands', { predicateHints }))).toHaveLength(1)
 })

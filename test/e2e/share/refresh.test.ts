@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { refresh } from '../../fixtures/rows.ts'
 import { answeredDays, type Scene } from '../../fixtures/scene.ts'
-import { filesOf, rowsOf, type ShareAnswer, startShare, tablePath } from '../../fixtures/share.ts'
+import { objectsOf, rowsOf, type ShareAnswer, startShare, tablePath } from '../../fixtures/share.ts'
 
 const SECONDS = 60
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
   await publish()
 })
 
-const idsOf = (answer: ShareAnswer) => filesOf(answer).map(({ id }) => id)
+const idsOf = (answer: ShareAnswer) => objectsOf(answer).map(({ id }) => id)
 
 /** Queries as a client that renews URLs does. */
 const queryToRefresh = async (body = {}) => {
@@ -35,13 +35,13 @@ test('URLs work as long as the setting says, and the end of the response names t
   const before = Date.now()
   const { answer, end } = await queryToRefresh()
   const after = Date.now()
-  const expirations = filesOf(answer).map(({ expirationTimestamp }) => expirationTimestamp)
+  const expirations = objectsOf(answer).map(({ expirationTimestamp }) => expirationTimestamp)
   const [expiration = 0] = expirations
   expect(expirations).toEqual([expiration, expiration])
   expect(expiration).toBeGreaterThan(before + (SECONDS - 1) * 1000)
   expect(expiration).toBeLessThanOrEqual(after + SECONDS * 1000)
   expect(end).toEqual({ refreshToken: String(answer.version), minUrlExpirationTimestamp: expiration })
-  const [file] = filesOf(answer)
+  const [file] = objectsOf(answer)
   const response = await fetch(file?.url ?? '', { method: 'HEAD' })
   expect(response.headers.get('Cache-Control')).toBe(`private, max-age=${SECONDS}, immutable`)
 })
@@ -68,7 +68,7 @@ test('a refresh can repeat hints, and its lines are those of a query without a v
   await change()
   const { answer } = await queryToRefresh({ refreshToken: first.refreshToken, predicateHints })
   expect(idsOf(answer)).toEqual(idsOf(first.answer))
-  const [file, ...others] = filesOf(answer)
+  const [file, ...others] = objectsOf(answer)
   expect(others).toEqual([])
   expect([file?.version, file?.timestamp]).toEqual([undefined, undefined])
   expect(answer.lines[1]?.metaData).not.toHaveProperty('version')

@@ -5,7 +5,7 @@ import { clearOfMidnight, daysAgo } from '../../fixtures/clock.ts'
 import { fillDaily } from '../../fixtures/fill-daily.ts'
 import { answer, brand, place, prompt, refresh } from '../../fixtures/rows.ts'
 import { addDays, answeredDays, type Scene } from '../../fixtures/scene.ts'
-import { filesOf, rowsOf, startShare } from '../../fixtures/share.ts'
+import { objectsOf, rowsOf, startShare } from '../../fixtures/share.ts'
 import { type Tenant, tenant } from '../../fixtures/tenant.ts'
 
 const { db, service, publish, publishPeriods, query } = await startShare()
@@ -41,7 +41,7 @@ type Span = readonly [first: string, last: string]
 
 /** The first and last day of each file of a table, in order. */
 const spansOf = async (key: string, table: string, body = {}): Promise<Span[]> =>
-  filesOf(await query(key, table, body))
+  objectsOf(await query(key, table, body))
     .map(({ stats }): Span => {
       const { minValues, maxValues } = JSON.parse(stats)
       return [minValues.date, maxValues.date]
@@ -110,7 +110,7 @@ describe('two brands', () => {
   })
 
   test('a file tells its rows, its brand and its days', async () => {
-    const stats = filesOf(await query(its.key, 'visibility')).map((file) => JSON.parse(file.stats))
+    const stats = objectsOf(await query(its.key, 'visibility')).map((file) => JSON.parse(file.stats))
     const statsOf = (brand_id: string, numRecords: number, [first, last]: Span) => ({
       numRecords,
       minValues: { brand_id, date: first },
@@ -204,7 +204,7 @@ describe('a table with rows on every day of more than a year', () => {
   })
 })
 
-test('100 days of two brands, the open month included, are at most 100 files of six tables', async () => {
+test('100 days of two brands, the open month included, are at most 100 objects of six tables', async () => {
   await clearOfMidnight(60_000)
   const its = await tenant(db)
   const brands = [its.brandId, await brand(db, its.org)]
@@ -221,11 +221,11 @@ test('100 days of two brands, the open month included, are at most 100 files of 
 test('a query names many thousand files', async () => {
   const { key, brandId } = await answeredDays(db, { first: '2026-10-01', days: 1 })
   await db.query(
-    `insert into daily.files (id, metric, brand_id, period, first, last, digest, rows, bytes, added)
+    `insert into daily.objects (id, metric, brand_id, period, first, last, digest, rows, bytes, added)
      select gen_random_uuid(), 'sentiment', $1, 'day', date '1900-01-01' + day, date '1900-01-01' + day, '', 1, 1,
        (select max(version) from daily.versions)
      from generate_series(1, 20000) as day`,
     [brandId],
   )
-  expect(filesOf(await query(key, 'sentiment'))).toHaveLength(20_000)
+  expect(objectsOf(await query(key, 'sentiment'))).toHaveLength(20_000)
 })

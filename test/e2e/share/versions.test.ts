@@ -2,7 +2,14 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import type { Row } from '../../fixtures/call.ts'
 import { brand, exportKey, insert, organization, refresh } from '../../fixtures/rows.ts'
 import { answeredDays, type Scene } from '../../fixtures/scene.ts'
-import { filesOf, rowsOf, rowsOfFile, type ShareAnswer, startShare, tablePath } from '../../fixtures/share.ts'
+import {
+  objectsOf,
+  rowsOf,
+  rowsOfFile,
+  type ShareAnswer,
+  startShare,
+  tablePath,
+} from '../../fixtures/share.ts'
 
 const { db, publish, publishPeriods, ask, query, feed } = await startShare()
 
@@ -124,20 +131,21 @@ describe('a snapshot', () => {
     const commit = { version, timestamp: Date.parse(committedAt) }
     for (const body of [{ version }, { timestamp: committedAt }]) {
       const answer = await query(key, 'sentiment', body)
-      expect(filesOf(answer).length).toBeGreaterThan(0)
-      for (const file of filesOf(answer)) expect(file).toMatchObject(commit)
+      expect(objectsOf(answer).length).toBeGreaterThan(0)
+      for (const file of objectsOf(answer)) expect(file).toMatchObject(commit)
       expect(answer.lines[1]?.metaData?.version).toBe(version)
     }
     const latest = await query(key, 'sentiment')
-    for (const file of filesOf(latest)) expect([file.version, file.timestamp]).toEqual([undefined, undefined])
+    for (const file of objectsOf(latest))
+      expect([file.version, file.timestamp]).toEqual([undefined, undefined])
     expect(latest.lines[1]?.metaData).not.toHaveProperty('version')
   })
 
   test('has its size in its metadata, in a query unless hints leave files out', async () => {
     for (const { version, committedAt } of versions) {
       const answer = await query(key, 'sentiment', { version })
-      const size = filesOf(answer).reduce((sum, file) => sum + file.size, 0)
-      const expected = { size, numFiles: filesOf(answer).length }
+      const size = objectsOf(answer).reduce((sum, file) => sum + file.size, 0)
+      const expected = { size, numFiles: objectsOf(answer).length }
       expect(answer.lines[1]?.metaData).toMatchObject(expected)
       for (const search of [`version=${version}`, `timestamp=${committedAt}`]) {
         const metadata = await ask(`${tablePath('sentiment')}/metadata?${search}`, { key })
@@ -166,7 +174,7 @@ describe('a snapshot', () => {
       })
       const metadata = await ask(`${tablePath('brands')}/metadata?version=${version}`, { key })
       for (const { status, text } of [answer, metadata])
-        expect([status, text]).toEqual([400, expect.stringContaining('later than the latest')])
+        expect([status, text]).toEqual([400, expect.stringContaining('does not exist yet')])
     }
   })
 })
@@ -310,5 +318,5 @@ test('beyond 30 days is 400, which names the oldest version and the time from wh
       if (file !== undefined) await rowsOfFile(file)
     }
   }
-  expect(filesOf(await query(key, 'sentiment')).length).toBeGreaterThan(0)
+  expect(objectsOf(await query(key, 'sentiment')).length).toBeGreaterThan(0)
 })

@@ -47,7 +47,7 @@ type Listed = {
   readonly digest: string
 }
 
-/** The changes of a brand after a stamp, in its order. */
+/** The changes of a brand after a `changed_at`, in its order. */
 async function listed(brandId: string, since = ''): Promise<Listed[]> {
   const { rows } = await db.query<Listed>(
     `select endpoint, date::text, rows, totals::text, digest from daily.changes
@@ -57,7 +57,7 @@ async function listed(brandId: string, since = ''): Promise<Listed[]> {
   return rows
 }
 
-/** The stamp of the last change, as text of full precision. */
+/** The `changed_at` of the last change, as text of full precision. */
 const lastStamp = async (): Promise<string> =>
   (await db.query('select max(changed_at) as last from daily.changes')).rows[0].last
 
@@ -147,7 +147,7 @@ describe('the list of changes', () => {
     expect(after.filter(emptied)).toHaveLength(before.length)
   })
 
-  test('has later stamps for later changes when the clock of the system is behind', async () => {
+  test('has a greater changed_at for later changes when the clock of the system is behind', async () => {
     const { brandId, said } = await sample()
     const ahead = '2099-01-01T00:00:00.000000Z'
     await db.query('update daily.changes_clock set last = $1', [ahead])

@@ -28,10 +28,10 @@ const query = async (sql: string, values: readonly unknown[] = []) =>
 const first = async (...statement_: Parameters<typeof query>) => (await query(...statement_))[0] ?? []
 
 /** The current files of a metric: their periods and first days. */
-const filesOf = async (metric: string) =>
+const objectsOf = async (metric: string) =>
   (
     await query(
-      `select period || ' ' || first from daily.files where metric = $1 and removed is null order by first, period`,
+      `select period || ' ' || first from daily.objects where metric = $1 and removed is null order by first, period`,
       [metric],
     )
   ).flat()
@@ -103,7 +103,7 @@ test('commits a version when something changed, and only then; versions follow o
   await db.query('delete from brands where id = $1', [id])
   await refresh(db)
   expect((await publish()).versions).toEqual([4])
-  expect(await query('select from daily.files where removed is null')).toEqual([])
+  expect(await query('select from daily.objects where removed is null')).toEqual([])
 })
 
 test('lists a day again without writing it when its rows are the same', async () => {
@@ -147,7 +147,7 @@ test('a large day that changes before each statement is published, and holds up 
   }
   expect(await publish({ run, limits })).toMatchObject({ isComplete: true, failures: [] })
   const current = await query(
-    `select brand_id, sum(rows)::int from daily.files where metric = 'citation_share' and removed is null group by brand_id`,
+    `select brand_id, sum(rows)::int from daily.objects where metric = 'citation_share' and removed is null group by brand_id`,
   )
   expect(current).toContainEqual([other.id, 1])
   expect(new Map(current as [string, number][]).get(id)).toBeGreaterThan(300)
@@ -159,7 +159,9 @@ test('rows that do not fit into one answer are read in parts, of one snapshot', 
   const limits = { brands: 9, sets: 9, rows: 1000, bytes: 1000 }
   const run = before('read_part', () => fill(id, '2026-10-01', 200))
   await publish({ run, limits })
-  const files = await query(`select id, rows from daily.files where metric = 'citation_share' and added = 1`)
+  const files = await query(
+    `select id, rows from daily.objects where metric = 'citation_share' and added = 1`,
+  )
   expect(files.length).toBeGreaterThan(3)
   const urls = new Set<unknown>()
   for (const [file, rows] of files) {
@@ -189,7 +191,7 @@ test('a brand with more sets than a batch is committed when all are written, as 
     [id, '2026-10-01'],
   )
   const [file] = await first(
-    `select id from daily.files where metric = 'visibility' and period = 'day' and first = '2026-10-01' and removed is null`,
+    `select id from daily.objects where metric = 'visibility' and period = 'day' and first = '2026-10-01' and removed is null`,
   )
   const [row] = await rowsOfObject(file)
   expect(Number(row?.total_prompts)).toBe(answers)
@@ -207,8 +209,8 @@ test('a day that is as it was when its brand is complete stays, whatever was sta
   })
   expect((await publish({ run, limits })).versions).toEqual([])
   expect(batches()).toBe(2)
-  expect(await query('select from daily.staged_files')).toEqual([])
-  expect(await query('select from daily.files where removed is not null')).toEqual([])
+  expect(await query('select from daily.staged_objects')).toEqual([])
+  expect(await query('select from daily.objects where removed is not null')).toEqual([])
 })
 
 test('an object that is not written at first is written again', async () => {
@@ -243,11 +245,13 @@ test('an object that cannot be written holds up its brand alone, until it can', 
     isComplete: true,
     failures: [new Error('The bucket is away')],
   })
-  expect(await query(`select count(distinct brand_id)::int from daily.files where added = 2`)).toEqual([[1]])
+  expect(await query(`select count(distinct brand_id)::int from daily.objects where added = 2`)).toEqual([
+    [1],
+  ])
   expect((await publish()).versions).toEqual([3])
-  expect(await query(`select from daily.files where first = '2026-10-02' and removed is null`)).toHaveLength(
-    6,
-  )
+  expect(
+    await query(`select from daily.objects where first = '2026-10-02' and removed is null`),
+  ).toHaveLength(6)
 })
 
 test('a run ends when the bucket takes nothing', async () => {
@@ -273,7 +277,7 @@ test('a brand that cannot be read holds up no other, but the first version', asy
   expect((await publish()).versions[0]).toBe(1)
   await db.query(`update brands set name = 'Globex'`)
   expect(await publish({ run })).toEqual({ versions: [2, 3], isComplete: true, failures })
-  const renamed = (await query('select brand_id from daily.files where added > 1 order by 1')).flat()
+  const renamed = (await query('select brand_id from daily.objects where added > 1 order by 1')).flat()
   expect(renamed).toEqual(ids.slice(1).sort())
   expect((await publish()).versions).toEqual([4])
 })
@@ -288,7 +292,7 @@ test('a set of several objects is committed as a whole, though one of them could
     if (puts === 3) throw new AbortError('The bucket is away')
     return objects.set(key, value.slice())
   }
-  const rows = () => first(`select sum(rows)::int from daily.files where metric = 'citation_share'`)
+  const rows = () => first(`select sum(rows)::int from daily.objects where metric = 'citation_share'`)
   const failed = await publish({ limits, bucket: { ...bucket, put } })
   expect(failed.failures).toHaveLength(1)
   expect(await rows()).toEqual([null])
@@ -349,12 +353,12 @@ test('a restart forgets what is staged', async () => {
   await db.query(`update brands set name = 'Globex' where id = $1`, [id])
   const killed = before('commit_batch', () => Promise.reject(new Error('killed')))
   await expect(publish({ run: killed })).rejects.toThrow('killed')
-  await db.query(`update daily.staged_files set state = 'written', rows = 1`)
+  await db.query(`update daily.staged_objects set state = 'written', rows = 1`)
   objects.clear()
   await query('select daily.restart_share(array[$1::uuid])', [id])
   await publish()
   expect([...objects.keys()].sort()).toEqual(
-    (await query(`select id || '.parquet' from daily.files order by 1`)).flat(),
+    (await query(`select id || '.parquet' from daily.objects order by 1`)).flat(),
   )
 })
 
@@ -377,11 +381,11 @@ test('a metric whose columns have other names is written again, whatever a publi
   await expect(publish({ run: before('commit_batch', relist) })).rejects.toThrow(
     'The lease has passed to a migration or repair.',
   )
-  expect(await query('select from daily.staged_files')).toEqual([])
+  expect(await query('select from daily.staged_objects')).toEqual([])
   await publish()
   expect(
     await query(
-      `select first::text from daily.files where metric = 'visibility' and period = 'day' and added = 2 order by 1`,
+      `select first::text from daily.objects where metric = 'visibility' and period = 'day' and added = 2 order by 1`,
     ),
   ).toEqual([['2026-10-01'], ['2026-10-02']])
 })
@@ -402,7 +406,7 @@ test('a brand that appears while metrics are listed again is written again with 
   }
   await relistChangedSchemas(Object.assign(Object.create(client), hooked)).finally(() => client.release())
   await publish()
-  expect(await query(`select from daily.files where digest = '' and removed is null`)).toEqual([])
+  expect(await query(`select from daily.objects where digest = '' and removed is null`)).toEqual([])
 })
 
 test('what a killed publisher staged is written again, and its objects are deleted two days later', async () => {
@@ -411,14 +415,14 @@ test('what a killed publisher staged is written again, and its objects are delet
   await db.query(`update brands set name = 'Globex' where id = $1`, [id])
   const killed = before('commit_batch', () => Promise.reject(new Error('killed')))
   await expect(publish({ run: killed })).rejects.toThrow('killed')
-  const [left] = await first('select id from daily.staged_files')
+  const [left] = await first('select id from daily.staged_objects')
   expect(objects.has(`${left}.parquet`)).toBe(true)
   expect((await publish()).versions).toEqual([2])
   expect(objects.has(`${left}.parquet`)).toBe(true)
   await db.query(`update daily.deletions set not_before = now()`)
   await publish()
   expect([...objects.keys()].sort()).toEqual(
-    (await query(`select id || '.parquet' from daily.files order by 1`)).flat(),
+    (await query(`select id || '.parquet' from daily.objects order by 1`)).flat(),
   )
   expect(await query('select from daily.deletions')).toEqual([])
 })
@@ -428,12 +432,12 @@ test('thirds and months are written an hour after their days; a changed day take
   await publish()
   const days = [`day ${MONTH}-01`, `day ${MONTH}-02`, `day ${MONTH}-11`, `day ${MONTH}-12`, `day ${MONTH}-28`]
   const periods = [`month ${MONTH}-01`, `third ${MONTH}-01`, `third ${MONTH}-11`]
-  expect((await filesOf('visibility')).sort()).toEqual([...days, ...periods].sort())
+  expect((await objectsOf('visibility')).sort()).toEqual([...days, ...periods].sort())
 
   await answer(db, { ...said, at: `${MONTH}-12T10:00:00Z` })
   await refresh(db)
   await publish()
-  expect((await filesOf('visibility')).sort()).toEqual([...days, `third ${MONTH}-01`].sort())
+  expect((await objectsOf('visibility')).sort()).toEqual([...days, `third ${MONTH}-01`].sort())
   expect((await publish()).versions, 'within the hour').toEqual([])
   const [due] = await first(
     `select periods_due_at > now() and periods_due_at <= now() + interval '1 hour' from daily.published_brands`,
@@ -442,7 +446,7 @@ test('thirds and months are written an hour after their days; a changed day take
 
   await db.query(PERIODS_DUE)
   await publish()
-  expect((await filesOf('visibility')).sort()).toEqual([...days, ...periods].sort())
+  expect((await objectsOf('visibility')).sort()).toEqual([...days, ...periods].sort())
   await db.query(`update daily.published_brands set periods_due_at = periods_due_at - interval '1 day'`)
   expect((await publish()).versions, 'the next day').toEqual([])
 })
@@ -472,7 +476,7 @@ test('a read of an object that fails is repeated', async () => {
     return bucket.read(key)
   }
   expect((await publish({ bucket: { ...bucket, read } })).failures).toEqual([])
-  expect(await filesOf('visibility')).toContain(`month ${MONTH}-01`)
+  expect(await objectsOf('visibility')).toContain(`month ${MONTH}-01`)
 })
 
 test('months long ago do without thirds, and today is a day alone', async () => {
@@ -481,7 +485,7 @@ test('months long ago do without thirds, and today is a day alone', async () => 
   const { id } = await answered()
   for (const day of ['0001-01-01', '0001-01-02', '2024-02-28', '2024-02-29', today]) await fill(id, day, 1)
   await publish()
-  expect(await filesOf('citation_share')).toEqual([
+  expect(await objectsOf('citation_share')).toEqual([
     'day 0001-01-01',
     'month 0001-01-01',
     'day 0001-01-02',
@@ -513,8 +517,8 @@ test('keeps the version that was current so many days ago, and what it names', a
     await query(`select extract(day from now() - committed_at)::int from daily.versions order by version`),
   ).toEqual([[31], [10]])
   const [oldest] = await first('select min(version) from daily.versions')
-  expect(await query('select from daily.files where removed < $1', [oldest])).toEqual([])
-  const named = async () => (await query(`select id || '.parquet' from daily.files order by 1`)).flat()
+  expect(await query('select from daily.objects where removed < $1', [oldest])).toEqual([])
+  const named = async () => (await query(`select id || '.parquet' from daily.objects order by 1`)).flat()
   expect(objects.size, 'a day before their objects go').toBeGreaterThan((await named()).length)
   await db.query('update daily.deletions set not_before = now()')
   await publish()
@@ -524,7 +528,7 @@ test('keeps the version that was current so many days ago, and what it names', a
 test('a restart ends the versions, and writes lost files again', async () => {
   const { id, said } = await answered(`${MONTH}-01`)
   await publish()
-  const [lost] = await first(`select id from daily.files where metric = 'visibility' and period = 'day'`)
+  const [lost] = await first(`select id from daily.objects where metric = 'visibility' and period = 'day'`)
   await answer(db, { ...said, at: `${MONTH}-02T09:00:00Z` })
   await refresh(db)
   const restart = () => query('select daily.restart_share(array[$1::uuid])', [id])
@@ -535,13 +539,13 @@ test('a restart ends the versions, and writes lost files again', async () => {
   const { versions } = await publish()
   expect(versions[0]).toBeGreaterThan(2)
   expect(await query('select min(version) from daily.versions')).toEqual([[versions[0]]])
-  expect(await filesOf('visibility')).toEqual([
+  expect(await objectsOf('visibility')).toEqual([
     `day ${MONTH}-01`,
     `month ${MONTH}-01`,
     `third ${MONTH}-01`,
     `day ${MONTH}-02`,
   ])
-  expect(await query('select from daily.files where id = $1', [lost]), 'the lost file').toEqual([])
+  expect(await query('select from daily.objects where id = $1', [lost]), 'the lost file').toEqual([])
 })
 
 test('numbers go on at least two later when versions came faster than seconds', async () => {

@@ -42,7 +42,7 @@ async function relations(): Promise<{ name: string; kind: string }[]> {
 /** The relations of which a role may read every column. */
 const READS: Readonly<Record<Role, RegExp>> = {
   export_api_reader:
-    /^(metrics\.brands|export_source\.(memberships|subscriptions)|daily\.(?!changes_clock|citation_days|change_log|row_schemas|key_log|refresh_queue|rolling_window|due|reads|sources|applied_sql|published_brands|brand_rows|known_brands|publisher|staged_files|parts|deletions).*)$/,
+    /^(metrics\.brands|export_source\.(memberships|subscriptions)|daily\.(?!changes_clock|citation_days|change_log|row_schemas|key_log|refresh_queue|rolling_window|due|reads|sources|applied_sql|published_brands|brand_rows|known_brands|publisher|staged_objects|parts|deletions).*)$/,
   export_api_refresher: /^daily\.(progress|queued_brands|refresh_queue|sources|rolling_window)$/,
   export_api_keys: /^(export_source\.(api_keys|memberships|subscriptions)|daily\.key_log)$/,
 }
@@ -223,7 +223,7 @@ test('the refresher logs, refreshes and publishes, and writes no stored row itse
   ).toBeNull()
   expect(await attempt('export_api_refresher', `select daily.refresh(null, '0 s', 1)`)).toBeNull()
   expect(await attempt('export_api_refresher', `select daily.take_lease('a test')`)).toBeNull()
-  for (const table of ['sentiment (brand_id)', 'files (id)', 'versions (version)'])
+  for (const table of ['sentiment (brand_id)', 'objects (id)', 'versions (version)'])
     expect(await attempt('export_api_refresher', `insert into daily.${table} values (null)`)).toBe(DENIED)
   expect(
     await attempt(

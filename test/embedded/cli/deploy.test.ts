@@ -50,7 +50,12 @@ describe('npm run deploy', () => {
     const { API_URL, CURSOR_SECRET: _, ...rest } = ENVIRONMENT
     const lines = Object.entries(rest).map(([name, value]) => `${name}=${value}`)
     await writeFile(join(folder, '.dev.vars'), `${lines.join('\n')}\nAPI_URL=https://other.example.com`)
-    const environment = { ...wrangler.environment, API_URL, SHARE_BUCKET: 'brand-data' }
+    const environment = {
+      ...wrangler.environment,
+      API_URL,
+      SHARE_BUCKET: 'brand-data',
+      NAME_PREFIX: 'staging-',
+    }
     const result = await runCommand('deploy.ts', ['--dry-run'], environment, { cwd: folder })
     expect(result).toMatchObject({
       code: 1,
@@ -60,9 +65,11 @@ describe('npm run deploy', () => {
     expect(steps).toHaveLength(Object.keys(wranglerFile.env).length + 5)
     expect(steps[0]).toMatch(/^commit [0-9a-f]+(-dirty)? +placed in aws:eu-central-1$/)
     expect(steps[1]).toMatch(/^migrate +ep-a-1\.eu-central-1/)
-    expect(steps[3]).toMatch(/^deploy refresh +cron \* \* \* \* \*$/)
-    expect(steps.at(-3)).toMatch(/^deploy openapi +api\.example\.com\/api\/export\/v1\/\*$/)
-    expect(steps.at(-2)).toMatch(/^list changed rows +ep-a-1\.eu-central-1/)
+    expect(steps[3]).toMatch(/^deploy staging-export-api-refresh +cron \* \* \* \* \*$/)
+    expect(steps.at(-3)).toMatch(
+      /^deploy staging-export-api-openapi +api\.example\.com\/api\/export\/v1\/\*$/,
+    )
+    expect(steps.at(-2)).toMatch(/^list changed days +ep-a-1\.eu-central-1/)
     expect(steps.at(-1)).toMatch(/^smoke +https:\/\/api\.example\.com$/)
     expect(result.stdout + result.stderr).not.toMatch(SECRET)
     expect(await wrangler.calls()).toEqual([])
@@ -110,10 +117,10 @@ test.each([
   ['SIGTERM', 143],
   ['SIGHUP', 129],
 ] as const)('%s ends a deployment and wrangler, and leaves no secret', async (signal, exitCode) => {
-  const env = { ...process.env, ...ENVIRONMENT, FAKE_WRANGLER_HANGS: 'publish' }
+  const env = { ...process.env, ...ENVIRONMENT, FAKE_WRANGLER_HANGS: 'share-publish' }
   const child = spawn(process.execPath, ['--input-type=module', '--eval', DEPLOYS], { env })
   const closed = once(child, 'close')
-  await expect.poll(calledFor).toEqual(['refresh', 'publish'])
+  await expect.poll(calledFor).toEqual(['refresh', 'share-publish'])
   expect(await readdir(folder)).toHaveLength(1)
   child.kill(signal)
   expect(await closed).toEqual([exitCode, null])

@@ -67,7 +67,7 @@ test('nothing else below /cdn-cgi answers', async () => {
       'mf/stream',
       'explorer',
     ])
-      for (const worker of ['refresh', 'publish', 'openapi']) {
+      for (const worker of ['refresh', 'share-publish', 'openapi']) {
         const headers = { 'MF-Route-Override': worker }
         const { status } = await fetch(`${service.url}/cdn-cgi/${path}`, { headers })
         expect([404, 500], path).toContain(status)

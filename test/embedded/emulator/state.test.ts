@@ -12,7 +12,7 @@ import { copyCheckout } from '../../fixtures/checkout.ts'
 const TIMEOUT = 300_000
 const PATIENT = { timeout: TIMEOUT, interval: 50 }
 
-type Start = { readonly process: ChildProcess; readonly ended: Promise<unknown[]>; output: string }
+type Start = { readonly child: ChildProcess; readonly ended: Promise<unknown[]>; output: string }
 
 let checkout: string
 const started: Start[] = []
@@ -22,21 +22,19 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  for (const { process, ended } of started) {
-    process.kill('SIGKILL')
-    await ended
-  }
+  for (const start of started) await kill(start)
   await rm(checkout, { recursive: true })
 })
 
 function start(...args: string[]): Start {
-  const process_ = spawn(process.execPath, ['emulator/main.ts', ...args], {
+  const child = spawn(process.execPath, ['emulator/main.ts', ...args], {
     cwd: checkout,
     env: { PATH: process.env.PATH, PORT: '0' },
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
   })
-  const start: Start = { process: process_, ended: once(process_, 'close'), output: '' }
-  for (const stream of [process_.stdout, process_.stderr]) {
+  const start: Start = { child, ended: once(child, 'close'), output: '' }
+  for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (text) => {
       start.output += text
     })
@@ -45,8 +43,14 @@ function start(...args: string[]): Start {
   return start
 }
 
-async function kill({ process, ended }: Start): Promise<void> {
-  process.kill('SIGKILL')
+/** Ends the process and the workerd that would outlive it. */
+async function kill({ child, ended }: Start): Promise<void> {
+  if (child.pid === undefined) return
+  try {
+    process.kill(-child.pid, 'SIGKILL')
+  } catch {
+    // Both have ended.
+  }
   await ended
 }
 

@@ -1,53 +1,53 @@
 import { beforeAll, expect, test } from 'vitest'
 import { answeredDays, type Scene } from '../../fixtures/scene.ts'
-import { filesOf, type SharedFile, startShare } from '../../fixtures/share.ts'
+import { objectsOf, type SharedObject, startShare } from '../../fixtures/share.ts'
 
 const { db, service, publish, query, logged } = await startShare()
 
 let its: Scene
-let file: SharedFile
+let object: SharedObject
 let bytes: Buffer
 let etag: string
 
 beforeAll(async () => {
   its = await answeredDays(db, { first: '2026-10-01', days: 1 })
   await publish()
-  file = first(await query(its.key, 'visibility'))
-  const response = await fetch(file.url)
+  object = first(await query(its.key, 'visibility'))
+  const response = await fetch(object.url)
   bytes = Buffer.from(await response.arrayBuffer())
   etag = response.headers.get('ETag') ?? ''
 })
 
-const first = (...answer: Parameters<typeof filesOf>): SharedFile => {
-  const [found] = filesOf(...answer)
-  if (found === undefined) throw new Error('The snapshot has no file')
+const first = (...answer: Parameters<typeof objectsOf>): SharedObject => {
+  const [found] = objectsOf(...answer)
+  if (found === undefined) throw new Error('The snapshot has no object')
   return found
 }
 
-const get = (headers: Record<string, string> = {}, { url = file.url, method = 'GET' } = {}) =>
+const get = (headers: Record<string, string> = {}, { url = object.url, method = 'GET' } = {}) =>
   fetch(url, { method, headers })
 
 const bodyOf = async (response: Response) => Buffer.from(await response.arrayBuffer())
 
 const errorOf = async (response: Response) => [response.status, (await response.json()).errorCode]
 
-test('a file is private, has its size and its type, and needs neither a key nor the database nor the budget', async () => {
+test('an object is private, has its size and its type, and needs neither a key nor the database nor the budget', async () => {
   const before = service.subrequests()
   const response = await get()
   expect(response.status).toBe(200)
   expect(Object.fromEntries(response.headers)).toMatchObject({
     'content-type': 'application/vnd.apache.parquet',
-    'content-length': String(file.size),
+    'content-length': String(object.size),
     'accept-ranges': 'bytes',
     'cache-control': 'private, max-age=3600, immutable',
   })
   expect((await bodyOf(response)).equals(bytes)).toBe(true)
-  expect(bytes).toHaveLength(file.size)
+  expect(bytes).toHaveLength(object.size)
   expect(bytes.subarray(0, 4).toString()).toBe('PAR1')
   expect(service.subrequests()).toEqual(before)
   await expect
     .poll(() => logged.at(-1))
-    .toMatchObject({ endpoint: '/share/files', subrequests: { neon: 0, upstash: 0 } })
+    .toMatchObject({ endpoint: '/share/objects', subrequests: { neon: 0, upstash: 0 } })
   expect(JSON.stringify(logged)).not.toContain('signature')
 })
 
@@ -101,14 +101,14 @@ test.each([
   ['bytes'],
   ['rows=0-1'],
   ['bytes=a-b'],
-])('Range: %s is the whole file', async (range) => {
+])('Range: %s is the whole object', async (range) => {
   const response = await get({ Range: range })
   expect(response.status).toBe(200)
   expect(response.headers.get('Content-Range')).toBeNull()
   expect((await bodyOf(response)).equals(bytes)).toBe(true)
 })
 
-test('If-Range with another entity tag, a date or a weak tag asks for the whole file', async () => {
+test('If-Range with another entity tag, a date or a weak tag asks for the whole object', async () => {
   expect(etag).toMatch(/^"[^"]+"$/)
   for (const [ifRange, status] of [
     [etag, 206],
@@ -144,13 +144,13 @@ test('If-None-Match with its entity tag is 304, and what is no entity tag is ign
 })
 
 test('an altered or missing signature is 403, and other methods are 405', async () => {
-  const [path = ''] = file.url.split('?')
-  const id = file.id.replace(/^./, (digit) => (digit === '0' ? '1' : '0'))
+  const [path = ''] = object.url.split('?')
+  const id = object.id.replace(/^./, (digit) => (digit === '0' ? '1' : '0'))
   for (const url of [
     path,
-    `${file.url}x`,
-    file.url.replace(file.id, id),
-    file.url.replace('expires=', 'expires=9'),
+    `${object.url}x`,
+    object.url.replace(object.id, id),
+    object.url.replace('expires=', 'expires=9'),
   ])
     expect(await errorOf(await get({}, { url }))).toEqual([403, 'PERMISSION_DENIED'])
   const response = await get({}, { method: 'POST' })
@@ -158,7 +158,7 @@ test('an altered or missing signature is 403, and other methods are 405', async 
   expect(await errorOf(response)).toEqual([405, 'METHOD_NOT_ALLOWED'])
 })
 
-test('a file works after its key is revoked, and a file that is gone is 404', async () => {
+test('an object works after its key is revoked, and an object that is gone is 404', async () => {
   const other = await answeredDays(db, { first: '2026-10-01', days: 1 })
   await publish()
   const { url } = first(await query(other.key, 'visibility'))

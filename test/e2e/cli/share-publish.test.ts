@@ -39,9 +39,9 @@ const AS_SETTINGS = {
 }
 const bucket = openBucket(AS_SETTINGS)
 
-const currentFiles = async (): Promise<string[]> => {
+const currentObjects = async (): Promise<string[]> => {
   const { rows } = await db.query(
-    `select id from daily.files where removed is null and period = 'day' and first = '2025-10-01' order by metric`,
+    `select id from daily.objects where removed is null and period = 'day' and first = '2025-10-01' order by metric`,
   )
   return rows.map(({ id }) => `${id}.parquet`)
 }
@@ -51,52 +51,55 @@ const versions = async (): Promise<number[]> =>
 
 test('publish writes days, then months, and verifies them; then it has nothing to do', async () => {
   // Three days and a month of five metrics, since `recommended_rate` begins later, and a brand.
-  expect(await run('publish')).toMatchObject({
+  expect(await run('share-publish')).toMatchObject({
     code: 0,
-    stdout: 'Published 21 files as version 2.\nAll files match the tables.\n',
+    stdout: 'Published 21 objects as version 2.\nAll objects match the tables.\n',
   })
-  expect(await run('publish')).toMatchObject({
+  expect(await run('share-publish')).toMatchObject({
     code: 0,
-    stdout: 'Nothing has changed.\nAll files match the tables.\n',
+    stdout: 'Nothing has changed.\nAll objects match the tables.\n',
   })
 })
 
 test('publish names the bucket of the settings', async () => {
-  expect((await run('verify', ['--files'], { ...AS_SETTINGS, PORT: '1' })).code).toBe(0)
+  expect((await run('verify', ['--share'], { ...AS_SETTINGS, PORT: '1' })).code).toBe(0)
   const { AWS_SECRET_ACCESS_KEY: _, ...incomplete } = AS_SETTINGS
-  expect(await run('publish', [], { ...incomplete, PORT: '1' })).toMatchObject({
+  expect(await run('share-publish', [], { ...incomplete, PORT: '1' })).toMatchObject({
     code: 1,
     stderr: 'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and AWS_SESSION_TOKEN if you have one.\n',
   })
   expect(
-    (await run('publish', [], { ...AS_SETTINGS, AWS_SECRET_ACCESS_KEY: 'other', PORT: '1' })).stderr,
+    (await run('share-publish', [], { ...AS_SETTINGS, AWS_SECRET_ACCESS_KEY: 'other', PORT: '1' })).stderr,
   ).toMatch(/^\w+ http:.*: 403 SignatureDoesNotMatch\. .*\nCheck SHARE_BUCKET, .*\.$/m)
 })
 
-test('verify --files names wrong files, and publish replaces them and ends the versions that name them', async () => {
+test('verify --share names wrong objects, and publish replaces them and ends the versions that name them', async () => {
   const earlier = await versions()
-  const [missing = '', short = '', swapped = '', other = ''] = await currentFiles()
+  const [missing = '', short = '', swapped = '', other = ''] = await currentObjects()
   const content = await bucket.read(other)
   await bucket.delete([missing])
   await bucket.put(short, new Uint8Array(9))
   if (content !== null) await bucket.put(swapped, content)
-  await db.query('update daily.files set bytes = $1 where id = $2', [content?.length, swapped.slice(0, 36)])
-  const found = await run('verify', ['--files'])
-  expect(found).toMatchObject({ code: 1, stderr: expect.stringMatching(/^3 files differ from the tables\./) })
+  await db.query('update daily.objects set bytes = $1 where id = $2', [content?.length, swapped.slice(0, 36)])
+  const found = await run('verify', ['--share'])
+  expect(found).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^3 objects differ from the tables\./),
+  })
   expect(found.stdout).toContain(`${missing}: its object is missing`)
   expect(found.stdout).toContain(`${short}: it has 9 bytes instead of`)
   expect(found.stdout).toContain(`${swapped}: its rows are not those of`)
-  expect(await run('publish')).toMatchObject({
+  expect(await run('share-publish')).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/^Replaced 3 files\. All files match the tables\.$/m),
+    stdout: expect.stringMatching(/^Replaced 3 objects\. All objects match the tables\.$/m),
   })
   expect(Math.min(...(await versions()))).toBeGreaterThan(Math.max(...earlier))
-  expect(await run('verify', ['--files'])).toMatchObject({ code: 0 })
+  expect(await run('verify', ['--share'])).toMatchObject({ code: 0 })
 })
 
-test("verify --files compares a brand's own row", async () => {
+test("verify --share compares a brand's own row", async () => {
   const { rows } = await db.query(
-    `select id, bytes from daily.files where metric = 'brands' and removed is null`,
+    `select id, bytes from daily.objects where metric = 'brands' and removed is null`,
   )
   const [{ id, bytes }] = rows
   const content = await bucket.read(`${id}.parquet`)
@@ -105,21 +108,21 @@ test("verify --files compares a brand's own row", async () => {
     .replaceAll('Acme', 'Acne')
   await bucket.put(`${id}.parquet`, new Uint8Array(Buffer.from(other, 'latin1')))
   expect(other).toHaveLength(bytes)
-  expect((await run('verify', ['--files'])).stdout).toBe(`${id}.parquet: its rows are not those of brands\n`)
+  expect((await run('verify', ['--share'])).stdout).toBe(`${id}.parquet: its rows are not those of brands\n`)
   await bucket.put(`${id}.parquet`, content ?? new Uint8Array())
 })
 
 test('a lost bucket is written again, also with a month that is due; its earlier versions are forgotten', async () => {
   await scene.say('2025-10-02T09:00:00Z')
   await withClient(url, (client) => refreshAll(client))
-  expect((await run('publish')).code).toBe(0)
+  expect((await run('share-publish')).code).toBe(0)
   const earlier = await versions()
   await db.query(PERIODS_DUE)
-  const { rows } = await db.query('select id from daily.files')
+  const { rows } = await db.query('select id from daily.objects')
   await bucket.delete(rows.map(({ id }) => `${id}.parquet`))
-  expect(await run('publish')).toMatchObject({
+  expect(await run('share-publish')).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/All files match the tables\.\n$/),
+    stdout: expect.stringMatching(/All objects match the tables\.\n$/),
   })
   expect(Math.min(...(await versions()))).toBeGreaterThan(Math.max(...earlier))
 })
@@ -128,22 +131,25 @@ test('publish waits while another publisher works, and says who does', async () 
   const { rows } = await db.query<{ lease: string }>(`select daily.take_lease('a test') as lease`)
   const { number, until } = JSON.parse(rows[0]?.lease ?? '')
   const release = () => db.query('select daily.release_lease($1)', [number])
-  expect(await run('publish', [], { PORT: port }, { onStdout: release })).toMatchObject({
+  expect(await run('share-publish', [], { PORT: port }, { onStdout: release })).toMatchObject({
     code: 0,
     stdout:
       `Another publisher works: a test. Its lease ends at ${until}, unless it goes on. Waiting.\n` +
-      'Nothing has changed.\nAll files match the tables.\n',
+      'Nothing has changed.\nAll objects match the tables.\n',
   })
 })
 
-test('a day that changed after it was published is no wrong file', async () => {
+test('a day that changed after it was published is no wrong object', async () => {
   await scene.say('2025-10-03T09:00:00Z')
   await withClient(url, (client) => refreshAll(client))
-  expect(await run('verify', ['--files'])).toMatchObject({ code: 0, stdout: 'All files match the tables.\n' })
+  expect(await run('verify', ['--share'])).toMatchObject({
+    code: 0,
+    stdout: 'All objects match the tables.\n',
+  })
 })
 
 test('without a service or settings the error says what to do', async () => {
-  expect(await run('publish', [], { PORT: '1' })).toMatchObject({
+  expect(await run('share-publish', [], { PORT: '1' })).toMatchObject({
     code: 1,
     stderr: 'No service runs on port 1. Run npm start first, or set SHARE_BUCKET.\n',
   })
