@@ -24,9 +24,12 @@ const CODECS: Readonly<
   string: { element: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } } },
   date: {
     element: { type: 'INT32', converted_type: 'DATE', logical_type: { type: 'DATE' } },
-    encode: (day) => Date.parse(String(day)) / DAY_MS,
+    encode: (day) => (day instanceof Date ? day.getTime() : Date.parse(String(day))) / DAY_MS,
   },
-  long: { element: { type: 'INT64' }, encode: (value) => BigInt(Number(value)) },
+  long: {
+    element: { type: 'INT64' },
+    encode: (value) => (typeof value === 'bigint' ? value : BigInt(Number(value))),
+  },
   double: { element: { type: 'DOUBLE' } },
   boolean: { element: { type: 'BOOLEAN' } },
   // Delta demands microseconds.

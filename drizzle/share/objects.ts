@@ -16,7 +16,7 @@ const set = {
   digest: text().notNull(),
 }
 
-/** The objects that versions of the share name (docs/architecture.md, The share). Its name in the bucket is `<id>.parquet`. */
+/** The objects that versions of the share name (docs/architecture.md, The share). In the bucket, one is `<id>.parquet`. */
 export const objects = daily.table(
   'objects',
   {

@@ -25,14 +25,14 @@ export type Stream = Endpoint & {
   readonly tableColumns: readonly TableColumn[]
 }
 
+const ENDPOINTS = readStreams()
+
 const streamsOf = (kind: Endpoint['kind']): Stream[] =>
-  readStreams()
-    .filter((stream) => stream.kind === kind)
-    .map((stream) => ({
-      ...stream,
-      sent: stream.columns.filter(({ name }) => name !== 'brand_id'),
-      tableColumns: stream.columns.map(({ name, type }) => ({ name, type: DELTA_TYPES[type] })),
-    }))
+  ENDPOINTS.filter((stream) => stream.kind === kind).map((stream) => ({
+    ...stream,
+    sent: stream.columns.filter(({ name }) => name !== 'brand_id'),
+    tableColumns: stream.columns.map(({ name, type }) => ({ name, type: DELTA_TYPES[type] })),
+  }))
 
 /** The metrics, whose rows have a `date`. */
 export const METRICS: readonly Stream[] = streamsOf('metric')
