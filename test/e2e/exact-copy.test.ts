@@ -15,7 +15,7 @@ import {
 import { inexact } from '../sync/compare-copy.ts'
 import { emptyCopy, type Get, sync } from '../sync/copy.ts'
 
-// Random histories: test/robustness/histories.test.ts.
+// Random histories: test/histories/histories.test.ts.
 
 const db = database()
 

@@ -8,7 +8,7 @@ import { database } from '../fixtures/rows.ts'
 import { tenant } from '../fixtures/tenant.ts'
 
 // The examples are responses of the demo data: .ci/run captures them again and compares. Schemathesis checks the
-// service against the document: test/embedded/schemathesis.test.ts.
+// service against the document: test/engines/schemathesis.test.ts.
 
 const db = database()
 

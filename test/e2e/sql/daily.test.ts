@@ -9,7 +9,7 @@ import { MAPPED, tableOf } from '../../fixtures/schema.ts'
 import { CLEARANCE } from '../../interleavings/histories.ts'
 import { differences } from '../../oracle/differences.ts'
 
-// Random changes with refreshes between them: test/robustness/histories.test.ts.
+// Random changes with refreshes between them: test/histories/histories.test.ts.
 
 const { db } = await isolatedPool()
 

@@ -47,7 +47,7 @@ async function refreshedRows(db: pg.Pool): Promise<Readonly<Record<string, unkno
   return Object.fromEntries(rows.map(({ metric, rows }) => [metric, rows]))
 }
 
-// Keys that are checked at the end of a transaction, or not by a session: test/robustness/interleavings.test.ts.
+// Keys that are checked at the end of a transaction, or not by a session: test/histories/interleavings.test.ts.
 describe('without foreign keys', async () => {
   const { db } = await isolatedPool(async (client) => {
     await prepare(client)

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { DEMO } from '../../../drizzle/seed/demo.ts'
-import { mintApiKey } from '../../../lib/access/api-key.ts'
-import { fillDaily } from '../../fixtures/fill-daily.ts'
-import { startOwnService } from '../../fixtures/own-service.ts'
-import { brand, database } from '../../fixtures/rows.ts'
-import { hasBrowser, startBrowser } from '../../fixtures/site/browser.ts'
-import { tenant } from '../../fixtures/tenant.ts'
+import { DEMO } from '../../drizzle/seed/demo.ts'
+import { mintApiKey } from '../../lib/access/api-key.ts'
+import { fillDaily } from '../fixtures/fill-daily.ts'
+import { startOwnService } from '../fixtures/own-service.ts'
+import { brand, database } from '../fixtures/rows.ts'
+import { hasBrowser, startBrowser } from '../fixtures/site/browser.ts'
+import { tenant } from '../fixtures/tenant.ts'
 
 const PAGE = '/api/export/v1/docs'
 
@@ -48,7 +48,7 @@ test('serves the page with the keys, its security headers, and no ETag', async (
 
 test('production has none of it', async () => {
   expect((await fetch(`${inject('serviceUrl')}${PAGE}/demo.js`)).status).toBe(404)
-  const bundle = await readFile(new URL('../../../dist/docs.js', import.meta.url), 'utf8')
+  const bundle = await readFile(new URL('../../dist/docs.js', import.meta.url), 'utf8')
   for (const { key } of DEMO.keys) expect(bundle).not.toContain(key)
   expect(bundle).not.toMatch(/demo/i)
 })

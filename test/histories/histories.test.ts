@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import pg from 'pg'
 import { expect, test } from 'vitest'
+import { tries } from '../fixtures/effort.ts'
 import { isolatedPool } from '../fixtures/isolated-database.ts'
 import { histories, play } from '../interleavings/histories.ts'
 
@@ -16,7 +17,7 @@ test.for([
       fc.asyncProperty(histories(), async (steps) => {
         expect(await play(client, steps)).toEqual([])
       }),
-      { seed, numRuns: 40 },
+      { seed, numRuns: tries(40) },
     )
   } finally {
     await client.end()

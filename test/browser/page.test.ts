@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { mintApiKey } from '../../../lib/access/api-key.ts'
-import { fillDaily } from '../../fixtures/fill-daily.ts'
-import { database } from '../../fixtures/rows.ts'
-import { hasBrowser, startBrowser } from '../../fixtures/site/browser.ts'
-import { openReferencePage } from '../../fixtures/site/reference-page.ts'
-import { tenant } from '../../fixtures/tenant.ts'
+import { mintApiKey } from '../../lib/access/api-key.ts'
+import { fillDaily } from '../fixtures/fill-daily.ts'
+import { database } from '../fixtures/rows.ts'
+import { hasBrowser, startBrowser } from '../fixtures/site/browser.ts'
+import { openReferencePage } from '../fixtures/site/reference-page.ts'
+import { tenant } from '../fixtures/tenant.ts'
 
 describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
   let browser: Awaited<ReturnType<typeof startBrowser>>

@@ -2,24 +2,24 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { digestOf } from '../../../reference/digest.ts'
-import type { Row } from '../../../test/fixtures/call.ts'
-import { hasAll } from '../../../test/fixtures/programs.ts'
-import { database, refresh } from '../../../test/fixtures/rows.ts'
-import { answeredDays } from '../../../test/fixtures/scene.ts'
-import { sorted } from '../../../test/sync/compare-copy.ts'
-import { runPython } from '../../test-support/python.ts'
-import { openCopy } from '../cli/copy.ts'
-import { apply, emptySnapshot, parseEntry, versionName } from '../cli/delta/log.ts'
-import { commit } from '../cli/delta/table.ts'
-import { daysOf, eachDay, proofOf } from '../cli/files.ts'
-import { folderStore } from '../cli/folder-store.ts'
-import { objectStore } from '../cli/object-store.ts'
-import type { Store } from '../cli/store.ts'
-import { BRANDS, METRICS } from '../cli/streams.ts'
-import { expectExact, exportApi, viewRows } from './copy-command.ts'
-import { killSync } from './kill-sync.ts'
-import { startS3 } from './s3-server.ts'
+import { digestOf } from '../../../../reference/digest.ts'
+import type { Row } from '../../../../test/fixtures/call.ts'
+import { hasAll } from '../../../../test/fixtures/programs.ts'
+import { database, refresh } from '../../../../test/fixtures/rows.ts'
+import { answeredDays } from '../../../../test/fixtures/scene.ts'
+import { sorted } from '../../../../test/sync/compare-copy.ts'
+import { runPython } from '../../../test-support/python.ts'
+import { openCopy } from '../../cli/copy.ts'
+import { apply, emptySnapshot, parseEntry, versionName } from '../../cli/delta/log.ts'
+import { commit } from '../../cli/delta/table.ts'
+import { daysOf, eachDay, proofOf } from '../../cli/files.ts'
+import { folderStore } from '../../cli/folder-store.ts'
+import { objectStore } from '../../cli/object-store.ts'
+import type { Store } from '../../cli/store.ts'
+import { BRANDS, METRICS } from '../../cli/streams.ts'
+import { expectExact, exportApi, viewRows } from '../copy-command.ts'
+import { killSync } from '../kill-sync.ts'
+import { startS3 } from '../s3-server.ts'
 
 // What engines read of copies with a history: the days of each version are those that its files were written with.
 
@@ -81,7 +81,7 @@ test.concurrent.for(['folder', 'bucket'])(
 
     const { tables, contents } = (await runPython({
       engine: 'delta',
-      file: new URL('./read-delta.py', import.meta.url),
+      file: new URL('../../read-delta.py', import.meta.url),
       input: {
         tables: Object.fromEntries([BRANDS, ...METRICS].map(({ name }) => [name, `${copy}/${name}`])),
         setup: bucket?.setup ?? '',

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import type { Browser, Locator } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { hasBrowser, startBrowser } from '../../fixtures/site/browser.ts'
-import { openReferencePage, type ReferencePage } from '../../fixtures/site/reference-page.ts'
+import { hasBrowser, startBrowser } from '../fixtures/site/browser.ts'
+import { openReferencePage, type ReferencePage } from '../fixtures/site/reference-page.ts'
 
 /** Nine competitors; the first is mentioned in 90 of 100 answers a day, the last in 10. */
 const COMPETITORS = ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H', 'I'].map((name, index) => ({

@@ -1,9 +1,9 @@
 import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { brand, database } from '../../fixtures/rows.ts'
-import { hasBrowser, startBrowser } from '../../fixtures/site/browser.ts'
-import { openReferencePage, PHONE, type ReferencePage } from '../../fixtures/site/reference-page.ts'
-import { type Tenant, tenant } from '../../fixtures/tenant.ts'
+import { brand, database } from '../fixtures/rows.ts'
+import { hasBrowser, startBrowser } from '../fixtures/site/browser.ts'
+import { openReferencePage, PHONE, type ReferencePage } from '../fixtures/site/reference-page.ts'
+import { type Tenant, tenant } from '../fixtures/tenant.ts'
 
 const db = database()
 
