@@ -2,11 +2,11 @@
 create schema if not exists metrics;
 
 -- Unicode's full case folding (CaseFolding.txt, statuses C, S and F) as a table, because lower() depends on the
--- server's locale. Trims white space first.
+-- server's locale. Trims white space, and composes letters (Unicode's form NFC), first.
 create or replace function metrics.fold_unicode(name text) returns text
 language plpgsql immutable parallel safe as $function$
 declare
-  folded text := lower(btrim(name, e' \t\n\u000b\f\r\u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000') collate "C");
+  folded text := lower(normalize(btrim(name, e' \t\n\u000b\f\r\u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000')) collate "C");
   whole text[] := '{ß,İ,ŉ,ǰ,ΐ,ΰ,և,ẖ,ẗ,ẘ,ẙ,ẚ,ẞ,ὐ,ὒ,ὔ,ὖ,ᾀ,ᾁ,ᾂ,ᾃ,ᾄ,ᾅ,ᾆ,ᾇ,ᾈ,ᾉ,ᾊ,ᾋ,ᾌ,ᾍ,ᾎ,ᾏ,ᾐ,ᾑ,ᾒ,ᾓ,ᾔ,ᾕ,ᾖ,ᾗ,ᾘ,ᾙ,ᾚ,ᾛ,ᾜ,ᾝ,ᾞ,ᾟ,ᾠ,ᾡ,ᾢ,ᾣ,ᾤ,ᾥ,ᾦ,ᾧ,ᾨ,ᾩ,ᾪ,ᾫ,ᾬ,ᾭ,ᾮ,ᾯ,ᾲ,ᾳ,ᾴ,ᾶ,ᾷ,ᾼ,ῂ,ῃ,ῄ,ῆ,ῇ,ῌ,ῒ,ΐ,ῖ,ῗ,ῢ,ΰ,ῤ,ῦ,ῧ,ῲ,ῳ,ῴ,ῶ,ῷ,ῼ,ﬀ,ﬁ,ﬂ,ﬃ,ﬄ,ﬅ,ﬆ,ﬓ,ﬔ,ﬕ,ﬖ,ﬗ}';
   parts text[] := '{ss,i̇,ʼn,ǰ,ΐ,ΰ,եւ,ẖ,ẗ,ẘ,ẙ,aʾ,ss,ὐ,ὒ,ὔ,ὖ,ἀι,ἁι,ἂι,ἃι,ἄι,ἅι,ἆι,ἇι,ἀι,ἁι,ἂι,ἃι,ἄι,ἅι,ἆι,ἇι,ἠι,ἡι,ἢι,ἣι,ἤι,ἥι,ἦι,ἧι,ἠι,ἡι,ἢι,ἣι,ἤι,ἥι,ἦι,ἧι,ὠι,ὡι,ὢι,ὣι,ὤι,ὥι,ὦι,ὧι,ὠι,ὡι,ὢι,ὣι,ὤι,ὥι,ὦι,ὧι,ὰι,αι,άι,ᾶ,ᾶι,αι,ὴι,ηι,ήι,ῆ,ῆι,ηι,ῒ,ΐ,ῖ,ῗ,ῢ,ΰ,ῤ,ῦ,ῧ,ὼι,ωι,ώι,ῶ,ῶι,ωι,ff,fi,fl,ffi,ffl,st,st,մն,մե,մի,վն,մխ}';
 begin
@@ -20,11 +20,12 @@ begin
       folded := replace(folded, whole[i], parts[i]);
     end loop;
   end if;
-  return folded;
+  -- The folding takes some composed letters apart.
+  return normalize(folded);
 end
 $function$;
 
--- Returns a name without case and surrounding white space. Postgres inlines it, so an ASCII name costs little.
+-- Returns a name without case and surrounding white space, with composed letters. Postgres inlines it, so an ASCII name costs little.
 create or replace function metrics.fold(name text) returns text
 language sql immutable parallel safe as $function$
   select case

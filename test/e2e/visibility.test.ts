@@ -142,6 +142,8 @@ describe('an answer mentions the brand', () => {
     ['its name in another case, with spaces around', brands, '  aCME \t\n', 1],
     ['its display name', brands, 'ACME corporation', 1],
     ['an alias', brands, ' the a-team ', 1],
+    ['an alias whose letters are composed', { ...brands, aliases: ['Nestl\u00e9'] }, 'NESTLE\u0301', 1],
+    ['a name with an invisible character', brands, 'Acme\u200b', 0],
     ['an alias that is not ASCII', { ...brands, aliases: ['ÅNGSTRÖM'] }, 'ångström', 1],
     ['a name that has spaces around in the table', { ...brands, name: ' Ajax  ' }, 'ajax', 1],
     ['a name with ß, written SS', { ...brands, name: 'Weißbier' }, 'WEISSBIER', 1],

@@ -238,11 +238,12 @@ const dayOf = (micros: string): string => {
   return new Date(Number(millis)).toISOString().slice(0, 10)
 }
 
-/** Without surrounding white space and without case; a dotless ı is a letter of its own in Unicode's folding. */
+/** Without surrounding white space and without case, composed; a dotless ı is a letter of its own in Unicode's folding. */
 const fold = (name: string): string =>
-  [...name.replace(/^\p{White_Space}+|\p{White_Space}+$/gu, '')]
+  [...name.replace(/^\p{White_Space}+|\p{White_Space}+$/gu, '').normalize()]
     .map((letter) => (letter === 'ı' ? letter : letter.toLowerCase().toUpperCase().toLowerCase()))
     .join('')
+    .normalize()
 
 const tenThousandths = (confidence: string): bigint => {
   const [whole = '0', part = ''] = confidence.split('.')
