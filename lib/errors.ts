@@ -46,12 +46,14 @@ export const ERRORS = {
 export const PARAMETER_ERRORS = {
   repeated: (name: string) => `Parameter ${name} is repeated. Send it once.`,
   missing: (name: string) => `Parameter ${name} is missing. Add it to the query string.`,
+  misnamed: (name: string) => `The name of a parameter is wrong. Use ${name}.`,
+  position: 'Parameters page and offset do not exist. Send the nextCursor of the previous page as cursor.',
   brandId: 'Parameter brandId must be a UUID. Use an id from /api/export/v1/brands.',
   fromDate:
     'Parameter fromDate must be a calendar date in the format YYYY-MM-DD. Leave it out for the default.',
   toDate: 'Parameter toDate must be a calendar date in the format YYYY-MM-DD. Leave it out for the default.',
   since:
-    'Parameter since must be a time in the format YYYY-MM-DDTHH:MM:SS.ssssssZ. Send a changed_at unchanged, or leave it out for all changes.',
+    'Parameter since must be a time in the format YYYY-MM-DDTHH:MM:SS.ssssssZ. Send a changed_at unchanged, with the + of an offset as %2B, or leave it out for all changes.',
   lacksFromDate: 'Parameter fromDate is missing. It is required when toDate is more than 30 days ago.',
   order: 'Parameter fromDate must not be later than toDate.',
   cursor:

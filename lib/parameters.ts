@@ -8,6 +8,18 @@ const fromYear1 = z.refine<string>((text) => !text.startsWith('0000'))
 
 const day = () => z.iso.date().check(fromYear1)
 
+/** Date and time, decimals, and offset of an instant. */
+const INSTANT = /^(.{19})(?:\.(\d{1,6}))?(Z|[+-].{5})$/
+
+const LAST_SECOND = Date.UTC(9999, 11, 31, 23, 59, 59)
+
+/** Returns an instant in UTC with microseconds, as `changed_at` has it. Its last second is that of the year 9999. */
+function toMicroseconds(instant: string): string {
+  const [, time = '', decimals = '', offset = ''] = INSTANT.exec(instant) ?? []
+  const second = new Date(Math.min(Date.parse(time + offset), LAST_SECOND))
+  return `${second.toISOString().slice(0, 19)}.${decimals.padEnd(6, '0')}Z`
+}
+
 /** The query parameters of the endpoints that take a brand. The changes alone take `since`, and need no brand. */
 export const Parameters = z.object({
   brandId: z.optional(z.guid().check(z.overwrite((id) => id.toLowerCase()))).check(
@@ -16,12 +28,22 @@ export const Parameters = z.object({
         'The brand: an `id` from `/brands`. Without it, `/changes` lists the changes of every brand that the key can read.',
     }),
   ),
-  since: z.optional(z.string().check(z.regex(z.regexes.datetime({ precision: 6 })), fromYear1)).check(
-    z.meta({
-      description:
-        'A `changed_at` as you received it. The response lists later changes only. Leave it out to list all changes.',
-    }),
-  ),
+  since: z
+    .optional(
+      z.pipe(
+        z.iso.datetime({ offset: true }).check(
+          fromYear1,
+          z.refine<string>((text) => INSTANT.test(text)),
+        ),
+        z.transform(toMicroseconds),
+      ),
+    )
+    .check(
+      z.meta({
+        description:
+          'A `changed_at` that you received. The response lists later changes only. Leave it out to list all changes. Up to six decimals and any offset are accepted, since typed clients rewrite times. A client that keeps milliseconds receives the latest changes again, and misses none.',
+      }),
+    ),
   fromDate: z.optional(day()).check(
     z.meta({
       description:
@@ -60,12 +82,37 @@ export const parameterNames = (kind: Operation['kind']): string[] =>
 const isParameter = (name: unknown): name is keyof Parameters & string =>
   typeof name === 'string' && Object.hasOwn(Parameters.shape, name)
 
+/** Usual names of other services for our dates and for a position, simplified. */
+const SYNONYMS: ReadonlyMap<string, string> = new Map([
+  ...['from', 'start', 'startdate'].map((name) => [name, 'fromDate'] as const),
+  ...['to', 'end', 'enddate'].map((name) => [name, 'toDate'] as const),
+])
+const POSITIONS = ['page', 'offset']
+
+/**
+ * Throws 400 for an unknown name that means one of `names`: ignored, it would return other data than the client expects.
+ * Case, `_` and `-` make no difference.
+ */
+function rejectMisnamed(query: URLSearchParams, names: readonly string[]): void {
+  for (const name of query.keys()) {
+    if (names.includes(name)) continue
+    const simple = simplify(name)
+    const meant = names.find((each) => simplify(each) === simple || SYNONYMS.get(simple) === each)
+    if (meant !== undefined) throw parameterError(PARAMETER_ERRORS.misnamed(meant))
+    if (names.includes('cursor') && POSITIONS.includes(simple))
+      throw parameterError(PARAMETER_ERRORS.position)
+  }
+}
+
+const simplify = (name: string): string => name.toLowerCase().replace(/[_-]/g, '')
+
 /**
  * Parses a query string and ignores unknown parameters; throws 400 for the first of its endpoint's parameters that is
- * repeated, missing or malformed.
+ * misspelled, repeated, missing or malformed.
  */
 export function parseParameters(query: URLSearchParams, kind: Operation['kind']): Parameters {
   const names = parameterNames(kind)
+  rejectMisnamed(query, names)
   const repeated = names.find((name) => query.getAll(name).length > 1)
   if (repeated !== undefined) throw parameterError(PARAMETER_ERRORS.repeated(repeated))
   if (kind === 'metric' && !query.has('brandId')) throw parameterError(PARAMETER_ERRORS.missing('brandId'))
@@ -85,8 +132,9 @@ export function parseParameters(query: URLSearchParams, kind: Operation['kind'])
   return { ...parsed.data, cursor: cursor || undefined }
 }
 
-/** Parses the parameter `format`; throws 400 when it is repeated, unknown, or that of a file next to a cursor. */
+/** Parses the parameter `format`; throws 400 when it is misspelled, repeated, unknown, or that of a file next to a cursor. */
 export function parseFormat(query: URLSearchParams): Format {
+  rejectMisnamed(query, ['format'])
   const [given = 'json', ...others] = query.getAll('format')
   if (others.length > 0) throw parameterError(PARAMETER_ERRORS.repeated('format'))
   const format = FORMATS.find((each) => each === given)

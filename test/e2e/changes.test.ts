@@ -116,6 +116,14 @@ describe('since', () => {
     expect(await listed(AT_1)).toEqual(['2026-10-02', '2026-10-03'])
     expect(await listed(AT_2)).toEqual(['2026-10-03'])
     expect(await listed(AT_3)).toEqual([])
+    // As typed clients write AT_2, the last one with an hour less.
+    for (const since of [
+      '2026-11-01T06:00:00Z',
+      '2026-11-01T06:00:00.000+00:00',
+      '2026-11-01T07:00:00+01:00',
+    ])
+      expect(await listed(since)).toEqual(['2026-10-03'])
+    expect(await listed('2026-11-02T04:31:07.123Z')).toEqual(['2026-10-03'])
     expect(datesOf((await read(its, { since: AT_1, fromDate: '2026-10-03' })).data)).toEqual(['2026-10-03'])
     expect((await read(its, { since: AT_2, toDate: '2026-10-02' })).data).toEqual([])
     const { status, data, pagination } = await read(its, { since: '9999-12-31T23:59:59.999999Z' })
@@ -125,9 +133,9 @@ describe('since', () => {
   // Every malformed one: test/unit/parameters.test.ts.
   test('that is malformed is 400, and means nothing to a metric', async () => {
     const its = await tenant(db)
-    const malformed = await read(its, { since: '2026-11-01T06:00:00Z' })
+    const malformed = await read(its, { since: '2026-11-01' })
     expect([malformed.status, malformed.error]).toEqual([400, PARAMETER_ERRORS.since])
-    const { status } = await call('/sentiment', options(its, { since: '2026-11-01T06:00:00Z' }))
+    const { status } = await call('/sentiment', options(its, { since: '2026-11-01' }))
     expect(status).toBe(200)
   })
 
@@ -187,7 +195,8 @@ describe('the window', () => {
 
   test('is of every day, those to come as well, unless the request bounds it', async () => {
     const its = await listed()
-    const { data, meta } = await read(its)
+    const { data, meta, headers } = await read(its)
+    expect(headers.get('X-Window')).toBe('0001-01-01/..')
     expect(datesOf(data)).toEqual(['0001-01-01', ...AGES.map(daysAgo), '9999-12-31'])
     expect(meta).toEqual({
       brandId: its.brandId,
@@ -201,7 +210,8 @@ describe('the window', () => {
   })
 
   test('may have an end alone, however early', async () => {
-    const { data, meta } = await read(await listed(), { toDate: '0001-01-01' })
+    const { data, meta, headers } = await read(await listed(), { toDate: '0001-01-01' })
+    expect(headers.get('X-Window')).toBe('0001-01-01/0001-01-01')
     expect(datesOf(data)).toEqual(['0001-01-01'])
     expect(meta).toMatchObject({ toDate: '0001-01-01T23:59:59.999Z' })
   })

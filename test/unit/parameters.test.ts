@@ -30,11 +30,18 @@ test('returns what was sent, and leaves absent what was not', () => {
 })
 
 test.each([
-  '0001-01-01T00:00:00.000000Z',
-  '2024-02-29T23:59:59.999999Z',
-  '9999-12-31T04:31:07.123456Z',
-])('%s is an instant', (since) => {
-  expect(parse({ since })).toEqual({ brandId: ID, since })
+  ['0001-01-01T00:00:00.000000Z', '0001-01-01T00:00:00.000000Z'],
+  ['2024-02-29T23:59:59.999999Z', '2024-02-29T23:59:59.999999Z'],
+  ['2026-10-01T00:00:00Z', '2026-10-01T00:00:00.000000Z'],
+  ['2026-10-01T00:00:00.1Z', '2026-10-01T00:00:00.100000Z'],
+  ['2026-10-01T00:00:00.123Z', '2026-10-01T00:00:00.123000Z'],
+  ['2026-10-01T00:00:00.000001+00:00', '2026-10-01T00:00:00.000001Z'],
+  ['2026-10-01T00:15:00.123456+05:45', '2026-09-30T18:30:00.123456Z'],
+  ['2026-12-31T23:59:59.9-08:00', '2027-01-01T07:59:59.900000Z'],
+  ['0001-01-01T00:00:00+14:00', '0000-12-31T10:00:00.000000Z'],
+  ['9999-12-31T23:59:59.5-14:00', '9999-12-31T23:59:59.500000Z'],
+])('since=%s is %s', (since, instant) => {
+  expect(parse({ since })).toEqual({ brandId: ID, since: instant })
 })
 
 test('a metric does not know since, malformed or repeated', () => {
@@ -65,8 +72,8 @@ test.each(['0001-01-01', '9999-12-31', '2024-02-29', '2000-02-29', '2026-12-31']
 })
 
 test('a metric needs a brand, and the changes do not', () => {
-  expect(errorOf(`brandid=${ID}`, 'metric')).toMatch(/^400 .*\bbrandId\b/)
-  for (const query of ['', `brandid=${ID}`]) expect(errorOf(query)).toBeNull()
+  expect(errorOf('', 'metric')).toMatch(/^400 .*\bbrandId\b/)
+  expect(errorOf('')).toBeNull()
 })
 
 describe('names the parameter that is wrong', () => {
@@ -112,8 +119,9 @@ const NOT_DAYS = [
 ]
 
 const NOT_INSTANTS = [
-  ...['2026-10-01', '2026-10-01T00:00:00Z', '2026-10-01T00:00:00.123Z', '2026-10-01T00:00:00.1234567Z'],
-  ...['2026-10-01T00:00:00.000000', '2026-10-01T00:00:00.000000+00:00', '2026-10-01 00:00:00.000000Z'],
+  ...['2026-10-01', '2026-10-01T00:00Z', '2026-10-01T00:00:00.1234567Z', '2026-10-01T00:00:00.Z'],
+  ...['2026-10-01T00:00:00.000000', '2026-10-01T00:00:00 00:00', '2026-10-01 00:00:00.000000Z'],
+  ...['2026-10-01T00:00:00+0000', '2026-10-01T00:00:00+00', '2026-10-01T00:00:00+24:00'],
   ...['2026-10-01t00:00:00.000000z', '2026-10-01T00:00:00,000000Z', '2026-10-01T00:00:00.000000Z\n'],
   ...['2026-02-30T00:00:00.000000Z', '2026-10-01T24:00:00.000000Z', '2026-10-01T23:59:60.000000Z'],
   ...['0000-01-01T00:00:00.000000Z', '10000-01-01T00:00:00.000000Z', '-infinity', 'infinity', 'now'],
@@ -140,7 +148,35 @@ test('rejects a start after the end, and accepts a single day', () => {
 })
 
 test('ignores unknown parameters, however often they are sent', () => {
-  expect(errorOf(`brandId=${ID}&limit=1&limit=2&FromDate=x&__proto__=1&constructor=2`)).toBeNull()
+  expect(errorOf(`brandId=${ID}&limit=1&limit=2&fromDay=x&__proto__=1&constructor=2`)).toBeNull()
+})
+
+test.each([
+  ...[
+    'fromdate',
+    'FromDate',
+    'from_date',
+    'from-date',
+    'FROM_DATE',
+    'from',
+    'start',
+    'startDate',
+    'start_date',
+  ].map((name) => [name, 'fromDate']),
+  ...['todate', 'to_date', 'to', 'end', 'endDate', 'end_date'].map((name) => [name, 'toDate']),
+  ...['brandid', 'brand_id', 'BRANDID'].map((name) => [name, 'brandId']),
+  ...['Cursor', 'page', 'offset'].map((name) => [name, 'cursor']),
+  ['Format', 'format'],
+])('%s means %s, and is a 400', (name, meant) => {
+  for (const kind of ['metric', 'changes'] as const)
+    expect(errorOf(`brandId=${ID}&${name}=2026-10-01`, kind)).toMatch(new RegExp(`^400 .*\\b${meant}\\b`))
+})
+
+test('a metric ignores what resembles since, and /brands all but what resembles format', () => {
+  expect(errorOf(`brandId=${ID}&Since=x`, 'metric')).toBeNull()
+  expect(errorOf(`brandId=${ID}&Since=x`)).toMatch(/^400 .*\bsince\b/)
+  expect(parseFormat(new URLSearchParams('from=x&page=2&brand_id=x'))).toBe('json')
+  expect(thrownBy(() => parseFormat(new URLSearchParams('Format=csv')))).toMatch(/^400 .*\bformat\b/)
 })
 
 test.each(['json', 'csv', 'ndjson'])('%s is a format', (format) => {
