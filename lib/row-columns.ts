@@ -47,8 +47,8 @@ export function mostBytes(row: RowSchema): SQL {
 
 /**
  * SQL of the bytes that the row `page` takes as JSON with a separator. The character of the marks counts as if JSON
- * escaped it, because it travels as two.
+ * escaped it, because it travels as two. So do the line separators, which `lib/write-rows.ts` escapes.
  */
-export const ROW_BYTES: SQL = sql`octet_length(replace(to_json(page)::text, ${MARK}, '\\u007f')) + 2`
+export const ROW_BYTES: SQL = sql`octet_length(regexp_replace(to_json(page)::text, E'[\\x7f\\u0085\\u2028\\u2029]', '\\u0085', 'g')) + 2`
 
 const separatorOf = ({ holdsCommas }: Field): SQL => (holdsCommas ? sql`${MARK} || ','` : sql`','`)

@@ -67,5 +67,5 @@ function splitEscaped(text: string): Cells {
 const needsEscaping = (text: string): boolean =>
   text.includes('"') || text.includes('\\') || CONTROL_CHARACTER.test(text)
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON escapes exactly these.
-const CONTROL_CHARACTER = /[\u0000-\u001f]/
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON escapes these, and `writeJson` the line separators.
+const CONTROL_CHARACTER = /[\u0000-\u001f\u0085\u2028\u2029]/

@@ -11,6 +11,7 @@ import { readPageRequest } from './page/request.ts'
 import { pageHeaders, pageResult } from './page/respond.ts'
 import { MOST_ROWS } from './page/size.ts'
 import type { PageStatements } from './page/statements.ts'
+import type { Parameters } from './parameters.ts'
 import type { Field } from './row.ts'
 import { type RequestedWindow, resolveWindow, resumeWindow } from './window.ts'
 
@@ -58,7 +59,7 @@ export function serve({ path, kind, defaults, fields, ofBrand, ofAll }: PagedDat
       after: position?.after ?? [],
     }
     const source = (brandId === undefined && allBrands) || oneBrand
-    if (isFile(format)) return file(context, source, { query, format })
+    if (isFile(format)) return file(context, source, { parameters, query, format })
     const { statements, read } = source
     const page = await read({ env, log }, position === null ? statements.first : statements.next, query)
     if (position !== null && brandId === undefined && position.organizationId !== page.organizationId) {
@@ -70,7 +71,7 @@ export function serve({ path, kind, defaults, fields, ofBrand, ofAll }: PagedDat
   async function file(
     context: RequestContext,
     { statements, read }: Source,
-    { query, format }: { query: PageQuery; format: FileFormat },
+    { parameters, query, format }: { parameters: Parameters; query: PageQuery; format: FileFormat },
   ): Promise<Result> {
     const { env, clock, log } = context.var
     const first = await read({ env, log }, statements.firstOfFile, query)
@@ -90,7 +91,7 @@ export function serve({ path, kind, defaults, fields, ofBrand, ofAll }: PagedDat
         return part
       },
     })
-    return { ...result, headers: { ...result.headers, ...pageHeaders(first) } }
+    return { ...result, headers: { ...result.headers, ...pageHeaders(first, parameters) } }
   }
 
   return endpoint({ path, handler })

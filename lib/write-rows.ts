@@ -6,7 +6,7 @@ export type RowSet = { readonly columns: readonly Column[]; readonly rows: numbe
 
 /**
  * Writes rows as JSON objects with a separator between them. Numbers, booleans and objects keep the text that Postgres
- * wrote, so a rate keeps its four decimals.
+ * wrote, so a rate keeps its four decimals. No row contains a line separator.
  */
 export function writeJson({ columns, rows }: RowSet, separator: string): string {
   const fields = columns.map((column, index) => {
@@ -25,8 +25,17 @@ export function writeJson({ columns, rows }: RowSet, separator: string): string 
 /** Returns a column's cells as JSON, and the quote that is still to be put around every one of them. */
 function jsonCells({ cells, isPlain, isQuoted }: Column): { cells: readonly Cell[]; quote: '"' | '' } {
   if (isPlain) return { cells, quote: isQuoted ? '"' : '' }
-  return { cells: isQuoted ? cells.map((cell) => JSON.stringify(cell)) : cells, quote: '' }
+  return { cells: isQuoted ? cells.map(quoted) : cells, quote: '' }
 }
+
+/** Some readers take these for the end of a line, in the middle of a row. */
+const LINE_SEPARATORS = /[\u0085\u2028\u2029]/g
+
+const quoted = (cell: Cell): string =>
+  JSON.stringify(cell).replace(
+    LINE_SEPARATORS,
+    (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 
 /** Writes rows as newline-delimited JSON: the objects of {@link writeJson}, each with a line feed. */
 export const writeNdjson = (rows: RowSet): string => (rows.rows === 0 ? '' : `${writeJson(rows, '\n')}\n`)

@@ -37,7 +37,13 @@ export const HEADERS: Record<string, Json> = {
     'Name of the file, from the endpoint, the brand if the request names one, and the window. Absent on JSON.',
     'attachment; filename="visibility_0195a1c0-0000-7000-8000-000000000001_2026-10-01_2026-10-31.csv"',
   ),
-  Link: text('URL of the next page, with `rel="next"`. Absent on the last page.'),
+  Link: text(
+    'URL of the next page, with `rel="next"`. Absent on the last page, and where it would have more than 2,000 characters: use `nextCursor`.',
+  ),
+  'X-Window': text(
+    'First and last day of the window that was applied, inclusive. `..` is no last day, on `/changes` without `toDate`. A file has no `meta`: a later first day than the requested one shows that the plan clamped it.',
+    '2026-08-28/2026-11-26',
+  ),
   'X-Data-As-Of': {
     description:
       "Every change of the brand's data (without `brandId`: of the data of all brands that the key can read) that was committed before this time is in the response. On a file, this holds for its first 1000 rows and was true when it began. Absent only before the first refresh.",

@@ -11,7 +11,7 @@ import { responseReferences } from './responses.ts'
 export type NamedOperation = Operation & { readonly rowName: string }
 
 const ALL = [...COMMON_HEADERS, 'ETag', 'Content-Disposition']
-const PAGED = [...ALL, 'Link', 'X-Data-As-Of']
+const PAGED = [...ALL, 'Link', 'X-Window', 'X-Data-As-Of']
 
 /** The headers of a 200 response. */
 const HEADERS_OF: Record<Operation['kind'], readonly string[]> = {

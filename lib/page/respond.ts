@@ -3,7 +3,7 @@ import type { RequestContext } from '../context.ts'
 import { signCursor } from '../cursor.ts'
 import { secretsOf } from '../hmac.ts'
 import type { Parameters } from '../parameters.ts'
-import { dayOf } from '../window.ts'
+import { dayOf, EVERY_DAY } from '../window.ts'
 import { writeJson } from '../write-rows.ts'
 import type { Page } from './read.ts'
 import { bindingOf } from './request.ts'
@@ -11,6 +11,9 @@ import { PAGE_SIZE } from './size.ts'
 
 /** A page has one row per line. */
 const BETWEEN_ROWS = ',\n'
+
+/** Clients and proxies give up at long headers. The cursor in the body is enough. */
+const LONGEST_LINK = 2000
 
 /** Returns a page as JSON, with the cursor of the page that follows. `path` is the endpoint's, below the base. */
 export async function pageResult(
@@ -25,13 +28,12 @@ export async function pageResult(
     (await signCursor({ window, organizationId, after: next }, bindingOf(parameters, path), secretsOf(env)))
   const pagination = { pageSize: PAGE_SIZE, hasMore: nextCursor !== null, nextCursor }
   const meta = { brandId, fromDate: `${window.first}T00:00:00.000Z`, toDate: window.end, plan }
+  const link = nextCursor && addressOf(new URL(req.url), { ...parameters, cursor: nextCursor })
   return {
     body: `{"data":[${writeJson(page, BETWEEN_ROWS)}],"pagination":${JSON.stringify(pagination)},"meta":${JSON.stringify(meta)}}`,
     headers: {
-      ...pageHeaders(page),
-      ...(nextCursor !== null && {
-        Link: `<${addressOf(new URL(req.url), { ...parameters, cursor: nextCursor })}>; rel="next"`,
-      }),
+      ...pageHeaders(page, parameters),
+      ...(link !== null && link.length <= LONGEST_LINK && { Link: `<${link}>; rel="next"` }),
     },
     rows: page.rows,
     cacheable: window.last < dayOf(now),
@@ -39,7 +41,11 @@ export async function pageResult(
 }
 
 /** Returns the headers that say what a page's rows are of. There is no time before the first refresh. */
-export const pageHeaders = ({ asOf, brandsDigest }: Page): Record<string, string> => ({
+export const pageHeaders = (
+  { window: { first, last }, asOf, brandsDigest }: Page,
+  { toDate }: Parameters,
+): Record<string, string> => ({
+  'X-Window': `${first}/${toDate === undefined && last === EVERY_DAY.toDate ? '..' : last}`,
   ...(asOf !== null && { 'X-Data-As-Of': asOf }),
   ...brandsDigestHeader(brandsDigest),
 })

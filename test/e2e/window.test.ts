@@ -50,9 +50,15 @@ test('both dates are inclusive', async () => {
 test('a key of the pro plan reads 90 days, without an error', async () => {
   const its = await tenant(db, { plan: 'pro' })
   await rowsOn(its, [daysAgo(91), daysAgo(90), daysAgo(89)])
-  const { status, data, meta } = await read(its, { fromDate: '0001-01-01' })
+  const { status, data, meta, headers } = await read(its, { fromDate: '0001-01-01' })
   expect([status, data.map(({ date }) => date)]).toEqual([200, [daysAgo(90), daysAgo(89)]])
   expect(meta).toMatchObject({ plan: 'pro', fromDate: `${daysAgo(90)}T00:00:00.000Z` })
+  expect(headers.get('X-Window')).toBe(`${daysAgo(90)}/${daysAgo(0)}`)
+  for (const format of ['csv', 'ndjson']) {
+    const query = { brandId: its.brandId, fromDate: '0001-01-01', toDate: '9999-12-31', format }
+    const file = await call('/sentiment', { key: its.key, query, method: 'HEAD' })
+    expect(file.headers.get('X-Window')).toBe(`${daysAgo(90)}/9999-12-31`)
+  }
   const before = await read(its, { fromDate: daysAgo(92), toDate: daysAgo(91) })
   expect([before.status, before.data]).toEqual([200, []])
   expect(before.meta).toMatchObject({

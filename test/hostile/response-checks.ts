@@ -28,6 +28,7 @@ const FIELDS = new Set([
   'server-timing',
   'transfer-encoding',
   'vary',
+  'x-window',
   'x-content-type-options',
   'x-brands-digest',
   'x-data-as-of',

@@ -50,6 +50,15 @@ describe('escapes text as the to_json of Postgres does', () => {
     expect(toJson(String.fromCodePoint(Number(code)))).toBe(`{"name":"${escaped}"}`)
   })
 
+  // Postgres does not, and its bytes are counted as if it did.
+  test.each([
+    ['\u0085', '\\u0085'],
+    ['a\u2028b\u2028"', 'a\\u2028b\\u2028\\"'],
+    ['\u2029', '\\u2029'],
+  ])('and line separators: %j', (name, escaped) => {
+    expect(toJson(name)).toBe(`{"name":"${escaped}"}`)
+  })
+
   test.each([
     ['', ''],
     ['null', 'null'],
@@ -58,7 +67,7 @@ describe('escapes text as the to_json of Postgres does', () => {
     ["it's", "it's"],
     ['say "no"', 'say \\"no\\"'],
     ['back\\slash \\u0041', 'back\\\\slash \\\\u0041'],
-    ['\u007f\u0080\u2028\u2029\ufeff', '\u007f\u0080\u2028\u2029\ufeff'],
+    ['\u007f\u0080\ufeff', '\u007f\u0080\ufeff'],
     ['Grüße, 日本語, 😀, \u{10ffff}', 'Grüße, 日本語, 😀, \u{10ffff}'],
     ['</script>', '</script>'],
     ['"},{"name":"', '\\"},{\\"name\\":\\"'],
