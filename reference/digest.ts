@@ -7,9 +7,11 @@ type Row = Readonly<Record<string, unknown>>
 /** The columns that the endpoint sends, in its order. */
 type Columns = readonly Pick<Column, 'field' | 'type'>[]
 
-/** Returns the text of a row (docs/specification.md, Digest). */
+const SEPARATOR = '\u001f'
+
+/** Returns the text of a row, which no other row has (docs/specification.md, Digest). */
 export const rowText = (row: Row, columns: Columns): string =>
-  columns.map(({ field, type }) => cellText(row[field], type)).join('\u001f')
+  columns.map(({ field, type }) => cellText(row[field], type)).join(SEPARATOR)
 
 /** Returns the number of a row: that of its text. */
 export const rowNumber = (row: Row, columns: Columns): bigint => numberOf(rowText(row, columns))
@@ -32,5 +34,6 @@ export const digestText = (digest: bigint): string => digest.toString(16).padSta
 function cellText(cell: unknown, type: Column['type']): string {
   if (cell === null) return '\\N'
   // Rates and weights. Also writes -0 as 0.0000.
-  return type === 'number' ? Number(cell).toFixed(4) : String(cell)
+  if (type === 'number') return Number(cell).toFixed(4)
+  return String(cell).replaceAll('\\', '\\\\').replaceAll(SEPARATOR, '\\_')
 }

@@ -16,8 +16,16 @@ begin
        left join daily.%I as stored on stored.brand_id = day.brand_id and stored.date = day.date
        group by day.brand_id, day.date',
       row_schemas.totals,
-      (select string_agg(format('stored.%I::text', field), ', ' order by place)
-       from unnest(fields) with ordinality as sent (field, place)),
+      (select string_agg(
+         -- Not by literals, in which a backslash depends on standard_conforming_strings.
+         case atttypid
+           when 'text'::regtype
+           then format('replace(replace(stored.%I, chr(92), chr(92) || chr(92)), chr(31), chr(92) || ''_'')', field)
+           else format('stored.%I::text', field)
+         end,
+         ', ' order by place)
+       from unnest(fields) with ordinality as sent (field, place)
+       join pg_attribute on attrelid = format('daily.%I', metric)::regclass and attname = field),
       metric)
     from daily.row_schemas where metric = of_metric)
   using brand_ids, dates;

@@ -8,7 +8,11 @@
 
 {% macro row_text(columns) -%}
   concat_ws(chr(31)
-  {%- for column in columns %}, coalesce(cast({{ column }} as {{ dbt.type_string() }}), '\N'){% endfor %})
+  {%- for column in columns %}, coalesce({{ export_api.cell_text(column) }}, '\N'){% endfor %})
+{%- endmacro %}
+
+{% macro cell_text(column) -%}
+  replace(replace(cast({{ column }} as {{ dbt.type_string() }}), '\', '\\'), chr(31), '\_')
 {%- endmacro %}
 
 {% macro row_number(text) %}{{ adapter.dispatch('row_number', 'export_api')(text) }}{% endmacro %}

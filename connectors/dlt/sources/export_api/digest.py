@@ -38,4 +38,6 @@ def cell_text(cell: Any, type: str | None) -> str:
     if type == "number" or isinstance(cell, float):
         # The sum of -0.0 and 0 is 0.0.
         return f"{cell + 0:.4f}"
-    return ("false", "true")[cell] if type == "boolean" else str(cell)
+    if type == "boolean":
+        return ("false", "true")[cell]
+    return str(cell).replace("\\", r"\\").replace("\x1f", r"\_")

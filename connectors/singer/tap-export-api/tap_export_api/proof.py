@@ -33,5 +33,7 @@ def _text(value: Any, is_decimal: bool) -> str:
         return r"\N"
     if isinstance(value, bool):
         return str(value).lower()
-    # Adding 0 makes a negative zero positive.
-    return f"{value + 0:.4f}" if is_decimal else str(value)
+    if is_decimal:
+        # Adding 0 makes a negative zero positive.
+        return f"{value + 0:.4f}"
+    return str(value).replace("\\", r"\\").replace("\x1f", r"\_")
