@@ -10,10 +10,11 @@ export function document({ path, description }: { path: string; description: Des
     path,
     rateLimit: { order: 'first' },
     handler: async ({ req }) => {
-      // OpenAPI tools reject a relative URL here, and a service can have several hosts.
-      const url = new URL(description.externalDocs.url, req.url).href
-      const externalDocs = { ...description.externalDocs, url }
-      return { body: JSON.stringify({ ...description, externalDocs }), cacheable: true }
+      // OpenAPI tools reject relative URLs, or resolve them against a file. A service can have several hosts.
+      const { origin } = new URL(req.url)
+      const externalDocs = { ...description.externalDocs, url: origin + description.externalDocs.url }
+      const servers = [{ url: origin }]
+      return { body: JSON.stringify({ ...description, externalDocs, servers }), cacheable: true }
     },
   })
 }

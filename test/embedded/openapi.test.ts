@@ -12,12 +12,16 @@ import { tenant } from '../fixtures/tenant.ts'
 
 const db = database()
 
-test('is served without a key as OpenAPI 3.1, with the page of the requested host', async () => {
+test('is served without a key as OpenAPI 3.1, with the addresses of the requested host', async () => {
   const { status, text } = await call('/openapi.json')
   expect(status).toBe(200)
   const { externalDocs } = document
-  const url = inject('serviceUrl') + externalDocs.url
-  expect(JSON.parse(text)).toEqual({ ...document, externalDocs: { ...externalDocs, url } })
+  const url = inject('serviceUrl')
+  expect(JSON.parse(text)).toEqual({
+    ...document,
+    externalDocs: { ...externalDocs, url: url + externalDocs.url },
+    servers: [{ url }],
+  })
   expect(document).toMatchObject({ openapi: '3.1.0', info: { version: '1.0.0' } })
 })
 
