@@ -4,16 +4,22 @@ import { fieldNames } from '../row-schema.ts'
 import { dayOfWindow, windows } from '../window-sql.ts'
 import { asOfEach, instant } from './as-of.ts'
 import { brandsDigest } from './brands-digest.ts'
-import type { PagedRows, Part } from './keyset.ts'
-import { BOUND_OF_PAGE, rounds } from './rounds.ts'
-import { changedUntil, ORDER_OF_BRAND, rowsOfEach, untilRow } from './rows-of-brands.ts'
+import { AFTER_TIMES, type PagedRows, type Part } from './keyset.ts'
 import { list, sizedRows } from './sized-rows.ts'
+
+// No index has the rows of a key's brands in the order of their changes: docs/architecture.md, Changes of all brands.
 
 /** A text that sorts after every endpoint. */
 const AFTER_ENDPOINTS = sql.raw(`'~'`)
 
 /** The columns that order and identify the changes of several brands. */
 export const CHANGES_KEY = ['changed_at', 'brand_id', 'endpoint', 'date']
+
+/** The same, in the order of an index of a brand's rows. */
+const ORDER_OF_BRAND = sql`brand_id, changed_at, endpoint, date`
+
+/** SQL of the condition on the last row of `brand`. */
+const UNTIL_LAST = sql`(brand_id, changed_at) < (brand.brand_id, ${AFTER_TIMES}) and date between brand.first and brand.last`
 
 /** SQL of the condition on the first row of `brand`: later than `since`. */
 export const AFTER_SINCE: SQL = sql`(brand_id, changed_at) > (brand.brand_id, ${sql.placeholder('since')})`
@@ -32,26 +38,43 @@ export const AFTER_LAST: SQL = sql`(${ORDER_OF_BRAND}) > (
 /** SQL of the number of rows of a window, of all brands. */
 export const totalOfAll = ({ table }: PagedRows, from: SQL): SQL => sql`(
         select count(*) from changed as brand
-        cross join lateral (select from ${table} where ${from} and ${untilRow()}) as changes
+        cross join lateral (select from ${table} where ${from} and ${UNTIL_LAST}) as changes
       )`
 
+type FirstRows = { readonly from: SQL; readonly columns: SQL; readonly limit: SQL }
+
+/** SQL of the first rows of each brand of a relation, as `page`. */
+const firstRowsOf = (brands: string, { table }: PagedRows, { from, columns, limit }: FirstRows): SQL => sql`
+      from ${sql.identifier(brands)} as brand
+      cross join lateral (
+        select ${columns} from ${table}
+        where ${from} and ${UNTIL_LAST}
+        order by ${ORDER_OF_BRAND}
+        limit ${limit}
+      ) as page`
+
 /**
- * SQL of a statement as `pageStatement` for every brand that the key reads. A page reads in proportion to its rows and
- * to the brands, and other customers' rows never.
+ * SQL of a statement as `pageStatement` for every brand that the key reads. It reads the first rows of each brand
+ * (`found`): more of those that changed first, and one of the first brand that cannot be on the page. Rows that were not
+ * read come after the last one that was read of their brand. The first of these (`bound`) therefore ends the page.
  */
 export function allBrandsStatement(rows: PagedRows, { from, size, total }: Part): SQL {
   const fields = list(fieldNames(rows.row).map((name) => sql`${sql.identifier(name)}`))
-  const reading = {
-    from,
-    columns: fields,
-    bound: BOUND_OF_PAGE,
-    limit: sql.raw(String(size.rows + 1)),
-  }
+  const order = list(CHANGES_KEY.map((name) => sql`${sql.identifier(name)}`))
+  const most = sql.raw(String(size.rows))
   const ordered = sql`
-        select page.*
-        ${rowsOfEach(sql`(select * from ${changedUntil(BOUND_OF_PAGE)})`, rows, reading)}
-        order by ${list(CHANGES_KEY.map((name) => sql`page.${sql.identifier(name)}`))}`
-  const { columns, joins } = sizedRows({ row: rows.row, key: CHANGES_KEY, rows: ordered, size, total })
+        select * from found
+        where (${order}) <= (select ${order} from bound) or not exists (select from bound)
+        order by ${order}`
+  const unsent = sql`(select count(*) from bound)`
+  const { columns, joins } = sizedRows({
+    row: rows.row,
+    key: CHANGES_KEY,
+    rows: ordered,
+    size,
+    total,
+    unsent,
+  })
   return sql`
     with access as materialized (${activeKey}),
     reading as materialized (
@@ -68,10 +91,23 @@ export function allBrandsStatement(rows: PagedRows, { from, size, total }: Part)
       join export_source.brands as brand on ${canReadEach}
     ),
     changed as materialized (
-      select brand.*, page.changed_at, row_number() over (order by page.changed_at, brand.brand_id) as place
-      ${rowsOfEach(sql`readable`, rows, { from, columns: sql`changed_at`, limit: sql`1` })}
+      select brand.*, row_number() over (order by page.changed_at, brand.brand_id) as place
+      ${firstRowsOf('readable', rows, { from, columns: sql`changed_at`, limit: sql`1` })}
     ),
-    ${rounds(rows, { from, size: size.rows })}
+    candidate as materialized (
+      select *, case when place > ${most} then 1 else ${most} / place + 3 end as rows_read
+      from changed where place <= ${most} + 1
+    ),
+    found as materialized (
+      select page.*, brand.rows_read
+      ${firstRowsOf('candidate', rows, { from, columns: fields, limit: sql`brand.rows_read` })}
+    ),
+    bound as materialized (
+      select ${order}
+      from (select *, row_number() over (partition by brand_id order by ${ORDER_OF_BRAND}) as number from found) as numbered
+      where number = rows_read
+      order by ${order} limit 1
+    )
     select
       ${accessColumns},
       ${instant(asOfEach(sql`readable`))} as as_of,

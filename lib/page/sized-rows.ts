@@ -34,13 +34,15 @@ type SizedRows = KeyedRow & {
   readonly size: Size
   /** SQL of the number of rows. */
   readonly total?: SQL | undefined
+  /** SQL of how many of the last rows only show that others follow. */
+  readonly unsent?: SQL | undefined
 }
 
 /**
  * SQL that returns as many rows as a size allows: `columns` to select, and the lateral `joins` that these are of. It
  * reads one row more than it returns, and counts bytes only when the rows could be too large.
  */
-export function sizedRows({ row, key, rows: ordered, size, total }: SizedRows) {
+export function sizedRows({ row, key, rows: ordered, size, total, unsent = sql`0` }: SizedRows) {
   const limit = sql.raw(String(size.rows))
   const bytes = sql.raw(String(size.bytes))
   const rows = sql`${ordered}
@@ -68,7 +70,7 @@ export function sizedRows({ row, key, rows: ordered, size, total }: SizedRows) {
       ) as page
     ) as page
     cross join lateral (
-      select case when ${mostBytes(row)} <= ${bytes} then page.found else coalesce((
+      select least(page.found - ${unsent}, case when ${mostBytes(row)} <= ${bytes} then page.found else coalesce((
         select greatest(number - 1, 1)
         from (
           select row_number() over so_far as number, sum(${ROW_BYTES}) over so_far as bytes
@@ -78,7 +80,7 @@ export function sizedRows({ row, key, rows: ordered, size, total }: SizedRows) {
         ) as page
         where bytes > ${bytes}
         limit 1
-      ), page.found) end as found
+      ), page.found) end) as found
       offset 0
     ) as sent`
   return { columns, joins }
