@@ -1,6 +1,9 @@
 // Copied from connectors/sheets/Api.js by `npm run connectors`.
-/** Returns the text of a response. Waits on 429 and 503. Throws the service's message on any other error. */
-function getText({ baseUrl, apiKey }, path, query = {}) {
+/**
+ * Returns the text of a response. Waits on 429 and 503. Throws the service's message on any other error, and in the last
+ * attempt, with the status.
+ */
+function getText({ baseUrl, apiKey }, path, query = {}, attempts = 5) {
   const parameters = Object.entries(query)
     .filter(([, value]) => value)
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
@@ -12,7 +15,8 @@ function getText({ baseUrl, apiKey }, path, query = {}) {
     const status = response.getResponseCode()
     const text = response.getContentText('UTF-8')
     if (status === 200) return text
-    if ((status !== 429 && status !== 503) || attempt === 5) throw new Error(messageOf(status, text))
+    if ((status !== 429 && status !== 503) || attempt === attempts)
+      throw Object.assign(new Error(messageOf(status, text)), { status })
     const headers = Object.entries(response.getHeaders())
     const [, seconds = '5'] = headers.find(([name]) => name.toLowerCase() === 'retry-after') ?? []
     Utilities.sleep(Number(seconds) * 1000)

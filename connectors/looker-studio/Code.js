@@ -18,9 +18,17 @@ function setCredentials({ pathKey: { path, key } }) {
   return connector.newSetCredentialsResponse().setIsValid(isValid).build()
 }
 
-/** Tells whether credentials are stored. A key that was revoked since fails with the service's message. */
+/** Tells whether the service accepts the stored key. Otherwise, Looker Studio asks for another one. */
 function isAuthValid() {
-  return PropertiesService.getUserProperties().getProperty('apiKey') !== null
+  const connection = connect()
+  if (!connection.apiKey) return false
+  try {
+    getText(connection, 'brands', {}, 1)
+    return true
+  } catch (error) {
+    // A service that does not answer says nothing about the key.
+    return error.status !== 401
+  }
 }
 
 function resetAuth() {

@@ -30,8 +30,19 @@ const propertiesOf = (name) =>
     ? PropertiesService.getUserProperties()
     : PropertiesService.getDocumentProperties()
 
-/** Replaces the rows of each sheet with those of the window. */
+/** Replaces the rows of each sheet with those of the window. Throws while another editor's reload runs. */
 function reload() {
+  const lock = LockService.getDocumentLock()
+  if (!lock.tryLock(10_000))
+    throw new Error('Another reload of this spreadsheet runs. Try again when it has ended.')
+  try {
+    loadSheets()
+  } finally {
+    lock.releaseLock()
+  }
+}
+
+function loadSheets() {
   const [baseUrl, apiKey, brandId, fromDate, toDate] = Object.keys(SETTINGS).map((name) =>
     propertiesOf(name).getProperty(name),
   )
@@ -39,6 +50,8 @@ function reload() {
   const connection = { baseUrl, apiKey }
   for (const endpoint of getEndpoints(connection))
     write(endpoint, getRows(connection, endpoint, { brandId, fromDate, toDate }, toCell))
+  // Writes are buffered, and another reload may begin.
+  SpreadsheetApp.flush()
   SpreadsheetApp.getActive().toast('All sheets are loaded.', 'Export API')
 }
 

@@ -113,6 +113,21 @@ test('accepts a key that the service accepts, and no other', () => {
   expect(run('isAuthValid')).toBe(false)
 })
 
+test('asks for another key after a revocation, and not in an outage', async () => {
+  const own = await tenant(db)
+  const { script, queue } = runScript('looker-studio', { DataStudioApp })
+  script.setCredentials?.(credentials(own.key))
+  expect(script.isAuthValid?.()).toBe(true)
+  for (const status of [429, 500, 503]) {
+    queue.push({ status, text: '{"error":"Later."}', headers: { 'Retry-After': '1' } })
+    expect(script.isAuthValid?.()).toBe(true)
+  }
+  await db.query('update api_keys set revoked_at = now() where id = $1', [own.keyId])
+  expect(script.isAuthValid?.()).toBe(false)
+  expect(script.setCredentials?.(credentials(its.key))).toEqual({ IsValid: true })
+  expect(script.isAuthValid?.()).toBe(true)
+})
+
 test('offers the endpoints and the brands', () => {
   const { selects = [] } = signIn()<{ selects: { options: { Value: string }[] }[] }>('getConfig') ?? {}
   expect(selects.map(({ options }) => options.map(({ Value }) => Value))).toEqual([

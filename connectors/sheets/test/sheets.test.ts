@@ -51,11 +51,23 @@ function openBook(key = its.key, { fromDate, toDate } = WINDOW) {
     insertSheet: open,
     toast: () => {},
   }
-  const SpreadsheetApp = { getUi: () => ui, getActive: () => book }
-  const run = runScript('sheets', { SpreadsheetApp })
+  const SpreadsheetApp = { getUi: () => ui, getActive: () => book, flush: () => {} }
+  const lock = { isTaken: false }
+  const documentLock = {
+    tryLock: () => {
+      const isFree = !lock.isTaken
+      lock.isTaken = true
+      return isFree
+    },
+    releaseLock: () => {
+      lock.isTaken = false
+    },
+  }
+  const LockService = { getDocumentLock: () => documentLock }
+  const run = runScript('sheets', { SpreadsheetApp, LockService })
   run.script.onOpen?.()
   run.script.setUp?.()
-  return { ...run, sheets, answers }
+  return { ...run, sheets, answers, lock }
 }
 
 /** Returns what a cell shows when a script writes a value. */
@@ -121,6 +133,18 @@ test(`leaves the sheets as they were when a load fails, and shows the service's 
   const { error } = await call('/brands', { key: own.key })
   expect(() => script.reload?.()).toThrow(error)
   expect(sheets).toEqual(before)
+})
+
+test('one reload runs at a time', () => {
+  const { script, sheets, lock, queue } = openBook()
+  lock.isTaken = true
+  expect(() => script.reload?.()).toThrow('Another reload of this spreadsheet runs.')
+  expect(sheets).toEqual({})
+  lock.isTaken = false
+  queue.push({ status: 500, text: '' })
+  expect(() => script.reload?.()).toThrow('The service answered 500.')
+  script.reload?.()
+  expect(sheets.sentiment).toHaveLength(4)
 })
 
 test('waits Retry-After seconds, and gives up after five tries', () => {
