@@ -25,7 +25,6 @@ const File = z.looseObject({
       triggers: z.optional(z.looseObject({ crons: z.array(z.string()) })),
       secrets: z.optional(z.looseObject({ required: z.array(z.string()) })),
       ratelimits: z.optional(RateLimits),
-      vars: z.optional(z.record(z.string(), z.string())),
       r2_buckets: z.optional(z.array(z.looseObject({ binding: z.string(), bucket_name: z.string() }))),
     }),
   ),
@@ -45,7 +44,6 @@ export interface WorkerConfig {
   /** Names of the bindings of buckets. */
   buckets: string[]
   ratelimits: z.infer<typeof RateLimits> | []
-  vars: Record<string, string>
 }
 
 /** Reads wrangler.toml. */
@@ -58,18 +56,15 @@ export const readWorkers = async (): Promise<WorkerConfig[]> => workersOf(await 
 
 /** The Workers in the order of wrangler.toml. */
 export function workersOf({ env }: WranglerFile): WorkerConfig[] {
-  return Object.entries(env).map(
-    ([name, { main, routes, triggers, secrets, r2_buckets, ratelimits, vars }]) => ({
-      name,
-      main,
-      routes: routes ?? [],
-      crons: triggers?.crons ?? [],
-      hasSecrets: secrets?.required.length !== 0,
-      buckets: (r2_buckets ?? []).map(({ binding }) => binding),
-      ratelimits: ratelimits ?? [],
-      vars: vars ?? {},
-    }),
-  )
+  return Object.entries(env).map(([name, { main, routes, triggers, secrets, r2_buckets, ratelimits }]) => ({
+    name,
+    main,
+    routes: routes ?? [],
+    crons: triggers?.crons ?? [],
+    hasSecrets: secrets?.required.length !== 0,
+    buckets: (r2_buckets ?? []).map(({ binding }) => binding),
+    ratelimits: ratelimits ?? [],
+  }))
 }
 
 /** Orders Workers from the one with the catch-all route to those without a route. */
@@ -114,7 +109,7 @@ export function withOuterLimit(file: WranglerFile, requests?: number): WranglerF
   const ratelimits: typeof file.ratelimits = [{ ...file.ratelimits[0], simple: { limit, period: 60 } }]
   const env = Object.entries(file.env).map(([name, worker]) => {
     if (worker.routes === undefined || worker.secrets?.required.length === 0) return [name, worker] as const
-    return [name, { ...worker, ratelimits, vars: { OUTER_LIMIT: String(limit) } }] as const
+    return [name, { ...worker, ratelimits }] as const
   })
   return { ...file, ratelimits, env: Object.fromEntries(env) }
 }

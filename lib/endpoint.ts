@@ -3,7 +3,6 @@ import type { App, Middleware, RequestContext } from './context.ts'
 import { parseEnv } from './env.ts'
 import { outerLimit } from './outer-limit.ts'
 import { type RateLimitOptions, rateLimit } from './rate-limit.ts'
-import { unauthorizedLimit } from './unauthorized-limit.ts'
 
 export type Endpoint = {
   /** Path below {@link BASE}. */
@@ -25,10 +24,9 @@ export function endpoint({ path, rateLimit: options, handler }: Endpoint): App {
 }
 
 /** Returns what comes between the check of path and method and the handler. */
-export const limits = (options?: RateLimitOptions): [Middleware, Middleware, Middleware, Middleware] => [
+export const limits = (options?: RateLimitOptions): [Middleware, Middleware, Middleware] => [
   prepareContext,
   outerLimit,
-  unauthorizedLimit,
   rateLimit(options),
 ]
 

@@ -12,8 +12,6 @@ export type Env = {
   readonly CURSOR_SECRET_PREVIOUS: string | undefined
   /** Name of the session cookie. */
   readonly SESSION_COOKIE: string
-  /** Requests a minute that an address or a key may send, as the binding of the outer limit has it. */
-  readonly OUTER_LIMIT: string
   /** How many lanes the scheduled refresh has. */
   readonly REFRESH_LANES: string
   /** Seconds that the URL of an object of the share works: less than drizzle/share/deletions.ts keeps objects. */
@@ -28,7 +26,6 @@ export const PATTERNS: Readonly<Record<keyof Env, RegExp>> = {
   CURSOR_SECRET: /./,
   CURSOR_SECRET_PREVIOUS: /./,
   SESSION_COOKIE: /^[^\s;=,]+$/,
-  OUTER_LIMIT: /^[1-9]\d{0,6}$/,
   // A Worker has at most six connections at once.
   REFRESH_LANES: /^[1-6]$/,
   URL_SECONDS: /^(?:[6-9]\d|[1-9]\d{2,4})$/,
@@ -54,7 +51,6 @@ export const parseEnv = memoize((bindings: object): Env => {
     CURSOR_SECRET: read('CURSOR_SECRET'),
     CURSOR_SECRET_PREVIOUS: given.CURSOR_SECRET_PREVIOUS ? read('CURSOR_SECRET_PREVIOUS') : undefined,
     SESSION_COOKIE: given.SESSION_COOKIE ? read('SESSION_COOKIE') : 'session',
-    OUTER_LIMIT: given.OUTER_LIMIT ? read('OUTER_LIMIT') : '600',
     REFRESH_LANES: given.REFRESH_LANES ? read('REFRESH_LANES') : '2',
     URL_SECONDS: given.URL_SECONDS ? read('URL_SECONDS') : '3600',
   }

@@ -16,11 +16,6 @@ export const ERRORS = {
     message:
       'Too many requests from this address or with this key. Wait the number of seconds in Retry-After, then retry.',
   },
-  unauthorizedLimit: {
-    status: 429,
-    message:
-      'Too many requests from this address had a missing or invalid API key. Wait the number of seconds in Retry-After, then retry with an active key.',
-  },
   budget: {
     status: 429,
     message: 'Rate limit exceeded. Wait the number of seconds in Retry-After, then retry.',

@@ -1,51 +1,58 @@
 import type { Middleware, RequestContext } from './context.ts'
 import { httpError } from './errors.ts'
-import { memoize } from './memoize.ts'
 import { network } from './network.ts'
+import { recent } from './recent.ts'
 
 /** Seconds over which the binding counts (wrangler.toml). */
-export const OUTER_LIMIT_SECONDS = 60
+const SECONDS = 60
 
 /** Cloudflare's rate-limit binding. */
 type Limiter = { limit(options: { key: string }): Promise<{ success: boolean }> }
 
+/** Hashes of keys that the database found active last. They only decide which counter counts a request. */
+const accepted = recent<true>(10_000)
+
 /**
- * Answers 429 when the client's address or its API key has sent more requests than the binding `OUTER_LIMITER` allows,
- * before Redis and Postgres are asked. Serves the request when the binding is missing or fails.
+ * Answers 429 when the API key, or for a key that this isolate did not see accepted the client's address, has sent more
+ * requests than the binding `OUTER_LIMITER` allows, before Redis and Postgres are asked. Serves the request when the
+ * binding is missing or fails.
  */
 export const outerLimit: Middleware = async (context, next) => {
-  const limiter = limiterOf(context.env)
-  if (limiter !== null && (await isExceeded(context, limiter))) {
-    throw httpError('outerLimit', { 'Retry-After': String(OUTER_LIMIT_SECONDS) })
-  }
+  const { log } = context.var
+  const { keyHash } = log
+  const isAccepted = keyHash !== null && accepted.get(keyHash) !== undefined
+  const key = isAccepted ? `key ${keyHash}` : `address ${addressOf(context)}`
+  if (await isExceeded(context.env, key)) throw httpError('outerLimit', { 'Retry-After': String(SECONDS) })
   await next()
+  if (keyHash === null) return
+  if (context.res.status === 401) accepted.delete(keyHash)
+  else if (log.keyId !== null) accepted.set(keyHash, true)
 }
 
 /** Returns the client's address, an IPv6 one by its /64; empty outside Cloudflare. */
 export const addressOf = (context: RequestContext): string =>
   network(context.req.header('CF-Connecting-IP') ?? '')
 
-async function isExceeded(context: RequestContext, limiter: Limiter): Promise<boolean> {
-  const { id, keyHash } = context.var.log
-  const keys = [`address ${addressOf(context)}`, ...(keyHash === null ? [] : [`key ${keyHash}`])]
+async function isExceeded(bindings: object, key: string): Promise<boolean> {
+  if (!hasLimiter(bindings)) return logUnavailable(bindings, 'MissingBinding')
   try {
-    const counts = await Promise.all(keys.map((key) => limiter.limit({ key })))
-    return counts.some(({ success }) => !success)
+    return !(await bindings.OUTER_LIMITER.limit({ key })).success
   } catch (error) {
-    logUnavailable(error instanceof Error ? error.name : typeof error, id)
-    return false
+    return logUnavailable(bindings, error instanceof Error ? error.name : typeof error)
   }
 }
 
-/** Returns the limiter of a Worker's bindings. Logs once per isolate that it is missing. */
-const limiterOf = memoize((bindings: object): Limiter | null => {
-  if ('OUTER_LIMITER' in bindings && isLimiter(bindings.OUTER_LIMITER)) return bindings.OUTER_LIMITER
-  logUnavailable('MissingBinding')
-  return null
-})
+const hasLimiter = (bindings: object): bindings is { OUTER_LIMITER: Limiter } =>
+  'OUTER_LIMITER' in bindings &&
+  typeof bindings.OUTER_LIMITER === 'object' &&
+  bindings.OUTER_LIMITER !== null &&
+  'limit' in bindings.OUTER_LIMITER
 
-const isLimiter = (value: unknown): value is Limiter =>
-  typeof value === 'object' && value !== null && 'limit' in value
+const logged = new WeakSet<object>()
 
-const logUnavailable = (error_name: string, request_id?: string): void =>
-  console.error(JSON.stringify({ event: 'outer_limit_unavailable', request_id, error_name }))
+/** Logs once per isolate that requests are served without the limit. */
+function logUnavailable(bindings: object, error_name: string): false {
+  if (!logged.has(bindings)) console.error(JSON.stringify({ event: 'outer_limit_unavailable', error_name }))
+  logged.add(bindings)
+  return false
+}

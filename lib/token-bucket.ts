@@ -1,90 +1,112 @@
-import { Ratelimit } from '@upstash/ratelimit'
-import type { Redis } from '@upstash/redis/cloudflare'
+import { Redis } from '@upstash/redis/cloudflare'
+import type { Budget } from './context.ts'
+import type { Env } from './env.ts'
+import { memoize } from './memoize.ts'
 
 type Bucket = {
   /** Tokens of a full bucket. */
   readonly requests: number
   readonly refill: { readonly requests: number; readonly seconds: number }
+  /** Milliseconds to wait for Redis. */
+  readonly timeoutMs: number
+  /** The most rejected requests that it remembers, by default more than a client sends between two refills. */
+  readonly places?: number
 }
 
-type Request = {
-  /** Whose bucket it is. */
+/** What to take from a bucket. */
+export type Taking = {
   readonly client: string
-  /** Names the request among those of the client, the same when it is sent again: without spaces and commas. */
+  /** Names the request among those of the client, the same when it is sent again: hexadecimal digits and hyphens. */
   readonly request: string
-  /** Tokens that must remain after it. */
+  /** Number of tokens. Either all of them are taken or none. */
+  readonly requests: number
+  /** Number of tokens that must remain. */
   readonly leave: number
+  readonly now: Date
 }
 
-/** Milliseconds after the next refill for which a denied request keeps its place. */
-const GRACE_MS = 10_000
-
-/** Returns what a limiter with {@link tokenBucket} calls an identifier. */
-export const identifierOf = ({ client, request, leave }: Request): string => `${client} ${request} ${leave}`
-
 /**
- * Returns a limiter's algorithm: a token bucket in which denied requests wait in a queue. A request passes when the bucket
- * has tokens for it and for the requests before it. So no client is passed over when others wait for the same refill.
+ * Returns a function that builds, once per isolate, one that takes tokens from a client's bucket. It rejects when Redis
+ * fails or is late.
  */
-export function tokenBucket(
-  redis: Redis,
-  { requests: limit, refill }: Bucket,
-): ReturnType<typeof Ratelimit.tokenBucket> {
-  const script = redis.createScript<[remaining: number, reset: number, limit: number]>(SCRIPT)
-  const interval = refill.seconds * 1000
-  return () => ({
-    ...Ratelimit.tokenBucket(refill.requests, `${refill.seconds} s`, limit)(),
-    async limit(_, identifier, rate = 1) {
-      const [key = '', request = '', leave = ''] = identifier.split(' ')
-      const args = [limit, interval, refill.requests, GRACE_MS, Date.now(), request, leave, rate].map(String)
-      const [remaining, reset, effective] = await script.exec([key], args)
-      const success = remaining >= 0
-      return {
-        success,
-        limit: effective,
-        remaining: Math.max(0, remaining),
-        reset,
-        pending: Promise.resolve(),
-      }
-    },
+export const createTokenBucket = ({
+  requests: limit,
+  refill,
+  timeoutMs,
+  places = 300,
+}: Bucket): ((env: Env) => (taking: Taking) => Promise<Budget>) =>
+  memoize((env) => {
+    const redis = new Redis({
+      url: env.UPSTASH_REDIS_REST_URL,
+      token: env.UPSTASH_REDIS_REST_TOKEN,
+      enableTelemetry: false,
+      // Concurrent requests must not share a response: the runtime ties it to the first of them.
+      enableAutoPipelining: false,
+      // One script counts and answers: there is no earlier write to wait for.
+      readYourWrites: false,
+      // A retried script whose first answer was lost would count twice.
+      retry: { retries: 0 },
+      signal: () => AbortSignal.timeout(timeoutMs),
+    })
+    const script = redis.createScript<unknown[]>(SCRIPT)
+    const interval = refill.seconds * 1000
+    return async ({ client, request, requests, leave, now }) => {
+      const args = [limit, refill.requests, interval, places, now.getTime(), request, leave, requests]
+      const [left, refillSeconds] = await script.exec([`export-api:${client}`], args.map(String))
+      if (!isInteger(left) || !isInteger(refillSeconds)) throw new TypeError('Not a count')
+      return { allowed: left >= 0, remaining: Math.max(0, left), refillSeconds }
+    }
   })
-}
+
+const isInteger = (value: unknown): value is number => Number.isInteger(value)
 
 /**
- * The queue is a text of `request,ends,tokens,leave;` in the order of the first denial. The tokens of those that can pass now
- * are reserved. Returns the tokens that are left, -1 when the request is denied, the time of the next refill, and the limit.
+ * The queue is a text of `request,since,ends,needs;`: the refill before the first rejection, the end of the interval after
+ * the last one, and the tokens that the bucket must have. Returns the tokens that are left for a new request, -1 when the
+ * request is rejected, and the seconds until the next refill.
  */
 const SCRIPT = `#!lua flags=allow-key-locking
-local limit, interval, rate = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local grace, now = tonumber(ARGV[4]), tonumber(ARGV[5])
-local request, leave, requests = ARGV[6], ARGV[7], ARGV[8]
+local limit, rate, interval = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local places, now = tonumber(ARGV[4]), tonumber(ARGV[5])
+local request, leave, requests = ARGV[6], tonumber(ARGV[7]), tonumber(ARGV[8])
 
 local bucket = redis.call('HMGET', KEYS[1], 'refilledAt', 'tokens', 'queue')
-local refilledAt, tokens = tonumber(bucket[1] or now), tonumber(bucket[2] or limit)
-local refills = math.max(0, math.floor((now - refilledAt) / interval))
+-- No later than now: a Worker whose clock is ahead delays no refill.
+local refilledAt = math.min(tonumber(bucket[1] or now), now)
+local refills = math.floor((now - refilledAt) / interval)
 refilledAt = refilledAt + refills * interval
-tokens = math.min(limit, tokens + refills * rate)
+local tokens = math.min(limit, tonumber(bucket[2] or limit) + refills * rate)
 
-local place = string.format('%s,%.0f,%s,%s;', request, refilledAt + interval + grace, requests, leave)
-local before = bucket[3] or ''
-if not string.find(';' .. before, ';' .. request .. ',', 1, true) then before = before .. place end
-
-local queue, free, passed = {}, tokens, false
-for entry, name, ends, size, rest in string.gmatch(before, '(([^,]+),(%d+),(%d+),(%d+);)') do
-  local own = name == request
-  if own or tonumber(ends) > now then
-    local fits = free - size >= tonumber(rest)
-    if fits then free = free - size end
-    if own and fits then
-      passed = true
-      tokens = tokens - size
-    elseif #queue < limit then
-      table.insert(queue, own and place or entry)
+local since, queue, others = refilledAt, {}, {}
+for entry, name, first, ends, needs in string.gmatch(bucket[3] or '', '(([^,]+),(%d+),(%d+),(%d+);)') do
+  if tonumber(ends) > now and tonumber(ends) < now + 3 * interval then
+    if name == request then
+      since = tonumber(first)
+    else
+      table.insert(queue, entry)
+      table.insert(others, {since = tonumber(first), needs = tonumber(needs)})
     end
   end
 end
 
-redis.call('HSET', KEYS[1], 'refilledAt', string.format('%.0f', refilledAt), 'tokens', tokens, 'queue', table.concat(queue))
+-- Tokens are reserved for the requests that wait since an earlier interval.
+local own, new = tokens, tokens
+for _, other in ipairs(others) do
+  if other.since < since and other.needs <= own then own = own - other.needs end
+  if other.since < refilledAt and other.needs <= new then new = new - other.needs end
+end
+
+local remaining = -1
+if own >= requests + leave then
+  tokens = tokens - requests
+  remaining = math.max(0, new - requests)
+else
+  local ends = refilledAt + 2 * interval
+  table.insert(queue, string.format('%s,%.0f,%.0f,%.0f;', request, since, ends, requests + leave))
+end
+
+local waiting = table.concat(queue, '', math.max(1, #queue - places + 1))
+redis.call('HSET', KEYS[1], 'refilledAt', string.format('%.0f', refilledAt), 'tokens', tokens, 'queue', waiting)
 redis.call('PEXPIRE', KEYS[1], math.max(1, math.ceil((limit - tokens) / rate)) * interval)
-return {passed and free or -1, refilledAt + interval, limit}
+return {remaining, math.ceil((refilledAt + interval - now) / 1000)}
 `

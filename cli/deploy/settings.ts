@@ -41,7 +41,7 @@ export const SETTINGS = {
     optional: true,
   },
   SESSION_COOKIE: { description: 'the name of a cookie', form: PATTERNS.SESSION_COOKIE, optional: true },
-  OUTER_LIMIT: { description: 'a number of requests a minute', form: PATTERNS.OUTER_LIMIT, optional: true },
+  OUTER_LIMIT: { description: 'a number of requests a minute', form: /^[1-9]\d{0,6}$/, optional: true },
   REFRESH_LANES: { description: 'a number from 1 to 6', form: PATTERNS.REFRESH_LANES, optional: true },
   URL_SECONDS: { description: 'a number from 60 to 99999', form: PATTERNS.URL_SECONDS, optional: true },
   SHARE_BUCKET: {

@@ -92,13 +92,13 @@ async function miniflareOptions(options: WorkersOptions, bucket: MiniflareBucket
     workersOf(file)
       // miniflare sends requests that match no route to its first Worker.
       .toSorted(byRoute)
-      .map(async ({ name, main, routes, crons, buckets, ratelimits, vars }) => ({
+      .map(async ({ name, main, routes, crons, buckets, ratelimits }) => ({
         name,
         modules: [
           { type: 'ESModule' as const, path: main, contents: await readFile(new URL(main, ROOT), 'utf8') },
         ],
         compatibilityDate: file.compatibility_date,
-        bindings: { ...vars, ...bindings, ...(crons.length > 0 && scheduledBindings) },
+        bindings: { ...bindings, ...(crons.length > 0 && scheduledBindings) },
         ratelimits: Object.fromEntries(ratelimits.map(({ name: binding, ...limit }) => [binding, limit])),
         r2Buckets: Object.fromEntries(buckets.map((binding) => [binding, bucket])),
         routes,

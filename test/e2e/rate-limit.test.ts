@@ -94,16 +94,3 @@ test('the budget comes after the path and the method, and before the key', () =>
     const head = await call('/brands', { key, headers: me, method: 'HEAD' })
     expect([head.status, head.text]).toEqual([429, ''])
   }))
-
-// Which clients share a budget: test/unit/rate-limit.test.ts.
-test('an address, a User-Agent, a session and an Authorization header each have a budget of their own', () =>
-  withoutRefill(async (me) => {
-    const clients = [
-      me,
-      { ...me, 'User-Agent': 'another' },
-      { ...me, 'CF-Connecting-IP': address() },
-      { ...me, Cookie: `session=${randomUUID()}` },
-      { ...me, Authorization: `Bearer ${randomUUID()}` },
-    ]
-    for (const client of clients) expect([await left(client), await left(client)]).toEqual([99, 98])
-  }))

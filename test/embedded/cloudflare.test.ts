@@ -86,7 +86,6 @@ test('wrangler uploads code, secrets, tag and settings as one version, and then 
         namespace_id: '1001',
         simple: { limit: 600, period: 60 },
       },
-      { name: 'OUTER_LIMIT', type: 'plain_text', text: '600' },
       { name: 'DATABASE_URL', type: 'secret_text', text: DEPLOY_ENVIRONMENT.DATABASE_URL },
       { name: 'CURSOR_SECRET_PREVIOUS', type: 'secret_text', text: DEPLOY_ENVIRONMENT.CURSOR_SECRET },
     ]),

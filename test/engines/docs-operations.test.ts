@@ -253,11 +253,12 @@ describe.runIf(hasAll('duckdb'))('the queries of docs/operations.md', () => {
     const download = async () => (await fetch(file, { headers: { 'X-API-Key': mine.key } })).text()
     await record(59, 'file', download)
     // From here on, it is the next day.
-    const headers = await clientWith(1, service)
+    const over = await clientWith(0, service)
     const statuses: number[] = []
-    const hasty = async () =>
-      statuses.push((await call('/brands', { service: service.url, key: other.key, headers })).status)
-    for (let times = 0; times < 3; times += 1) await record(60, 'request', hasty)
+    for (const headers of [{}, over, over])
+      await record(60, 'request', async () =>
+        statuses.push((await call('/brands', { service: service.url, key: other.key, headers })).status),
+      )
     expect(statuses).toEqual([200, 429, 429])
     const unknown = `svc_live_${'0'.repeat(64)}`
     await record(61, 'request', () => request({ key: unknown }))

@@ -24,8 +24,8 @@ export function counterAnswers(answer: Answer): RequestInit[] {
 
 /** A bucket from which the client has asked for so many tokens, this request included, and that was not refilled. */
 export const counted =
-  (requests: number, limit = 100): Answer =>
+  (requests: number): Answer =>
   () =>
-    Response.json({ result: [Math.max(-1, limit - requests), Date.now() + 12_000, limit] })
+    Response.json({ result: [Math.max(-1, 100 - requests), 12] })
 
 export const silent: Answer = (init) => silence({ signal: init.signal ?? null })

@@ -153,11 +153,10 @@ test('the Workers that answer requests with secrets have the outer limit of wran
     expect(limited.map(([name]) => name)).toEqual(
       Object.keys(file.env).filter((name) => !without.includes(name)),
     )
-    for (const [, { ratelimits, vars }] of limited) {
+    for (const [, { ratelimits }] of limited) {
       expect(ratelimits).toEqual([
         { name: 'OUTER_LIMITER', namespace_id: '1001', simple: { limit, period: 60 } },
       ])
-      expect(vars).toEqual({ OUTER_LIMIT: String(limit) })
     }
   }
 })

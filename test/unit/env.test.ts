@@ -8,7 +8,6 @@ const WHOLE: Env = {
   CURSOR_SECRET: 'secret-of-cursors',
   CURSOR_SECRET_PREVIOUS: undefined,
   SESSION_COOKIE: 'session',
-  OUTER_LIMIT: '600',
   REFRESH_LANES: '2',
   URL_SECONDS: '3600',
 }
@@ -16,7 +15,7 @@ const WHOLE: Env = {
 test('takes what is whole, and fills in what may be left out', () => {
   const { DATABASE_URL, UPSTASH_REDIS_REST_URL, UPSTASH_REDIS_REST_TOKEN, CURSOR_SECRET } = WHOLE
   const needed = { DATABASE_URL, UPSTASH_REDIS_REST_URL, UPSTASH_REDIS_REST_TOKEN, CURSOR_SECRET }
-  const optional = ['CURSOR_SECRET_PREVIOUS', 'SESSION_COOKIE', 'OUTER_LIMIT', 'REFRESH_LANES', 'URL_SECONDS']
+  const optional = ['CURSOR_SECRET_PREVIOUS', 'SESSION_COOKIE', 'REFRESH_LANES', 'URL_SECONDS']
   const empty = Object.fromEntries(optional.map((name) => [name, '']))
   expect(parseEnv(needed)).toEqual(WHOLE)
   expect(parseEnv({ ...needed, ...empty })).toEqual(WHOLE)
@@ -33,7 +32,6 @@ test.for([
   ['UPSTASH_REDIS_REST_URL', 'http://localhost:8079'],
   ['CURSOR_SECRET_PREVIOUS', 'a secret before'],
   ['SESSION_COOKIE', 'sid'],
-  ['OUTER_LIMIT', '1000000'],
   ['REFRESH_LANES', '6'],
   ['URL_SECONDS', '60'],
   ['URL_SECONDS', '99999'],
@@ -54,8 +52,6 @@ test.for<[string, unknown]>([
   ['SESSION_COOKIE', 'two secret'],
   ['SESSION_COOKIE', '=secret'],
   ['SESSION_COOKIE', 'secret;'],
-  ['OUTER_LIMIT', '0'],
-  ['OUTER_LIMIT', 'secret'],
   ['REFRESH_LANES', '0'],
   ['REFRESH_LANES', '7'],
   ['URL_SECONDS', '59'],

@@ -1,19 +1,18 @@
-import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { randomBytes } from 'node:crypto'
+import { beforeEach, expect, test } from 'vitest'
 import { requireKeyHash } from '../../lib/access/authorize.ts'
-import type { RequestContext } from '../../lib/context.ts'
 import { endpoint } from '../../lib/endpoint.ts'
 import { httpError } from '../../lib/errors.ts'
 import { sha256 } from '../../lib/hash.ts'
 import { share } from '../../lib/share/share.ts'
 import { loggedLines } from '../fixtures/log.ts'
+import { neonAnswers, neonRows } from '../mocks/neon.ts'
 import { bindings, counted, counterAnswers } from '../mocks/upstash.ts'
 
 const lines = loggedLines()
 
-const KEY = `svc_live_${'0'.repeat(64)}`
-const KEY_HASH = '5d87f6486d646f95b56a980411d3599af14606bfa33406aac53b0fde605f680d'
 const URL_OF_X = 'http://localhost/api/export/v1/x'
-const SHARES = 'http://localhost/api/sharing/v1/shares'
+const ADDRESS = '203.0.113.7'
 
 /** Bindings whose limiter says no for some keys, and the keys that it was asked for. */
 function limited(isOver: (key: string) => boolean = () => false) {
@@ -25,11 +24,17 @@ function limited(isOver: (key: string) => boolean = () => false) {
   return { asked, env: { ...bindings(), OUTER_LIMITER: { limit } } }
 }
 
+/** Keys of an active plan, and keys without one. */
+const [active, unpaid] = [new Set<string>(), new Set<string>()]
 let handled = 0
-const { fetch: fetchX } = endpoint({
+const { fetch } = endpoint({
   path: '/x',
-  handler: async () => {
+  handler: async (context) => {
+    const keyHash = requireKeyHash(context)
     handled += 1
+    if (!active.has(keyHash) && !unpaid.has(keyHash)) throw httpError('key')
+    context.var.log.keyId = 'its id'
+    if (unpaid.has(keyHash)) throw httpError('plan')
     return { body: '{}', cacheable: false }
   },
 })
@@ -37,197 +42,113 @@ const { fetch: fetchX } = endpoint({
 type Headers = Record<string, string>
 
 const request = (headers: Headers = {}, url = URL_OF_X, method = 'GET') =>
-  new Request(url, { method, headers })
+  new Request(url, { method, headers: { 'CF-Connecting-IP': ADDRESS, ...headers } })
 
-describe('the outer limit', () => {
-  let redis: RequestInit[]
-  beforeEach(() => {
-    redis = counterAnswers(counted(1))
-    handled = 0
-  })
+/** A new key and the hash of it. */
+async function newKey(keys = active) {
+  const key = `svc_live_${randomBytes(32).toString('hex')}`
+  const hash = await sha256(key)
+  keys.add(hash)
+  return { key, hash }
+}
 
-  test.each<[string, Headers, string[]]>([
-    ['no key', {}, ['address 203.0.113.7']],
-    ['a key of another form', { 'X-API-Key': 'svc_live_0' }, ['address 203.0.113.7']],
-    ['a key', { 'X-API-Key': ` ${KEY}` }, ['address 203.0.113.7', `key ${KEY_HASH}`]],
-    ['an IPv6 address', { 'CF-Connecting-IP': '2001:db8:1:2:3::4' }, ['address 2001:db8:1:2']],
-  ])('of a request with %s counts %j as %j', async (_, headers, keys) => {
-    const { asked, env } = limited()
-    expect((await fetchX(request({ 'CF-Connecting-IP': '203.0.113.7', ...headers }), env)).status).toBe(200)
-    expect(asked).toEqual(keys)
-  })
-
-  test('of the share counts the key that comes as a bearer token', async () => {
-    const { asked, env } = limited(() => true)
-    const response = await share().fetch(request({ Authorization: `bearer  ${KEY}` }, SHARES), env)
-    expect(asked).toEqual(['address ', `key ${KEY_HASH}`])
-    expect([response.status, await response.json()]).toEqual([
-      429,
-      { errorCode: 'RESOURCE_EXHAUSTED', message: httpError('outerLimit').message },
-    ])
-  })
-
-  test.each([
-    'address',
-    'key',
-  ])('answers 429 before Redis and the handler when the %s is over it', async (over) => {
-    const { env } = limited((key) => key.startsWith(over))
-    const response = await fetchX(request({ 'X-API-Key': KEY }), env)
-    expect([response.status, response.headers.get('Retry-After')]).toEqual([429, '60'])
-    expect(await response.json()).toEqual({ error: httpError('outerLimit').message })
-    expect([redis, handled]).toEqual([[], 0])
-    expect(lines).toMatchObject([{ event: 'request', status: 429, subrequests: { neon: 0, upstash: 0 } }])
-  })
-
-  test('comes after the path and the method', async () => {
-    const { asked, env } = limited(() => true)
-    expect((await fetchX(request({}, `${URL_OF_X}/unknown`), env)).status).toBe(404)
-    expect((await fetchX(request({}, URL_OF_X, 'POST'), env)).status).toBe(405)
-    expect(asked).toEqual([])
-  })
-
-  test('is logged once when its binding is missing, and requests are served', async () => {
-    const { OUTER_LIMITER: _, ...env } = bindings()
-    for (const _ of [1, 2]) expect((await fetchX(request(), env)).status).toBe(200)
-    expect(lines.filter(({ event }) => event !== 'request')).toEqual([
-      { event: 'outer_limit_unavailable', error_name: 'MissingBinding' },
-    ])
-  })
-
-  test('is logged when its binding fails, and requests are served', async () => {
-    const limit = () => Promise.reject(new RangeError('secret'))
-    const headers = { 'X-Request-Id': 'mine' }
-    expect((await fetchX(request(headers), { ...bindings(), OUTER_LIMITER: { limit } })).status).toBe(200)
-    expect(lines[0]).toEqual({
-      event: 'outer_limit_unavailable',
-      request_id: 'mine',
-      error_name: 'RangeError',
-    })
-  })
+let redis: RequestInit[]
+beforeEach(() => {
+  redis = counterAnswers(counted(1))
+  handled = 0
 })
 
-describe('the limit of 401s', () => {
-  const accepted = new Set<string>()
-  let asked = 0
-  const { fetch } = endpoint({
-    path: '/x',
-    handler: async (context: RequestContext) => {
-      const keyHash = requireKeyHash(context)
-      asked += 1
-      if (!accepted.has(keyHash)) throw httpError('key')
-      context.var.log.keyId = 'its id'
-      return { body: '{}', cacheable: false }
-    },
-  })
+test.each<[string, Headers, string]>([
+  ['no key', {}, `address ${ADDRESS}`],
+  ['a key of another form', { 'X-API-Key': 'svc_live_0' }, `address ${ADDRESS}`],
+  ['an IPv6 address', { 'CF-Connecting-IP': '2001:db8:1:2:3::4' }, 'address 2001:db8:1:2'],
+])('a request with %s counts by its address', async (_, headers, key) => {
+  const { asked, env } = limited()
+  expect((await fetch(request(headers), env)).status).toBe(401)
+  expect(asked).toEqual([key])
+})
 
-  let addresses = 0
-  /** Sends requests from an address of its own, each at a time. */
-  function client() {
-    addresses += 1
-    const address = `192.0.2.${addresses}`
-    const start = Date.now()
-    return async (ms: number, key?: string) => {
-      vi.setSystemTime(start + ms)
-      const headers = { 'CF-Connecting-IP': address, ...(key !== undefined && { 'X-API-Key': key }) }
-      return fetch(request(headers), bindings())
-    }
+test.each([
+  ['active', active, 200],
+  ['unpaid', unpaid, 403],
+])('an %s key counts by its address, then by itself, until it is 401', async (_, keys, status) => {
+  const { asked, env } = limited()
+  const { key, hash } = await newKey(keys)
+  const headers = { 'X-API-Key': ` ${key}` }
+  for (let times = 0; times < 2; times += 1) expect((await fetch(request(headers), env)).status).toBe(status)
+  keys.delete(hash)
+  for (let times = 0; times < 2; times += 1) expect((await fetch(request(headers), env)).status).toBe(401)
+  expect(asked).toEqual([`address ${ADDRESS}`, `key ${hash}`, `key ${hash}`, `address ${ADDRESS}`])
+})
+
+test('an accepted key passes while its address is over the limit, and no other request does', async () => {
+  const { key } = await newKey()
+  const { key: idle } = await newKey()
+  expect((await fetch(request({ 'X-API-Key': key }), bindings())).status).toBe(200)
+  const { env } = limited((counter) => counter.startsWith('address'))
+  expect((await fetch(request({ 'X-API-Key': key }), env)).status).toBe(200)
+  for (const headers of [{}, { 'X-API-Key': idle }, { 'X-API-Key': 'svc_live_0' }])
+    expect((await fetch(request(headers), env)).status).toBe(429)
+})
+
+test('answers 429 before Redis and the handler', async () => {
+  const { env } = limited(() => true)
+  const response = await fetch(request({ 'X-API-Key': (await newKey()).key }), env)
+  expect([response.status, response.headers.get('Retry-After')]).toEqual([429, '60'])
+  expect(await response.json()).toEqual({ error: httpError('outerLimit').message })
+  expect([redis, handled]).toEqual([[], 0])
+  expect(lines).toMatchObject([{ event: 'request', status: 429, subrequests: { neon: 0, upstash: 0 } }])
+})
+
+test('lets as many wrong keys at once reach the handler as it allows', async () => {
+  let left = 600
+  const { env } = limited(() => {
+    left -= 1
+    return left < 0
+  })
+  const wrong = () => fetch(request({ 'X-API-Key': `svc_live_${randomBytes(32).toString('hex')}` }), env)
+  await Promise.all(Array.from({ length: 700 }, wrong))
+  expect([handled, redis.length]).toEqual([600, 600])
+})
+
+test('in the share counts the key that comes as a bearer token', async () => {
+  const { key, hash } = await newKey()
+  const row = {
+    key_id: 'its id',
+    organization_id: 'organization',
+    plan: 'pro',
+    tables: '{}',
+    oldest: null,
+    oldest_at: null,
+    latest: null,
   }
+  neonAnswers(neonRows([Object.values(row)], { columns: Object.keys(row) }))
+  const { asked, env } = limited((counter) => counter.startsWith('key'))
+  const send = () =>
+    share().fetch(request({ Authorization: `bearer  ${key}` }, 'http://localhost/api/sharing/v1/shares'), env)
+  expect((await send()).status).toBe(200)
+  const over = await send()
+  expect(asked).toEqual([`address ${ADDRESS}`, `key ${hash}`])
+  const message = httpError('outerLimit').message
+  expect([over.status, await over.json()]).toEqual([429, { errorCode: 'RESOURCE_EXHAUSTED', message }])
+})
 
-  let keys = 0
-  const newKey = () => {
-    keys += 1
-    return `svc_live_${String(keys).padStart(64, '0')}`
-  }
-  const accept = async (key: string) => accepted.add(await sha256(key))
+test('comes after the path and the method', async () => {
+  const { asked, env } = limited(() => true)
+  expect((await fetch(request({}, `${URL_OF_X}/unknown`), env)).status).toBe(404)
+  expect((await fetch(request({}, URL_OF_X, 'POST'), env)).status).toBe(405)
+  expect(asked).toEqual([])
+})
 
-  let redis: RequestInit[]
-  beforeEach(() => {
-    vi.useFakeTimers({ toFake: ['Date'] })
-    redis = counterAnswers(counted(1))
-    accepted.clear()
-    asked = 0
-    return () => void vi.useRealTimers()
-  })
-
-  test('lets 20 of an address pass, then one every 3 seconds, and answers 429 before Redis and Postgres', async () => {
-    const send = client()
-    const statuses: number[] = []
-    for (let times = 0; times < 25; times += 1) statuses.push((await send(0, newKey())).status)
-    expect(statuses).toEqual([...Array(20).fill(401), ...Array(5).fill(429)])
-    expect([asked, redis.length]).toEqual([20, 20])
-    const response = await send(1, newKey())
-    expect(response.headers.get('Retry-After')).toBe('3')
-    expect(await response.json()).toEqual({ error: httpError('unauthorizedLimit').message })
-    expect((await send(2999, newKey())).status).toBe(429)
-    expect((await send(3000, newKey())).status).toBe(401)
-    expect((await send(3000, newKey())).status).toBe(429)
-    expect([asked, redis.length]).toEqual([21, 21])
-  })
-
-  test('counts requests without a key, which cost Redis', async () => {
-    const send = client()
-    for (let times = 0; times < 20; times += 1) expect((await send(0)).status).toBe(401)
-    expect((await send(0)).status).toBe(429)
-    expect(redis).toHaveLength(20)
-  })
-
-  /** An address that has sent too many wrong keys. */
-  async function blocked() {
-    const send = client()
-    for (let times = 0; times < 20; times += 1) await send(0, newKey())
-    expect((await send(0, newKey())).status).toBe(429)
-    return send
-  }
-
-  test('lets a key pass that was accepted before, for ten minutes, and Postgres still decides', async () => {
-    const key = newKey()
-    await accept(key)
-    expect((await client()(0, key)).status).toBe(200)
-    const send = await blocked()
-    expect((await send(0, key)).status).toBe(200)
-    accepted.clear()
-    expect((await send(0, key)).status, 'revoked').toBe(401)
-
-    await accept(key)
-    const again = client()
-    expect((await again(0, key)).status).toBe(200)
-    for (let times = 0; times < 20; times += 1) await again(600_000, newKey())
-    expect((await again(600_000, key)).status, 'ten minutes later').toBe(429)
-  })
-
-  test('keeps a new key waiting for at most 3 seconds after the last wrong one', async () => {
-    const key = newKey()
-    await accept(key)
-    const send = await blocked()
-    expect((await send(0, key)).status).toBe(429)
-    expect((await send(3000, key)).status).toBe(200)
-  })
-
-  test('lets a new key pass at once below it, and from any other address', async () => {
-    const key = newKey()
-    await accept(key)
-    const send = client()
-    for (let times = 0; times < 19; times += 1) await send(0, newKey())
-    expect((await send(0, key)).status).toBe(200)
-    const other = newKey()
-    await accept(other)
-    await blocked()
-    expect((await client()(0, other)).status).toBe(200)
-  })
-
-  test('waits no longer after many 401s at once', async () => {
-    const send = client()
-    await Promise.all(Array.from({ length: 100 }, () => send(0, newKey())))
-    expect((await send(0, newKey())).headers.get('Retry-After')).toBe('3')
-  })
-
-  test('is a thirtieth of the outer limit', async () => {
-    const send = (address: string) =>
-      fetch(request({ 'CF-Connecting-IP': address }), { ...bindings(), OUTER_LIMIT: '60' })
-    expect([await send('192.0.2.200'), await send('192.0.2.200')].map(({ status }) => status)).toEqual([
-      401, 401,
-    ])
-    const third = await send('192.0.2.200')
-    expect([third.status, third.headers.get('Retry-After')]).toEqual([429, '30'])
-  })
+test.each([
+  ['is missing', {}, 'MissingBinding'],
+  ['fails', { OUTER_LIMITER: { limit: () => Promise.reject(new RangeError('secret')) } }, 'RangeError'],
+])('is logged once when its binding %s, and requests are served', async (_, limiter, error_name) => {
+  const { OUTER_LIMITER: _limiter, ...rest } = bindings()
+  const env = { ...rest, ...limiter }
+  const { key } = await newKey()
+  for (const _ of [1, 2]) expect((await fetch(request({ 'X-API-Key': key }), env)).status).toBe(200)
+  expect(lines.filter(({ event }) => event !== 'request')).toEqual([
+    { event: 'outer_limit_unavailable', error_name },
+  ])
 })

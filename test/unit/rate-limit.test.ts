@@ -1,12 +1,9 @@
 import { describe, expect, test, vi } from 'vitest'
-import { upstash } from '../../emulator/upstash/handler.ts'
-import { embeddedRedis } from '../../emulator/upstash/redis.ts'
 import type { Result } from '../../lib/app.ts'
 import { endpoint } from '../../lib/endpoint.ts'
-import { parseEnv } from '../../lib/env.ts'
 import { httpError } from '../../lib/errors.ts'
-import { consume, createLimiter, type RateLimitOptions, rateLimitKey } from '../../lib/rate-limit.ts'
-import { emptyLog, loggedLines } from '../fixtures/log.ts'
+import { type RateLimitOptions, rateLimitKey } from '../../lib/rate-limit.ts'
+import { loggedLines } from '../fixtures/log.ts'
 import { bindings, counted, counterAnswers, silent } from '../mocks/upstash.ts'
 
 const lines = loggedLines()
@@ -16,113 +13,6 @@ const newClient = () => {
   clients += 1
   return `client-${clients}`
 }
-
-const limiterOf = createLimiter(5000)
-const consumeOne = (now = new Date()) =>
-  consume({
-    client: newClient(),
-    request: 'a-request',
-    limiter: limiterOf(parseEnv(bindings())),
-    now,
-    log: emptyLog(),
-  })
-
-describe('consume', () => {
-  test.each([
-    [1, true, 99],
-    [100, true, 0],
-    [101, false, 0],
-    [130, false, 0],
-  ])('request %i of a bucket: allowed %s, remaining %i', async (requests, allowed, remaining) => {
-    counterAnswers(counted(requests))
-    expect(await consumeOne()).toMatchObject({ allowed, remaining })
-    expect(lines).toEqual([])
-  })
-
-  test.each([
-    ['2020-01-01', 12],
-    ['2999-01-01', 1],
-  ])('refills in 1 to 12 seconds even when the clock says %s', async (now, refillSeconds) => {
-    counterAnswers(counted(1))
-    expect(await consumeOne(new Date(now))).toMatchObject({ refillSeconds })
-  })
-
-  test('lets 100 of 130 pass at once, then 20 more every 12 seconds from the first request on', async () => {
-    const redis = embeddedRedis()
-    const handle = upstash(redis, bindings().UPSTASH_REDIS_REST_TOKEN)
-    vi.stubGlobal('fetch', (url: string, init: RequestInit) => handle(new Request(url, init)))
-    vi.useFakeTimers({ toFake: ['Date'] })
-    try {
-      const client = newClient()
-      const denied: string[] = []
-      // Without a timeout: a busy machine takes seconds to run 130 scripts.
-      const limiter = createLimiter(0)(parseEnv(bindings()))
-      const start = Date.parse('2026-11-22T10:00:07.250Z')
-      const burst = async (requests: number, seconds: number) => {
-        vi.setSystemTime(start + seconds * 1000)
-        const log = emptyLog()
-        const consumeNow = async () => {
-          const request = denied.shift() ?? crypto.randomUUID()
-          const budget = await consume({ client, request, limiter, now: new Date(), log })
-          if (budget?.allowed === false) denied.push(request)
-          return budget
-        }
-        const budgets = await Promise.all(Array.from({ length: requests }, consumeNow))
-        const allowed = budgets.filter((budget) => budget?.allowed).length
-        return [allowed, [...new Set(budgets.map((budget) => budget?.refillSeconds))]]
-      }
-      expect(await burst(130, 0)).toEqual([100, [12]])
-      expect(await burst(1, 11.999)).toEqual([0, [1]])
-      expect(await burst(30, 12)).toEqual([20, [12]])
-      expect(await burst(50, 40.5), 'two refills').toEqual([40, [8]])
-      expect(await burst(130, 600), 'never above 100').toEqual([100, [12]])
-      expect(lines).toEqual([])
-    } finally {
-      vi.useRealTimers()
-      redis.close()
-    }
-  })
-
-  test.each<[string, Parameters<typeof counterAnswers>[0], string]>([
-    ['has another limit', counted(1, 50), 'TypeError'],
-    ['counts in fractions', counted(1.5), 'TypeError'],
-    ['answers null', () => Response.json({ result: null }), 'TypeError'],
-    ['answers text', () => Response.json({ result: 'many' }), 'TypeError'],
-    ['answers 400', () => Response.json({ error: 'secret detail' }, { status: 400 }), 'UpstashError'],
-    ['answers 500', () => Response.json({ error: 'secret detail' }, { status: 500 }), 'UpstashError'],
-    ['cannot be reached', () => Promise.reject(new RangeError('secret detail')), 'RangeError'],
-    ['throws a text', () => Promise.reject('secret detail'), 'string'],
-  ])('returns null and logs one line when the counter %s', async (_, answer, error_name) => {
-    const requests = counterAnswers(answer)
-    expect(await consumeOne()).toBeNull()
-    expect(lines).toEqual([{ event: 'rate_budget_unavailable', request_id: 'a-request', error_name }])
-    expect(requests, 'no retry').toHaveLength(1)
-  })
-
-  test('returns null when the counter does not answer within 5 seconds', async () => {
-    vi.useFakeTimers()
-    try {
-      counterAnswers(silent)
-      const settled = vi.fn()
-      const budget = consumeOne().finally(settled)
-      await vi.advanceTimersByTimeAsync(4999)
-      expect(settled).not.toHaveBeenCalled()
-      await vi.advanceTimersByTimeAsync(1)
-      expect(await budget).toBeNull()
-      expect(lines).toMatchObject([{ event: 'rate_budget_unavailable', error_name: 'timeout' }])
-    } finally {
-      vi.useRealTimers()
-    }
-  })
-
-  test('sends neither telemetry nor sync tokens', async () => {
-    const requests = counterAnswers(counted(1))
-    await consumeOne()
-    const names = [...new Headers(requests[0]?.headers).keys()]
-    expect(names).toContain('authorization')
-    expect(names.filter((name) => /^upstash-(sync|telemetry)/.test(name))).toEqual([])
-  })
-})
 
 describe('the middleware', () => {
   const SERVED: Result = {
@@ -142,25 +32,54 @@ describe('the middleware', () => {
     )
   const requestLine = () => lines.find(({ event }) => event === 'request')
 
-  test('adds the budget to a response and to an error', async () => {
-    counterAnswers(counted(1))
-    for (const [handler, status] of [
-      [async () => SERVED, 200],
-      [() => Promise.reject(httpError('key')), 401],
-    ] as const) {
-      const response = await fetchWith(handler)
-      expect(response.status).toBe(status)
-      expect(response.headers.get('RateLimit-Policy')).toBe('"default";q=100;w=60')
-      expect(response.headers.get('RateLimit')).toMatch(/^"default";r=99;t=\d+$/)
-    }
-  })
-
-  test('serves the request with the policy alone when the counter fails', async () => {
-    counterAnswers(() => Response.json({ error: 'away' }, { status: 500 }))
-    const response = await fetchWith(async () => SERVED)
+  test.each<[string, Parameters<typeof counterAnswers>[0], string]>([
+    ['counts in fractions', () => Response.json({ result: [1.5, 12] }), 'TypeError'],
+    ['answers null', () => Response.json({ result: null }), 'TypeError'],
+    ['answers text', () => Response.json({ result: 'many' }), 'TypeError'],
+    ['answers 400', () => Response.json({ error: 'secret detail' }, { status: 400 }), 'UpstashError'],
+    ['answers 500', () => Response.json({ error: 'secret detail' }, { status: 500 }), 'UpstashError'],
+    ['cannot be reached', () => Promise.reject(new RangeError('secret detail')), 'RangeError'],
+    ['throws a text', () => Promise.reject('secret detail'), 'string'],
+    ['does not answer in time', silent, 'TimeoutError'],
+  ])('serves the request with the policy alone when the counter %s', async (_, answer, error_name) => {
+    const requests = counterAnswers(answer)
+    const response = await fetchWith(async () => SERVED, { rateLimit: { timeoutMs: 20 } })
     expect([response.status, response.headers.get('RateLimit')]).toEqual([200, null])
     expect(response.headers.get('RateLimit-Policy')).toBe('"default";q=100;w=60')
-    expect(lines.map(({ event }) => event)).toEqual(['rate_budget_unavailable', 'request'])
+    const request_id = response.headers.get('X-Request-Id')
+    expect(lines[0]).toEqual({ event: 'rate_budget_unavailable', request_id, error_name })
+    expect(lines).toHaveLength(2)
+    expect(requests, 'no retry').toHaveLength(1)
+  })
+
+  test('sends neither telemetry nor sync tokens', async () => {
+    const requests = counterAnswers(counted(1))
+    await fetchWith(async () => SERVED)
+    const names = [...new Headers(requests[0]?.headers).keys()]
+    expect(names).toContain('authorization')
+    expect(names.filter((name) => /^upstash-(sync|telemetry)/.test(name))).toEqual([])
+  })
+
+  test('names requests by method, URL and key, and files by nothing that the client sends', async () => {
+    const requests = counterAnswers(counted(1))
+    const { fetch } = endpoint({
+      path: '/x',
+      handler: async (context) => {
+        await context.var.consume(5, 5)
+        return SERVED
+      },
+    })
+    const send = (search: string, headers: Record<string, string> = {}, method = 'GET') =>
+      fetch(new Request(`http://localhost/api/export/v1/x${search}`, { headers, method }), bindings())
+    await send('')
+    await send('', { 'X-Request-Id': 'mine' })
+    for (const digit of ['0', '1']) await send('', { 'X-API-Key': `svc_live_${digit.repeat(64)}` })
+    await send('?a=b')
+    await send('', {}, 'HEAD')
+    const names = requests.map(({ body }) => JSON.parse(String(body)))
+    const of = (size: string) => names.filter((call) => call.at(-1) === size).map((call) => call.at(-3))
+    expect([of('1')[0], new Set(of('1')).size]).toEqual([of('1')[1], 5])
+    expect(new Set([...of('1'), ...of('5'), 'mine']).size).toBe(5 + 6 + 1)
   })
 
   test('runs the handler while it waits for the counter', async () => {
@@ -254,6 +173,7 @@ describe('rateLimitKey', () => {
     await endpoint({ path: '/x', handler }).fetch(request, env)
     return key
   }
+  const KEY = `svc_live_${'0'.repeat(64)}`
   const ADDRESS = { 'CF-Connecting-IP': '203.0.113.7', 'User-Agent': 'agent' }
 
   test.each<[string, Record<string, string>, Record<string, string>]>([
@@ -262,6 +182,11 @@ describe('rateLimitKey', () => {
     ['of one Authorization header', { ...ADDRESS, Authorization: 'x' }, { Authorization: 'x' }],
     ['with an empty session', ADDRESS, { ...ADDRESS, Cookie: 'session=' }],
     ['with other cookies', { ...ADDRESS, Cookie: 'theme=dark' }, ADDRESS],
+    [
+      'of one export key, however its scheme is spelled',
+      { Authorization: `Bearer ${KEY}` },
+      { Authorization: `bEARER   ${KEY}\t` },
+    ],
     ['with other API keys', { ...ADDRESS, 'X-API-Key': 'a' }, { ...ADDRESS, 'X-API-Key': 'b' }],
     ['of one /64', { 'CF-Connecting-IP': '2001:db8::1' }, { 'CF-Connecting-IP': '2001:db8::2' }],
   ])('two requests %s share a key', async (_, one, other) => {

@@ -27,7 +27,7 @@ type State = {
 type Servers = {
   readonly databaseUrl: string
   readonly redisUrl?: string | undefined
-  /** Requests a minute of an address and of a key. */
+  /** Requests a minute of an address or a key. */
   readonly outerLimit?: number
 }
 
@@ -57,8 +57,7 @@ export async function startService({
     if (redisUrl) return undefined
     // The last argument of the limiter's script.
     state.consumed += Number((await request.json()).at(-1))
-    const refill = Date.now() + RATE_LIMIT.refill.seconds * 1000
-    return Response.json({ result: [RATE_LIMIT.requests - 1, refill, RATE_LIMIT.requests] })
+    return Response.json({ result: [RATE_LIMIT.requests - 1, RATE_LIMIT.refill.seconds] })
   }
   const emulator = await startEmulator({
     databaseUrl,

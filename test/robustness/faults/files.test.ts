@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { RATE_LIMIT } from '../../../lib/rate-limit.ts'
 import { expectNoSecretsLogged } from '../../faults/assertions.ts'
 import { cut } from '../../faults/connections.ts'
 import { answering, type Fault } from '../../faults/fault.ts'
@@ -124,9 +123,7 @@ function cutAnywhere(roll: Random): Fault {
 
 /** A budget with fewer requests than a file leaves to its client, or none, until a refill. */
 const withRequestsLeft = (remaining: number): Fault =>
-  answering(`has ${remaining} requests left`, () =>
-    Response.json({ result: [remaining, Date.now() + 1000, RATE_LIMIT.requests] }),
-  )
+  answering(`has ${remaining} requests left`, () => Response.json({ result: [remaining, 1] }))
 
 /** Does something while a statement after the first one is under way. */
 const meanwhile = (roll: Random, work: () => unknown): Trouble => ({

@@ -76,7 +76,7 @@ export const section: Section = async ({ serverUrl, report }) => {
         '429',
       ],
       rows,
-      note: 'Each request has a rate limit of its own in Redis. All but the last flood come from one address. 429: responses of the outer limit, and of the limit of 401s.',
+      note: 'Each request has a rate limit of its own in Redis. All but the last flood come from one address. 429: responses of the outer limit.',
     },
   ]
 }

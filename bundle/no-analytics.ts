@@ -1,2 +1,0 @@
-/** Replaces @upstash/core-analytics in bundles: @upstash/ratelimit imports it even when analytics are off. */
-export class Analytics {}
