@@ -8,6 +8,7 @@ import type { Rendered, render as renderWorkers } from './render-workers.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const FUNCTIONS = join(ROOT, 'functions')
+const NO_ANALYTICS = fileURLToPath(new URL('./no-analytics.ts', import.meta.url))
 const DIST = join(ROOT, 'dist')
 
 /** A Worker's name and the size of its bundle in bytes. */
@@ -55,6 +56,7 @@ export async function bundleOptions({ renderSites, renderWorkers }: Renderers) {
     conditions: ['workerd', 'worker', 'browser', 'import'],
     external: ['cloudflare:*'],
     plugins: [sites(renderSites), workers(renderWorkers)],
+    alias: { '@upstash/core-analytics': NO_ANALYTICS },
     legalComments: 'none',
     logLevel: 'silent',
   } as const satisfies BuildOptions

@@ -1,3 +1,4 @@
+import { Ratelimit } from '@upstash/ratelimit'
 import { Redis } from '@upstash/redis/cloudflare'
 import type { Budget } from './context.ts'
 import type { Env } from './env.ts'
@@ -50,11 +51,24 @@ export const createTokenBucket = ({
     })
     const script = redis.createScript<unknown[]>(SCRIPT)
     const interval = refill.seconds * 1000
+    const limiter: ReturnType<typeof Ratelimit.tokenBucket> = () => ({
+      ...Ratelimit.tokenBucket(refill.requests, `${refill.seconds} s`, limit)(),
+      async limit(_, identifier, requests = 1) {
+        const [key = '', request, leave, now] = identifier.split(' ')
+        const args = [limit, refill.requests, interval, places, now, request, leave, requests]
+        const [left, seconds] = await script.exec([key], args.map(String))
+        if (!isInteger(left) || !isInteger(seconds)) throw new TypeError('Not a count')
+        const reset = Number(now) + seconds * 1000
+        return { success: left >= 0, limit, remaining: Math.max(0, left), reset, pending: Promise.resolve() }
+      },
+    })
+    // The client of Redis has the timeout.
+    const options = { prefix: 'export-api', ephemeralCache: false, timeout: 0 } as const
+    const ratelimit = new Ratelimit({ redis, limiter, ...options })
     return async ({ client, request, requests, leave, now }) => {
-      const args = [limit, refill.requests, interval, places, now.getTime(), request, leave, requests]
-      const [left, refillSeconds] = await script.exec([`export-api:${client}`], args.map(String))
-      if (!isInteger(left) || !isInteger(refillSeconds)) throw new TypeError('Not a count')
-      return { allowed: left >= 0, remaining: Math.max(0, left), refillSeconds }
+      const identifier = `${client} ${request} ${leave} ${now.getTime()}`
+      const { success, remaining, reset } = await ratelimit.limit(identifier, { rate: requests })
+      return { allowed: success, remaining, refillSeconds: (reset - now.getTime()) / 1000 }
     }
   })
 
