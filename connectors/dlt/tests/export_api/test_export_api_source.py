@@ -116,7 +116,10 @@ class Service:
 
 @pytest.fixture
 def serve():
-    """Returns a function that starts a server and returns its address. `respond` returns a status, headers and JSON or chunks."""
+    """Returns a function that starts a server and returns its address.
+
+    `respond` returns a status, headers, and a body as JSON or as chunks.
+    """
     servers = []
 
     def serve(respond):
