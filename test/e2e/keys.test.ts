@@ -13,7 +13,11 @@ import { tenant } from '../fixtures/tenant.ts'
 
 const db = database()
 /** Connections with the role of `npm run keys`. */
-const pool = new pg.Pool({ connectionString: inject('databaseUrl'), max: 4, options: '-c role=export_api_keys' })
+const pool = new pg.Pool({
+  connectionString: inject('databaseUrl'),
+  max: 4,
+  options: '-c role=export_api_keys',
+})
 const keysDb = drizzle({ client: pool })
 afterAll(() => pool.end())
 
