@@ -19,7 +19,7 @@ await run(async () => {
   loadDevVars()
   const { description, form } = SETTINGS.MIGRATE_DATABASE_URL
   const owner = process.env.MIGRATE_DATABASE_URL ?? ''
-  if (!form.test(owner) || !URL.canParse(owner))
+  if (!form.test(owner))
     throw new UsageError(`MIGRATE_DATABASE_URL must be ${description}. Write it into .dev.vars.`)
   await withClient(
     owner,

@@ -3,14 +3,25 @@ import { PATTERNS } from '../../lib/env.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-type Setting = { readonly description: string; readonly form: RegExp; readonly optional?: true }
+type Setting = {
+  readonly description: string
+  readonly form: { readonly test: (value: string) => boolean }
+  readonly optional?: true
+}
 
 const LONG_SECRET = /^.{32,}$/
 
 const database = (what: string): Setting => ({
-  description: `${what}, postgresql://user:password@host/database`,
-  form: PATTERNS.DATABASE_URL,
+  description: `${what}, postgresql://user:password@host/database?sslmode=require, its password percent-encoded`,
+  form: { test: isEncrypted },
 })
+
+/** Whether a connection string asks for TLS. This machine needs none. */
+function isEncrypted(value: string): boolean {
+  if (!PATTERNS.DATABASE_URL.test(value) || !URL.canParse(value)) return false
+  const { hostname, searchParams } = new URL(value)
+  return hostname === '127.0.0.1' || /^(require|verify-full)$/.test(searchParams.get('sslmode') ?? '')
+}
 
 /** The settings of a deployment. Error messages quote names and descriptions, never a value. */
 export const SETTINGS = {
@@ -28,7 +39,7 @@ export const SETTINGS = {
   REFRESH_DATABASE_URL: database('the connection string with the role export_api_refresher'),
   UPSTASH_REDIS_REST_URL: {
     description: "Upstash's REST URL, such as https://example.upstash.io",
-    form: PATTERNS.UPSTASH_REDIS_REST_URL,
+    form: /^https:\/\/[a-z0-9.-]+(:\d+)?\/?$/,
   },
   UPSTASH_REDIS_REST_TOKEN: { description: "Upstash's REST token", form: PATTERNS.UPSTASH_REDIS_REST_TOKEN },
   CURSOR_SECRET: {

@@ -5,8 +5,14 @@ import { stripVTControlCharacters } from 'node:util'
 
 const WRANGLER = fileURLToPath(new URL('../../node_modules/wrangler/bin/wrangler.js', import.meta.url))
 
-/** Makes wrangler ask nothing, report nothing and print no colors. */
-const ENVIRONMENT = { CI: 'true', WRANGLER_SEND_METRICS: 'false', NO_COLOR: '1', FORCE_COLOR: '0' }
+/** Makes wrangler ask nothing, report nothing, print no colors, and write no log, which could have the secrets. */
+const ENVIRONMENT = {
+  CI: 'true',
+  WRANGLER_SEND_METRICS: 'false',
+  WRANGLER_WRITE_LOGS: 'false',
+  NO_COLOR: '1',
+  FORCE_COLOR: '0',
+}
 
 /**
  * Runs wrangler on this Node, since the first one on the PATH may be another. Ends it when this process exits. Returns its

@@ -22,6 +22,33 @@ create or replace trigger reject_revival
     or coalesce(new.expires_at, 'infinity') > coalesce(old.expires_at, 'infinity'))
   execute function daily.reject_revival();
 
+-- The log has what is done to keys of the scope `export`, except an expiry without a successor. A role with rights on the
+-- table itself may do the rest: it is the application's. `export_api_keys` has rights on the view alone.
+create or replace function daily.reject_unlogged() returns trigger
+language plpgsql set search_path = pg_catalog, pg_temp as $function$
+begin
+  if has_any_column_privilege(tg_relid, tg_op) then
+    return new;
+  end if;
+  raise insufficient_privilege using
+    message = 'The log of keys would not have this change',
+    hint = 'Revoke or rotate a key of the scope export.';
+end
+$function$;
+
+create or replace trigger reject_unlogged_insert
+  before insert on api_keys for each row
+  when (new.scope <> 'export')
+  execute function daily.reject_unlogged();
+
+create or replace trigger reject_unlogged_update
+  before update on api_keys for each row
+  when (
+    old.scope <> 'export' or new.scope <> 'export'
+    or new.expires_at is distinct from old.expires_at
+      and coalesce(current_setting('export_api.successor', true), '') = '')
+  execute function daily.reject_unlogged();
+
 -- Runs as its owner: a role that writes keys needs no rights on the log. A rotation fails unless its successor is a key of
 -- the same organization.
 create or replace function daily.log_key() returns trigger

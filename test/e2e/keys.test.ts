@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/node-postgres'
 import pg from 'pg'
-import { describe, expect, inject, test } from 'vitest'
+import { afterAll, describe, expect, inject, test } from 'vitest'
 import { KeyRequestError } from '../../lib/access/change-keys.ts'
 import { createKey, listKeys, readKeyLog, revokeKey } from '../../lib/access/keys.ts'
 import { rotateKey } from '../../lib/access/rotate-key.ts'
@@ -12,7 +12,14 @@ import { brand, database, exportKey, insert, type Organization, organization } f
 import { tenant } from '../fixtures/tenant.ts'
 
 const db = database()
-const keysDb = drizzle({ client: db })
+/** Connections with the role of `npm run keys`. */
+const pool = new pg.Pool({
+  connectionString: inject('databaseUrl'),
+  max: 4,
+  options: '-c role=export_api_keys',
+})
+const keysDb = drizzle({ client: pool })
+afterAll(() => pool.end())
 
 const NOW = new Date()
 const PAST = new Date(NOW.getTime() - 1)

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -58,6 +58,7 @@ beforeAll(async () => {
   const address = cloudflare.address()
   home = await mkdtemp(join(tmpdir(), 'cloudflare-'))
   vi.stubEnv('HOME', home)
+  vi.stubEnv('WRANGLER_LOG_SANITIZE', 'false')
   vi.stubEnv('CLOUDFLARE_API_TOKEN', DEPLOY_ENVIRONMENT.CLOUDFLARE_API_TOKEN)
   const port = typeof address === 'object' ? address?.port : ''
   vi.stubEnv('CLOUDFLARE_API_BASE_URL', `http://127.0.0.1:${port}/v4`)
@@ -102,4 +103,7 @@ test('wrangler uploads code, secrets, tag and settings as one version, and then 
     { pattern: 'api.example.com/api/export/v1/brands*', zone_name: 'example.com' },
   ])
   expect(JSON.parse(bodyOf(/^POST .*\/subdomain$/))).toEqual({ enabled: false, previews_enabled: false })
+  // wrangler's log of its requests would have the secrets.
+  const written = await readdir(home, { recursive: true })
+  expect(written.filter((name) => name.endsWith('.log'))).toEqual([])
 })

@@ -1,8 +1,11 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import type { RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
@@ -416,9 +419,9 @@ test.runIf(hasAll('python3'))('the Python program retries as docs/specification.
     [429],
     [200, '{"data": ['],
     [200, '{}'],
-    [500],
+    [500, '', '-5'],
     [599, '', '7'],
-    [502],
+    [502, '', 'Wed, 25 Nov 2026 12:00:00 GMT'],
     [504],
     [429, '', '60'],
     [503],
@@ -438,6 +441,40 @@ test.runIf(hasAll('python3'))('the Python program retries as docs/specification.
   ])
   expect(requests).toHaveBeenCalledTimes(10)
 })
+
+test.runIf(hasAll('python3')).each<[string, number, string, RequestListener]>([
+  [
+    'asks for a long wait',
+    1,
+    'brands: 503: Busy. It asks to wait 99999999999 s.',
+    (_, response) => response.writeHead(503, { 'Retry-After': '99999999999' }).end('Busy.'),
+  ],
+  [
+    'sends a body without end',
+    1,
+    'brands: The response is more than a page.',
+    (_, response) => void pipeline(Readable.from(repeat(Buffer.alloc(1_000_000))), response).catch(() => {}),
+  ],
+  [
+    'sends the same cursor again',
+    3,
+    'changes: The pages do not end.',
+    (_, response) =>
+      response
+        .setHeader('X-Brands-Digest', '0')
+        .end('{"data": [], "pagination": {"nextCursor": "a"}, "meta": {"fromDate": "2026-10-01"}}'),
+  ],
+])('the Python program ends when the service %s', async (_, sent, message, respond) => {
+  const requests = vi.fn(respond)
+  const server = await startLocalServer(requests)
+  const env = { EXPORT_API_KEY: its.key, EXPORT_API_URL: server.url }
+  expect(await runProgram(['-c', program], env).finally(server.close)).toBe(`${message}\n`)
+  expect(requests).toHaveBeenCalledTimes(sent)
+})
+
+function* repeat<Item>(item: Item): Generator<Item> {
+  for (;;) yield item
+}
 
 test.runIf(hasAll('python3'))('the Python program requests days in the fewest pages', async () => {
   const [windows = ''] = /^def windows[\s\S]*?(?=^def number)/m.exec(program) ?? []

@@ -7,8 +7,9 @@ import { promisify } from 'node:util'
 
 const CACHE = fileURLToPath(new URL('../../.cache/python/', import.meta.url))
 const REQUIREMENTS = fileURLToPath(new URL('../../connectors/requirements/', import.meta.url))
-/** Installs packages in a fifth of pip's time. */
-const UV = 'uv==0.13.9'
+/** The pins of each environment. */
+const PINS = fileURLToPath(new URL('../../connectors/pyproject.toml', import.meta.url))
+const TAP = fileURLToPath(new URL('../../connectors/singer/tap-export-api', import.meta.url))
 
 const run = async (program: string, ...args: string[]): Promise<void> => {
   await promisify(execFile)(program, args, { maxBuffer: Number.POSITIVE_INFINITY })
@@ -44,25 +45,29 @@ async function once(name: string, content: string, make: () => Promise<void>): P
   }
 }
 
-const isPython = `import ensurepip, sys; sys.exit(sys.version_info < (3, 10))`
+const isPython = `import ensurepip, sys; sys.exit(sys.version_info < (3, 11))`
 
 /**
- * Makes the Python environment of an engine out of its pinned requirements, once. Returns the folder of its programs.
- * Throws when the machine has no Python 3.10 or later, or when a package cannot be installed.
+ * Makes the Python environment of an engine, once. Checks each package by its hash, and fails when `requirements/` lacks
+ * what `pyproject.toml` pins. Returns the folder of its programs. Throws when the machine has no Python 3.11 or later.
  */
 export async function environment(name: string): Promise<string> {
-  const requirements = `${REQUIREMENTS}${name}.txt`
+  const requirements = (of: string): string => `${REQUIREMENTS}${of}.txt`
+  const folder = `${CACHE}${name}`
   const uv = `${CACHE}uv/bin/uv`
-  await once('uv', UV, async () => {
+  await once('uv', await readFile(requirements('uv'), 'utf8'), async () => {
     await run('python3', '-c', isPython).catch(() => {
-      throw new Error('Install Python 3.10 or later with venv. On Debian: apt-get install python3-venv')
+      throw new Error('Install Python 3.11 or later with venv. On Debian: apt-get install python3-venv')
     })
     await run('python3', '-m', 'venv', '--clear', `${CACHE}uv`)
-    await run(`${CACHE}uv/bin/pip`, 'install', '--quiet', UV)
+    await run(`${CACHE}uv/bin/pip`, 'install', '--quiet', '--require-hashes', '-r', requirements('uv'))
   })
-  await once(name, await readFile(requirements, 'utf8'), async () => {
-    await run(uv, 'venv', '--quiet', '--clear', '--python', 'python3', `${CACHE}${name}`)
-    await run(uv, 'pip', 'install', '--quiet', '--python', `${CACHE}${name}`, '--requirements', requirements)
+  await once(name, await readFile(requirements(name), 'utf8'), async () => {
+    await run(uv, 'venv', '--quiet', '--clear', '--python', 'python3', folder)
+    const install = (...args: string[]) => run(uv, 'pip', 'install', '--quiet', '--python', folder, ...args)
+    const files = ['--requirements', requirements(name), '--group', `${PINS}:${name}`]
+    await install('--require-hashes', '--no-build', ...files)
+    if (name === 'singer') await install('--no-deps', '--no-build-isolation', '--editable', TAP)
   })
-  return `${CACHE}${name}/bin`
+  return `${folder}/bin`
 }

@@ -11,6 +11,7 @@ import { scene } from '../../../../test/fixtures/scene.ts'
 import { certify } from '../../../../tools/certify/certify.ts'
 import type { Ended, Environment } from '../../../../tools/certify/command.ts'
 import { environment } from '../../../../tools/certify/python-environment.ts'
+import { startLocalServer } from '../../../../tools/proxy/local-server.ts'
 import { compileExactModels } from '../../../test-support/exact-models.ts'
 
 const CONNECTOR = fileURLToPath(new URL('../', import.meta.url))
@@ -77,18 +78,31 @@ test('metadata.yaml lacks only what a person decides', async () => {
   expect(stdout).toBe('data.license: Field required\ndata.documentationUrl: Field required\n')
 })
 
-test('a start date that is no day of the calendar fails the check', async () => {
-  const { key } = await scene(db)
-  const config = { base_url: inject('serviceUrl'), api_key: key, start_date: '2026-11-31' }
+/** Checks a connection. Returns what the connector says of it. */
+async function check(base_url: string, api_key: string, start_date: string): Promise<unknown> {
   const file = join(folder, 'config.json')
-  await writeFile(file, JSON.stringify(config))
+  await writeFile(file, JSON.stringify({ base_url, api_key, start_date }))
   const args = ['check', '--manifest-path', `${CONNECTOR}manifest.yaml`, '--config', file]
   const { stdout } = await run(join(bin, 'source-declarative-manifest'), args)
-  const { connectionStatus } = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '')
-  expect(connectionStatus).toMatchObject({
+  return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '').connectionStatus
+}
+
+test('a start date that is no day of the calendar fails the check', async () => {
+  const { key } = await scene(db)
+  expect(await check(inject('serviceUrl'), key, '2026-11-31')).toMatchObject({
     status: 'FAILED',
     message: expect.stringContaining('Parameter start_date must be a calendar date in the format YYYY-MM-DD'),
   })
+})
+
+test('a service that asks for a long wait is an error, and a wait that is no number is ignored', async () => {
+  const waits = ['-5', '99999999999']
+  const server = await startLocalServer((_, response) =>
+    response.writeHead(503, { 'Retry-After': waits.shift() }).end('{}'),
+  )
+  const status = await check(server.url, 'svc_live_0', '2026-01-01').finally(server.close)
+  expect(status).toMatchObject({ status: 'FAILED', message: expect.stringContaining('longer than') })
+  expect(waits).toEqual([])
 })
 
 test('keeps the promises of a loader with the proof of dbt, but for a plan that reaches further back', async () => {

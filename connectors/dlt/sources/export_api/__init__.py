@@ -11,7 +11,7 @@ import dlt
 from dlt.common.schema.utils import has_table_seen_data
 from dlt.sources import DltResource
 
-from .client import check, digest_of_brands, make_client
+from .client import digest_of_brands, make_client, read_pages
 from .digest import describe_change, describe_rows
 from .tables import METRICS, STREAMS, empty_day, read_table, replace_days, table_hints
 from .windows import join_days, split_windows
@@ -69,7 +69,7 @@ def export_api_source(
         def count(response: Any, *args: Any, **kwargs: Any) -> None:
             metrics["requests"] = metrics.get("requests", 0) + 1
 
-        yield from client.paginate(path, params=params, hooks={"response": [count, check]}, allow_redirects=False)
+        yield from read_pages(client, path, count, **params)
 
     brands_digest = ""
 
@@ -222,13 +222,14 @@ def export_api_source(
                         if fetched[day] == describe_change(stream, to_load[day]):
                             yield day_rows
                             del to_load[day]
-            for day in to_load.keys() & fetched.keys():
-                expected = describe_change(stream, to_load[day])
+            for day, change in to_load.items():
+                expected = describe_change(stream, change)
                 differed[day, expected] += 1
                 if differed[day, expected] == MOST_FETCHES:
                     raise RowsDifferError(
                         f"{endpoint} of {day} of brand {brand_id} differs after {MOST_FETCHES} requests:"
-                        f" {fetched[day]}; listed: {expected}. Check what is between the service and this program."
+                        f" {fetched.get(day, 'not reached')}; listed: {expected}."
+                        " Check what is between the service and this program."
                     )
             if not to_load:
                 break

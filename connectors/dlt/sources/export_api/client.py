@@ -1,5 +1,6 @@
 """Requests to the service."""
 
+from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,6 +12,12 @@ from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_at
 
 USER_AGENT = "export-api-dlt/1.0.0"
 LONGEST_WAIT = 12
+# A service that asks for a longer wait is not waited for.
+MOST_WAIT = 900
+# The largest page has 4 MiB, and a list of brands some more.
+MOST_BYTES = 64 * 2**20
+# Of a window, or of a list of changes.
+MOST_PAGES = 100_000
 
 
 def make_client(base_url: str, api_key: str) -> RESTClient:
@@ -40,12 +47,28 @@ def is_temporary(error: BaseException) -> bool:
 
 def seconds(state: RetryCallState) -> float:
     """Returns the seconds to wait before a request is sent again."""
-    response = getattr(state.outcome and state.outcome.exception(), "response", None)
+    error = state.outcome and state.outcome.exception()
+    response = getattr(error, "response", None)
     retry_after = "" if response is None else response.headers.get("Retry-After", "")
     if retry_after.isdecimal():
-        return int(retry_after)
+        wait = float(retry_after)
+        if wait > MOST_WAIT:
+            raise requests.RequestException(f"{error} It asks to wait {wait:.0f} s.", response=response)
+        return wait
     is_limited = response is not None and response.status_code == 429
     return LONGEST_WAIT if is_limited else min(2 ** (state.attempt_number - 1), LONGEST_WAIT)
+
+
+def read_pages(client: RESTClient, path: str, *hooks: Callable[..., Any], **params: Any) -> Iterator[Any]:
+    """Yields the pages. Calls the hooks with each response. Raises `RequestException` when they do not end."""
+    cursor = None
+    options = {"params": params, "hooks": {"response": [*hooks, check]}, "allow_redirects": False}
+    for number, page in enumerate(client.paginate(path, **options), 1):
+        yield page
+        # The request is that of the next page.
+        previous, cursor = cursor, page.request.params["cursor"]
+        if cursor is not None and (cursor == previous or number == MOST_PAGES):
+            raise requests.RequestException(f"The pages of {path} do not end. Check base_url.", response=page.response)
 
 
 def check(response: requests.Response, *args: Any, **kwargs: Any) -> None:
@@ -53,6 +76,13 @@ def check(response: requests.Response, *args: Any, **kwargs: Any) -> None:
 
     Raises `ConnectionError`, which is retried, when the body is cut short or lacks a member.
     """
+    body = bytearray()
+    for chunk in response.iter_content(2**16):
+        body += chunk
+        if len(body) > MOST_BYTES:
+            response.close()
+            raise requests.RequestException("A response is more than a page. Check base_url.", response=response)
+    response._content = bytes(body)
     if response.status_code == 200:
         try:
             members = response.json().keys()

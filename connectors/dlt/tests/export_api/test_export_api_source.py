@@ -11,9 +11,9 @@ from urllib.parse import parse_qsl, urlsplit
 import dlt
 import pytest
 from dlt.pipeline.exceptions import PipelineStepFailed
-from dlt.sources.helpers.requests import HTTPError
-from sources.export_api import export_api_source
-from sources.export_api.client import check, make_client
+from dlt.sources.helpers.requests import HTTPError, RequestException
+from sources.export_api import client, export_api_source
+from sources.export_api.client import make_client, read_pages
 from sources.export_api.digest import digest
 from sources.export_api.tables import METRICS
 from sources.export_api.verify import days_that_differ
@@ -74,6 +74,8 @@ class Service:
         self.brand_ids, self.is_identified = ["a"], True
         self.changes, self.rows, self.requests, self.puts = [], {}, [], 0
         self.before = lambda path: None
+        # The first day that the service applied, by path.
+        self.from_dates = {}
 
     def put(self, brand_id, day, value):
         """Replaces the row of a day of sentiment. Without a value, the day has no row."""
@@ -114,19 +116,23 @@ class Service:
 
 @pytest.fixture
 def serve():
-    """Returns a function that starts a server and returns its address. `respond` returns a status, headers and JSON."""
+    """Returns a function that starts a server and returns its address.
+
+    `respond` returns a status, headers, and a body as JSON or as chunks.
+    """
     servers = []
 
     def serve(respond):
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self):
                 status, headers, content = respond(self)
-                body = content if isinstance(content, bytes) else json.dumps(content).encode()
+                chunks = [json.dumps(content).encode()] if isinstance(content, dict) else content
                 self.send_response(status)
                 for header in {"Content-Type": "application/json", **headers}.items():
                     self.send_header(*header)
                 self.end_headers()
-                self.wfile.write(body)
+                for chunk in chunks:
+                    self.wfile.write(chunk)
 
             def log_message(self, *args):
                 pass
@@ -153,7 +159,7 @@ def service(serve):
         rows = service.respond(path, query)
         if rows is None:
             return 404, {}, {"error": "Brand not found."}
-        meta = {"fromDate": "2026-10-01T00:00:00.000Z"}
+        meta = {"fromDate": f"{service.from_dates.get(path, '2026-10-01')}T00:00:00.000Z"}
         page = {"data": rows, "pagination": {"nextCursor": None}, "meta": meta}
         return 200, service.headers(path, query), page
 
@@ -281,23 +287,70 @@ def test_a_request_is_sent_at_most_ten_times(serve, monkeypatch):
     waits, page = [], {"data": [], "pagination": {"nextCursor": None}, "meta": {}}
     responses = [
         (429, {}, {}),
-        (200, {}, b'{"data": ['),
+        (200, {}, [b'{"data": [']),
         (200, {}, {"data": []}),
         (500, {}, {}),
-        (599, {"Retry-After": "7"}, b""),
-        (502, {}, b""),
-        (504, {}, b""),
+        (599, {"Retry-After": "7"}, []),
+        (502, {}, []),
+        (504, {}, []),
         (429, {"Retry-After": "60"}, {}),
         (503, {}, {}),
     ]
     answers = [*responses, (200, {}, page), *responses, (503, {}, {"error": "The last one."})]
     monkeypatch.setattr(time, "sleep", waits.append)
     client = make_client(serve(lambda request: answers.pop(0)), "svc_live_0")
-
-    def send():
-        return list(map(list, client.paginate("changes", hooks={"response": [check]})))
-
-    assert send() == [[]]
+    assert list(map(list, read_pages(client, "changes"))) == [[]]
     with pytest.raises(HTTPError, match="503: The last one."):
-        send()
+        list(read_pages(client, "changes"))
     assert waits == [12, 2, 4, 8, 7, 12, 12, 60, 12] * 2
+
+
+@pytest.mark.parametrize("value", ["99999999999", "9" * 5000, "901"])
+def test_a_service_that_asks_for_a_long_wait_is_an_error(serve, monkeypatch, value):
+    monkeypatch.setattr(time, "sleep", pytest.fail)
+    answers = [(503, {"Retry-After": value}, {"error": "Busy."}), (200, {"Retry-After": value}, {})]
+    for answer, message in zip(answers, ["responded 503: Busy", "incomplete"]):
+        client = make_client(serve(lambda request, answer=answer: answer), "svc_live_0")
+        with pytest.raises(RequestException, match=rf"{message}.* It asks to wait \w+ s\."):
+            list(read_pages(client, "changes"))
+
+
+@pytest.mark.parametrize("value", ["-5", "Wed, 25 Nov 2026 12:00:00 GMT", "soon", "1e9", "nan", ""])
+def test_a_retry_after_that_is_no_number_of_seconds_is_ignored(serve, monkeypatch, value):
+    waits, page = [], {"data": [], "pagination": {"nextCursor": None}, "meta": {}}
+    monkeypatch.setattr(time, "sleep", waits.append)
+    answers = [(429, {"Retry-After": value}, {}), (200, {}, page)]
+    assert len(list(read_pages(make_client(serve(lambda request: answers.pop(0)), "svc_live_0"), "changes"))) == 1
+    assert waits == [12]
+
+
+@pytest.mark.parametrize("status", [200, 404, 503])
+def test_a_body_without_end_is_an_error(serve, monkeypatch, status):
+    monkeypatch.setattr(client, "MOST_BYTES", 10**6)
+    sent = []
+    body = (sent.append(number) or bytes(10**6) for number in range(200))
+    url = serve(lambda request: (status, {}, body))
+    with pytest.raises(RequestException, match="more than a page"):
+        list(read_pages(make_client(url, "svc_live_0"), "changes"))
+    assert len(sent) < 100
+
+
+@pytest.mark.parametrize(("cursor_of", "sent"), [(lambda number: "a", 2), (str, 5)], ids=["repeat", "do not end"])
+def test_pages_without_end_are_an_error(serve, monkeypatch, cursor_of, sent):
+    monkeypatch.setattr(client, "MOST_PAGES", 5)
+    requests = []
+
+    def respond(request):
+        requests.append(request.path)
+        return 200, {}, {"data": [], "pagination": {"nextCursor": cursor_of(len(requests))}, "meta": {}}
+
+    with pytest.raises(RequestException, match="The pages of changes do not end"):
+        list(read_pages(make_client(serve(respond), "svc_live_0"), "changes"))
+    assert len(requests) == sent
+
+
+def test_a_service_that_lists_days_and_never_serves_them_is_an_error(service, pipeline):
+    service.put("a", "2026-10-05", 1)
+    service.from_dates["sentiment"] = "2026-10-06"
+    with pytest.raises(PipelineStepFailed, match="sentiment of 2026-10-05 .* differs after 3 requests: not reached"):
+        load(pipeline, service)

@@ -17,6 +17,24 @@ if TYPE_CHECKING:
     from requests import PreparedRequest, Response
 
 LONGEST_WAIT = 12
+# A service that asks for a longer wait is not waited for.
+MOST_WAIT = 900
+# The largest page has 4 MiB, and a list of brands some more.
+MOST_BYTES = 64 * 2**20
+# Of a window, or of a list of changes.
+MOST_PAGES = 100_000
+
+
+def read_body(response: Response, **_: Any) -> None:
+    """Reads the body before requests does, which reads one without end into the memory."""
+    body = bytearray()
+    for chunk in response.iter_content(2**16):
+        body += chunk
+        if len(body) > MOST_BYTES:
+            response.close()
+            msg = "A response is more than a page. Check base_url."
+            raise FatalAPIError(msg)
+    response._content = bytes(body)
 
 
 class ExportStream(RESTStream):
@@ -40,7 +58,11 @@ class ExportStream(RESTStream):
             response = getattr(error, "response", None)
             retry_after = "" if response is None else response.headers.get("Retry-After", "")
             if retry_after.isdecimal():
-                error = yield int(retry_after)
+                wait = float(retry_after)
+                if wait > MOST_WAIT:
+                    msg = f"{error} It asks to wait {wait:.0f} s."
+                    raise FatalAPIError(msg)
+                error = yield wait
             elif response is not None and response.status_code == HTTPStatus.TOO_MANY_REQUESTS:
                 error = yield LONGEST_WAIT
             else:
@@ -78,9 +100,15 @@ class ExportStream(RESTStream):
         `brands_digest` of a page identifies the brands that the key reads, where the response is about all of them.
         """
         send = self.request_decorator(self.read_page)
-        while True:
-            page: Any = send(self.build_prepared_request("GET", f"{self.url_base}{self.path}", params=params), None)
+        for _ in range(MOST_PAGES):
+            request = self.build_prepared_request("GET", f"{self.url_base}{self.path}", params=params)
+            request.register_hook("response", read_body)
+            page: Any = send(request, None)
             yield page
-            params["cursor"] = page.get("pagination", {}).get("nextCursor")
+            previous, params["cursor"] = params.get("cursor"), page.get("pagination", {}).get("nextCursor")
             if params["cursor"] is None:
                 return
+            if params["cursor"] == previous:
+                break
+        msg = f"The pages of {self.path} do not end. Check base_url."
+        raise FatalAPIError(msg)

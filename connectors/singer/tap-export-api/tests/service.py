@@ -95,17 +95,21 @@ class Service:
 
 
 def serve(service):
-    """Serves HTTP, without lengths of bodies, until the process ends. Returns the address."""
+    """Serves HTTP, without lengths of bodies, until the process ends. Returns the address.
+
+    `respond` returns headers, a body as JSON or as chunks, and a status.
+    """
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
             headers, page, *status = service.respond(urlsplit(self.path))
-            body = json.dumps(page).encode() if isinstance(page, dict) else page
+            chunks = [json.dumps(page).encode()] if isinstance(page, dict) else page
             self.send_response(*status or [200])
             for header in {"Content-Type": "application/json", **headers}.items():
                 self.send_header(*header)
             self.end_headers()
-            self.wfile.write(body)
+            for chunk in chunks:
+                self.wfile.write(chunk)
 
         def log_message(self, *args):
             pass

@@ -8,6 +8,7 @@ import pytest
 from service import CONFIG, METRICS, Service, serve
 from singer_sdk.exceptions import FatalAPIError, RetriableAPIError
 from singer_sdk.testing import get_tap_test_class
+from tap_export_api import client
 from tap_export_api.tap import TapExportApi
 
 BRAND = "7f9c24e8-3b1a-4d5e-8f60-1a2b3c4d5e6f"
@@ -39,11 +40,20 @@ def test_the_key_does_not_follow_a_redirect():
     assert elsewhere.requests == []
 
 
+PAGE = {"data": [], "pagination": {"nextCursor": None}, "meta": {}}
+
+
+def stream_of(respond):
+    """Returns the stream of changes of a service."""
+    url = serve(SimpleNamespace(respond=respond))
+    return TapExportApi(config={**CONFIG, "base_url": url}).streams["changes"]
+
+
 def test_a_request_is_sent_at_most_ten_times(monkeypatch):
-    waits, page = [], {"data": [], "pagination": {"nextCursor": None}, "meta": {}}
+    waits = []
     responses = [
         ({}, {}, 429),
-        ({}, b'{"data": [', 200),
+        ({}, [b'{"data": ['], 200),
         ({}, {"data": []}, 200),
         ({}, {}, 500),
         ({"Retry-After": "7"}, {}, 599),
@@ -52,11 +62,52 @@ def test_a_request_is_sent_at_most_ten_times(monkeypatch):
         ({"Retry-After": "60"}, {}, 429),
         ({}, {}, 503),
     ]
-    answers = [*responses, ({}, page, 200), *responses, ({}, {}, 503)]
+    answers = [*responses, ({}, PAGE, 200), *responses, ({}, {}, 503)]
     monkeypatch.setattr(time, "sleep", waits.append)
-    url = serve(SimpleNamespace(respond=lambda url: answers.pop(0)))
-    stream = TapExportApi(config={**CONFIG, "base_url": url}).streams["changes"]
-    assert list(stream.pages()) == [{**page, "brands_digest": None}]
+    stream = stream_of(lambda url: answers.pop(0))
+    assert list(stream.pages()) == [{**PAGE, "brands_digest": None}]
     with pytest.raises(RetriableAPIError, match="503"):
         list(stream.pages())
     assert waits == [12, 2, 4, 8, 7, 12, 12, 60, 12] * 2
+
+
+@pytest.mark.parametrize("value", ["99999999999", "9" * 5000, "901"])
+def test_a_service_that_asks_for_a_long_wait_is_an_error(monkeypatch, value):
+    monkeypatch.setattr(time, "sleep", pytest.fail)
+    for status in (503, 200):
+        stream = stream_of(lambda url, status=status: ({"Retry-After": value}, {}, status))
+        with pytest.raises(FatalAPIError, match=r"It asks to wait \w+ s\."):
+            list(stream.pages())
+
+
+@pytest.mark.parametrize("value", ["-5", "Wed, 25 Nov 2026 12:00:00 GMT", "soon", "1e9", "nan", ""])
+def test_a_retry_after_that_is_no_number_of_seconds_is_ignored(monkeypatch, value):
+    waits = []
+    monkeypatch.setattr(time, "sleep", waits.append)
+    answers = [({"Retry-After": value}, {}, 429), ({}, PAGE, 200)]
+    assert len(list(stream_of(lambda url: answers.pop(0)).pages())) == 1
+    assert waits == [12]
+
+
+@pytest.mark.parametrize("status", [200, 404, 503])
+def test_a_body_without_end_is_an_error(monkeypatch, status):
+    monkeypatch.setattr(client, "MOST_BYTES", 10**6)
+    sent = []
+    body = (sent.append(number) or bytes(10**6) for number in range(200))
+    with pytest.raises(FatalAPIError, match="more than a page"):
+        list(stream_of(lambda url: ({}, body, status)).pages())
+    assert len(sent) < 100
+
+
+@pytest.mark.parametrize(("cursor_of", "sent"), [(lambda number: "a", 2), (str, 5)], ids=["repeat", "do not end"])
+def test_pages_without_end_are_an_error(monkeypatch, cursor_of, sent):
+    monkeypatch.setattr(client, "MOST_PAGES", 5)
+    requests = []
+
+    def respond(url):
+        requests.append(url)
+        return {}, {**PAGE, "pagination": {"nextCursor": cursor_of(len(requests))}}
+
+    with pytest.raises(FatalAPIError, match="The pages of /changes do not end"):
+        list(stream_of(respond).pages())
+    assert len(requests) == sent
