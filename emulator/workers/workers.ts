@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
-import { Miniflare, type MiniflareOptions } from 'miniflare'
+import type { Miniflare, MiniflareOptions } from 'miniflare'
 import {
   byRoute,
   pathOf,
@@ -16,6 +16,7 @@ import { bucketIn, type MiniflareBucket } from './bucket.ts'
 import type { CronTrigger } from './crons.ts'
 import { type DemoKeys, withDemoPage } from './demo-page.ts'
 import type { Egress } from './egress.ts'
+import { createMiniflare } from './miniflare.ts'
 
 const ROOT = new URL('../../', import.meta.url)
 
@@ -53,7 +54,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   const workers = await readWorkers()
   const bucket = bucketIn(options.r2Folder)
   let running = await miniflareOptions(options, bucket)
-  const miniflare = new Miniflare(running)
+  const miniflare = createMiniflare(running)
   const url = await miniflare.ready
   await warmUp(miniflare, workers)
   return {
