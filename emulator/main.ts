@@ -1,12 +1,13 @@
 import { type Options, readOptions } from './options.ts'
 import { startEmbeddedPostgres } from './postgres/embedded.ts'
 import { shutdownOnSignals } from './shutdown.ts'
-import { takeState } from './state.ts'
+import { makeStateFolder, takeState } from './state.ts'
 
 // npm start. With --watch it is npm run dev.
 shutdownOnSignals()
 try {
   const options = readOptions(process.argv.slice(2))
+  makeStateFolder()
   const embedded = process.env.DATABASE_URL ? undefined : startDemo(options)
   // The embedded Postgres starts while the other modules load.
   const { serve } = await import('./serve.ts')

@@ -18,8 +18,9 @@ interface ProxyOptions {
  */
 export async function startProxy({ host, port, target }: ProxyOptions) {
   const server = createServer((incoming, outgoing) => {
-    if (isForWorkers(incoming)) forward(incoming, outgoing, target)
-    else outgoing.writeHead(404).end()
+    if (!isForWorkers(incoming)) outgoing.writeHead(404).end()
+    else if (!isFramed(incoming)) outgoing.writeHead(400, { Connection: 'close' }).end()
+    else forward(incoming, outgoing, target)
   }).listen(port, host)
   await once(server, 'listening')
   return {
@@ -51,8 +52,20 @@ function isForWorkers({ url = '', headersDistinct }: IncomingMessage): boolean {
   const [host = '', ...others] = headersDistinct.host ?? []
   const names = Object.keys(headersDistinct)
   return (
-    PATH.test(path) && HOST.test(host) && others.length === 0 && !names.some((name) => name.startsWith('mf-'))
+    PATH.test(path) &&
+    HOST.test(host) &&
+    URL.canParse(`http://${host}`) &&
+    others.length === 0 &&
+    !names.some((name) => name.startsWith('mf-'))
   )
+}
+
+/** Whether the end of the body is clear to the target too: Node sends the body of another method than POST without it. */
+function isFramed({ method, headers }: IncomingMessage): boolean {
+  const { 'transfer-encoding': coding, 'content-length': length = '0' } = headers
+  return method === 'POST'
+    ? coding === undefined || coding === 'chunked'
+    : coding === undefined && Number(length) === 0
 }
 
 /** Headers of one connection (RFC 9110, 7.6.1). Node writes those of the next one. */

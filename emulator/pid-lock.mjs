@@ -1,6 +1,28 @@
 // Plain JavaScript: cli/main.mjs uses it before anything is installed.
-import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
+
+/** Thrown for what is not a folder that this checkout has made. */
+export class OwnFolderError extends Error {}
+
+/**
+ * Throws {@link OwnFolderError} for a link or a file: what is deleted below a link would be in another folder.
+ *
+ * @param {string} path
+ */
+export function requireOwnFolder(path) {
+  if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === false)
+    throw new OwnFolderError(`${path} is not a folder but a link or a file. Delete it.`)
+}
 
 /**
  * Takes a lock until it is released or this process ends. The lock is a folder with a file named after the pid of its
@@ -11,6 +33,7 @@ import { join } from 'node:path'
  * that has the lock, or the function that releases it
  */
 export function takePidLock(path) {
+  requireOwnFolder(path)
   const own = `${path}.${process.pid}`
   const name = String(process.pid)
   rmSync(own, { recursive: true, force: true })
@@ -65,10 +88,17 @@ function remove(path, owner) {
 
 /** @param {string} path */
 function ownerOf(path) {
+  const names = namesIn(path)
+  if (names.every((name) => /^\d+$/.test(name))) return names[0]
+  throw new OwnFolderError(`${path} is not a lock: it has other files. Delete it.`)
+}
+
+/** @param {string} path */
+function namesIn(path) {
   try {
-    return readdirSync(path)[0]
+    return readdirSync(path)
   } catch {
-    return undefined
+    return []
   }
 }
 

@@ -1,6 +1,7 @@
 import { UsageError } from '../drizzle/db/connect.ts'
 import { printError } from '../reference/print-error.mjs'
 import { diskRemedy } from './disk-errors.mjs'
+import { OwnFolderError } from './pid-lock.mjs'
 
 /** Prints an error that ended a command: a sentence of an expected one, all of another one. */
 export function reportError(error: unknown): void {
@@ -11,7 +12,7 @@ export function reportError(error: unknown): void {
 
 function explain(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
-  if (error instanceof UsageError) return error.message
+  if (error instanceof UsageError || error instanceof OwnFolderError) return error.message
   const remedy = diskRemedy(error.message)
   if (remedy !== undefined) return `${error.message}. ${remedy}`
   // An error that the database has returned, such as a missing privilege.

@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { isAlive } from './pid-lock.mjs'
 import { writePrivateFile } from './private-file.ts'
-import { STATE_FOLDER } from './state.ts'
+import { makeStateFolder, STATE_FOLDER } from './state.ts'
 
 /** What commands of this machine need to know of a service that `npm start` runs. */
 type RunningService = {
@@ -30,7 +30,7 @@ const DEFAULT_PORT = '8787'
 /** Lets commands of this user find the service until the process ends. */
 export function announce(service: Omit<RunningService, 'pid'>): void {
   const path = join(STATE_FOLDER, `${PREFIX}${new URL(service.url).port}.json`)
-  mkdirSync(STATE_FOLDER, { recursive: true })
+  makeStateFolder()
   writePrivateFile(path, JSON.stringify({ pid: process.pid, ...service }))
   process.on('exit', () => rmSync(path, { force: true }))
 }

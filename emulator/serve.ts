@@ -7,12 +7,14 @@ import { banner, listKeys } from './banner.ts'
 import { type Demo, type EmbeddedDemo, NEWEST_DAYS, openDemo } from './demo.ts'
 import { readableLine } from './log-line.ts'
 import type { Options } from './options.ts'
+import { keptSecret } from './private-file.ts'
 import { announce } from './running.ts'
 import { checkServers, explainTakenPort } from './servers.ts'
 import { readSettings, requireNetworkOption, type Settings } from './settings.ts'
 import type { Emulator } from './start.ts'
-import { R2_FOLDER, writeProfile } from './state.ts'
+import { CURSOR_SECRET_FILE, R2_FOLDER, writeProfile } from './state.ts'
 import { type Steps, showSteps } from './steps.ts'
+import { variables } from './workers/bindings.ts'
 
 /**
  * Serves the database of `DATABASE_URL`, or the demo in `embedded`. Throws `UsageError` for settings and data that cannot
@@ -62,6 +64,7 @@ async function start({ options, settings, steps }: Start, embedded: EmbeddedDemo
         databaseUrl,
         r2Folder: demo?.isKept === false ? undefined : R2_FOLDER,
         demoKeys: demo && DEMO.keys,
+        vars: { CURSOR_SECRET: keptSecret(CURSOR_SECRET_FILE), ...variables(process.env) },
         bundle: false,
         onLog: (line) => console.log(options.json || !process.stdout.isTTY ? line : readableLine(line)),
       }),

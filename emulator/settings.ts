@@ -32,7 +32,7 @@ export function readSettings(environment: Environment): Settings {
     inspectorPort: readInteger(environment, 'INSPECTOR_PORT', { default: undefined, max: 65_535 }),
   }
   try {
-    parseEnv({ ...BINDINGS, ...variables(environment) })
+    parseEnv({ ...BINDINGS, CURSOR_SECRET: 'random', ...variables(environment) })
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error))
   }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { bundle } from '../bundle/bundle.ts'
 import { isLoopback } from '../lib/https.ts'
@@ -91,7 +92,13 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     await Promise.allSettled(starts)
     const [databaseUrl, redis] = await Promise.all(starts)
     const { reader, refresher } = connectionStrings(databaseUrl)
-    const bindings = { ...BINDINGS, DATABASE_URL: reader, ...variables(process.env), ...options.vars }
+    const bindings = {
+      ...BINDINGS,
+      DATABASE_URL: reader,
+      CURSOR_SECRET: randomUUID(),
+      ...variables(process.env),
+      ...options.vars,
+    }
     const neon = imitateNeon(databaseUrl, [bindings.DATABASE_URL, refresher])
     // A silent server must not block closing.
     closers.push(() => Promise.race([neon.close(), delay(1_000, undefined, { ref: false })]))

@@ -2,14 +2,19 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { shareProfile } from '../reference/share-profile.ts'
-import { takePidLock } from './pid-lock.mjs'
+import { requireOwnFolder, takePidLock } from './pid-lock.mjs'
 import { writePrivateFile } from './private-file.ts'
 
 /** Where `npm start` keeps its data, and what commands need to know of it. */
-export const STATE_FOLDER = fileURLToPath(new URL('../.state/', import.meta.url))
+export const STATE_FOLDER = fileURLToPath(new URL('../.state', import.meta.url))
 
 /** The objects of the share. Their names are random, so databases can have the folder in common. */
 export const R2_FOLDER = join(STATE_FOLDER, 'r2')
+
+/** The secret that signs cursors and the share's URLs, so that they outlive a restart. */
+export const CURSOR_SECRET_FILE = join(STATE_FOLDER, 'cursor-secret')
+
+const POSTGRES_FOLDER = join(STATE_FOLDER, 'postgres')
 
 const LOADED = join(STATE_FOLDER, 'loaded')
 
@@ -23,6 +28,12 @@ export type State = {
   readonly markLoaded: () => void
 }
 
+/** Makes the folder. Throws `OwnFolderError` when it or one in it is a link. */
+export function makeStateFolder(): void {
+  for (const path of [STATE_FOLDER, POSTGRES_FOLDER, R2_FOLDER]) requireOwnFolder(path)
+  mkdirSync(STATE_FOLDER, { recursive: true })
+}
+
 /** Writes a profile file of the share for a service of this machine. */
 export function writeProfile(url: string, key: string): void {
   const path = join(STATE_FOLDER, `demo-${new URL(url).port}.share`)
@@ -34,11 +45,9 @@ export function writeProfile(url: string, key: string): void {
  * Deletes data when `fresh`, or of which no start was completed.
  */
 export function takeState({ fresh }: { readonly fresh: boolean }): State | undefined {
-  mkdirSync(STATE_FOLDER, { recursive: true })
   if (takePidLock(join(STATE_FOLDER, 'lock')).owner !== undefined) return undefined
-  const postgres = join(STATE_FOLDER, 'postgres')
   if (fresh) rmSync(LOADED, { force: true })
   const isLoaded = existsSync(LOADED)
-  if (!isLoaded) rmSync(postgres, { recursive: true, force: true })
-  return { postgres, isLoaded, markLoaded: () => writeFileSync(LOADED, '') }
+  if (!isLoaded) rmSync(POSTGRES_FOLDER, { recursive: true, force: true })
+  return { postgres: POSTGRES_FOLDER, isLoaded, markLoaded: () => writeFileSync(LOADED, '', { flag: 'a' }) }
 }

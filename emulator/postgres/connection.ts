@@ -1,15 +1,14 @@
 import type { Socket } from 'node:net'
 import type { PGlite } from '@electric-sql/pglite'
 import { serialize } from 'pg-protocol'
-import { fatalMessage, isCopyFromStdin, readBatch, readFirstMessage } from './messages.ts'
+import { fatalMessage, isEndlessCopy, readBatch, readFirstMessage } from './messages.ts'
 import type { Mutex } from './mutex.ts'
 
 /** How long an idle transaction may block other clients. Shorter than a Worker's timeout. */
 const IDLE_TIMEOUT_MS = 4_000
 
-/** PGlite would wait for the rows inside its one thread and never get them. */
 const COPY_NOT_SUPPORTED = serialize.query(
-  `do $$ begin raise 'COPY FROM STDIN needs a Postgres server: set DATABASE_URL' using errcode = '0A000'; end $$`,
+  `do $$ begin raise 'COPY FROM STDIN and PROGRAM need a Postgres server: set DATABASE_URL' using errcode = '0A000'; end $$`,
 )
 
 /** What the next client must not inherit: an unfinished batch, a transaction, settings and statements. */
@@ -44,7 +43,7 @@ export function serve(socket: Socket, { db, mutex, startupResponse, onFailure }:
     release ??= await mutex.acquire()
     if (socket.destroyed) return
     socket.setTimeout(0)
-    await execute(db, isCopyFromStdin(batch) ? COPY_NOT_SUPPORTED : batch, (bytes) => socket.write(bytes))
+    await execute(db, isEndlessCopy(batch) ? COPY_NOT_SUPPORTED : batch, (bytes) => socket.write(bytes))
     if (last === 'H' || db.isInTransaction()) {
       socket.setTimeout(IDLE_TIMEOUT_MS)
       return
@@ -89,6 +88,10 @@ export function serve(socket: Socket, { db, mutex, startupResponse, onFailure }:
     while (started) {
       const next = readBatch(received)
       if (next === undefined) return
+      if (next === 'unknown') {
+        socket.destroy()
+        return
+      }
       const { size, last } = next
       const batch = received.subarray(0, size)
       received = received.subarray(size)

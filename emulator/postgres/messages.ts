@@ -5,6 +5,7 @@ import { serialize } from 'pg-protocol'
 const SSL_REQUEST = 80_877_103
 const GSS_REQUEST = 80_877_104
 const PROTOCOL_3 = 3
+const HEAD_BYTES = 8
 const MAX_STARTUP_BYTES = 10_000
 
 /** The first message of a connection. */
@@ -15,33 +16,39 @@ export type FirstMessage =
 
 /** Reads the first message of a connection; undefined while it is incomplete. */
 export function readFirstMessage(bytes: Buffer): FirstMessage | undefined {
-  if (bytes.length < 8) return undefined
+  if (bytes.length < HEAD_BYTES) return undefined
   const size = bytes.readInt32BE(0)
   const code = bytes.readInt32BE(4)
-  if (code === SSL_REQUEST || code === GSS_REQUEST) return { kind: 'encryption', size }
-  if (code >> 16 !== PROTOCOL_3 || size > MAX_STARTUP_BYTES) return { kind: 'unknown' }
+  if (size < HEAD_BYTES || size > MAX_STARTUP_BYTES) return { kind: 'unknown' }
+  if (code === SSL_REQUEST || code === GSS_REQUEST) return { kind: 'encryption', size: HEAD_BYTES }
+  if (code >> 16 !== PROTOCOL_3) return { kind: 'unknown' }
   if (bytes.length < size) return undefined
   const words = bytes.toString('utf8', 8, size).split('\0')
   const index = words.findIndex((word, i) => i % 2 === 0 && word === 'database')
   return { kind: 'startup', size, database: (index < 0 ? undefined : words[index + 1]) ?? '' }
 }
 
+/** The types of messages of a client. PGlite would hang after another one. */
+const TYPES = 'QPBEDCSHXFdcf'
+
 /** Query, Sync, Flush and Terminate: Postgres answers all messages up to one of these together. */
-const ENDS_BATCH = new Set(['Q', 'S', 'H', 'X'])
+const ENDS_BATCH = 'QSHX'
 
 /** The length of the first complete batch of messages and the type of its last one; undefined while it is incomplete. */
-export function readBatch(bytes: Buffer): { size: number; last: string } | undefined {
+export function readBatch(bytes: Buffer): { size: number; last: string } | 'unknown' | undefined {
   for (let offset = 0; offset + 5 <= bytes.length; ) {
     const last = String.fromCharCode(bytes.readUInt8(offset))
-    offset += 1 + bytes.readUInt32BE(offset + 1)
-    if (offset <= bytes.length && ENDS_BATCH.has(last)) return { size: offset, last }
+    const length = bytes.readUInt32BE(offset + 1)
+    if (!TYPES.includes(last) || length < 4) return 'unknown'
+    offset += 1 + length
+    if (offset <= bytes.length && ENDS_BATCH.includes(last)) return { size: offset, last }
   }
   return undefined
 }
 
-/** Whether a batch begins with COPY FROM STDIN. */
-export function isCopyFromStdin(batch: Buffer): boolean {
-  return /^[QP][^;]*?\bcopy\s[^;]*\bfrom\s+stdin\b/is.test(batch.toString('latin1', 0, 500))
+/** Whether a batch begins with COPY FROM STDIN, or with COPY and a program: PGlite would wait for either without end. */
+export function isEndlessCopy(batch: Buffer): boolean {
+  return /^[QP][^;]*?\bcopy\s[^;]*\b(from\s+stdin|program)\b/is.test(batch.toString('latin1', 0, 500))
 }
 
 /** A FATAL error, after which the server closes the connection. */

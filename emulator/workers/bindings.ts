@@ -6,13 +6,11 @@ export function connectionStrings(databaseUrl: string) {
   return { reader: of('export_api_reader'), refresher: of('export_api_refresher') }
 }
 
-/** Bindings of every Worker, named as in production. Their hosts tell Neon's requests from Upstash's. */
+/** Bindings of every Worker but `CURSOR_SECRET`, named as in production. Their hosts tell Neon's requests from Upstash's. */
 export const BINDINGS = {
   DATABASE_URL: connectionStrings('postgresql://localhost/postgres').reader,
   UPSTASH_REDIS_REST_URL: 'https://local.upstash.test',
   UPSTASH_REDIS_REST_TOKEN: 'local',
-  // Fixed, so that cursors outlive a restart. It signs cursors of this machine only.
-  CURSOR_SECRET: 'emulator-cursor-secret',
 }
 
 const FROM_ENVIRONMENT = [

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { writePrivateFile } from '../private-file.ts'
+import { keptSecret } from '../private-file.ts'
 
 /** The bucket of the share, as miniflare takes it. */
 export type MiniflareBucket = {
@@ -22,12 +22,8 @@ export function bucketIn(folder: string | undefined): MiniflareBucket {
 
 /** Returns the id that names the objects in a folder. */
 function keptId(folder: string): string {
-  const path = join(folder, 'bucket-id')
-  if (!existsSync(path)) {
-    mkdirSync(folder, { recursive: true })
-    // Its subfolders are named after the id.
-    chmodSync(folder, 0o700)
-    writePrivateFile(path, randomUUID())
-  }
-  return readFileSync(path, 'utf8')
+  mkdirSync(folder, { recursive: true })
+  // Its subfolders are named after the id.
+  chmodSync(folder, 0o700)
+  return keptSecret(join(folder, 'bucket-id'))
 }

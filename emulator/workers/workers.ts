@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
-import { Miniflare, type MiniflareOptions } from 'miniflare'
+import type { MiniflareOptions } from 'miniflare'
 import {
   byRoute,
   pathOf,
@@ -16,6 +16,7 @@ import { bucketIn, type MiniflareBucket } from './bucket.ts'
 import type { CronTrigger } from './crons.ts'
 import { type DemoKeys, withDemoPage } from './demo-page.ts'
 import type { Egress } from './egress.ts'
+import { createMiniflare } from './miniflare.ts'
 
 const ROOT = new URL('../../', import.meta.url)
 
@@ -53,9 +54,9 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   const workers = await readWorkers()
   const bucket = bucketIn(options.r2Folder)
   let running = await miniflareOptions(options, bucket)
-  const miniflare = new Miniflare(running)
+  const miniflare = createMiniflare(running)
   const url = await miniflare.ready
-  await warmUp(miniflare, workers)
+  await warmUp(url.origin, workers)
   return {
     url: url.origin,
     inspectorUrl:
@@ -88,6 +89,7 @@ async function miniflareOptions(options: WorkersOptions, bucket: MiniflareBucket
   const { host, port, inspectorPort, bindings, scheduledBindings, outerLimit, r2Folder, demoKeys } = options
   const { outbound, onLog } = options
   const file = withOuterLimit(await readWranglerFile(), outerLimit)
+  const guard = await readFile(new URL('./guard.mjs', import.meta.url), 'utf8')
   const workers = await Promise.all(
     workersOf(file)
       // miniflare sends requests that match no route to its first Worker.
@@ -95,7 +97,12 @@ async function miniflareOptions(options: WorkersOptions, bucket: MiniflareBucket
       .map(async ({ name, main, routes, crons, buckets, ratelimits }) => ({
         name,
         modules: [
-          { type: 'ESModule' as const, path: main, contents: await readFile(new URL(main, ROOT), 'utf8') },
+          { type: 'ESModule' as const, path: 'guard.js', contents: guard },
+          {
+            type: 'ESModule' as const,
+            path: 'worker.js',
+            contents: await readFile(new URL(main, ROOT), 'utf8'),
+          },
         ],
         compatibilityDate: file.compatibility_date,
         bindings: { ...bindings, ...(crons.length > 0 && scheduledBindings) },
@@ -120,12 +127,12 @@ async function miniflareOptions(options: WorkersOptions, bucket: MiniflareBucket
 }
 
 /** Sends each Worker one request without a key, so that the first client does not wait for compilation. */
-async function warmUp(miniflare: Miniflare, workers: WorkerConfig[]): Promise<void> {
+async function warmUp(origin: string, workers: WorkerConfig[]): Promise<void> {
   const paths = workers.flatMap(({ routes }) => routes.slice(0, 1).map(pathOf))
   await Promise.all(
     paths.map(async (path) => {
       const headers = { 'User-Agent': 'emulator' }
-      const response = await miniflare.dispatchFetch(`http://localhost${path}`, { headers })
+      const response = await fetch(origin + path, { headers })
       await response.arrayBuffer()
     }),
   )

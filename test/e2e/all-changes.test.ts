@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
-import { BINDINGS, variables } from '../../emulator/workers/bindings.ts'
 import { signCursor } from '../../lib/cursor.ts'
 import { EVERY_DAY, resolveWindow } from '../../lib/window.ts'
 import { brandsDigestOf } from '../../reference/digest.ts'
@@ -15,7 +14,7 @@ import { type Tenant, tenant } from '../fixtures/tenant.ts'
 const db = database()
 beforeAll(() => clearOfMidnight(60_000))
 
-const { CURSOR_SECRET } = { ...BINDINGS, ...variables(process.env) }
+const CURSOR_SECRET = inject('cursorSecret')
 
 type Fill = {
   readonly brandId: string

@@ -1,5 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest'
-import { BINDINGS, variables } from '../../emulator/workers/bindings.ts'
+import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { signCursor } from '../../lib/cursor.ts'
 import { PARAMETER_ERRORS } from '../../lib/errors.ts'
 import { EVERY_DAY, resolveWindow } from '../../lib/window.ts'
@@ -83,7 +82,7 @@ describe('the order of rows', () => {
     ['citation-share', '2026-10-01', AT_3],
   ] as const
   const changes = ORDERED.map(([endpoint, date, at]) => ({ endpoint, date, at }))
-  const { CURSOR_SECRET } = { ...BINDINGS, ...variables(process.env) }
+  const CURSOR_SECRET = inject('cursorSecret')
 
   test('is the time, the endpoint by code point, the date, at every place where a page can end', async () => {
     const its = await tenant(db)

@@ -1,5 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest'
-import { BINDINGS, variables } from '../../emulator/workers/bindings.ts'
+import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { type CursorBinding, type CursorPosition, signCursor } from '../../lib/cursor.ts'
 import { PAGE_BYTES } from '../../lib/page/size.ts'
 import { resolveWindow } from '../../lib/window.ts'
@@ -24,7 +23,7 @@ const numberOf = (row: Row): number => Number(Object.values(row).find(Number.isI
 const numbered = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index)
 
-const { CURSOR_SECRET } = { ...BINDINGS, ...variables(process.env) }
+const CURSOR_SECRET = inject('cursorSecret')
 
 /** A cursor as the emulator's Workers sign it, of a run on a brand. */
 const seal = (position: Omit<CursorPosition, 'organizationId'>, binding: CursorBinding) =>

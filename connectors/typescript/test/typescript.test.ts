@@ -5,8 +5,8 @@ import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
-import { Miniflare } from 'miniflare'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { createMiniflare } from '../../../emulator/workers/miniflare.ts'
 import { startFlakyProxy } from '../../../test/faults/flaky-proxy.ts'
 import { pull } from '../../../test/fixtures/call.ts'
 import { fillDaily } from '../../../test/fixtures/fill-daily.ts'
@@ -113,7 +113,7 @@ export default { fetch: async () => Response.json(await pull(${JSON.stringify(in
   const stdin = { contents: worker, resolveDir: folder }
   const { outputFiles } = await build({ stdin, bundle: true, format: 'esm', write: false })
   const script = outputFiles[0]?.text ?? ''
-  const miniflare = new Miniflare({ modules: true, script, compatibilityDate: '2026-07-01' })
+  const miniflare = createMiniflare({ modules: true, script, compatibilityDate: '2026-07-01' })
   try {
     const response = await miniflare.dispatchFetch('http://worker.example')
     return await response.json()

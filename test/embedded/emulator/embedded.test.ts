@@ -96,19 +96,27 @@ test('large messages of many clients do not mix', async () => {
   await pool.end()
 })
 
-test('COPY FROM STDIN and another database are clear errors', async () => {
+test('COPY from a client or with a program, and another database are clear errors', async () => {
   const one = await connectClient()
-  await expect(one.query('copy t from stdin')).rejects.toMatchObject({ code: '0A000' })
+  for (const sql of ['copy t from stdin', `copy t from program 'ls'`, `copy (select 1) to program 'cat'`])
+    await expect(one.query(sql), sql).rejects.toMatchObject({ code: '0A000' })
   expect(await value(one, 'select 1')).toBe(1)
   const other = new pg.Client(postgres.url.replace(/postgres$/, 'other'))
   await expect(other.connect()).rejects.toMatchObject({ code: '3D000' })
 })
 
-test.for(['GET / HTTP/1.1\r\n\r\n', '\0\0\0\0\0\0\0\0'])('%j is not a Postgres client', async (junk) => {
+test.for([
+  ['GET //[ HTTP/1.1\r\n\r\n'],
+  ['\0\0\0\0\0\0\0\0'],
+  ['an encrypted start without a length', '\0\0\0\0\x04\xd2\x16\x2f'],
+  ['a start of -1 bytes', '\xff\xff\xff\xff\0\x03\0\0'],
+  ['a message of an unknown type', `${startupMessage().toString('latin1')}z\0\0\0\x04S\0\0\0\x04`],
+  ['a message that is too short', `${startupMessage().toString('latin1')}Q\0\0\0\x03`],
+] as const)('%j is not a Postgres client', async ([junk, bytes = junk]) => {
   const socket = connect(port, '127.0.0.1')
   const closed = new Promise((resolve) => socket.on('close', resolve))
   socket.on('error', () => undefined)
-  socket.write(junk)
+  socket.resume().write(bytes, 'latin1')
   await closed
   expect(await value(await connectClient(), 'select 1')).toBe(1)
 })

@@ -17,10 +17,10 @@ import { database } from '../../fixtures/rows.ts'
 import { tenant } from '../../fixtures/tenant.ts'
 
 /** Sends a request as it is written, and returns the response up to the end of its connection. */
-async function sendRaw(url: string, lines: readonly string[]): Promise<string> {
+async function sendRaw(url: string, lines: readonly string[], body = ''): Promise<string> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
-  socket.write(`${[...lines, 'Connection: close'].join('\r\n')}\r\n\r\n`)
+  socket.write(`${[...lines, 'Connection: close'].join('\r\n')}\r\n\r\n${body}`)
   return text(socket)
 }
 
@@ -59,6 +59,8 @@ describe('the proxy', () => {
     '/cdn-cgi#x',
     'http://127.0.0.1/cdn-cgi/x',
     'http://127.0.0.1/api',
+    '//[',
+    'http://[',
     '*',
   ])('answers %s with 404', async (path) => {
     const url = await proxyTo(() => expect.unreachable())
@@ -73,12 +75,30 @@ describe('the proxy', () => {
     [['Host: 127.0.0.1\\cdn-cgi\\x?']],
     [['Host: 127.0.0.1#']],
     [['Host: a@127.0.0.1']],
+    [['Host: ']],
+    [['Host: [::1']],
+    [['Host: 127.0.0.1:99999']],
     [['Host: 127.0.0.1', 'Host: 127.0.0.1/cdn-cgi/x?']],
     [['Host: 127.0.0.1', 'MF-Original-URL: http://127.0.0.1/cdn-cgi/x']],
     [['Host: 127.0.0.1', 'mf-route-override: publish']],
   ] as const)('answers %j with 404', async ([headers]) => {
     const url = await proxyTo(() => expect.unreachable())
     expect(statusOf(await sendRaw(url, ['GET /api HTTP/1.1', ...headers]))).toBe(404)
+  })
+
+  // The target could take for the next request what it does not read as a body.
+  test.for([
+    ['GET', ['Transfer-Encoding: chunked'], '5\r\nhello\r\n0\r\n\r\n'],
+    ['HEAD', ['Transfer-Encoding: chunked'], '5\r\nhello\r\n0\r\n\r\n'],
+    ['DELETE', ['Transfer-Encoding: chunked'], '5\r\nhello\r\n0\r\n\r\n'],
+    ['GET', ['Content-Length: 5'], 'hello'],
+    ['POST', ['Transfer-Encoding: gzip, chunked'], '5\r\nhello\r\n0\r\n\r\n'],
+    ['POST', ['Transfer-Encoding: gzip'], 'hello'],
+    ['POST', ['Content-Length: 5', 'Transfer-Encoding: chunked'], '0\r\n\r\n'],
+    ['POST', ['Content-Length: 5', 'Content-Length: 6'], 'hello'],
+  ] as const)('answers %s with %j and a body with 400', async ([method, headers, body]) => {
+    const url = await proxyTo(() => expect.unreachable())
+    expect(statusOf(await sendRaw(url, [`${method} /a HTTP/1.1`, 'Host: x', ...headers], body))).toBe(400)
   })
 
   test('keeps the request and the response, and adds the address of the client', async () => {
@@ -163,6 +183,23 @@ test('a service that only this machine reaches answers 403 at another host', asy
     statusOf(await sendRaw(inject('serviceUrl'), docsAt(host))),
   )
   expect(await Promise.all(statuses)).toEqual([200, 403])
+})
+
+// What miniflare takes from the headers of a request: CoreHeaders in node_modules/miniflare/dist/src/index.js.
+test.for([
+  ['192.0.2.7', 'MF-Original-URL: http://localhost/api/export/v1/docs', 404],
+  ['192.0.2.7', 'mf-original-url: https://192.0.2.7/api/export/v1/docs', 404],
+  ['192.0.2.7', 'MF-Original-URL: http://192.0.2.7/api/export/v1/docs', 403],
+  ['192.0.2.7', 'MF-Route-Override: docs', 403],
+  ['localhost', 'MF-Route-Override: brands', 404],
+  ['localhost', 'MF-Route-Override: refresh', 404],
+  ['localhost', 'MF-CF-Blob: {"clientIp":"192.0.2.7"}', 404],
+] as const)('a service that only this machine reaches answers "Host: %s" and "%s" with %i', async ([
+  host,
+  header,
+  status,
+]) => {
+  expect(statusOf(await sendRaw(inject('serviceUrl'), [...docsAt(host), header]))).toBe(status)
 })
 
 describe('a service that others reach', () => {

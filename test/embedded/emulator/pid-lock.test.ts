@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -39,5 +39,18 @@ test('of processes that find the lock of an ended one, one at a time has it', as
   const taken = takePidLock(lock)
   expect(taken.owner).toBeUndefined()
   taken.release?.()
+  await rm(folder, { recursive: true })
+})
+
+test('a link and a folder of other files are no lock, and stay as they are', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'pid-lock-'))
+  const other = join(folder, 'other')
+  await mkdir(other)
+  await writeFile(join(other, 'notes'), '')
+  await symlink(other, join(folder, 'link'))
+  for (const name of ['link', 'link/notes', 'other'])
+    expect(() => takePidLock(join(folder, name)), name).toThrow(`${join(folder, name)} is not a `)
+  expect(await readdir(other)).toEqual(['notes'])
+  expect((await readdir(folder)).sort()).toEqual(['link', 'other'])
   await rm(folder, { recursive: true })
 })

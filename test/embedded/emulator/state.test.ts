@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { readFile, rm, truncate } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, truncate } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -113,6 +114,10 @@ test('the profile that a start writes reads files, which the next start still ha
   const again = await sharedFiles(next)
   expect(again.map(({ id }) => id)).toEqual(files.map(({ id }) => id))
   expect((await fetch(again[0]?.url ?? '')).status).toBe(200)
+  // The secret that signs the URLs is that of the first start.
+  const { pathname, search } = new URL(files[0]?.url ?? '')
+  expect((await fetch(new URL(pathname + search, again[0]?.url))).status).toBe(200)
+  expect((await stat(join(checkout, '.state/cursor-secret'))).mode & 0o777).toBe(0o600)
   await kill(next)
 })
 
@@ -140,4 +145,24 @@ test('data that cannot be used is reported in one line, and --fresh deletes it',
   const fresh = start('--fresh')
   await prints(fresh, 'older days follow')
   expect(await query(fresh, `select from brands where name = 'Renamed by a user'`)).toEqual([])
+})
+
+test('a start deletes nothing below a link', async () => {
+  const own = await copyCheckout()
+  const other = await mkdtemp(join(tmpdir(), 'state-test-'))
+  await mkdir(join(other, 'postgres'))
+  await symlink(other, join(own, '.state'))
+  const { PATH } = process.env
+  const ended = spawnSync(process.execPath, ['emulator/main.ts'], {
+    cwd: own,
+    env: { PATH, PORT: '0' },
+    encoding: 'utf8',
+  })
+  expect([ended.status, ended.stdout, ended.stderr.replaceAll('\n', ' ')]).toEqual([
+    1,
+    '',
+    expect.stringMatching(/^\S+\.state is not a folder but a link or a file\. Delete it\. $/),
+  ])
+  expect(await readdir(other)).toEqual(['postgres'])
+  await Promise.all([own, other].map((folder) => rm(folder, { recursive: true })))
 })

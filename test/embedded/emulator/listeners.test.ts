@@ -1,0 +1,85 @@
+import childProcess from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import type { Emulator } from '../../../emulator/start.ts'
+import { startEgress } from '../../../emulator/workers/egress.ts'
+import { startOwnService } from '../../fixtures/own-service.ts'
+
+let service: Emulator
+let folder: string
+let loopback: number
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'miniflare-test-'))
+  const spawn = vi.spyOn(childProcess, 'spawn')
+  service = await startOwnService()
+  const args = spawn.mock.calls.flat(2).join(' ')
+  loopback = Number(/--external-addr=loopback=127\.0\.0\.1:(\d+)/.exec(args)?.[1])
+})
+afterAll(async () => {
+  await service.close()
+  await rm(folder, { recursive: true })
+})
+
+/** Sends a request, and returns its response. */
+async function send(
+  port: number,
+  { line, headers = ['Host: localhost', 'Connection: close'], body = '' }: RawRequest,
+): Promise<string> {
+  const socket = connect(port, '127.0.0.1')
+  await once(socket, 'connect')
+  socket.write(`${[line, `Content-Length: ${body.length}`, ...headers].join('\r\n')}\r\n\r\n${body}`)
+  return text(socket).catch(({ code }) => code)
+}
+
+type RawRequest = { readonly line: string; readonly headers?: readonly string[]; readonly body?: string }
+
+const WEB_SOCKET = ['Host: localhost', 'Connection: close, Upgrade', 'Upgrade: websocket']
+
+const MALFORMED: readonly RawRequest[] = [
+  { line: 'GET //[ HTTP/1.1' },
+  { line: 'GET http://[ HTTP/1.1' },
+  { line: 'GET http://localhost/docs HTTP/1.1' },
+  { line: 'GET * HTTP/1.1' },
+  { line: 'CONNECT localhost:1 HTTP/1.1' },
+  { line: 'GET / HTTP/1.1', headers: ['Host:', 'Connection: close'] },
+  { line: 'GET / HTTP/1.1', headers: ['Host: [', 'Connection: close'] },
+  { line: 'GET / HTTP/1.1', headers: ['Connection: close'] },
+  { line: '\0' },
+]
+
+const STACK = JSON.stringify({ stack: `Error: x\n    at x (${import.meta.filename}:1:1)`, message: 'x' })
+
+test.for<RawRequest>([
+  ...MALFORMED,
+  { line: 'POST /core/error HTTP/1.1', body: STACK },
+  { line: 'GET /core/public-url HTTP/1.1', headers: WEB_SOCKET },
+])("miniflare's loopback server closes the connection of %j", async (request) => {
+  expect(await send(loopback, request)).toMatch(/^(ECONNRESET|EPIPE|)$/)
+  expect((await fetch(`${service.url}/docs`)).status).toBe(200)
+})
+
+test("miniflare's loopback server writes no file", async () => {
+  const extension = encodeURIComponent(`x/${'../'.repeat(20)}${folder}/written`)
+  await send(loopback, { line: `POST /core/store-temp-file?extension=${extension} HTTP/1.1`, body: 'x' })
+  expect(await readdir(folder)).toEqual([])
+})
+
+test('the service outlives malformed requests', async () => {
+  const port = Number(new URL(service.url).port)
+  for (const request of MALFORMED) await send(port, request)
+  expect((await fetch(`${service.url}/docs`)).status).toBe(200)
+})
+
+test('only workerd reaches the imitations of Neon and Upstash', async () => {
+  const egress = await startEgress(() => expect.unreachable())
+  const port = Number(egress.service.external.address.split(':')[1])
+  for (const request of [...MALFORMED, { line: 'POST /sql HTTP/1.1', headers: WEB_SOCKET }])
+    expect(await send(port, request)).toMatch(/^(HTTP\/1\.1 40[03] |$)/)
+  await egress.close()
+})
