@@ -133,22 +133,25 @@ begin
 end
 $function$;
 
--- Stages thirds and months of brands that are due, up to `max_sets` sets of 1,000 objects. Returns JSON:
+-- Stages thirds and months of brands that are due, up to `max_sets` sets of 1,000 objects: thirds and the latest days first, which
+-- plans with a limit read. Returns JSON:
 --   columns   the columns of each table
 --   objects   the objects to write: `id`, `metric`, `brand_id`, number of `rows`, and `sources`, the objects of which each consists
 --   brands    the brands of which no other is due, with the time when they are due again
-create or replace function daily.read_periods(of_lease integer, brands uuid[], lookback integer, max_sets integer) returns text
+create or replace function daily.read_periods(of_lease integer, brands uuid[], max_sets integer) returns text
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $function$
 declare
   batch text;
 begin
   perform daily.hold_lease(of_lease);
-  with due as materialized (
+  with lacking as materialized (
+    select * from daily.lacking_periods(brands)
+  ), due as materialized (
     select
       gen_random_uuid() as id, row_number() over in_order as number,
-      sum(json_array_length(sources)) over in_order as requests, due.*
-    from daily.due_periods(brands, lookback) as due
-    window in_order as (order by brand_id, first, metric, period)
+      sum(json_array_length(sources)) over in_order as requests, lacking.*
+    from lacking where due_at <= now()
+    window in_order as (order by period desc, first desc, brand_id, metric)
   ), taken as materialized (
     select * from due where number <= max_sets and (requests <= 1000 or number = 1)
   ), staged as (
@@ -162,8 +165,9 @@ begin
         'id', id, 'metric', metric, 'brand_id', brand_id, 'rows', rows, 'sources', sources)), '[]')
       from taken),
     'brands', (
-      select coalesce(json_agg(json_build_object(
-        'brand_id', listed.brand_id, 'due_at', date_trunc('day', now(), 'UTC') + interval '1 day')), '[]')
+      select coalesce(json_agg(json_build_object('brand_id', listed.brand_id, 'due_at', least(
+        date_trunc('day', now(), 'UTC') + interval '1 day',
+        (select min(due_at) from lacking where lacking.brand_id = listed.brand_id and due_at > now())))), '[]')
       from unnest(brands) as listed (brand_id)
       where not exists (
         select from due where due.brand_id = listed.brand_id and number not in (select number from taken))))
@@ -236,8 +240,9 @@ begin
     select brand_id, since from complete where since is not null
     on conflict (brand_id) do update set
       since = excluded.since,
-      periods_due_at = least(published.periods_due_at, now() + case
-        when excluded.since > published.since then interval '1 hour' else interval '1 day' end)
+      periods_due_at = case
+        when excluded.brand_id in (select brand_id from committed where first < (now() at time zone 'UTC')::date) then now()
+        else published.periods_due_at end
   ), compacted as (
     update daily.published_brands set periods_due_at = due_at
     from complete where published_brands.brand_id = complete.brand_id and due_at is not null

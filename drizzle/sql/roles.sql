@@ -76,7 +76,7 @@ begin
     daily.take_lease(text), daily.release_lease(integer),
     daily.due_brands(integer, boolean),
     daily.read_batch(integer, uuid[], integer, integer, integer), daily.read_part(integer, uuid, integer),
-    daily.read_periods(integer, uuid[], integer, integer),
+    daily.read_periods(integer, uuid[], integer),
     daily.commit_batch(integer, json, json), daily.commit_first(integer),
     daily.expire(integer, integer, uuid[], integer)
     to export_api_refresher;

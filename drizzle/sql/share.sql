@@ -108,9 +108,11 @@ $function$;
 
 -- Lists the thirds and months that some brands lack, each with the largest current objects that it consists of. A third can still
 -- grow, until yesterday; a month is over. One of a single day would equal the day, and one of more than 8 MB saves no
--- requests. Thirds serve plans with a limit alone (`lookback` days).
-create or replace function daily.due_periods(brands uuid[], lookback integer)
-returns table (brand_id uuid, metric text, period text, first date, last date, digest text, rows bigint, sources json)
+-- requests. Thirds are due at once: then readers never have more than three objects of most months. A month is due an hour after
+-- it was last written, so that a day that changes in each run costs little.
+create or replace function daily.lacking_periods(brands uuid[])
+returns table (
+  brand_id uuid, metric text, period text, first date, last date, digest text, rows bigint, sources json, due_at timestamptz)
 language sql stable set search_path = pg_catalog, pg_temp as $function$
   with today as (
     select (now() at time zone 'UTC')::date as today
@@ -139,13 +141,21 @@ language sql stable set search_path = pg_catalog, pg_temp as $function$
       ('month', month, month_end),
       ('third', third, case when tens < 2 then third + 9 else month_end end)
     ) as range (period, start, finish)
-    where date < today and case period when 'month' then finish < today else finish > today - lookback - 31 end
+    where date < today and (period = 'third' or finish < today)
     group by brand_id, metric, period, start, finish, today
     -- Objects with an empty digest have columns of earlier names (drizzle/db/relist.ts).
     having count(*) > 1 and sum(bytes) <= 8000000 and bool_and(digest <> '')
+  ), written as (
+    select metric, brand_id, period, first, max(committed_at) as written_at
+    from daily.versions join daily.objects on added = version
+    where committed_at > now() - interval '1 hour' and period = 'month' and brand_id = any (brands)
+    group by metric, brand_id, period, first
   )
-  select target.brand_id, target.metric, target.period, target.first, target.last, target.digest, target.rows, source.ids
+  select
+    target.brand_id, target.metric, target.period, target.first, target.last, target.digest, target.rows, source.ids,
+    coalesce(written_at + interval '1 hour', '-infinity')
   from target
+  left join written using (metric, brand_id, period, first)
   cross join lateral (
     select json_agg(id order by first, id) as ids
     from (
