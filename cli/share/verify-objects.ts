@@ -6,8 +6,13 @@ import { digestText, rowNumber } from '../../reference/digest.ts'
 import { createBar } from '../progress-bar.ts'
 import type { CommandBucket } from './s3-bucket.ts'
 
-/** An object that differs from the tables, or that the bucket lacks; or a day that has no object. */
-export type WrongObject = { readonly name: string; readonly brandId: string; readonly reason: string }
+/** An object that differs from the tables, or that the bucket lacks; or a day that has no object, and thus no id. */
+export type WrongObject = {
+  readonly id: string | null
+  readonly name: string
+  readonly brandId: string
+  readonly reason: string
+}
 
 /** The objects of a set, and what their rows must be. */
 type ObjectSet = {
@@ -117,7 +122,7 @@ async function readSets(client: Client, after: readonly string[]): Promise<Objec
 /** Returns the published days that have no object. */
 async function findMissing(client: Client): Promise<WrongObject[]> {
   const { rows } = await client.query<WrongObject>(
-    `select metric || ' of ' || brand_id || ', ' || date as name, brand_id as "brandId", 'it has no object' as reason
+    `select null as id, metric || ' of ' || brand_id || ', ' || date as name, brand_id as "brandId", 'it has no object' as reason
      from daily.changes
      join daily.row_schemas using (endpoint)
      join daily.published_brands as published using (brand_id)
@@ -130,7 +135,7 @@ async function findMissing(client: Client): Promise<WrongObject[]> {
 }
 
 async function verifySet(bucket: CommandBucket, set: ObjectSet): Promise<WrongObject | null> {
-  const wrong = (id: string, reason: string) => ({ name: objectName(id), brandId: set.brandId, reason })
+  const wrong = (id: string, reason: string) => ({ id, name: objectName(id), brandId: set.brandId, reason })
   const found = { rows: 0, digest: 0n }
   let row: Row = {}
   for (const [index, id] of set.ids.entries()) {

@@ -21,10 +21,11 @@ begin
 end
 $function$;
 
--- Ends all versions: after a restore, and when objects are lost or wrong. All objects of these brands are written again. The next
--- version is at least two later than the last one, so that no feed goes on, and later than any that a restored backup has
--- forgotten: a number for each second since 2020. A publisher at work loses its lease.
-create or replace function daily.restart_share(brands uuid[] default '{}') returns void
+-- Ends all versions: after a restore, and when objects are lost or wrong. What these brands lack is written again, and so are the
+-- sets of the `wrong` objects, which are deleted at once. The next version is at least two later than the last one, so that no feed
+-- goes on, and later than any that a restored backup has forgotten: a number for each second since 2020. A publisher at work loses
+-- its lease.
+create or replace function daily.restart_share(brands uuid[] default '{}', wrong uuid[] default '{}') returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $function$
 begin
   perform daily.stop_publisher();
@@ -32,8 +33,14 @@ begin
   delete from daily.versions;
   delete from daily.published_brands where brand_id = any (brands);
   with ended as (
-    delete from daily.objects where removed is not null or brand_id = any (brands) returning id
+    delete from daily.objects where removed is not null returning id
   )
   insert into daily.deletions (id) select id from ended;
+  with replaced as (
+    delete from daily.objects
+    where (metric, brand_id, period, first) in (select metric, brand_id, period, first from daily.objects where id = any (wrong))
+    returning id
+  )
+  insert into daily.deletions (id, not_before) select id, now() from replaced;
 end
 $function$;

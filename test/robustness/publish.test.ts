@@ -113,8 +113,6 @@ async function play(
       const values = [...params]
       // Versions may go at once.
       if (name === 'expire' && random.chance(0.3)) values[1] = '0'
-      // Thirds serve days however long ago.
-      if (name === 'read_periods') values[2] = '100000'
       return wait(name, async () => {
         const before = await commits()
         const { rows } = await client.query(sql, values)
@@ -228,7 +226,7 @@ async function play(
     if (rows.length === 0) return
     const { id, brand_id } = random.pick(rows)
     bucket.delete(`${id}.parquet`)
-    await client.query('select daily.restart_share($1)', [[brand_id]])
+    await client.query('select daily.restart_share($1, $2)', [[brand_id], [id]])
   }
 
   /** Two readers: one of any version, and one that follows the changes of days. */

@@ -19,7 +19,7 @@ beforeEach(async () => {
   await db.query(`${CLEARANCE}; ${SHARE_CLEARANCE}`)
 })
 
-/** A month that is over, and recent enough for thirds. */
+/** A month that is over. */
 const MONTH = daysAgo(60).slice(0, 7)
 
 const query = async (sql: string, values: readonly unknown[] = []) =>
@@ -97,7 +97,7 @@ test('commits a version when something changed, and only then; versions follow o
   expect((await publish()).versions, 'the files of an inactive brand stay as they are').toEqual([])
   await db.query(`update brands set name = 'Globex' where id = $1`, [id])
   expect((await publish()).versions).toEqual([2])
-  await answer(db, { ...said, at: '2026-10-02T09:00:00Z' })
+  await answer(db, { ...said, at: '2026-09-02T09:00:00Z' })
   await refresh(db)
   expect((await publish()).versions).toEqual([3])
   await db.query('delete from brands where id = $1', [id])
@@ -232,7 +232,7 @@ test('an object that cannot be written holds up its brand alone, until it can', 
   const { said } = await answered('2026-10-01')
   const other = await answered('2026-10-01')
   await publish()
-  for (const both of [said, other.said]) await answer(db, { ...both, at: '2026-10-02T09:00:00Z' })
+  for (const both of [said, other.said]) await answer(db, { ...both, at: '2026-11-02T09:00:00Z' })
   await refresh(db)
   let failing = ''
   const put = async (key: string, value: Uint8Array<ArrayBuffer>) => {
@@ -250,7 +250,7 @@ test('an object that cannot be written holds up its brand alone, until it can', 
   ])
   expect((await publish()).versions).toEqual([3])
   expect(
-    await query(`select from daily.objects where first = '2026-10-02' and removed is null`),
+    await query(`select from daily.objects where first = '2026-11-02' and removed is null`),
   ).toHaveLength(6)
 })
 
@@ -355,7 +355,7 @@ test('a restart forgets what is staged', async () => {
   await expect(publish({ run: killed })).rejects.toThrow('killed')
   await db.query(`update daily.staged_objects set state = 'written', rows = 1`)
   objects.clear()
-  await query('select daily.restart_share(array[$1::uuid])', [id])
+  await query('select daily.restart_share(array[$1::uuid], array(select id from daily.objects))', [id])
   await publish()
   expect([...objects.keys()].sort()).toEqual(
     (await query(`select id || '.parquet' from daily.objects order by 1`)).flat(),
@@ -427,28 +427,64 @@ test('what a killed publisher staged is written again, and its objects are delet
   expect(await query('select from daily.deletions')).toEqual([])
 })
 
-test('thirds and months are written an hour after their days; a changed day takes their place', async () => {
+test('thirds follow their days; a month that was written in the last hour follows later', async () => {
   const { said } = await answered(`${MONTH}-01`, `${MONTH}-02`, `${MONTH}-11`, `${MONTH}-12`, `${MONTH}-28`)
   await publish()
   const days = [`day ${MONTH}-01`, `day ${MONTH}-02`, `day ${MONTH}-11`, `day ${MONTH}-12`, `day ${MONTH}-28`]
-  const periods = [`month ${MONTH}-01`, `third ${MONTH}-01`, `third ${MONTH}-11`]
-  expect((await objectsOf('visibility')).sort()).toEqual([...days, ...periods].sort())
+  const thirds = [`third ${MONTH}-01`, `third ${MONTH}-11`]
+  const all = [...days, ...thirds, `month ${MONTH}-01`].sort()
+  expect((await objectsOf('visibility')).sort()).toEqual(all)
 
-  await answer(db, { ...said, at: `${MONTH}-12T10:00:00Z` })
-  await refresh(db)
-  await publish()
-  expect((await objectsOf('visibility')).sort()).toEqual([...days, `third ${MONTH}-01`].sort())
+  const change = async () => {
+    await answer(db, { ...said, at: `${MONTH}-12T10:00:00Z` })
+    await refresh(db)
+    await publish()
+  }
+  for (let times = 0; times < 3; times += 1) {
+    await change()
+    expect((await objectsOf('visibility')).sort()).toEqual([...days, ...thirds].sort())
+  }
   expect((await publish()).versions, 'within the hour').toEqual([])
-  const [due] = await first(
-    `select periods_due_at > now() and periods_due_at <= now() + interval '1 hour' from daily.published_brands`,
-  )
-  expect(due).toBe(true)
 
   await db.query(PERIODS_DUE)
   await publish()
-  expect((await objectsOf('visibility')).sort()).toEqual([...days, ...periods].sort())
+  expect((await objectsOf('visibility')).sort()).toEqual(all)
+  await db.query(PERIODS_DUE)
+  await change()
+  expect((await objectsOf('visibility')).sort(), 'an hour after it was written').toEqual(all)
   await db.query(`update daily.published_brands set periods_due_at = periods_due_at - interval '1 day'`)
   expect((await publish()).versions, 'the next day').toEqual([])
+})
+
+test('a month waits for the hour after it was written, not for the next day', async () => {
+  const { said } = await answered(`${MONTH}-01`, `${MONTH}-02`)
+  await publish()
+  await answer(db, { ...said, at: `${MONTH}-01T10:00:00Z` })
+  await refresh(db)
+  await publish()
+  const [isSoon] = await first(
+    `select periods_due_at > now() and periods_due_at <= now() + interval '1 hour' from daily.published_brands`,
+  )
+  expect(isSoon).toBe(true)
+})
+
+test('a run that ends before its thirds is behind; the latest thirds come first', async () => {
+  const { id } = await answered()
+  for (const day of [400, 399, 398, 397, 396, 40, 39, 38, 37, 36]) await fill(id, daysAgo(day), 1)
+  let reads = 0
+  const counted: typeof bucket.read = (key) => {
+    reads += 1
+    return bucket.read(key)
+  }
+  const limits = { brands: 1, sets: 1, rows: 1000, bytes: 1_000_000 }
+  const done = await publish({ limits, bucket: { ...bucket, read: counted }, isOver: () => reads > 0 })
+  expect(done).toMatchObject({ isComplete: false, failures: [] })
+  const periods = await query(
+    `select first >= $1::date - 10 from daily.objects where period <> 'day' and metric = 'citation_share'`,
+    [daysAgo(40)],
+  )
+  expect(periods).toEqual([[true]])
+  expect(await publish()).toMatchObject({ isComplete: true })
 })
 
 test('thirds and months that are read before midnight and committed after it are due again', async () => {
@@ -479,7 +515,7 @@ test('a read of an object that fails is repeated', async () => {
   expect(await objectsOf('visibility')).toContain(`month ${MONTH}-01`)
 })
 
-test('months long ago do without thirds, and today is a day alone', async () => {
+test('months long ago have thirds, too, and today is a day alone', async () => {
   await clearOfMidnight(30_000)
   const today = daysAgo(0)
   const { id } = await answered()
@@ -488,8 +524,10 @@ test('months long ago do without thirds, and today is a day alone', async () => 
   expect(await objectsOf('citation_share')).toEqual([
     'day 0001-01-01',
     'month 0001-01-01',
+    'third 0001-01-01',
     'day 0001-01-02',
     'month 2024-02-01',
+    'third 2024-02-21',
     'day 2024-02-28',
     'day 2024-02-29',
     `day ${today}`,
@@ -525,13 +563,15 @@ test('keeps the version that was current so many days ago, and what it names', a
   expect([...objects.keys()].sort()).toEqual(await named())
 })
 
-test('a restart ends the versions, and writes lost files again', async () => {
+test('a restart ends the versions, and writes lost files again, and no others', async () => {
   const { id, said } = await answered(`${MONTH}-01`)
   await publish()
-  const [lost] = await first(`select id from daily.objects where metric = 'visibility' and period = 'day'`)
+  const [lost, kept] = (
+    await query(`select id from daily.objects where period = 'day' order by metric = 'visibility' desc`)
+  ).flat()
   await answer(db, { ...said, at: `${MONTH}-02T09:00:00Z` })
   await refresh(db)
-  const restart = () => query('select daily.restart_share(array[$1::uuid])', [id])
+  const restart = () => query('select daily.restart_share(array[$1::uuid], array[$2::uuid])', [id, lost])
   await expect(publish({ run: before('commit_batch', restart) })).rejects.toThrow(
     'The lease has passed to a migration or repair.',
   )
@@ -546,6 +586,8 @@ test('a restart ends the versions, and writes lost files again', async () => {
     `day ${MONTH}-02`,
   ])
   expect(await query('select from daily.objects where id = $1', [lost]), 'the lost file').toEqual([])
+  expect(objects.has(`${lost}.parquet`)).toBe(false)
+  expect(await query('select removed from daily.objects where id = $1', [kept]), 'another').toEqual([[null]])
 })
 
 test('numbers go on at least two later when versions came faster than seconds', async () => {
