@@ -16,7 +16,7 @@ export type Env = {
   readonly OUTER_LIMIT: string
   /** How many lanes the scheduled refresh has. */
   readonly REFRESH_LANES: string
-  /** Seconds that the URL of an object of the share works: less than drizzle/share/deletions.ts keeps objects. */
+  /** Seconds that the URL of an object of the share works: less than drizzle/share/objects.ts keeps objects. */
   readonly URL_SECONDS: string
 }
 

@@ -47,7 +47,7 @@ async function* verifyObjects(
   onObject: (total: number) => void,
 ): AsyncGenerator<WrongObject> {
   const { rows: counts } = await client.query<{ total: number }>(
-    'select count(*)::int as total from daily.objects',
+    'select count(*)::int as total from daily.objects where added is not null',
   )
   const total = counts[0]?.total ?? 0
   let after: readonly string[] = ['', '00000000-0000-0000-0000-000000000000', '', '-infinity', '0']
@@ -93,7 +93,7 @@ async function readSets(client: Client, after: readonly string[]): Promise<Objec
          metric, brand_id, period, first, added, max(last) as last, min(digest) as digest, bool_and(removed is null) as is_current,
          array_agg(id order by id) as ids, array_agg(bytes order by id) as bytes
        from daily.objects
-       where (metric, brand_id, period, first, added) > ($1, $2::uuid, $3, $4::date, $5::integer)
+       where added is not null and (metric, brand_id, period, first, added) > ($1, $2::uuid, $3, $4::date, $5::integer)
        group by metric, brand_id, period, first, added
        order by metric, brand_id, period, first, added
        limit ${PAGE}
@@ -127,9 +127,8 @@ async function findMissing(client: Client): Promise<WrongObject[]> {
      join daily.row_schemas using (endpoint)
      join daily.published_brands as published using (brand_id)
      where changes.rows > 0 and changes.changed_at <= published.since and not exists (
-       select from daily.objects
-       where (objects.metric, objects.brand_id, objects.period, objects.first) = (row_schemas.metric, brand_id, 'day', date)
-         and removed is null)`,
+       select from daily.current_objects as objects
+       where (objects.metric, objects.brand_id, objects.period, objects.first) = (row_schemas.metric, brand_id, 'day', date))`,
   )
   return rows
 }

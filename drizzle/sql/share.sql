@@ -41,6 +41,14 @@ create or replace view daily.brand_rows as
     select id as brand_id, to_jsonb(brands) - '{organization_id,active}'::text[] as fields
   ) as shared;
 
+-- The objects of the latest version.
+create or replace view daily.current_objects as
+  select * from daily.objects where added is not null and removed is null;
+
+-- The objects that a publisher writes or has written for the next version. Of each set, at most one reading is staged.
+create or replace view daily.staged_objects as
+  select * from daily.objects where added is null and dropped_at is null;
+
 -- Lists each brand of daily.changes, by one index search each.
 create or replace function daily.changed_brands() returns table (brand_id uuid)
 language sql stable set search_path = pg_catalog, pg_temp as $function$
@@ -62,7 +70,7 @@ create or replace view daily.known_brands as
     union all
     select brand_id, digest, null from daily.brand_rows
     union all
-    select brand_id, null, digest from daily.objects where metric = 'brands' and removed is null
+    select brand_id, null, digest from daily.current_objects where metric = 'brands'
   ) as known
   group by brand_id;
 
@@ -122,8 +130,8 @@ language sql stable set search_path = pg_catalog, pg_temp as $function$
       min(objects.digest) as digest, sum(objects.rows) as rows, sum(objects.bytes) as bytes
     from unnest(brands) as listed (brand_id)
     cross join daily.row_schemas
-    join daily.objects on objects.metric = row_schemas.metric and objects.brand_id = listed.brand_id
-    where objects.period = 'day' and objects.removed is null
+    join daily.current_objects as objects on objects.metric = row_schemas.metric and objects.brand_id = listed.brand_id
+    where objects.period = 'day'
     group by listed.brand_id, row_schemas.metric, objects.first
   ), target as (
     select
@@ -132,19 +140,15 @@ language sql stable set search_path = pg_catalog, pg_temp as $function$
     from day
     cross join today
     cross join lateral (
-      select date_trunc('month', date::timestamp)::date as month, (extract(day from date)::integer - 1) / 10 as tens
+      select date_trunc('month', date::timestamp)::date as month, least((extract(day from date)::integer - 1) / 10, 2) * 10 as tens
     ) as calendar
-    cross join lateral (
-      select (month + interval '1 month - 1 day')::date as month_end, month + 10 * least(tens, 2) as third
-    ) as ends
     cross join lateral (values
-      ('month', month, month_end),
-      ('third', third, case when tens < 2 then third + 9 else month_end end)
+      ('month', month, (month + interval '1 month - 1 day')::date),
+      ('third', month + tens, case when tens < 20 then month + tens + 9 else (month + interval '1 month - 1 day')::date end)
     ) as range (period, start, finish)
     where date < today and (period = 'third' or finish < today)
     group by brand_id, metric, period, start, finish, today
-    -- Objects with an empty digest have columns of earlier names (drizzle/db/relist.ts).
-    having count(*) > 1 and sum(bytes) <= 8000000 and bool_and(digest <> '')
+    having count(*) > 1 and sum(bytes) <= 8000000 and bool_and(digest is not null)
   ), written as (
     select metric, brand_id, period, first, max(committed_at) as written_at
     from daily.versions join daily.objects on added = version
@@ -161,15 +165,14 @@ language sql stable set search_path = pg_catalog, pg_temp as $function$
     from (
       select id, objects.first, max(objects.last) over (
         order by objects.first, objects.last desc groups between unbounded preceding and 1 preceding) >= objects.last as is_contained
-      from daily.objects
-      where objects.metric = target.metric and objects.brand_id = target.brand_id and removed is null
+      from daily.current_objects as objects
+      where objects.metric = target.metric and objects.brand_id = target.brand_id
         and objects.first between target.first and target.last and objects.last <= target.last
     ) as part
     where is_contained is not true
   ) as source
   where target.digest is distinct from (
-    select objects.digest from daily.objects
+    select objects.digest from daily.current_objects as objects
     where (objects.metric, objects.brand_id, objects.period, objects.first)
-        = (target.metric, target.brand_id, target.period, target.first)
-      and objects.removed is null)
+        = (target.metric, target.brand_id, target.period, target.first))
 $function$;

@@ -6,7 +6,7 @@ import { required } from '../page/cells.ts'
 import { type Commit, endLine, metadataLines, type NamedObject, objectLine, type Size } from './actions.ts'
 import { nameOf, parseValid, readObjects, readTable, searchOf, type Table, versionHeader } from './call.ts'
 import { malformed, shareError, tooOld } from './errors.ts'
-import { type Named, signToken, verifyToken } from './refresh-token.ts'
+import { signToken, verifyToken } from './refresh-token.ts'
 import { type AsOf, parseAsOf, parseFeed, parseHeaders, parseQuery } from './request.ts'
 import { urlSigner } from './signed-url.ts'
 import { changesStatement, metadataStatement, snapshotStatement } from './statements.ts'
@@ -27,38 +27,28 @@ export async function readMetadata(context: RequestContext): Promise<Result> {
 
 /** Names the objects of a table at a version. */
 export async function queryTable(context: RequestContext): Promise<Result> {
-  const {
-    bounds,
-    version: asked,
-    timestamp,
-    named,
-    ...token
-  } = await parse(context, async () => {
+  const { named, bounds, refreshToken, includeRefreshToken, ...asked } = await parse(context, async () => {
     await limitBody(context, async () => {})
     const query = parseQuery(await context.req.text())
     return { ...query, named: await readToken(context, query.refreshToken) }
   })
-  const asOf = { version: named?.version ?? asked, timestamp }
-  const table = await readObjects(
-    context,
-    snapshotStatement,
-    { ...asOf, ...(named && { token_first: named.first, token_brands: `{${named.brands}}` }) },
-    bounds,
-  )
+  const asOf = { ...asked, ...named }
+  const table = await readObjects(context, snapshotStatement, asOf, bounds)
   const version = versionOf(table, asOf)
-  const isAsOf = asked !== '' || timestamp !== ''
+  const isAsOf = asked.version !== '' || asked.timestamp !== ''
   const isWhole = Object.values(bounds).every((bound) => bound === undefined)
   return objectLines(context, table, {
     version,
-    ...token,
+    refreshToken,
+    includeRefreshToken,
     ...(isAsOf && { commit: { version, timestamp: Date.parse(required(table.row.committed_at)) } }),
     ...(isWhole && { size: sizeOf(table) }),
   })
 }
 
-/** Returns what a refresh token names; null without one. Throws 400 for a token that this table did not give. */
-async function readToken(context: RequestContext, token: string): Promise<Named | null> {
-  if (token === '') return null
+/** Returns the values of a refresh token; none without one. Throws 400 for a token that this table did not give. */
+async function readToken(context: RequestContext, token: string) {
+  if (token === '') return {}
   const named = await verifyToken(token, nameOf(context, 'table'), secretsOf(context.var.env))
   if (named === null) throw malformed('refreshToken', 'token')
   return named
@@ -124,8 +114,8 @@ async function objectLines(
   }
   if (includeRefreshToken) {
     const brands = [...new Set(objects.map(([, , , brandId]) => brandId))]
-    const named = { version: String(version), first: table.row.first ?? '', brands }
-    body += endLine(refreshToken || (await signToken(named, table.name, secrets)), expirationTimestamp)
+    const token = signToken({ version, first: table.row.first ?? '', brands }, table.name, secrets)
+    body += endLine(refreshToken || (await token), expirationTimestamp)
   }
   return { ...lines(context, body, version), rows }
 }

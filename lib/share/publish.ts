@@ -147,8 +147,12 @@ function createPublisher(
   const readPeriods = (brands: string) =>
     read<Batch>(run, 'daily.read_periods($1, $2, $3)', [lease, brands, String(limits.sets)])
 
-  const readPart = (id: string, part: number) =>
-    read<readonly Values[]>(run, 'daily.read_part($1, $2, $3)', [lease, id, String(part)])
+  const readPart = async (id: string, part: number) => {
+    const values = [lease, id, String(part), String(limits.bytes)]
+    const rows = await read<readonly Values[] | null>(run, 'daily.read_part($1, $2, $3, $4)', values)
+    if (rows === null) throw new Error('A large day changed while it was read. The next run reads it again.')
+    return rows
+  }
 
   const addVersion = async (call: string, params: readonly string[]) => {
     const version = await read<number | null>(run, call, params)

@@ -41,7 +41,7 @@ const bucket = openBucket(AS_SETTINGS)
 
 const currentObjects = async (condition = `first = '2025-10-01'`): Promise<string[]> => {
   const { rows } = await db.query(
-    `select id from daily.objects where removed is null and period = 'day' and ${condition} order by metric, first`,
+    `select id from daily.current_objects where period = 'day' and ${condition} order by metric, first`,
   )
   return rows.map(({ id }) => `${id}.parquet`)
 }
@@ -103,9 +103,7 @@ test('verify --share names wrong objects, and publish replaces them and ends the
 })
 
 test("verify --share compares a brand's own row", async () => {
-  const { rows } = await db.query(
-    `select id, bytes from daily.objects where metric = 'brands' and removed is null`,
-  )
+  const { rows } = await db.query(`select id, bytes from daily.current_objects where metric = 'brands'`)
   const [{ id, bytes }] = rows
   const content = await bucket.read(`${id}.parquet`)
   const other = Buffer.from(content ?? '')
