@@ -151,8 +151,11 @@ language sql stable set search_path = pg_catalog, pg_temp as $function$
     having count(*) > 1 and sum(bytes) <= 8000000 and bool_and(digest is not null)
   ), written as (
     select metric, brand_id, period, first, max(committed_at) as written_at
-    from daily.versions join daily.objects on added = version
-    where committed_at > now() - interval '1 hour' and period = 'month' and brand_id = any (brands)
+    from unnest(brands) as listed (brand_id)
+    cross join daily.row_schemas
+    join daily.objects using (metric, brand_id)
+    join daily.versions on version = added
+    where added >= (select min(version) from daily.versions where committed_at > now() - interval '1 hour') and period = 'month'
     group by metric, brand_id, period, first
   )
   select

@@ -114,8 +114,8 @@ async function objectLines(
   }
   if (includeRefreshToken) {
     const brands = [...new Set(objects.map(([, , , brandId]) => brandId))]
-    const token = signToken({ version, first: table.row.first ?? '', brands }, table.name, secrets)
-    body += endLine(refreshToken || (await token), expirationTimestamp)
+    const named = { version, first: table.row.first ?? '', brands }
+    body += endLine(refreshToken || (await signToken(named, table.name, secrets)), expirationTimestamp)
   }
   return { ...lines(context, body, version), rows }
 }
