@@ -18,7 +18,10 @@ await run(() =>
     // What is lost or wrong can be why thirds and months could not be written.
     if (wrong.length === 0 && failures.length > 0) throw failures[0]
     if (wrong.length === 0) return console.log('All objects match the tables.')
-    await client.query('select daily.restart_share($1)', [wrong.map(({ brandId }) => brandId)])
+    await client.query('select daily.restart_share($1, $2)', [
+      wrong.map(({ brandId }) => brandId),
+      wrong.flatMap(({ id }) => id ?? []),
+    ])
     const left = await publishAll(client, bucket)
     if (left.length > 0) throw left[0]
     const { length } = await findWrongObjects(client, bucket)

@@ -14,7 +14,7 @@ export type Env = {
   readonly SESSION_COOKIE: string
   /** How many lanes the scheduled refresh has. */
   readonly REFRESH_LANES: string
-  /** Seconds that the URL of an object of the share works: less than drizzle/share/deletions.ts keeps objects. */
+  /** Seconds that the URL of an object of the share works: less than drizzle/share/objects.ts keeps objects. */
   readonly URL_SECONDS: string
 }
 

@@ -6,8 +6,13 @@ import { digestText, rowNumber } from '../../reference/digest.ts'
 import { createBar } from '../progress-bar.ts'
 import type { CommandBucket } from './s3-bucket.ts'
 
-/** An object that differs from the tables, or that the bucket lacks; or a day that has no object. */
-export type WrongObject = { readonly name: string; readonly brandId: string; readonly reason: string }
+/** An object that differs from the tables, or that the bucket lacks; or a day that has no object, and thus no id. */
+export type WrongObject = {
+  readonly id: string | null
+  readonly name: string
+  readonly brandId: string
+  readonly reason: string
+}
 
 /** The objects of a set, and what their rows must be. */
 type ObjectSet = {
@@ -42,7 +47,7 @@ async function* verifyObjects(
   onObject: (total: number) => void,
 ): AsyncGenerator<WrongObject> {
   const { rows: counts } = await client.query<{ total: number }>(
-    'select count(*)::int as total from daily.objects',
+    'select count(*)::int as total from daily.objects where added is not null',
   )
   const total = counts[0]?.total ?? 0
   let after: readonly string[] = ['', '00000000-0000-0000-0000-000000000000', '', '-infinity', '0']
@@ -88,7 +93,7 @@ async function readSets(client: Client, after: readonly string[]): Promise<Objec
          metric, brand_id, period, first, added, max(last) as last, min(digest) as digest, bool_and(removed is null) as is_current,
          array_agg(id order by id) as ids, array_agg(bytes order by id) as bytes
        from daily.objects
-       where (metric, brand_id, period, first, added) > ($1, $2::uuid, $3, $4::date, $5::integer)
+       where added is not null and (metric, brand_id, period, first, added) > ($1, $2::uuid, $3, $4::date, $5::integer)
        group by metric, brand_id, period, first, added
        order by metric, brand_id, period, first, added
        limit ${PAGE}
@@ -117,20 +122,19 @@ async function readSets(client: Client, after: readonly string[]): Promise<Objec
 /** Returns the published days that have no object. */
 async function findMissing(client: Client): Promise<WrongObject[]> {
   const { rows } = await client.query<WrongObject>(
-    `select metric || ' of ' || brand_id || ', ' || date as name, brand_id as "brandId", 'it has no object' as reason
+    `select null as id, metric || ' of ' || brand_id || ', ' || date as name, brand_id as "brandId", 'it has no object' as reason
      from daily.changes
      join daily.row_schemas using (endpoint)
      join daily.published_brands as published using (brand_id)
      where changes.rows > 0 and changes.changed_at <= published.since and not exists (
-       select from daily.objects
-       where (objects.metric, objects.brand_id, objects.period, objects.first) = (row_schemas.metric, brand_id, 'day', date)
-         and removed is null)`,
+       select from daily.current_objects as objects
+       where (objects.metric, objects.brand_id, objects.period, objects.first) = (row_schemas.metric, brand_id, 'day', date))`,
   )
   return rows
 }
 
 async function verifySet(bucket: CommandBucket, set: ObjectSet): Promise<WrongObject | null> {
-  const wrong = (id: string, reason: string) => ({ name: objectName(id), brandId: set.brandId, reason })
+  const wrong = (id: string, reason: string) => ({ id, name: objectName(id), brandId: set.brandId, reason })
   const found = { rows: 0, digest: 0n }
   let row: Row = {}
   for (const [index, id] of set.ids.entries()) {

@@ -101,11 +101,6 @@ CREATE TABLE "daily"."row_schemas" (
 	"listed" boolean DEFAULT false NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE "daily"."deletions" (
-	"id" uuid PRIMARY KEY NOT NULL,
-	"not_before" timestamp with time zone DEFAULT now() + interval '2 days' NOT NULL
-);
---> statement-breakpoint
 CREATE TABLE "daily"."objects" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"metric" text COLLATE "C" NOT NULL,
@@ -113,32 +108,12 @@ CREATE TABLE "daily"."objects" (
 	"period" text NOT NULL,
 	"first" date NOT NULL,
 	"last" date NOT NULL,
-	"digest" text NOT NULL,
-	"rows" integer NOT NULL,
-	"bytes" integer NOT NULL,
-	"added" integer NOT NULL,
-	"removed" integer
-);
---> statement-breakpoint
-CREATE TABLE "daily"."staged_objects" (
-	"id" uuid PRIMARY KEY NOT NULL,
-	"metric" text COLLATE "C" NOT NULL,
-	"brand_id" uuid NOT NULL,
-	"period" text NOT NULL,
-	"first" date NOT NULL,
-	"last" date NOT NULL,
-	"digest" text NOT NULL,
-	"state" text NOT NULL,
-	"rows" integer DEFAULT 0 NOT NULL,
-	"bytes" integer DEFAULT 0 NOT NULL,
-	CONSTRAINT "staged_objects_state" CHECK (state in ('writing', 'written'))
-);
---> statement-breakpoint
-CREATE TABLE "daily"."parts" (
-	"object_id" uuid NOT NULL,
-	"part" integer NOT NULL,
-	"rows" text NOT NULL,
-	CONSTRAINT "parts_object_id_part_pk" PRIMARY KEY("object_id","part")
+	"digest" text,
+	"rows" integer,
+	"bytes" integer,
+	"added" integer,
+	"removed" integer,
+	"dropped_at" timestamp with time zone
 );
 --> statement-breakpoint
 CREATE TABLE "daily"."published_brands" (
@@ -367,7 +342,6 @@ CREATE TABLE "daily"."visibility" (
 	CONSTRAINT "visibility_brand_id_date_model_id_market_id_pk" PRIMARY KEY("brand_id","date","model_id","market_id")
 );
 --> statement-breakpoint
-ALTER TABLE "daily"."parts" ADD CONSTRAINT "parts_object_id_staged_objects_id_fk" FOREIGN KEY ("object_id") REFERENCES "daily"."staged_objects"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "answer_mentions" ADD CONSTRAINT "answer_mentions_answer_id_answers_id_fk" FOREIGN KEY ("answer_id") REFERENCES "public"."answers"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "answers" ADD CONSTRAINT "answers_prompt_id_prompts_id_fk" FOREIGN KEY ("prompt_id") REFERENCES "public"."prompts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "answers" ADD CONSTRAINT "answers_model_id_models_id_fk" FOREIGN KEY ("model_id") REFERENCES "public"."models"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
@@ -385,12 +359,12 @@ ALTER TABLE "recommendations" ADD CONSTRAINT "recommendations_competitor_id_comp
 ALTER TABLE "sentiment_phrases" ADD CONSTRAINT "sentiment_phrases_answer_id_answers_id_fk" FOREIGN KEY ("answer_id") REFERENCES "public"."answers"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "subscriptions" ADD CONSTRAINT "subscriptions_organization_id_organizations_id_fk" FOREIGN KEY ("organization_id") REFERENCES "public"."organizations"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE UNIQUE INDEX "changes_order_index" ON "daily"."changes" USING btree ("brand_id","changed_at","endpoint","date");--> statement-breakpoint
-CREATE INDEX "deletions_order_index" ON "daily"."deletions" USING btree ("not_before");--> statement-breakpoint
-CREATE INDEX "objects_current_index" ON "daily"."objects" USING btree ("metric","brand_id","first") WHERE removed is null;--> statement-breakpoint
+CREATE INDEX "objects_staged_index" ON "daily"."objects" USING btree ("brand_id") WHERE added is null and dropped_at is null;--> statement-breakpoint
+CREATE INDEX "objects_current_index" ON "daily"."objects" USING btree ("metric","brand_id","first") WHERE added is not null and removed is null;--> statement-breakpoint
 CREATE INDEX "objects_former_index" ON "daily"."objects" USING btree ("metric","brand_id","removed","added") WHERE removed is not null;--> statement-breakpoint
 CREATE INDEX "objects_added_index" ON "daily"."objects" USING btree ("metric","brand_id","added");--> statement-breakpoint
 CREATE INDEX "objects_removed_index" ON "daily"."objects" USING btree ("removed") WHERE removed is not null;--> statement-breakpoint
-CREATE INDEX "staged_objects_brand_index" ON "daily"."staged_objects" USING btree ("brand_id");--> statement-breakpoint
+CREATE INDEX "objects_dropped_index" ON "daily"."objects" USING btree ("dropped_at") WHERE dropped_at is not null;--> statement-breakpoint
 CREATE INDEX "answers_prompt_id_day_index" ON "answers" USING btree ("prompt_id",(("answered_at" at time zone 'UTC')::date));--> statement-breakpoint
 CREATE INDEX "api_keys_organization_id_index" ON "api_keys" USING btree ("organization_id");--> statement-breakpoint
 CREATE INDEX "brands_order_index" ON "brands" USING btree ("organization_id","name" collate "C","id");--> statement-breakpoint

@@ -1,23 +1,16 @@
 -- How a publisher writes what the share must hold (docs/architecture.md, The share).
 
 -- Takes the lease for two minutes. Each statement of its holder prolongs it. Returns JSON: its `number`, null while another
--- publisher holds it, who `holder` is and `until` when. What an earlier publisher had not written is read again.
+-- publisher holds it, who `holder` is and `until` when.
 create or replace function daily.take_lease(of_holder text) returns text
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $function$
-declare
-  taken boolean;
 begin
   perform pg_advisory_xact_lock_shared(hashtext('daily.publish'));
   update daily.publisher set lease = lease + 1, holder = of_holder, held_until = clock_timestamp() + interval '2 minutes'
   -- A lease that ends later than it can is of a clock that was set back.
   where held_until not between clock_timestamp() and clock_timestamp() + interval '2 minutes';
-  taken := found;
-  if taken then
-    with abandoned as (delete from daily.staged_objects where state = 'writing' returning id)
-    insert into daily.deletions (id) select id from abandoned;
-  end if;
   return (
-    select json_build_object('number', case when taken then lease end, 'holder', holder,
+    select json_build_object('number', case when found then lease end, 'holder', holder,
       'until', to_char(held_until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))
     from daily.publisher);
 end
@@ -62,7 +55,8 @@ $function$;
 
 -- Reads due days of brands in one snapshot, about `max_rows` rows in `max_sets` sets, and stages their objects. Returns JSON:
 --   columns   the columns of each table
---   objects   the objects to write: `id`, `metric`, `brand_id`, and `parts` of rows; null stands for a part of daily.read_part
+--   objects   the objects to write: `id`, `metric`, `brand_id`, and `parts` of rows; null stands for a part of daily.read_part,
+--             which did not fit into `max_bytes`
 --   brands    the brands of which no other set is due, with the latest change of their days: once these objects are written,
 --             current and staged objects equal the brand's rows at this moment
 create or replace function daily.read_batch(
@@ -79,20 +73,25 @@ begin
     from unnest(brands) with ordinality as listed (brand_id, place)
     cross join lateral daily.target_sets(listed.brand_id) as target
   ), ready as materialized (
-    select staged_objects.* from daily.staged_objects join target using (metric, brand_id, period, digest)
-    where staged_objects.first = target.date and state = 'written'
+    -- Written as a whole.
+    select metric, brand_id, date, array_agg(id) as ids
+    from target join daily.staged_objects as staged using (metric, brand_id, period, digest)
+    where staged.first = date
+    group by metric, brand_id, date, target.rows
+    having sum(staged.rows) = target.rows
   ), due as materialized (
-    select *, row_number() over in_order as number, sum(rows) over in_order - rows as rows_before
+    select
+      target.*, row_number() over in_order as number, sum(target.rows) over in_order - target.rows as rows_before
     from target
-    where not exists (
-        select from ready
-        where (ready.metric, ready.brand_id, ready.first) = (target.metric, target.brand_id, target.date))
-      and digest <> coalesce((
-        select objects.digest from daily.objects
-        where (objects.metric, objects.brand_id, objects.period, objects.first)
-            = (target.metric, target.brand_id, target.period, target.date)
-          and objects.removed is null
-        limit 1), repeat('0', 15))
+    left join ready using (metric, brand_id, date)
+    left join lateral (
+      select id, digest from daily.current_objects as objects
+      where (objects.metric, objects.brand_id, objects.period, objects.first)
+          = (target.metric, target.brand_id, target.period, target.date)
+      limit 1
+    ) as current on true
+    where ready.ids is null and (target.rows > 0 or current.id is not null)
+      and target.digest is distinct from current.digest
     window in_order as (order by place, date, metric)
   ), taken as materialized (
     select * from due where number <= max_sets and (rows_before < max_rows or number = 1)
@@ -105,17 +104,13 @@ begin
       gen_random_uuid() as id, number, part / 4 as object,
       json_agg(case when fits then rows::json end order by part) filter (where rows is not null) as parts
     from part group by number, part / 4
-  ), outdated as (
-    delete from daily.staged_objects where brand_id = any (brands) and id not in (select id from ready) returning id
-  ), deleted as (
-    insert into daily.deletions (id) select id from outdated
+  ), dropped as (
+    update daily.staged_objects set dropped_at = now()
+    where brand_id = any (brands) and id not in (select unnest(ids) from ready)
   ), staged as (
-    insert into daily.staged_objects (id, metric, brand_id, period, first, last, digest, state)
-    select id, metric, brand_id, period, date, date, digest, case when parts is null then 'written' else 'writing' end
-    from object join taken using (number)
-  ), waiting as (
-    insert into daily.parts (object_id, part, rows)
-    select id, part, rows from object join part using (number) where object = part / 4 and rows is not null and not fits
+    insert into daily.objects (id, metric, brand_id, period, first, last, digest, rows, bytes)
+    select id, metric, brand_id, period, date, date, digest, nothing, nothing
+    from object join taken using (number) cross join lateral (select case when parts is null then 0 end as nothing) as empty
   )
   select json_build_object(
     'columns', (select json_object_agg(metric, columns) from daily.shared_tables),
@@ -133,27 +128,32 @@ begin
 end
 $function$;
 
--- Stages thirds and months of brands that are due, up to `max_sets` sets of 1,000 objects. Returns JSON:
+-- Stages thirds and months of brands that are due, up to `max_sets` sets of 1,000 objects: thirds and the latest days first, which
+-- plans with a limit read. Returns JSON:
 --   columns   the columns of each table
 --   objects   the objects to write: `id`, `metric`, `brand_id`, number of `rows`, and `sources`, the objects of which each consists
 --   brands    the brands of which no other is due, with the time when they are due again
-create or replace function daily.read_periods(of_lease integer, brands uuid[], lookback integer, max_sets integer) returns text
+create or replace function daily.read_periods(of_lease integer, brands uuid[], max_sets integer) returns text
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $function$
 declare
   batch text;
 begin
   perform daily.hold_lease(of_lease);
-  with due as materialized (
+  with lacking as materialized (
+    select * from daily.lacking_periods(brands)
+  ), due as materialized (
     select
       gen_random_uuid() as id, row_number() over in_order as number,
-      sum(json_array_length(sources)) over in_order as requests, due.*
-    from daily.due_periods(brands, lookback) as due
-    window in_order as (order by brand_id, first, metric, period)
+      sum(json_array_length(sources)) over in_order as requests, lacking.*
+    from lacking where due_at <= now()
+    window in_order as (order by period desc, first desc, brand_id, metric)
   ), taken as materialized (
     select * from due where number <= max_sets and (requests <= 1000 or number = 1)
+  ), dropped as (
+    update daily.staged_objects set dropped_at = now() where brand_id = any (brands) and period in ('third', 'month')
   ), staged as (
-    insert into daily.staged_objects (id, metric, brand_id, period, first, last, digest, state)
-    select id, metric, brand_id, period, first, last, digest, 'writing' from taken
+    insert into daily.objects (id, metric, brand_id, period, first, last, digest)
+    select id, metric, brand_id, period, first, last, digest from taken
   )
   select json_build_object(
     'columns', (select json_object_agg(metric, columns) from daily.shared_tables),
@@ -162,8 +162,9 @@ begin
         'id', id, 'metric', metric, 'brand_id', brand_id, 'rows', rows, 'sources', sources)), '[]')
       from taken),
     'brands', (
-      select coalesce(json_agg(json_build_object(
-        'brand_id', listed.brand_id, 'due_at', date_trunc('day', now(), 'UTC') + interval '1 day')), '[]')
+      select coalesce(json_agg(json_build_object('brand_id', listed.brand_id, 'due_at', least(
+        date_trunc('day', now(), 'UTC') + interval '1 day',
+        (select min(due_at) from lacking where lacking.brand_id = listed.brand_id and due_at > now())))), '[]')
       from unnest(brands) as listed (brand_id)
       where not exists (
         select from due where due.brand_id = listed.brand_id and number not in (select number from taken))))
@@ -172,72 +173,69 @@ begin
 end
 $function$;
 
--- Returns a part of the rows of a staged object.
-create or replace function daily.read_part(of_lease integer, of_object uuid, of_part integer) returns text
+-- Returns a part of the rows of a staged object; null when they have changed since it was staged.
+create or replace function daily.read_part(of_lease integer, of_object uuid, of_part integer, max_bytes integer) returns text
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $function$
 begin
   perform daily.hold_lease(of_lease);
-  return (select rows from daily.parts where object_id = of_object and part = of_part);
+  return (
+    select part.rows
+    from daily.staged_objects as staged
+    cross join lateral daily.target_sets(staged.brand_id) as target
+    cross join lateral daily.read_rows(staged.metric, staged.brand_id, staged.first, max_bytes) as part
+    where staged.id = of_object and part.part = of_part
+      and (target.metric, target.date, target.digest) = (staged.metric, staged.first, staged.digest));
 end
 $function$;
 
--- Records which objects of a batch are written, drops the sets of the others, and commits as the next version the days of the
--- complete brands (daily.read_batch), which have `since`, or the thirds and months of a batch of these. A staged set
--- replaces the current one. A changed day also ends the third and the month that contain it. Returns the version; null for
--- none, as before the first one.
+-- Records which objects of a batch are written, and commits as the next version what of it is whole: the thirds and months, or
+-- all staged sets of the complete brands (daily.read_batch), which have `since`. A set replaces the current one. A changed day
+-- also ends the third and the month that contain it. Returns the version; null for none, as before the first one.
 create or replace function daily.commit_batch(of_lease integer, written json, brands json) returns integer
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $function$
 declare
   new_version integer;
-  failed uuid[];
   changed boolean;
 begin
   perform daily.hold_lease(of_lease);
   select version + 1 into new_version from daily.publisher;
-  update daily.staged_objects set state = 'written', rows = object.rows, bytes = object.bytes
+  update daily.objects set rows = object.rows, bytes = object.bytes
   from json_to_recordset(written) as object (id uuid, rows integer, bytes integer)
-  where staged_objects.id = object.id;
-  delete from daily.parts using json_to_recordset(written) as object (id uuid) where object_id = object.id;
-  with dropped as (
-    delete from daily.staged_objects where (metric, brand_id, period, first) in (
-      select metric, brand_id, period, first from daily.staged_objects where state = 'writing')
-    returning id, brand_id
-  ), deleted as (
-    insert into daily.deletions (id) select id from dropped
-  )
-  select coalesce(array_agg(brand_id), '{}') into failed from dropped;
+  where objects.id = object.id;
 
   with complete as materialized (
     select * from json_to_recordset(brands) as brand (brand_id uuid, since text, due_at timestamptz)
-    where brand_id <> all (failed)
+    where not exists (select from daily.staged_objects as staged where staged.brand_id = brand.brand_id and bytes is null)
   ), committed as materialized (
-    delete from daily.staged_objects
-    where period in ('third', 'month') or brand_id in (select brand_id from complete where since is not null)
-    returning *
+    select * from daily.staged_objects
+    where case when period in ('third', 'month') then id in (select id from json_to_recordset(written) as object (id uuid))
+      else brand_id in (select brand_id from complete where since is not null) end
   ), replaced as materialized (
-    select distinct objects.id, objects.added
-    from committed join daily.objects
-      on objects.metric = committed.metric and objects.brand_id = committed.brand_id and objects.removed is null
+    select distinct objects.id
+    from committed join daily.current_objects as objects
+      on objects.metric = committed.metric and objects.brand_id = committed.brand_id
       and objects.first between date_trunc('month', committed.first)::date and committed.first
       and (objects.period = committed.period and objects.first = committed.first
         or committed.period = 'day' and objects.period <> 'day' and objects.last >= committed.first)
   ), removed as (
-    update daily.objects set removed = new_version from replaced where objects.id = replaced.id and replaced.added < new_version
-  ), unnamed as (
-    -- Committed before the first version.
-    delete from daily.objects using replaced where objects.id = replaced.id and replaced.added = new_version returning objects.id
-  ), deleted as (
-    insert into daily.deletions (id) select id from unnamed
+    -- No version names what was added before the first one.
+    update daily.objects set
+      added = nullif(added, new_version),
+      removed = case when added < new_version then new_version end,
+      dropped_at = case when added = new_version then now() end
+    from replaced where objects.id = replaced.id
   ), added as (
-    insert into daily.objects (id, metric, brand_id, period, first, last, digest, rows, bytes, added)
-    select id, metric, brand_id, period, first, last, digest, rows, bytes, new_version from committed where rows > 0
+    update daily.objects set added = new_version from committed where objects.id = committed.id and committed.rows > 0
+  ), emptied as (
+    delete from daily.objects using committed where objects.id = committed.id and committed.rows = 0
   ), published as (
     insert into daily.published_brands as published (brand_id, since)
     select brand_id, since from complete where since is not null
     on conflict (brand_id) do update set
       since = excluded.since,
-      periods_due_at = least(published.periods_due_at, now() + case
-        when excluded.since > published.since then interval '1 hour' else interval '1 day' end)
+      periods_due_at = case
+        when excluded.brand_id in (select brand_id from committed where first < (now() at time zone 'UTC')::date) then now()
+        else published.periods_due_at end
   ), compacted as (
     update daily.published_brands set periods_due_at = due_at
     from complete where published_brands.brand_id = complete.brand_id and due_at is not null
@@ -267,20 +265,20 @@ begin
 end
 $function$;
 
--- Ends versions that were not the latest in the last days, and the objects that no version names any more. Forgets objects that
--- were `deleted`, and returns a JSON array of others to delete.
+-- Ends versions that were not the latest in the last days, and drops the objects that no version names any more. Forgets objects
+-- that were `deleted`, and returns a JSON array of others to delete.
 create or replace function daily.expire(of_lease integer, keep_days integer, deleted uuid[], max_objects integer) returns text
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $function$
 begin
   perform daily.hold_lease(of_lease);
-  delete from daily.deletions where id = any (deleted);
+  delete from daily.objects where id = any (deleted);
   delete from daily.versions
   where version < (select max(version) from daily.versions where committed_at <= now() - keep_days * interval '1 day');
-  with expired as (delete from daily.objects where removed < (select min(version) from daily.versions) returning id)
-  insert into daily.deletions (id) select id from expired;
+  update daily.objects set added = null, removed = null, dropped_at = now()
+  where removed < (select min(version) from daily.versions);
   return (
     select coalesce(json_agg(id), '[]')
-    from (select id from daily.deletions where not_before <= now() limit max_objects) as deletion);
+    from (select id from daily.objects where dropped_at <= now() - interval '2 days' limit max_objects) as dropped);
 end
 $function$;
 

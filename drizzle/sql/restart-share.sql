@@ -6,8 +6,7 @@ language plpgsql set search_path = pg_catalog, pg_temp as $function$
 begin
   perform pg_advisory_xact_lock(hashtext('daily.publish'));
   update daily.publisher set lease = lease + 1, held_until = '-infinity', holder = 'a migration or repair';
-  with staged as (delete from daily.staged_objects returning id)
-  insert into daily.deletions (id) select id from staged;
+  update daily.staged_objects set dropped_at = now();
 end
 $function$;
 
@@ -17,23 +16,23 @@ create or replace function daily.rewrite_table(of_metric text) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $function$
 begin
   perform daily.stop_publisher();
-  update daily.objects set digest = '' where metric = of_metric and removed is null;
+  update daily.current_objects set digest = null where metric = of_metric;
 end
 $function$;
 
--- Ends all versions: after a restore, and when objects are lost or wrong. All objects of these brands are written again. The next
--- version is at least two later than the last one, so that no feed goes on, and later than any that a restored backup has
--- forgotten: a number for each second since 2020. A publisher at work loses its lease.
-create or replace function daily.restart_share(brands uuid[] default '{}') returns void
+-- Ends all versions: after a restore, and when objects are lost or wrong. What these brands lack is written again, and so are the
+-- sets of the `wrong` objects, which are deleted at once. The next version is at least two later than the last one, so that no feed
+-- goes on, and later than any that a restored backup has forgotten: a number for each second since 2020. A publisher at work loses
+-- its lease.
+create or replace function daily.restart_share(brands uuid[] default '{}', wrong uuid[] default '{}') returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $function$
 begin
   perform daily.stop_publisher();
   update daily.publisher set version = greatest(version + 1, extract(epoch from now() - timestamptz '2020-01-01 00:00Z')::integer);
   delete from daily.versions;
   delete from daily.published_brands where brand_id = any (brands);
-  with ended as (
-    delete from daily.objects where removed is not null or brand_id = any (brands) returning id
-  )
-  insert into daily.deletions (id) select id from ended;
+  update daily.objects set added = null, removed = null, dropped_at = '-infinity'
+  where (metric, brand_id, period, first, added)
+    in (select metric, brand_id, period, first, added from daily.objects where id = any (wrong));
 end
 $function$;

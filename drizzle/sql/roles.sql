@@ -75,8 +75,8 @@ begin
     daily.start_refresh(boolean, date), daily.resolve(boolean), daily.refresh(uuid, interval, integer),
     daily.take_lease(text), daily.release_lease(integer),
     daily.due_brands(integer, boolean),
-    daily.read_batch(integer, uuid[], integer, integer, integer), daily.read_part(integer, uuid, integer),
-    daily.read_periods(integer, uuid[], integer, integer),
+    daily.read_batch(integer, uuid[], integer, integer, integer), daily.read_part(integer, uuid, integer, integer),
+    daily.read_periods(integer, uuid[], integer),
     daily.commit_batch(integer, json, json), daily.commit_first(integer),
     daily.expire(integer, integer, uuid[], integer)
     to export_api_refresher;

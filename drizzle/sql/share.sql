@@ -41,6 +41,14 @@ create or replace view daily.brand_rows as
     select id as brand_id, to_jsonb(brands) - '{organization_id,active}'::text[] as fields
   ) as shared;
 
+-- The objects of the latest version.
+create or replace view daily.current_objects as
+  select * from daily.objects where added is not null and removed is null;
+
+-- The objects that a publisher writes or has written for the next version. Of each set, at most one reading is staged.
+create or replace view daily.staged_objects as
+  select * from daily.objects where added is null and dropped_at is null;
+
 -- Lists each brand of daily.changes, by one index search each.
 create or replace function daily.changed_brands() returns table (brand_id uuid)
 language sql stable set search_path = pg_catalog, pg_temp as $function$
@@ -62,7 +70,7 @@ create or replace view daily.known_brands as
     union all
     select brand_id, digest, null from daily.brand_rows
     union all
-    select brand_id, null, digest from daily.objects where metric = 'brands' and removed is null
+    select brand_id, null, digest from daily.current_objects where metric = 'brands'
   ) as known
   group by brand_id;
 
@@ -108,9 +116,11 @@ $function$;
 
 -- Lists the thirds and months that some brands lack, each with the largest current objects that it consists of. A third can still
 -- grow, until yesterday; a month is over. One of a single day would equal the day, and one of more than 8 MB saves no
--- requests. Thirds serve plans with a limit alone (`lookback` days).
-create or replace function daily.due_periods(brands uuid[], lookback integer)
-returns table (brand_id uuid, metric text, period text, first date, last date, digest text, rows bigint, sources json)
+-- requests. Thirds are due at once: then readers never have more than three objects of most months. A month is due an hour after
+-- it was last written, so that a day that changes in each run costs little.
+create or replace function daily.lacking_periods(brands uuid[])
+returns table (
+  brand_id uuid, metric text, period text, first date, last date, digest text, rows bigint, sources json, due_at timestamptz)
 language sql stable set search_path = pg_catalog, pg_temp as $function$
   with today as (
     select (now() at time zone 'UTC')::date as today
@@ -120,8 +130,8 @@ language sql stable set search_path = pg_catalog, pg_temp as $function$
       min(objects.digest) as digest, sum(objects.rows) as rows, sum(objects.bytes) as bytes
     from unnest(brands) as listed (brand_id)
     cross join daily.row_schemas
-    join daily.objects on objects.metric = row_schemas.metric and objects.brand_id = listed.brand_id
-    where objects.period = 'day' and objects.removed is null
+    join daily.current_objects as objects on objects.metric = row_schemas.metric and objects.brand_id = listed.brand_id
+    where objects.period = 'day'
     group by listed.brand_id, row_schemas.metric, objects.first
   ), target as (
     select
@@ -130,36 +140,42 @@ language sql stable set search_path = pg_catalog, pg_temp as $function$
     from day
     cross join today
     cross join lateral (
-      select date_trunc('month', date::timestamp)::date as month, (extract(day from date)::integer - 1) / 10 as tens
+      select date_trunc('month', date::timestamp)::date as month, least((extract(day from date)::integer - 1) / 10, 2) * 10 as tens
     ) as calendar
-    cross join lateral (
-      select (month + interval '1 month - 1 day')::date as month_end, month + 10 * least(tens, 2) as third
-    ) as ends
     cross join lateral (values
-      ('month', month, month_end),
-      ('third', third, case when tens < 2 then third + 9 else month_end end)
+      ('month', month, (month + interval '1 month - 1 day')::date),
+      ('third', month + tens, case when tens < 20 then month + tens + 9 else (month + interval '1 month - 1 day')::date end)
     ) as range (period, start, finish)
-    where date < today and case period when 'month' then finish < today else finish > today - lookback - 31 end
+    where date < today and (period = 'third' or finish < today)
     group by brand_id, metric, period, start, finish, today
-    -- Objects with an empty digest have columns of earlier names (drizzle/db/relist.ts).
-    having count(*) > 1 and sum(bytes) <= 8000000 and bool_and(digest <> '')
+    having count(*) > 1 and sum(bytes) <= 8000000 and bool_and(digest is not null)
+  ), written as (
+    select metric, brand_id, period, first, max(committed_at) as written_at
+    from unnest(brands) as listed (brand_id)
+    cross join daily.row_schemas
+    join daily.objects using (metric, brand_id)
+    join daily.versions on version = added
+    where added >= (select min(version) from daily.versions where committed_at > now() - interval '1 hour') and period = 'month'
+    group by metric, brand_id, period, first
   )
-  select target.brand_id, target.metric, target.period, target.first, target.last, target.digest, target.rows, source.ids
+  select
+    target.brand_id, target.metric, target.period, target.first, target.last, target.digest, target.rows, source.ids,
+    coalesce(written_at + interval '1 hour', '-infinity')
   from target
+  left join written using (metric, brand_id, period, first)
   cross join lateral (
     select json_agg(id order by first, id) as ids
     from (
       select id, objects.first, max(objects.last) over (
         order by objects.first, objects.last desc groups between unbounded preceding and 1 preceding) >= objects.last as is_contained
-      from daily.objects
-      where objects.metric = target.metric and objects.brand_id = target.brand_id and removed is null
+      from daily.current_objects as objects
+      where objects.metric = target.metric and objects.brand_id = target.brand_id
         and objects.first between target.first and target.last and objects.last <= target.last
     ) as part
     where is_contained is not true
   ) as source
   where target.digest is distinct from (
-    select objects.digest from daily.objects
+    select objects.digest from daily.current_objects as objects
     where (objects.metric, objects.brand_id, objects.period, objects.first)
-        = (target.metric, target.brand_id, target.period, target.first)
-      and objects.removed is null)
+        = (target.metric, target.brand_id, target.period, target.first))
 $function$;

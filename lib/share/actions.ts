@@ -48,8 +48,8 @@ export function objectLine(object: NamedObject, { url, ...rest }: ObjectLine): s
   return line({ [action]: { url, id, partitionValues: {}, size, stats, ...rest, ...commit } })
 }
 
-/** Returns the last line of a query whose URLs can be renewed. The token is the version. */
-export const endLine = (version: number, minUrlExpirationTimestamp: number): string =>
-  line({ endStreamAction: { refreshToken: String(version), minUrlExpirationTimestamp } })
+/** Returns the last line of a query whose URLs can be renewed. */
+export const endLine = (refreshToken: string, minUrlExpirationTimestamp: number): string =>
+  line({ endStreamAction: { refreshToken, minUrlExpirationTimestamp } })
 
 const line = (action: object): string => `${JSON.stringify(action)}\n`

@@ -80,7 +80,8 @@ export async function readTable(
   const window_by_plan = windowByPlan((plan: Plan) => resolveWindow(EVERY_DAY, plan, now))
   // The database takes no text with a NUL.
   const metric = nameOf(context, 'table').replaceAll('\0', '')
-  const share = await runShare(context, statement, { window_by_plan, metric, ...values, ...valuesOf(bounds) })
+  const all = { window_by_plan, metric, token_first: '', token_brands: '', ...values, ...valuesOf(bounds) }
+  const share = await runShare(context, statement, all)
   return tableOf(context, share)
 }
 
@@ -127,5 +128,5 @@ export function tableOf(context: RequestContext, { row, tables, versions }: Shar
 export const versionHeader = (version: number) => ({ 'delta-table-version': String(version) })
 
 /** Returns a name of the path in lower case: names are case-insensitive. */
-const nameOf = (context: RequestContext, part: string, fallback = ''): string =>
+export const nameOf = (context: RequestContext, part: string, fallback = ''): string =>
   (context.req.param(part) ?? fallback).toLowerCase()

@@ -4,8 +4,9 @@ import type { RequestContext } from '../context.ts'
 import { secretsOf } from '../hmac.ts'
 import { required } from '../page/cells.ts'
 import { type Commit, endLine, metadataLines, type NamedObject, objectLine, type Size } from './actions.ts'
-import { parseValid, readObjects, readTable, searchOf, type Table, versionHeader } from './call.ts'
-import { shareError, tooOld } from './errors.ts'
+import { nameOf, parseValid, readObjects, readTable, searchOf, type Table, versionHeader } from './call.ts'
+import { malformed, shareError, tooOld } from './errors.ts'
+import { signToken, verifyToken } from './refresh-token.ts'
 import { type AsOf, parseAsOf, parseFeed, parseHeaders, parseQuery } from './request.ts'
 import { urlSigner } from './signed-url.ts'
 import { changesStatement, metadataStatement, snapshotStatement } from './statements.ts'
@@ -26,19 +27,31 @@ export async function readMetadata(context: RequestContext): Promise<Result> {
 
 /** Names the objects of a table at a version. */
 export async function queryTable(context: RequestContext): Promise<Result> {
-  const { bounds, isAsOf, includeRefreshToken, ...asOf } = await parse(context, async () => {
+  const { named, bounds, refreshToken, includeRefreshToken, ...asked } = await parse(context, async () => {
     await limitBody(context, async () => {})
-    return parseQuery(await context.req.text())
+    const query = parseQuery(await context.req.text())
+    return { ...query, named: await readToken(context, query.refreshToken) }
   })
+  const asOf = { ...asked, ...named }
   const table = await readObjects(context, snapshotStatement, asOf, bounds)
   const version = versionOf(table, asOf)
+  const isAsOf = asked.version !== '' || asked.timestamp !== ''
   const isWhole = Object.values(bounds).every((bound) => bound === undefined)
   return objectLines(context, table, {
     version,
+    refreshToken,
     includeRefreshToken,
     ...(isAsOf && { commit: { version, timestamp: Date.parse(required(table.row.committed_at)) } }),
     ...(isWhole && { size: sizeOf(table) }),
   })
+}
+
+/** Returns the values of a refresh token; none without one. Throws 400 for a token that this table did not give. */
+async function readToken(context: RequestContext, token: string) {
+  if (token === '') return {}
+  const named = await verifyToken(token, nameOf(context, 'table'), secretsOf(context.var.env))
+  if (named === null) throw malformed('refreshToken', 'token')
+  return named
 }
 
 /** Names the objects that versions added and removed. */
@@ -77,18 +90,21 @@ type Lines = {
   readonly commit?: Partial<Commit>
   readonly size?: Size
   readonly includeRefreshToken?: boolean
+  /** The token that the client sent, which it receives again. */
+  readonly refreshToken?: string
 }
 
 /** Returns the metadata of a table and a line per object, each with a signed URL. */
 async function objectLines(
   context: RequestContext,
   table: Table,
-  { version, commit, size, includeRefreshToken }: Lines,
+  { version, commit, size, includeRefreshToken, refreshToken }: Lines,
 ): Promise<Result> {
   const { env, now } = context.var
   const { origin } = new URL(context.req.url)
   const seconds = Number(env.URL_SECONDS)
-  const { sign, expirationTimestamp } = urlSigner({ origin, now, seconds, secrets: secretsOf(env) })
+  const secrets = secretsOf(env)
+  const { sign, expirationTimestamp } = urlSigner({ origin, now, seconds, secrets })
   const objects: readonly NamedObject[] = JSON.parse(table.row.objects ?? '[]')
   let body = metadataLines(table, { version: commit?.version, ...size })
   let rows = 0
@@ -96,7 +112,11 @@ async function objectLines(
     body += objectLine(object, { url: await sign(object[0]), ...commit, expirationTimestamp })
     rows += object[2]
   }
-  if (includeRefreshToken) body += endLine(version, expirationTimestamp)
+  if (includeRefreshToken) {
+    const brands = [...new Set(objects.map(([, , , brandId]) => brandId))]
+    const named = { version, first: table.row.first ?? '', brands }
+    body += endLine(refreshToken || (await signToken(named, table.name, secrets)), expirationTimestamp)
+  }
   return { ...lines(context, body, version), rows }
 }
 

@@ -1,5 +1,4 @@
 import type { RunStatement } from '../../drizzle/db/refresh.ts'
-import { PLANS } from '../access/plans.ts'
 import type { Column } from '../parquet.ts'
 import { type Bucket, objectName } from './bucket.ts'
 import {
@@ -14,9 +13,6 @@ import {
 const KEEP_DAYS = 30
 
 const DELETES_AT_ONCE = 1000
-
-/** The most days before today that a plan with a limit reads. */
-const LOOKBACK_DAYS = Math.max(...Object.values(PLANS).map(({ lookbackDays }) => lookbackDays ?? 0))
 
 /** A Worker has at most six connections at once. */
 const PUTS_AT_ONCE = 6
@@ -64,7 +60,7 @@ type Batch = {
 export type Run = {
   /** The versions that it committed. */
   readonly versions: number[]
-  /** Whether it saw every changed brand. */
+  /** Whether it saw every brand with a change, and every third and month that was due. */
   isComplete: boolean
   /** Why brands could not be read, or objects not be written or deleted. They follow in the next run. */
   readonly failures: unknown[]
@@ -83,11 +79,11 @@ export async function publish(options: PublishOptions): Promise<Run> {
   const done: Run = { versions: [], isComplete: false, failures: [] }
   const { publishDue, commitFirst, deleteExpired } = createPublisher(options, number, done)
   try {
-    done.isComplete = await publishDue('days')
+    const hasAllDays = await publishDue('days')
     // The first version has every brand.
-    if (done.isComplete && done.failures.length === 0) await commitFirst()
+    if (hasAllDays && done.failures.length === 0) await commitFirst()
     if (!isOver()) await deleteExpired()
-    if (done.isComplete) await publishDue('periods')
+    done.isComplete = hasAllDays && (await publishDue('periods'))
     return done
   } finally {
     // Else the lease ends by itself.
@@ -149,12 +145,14 @@ function createPublisher(
     ])
 
   const readPeriods = (brands: string) =>
-    read<Batch>(run, 'daily.read_periods($1, $2, $3, $4)', [
-      ...[lease, brands, String(LOOKBACK_DAYS), String(limits.sets)],
-    ])
+    read<Batch>(run, 'daily.read_periods($1, $2, $3)', [lease, brands, String(limits.sets)])
 
-  const readPart = (id: string, part: number) =>
-    read<readonly Values[]>(run, 'daily.read_part($1, $2, $3)', [lease, id, String(part)])
+  const readPart = async (id: string, part: number) => {
+    const values = [lease, id, String(part), String(limits.bytes)]
+    const rows = await read<readonly Values[] | null>(run, 'daily.read_part($1, $2, $3, $4)', values)
+    if (rows === null) throw new Error('A large day changed while it was read. The next run reads it again.')
+    return rows
+  }
 
   const addVersion = async (call: string, params: readonly string[]) => {
     const version = await read<number | null>(run, call, params)

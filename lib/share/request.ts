@@ -6,9 +6,9 @@ import { type Bounds, readHints } from './hints.ts'
 /** The version that is asked for, by its number or by a time; the latest when both are empty. */
 export type AsOf = { readonly version: string; readonly timestamp: string }
 
-/** What a query asks for. A refresh is of a version, but is answered as a query of the latest one. */
+/** What a query asks for. The token is empty when it was not sent; else version and timestamp are. */
 export type Query = AsOf & {
-  readonly isAsOf: boolean
+  readonly refreshToken: string
   readonly includeRefreshToken: boolean
   readonly bounds: Bounds
 }
@@ -35,11 +35,11 @@ function parameter(query: URLSearchParams, name: string): string | undefined {
 const isAbsent = (value: unknown): boolean => value === undefined || value === null
 
 /** Returns a version as text; empty when it was not sent. */
-function parseVersion(name: string, value: unknown, kind: 'version' | 'token' = 'version'): string {
+function parseVersion(name: string, value: unknown): string {
   if (isAbsent(value)) return ''
   const text = typeof value === 'number' ? String(value) : value
   if (typeof text === 'string' && /^\d{1,10}$/.test(text) && Number(text) <= MOST_VERSION) return text
-  throw malformed(name, kind)
+  throw malformed(name, 'version')
 }
 
 /** Returns a time in UTC with milliseconds; empty when it was not sent. */
@@ -74,12 +74,12 @@ export function parseFeed(query: URLSearchParams): Feed {
 export function parseQuery(text: string): Query {
   const body = parseObject(text)
   if (!isAbsent(body.startingVersion) || !isAbsent(body.endingVersion)) throw shareError('streaming')
-  const { version, timestamp } = toAsOf(body.version, body.timestamp)
-  const token = parseVersion('refreshToken', body.refreshToken, 'token')
-  const isAsOf = version !== '' || timestamp !== ''
-  if (isAsOf && token !== '') throw shareError('asOf')
+  const asOf = toAsOf(body.version, body.timestamp)
+  const refreshToken = isAbsent(body.refreshToken) ? '' : body.refreshToken
+  if (typeof refreshToken !== 'string' || body.refreshToken === '') throw malformed('refreshToken', 'token')
+  if (refreshToken !== '' && (asOf.version || asOf.timestamp) !== '') throw shareError('asOf')
   const includeRefreshToken = body.includeRefreshToken === true
-  return { version: version || token, timestamp, isAsOf, includeRefreshToken, bounds: readHints(body) }
+  return { ...asOf, refreshToken, includeRefreshToken, bounds: readHints(body) }
 }
 
 /** Parses the parameters of metadata; throws 400. */

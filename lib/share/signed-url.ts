@@ -4,11 +4,21 @@ import { equalBytes, hmac, type Secrets } from '../hmac.ts'
 /** Path prefix of the share. */
 export const SHARE_BASE = '/api/sharing/v1'
 
-/** Returns the signature of an object's id and of the second at which its URL expires. */
-async function signatureOf(id: string, expires: string, secret: string): Promise<string> {
-  const mac = await hmac(toBytes(`object ${id} ${expires}`), secret)
+/** Returns the signature of a text. */
+export async function signatureOf(text: string, [secret]: Secrets): Promise<string> {
+  const mac = await hmac(toBytes(text), secret)
   return encodeBase64Url(mac.slice().buffer).replaceAll('=', '')
 }
+
+/** Whether a signature is that of a text. */
+export async function isSignature(signature: string, text: string, secrets: Secrets): Promise<boolean> {
+  for (const secret of secrets)
+    if (equalBytes(toBytes(signature), toBytes(await signatureOf(text, [secret])))) return true
+  return false
+}
+
+/** Returns what the URL of an object signs: its id and the second at which the URL expires. */
+const textOf = (id: string, expires: string) => `object ${id} ${expires}`
 
 type SignerOptions = {
   readonly origin: string
@@ -19,13 +29,13 @@ type SignerOptions = {
 }
 
 /** Returns a function that signs the URLs of objects, and the time at which they expire. */
-export function urlSigner({ origin, now, seconds, secrets: [secret] }: SignerOptions) {
+export function urlSigner({ origin, now, seconds, secrets }: SignerOptions) {
   const expires = String(Math.floor(now.getTime() / 1000) + seconds)
   return {
     /** Milliseconds since 1970. */
     expirationTimestamp: Number(expires) * 1000,
     sign: async (id: string): Promise<string> => {
-      const signature = await signatureOf(id, expires, secret)
+      const signature = await signatureOf(textOf(id, expires), secrets)
       return `${origin}${SHARE_BASE}/objects/${id}.parquet?expires=${expires}&signature=${signature}`
     },
   }
@@ -38,11 +48,8 @@ export async function isSigned(
   { now, secrets }: { now: Date; secrets: Secrets },
 ): Promise<boolean> {
   const expires = query.get('expires') ?? ''
-  const given = toBytes(query.get('signature') ?? '')
   if (!(Number(expires) * 1000 > now.getTime())) return false
-  for (const secret of secrets)
-    if (equalBytes(given, toBytes(await signatureOf(id, expires, secret)))) return true
-  return false
+  return isSignature(query.get('signature') ?? '', textOf(id, expires), secrets)
 }
 
 const toBytes = (text: string) => new TextEncoder().encode(text)

@@ -34,14 +34,21 @@ export const shareStatement = renderStatement(sql`
   select ${SHARE}, ${firstSince(param('startingTimestamp', 'timestamptz'))}::text as start
   from access`)
 
-/** SQL of the brands that the key reads, each with the first day that its plan reads, and with the brands of the hints. */
+/** SQL condition: a list of brands is empty or has the brand. */
+const isListed = (name: string): SQL =>
+  sql`(${param(name, 'text')} is null or brand.id in (select unnest(${param(name, 'uuid[]')})))`
+
+/**
+ * SQL of the brands that the key reads, each with the first day that its plan reads, with the brands of the hints, and with
+ * those and the first day of the refresh token.
+ */
 const READABLE = sql`
   readable as materialized (
-    select brand.id, ${dayOfWindow('first')} as clamp
+    select brand.id, greatest(${dayOfWindow('first')}, ${param('token_first', 'date')}) as clamp
     from access
     cross join ${windows}
     join export_source.brands as brand on ${canReadEach}
-    where ${param('brand_ids', 'text')} is null or brand.id in (select unnest(${param('brand_ids', 'uuid[]')}))
+    where ${isListed('brand_ids')} and ${isListed('token_brands')}
   )`
 
 /**
@@ -93,7 +100,7 @@ const snapshot = (objects: SQL): SQL => sql`
     from current
   ),
   named as (select * from placed where is_contained is not true)
-  select ${SHARE}, asked.version::text, asked.committed_at,
+  select ${SHARE}, asked.version::text, asked.committed_at, (select min(clamp) from readable)::text as first,
     (select json_build_object('size', coalesce(sum(bytes), 0), 'numFiles', count(*)) from named)::text as size,
     ${objects}
   from access

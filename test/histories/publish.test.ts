@@ -9,7 +9,7 @@ import { snapshotStatement } from '../../lib/share/statements.ts'
 import { windowByPlan } from '../../lib/window-by-plan.ts'
 import { scaledTimeout, tries } from '../fixtures/effort.ts'
 import { isolatedDatabase } from '../fixtures/isolated-database.ts'
-import { PERIODS_DUE, SHARE_CLEARANCE } from '../fixtures/publishing.ts'
+import { DELETIONS_DUE, PERIODS_DUE, SHARE_CLEARANCE } from '../fixtures/publishing.ts'
 import { seededRandom } from '../fixtures/random.ts'
 import { CHANGES, id, uuid } from '../interleavings/changes.ts'
 import { BEGINNING, CLEARANCE } from '../interleavings/histories.ts'
@@ -113,8 +113,6 @@ async function play(
       const values = [...params]
       // Versions may go at once.
       if (name === 'expire' && random.chance(0.3)) values[1] = '0'
-      // Thirds serve days however long ago.
-      if (name === 'read_periods') values[2] = '100000'
       return wait(name, async () => {
         const before = await commits()
         const { rows } = await client.query(sql, values)
@@ -223,12 +221,12 @@ async function play(
   /** Loses an object that a version names. */
   async function lose(): Promise<void> {
     const { rows } = await client.query<{ id: string; brand_id: string }>(
-      'select id, brand_id from daily.objects order by id',
+      'select id, brand_id from daily.objects where added is not null order by id',
     )
     if (rows.length === 0) return
     const { id, brand_id } = random.pick(rows)
     bucket.delete(`${id}.parquet`)
-    await client.query('select daily.restart_share($1)', [[brand_id]])
+    await client.query('select daily.restart_share($1, $2)', [[brand_id], [id]])
   }
 
   /** Two readers: one of any version, and one that follows the changes of days. */
@@ -334,8 +332,7 @@ async function play(
     for (let n = random.below(4); n > 0; n -= 1) await change()
     if (random.chance(0.3)) await client.query(PERIODS_DUE)
     // A day after it was killed, nothing of a publisher is on its way.
-    if (late.length === 0 && random.chance(0.3))
-      await client.query('update daily.deletions set not_before = now()')
+    if (late.length === 0 && random.chance(0.3)) await client.query(DELETIONS_DUE)
     await endLease()
     const publishers = random.chance(0.5) ? [start()] : [start(), start()]
     await turn(publishers, random.below(100), random.pick(MOMENTS), 1 + random.below(3))
@@ -343,18 +340,18 @@ async function play(
   }
   failing = false
   for (const effect of late.splice(0)) await effect().catch(() => {})
-  await client.query('update daily.deletions set not_before = now()')
+  await client.query(DELETIONS_DUE)
   await endLease()
   await change()
   await turn([start()], 0, '', 1)
   await check()
-  const named = async (table: string) =>
-    (await client.query(`select id || '.parquet' as name from daily.${table} order by 1`)).rows.map(
-      ({ name }) => name,
-    )
-  const waiting = new Set(await named('deletions'))
-  expect([...bucket.keys()].filter((name) => !waiting.has(name)).sort(), history).toEqual(
-    await named('objects'),
+  const named = async (condition: string) =>
+    (
+      await client.query(`select id || '.parquet' as name from daily.objects where ${condition} order by 1`)
+    ).rows.map(({ name }) => name)
+  const dropped = new Set(await named('dropped_at is not null'))
+  expect([...bucket.keys()].filter((name) => !dropped.has(name)).sort(), history).toEqual(
+    await named('added is not null'),
   )
 }
 

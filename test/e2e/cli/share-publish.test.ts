@@ -13,7 +13,7 @@ import { PERIODS_DUE } from '../../fixtures/publishing.ts'
 import { answeredDays } from '../../fixtures/scene.ts'
 
 const { db, url } = await isolatedPool()
-// Of a month that is over, and before the thirds of months.
+// Of a month that is over.
 const scene = await answeredDays(db, { first: '2025-10-01', days: 3 })
 const service = await startOwnService({ databaseUrl: url })
 afterAll(() => service.close())
@@ -39,9 +39,9 @@ const AS_SETTINGS = {
 }
 const bucket = openBucket(AS_SETTINGS)
 
-const currentObjects = async (): Promise<string[]> => {
+const currentObjects = async (condition = `first = '2025-10-01'`): Promise<string[]> => {
   const { rows } = await db.query(
-    `select id from daily.objects where removed is null and period = 'day' and first = '2025-10-01' order by metric`,
+    `select id from daily.current_objects where period = 'day' and ${condition} order by metric, first`,
   )
   return rows.map(({ id }) => `${id}.parquet`)
 }
@@ -50,10 +50,10 @@ const versions = async (): Promise<number[]> =>
   (await db.query('select version from daily.versions order by version')).rows.map(({ version }) => version)
 
 test('publish writes days, then months, and verifies them; then it has nothing to do', async () => {
-  // Three days and a month of five metrics, since `recommended_rate` begins later, and a brand.
+  // Three days, a third and a month of five metrics, since `recommended_rate` begins later, and a brand.
   expect(await run('share-publish')).toMatchObject({
     code: 0,
-    stdout: 'Published 21 objects as version 2.\nAll objects match the tables.\n',
+    stdout: 'Published 26 objects as version 2.\nAll objects match the tables.\n',
   })
   expect(await run('share-publish')).toMatchObject({
     code: 0,
@@ -76,6 +76,7 @@ test('publish names the bucket of the settings', async () => {
 test('verify --share names wrong objects, and publish replaces them and ends the versions that name them', async () => {
   const earlier = await versions()
   const [missing = '', short = '', swapped = '', other = ''] = await currentObjects()
+  const all = await currentObjects('true')
   const content = await bucket.read(other)
   await bucket.delete([missing])
   await bucket.put(short, new Uint8Array(9))
@@ -94,13 +95,15 @@ test('verify --share names wrong objects, and publish replaces them and ends the
     stdout: expect.stringMatching(/^Replaced 3 objects\. All objects match the tables\.$/m),
   })
   expect(Math.min(...(await versions()))).toBeGreaterThan(Math.max(...earlier))
+  const left = await currentObjects('true')
+  expect(left).toHaveLength(all.length)
+  expect(all.filter((name) => !left.includes(name)).sort()).toEqual([missing, short, swapped].sort())
+  expect(await bucket.exists(swapped), 'what a URL of it would serve').toBe(false)
   expect(await run('verify', ['--share'])).toMatchObject({ code: 0 })
 })
 
 test("verify --share compares a brand's own row", async () => {
-  const { rows } = await db.query(
-    `select id, bytes from daily.objects where metric = 'brands' and removed is null`,
-  )
+  const { rows } = await db.query(`select id, bytes from daily.current_objects where metric = 'brands'`)
   const [{ id, bytes }] = rows
   const content = await bucket.read(`${id}.parquet`)
   const other = Buffer.from(content ?? '')

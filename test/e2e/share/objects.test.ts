@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
+import { DELETIONS_DUE } from '../../fixtures/publishing.ts'
 import { answeredDays, type Scene } from '../../fixtures/scene.ts'
 import { objectsOf, type SharedObject, startShare } from '../../fixtures/share.ts'
 
@@ -175,7 +176,7 @@ test('an object works after its key is revoked, and an object that is gone is 40
   await db.query(`update daily.versions set committed_at = committed_at - interval '40 days'`)
   await publish()
   expect((await get({}, { url })).status, 'a day before it is deleted').toBe(200)
-  await db.query('update daily.deletions set not_before = now()')
+  await db.query(DELETIONS_DUE)
   await publish()
   for (const headers of [{}, { Range: 'bytes=0-3' }, { Range: 'bytes=0-3', 'If-Range': etag }] as const)
     expect(await errorOf(await get(headers, { url }))).toEqual([404, 'RESOURCE_DOES_NOT_EXIST'])

@@ -1,5 +1,6 @@
-import { beforeAll, expect, test } from 'vitest'
-import { refresh } from '../../fixtures/rows.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { clearOfMidnight, daysAgo } from '../../fixtures/clock.ts'
+import { brand, prompt, refresh } from '../../fixtures/rows.ts'
 import { answeredDays, type Scene } from '../../fixtures/scene.ts'
 import { objectsOf, rowsOf, type ShareAnswer, startShare, tablePath } from '../../fixtures/share.ts'
 
@@ -18,8 +19,8 @@ beforeAll(async () => {
 const idsOf = (answer: ShareAnswer) => objectsOf(answer).map(({ id }) => id)
 
 /** Queries as a client that renews URLs does. */
-const queryToRefresh = async (body = {}) => {
-  const answer = await query(its.key, 'visibility', { includeRefreshToken: true, ...body })
+const queryToRefresh = async (body = {}, key = its.key) => {
+  const answer = await query(key, 'visibility', { includeRefreshToken: true, ...body })
   const end = answer.lines.at(-1)?.endStreamAction
   return { answer, end, refreshToken: end?.refreshToken }
 }
@@ -40,7 +41,7 @@ test('URLs work as long as the setting says, and the end of the response names t
   expect(expirations).toEqual([expiration, expiration])
   expect(expiration).toBeGreaterThan(before + (SECONDS - 1) * 1000)
   expect(expiration).toBeLessThanOrEqual(after + SECONDS * 1000)
-  expect(end).toEqual({ refreshToken: String(answer.version), minUrlExpirationTimestamp: expiration })
+  expect(end).toEqual({ refreshToken: expect.any(String), minUrlExpirationTimestamp: expiration })
   const [file] = objectsOf(answer)
   const response = await fetch(file?.url ?? '', { method: 'HEAD' })
   expect(response.headers.get('Cache-Control')).toBe(`private, max-age=${SECONDS}, immutable`)
@@ -105,4 +106,82 @@ test('a refresh of a version that is gone is 400, which names the oldest', async
     400,
     expect.stringMatching(/^The oldest version is \d+/),
   ])
+})
+
+describe('a refresh after the access of the key has changed', () => {
+  let other: Scene
+  let second: string
+
+  const setPlan = (plan: string) =>
+    db.query('update subscriptions set plan = $1 where organization_id = $2', [plan, other.org.id])
+  const setActive = (active: boolean) =>
+    db.query('update brands set active = $1 where id = $2', [active, second])
+  const renew = async (refreshToken: unknown) => (await queryToRefresh({ refreshToken }, other.key)).answer
+
+  beforeAll(async () => {
+    await clearOfMidnight(60_000)
+    // Pro reads the last three of these days.
+    other = await answeredDays(db, { first: daysAgo(93), days: 6 })
+    second = await brand(db, other.org)
+    await other.say(`${daysAgo(90)}T12:00:00Z`, { prompt: await prompt(db, second) })
+    await refresh(db)
+    await publish()
+  })
+
+  test('names what it named when the plan has risen', async () => {
+    await setPlan('pro')
+    const first = await queryToRefresh({}, other.key)
+    await setPlan('enterprise')
+    expect(idsOf(await renew(first.refreshToken))).toEqual(idsOf(first.answer))
+    expect(idsOf((await queryToRefresh({}, other.key)).answer)).not.toEqual(idsOf(first.answer))
+  })
+
+  test('adds no brand that has been switched on', async () => {
+    await setActive(false)
+    const first = await queryToRefresh({}, other.key)
+    await setActive(true)
+    const renewed = await renew(first.refreshToken)
+    expect(idsOf(renewed)).toEqual(idsOf(first.answer))
+    expect(renewed.lines[1]).toEqual(first.answer.lines[1])
+  })
+
+  test('adds no brand to a query that named none', async () => {
+    await db.query('update brands set active = false where organization_id = $1', [other.org.id])
+    const { answer, refreshToken } = await queryToRefresh({}, other.key)
+    await db.query('update brands set active = true where organization_id = $1', [other.org.id])
+    expect([...idsOf(answer), ...idsOf(await renew(refreshToken))]).toEqual([])
+  })
+
+  test('leaves out days and brands that the key has lost', async () => {
+    const first = await queryToRefresh({}, other.key)
+    const rows = await rowsOf(first.answer)
+    await setActive(false)
+    await setPlan('pro')
+    const left = rows.filter(({ brand_id, date }) => brand_id !== second && String(date) >= daysAgo(90))
+    expect(left).toHaveLength(3)
+    expect(await rowsOf(await renew(first.refreshToken))).toEqual(left)
+  })
+
+  test('takes a token of this table only, unaltered', async () => {
+    const { refreshToken } = await queryToRefresh({}, other.key)
+    const statusOf = async (table: string, token: string) =>
+      (
+        await ask(`${tablePath(table)}/query`, {
+          key: other.key,
+          method: 'POST',
+          body: JSON.stringify({ refreshToken: token }),
+        })
+      ).status
+    const token = String(refreshToken)
+    expect(await statusOf('VISIBILITY', token)).toBe(200)
+    expect(await statusOf('sentiment', token)).toBe(400)
+    for (const [index, part] of token.split('.').entries()) {
+      const altered = token.split('.').with(
+        index,
+        part.replace(/.$/, (end) => (end === '1' ? '2' : '1')),
+      )
+      expect(await statusOf('visibility', altered.join('.')), String(index)).toBe(400)
+    }
+    expect(await statusOf('visibility', token.slice(1))).toBe(400)
+  })
 })

@@ -7,7 +7,7 @@ import { BusyError } from '../../../lib/share/publish.ts'
 import { clearOfMidnight, daysAgo } from '../../fixtures/clock.ts'
 import { fillDaily } from '../../fixtures/fill-daily.ts'
 import { isolatedPool } from '../../fixtures/isolated-database.ts'
-import { PERIODS_DUE, publishing, SHARE_CLEARANCE } from '../../fixtures/publishing.ts'
+import { DELETIONS_DUE, PERIODS_DUE, publishing, SHARE_CLEARANCE } from '../../fixtures/publishing.ts'
 import { answer, brand, organization, place, prompt, refresh } from '../../fixtures/rows.ts'
 import { CLEARANCE } from '../../interleavings/histories.ts'
 
@@ -19,7 +19,7 @@ beforeEach(async () => {
   await db.query(`${CLEARANCE}; ${SHARE_CLEARANCE}`)
 })
 
-/** A month that is over, and recent enough for thirds. */
+/** A month that is over. */
 const MONTH = daysAgo(60).slice(0, 7)
 
 const query = async (sql: string, values: readonly unknown[] = []) =>
@@ -31,7 +31,7 @@ const first = async (...statement_: Parameters<typeof query>) => (await query(..
 const objectsOf = async (metric: string) =>
   (
     await query(
-      `select period || ' ' || first from daily.objects where metric = $1 and removed is null order by first, period`,
+      `select period || ' ' || first from daily.current_objects where metric = $1 order by first, period`,
       [metric],
     )
   ).flat()
@@ -97,13 +97,13 @@ test('commits a version when something changed, and only then; versions follow o
   expect((await publish()).versions, 'the files of an inactive brand stay as they are').toEqual([])
   await db.query(`update brands set name = 'Globex' where id = $1`, [id])
   expect((await publish()).versions).toEqual([2])
-  await answer(db, { ...said, at: '2026-10-02T09:00:00Z' })
+  await answer(db, { ...said, at: '2026-09-02T09:00:00Z' })
   await refresh(db)
   expect((await publish()).versions).toEqual([3])
   await db.query('delete from brands where id = $1', [id])
   await refresh(db)
   expect((await publish()).versions).toEqual([4])
-  expect(await query('select from daily.objects where removed is null')).toEqual([])
+  expect(await query('select from daily.current_objects')).toEqual([])
 })
 
 test('lists a day again without writing it when its rows are the same', async () => {
@@ -129,36 +129,42 @@ test('the first version has every brand, even when the first run ends early', as
   expect(await publish()).toMatchObject({ versions: [1], isComplete: true })
 })
 
-test('a large day that changes before each statement is published, and holds up no other brand', async () => {
+test('a large day that changes while it is read waits for the next run, and holds up no other brand', async () => {
   const { id } = await answered()
   const other = await answered()
   await fill(id, '2026-10-01', 300)
   await publish()
+  await fill(id, '2026-10-01', 301)
   await fill(other.id, '2026-10-01', 1)
-  let rows = 300
-  const change = () => {
-    rows += 1
-    return fill(id, '2026-10-01', rows)
-  }
   const limits = { brands: 9, sets: 9, rows: 100, bytes: 2000 }
-  const run: RunStatement = async (sql, params) => {
-    await change()
-    return statement(sql, params)
-  }
-  expect(await publish({ run, limits })).toMatchObject({ isComplete: true, failures: [] })
-  const current = await query(
-    `select brand_id, sum(rows)::int from daily.objects where metric = 'citation_share' and removed is null group by brand_id`,
+  const run = before('read_part', () => fill(id, '2026-10-01', 302))
+  const { failures } = await publish({ run, limits })
+  expect(failures[0]).toEqual(
+    new Error('A large day changed while it was read. The next run reads it again.'),
   )
-  expect(current).toContainEqual([other.id, 1])
-  expect(new Map(current as [string, number][]).get(id)).toBeGreaterThan(300)
+  const current = async () =>
+    new Map(
+      (
+        await query(
+          `select brand_id, sum(rows)::int from daily.current_objects where metric = 'citation_share' group by brand_id`,
+        )
+      ).map(([brandId, rows]) => [brandId, rows]),
+    )
+  expect(await current()).toEqual(
+    new Map([
+      [id, 300],
+      [other.id, 1],
+    ]),
+  )
+  await publish({ limits })
+  expect((await current()).get(id)).toBe(302)
 })
 
-test('rows that do not fit into one answer are read in parts, of one snapshot', async () => {
+test('a day that does not fit into one answer is read in parts', async () => {
   const { id } = await answered()
   await fill(id, '2026-10-01', 300)
   const limits = { brands: 9, sets: 9, rows: 1000, bytes: 1000 }
-  const run = before('read_part', () => fill(id, '2026-10-01', 200))
-  await publish({ run, limits })
+  await publish({ limits })
   const files = await query(
     `select id, rows from daily.objects where metric = 'citation_share' and added = 1`,
   )
@@ -170,7 +176,6 @@ test('rows that do not fit into one answer are read in parts, of one snapshot', 
     for (const { url } of found) urls.add(url)
   }
   expect(urls.size).toBe(300)
-  expect(await query('select from daily.parts')).toEqual([])
 })
 
 test('a brand with more sets than a batch is committed when all are written, as it is then', async () => {
@@ -191,7 +196,7 @@ test('a brand with more sets than a batch is committed when all are written, as 
     [id, '2026-10-01'],
   )
   const [file] = await first(
-    `select id from daily.objects where metric = 'visibility' and period = 'day' and first = '2026-10-01' and removed is null`,
+    `select id from daily.current_objects where metric = 'visibility' and period = 'day' and first = '2026-10-01'`,
   )
   const [row] = await rowsOfObject(file)
   expect(Number(row?.total_prompts)).toBe(answers)
@@ -232,8 +237,9 @@ test('an object that cannot be written holds up its brand alone, until it can', 
   const { said } = await answered('2026-10-01')
   const other = await answered('2026-10-01')
   await publish()
-  for (const both of [said, other.said]) await answer(db, { ...both, at: '2026-10-02T09:00:00Z' })
+  for (const both of [said, other.said]) await answer(db, { ...both, at: '2026-11-02T09:00:00Z' })
   await refresh(db)
+  await db.query(PERIODS_DUE)
   let failing = ''
   const put = async (key: string, value: Uint8Array<ArrayBuffer>) => {
     failing ||= key
@@ -248,10 +254,10 @@ test('an object that cannot be written holds up its brand alone, until it can', 
   expect(await query(`select count(distinct brand_id)::int from daily.objects where added = 2`)).toEqual([
     [1],
   ])
+  const written = await query('select from daily.staged_objects where bytes is not null')
+  expect(written.length, 'what is written waits for the rest').toBeGreaterThan(0)
   expect((await publish()).versions).toEqual([3])
-  expect(
-    await query(`select from daily.objects where first = '2026-10-02' and removed is null`),
-  ).toHaveLength(6)
+  expect(await query(`select from daily.current_objects where first = '2026-11-02'`)).toHaveLength(6)
 })
 
 test('a run ends when the bucket takes nothing', async () => {
@@ -292,7 +298,7 @@ test('a set of several objects is committed as a whole, though one of them could
     if (puts === 3) throw new AbortError('The bucket is away')
     return objects.set(key, value.slice())
   }
-  const rows = () => first(`select sum(rows)::int from daily.objects where metric = 'citation_share'`)
+  const rows = () => first(`select sum(rows)::int from daily.current_objects where metric = 'citation_share'`)
   const failed = await publish({ limits, bucket: { ...bucket, put } })
   expect(failed.failures).toHaveLength(1)
   expect(await rows()).toEqual([null])
@@ -353,12 +359,12 @@ test('a restart forgets what is staged', async () => {
   await db.query(`update brands set name = 'Globex' where id = $1`, [id])
   const killed = before('commit_batch', () => Promise.reject(new Error('killed')))
   await expect(publish({ run: killed })).rejects.toThrow('killed')
-  await db.query(`update daily.staged_objects set state = 'written', rows = 1`)
+  await db.query('update daily.staged_objects set rows = 1, bytes = 1')
   objects.clear()
-  await query('select daily.restart_share(array[$1::uuid])', [id])
+  await query('select daily.restart_share(array[$1::uuid], array(select id from daily.objects))', [id])
   await publish()
   expect([...objects.keys()].sort()).toEqual(
-    (await query(`select id || '.parquet' from daily.objects order by 1`)).flat(),
+    (await query(`select id || '.parquet' from daily.objects where added is not null order by 1`)).flat(),
   )
 })
 
@@ -406,7 +412,7 @@ test('a brand that appears while metrics are listed again is written again with 
   }
   await relistChangedSchemas(Object.assign(Object.create(client), hooked)).finally(() => client.release())
   await publish()
-  expect(await query(`select from daily.objects where digest = '' and removed is null`)).toEqual([])
+  expect(await query(`select from daily.current_objects where digest is null`)).toEqual([])
 })
 
 test('what a killed publisher staged is written again, and its objects are deleted two days later', async () => {
@@ -419,36 +425,71 @@ test('what a killed publisher staged is written again, and its objects are delet
   expect(objects.has(`${left}.parquet`)).toBe(true)
   expect((await publish()).versions).toEqual([2])
   expect(objects.has(`${left}.parquet`)).toBe(true)
-  await db.query(`update daily.deletions set not_before = now()`)
+  await db.query(DELETIONS_DUE)
   await publish()
   expect([...objects.keys()].sort()).toEqual(
-    (await query(`select id || '.parquet' from daily.objects order by 1`)).flat(),
+    (await query(`select id || '.parquet' from daily.objects where added is not null order by 1`)).flat(),
   )
-  expect(await query('select from daily.deletions')).toEqual([])
 })
 
-test('thirds and months are written an hour after their days; a changed day takes their place', async () => {
+test('thirds follow their days; a month that was written in the last hour follows later', async () => {
   const { said } = await answered(`${MONTH}-01`, `${MONTH}-02`, `${MONTH}-11`, `${MONTH}-12`, `${MONTH}-28`)
   await publish()
   const days = [`day ${MONTH}-01`, `day ${MONTH}-02`, `day ${MONTH}-11`, `day ${MONTH}-12`, `day ${MONTH}-28`]
-  const periods = [`month ${MONTH}-01`, `third ${MONTH}-01`, `third ${MONTH}-11`]
-  expect((await objectsOf('visibility')).sort()).toEqual([...days, ...periods].sort())
+  const thirds = [`third ${MONTH}-01`, `third ${MONTH}-11`]
+  const all = [...days, ...thirds, `month ${MONTH}-01`].sort()
+  expect((await objectsOf('visibility')).sort()).toEqual(all)
 
-  await answer(db, { ...said, at: `${MONTH}-12T10:00:00Z` })
-  await refresh(db)
-  await publish()
-  expect((await objectsOf('visibility')).sort()).toEqual([...days, `third ${MONTH}-01`].sort())
+  const change = async () => {
+    await answer(db, { ...said, at: `${MONTH}-12T10:00:00Z` })
+    await refresh(db)
+    await publish()
+  }
+  for (let times = 0; times < 3; times += 1) {
+    await change()
+    expect((await objectsOf('visibility')).sort()).toEqual([...days, ...thirds].sort())
+  }
   expect((await publish()).versions, 'within the hour').toEqual([])
-  const [due] = await first(
-    `select periods_due_at > now() and periods_due_at <= now() + interval '1 hour' from daily.published_brands`,
-  )
-  expect(due).toBe(true)
 
   await db.query(PERIODS_DUE)
   await publish()
-  expect((await objectsOf('visibility')).sort()).toEqual([...days, ...periods].sort())
+  expect((await objectsOf('visibility')).sort()).toEqual(all)
+  await db.query(PERIODS_DUE)
+  await change()
+  expect((await objectsOf('visibility')).sort(), 'an hour after it was written').toEqual(all)
   await db.query(`update daily.published_brands set periods_due_at = periods_due_at - interval '1 day'`)
   expect((await publish()).versions, 'the next day').toEqual([])
+})
+
+test('a month waits for the hour after it was written, not for the next day', async () => {
+  const { said } = await answered(`${MONTH}-01`, `${MONTH}-02`)
+  await publish()
+  await answer(db, { ...said, at: `${MONTH}-01T10:00:00Z` })
+  await refresh(db)
+  await publish()
+  const [isSoon] = await first(
+    `select periods_due_at > now() and periods_due_at <= now() + interval '1 hour' from daily.published_brands`,
+  )
+  expect(isSoon).toBe(true)
+})
+
+test('a run that ends before its thirds is behind; the latest thirds come first', async () => {
+  const { id } = await answered()
+  for (const day of [400, 399, 398, 397, 396, 40, 39, 38, 37, 36]) await fill(id, daysAgo(day), 1)
+  let reads = 0
+  const counted: typeof bucket.read = (key) => {
+    reads += 1
+    return bucket.read(key)
+  }
+  const limits = { brands: 1, sets: 1, rows: 1000, bytes: 1_000_000 }
+  const done = await publish({ limits, bucket: { ...bucket, read: counted }, isOver: () => reads > 0 })
+  expect(done).toMatchObject({ isComplete: false, failures: [] })
+  const periods = await query(
+    `select first >= $1::date - 10 from daily.objects where period <> 'day' and metric = 'citation_share'`,
+    [daysAgo(40)],
+  )
+  expect(periods).toEqual([[true]])
+  expect(await publish()).toMatchObject({ isComplete: true })
 })
 
 test('thirds and months that are read before midnight and committed after it are due again', async () => {
@@ -479,7 +520,7 @@ test('a read of an object that fails is repeated', async () => {
   expect(await objectsOf('visibility')).toContain(`month ${MONTH}-01`)
 })
 
-test('months long ago do without thirds, and today is a day alone', async () => {
+test('months long ago have thirds, too, and today is a day alone', async () => {
   await clearOfMidnight(30_000)
   const today = daysAgo(0)
   const { id } = await answered()
@@ -488,8 +529,10 @@ test('months long ago do without thirds, and today is a day alone', async () => 
   expect(await objectsOf('citation_share')).toEqual([
     'day 0001-01-01',
     'month 0001-01-01',
+    'third 0001-01-01',
     'day 0001-01-02',
     'month 2024-02-01',
+    'third 2024-02-21',
     'day 2024-02-28',
     'day 2024-02-29',
     `day ${today}`,
@@ -518,20 +561,23 @@ test('keeps the version that was current so many days ago, and what it names', a
   ).toEqual([[31], [10]])
   const [oldest] = await first('select min(version) from daily.versions')
   expect(await query('select from daily.objects where removed < $1', [oldest])).toEqual([])
-  const named = async () => (await query(`select id || '.parquet' from daily.objects order by 1`)).flat()
+  const named = async () =>
+    (await query(`select id || '.parquet' from daily.objects where added is not null order by 1`)).flat()
   expect(objects.size, 'a day before their objects go').toBeGreaterThan((await named()).length)
-  await db.query('update daily.deletions set not_before = now()')
+  await db.query(DELETIONS_DUE)
   await publish()
   expect([...objects.keys()].sort()).toEqual(await named())
 })
 
-test('a restart ends the versions, and writes lost files again', async () => {
+test('a restart ends the versions, and writes lost files again, and no others', async () => {
   const { id, said } = await answered(`${MONTH}-01`)
   await publish()
-  const [lost] = await first(`select id from daily.objects where metric = 'visibility' and period = 'day'`)
+  const [lost, kept] = (
+    await query(`select id from daily.objects where period = 'day' order by metric = 'visibility' desc`)
+  ).flat()
   await answer(db, { ...said, at: `${MONTH}-02T09:00:00Z` })
   await refresh(db)
-  const restart = () => query('select daily.restart_share(array[$1::uuid])', [id])
+  const restart = () => query('select daily.restart_share(array[$1::uuid], array[$2::uuid])', [id, lost])
   await expect(publish({ run: before('commit_batch', restart) })).rejects.toThrow(
     'The lease has passed to a migration or repair.',
   )
@@ -545,7 +591,9 @@ test('a restart ends the versions, and writes lost files again', async () => {
     `third ${MONTH}-01`,
     `day ${MONTH}-02`,
   ])
-  expect(await query('select from daily.objects where id = $1', [lost]), 'the lost file').toEqual([])
+  expect(await query('select from daily.current_objects where id = $1', [lost]), 'the lost file').toEqual([])
+  expect(objects.has(`${lost}.parquet`)).toBe(false)
+  expect(await query('select from daily.current_objects where id = $1', [kept]), 'another').toHaveLength(1)
 })
 
 test('numbers go on at least two later when versions came faster than seconds', async () => {

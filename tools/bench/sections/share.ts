@@ -38,9 +38,7 @@ type Published = {
 
 /** Empties the share. The objects stay. */
 const clear = ({ client }: BrandYear) =>
-  client.query(
-    'truncate daily.objects, daily.staged_objects, daily.parts, daily.deletions, daily.versions, daily.published_brands',
-  )
+  client.query('truncate daily.objects, daily.versions, daily.published_brands')
 
 /** Publishes the year for the first time, in each round again. */
 async function publishYear(its: BrandYear): Promise<Published> {
