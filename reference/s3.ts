@@ -94,6 +94,8 @@ export function createS3({ url, ...account }: S3Bucket, { retries = RETRIES, onR
         method,
         ...(body !== undefined && { body }),
         headers: { ...headers, 'X-Amz-Content-Sha256': sha256(body ?? '') },
+        // Another host must not get the token of a session.
+        redirect: 'manual',
         signal: AbortSignal.timeout(TIMEOUT_MS),
       })
       const { status } = response
@@ -121,6 +123,7 @@ const sha256 = (content: string | Uint8Array): string => createHash('sha256').up
 
 /** Returns what a response says about an error. */
 function describe(status: number, bytes: Uint8Array): string {
+  if (status >= 300 && status < 400) return `${status}. Check AWS_REGION and AWS_ENDPOINT_URL_S3.`
   try {
     const { root } = parseXml(Buffer.from(bytes).toString())
     const code = textOf(root, 'Code')

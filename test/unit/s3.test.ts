@@ -65,6 +65,17 @@ test('throws the words of another error at once', async () => {
   expect(asked).toHaveLength(1)
 })
 
+test('sends nothing to where a bucket redirects', async () => {
+  const other = await start([status(200)])
+  const { asked, bucket, send } = await start([
+    (_, response) => void response.writeHead(307, { Location: `${other.bucket}/key` }).end(),
+  ])
+  await expect(send('GET', 'key')).rejects.toThrow(
+    new S3Error(`GET ${bucket}/key: 307. Check AWS_REGION and AWS_ENDPOINT_URL_S3.`),
+  )
+  expect([asked.length, other.asked]).toEqual([1, []])
+})
+
 test('an expected status is no error', async () => {
   const { send } = await start([status(412)])
   expect(await send('PUT', 'key', { expected: [404, 412] })).toMatchObject({ status: 412 })

@@ -17,6 +17,8 @@ import { inParallel } from './in-parallel.ts'
 import { insidePath, type Store, type Stored } from './store.ts'
 
 const PARALLEL = 16
+/** Of 1000 objects each. */
+const MOST_PAGES = 1000
 
 /** A copy in a bucket with the protocol of S3. Throws `UsageError` for a malformed location or without credentials. */
 export function objectStore(
@@ -37,6 +39,7 @@ export function objectStore(
       const listed = new Map<string, Stored>()
       const start = folder === '' ? prefix : `${prefix}${insidePath(folder)}/`
       let token: string | undefined
+      let pages = 0
       do {
         const query = {
           'list-type': '2',
@@ -54,6 +57,9 @@ export function objectStore(
         for (const folder of childrenOf(page, 'CommonPrefixes'))
           listed.set(textOf(folder, 'Prefix').slice(start.length), { size: -1, modified: 0 })
         token = textOf(page, 'NextContinuationToken') || undefined
+        pages += 1
+        if (pages === MOST_PAGES)
+          throw new StoreError(`The list of ${location} does not end. Check AWS_ENDPOINT_URL_S3.`)
       } while (token !== undefined)
       return listed
     },

@@ -68,6 +68,12 @@ test('lists all pages of a folder', async () => {
   expect(queries).toEqual([null, 't1', 't2'].map((token) => ['copy/a/', 'copy/a/0', token]))
 })
 
+test('a list without end is an error', async () => {
+  const page = '<NextContinuationToken>again</NextContinuationToken>'
+  const store = await storeOf(() => ({ body: `<ListBucketResult>${page}</ListBucketResult>` }))
+  await expect(store.list('a')).rejects.toThrow('The list of s3://bucket/copy does not end.')
+})
+
 test.each(['<html><body>Sign in<br></body></html>', '<html/>'])('%s is no list', async (body) => {
   const store = await storeOf(() => ({ body }))
   await expect(store.list('')).rejects.toThrow('is none of the S3 protocol')
