@@ -12,7 +12,8 @@ export type Period = {
 /** The number of days up to the last one of a brand. */
 const PERIODS: Readonly<Record<string, number>> = {
   ...{ 'Last 7 days': 7, 'Last 30 days': 30, 'Last 60 days': 60, 'Last 90 days': 90 },
-  'All days': 99_999,
+  // More than there are.
+  'All days': 4_000_000,
 }
 export const PERIOD_NAMES: readonly string[] = Object.keys(PERIODS)
 
