@@ -11,6 +11,8 @@ from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_at
 
 USER_AGENT = "export-api-dlt/1.0.0"
 LONGEST_WAIT = 12
+# The longest Retry-After of the service.
+LONGEST_RETRY_AFTER = 300
 
 
 def make_client(base_url: str, api_key: str) -> RESTClient:
@@ -43,7 +45,7 @@ def seconds(state: RetryCallState) -> float:
     response = getattr(state.outcome and state.outcome.exception(), "response", None)
     retry_after = "" if response is None else response.headers.get("Retry-After", "")
     if retry_after.isdecimal():
-        return int(retry_after)
+        return min(int(retry_after), LONGEST_RETRY_AFTER)
     is_limited = response is not None and response.status_code == 429
     return LONGEST_WAIT if is_limited else min(2 ** (state.attempt_number - 1), LONGEST_WAIT)
 

@@ -39,6 +39,7 @@ def test_windows_join_days_over_others_where_that_needs_no_more_pages():
     adjacent = [["2026-10-01", "2026-10-02"], ["2026-10-04", "2026-10-04"]]
     assert join_days(days) == adjacent
     assert join_days(days, {}) == whole
+    assert join_days({"0001-01-01": 1, "9999-12-31": 1}) == [["0001-01-01"] * 2, ["9999-12-31"] * 2]
     assert join_days(days, {"2026-10-03": 800}) == whole
     assert join_days(days, {"2026-10-03": 801}) == adjacent
     # The days before a gap are left alone where those after it fill a page.
@@ -288,7 +289,7 @@ def test_a_request_is_sent_at_most_ten_times(serve, monkeypatch):
         (502, {}, b""),
         (504, {}, b""),
         (429, {"Retry-After": "60"}, {}),
-        (503, {}, {}),
+        (503, {"Retry-After": "99999999999"}, {}),
     ]
     answers = [*responses, (200, {}, page), *responses, (503, {}, {"error": "The last one."})]
     monkeypatch.setattr(time, "sleep", waits.append)
@@ -300,4 +301,4 @@ def test_a_request_is_sent_at_most_ten_times(serve, monkeypatch):
     assert send() == [[]]
     with pytest.raises(HTTPError, match="503: The last one."):
         send()
-    assert waits == [12, 2, 4, 8, 7, 12, 12, 60, 12] * 2
+    assert waits == [12, 2, 4, 8, 7, 12, 12, 60, 300] * 2

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from requests import PreparedRequest, Response
 
 LONGEST_WAIT = 12
+# The longest Retry-After of the service.
+LONGEST_RETRY_AFTER = 300
 
 
 class ExportStream(RESTStream):
@@ -40,7 +42,7 @@ class ExportStream(RESTStream):
             response = getattr(error, "response", None)
             retry_after = "" if response is None else response.headers.get("Retry-After", "")
             if retry_after.isdecimal():
-                error = yield int(retry_after)
+                error = yield min(int(retry_after), LONGEST_RETRY_AFTER)
             elif response is not None and response.status_code == HTTPStatus.TOO_MANY_REQUESTS:
                 error = yield LONGEST_WAIT
             else:
