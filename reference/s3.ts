@@ -26,6 +26,8 @@ export type S3Request = {
 export type S3Response = {
   readonly status: number
   readonly bytes: Uint8Array<ArrayBuffer>
+  /** When the bucket sent it, in milliseconds since 1970; NaN when it does not say so. */
+  readonly date: number
 }
 
 /** A request that failed: its method and URL, with the response's status and words or why there is no response. */
@@ -100,7 +102,8 @@ export function createS3({ url, ...account }: S3Bucket, { retries = RETRIES, onR
       })
       const { status } = response
       const bytes = new Uint8Array(await response.arrayBuffer())
-      if (response.ok || expected.includes(status)) return { status, bytes }
+      const date = Date.parse(response.headers.get('Date') ?? '')
+      if (response.ok || expected.includes(status)) return { status, bytes, date }
       const error = new S3Error(`${method} ${url}/${key}: ${describe(status, bytes)}`)
       throw status === 429 || status >= 500 ? error : new AbortError(error)
     }

@@ -41,11 +41,8 @@ test.each([
   ['a response that ends early', cut, 'terminated'],
 ])('repeats a request after %s, and says why', async (_, fault, reason) => {
   const { asked, send, onRetry } = await start([fault, status(200, 'bytes')])
-  const { bytes, ...rest } = await send('PUT', 'key', { body: 'body' })
-  expect({ ...rest, text: Buffer.from(bytes).toString() }).toEqual({
-    status: 200,
-    text: 'bytes',
-  })
+  const { bytes, status: last } = await send('PUT', 'key', { body: 'body' })
+  expect([last, Buffer.from(bytes).toString()]).toEqual([200, 'bytes'])
   expect(asked.map(({ body }) => body)).toEqual(['body', 'body'])
   expect(onRetry).toHaveBeenCalledExactlyOnceWith(expect.stringContaining(reason))
 })
