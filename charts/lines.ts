@@ -59,6 +59,8 @@ const COLORS = 8
  */
 const FEWEST_DAYS_OF_WEEKS = 21
 const TOTAL = 'Total'
+const DAY_MS = 86_400_000
+const WEEK_MS = 7 * DAY_MS
 
 type Group = { readonly name: string; readonly isBrand: boolean; readonly cells: Cell[] }
 
@@ -86,7 +88,7 @@ export function rateOf({ part, whole }: Pick<Line, 'part' | 'whole'>, from = 0, 
 }
 
 /** Adds up the lines of a chart. The rate of a week divides its sums: it is no average of rates. */
-export function linesOf(sums: Sums, { split, from = '', to = '9999', where = {}, unit }: View): Lines {
+export function linesOf(sums: Sums, { split, from = '', to = '9999-12-31', where = {}, unit }: View): Lines {
   const { field, label, total } = split
   const all = sums.days.filter((day) => day <= to)
   const start = all.filter((day) => day < from).length
@@ -98,11 +100,8 @@ export function linesOf(sums: Sums, { split, from = '', to = '9999', where = {},
   const wholes = groups.flatMap(({ cells }) => cells.flatMap(({ whole }) => whole.slice(start, all.length)))
   const readsAsWeeks = days.length >= FEWEST_DAYS_OF_WEEKS && sum(wholes) / groups.length < days.length ** 2
   const unitOf = unit ?? (days.length > MOST_DAYS || readsAsWeeks ? 'week' : 'day')
-  const weeks = Math.min(days.length, Math.max(1, Math.floor(days.length / 7)))
-  const starts =
-    unitOf === 'day'
-      ? [...days.keys()]
-      : [...Array(weeks).keys()].map((week) => (week ? days.length - 7 * (weeks - week) : 0))
+  const weeks = weeksOf(days)
+  const starts = [...days.keys()].filter((day) => unitOf === 'day' || weeks[day] !== weeks[day - 1])
   const points = starts.map((day, point) => days.slice(day, starts[point + 1]))
   const colors = colorsOf(groupsOf(sums.cells, split).filter(({ isBrand }) => !isBrand))
   const lineOf = ({ name, isBrand, cells }: Group): Line => {
@@ -132,6 +131,14 @@ export function linesOf(sums: Sums, { split, from = '', to = '9999', where = {},
       ...lines,
     ].sort((left, right) => rank(right) - rank(left)),
   }
+}
+
+/** Returns the week of each day, counted from the last one. The first week also has the days that make no whole one. */
+function weeksOf(days: readonly string[]): number[] {
+  const weeks = days.map((day) => Math.floor((Date.parse(days.at(-1) ?? day) - Date.parse(day)) / WEEK_MS))
+  const first = Date.parse(days.at(-1) ?? '') - Date.parse(days[0] ?? '') + DAY_MS
+  const most = Math.max(1, Math.floor(first / WEEK_MS)) - 1
+  return weeks.map((week) => Math.min(week, most))
 }
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)

@@ -12,8 +12,11 @@ export type Plot = {
 
 const DAY = 86_400
 /** Distances of the labels of days, in seconds. */
-const STEPS_OF_DAYS = [1, 2, 3, 5, 7, 10, 14, 21, 28, 56, 91, 182, 364].map((days) => days * DAY)
+const STEPS_OF_DAYS = [1, 2, 3, 5, 7, 10, 14, 21, 28, 56, 91, 182, 364, 3640, 36_400].map(
+  (days) => days * DAY,
+)
 const DATE = new Intl.DateTimeFormat('en', { timeZone: 'UTC', month: 'short', day: 'numeric' })
+const MONTH = new Intl.DateTimeFormat('en', { timeZone: 'UTC', month: 'short', year: 'numeric' })
 /** In pixels. A plot that is at least `wide` has the names of its lines at their ends. `paper` fits a card on A4. */
 const SIZE = { height: 260, names: 116, line: 15, wide: 480, paper: 640 }
 
@@ -167,7 +170,8 @@ export function plotOf(label: string, { unit, points, lines, few }: Lines, off: 
             gap: 8,
             incrs: STEPS_OF_DAYS,
             grid: { show: false },
-            values: (_, ticks) => ticks.map((tick) => DATE.format(tick * 1000)),
+            values: (_, ticks, __, ___, step) =>
+              ticks.map((tick) => (step < 364 * DAY ? DATE : MONTH).format(tick * 1000)),
           },
           { ...axis, size: 48, values: (_, ticks) => ticks.map((tick) => `${tick} %`) },
         ],

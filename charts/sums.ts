@@ -18,13 +18,15 @@ export type Cell = {
   readonly whole: readonly number[]
 }
 
-/** Sums over all days from the first to the last that has rows. */
+/** Sums over the days that have rows, and over the days after each that have none, of which a long gap has the first. */
 export type Sums = { readonly days: readonly string[]; readonly cells: readonly Cell[] }
 
 /** The fields of rows that charts tell apart, or filter by. `is_brand` tells the brand from its competitors. */
 export const FIELDS = ['model_id', 'market', 'competitor_name', 'entity_name', 'is_brand']
 
 const DAY = 86_400_000
+/** So many days without rows show that a line ends. Days can be centuries apart. */
+const MOST_EMPTY = 31
 
 /** Adds up the sides of a formula, which are sums, row by row. */
 export function addRows({ part, whole }: Metric['formula']) {
@@ -47,7 +49,7 @@ export function addRows({ part, whole }: Metric['formula']) {
       byDay.set(date, [partBefore + sideOf(part, row), wholeBefore + sideOf(whole, row)])
     },
     result(): Sums {
-      const days = everyDay([...dates].sort())
+      const days = withGaps([...dates].sort())
       const side = (byDay: Map<string, number[]>, index: 0 | 1) =>
         days.map((day) => byDay.get(day)?.[index] ?? 0)
       return {
@@ -64,11 +66,9 @@ export function addRows({ part, whole }: Metric['formula']) {
 
 /** Returns the sums of a brand's visibility as a cell among those of its competitors, on their days. */
 export function brandCell(own: Sums, days: readonly string[], name: string): Cell {
+  const places = new Map(own.days.map((day, place) => [day, place]))
   const side = (of: 'part' | 'whole') =>
-    days.map((day) => {
-      const index = own.days.indexOf(day)
-      return own.cells.reduce((sum, cell) => sum + (cell[of][index] ?? 0), 0)
-    })
+    days.map((day) => own.cells.reduce((sum, cell) => sum + (cell[of][places.get(day) ?? -1] ?? 0), 0))
   return { values: { competitor_name: name, is_brand: 'true' }, part: side('part'), whole: side('whole') }
 }
 
@@ -79,10 +79,12 @@ const sideOf = (side: readonly Term[], row: Row): number =>
     return total + Math.round((Number(row[term.rate]) * Number(row[term.of])) / 100)
   }, 0)
 
-/** Returns the days from the first to the last of these, which are in ascending order. */
-function everyDay(days: readonly string[]): string[] {
-  const [first, last] = [Date.parse(days[0] ?? ''), Date.parse(days.at(-1) ?? '')]
-  return Array.from({ length: days.length === 0 ? 0 : (last - first) / DAY + 1 }, (_, day) =>
-    new Date(first + day * DAY).toISOString().slice(0, 10),
-  )
-}
+/** Returns days, which are in ascending order, with those after each that have no rows. */
+const withGaps = (days: readonly string[]): string[] =>
+  days.flatMap((date, index) => {
+    const day = Date.parse(date)
+    const distance = (Date.parse(days[index + 1] ?? date) - day) / DAY
+    return Array.from({ length: Math.min(Math.max(1, distance), 1 + MOST_EMPTY) }, (_, after) =>
+      new Date(day + after * DAY).toISOString().slice(0, 10),
+    )
+  })

@@ -65,6 +65,9 @@ type ParquetFile = {
   readonly finish: () => void
 }
 
+/** Without it, Spark refuses days before 1582-10-15: it asks in which calendar they are. */
+const CALENDAR = [{ key: 'org.apache.spark.version', value: '3.5.0' }]
+
 /** Bounds of a row group, which is in memory as a whole. */
 const GROUP_ROWS = 20_000
 const GROUP_CHARACTERS = 4_000_000
@@ -81,7 +84,7 @@ export function startParquet(writer: Writer, columns: readonly Column[]): Parque
       }),
     ),
   ]
-  const parquet = new ParquetWriter({ writer, schema })
+  const parquet = new ParquetWriter({ writer, schema, kvMetadata: CALENDAR })
   let rows: (readonly unknown[])[] = []
   let characters = 0
   const flush = () => {

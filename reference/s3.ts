@@ -26,6 +26,8 @@ export type S3Request = {
 export type S3Response = {
   readonly status: number
   readonly bytes: Uint8Array<ArrayBuffer>
+  /** When the bucket sent it, in milliseconds since 1970; NaN when it does not say so. */
+  readonly date: number
 }
 
 /** A request that failed: its method and URL, with the response's status and words or why there is no response. */
@@ -94,11 +96,14 @@ export function createS3({ url, ...account }: S3Bucket, { retries = RETRIES, onR
         method,
         ...(body !== undefined && { body }),
         headers: { ...headers, 'X-Amz-Content-Sha256': sha256(body ?? '') },
+        // Another host must not get the token of a session.
+        redirect: 'manual',
         signal: AbortSignal.timeout(TIMEOUT_MS),
       })
       const { status } = response
       const bytes = new Uint8Array(await response.arrayBuffer())
-      if (response.ok || expected.includes(status)) return { status, bytes }
+      const date = Date.parse(response.headers.get('Date') ?? '')
+      if (response.ok || expected.includes(status)) return { status, bytes, date }
       const error = new S3Error(`${method} ${url}/${key}: ${describe(status, bytes)}`)
       throw status === 429 || status >= 500 ? error : new AbortError(error)
     }
@@ -121,6 +126,7 @@ const sha256 = (content: string | Uint8Array): string => createHash('sha256').up
 
 /** Returns what a response says about an error. */
 function describe(status: number, bytes: Uint8Array): string {
+  if (status >= 300 && status < 400) return `${status}. Check AWS_REGION and AWS_ENDPOINT_URL_S3.`
   try {
     const { root } = parseXml(Buffer.from(bytes).toString())
     const code = textOf(root, 'Code')

@@ -44,6 +44,12 @@ test('rows are the same after they are written and read, over row groups', async
   expect(await read(file)).toEqual([...rows, long, ...rows].map(named))
 })
 
+test('tells Spark that days are of the calendar of ISO 8601', async () => {
+  const { key_value_metadata } = await parquetMetadataAsync(write(rows))
+  // Spark reads files without this version, or of versions before 3.0.0, by its own settings.
+  expect(key_value_metadata).toContainEqual({ key: 'org.apache.spark.version', value: '3.5.0' })
+})
+
 test('writes what drivers return, times of other zones, and null for undefined', async () => {
   const day = new Date('2026-10-01')
   expect(

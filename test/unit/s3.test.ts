@@ -41,11 +41,8 @@ test.each([
   ['a response that ends early', cut, 'terminated'],
 ])('repeats a request after %s, and says why', async (_, fault, reason) => {
   const { asked, send, onRetry } = await start([fault, status(200, 'bytes')])
-  const { bytes, ...rest } = await send('PUT', 'key', { body: 'body' })
-  expect({ ...rest, text: Buffer.from(bytes).toString() }).toEqual({
-    status: 200,
-    text: 'bytes',
-  })
+  const { bytes, status: last } = await send('PUT', 'key', { body: 'body' })
+  expect([last, Buffer.from(bytes).toString()]).toEqual([200, 'bytes'])
   expect(asked.map(({ body }) => body)).toEqual(['body', 'body'])
   expect(onRetry).toHaveBeenCalledExactlyOnceWith(expect.stringContaining(reason))
 })
@@ -63,6 +60,17 @@ test('throws the words of another error at once', async () => {
     new S3Error(`GET ${bucket}/key: 403 AccessDenied. No & never.`),
   )
   expect(asked).toHaveLength(1)
+})
+
+test('sends nothing to where a bucket redirects', async () => {
+  const other = await start([status(200)])
+  const { asked, bucket, send } = await start([
+    (_, response) => void response.writeHead(307, { Location: `${other.bucket}/key` }).end(),
+  ])
+  await expect(send('GET', 'key')).rejects.toThrow(
+    new S3Error(`GET ${bucket}/key: 307. Check AWS_REGION and AWS_ENDPOINT_URL_S3.`),
+  )
+  expect([asked.length, other.asked]).toEqual([1, []])
 })
 
 test('an expected status is no error', async () => {

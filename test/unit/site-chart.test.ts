@@ -109,6 +109,19 @@ describe('the lines of a chart', () => {
     ])
   })
 
+  test('cost what the rows cost, however far the days are apart', () => {
+    const rows = ['0001-01-01', '2026-11-20', '9999-12-31'].map((date) => ({ date, hits: 1, all: 4 }))
+    const { points, lines } = drawnLines({ rows, formula, unit: 'day' })
+    // A gap shows its first days.
+    expect(points.map(({ first }) => first).filter((_, point) => point % 32 < 2)).toEqual([
+      ...['0001-01-01', '0001-01-02', '2026-11-20', '2026-11-21', '9999-12-31'],
+    ])
+    expect(lines[0]?.part.filter(Boolean)).toEqual([1, 1, 1])
+    const weeks = drawnLines({ rows, formula, unit: 'week' })
+    expect(ratesOf(weeks).Rate?.filter((rate) => rate !== null)).toEqual([25, 25, 25])
+    expect(weeks.points.length).toBeLessThan(20)
+  })
+
   test('have a point a week where the lines have few answers, whatever the total has', () => {
     const models = (all: number) => ['a', 'b', 'c'].flatMap((model_id) => manyDays(21, { model_id, all }))
     expect(drawnLines({ rows: models(21), formula: breakdown }).unit).toBe('day')

@@ -2,7 +2,7 @@ import type { Row } from '../../../lib/parquet.ts'
 import type { MetricTable } from './copy.ts'
 import { addDays, monthOf } from './days.ts'
 import type { Action, AddFile } from './delta/log.ts'
-import { commit, removal } from './delta/table.ts'
+import { commit, removal, type Times } from './delta/table.ts'
 import { dayKey, daysOf, eachDay, fileSource, type Source, statisticsOf, writeFiles } from './files.ts'
 
 /** The proven rows of a day. */
@@ -21,7 +21,6 @@ const MOST_CHARACTERS = 32_000_000
 /** Proven days that are not committed yet, by table. */
 export type Batch = ReturnType<typeof createBatch>
 
-/** `now` and `expiry` are in milliseconds: the latter is the time before which no version is read any more. */
 export function createBatch(tables: ReadonlyMap<string, MetricTable>, times: Times) {
   let days = new Map<MetricTable, Map<string, ProvenDay>>()
   let rows = 0
@@ -60,8 +59,6 @@ export function createBatch(tables: ReadonlyMap<string, MetricTable>, times: Tim
     flush,
   }
 }
-
-type Times = { readonly now: number; readonly expiry: number }
 
 function charactersOf(rows: readonly Row[]): number {
   let characters = 0

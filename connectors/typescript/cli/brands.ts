@@ -1,15 +1,15 @@
-import { randomUUID } from 'node:crypto'
 import { ByteWriter } from 'hyparquet-writer'
 import { type Row, startParquet } from '../../../lib/parquet.ts'
 import type { Brand, ExportApi } from '../src/index.ts'
 import type { Coverage } from './coverage.ts'
 import type { Action } from './delta/log.ts'
 import { addition, removal, type Table } from './delta/table.ts'
-import { CommandError, MovedError, UsageError } from './errors.ts'
+import { CommandError, MovedError } from './errors.ts'
 import { sha256, sha256OfFile } from './hash.ts'
 import type { Check } from './inspect.ts'
+import { newFile } from './store.ts'
 import { BRANDS } from './streams.ts'
-import { isUuid, listOf } from './text.ts'
+import { isUuid } from './text.ts'
 
 /** The brands that the key reads, and their digest. */
 export type ListedBrands = { readonly listed: readonly Brand[]; readonly brandsDigest: string }
@@ -40,36 +40,6 @@ export async function startingOver<Result>(
 
 const NO_DIGEST = 'The response lacks X-Brands-Digest. Connect to the service without what removes headers.'
 
-/**
- * Returns the brands with these ids or names, all when they are undefined. Throws `UsageError` for one that the key does
- * not read, and for a name of several brands.
- */
-export function selectBrands(
-  listed: readonly Brand[],
-  wanted: readonly string[] | undefined,
-): readonly Brand[] {
-  const found = wanted?.map((text) => findBrand(listed, text.toLowerCase(), text))
-  return found === undefined ? listed : listed.filter((brand) => found.includes(brand))
-}
-
-function findBrand(listed: readonly Brand[], lower: string, text: string): Brand {
-  const hasName = ({ name, displayName }: Brand) =>
-    [name, displayName].some((each) => each.toLowerCase() === lower)
-  const byId = listed.filter(({ id }) => id === lower)
-  const found = byId.length > 0 ? byId : listed.filter(hasName)
-  const [brand] = found
-  if (brand !== undefined && found.length === 1) return brand
-  const choice = brand === undefined ? listed : found
-  const names = choice.map(({ id, name }) => `${name} (${id})`)
-  throw new UsageError(
-    brand === undefined
-      ? `The key does not read brand ${text}. It reads ${listOf(names, MOST_LISTED) || 'no brand'}.`
-      : `${found.length} brands have the name ${text}. Use an id: ${listOf(names, MOST_LISTED)}.`,
-  )
-}
-
-const MOST_LISTED = 20
-
 /** Returns the actions after which a table has these brands, and a coverage; none when it has them. */
 export async function brandsActions(
   table: Table,
@@ -81,11 +51,13 @@ export async function brandsActions(
   const tags = { ...known?.tags, coverage: JSON.stringify(coverage) }
   if (known !== undefined && (await hasBrands(table, brands, check)))
     return known.tags?.coverage === tags.coverage ? [] : [{ add: { ...known, tags, dataChange: false } }]
-  const path = `${randomUUID()}.parquet`
+  const path = newFile()
+  table.loose.add(path)
   const { size, sha256 } = await store.create(`${name}/${path}`, async (writer) => {
     writer.appendBytes(encode(table, brands))
     await writer.finish()
   })
+  table.listed.set(path, { size, modified: 0 })
   const stats = JSON.stringify({ numRecords: brands.length })
   const add = addition({ path, size, stats, tags: { ...tags, sha256 } })
   return [...[...snapshot.files.values()].map(removal), add]

@@ -16,10 +16,20 @@ export type Changes = {
   readonly asOf: string | null
 }
 
-/** The greatest `changed_at` up to which a brand was read, and the first day that the plan reached then. */
-export type Start = { readonly since: string | null; readonly fromDate: string }
+/** A brand while it is synced. */
+export type BrandRun = {
+  readonly id: string
+  readonly name: string
+  /** The greatest `changed_at` up to which it was read, and the first day that the plan reached then. */
+  since: string | null
+  fromDate: string
+  /** As that of {@link Changes}, when it was read in this run. */
+  asOf?: string | null
+  /** Why what was fetched last is not what was listed; empty when it is. */
+  problem?: string
+}
 
-type Brand = Start & { readonly id: string }
+type Brand = Pick<BrandRun, 'id' | 'since' | 'fromDate'>
 type Listing = {
   readonly api: ExportApi
   readonly fromDate: string | undefined
@@ -27,7 +37,7 @@ type Listing = {
 }
 
 /**
- * Lists what changed since the latest `since` of some brands, with one request per page for all brands that have it.
+ * Lists what changed of the brands that were read before, up to the same \`since\`, with one request per page for all.
  * Returns the changes by brand; empty when no brand was read before. Throws `MovedError` when the key reads other
  * brands than those with the digest: the list can lack changes of a brand.
  */
@@ -35,14 +45,13 @@ export async function listTogether(
   { brandsDigest, ...listing }: Listing & { readonly brandsDigest: string },
   brands: readonly Brand[],
 ): Promise<ReadonlyMap<string, Changes>> {
-  const latest = brands.reduce((greatest, { since }) => later(greatest, since), '')
-  const together = brands.filter(({ since }) => since !== null && since === latest)
+  const together = brands.filter(({ since }) => since !== null)
   const [first] = together
-  if (first === undefined) return new Map()
+  if (!first?.since) return new Map()
   const byBrand = new Map<string, ChangedDay[]>(together.map(({ id }) => [id, []]))
   const query =
     together.length === 1 ? { brandId: first.id, brandsDigest: null } : { brandId: undefined, brandsDigest }
-  const list = await readList(listing, { ...query, since: latest })
+  const list = await readList(listing, { ...query, since: first.since })
   for (const day of list.days) byBrand.get(day.brandId)?.push(day)
   return new Map(
     together

@@ -1,54 +1,48 @@
 import type { Row } from '../../../lib/parquet.ts'
 import type { ChangedDay, ExportApi } from '../src/index.ts'
 import type { Batch } from './batch.ts'
-import type { Changes, Start } from './changes.ts'
+import type { BrandRun, Changes } from './changes.ts'
 import type { Copy, MetricTable } from './copy.ts'
 import { endpointsOf } from './coverage.ts'
 import { describeDifferences } from './day-sums.ts'
 import { CommandError } from './errors.ts'
 import { daysOf, proofOf, statisticsOf } from './files.ts'
 import type { Progress } from './progress.ts'
+import type { Scope } from './scope.ts'
+import { counted } from './text.ts'
 import { type FetchWindow, fetchWindows, type KnownDay, pagesOf } from './windows.ts'
-
-/** A brand while it is synced. */
-export type BrandRun = {
-  -readonly [Name in keyof Start]: Start[Name]
-} & {
-  readonly id: string
-  readonly name: string
-  /** How often a listed day was fetched in vain. */
-  readonly attempts: Map<string, number>
-}
 
 export type Plan = {
   readonly table: MetricTable
   readonly windows: readonly FetchWindow[]
   /** Listed days whose rows the copy lacks, by date. */
   readonly needed: ReadonlyMap<string, ChangedDay>
+  /** The proofs of the days that it has. */
+  readonly known: ReadonlyMap<string, string>
 }
 
-type Source = { readonly api: ExportApi; readonly progress: Progress; readonly batch: Batch }
+export type Source = { readonly api: ExportApi; readonly progress: Progress; readonly batch: Batch }
 
 /** Returns what has to be fetched of a brand, for each endpoint that lacks something. */
 export function planFetches(
-  { copy, batch, endpoints, toDate = '9999-12-31' }: PlanOptions,
-  brand: BrandRun,
+  { copy, batch, scope }: PlanOptions,
+  brand: Pick<BrandRun, 'id'>,
   changes: Changes,
 ): Plan[] {
-  return endpointsOf({ endpoints }).flatMap((endpoint) => {
+  const { toDate } = scope
+  return endpointsOf(scope).flatMap((endpoint) => {
     const table = copy.metrics.get(endpoint)
     if (table === undefined) return []
     const isWithin = (date: string) => date >= changes.fromDate && date <= toDate
     // Days that the plan no longer reaches stay as they are.
     const days = changes.days.filter((day) => day.endpoint === endpoint && isWithin(day.date))
     const dates = days.map(({ date }) => date).sort()
-    const known = changes.isFull
-      ? knownDays(table, brand.id, changes.fromDate, toDate)
-      : knownDays(table, brand.id, dates.at(0), dates.at(-1))
+    const [from, to] = changes.isFull ? [changes.fromDate, toDate] : [dates.at(0), dates.at(-1)]
+    const known = knownDays(table, brand.id, from, to)
     const listed = new Map<string, ChangedDay>()
     // A full list has every day that has, or had, rows.
     for (const date of changes.isFull ? known.keys() : [])
-      listed.set(date, removedDay({ brandId: brand.id, endpoint, date }))
+      listed.set(date, { brandId: brand.id, endpoint, date, ...EMPTY })
     for (const day of days) listed.set(day.date, day)
     const needed = new Map<string, ChangedDay>()
     for (const [date, day] of listed) {
@@ -56,28 +50,16 @@ export function planFetches(
       if (proof !== proofOf(day)) needed.set(date, day)
     }
     if (needed.size === 0) return []
-    return [{ table, needed, windows: fetchWindows(daysAround(needed, listed, known)) }]
+    return [{ table, needed, known, windows: fetchWindows(daysAround(needed, listed, known)) }]
   })
 }
 
-type PlanOptions = {
-  readonly copy: Copy
-  readonly batch?: Batch
-  readonly endpoints?: readonly string[] | undefined
-  readonly toDate?: string | undefined
-}
+type PlanOptions = { readonly copy: Copy; readonly batch?: Batch; readonly scope: Scope }
 
-const EMPTY = { rows: 0, digest: '0'.repeat(15) }
+const EMPTY = { rows: 0, digest: '0'.repeat(15), totals: {}, changedAt: '' }
 const NO_ROWS = proofOf(EMPTY)
 /** No day of the service: it is fetched again, in place of both. */
-const IN_TWO_FILES = proofOf({ rows: 0, digest: 'twice' })
-
-const removedDay = (day: Pick<ChangedDay, 'brandId' | 'endpoint' | 'date'>): ChangedDay => ({
-  ...day,
-  ...EMPTY,
-  totals: {},
-  changedAt: '',
-})
+export const IN_TWO_FILES = proofOf({ rows: 0, digest: 'twice' })
 
 /** Returns the days of a brand in a table and a window, and their proofs. */
 function knownDays(
@@ -111,37 +93,48 @@ function daysAround(
 
 /**
  * Fetches what is planned of a brand, and adds the days whose rows are those of the list to the batch. Returns whether all
- * were: the others have changed since, or were altered on the way. Throws `CommandError` for one that differed from the same
- * list in each attempt.
+ * were: the others have changed since, or were altered on the way. Then `problem` of the brand says what differs.
  */
 export async function fetchDays(source: Source, brand: BrandRun, plans: readonly Plan[]): Promise<boolean> {
-  let isProven = true
+  brand.problem = ''
   const expected = plans.flatMap(({ windows }) => windows.map(({ rows }) => rows))
   for (const rows of expected) source.progress.expect(rows, pagesOf(rows))
   for (const plan of plans) {
     for (const [date, { rows }] of plan.needed)
-      if (rows === 0) isProven = (await prove(source, brand, { ...plan, date, rows: [] })) && isProven
+      if (rows === 0) await prove(source, brand, { ...plan, date, rows: [] })
     for (const window of plan.windows)
-      isProven = (await fetchWindow(source, brand, { ...plan, window })) && isProven
+      if (!(await fetchWindow(source, brand, { ...plan, window }))) return false
   }
-  return isProven
+  return brand.problem === ''
 }
 
 type Fetch = Plan & { readonly window: FetchWindow }
 
+/** Rows are up to 20 times as large as those of full pages, or as many came since they were listed. */
+const mostPages = (rows: number): number => 20 * (pagesOf(rows) + 1)
+
+/** Returns false when the plan no longer reaches the first day of a window: then the list is no longer true. */
 async function fetchWindow(source: Source, brand: BrandRun, fetch: Fetch): Promise<boolean> {
   const { from, to, rows: expected } = fetch.window
+  const { endpoint } = fetch.table.stream
   const left = new Set<string>()
   for (const [date, { rows }] of fetch.needed) if (rows > 0 && date >= from && date <= to) left.add(date)
-  let isProven = true
   const end = async (date: string, rows: readonly Row[]) => {
-    if (left.delete(date)) isProven = (await prove(source, brand, { ...fetch, date, rows })) && isProven
+    if (left.delete(date)) await prove(source, brand, { ...fetch, date, rows })
   }
   let day: Row[] = []
+  let pages = 0
   const window = { brandId: brand.id, fromDate: from, toDate: to }
-  for await (const { rows, meta } of source.api.metric(fetch.table.stream.endpoint).pages(window)) {
-    // The plan no longer reaches the first day.
-    if (meta.fromDate.slice(0, from.length) !== from) return false
+  for await (const { rows, meta } of source.api.metric(endpoint).pages(window)) {
+    pages += 1
+    if (pages > mostPages(expected))
+      throw new CommandError(
+        `${endpoint} from ${from} to ${to} has more than ${pages - 1} pages instead of ${counted(expected, 'row')}. Check what alters responses between the service and this machine.`,
+      )
+    if (meta.fromDate.slice(0, from.length) !== from) {
+      brand.problem = `${endpoint} begins on ${meta.fromDate.slice(0, from.length)} instead of ${from}`
+      return false
+    }
     source.progress.receive(rows.length)
     for (const sent of rows) {
       const date = day[0]?.date
@@ -154,43 +147,20 @@ async function fetchWindow(source: Source, brand: BrandRun, fetch: Fetch): Promi
   }
   await end(String(day[0]?.date), day)
   for (const date of left) await end(date, [])
-  source.progress.log('fetched', {
-    brand: brand.id,
-    endpoint: fetch.table.stream.endpoint,
-    from,
-    to,
-    rows: expected,
-  })
-  return isProven
+  source.progress.log('fetched', { brand: brand.id, endpoint, from, to, rows: expected })
+  return true
 }
 
-/** How often a day is fetched whose rows are not those of the list. */
-const MOST_ATTEMPTS = 3
+type FetchedDay = Omit<Plan, 'windows'> & { readonly date: string; readonly rows: readonly Row[] }
 
 async function prove(
   { batch }: Source,
   brand: BrandRun,
-  {
-    table,
-    needed,
-    date,
-    rows,
-  }: Omit<Plan, 'windows'> & { readonly date: string; readonly rows: readonly Row[] },
-): Promise<boolean> {
+  { table, needed, date, rows }: FetchedDay,
+): Promise<void> {
   const listed = needed.get(date)
-  if (listed === undefined) return false
-  const { endpoint } = table.stream
+  if (listed === undefined) return
   const differences = describeDifferences(rows, listed, table.stream)
-  if (differences === '') {
-    await batch.add(table, { brandId: brand.id, date, proof: proofOf(listed), rows })
-    return true
-  }
-  const key = `${endpoint}/${date} ${listed.digest}`
-  const attempt = (brand.attempts.get(key) ?? 0) + 1
-  brand.attempts.set(key, attempt)
-  if (attempt >= MOST_ATTEMPTS)
-    throw new CommandError(
-      `${endpoint} of ${date} has ${differences}, in each of ${MOST_ATTEMPTS} attempts. Check what alters responses between the service and this machine.`,
-    )
-  return false
+  if (differences !== '') brand.problem = `${table.stream.endpoint} of ${date} has ${differences}`
+  else await batch.add(table, { brandId: brand.id, date, proof: proofOf(listed), rows })
 }

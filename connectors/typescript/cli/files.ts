@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto'
 import { type Row, readParquet, startParquet } from '../../../lib/parquet.ts'
 import type { Action, AddFile } from './delta/log.ts'
 import { addition, type Table } from './delta/table.ts'
 import { CommandError } from './errors.ts'
 import { sha256OfFile } from './hash.ts'
+import { newFile } from './store.ts'
 
 /** The days of a file by brand and date: `<rows> <digest>`, as the service listed them. */
 export type Days = Readonly<Record<string, Readonly<Record<string, string>>>>
@@ -55,7 +55,8 @@ export async function writeFiles(table: Table, sources: readonly Source[]): Prom
   const added: Action[] = []
   while (left.length > 0) {
     const days = noDays()
-    const path = `${randomUUID()}.parquet`
+    const path = newFile()
+    table.loose.add(path)
     const { size, sha256 } = await table.store.create(`${table.name}/${path}`, async (writer) => {
       const parquet = startParquet(writer, table.columns)
       while (writer.offset < FILE_BYTES) {

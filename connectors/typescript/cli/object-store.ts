@@ -17,6 +17,8 @@ import { inParallel } from './in-parallel.ts'
 import { insidePath, type Store, type Stored } from './store.ts'
 
 const PARALLEL = 16
+/** Of 1000 objects each. */
+const MOST_PAGES = 1000
 
 /** A copy in a bucket with the protocol of S3. Throws `UsageError` for a malformed location or without credentials. */
 export function objectStore(
@@ -26,24 +28,27 @@ export function objectStore(
 ): Store {
   const { bucket, prefix } = parseLocation(location)
   const request = createS3(settingsOf(bucket, environment), { onRetry })
-  const send = (method: string, path: string, options: S3Request = {}) =>
-    request(method, path === '' ? '' : prefix + insidePath(path), options).catch((cause) => {
-      if (cause instanceof S3Error) throw new StoreError(cause.message, { cause })
-      throw cause
+  /** By how many milliseconds the clock of the bucket is ahead. */
+  let ahead = 0
+  const send = async (method: string, path: string, options: S3Request = {}) => {
+    const key = path === '' ? '' : prefix + insidePath(path)
+    const response = await request(method, key, options).catch((cause) => {
+      throw cause instanceof S3Error ? new StoreError(cause.message, { cause }) : cause
     })
+    ahead = response.date - Date.now() || ahead
+    return response
+  }
   return {
     location: location.replace(/\/+$/, ''),
     async list(folder, after = '') {
       const listed = new Map<string, Stored>()
       const start = folder === '' ? prefix : `${prefix}${insidePath(folder)}/`
-      let token: string | undefined
-      do {
+      let token = ''
+      for (let pages = 0; pages < MOST_PAGES; pages += 1) {
         const query = {
-          'list-type': '2',
-          delimiter: '/',
-          prefix: start,
+          ...{ 'list-type': '2', delimiter: '/', prefix: start },
           ...(after !== '' && { 'start-after': start + after }),
-          ...(token !== undefined && { 'continuation-token': token }),
+          ...(token !== '' && { 'continuation-token': token }),
         }
         const page = parseList((await send('GET', '', { query })).bytes, location)
         for (const object of childrenOf(page, 'Contents'))
@@ -53,9 +58,10 @@ export function objectStore(
           })
         for (const folder of childrenOf(page, 'CommonPrefixes'))
           listed.set(textOf(folder, 'Prefix').slice(start.length), { size: -1, modified: 0 })
-        token = textOf(page, 'NextContinuationToken') || undefined
-      } while (token !== undefined)
-      return listed
+        token = textOf(page, 'NextContinuationToken')
+        if (token === '') return listed
+      }
+      throw new StoreError(`The list of ${location} does not end. Check AWS_ENDPOINT_URL_S3.`)
     },
     async read(path) {
       const { status, bytes } = await send('GET', path, { expected: [404] })
@@ -89,6 +95,7 @@ export function objectStore(
     async remove(paths) {
       await inParallel(paths, PARALLEL, (path) => send('DELETE', path, { expected: [404] }))
     },
+    now: async () => Date.now() + ahead,
   }
 }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { AsyncBuffer } from 'hyparquet'
 import type { Writer } from 'hyparquet-writer'
 import { CommandError } from './errors.ts'
@@ -27,8 +28,17 @@ export type Store = {
   readonly createIfAbsent: (path: string, text: string) => Promise<boolean>
   /** Creates or replaces a file as a whole. */
   readonly replace: (path: string, content: string | Uint8Array<ArrayBuffer>) => Promise<void>
+  /** Of a folder, the files are gone when it returns the promise. */
   readonly remove: (paths: readonly string[]) => Promise<void>
+  /** Returns the time of the clock by which files of a folder are `modified`. It is not that of this machine. */
+  readonly now: (folder: string) => Promise<number>
 }
+
+/** Returns a name for a file of a table that has no other one. */
+export const newFile = (): string => `export-api-${randomUUID()}.parquet`
+
+/** Whether sync has written a file, or was about to. */
+export const isOwnFile = (name: string): boolean => /^\.?export-api-[-0-9a-f]{36}\.parquet$/.test(name)
 
 /** Returns a path. Throws `CommandError` for one that would leave its folder or prefix. */
 export function insidePath(path: string): string {

@@ -18,7 +18,7 @@ export function describeSync(
 ): string[] {
   const has = `${location.replace(/\/*$/, '/')} has ${counted(size.rows, 'row')} in ${counted(size.files, 'file')}, ${formatBytes(size.bytes)}.`
   const copied = `Copied ${counted(rows, 'row')} of ${counted(changed, 'brand')} in ${counted(requests, 'request')}, ${formatSeconds(seconds)}.`
-  const equal = isWhole ? 'It equals the service' : 'What was asked for equals the service'
+  const equal = isWhole ? 'It equals the service' : 'What it covers equals the service'
   const time = asOf === null ? '' : ` as of ${asOf.slice(0, 'YYYY-MM-DDTHH:MM'.length).replace('T', ' ')} UTC`
   return [
     ...(changed === 0 ? [`Nothing changed. ${has}`] : [copied, has]),

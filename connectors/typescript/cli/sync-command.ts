@@ -29,16 +29,9 @@ export async function runSync(options: SyncOptions, progress: Progress): Promise
   const startedAt = performance.now()
   if (options.report && isBucket(out))
     throw new UsageError(`--report needs a folder. Run export-api report ${out} after the sync.`)
-  const job = {
-    api: createApi({ ...options, key: process.env.EXPORT_API_KEY }, progress),
-    store: openStore(out, progress),
-    fromDate: from,
-    toDate: to,
-    endpoints: endpoint,
-    concurrency,
-    keepDays: keep,
-    progress,
-  }
+  const api = createApi({ ...options, key: process.env.EXPORT_API_KEY }, progress)
+  const asked = { fromDate: from, toDate: to, endpoints: endpoint }
+  const job = { api, store: openStore(out, progress), ...asked, concurrency, keepDays: keep, progress }
   if (from !== undefined && to !== undefined && from > to)
     throw new UsageError(`--from ${from} is after --to ${to}.`)
   progress.begin(`Listing what changed at ${options.url}`)
@@ -56,15 +49,8 @@ export async function runSync(options: SyncOptions, progress: Progress): Promise
     advice = `Open ${report} in a browser.`
   }
   const { size } = synced
-  progress.notice(
-    'done',
-    describeSync(synced, {
-      location: out,
-      requests,
-      rows,
-      seconds: (performance.now() - startedAt) / 1000,
-      advice,
-    }),
-    { requests, rows, copyRows: size.rows, copyFiles: size.files, copyBytes: size.bytes },
-  )
+  const seconds = (performance.now() - startedAt) / 1000
+  const lines = describeSync(synced, { location: out, requests, rows, seconds, advice })
+  const copied = { copyRows: size.rows, copyFiles: size.files, copyBytes: size.bytes }
+  progress.notice('done', lines, { requests, rows, ...copied })
 }

@@ -1,34 +1,25 @@
-import {
-  type Brand,
-  type ExportApi,
-  ExportApiError,
-  ForbiddenError,
-  UnauthorizedError,
-} from '../src/index.ts'
-import { type Batch, createBatch } from './batch.ts'
-import { brandsActions, type ListedBrands, selectBrands, startingOver } from './brands.ts'
-import { type Changes, listAlone, listTogether } from './changes.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { type ExportApi, ExportApiError, ForbiddenError, UnauthorizedError } from '../src/index.ts'
+import { createBatch } from './batch.ts'
+import { brandsActions, type ListedBrands, startingOver } from './brands.ts'
+import { type BrandRun, type Changes, listAlone, listTogether } from './changes.ts'
 import { type Copy, type CopySize, openCopy, sizeOf, tablesOf } from './copy.ts'
-import { type Coverage, coverageOf, endpointsOf, nextCoverage, startOf } from './coverage.ts'
+import { type Coverage, coverageOf, endpointsOf, nextCoverage, scopeOf, startsOf } from './coverage.ts'
 import { DAY_MS } from './days.ts'
-import type { Action } from './delta/log.ts'
-import { commit, isCurrent, removal, vacuum } from './delta/table.ts'
+import type { Action, AddFile } from './delta/log.ts'
+import { commit, isCurrent, removal, removeLoose, vacuum } from './delta/table.ts'
 import { CommandError, DiffersError, MovedError, StoreError } from './errors.ts'
-import { type BrandRun, fetchDays, planFetches } from './fetch-days.ts'
+import { fetchDays, planFetches, type Source } from './fetch-days.ts'
+import { daysOf, eachDay } from './files.ts'
 import { inParallel } from './in-parallel.ts'
 import { type Check, inspectFile } from './inspect.ts'
 import type { Progress } from './progress.ts'
+import { type Asked, type Scope, WHOLE } from './scope.ts'
 import type { Store } from './store.ts'
 
-export type Sync = {
+export type Sync = Omit<Asked, 'wanted'> & {
   readonly api: ExportApi
   readonly store: Store
-  /** First day to copy. Default: as far as the plan reaches. */
-  readonly fromDate: string | undefined
-  /** Last day to copy. Default: all. */
-  readonly toDate?: string | undefined
-  /** The endpoints to copy. Default: all. */
-  readonly endpoints?: readonly string[] | undefined
   /** How many brands are read at once. They share the rate limit. */
   readonly concurrency?: number | undefined
   /** Days for which replaced files stay. */
@@ -44,7 +35,7 @@ export type Sync = {
 export type Synced = {
   /** How many brands had changes. */
   readonly changed: number
-  /** Whether all that the copy has was compared, and not only a part that was asked for. */
+  /** Whether the copy has no other rows than those of the service, and all of them. */
   readonly isWhole: boolean
   /** What was compared has every change that was committed before this time; null when the service does not know. */
   readonly asOf: string | null
@@ -52,66 +43,94 @@ export type Synced = {
 }
 
 /**
- * Brings a copy up to date, until the service lists no change. `wanted` are ids or names of brands. Throws `CommandError`
- * when other syncs write it all the time, and `DiffersError` when brands failed.
+ * Brings a copy up to date: it then equals the service as of a time. `wanted` are ids or names of brands. Throws
+ * `CommandError` when other syncs write it all the time, `DiffersError` when brands failed or days are lost, and `UsageError`
+ * for a part of what the copy has.
  */
 export function sync(options: Sync, wanted: readonly string[] | undefined): Promise<Synced> {
-  const changed = new Set<string>()
-  return startingOver(options.api, (brands) => syncBrands(options, { ...brands, wanted, changed }))
+  const run = { wanted, changed: new Set<string>(), removed: new Map() }
+  return startingOver(options.api, (brands) => openAndSync(options, { ...brands, ...run }))
 }
 
 type Work = ListedBrands & {
   readonly wanted: readonly string[] | undefined
   /** Receives the ids of brands that had changes. */
   readonly changed: Set<string>
+  /** Receives the files that are not what the logs describe. */
+  readonly removed: Map<string, AddFile>
 }
 
-const KEEP_DAYS = 7
-
 /** Throws `MovedError` when the key reads other brands meanwhile, or another sync commits. */
-async function syncBrands(options: Sync, { listed, brandsDigest, wanted, changed }: Work): Promise<Synced> {
-  const { store, progress, keepDays = KEEP_DAYS } = options
-  const now = Date.now()
-  const expiry = now - keepDays * DAY_MS
-  const copy = await openCopy(store)
-  const selected = selectBrands(listed, wanted)
-  for (const table of tablesOf(copy)) await vacuum(table, expiry)
-  await dropAltered(copy, options, expiry)
-  const before = coverageOf(copy)
-  reportGone([...(before?.brandIds ?? []), ...(before?.goneIds ?? [])], listed, progress)
-  const batch = createBatch(copy.metrics, { now, expiry })
-  const run = { ...options, copy, batch, brandsDigest, changed, failures: [] as string[] }
-  const brands = selected.map((brand) => startBrand(options, before, brand))
-  const { current, asOf } = await syncUntilEqual(run, brands).catch(async (error) => {
-    // What was fetched need not be fetched again.
-    await batch.flush(true).catch(() => {})
-    throw error
-  })
-  await batch.flush(true)
-  const { failures } = run
-  // Nothing more is known about the copy than before.
-  if (failures.length > 0 && current.length === 0)
-    throw new DiffersError(`Not up to date: ${failures.join(' ')}`)
-  for (const endpoint of endpointsOf(options)) {
-    const table = copy.metrics.get(endpoint)
-    if (table && table.snapshot.version < 0) await commit(table, 'CREATE TABLE', { actions: [], expiry })
+async function openAndSync(options: Sync, work: Work): Promise<Synced> {
+  const copy = await openCopy(options.store)
+  // Files that no version has go again, also when the process is stopped.
+  const clean = () => Promise.all(tablesOf(copy).map(removeLoose))
+  process.once('exit', clean)
+  try {
+    return await syncBrands(options, copy, work)
+  } finally {
+    process.off('exit', clean)
+    await clean().catch(() => {})
   }
-  const failed = brands.filter((brand) => !current.includes(brand)).map(({ id }) => id)
-  const ids = listed.map(({ id }) => id)
-  const coverage = nextCoverage(copy, before, options, { reached: current, failed, listed: ids })
-  const actions = await brandsActions(copy.brands, listed, { coverage, check: options.check })
-  if (actions.length > 0 || !isCurrent(copy.brands)) await commit(copy.brands, 'WRITE', { actions, expiry })
+}
+
+async function syncBrands(options: Sync, copy: Copy, work: Work): Promise<Synced> {
+  const { store, progress, check, keepDays = 7 } = options
+  const { listed, brandsDigest, wanted, changed, removed } = work
+  const scope = scopeOf(copy, listed, { ...options, wanted })
+  const now = await store.now(copy.brands.name)
+  const times = { now, expiry: now - keepDays * DAY_MS }
+  for (const table of tablesOf(copy)) await vacuum(table, times)
+  await dropAltered(copy, options, { removed, ...times })
+  const before = coverageOf(copy)
+  const storeCoverage = async (coverage: Coverage) => {
+    const actions = await brandsActions(copy.brands, listed, { coverage, check })
+    if (actions.length > 0 || !isCurrent(copy.brands))
+      await commit(copy.brands, 'WRITE', { actions, ...times })
+  }
+  // Before the first row of it: whatever ends this sync, the next one keeps all rows equal.
+  if (!isDeepStrictEqual(before?.scope, scope))
+    await storeCoverage({ ...nextCoverage(copy, before, { scope, reached: [], listed }), versions: '' })
+  const known = [...(before?.brandIds ?? []), ...(before?.goneIds ?? [])]
+  for (const brand of known.filter((brandId) => !listed.some(({ id }) => id === brandId))) {
+    const message = `The key no longer reads brand ${brand}. Its rows stay as they are.`
+    progress.notice('brand_gone', message, { brand }, 'warn')
+  }
+  const batch = createBatch(copy.metrics, times)
+  const failures: string[] = []
+  const run = { ...options, scope, copy, batch, changed, brandsDigest, failures, received: null }
+  const brands = startsOf(run, listed)
+  // What was fetched need not be fetched again.
+  await syncAll(run, brands).finally(() => batch.flush(true))
+  const reached = brands.filter(({ asOf }) => asOf !== undefined)
+  // Nothing more is known about the copy than before.
+  if (failures.length > 0 && reached.length === 0)
+    throw new DiffersError(`Not up to date: ${failures.join(' ')}`)
+  for (const endpoint of endpointsOf(scope)) {
+    const table = copy.metrics.get(endpoint)
+    if (table && table.snapshot.version < 0) await commit(table, 'CREATE TABLE', { actions: [], ...times })
+  }
+  const coverage = nextCoverage(copy, before, { scope, reached, listed })
+  await storeCoverage(coverage)
+  const firstDays = new Map(brands.map(({ id, fromDate }) => [id, fromDate]))
+  const isLost = (file: AddFile) =>
+    [...eachDay(daysOf(file))].some(({ brandId, date }) => date < (firstDays.get(brandId) ?? '9999-99'))
+  const lost = [...removed].flatMap(([path, file]) => (isLost(file) ? [path] : []))
+  if (lost.length > 0)
+    throw new DiffersError(`Days that the key does not reach are lost with ${lost.join(', ')}.`)
   if (failures.length > 0)
     throw new DiffersError(`Not up to date: ${failures.join(' ')} Other brands are up to date.`)
-  const { fromDate, toDate, endpoints } = options
-  const isWhole =
-    [wanted, fromDate, toDate, endpoints].every((bound) => bound === undefined) &&
-    coverage.goneIds.length === 0
+  const isWhole = isDeepStrictEqual(scope, WHOLE) && coverage.goneIds.length === 0
+  const asOf = brands.map(({ asOf }) => asOf ?? '').sort()[0] || null
   return { changed: changed.size, isWhole, asOf, size: sizeOf(copy) }
 }
 
-/** Removes files from a copy that are not what its logs describe. Their days are then listed again. */
-async function dropAltered(copy: Copy, { check = 'size', progress }: Sync, expiry: number): Promise<void> {
+/** Removes files from a copy that are not what its logs describe. All days are then listed again. */
+async function dropAltered(
+  copy: Copy,
+  { check = 'size', progress }: Sync,
+  { removed, expiry }: Pick<Work, 'removed'> & { readonly expiry: number },
+): Promise<void> {
   for (const table of copy.metrics.values()) {
     const actions: Action[] = []
     for (const file of table.snapshot.files.values()) {
@@ -119,59 +138,40 @@ async function dropAltered(copy: Copy, { check = 'size', progress }: Sync, expir
       if (problem === '') continue
       actions.push(removal(file))
       const path = `${table.name}/${file.path}`
-      progress.notice('file_removed', `${path}: ${problem} Its days are fetched again.`, { path }, 'warn')
+      removed.set(path, file)
+      const message = `${path}: ${problem} Its days are fetched again, as far as the key reaches.`
+      progress.notice('file_removed', message, { path }, 'warn')
     }
     const isOld = table.snapshot.version >= 0 && !isCurrent(table)
     if (actions.length > 0 || isOld) await commit(table, 'RESTORE', { actions, expiry })
   }
 }
 
-function reportGone(known: readonly string[], listed: readonly Brand[], progress: Progress): void {
-  for (const brandId of known) {
-    if (listed.some(({ id }) => id === brandId)) continue
-    const message = `The key no longer reads brand ${brandId}. Its rows stay as they are.`
-    progress.notice('brand_gone', message, { brand: brandId }, 'warn')
-  }
-}
-
-/** Returns where the copy of a brand stands. */
-export function startBrand(options: Sync, coverage: Coverage | undefined, { id, name }: Brand): BrandRun {
-  const { since, fromDate } = startOf(options.isFull ? undefined : coverage, id, options)
-  return { id, name, since, fromDate, attempts: new Map() }
-}
-
 type Run = Sync & {
+  readonly scope: Scope
   readonly copy: Copy
-  readonly batch: Batch
-  readonly brandsDigest: string
-  readonly changed: Set<string>
-  /** Receives what failed of a brand. */
-  readonly failures: string[]
+  /** The greatest `changed_at` that was received: lists that are requested later have all changes up to it. */
+  received: string | null
 }
 
-/** Lists and fetches until nothing is needed. Returns the brands that did not fail, and what they have. */
-async function syncUntilEqual(run: Run, brands: readonly BrandRun[]) {
-  let current = brands
-  for (;;) {
-    const together = await listTogether(run, current)
-    const rounds = await inParallel(current, run.concurrency ?? 4, (brand) =>
-      syncBrand(run, brand, together).catch((error) => reportFailure(run, brand, error)),
+/** `failures` receives what failed of a brand. */
+type Job = Run & Source & Pick<Work, 'changed' | 'brandsDigest'> & { readonly failures: string[] }
+
+async function syncAll(run: Job, brands: readonly BrandRun[]): Promise<void> {
+  const together = await listTogether({ ...run, ...run.scope }, brands)
+  for (const { since } of together.values()) run.received = since
+  const syncSome = (some: readonly BrandRun[]) =>
+    inParallel(some, run.concurrency ?? 4, (brand) =>
+      syncBrand(run, brand, together.get(brand.id)).catch((error) => {
+        if (!isOfBrand(error)) throw error
+        const message = `${brand.name} is not up to date: ${error.message}`
+        run.progress.notice('brand_failed', message, { brand: brand.id }, 'error')
+        run.failures.push(`${brand.name}: ${error.message}`)
+      }),
     )
-    current = current.filter((_, index) => rounds[index] !== undefined)
-    const asOf = rounds.map((round) => round?.asOf ?? null)
-    if (!rounds.some((round) => round?.isChanged)) return { current, asOf: earliest(asOf) }
-  }
-}
-
-/** Returns the first of some times; null when one is unknown, or there are none. */
-const earliest = (times: readonly (string | null)[]): string | null =>
-  times.includes(null) ? null : ([...times].sort()[0] ?? null)
-
-/** Returns nothing for an error that other brands can survive. */
-function reportFailure({ failures, progress }: Run, { id, name }: BrandRun, error: unknown): undefined {
-  if (!isOfBrand(error)) throw error
-  failures.push(`${name}: ${error.message}`)
-  progress.notice('brand_failed', `${name} is not up to date: ${error.message}`, { brand: id }, 'error')
+  await syncSome(brands)
+  // Of a brand without changes, what the others received says up to when it has none.
+  await syncSome(brands.filter(({ since, asOf }) => since === null && asOf !== undefined))
 }
 
 const isOfBrand = (error: unknown): error is Error =>
@@ -179,26 +179,29 @@ const isOfBrand = (error: unknown): error is Error =>
   (error instanceof ExportApiError &&
     !(error instanceof UnauthorizedError || error instanceof ForbiddenError))
 
-/** The changes of brands that were listed together. */
-type Together = ReadonlyMap<string, Changes>
+/** How often the days of a brand are fetched that were not as listed. */
+const MOST_ROUNDS = 10
 
-/** Whether the copy lacked rows of a brand, and the time up to which its list had all changes. */
-type Round = { readonly isChanged: boolean; readonly asOf: string | null }
-
-/** Brings a brand up to date with one list of its changes. */
-async function syncBrand(run: Run, brand: BrandRun, together: Together): Promise<Round> {
-  const changes = await listChanges(run, brand, together)
-  const plans = planFetches(run, brand, changes)
-  if (plans.length > 0) run.changed.add(brand.id)
-  // Otherwise, the next list has the same days, or their next change.
-  if (!(await fetchDays(run, brand, plans))) return { isChanged: true, asOf: null }
-  brand.since = changes.since
-  brand.fromDate = changes.fromDate
-  return { isChanged: plans.length > 0, asOf: changes.asOf }
+/**
+ * Lists the changes of a brand and fetches its days, until all days of a list are proven. The copy then has all changes up
+ * to the time of that list. Later ones are left to the next sync: there may always be some.
+ */
+async function syncBrand(run: Job, brand: BrandRun, listed: Changes | undefined): Promise<void> {
+  for (let round = 1; round <= MOST_ROUNDS; round += 1) {
+    const changes = (round === 1 && listed) || (await listAgain(run, brand))
+    const plans = planFetches(run, brand, changes)
+    if (plans.length > 0) run.changed.add(brand.id)
+    const { since, fromDate, asOf } = changes
+    if (await fetchDays(run, brand, plans)) return void Object.assign(brand, { since, fromDate, asOf })
+  }
+  throw new CommandError(
+    `${brand.problem}, in the last of ${MOST_ROUNDS} attempts. Check what alters responses between the service and this machine.`,
+  )
 }
 
-/** Returns the changed days of a brand. */
-export async function listChanges(options: Sync, brand: BrandRun, together: Together): Promise<Changes> {
-  const [anyList] = together.values()
-  return together.get(brand.id) ?? listAlone(options, brand, anyList?.since ?? null)
+/** Lists the changes of a brand alone. */
+export async function listAgain(run: Run, brand: BrandRun): Promise<Changes> {
+  const changes = await listAlone({ api: run.api, ...run.scope }, brand, run.received)
+  if ((changes.since ?? '') > (run.received ?? '')) run.received = changes.since
+  return changes
 }

@@ -9,7 +9,7 @@ const USER_AGENT = 'export-api-typescript/1.0.0'
 export type Retry = { readonly waitMs: number; readonly error: ExportApiError }
 
 export type ClientOptions = {
-  /** Root of the host, such as `https://api.example.com`. */
+  /** Root of the host, such as `https://api.example.com`. Only this machine can have `http://`. */
   readonly baseUrl: string
   /** An export key, `svc_live_…`. */
   readonly apiKey: string
@@ -48,12 +48,17 @@ export function readOptions(options: Partial<ClientOptions> = {}): Settings {
   }
 }
 
+const LOOPBACK = /^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
+
 /** Returns the root of the host. Accepts what people paste: a slash at the end, or the API's base. */
 function rootOf(baseUrl: string): string {
   const root = baseUrl
     .trim()
     .replace(/\/+$/, '')
     .replace(new RegExp(`${BASE}$`), '')
-  if (/^https?:\/\/[^?#@]+$/.test(root) && URL.canParse(root)) return root
-  throw new TypeError('The baseUrl must look like https://api.example.com.')
+  if (!/^https?:\/\/[^?#@]+$/.test(root) || !URL.canParse(root))
+    throw new TypeError('The baseUrl must look like https://api.example.com.')
+  const { protocol, hostname } = new URL(root)
+  if (protocol === 'https:' || LOOPBACK.test(hostname)) return root
+  throw new TypeError('The baseUrl must begin with https://: other machines could read the key.')
 }

@@ -1,3 +1,4 @@
+import { ExportApiError } from './errors.ts'
 import type { Query, Send } from './send.ts'
 import type { Meta, Pagination } from './types.ts'
 
@@ -37,6 +38,9 @@ const isComplete = ({ data, pagination, meta }: Body<unknown>): boolean =>
   typeof meta?.fromDate === 'string' &&
   (pagination?.nextCursor === null || typeof pagination?.nextCursor === 'string')
 
+/** So many pages without a row in a row lead nowhere. */
+const MOST_EMPTY = 100
+
 /** Returns an endpoint that follows cursors. `toRow` converts each row of the service. */
 export function endpoint<Sent, Row, Window extends Query>(
   send: Send,
@@ -48,10 +52,15 @@ export function endpoint<Sent, Row, Window extends Query>(
     ...window
   }: Window & Abortable): AsyncGenerator<Page<Row>, void, undefined> {
     let cursor: string | null | undefined
+    let empty = 0
     do {
       const query = { ...window, cursor }
       const { headers, body } = await send<Body<Sent>>({ path, query, signal, isComplete })
-      cursor = body.pagination.nextCursor
+      const { nextCursor } = body.pagination
+      empty = body.data.length > 0 ? 0 : empty + 1
+      if (empty === MOST_EMPTY || (nextCursor !== null && nextCursor === cursor))
+        throw new ExportApiError(`The pages of ${path} do not end. Check baseUrl.`, {})
+      cursor = nextCursor
       yield {
         rows: body.data.map(toRow),
         meta: body.meta,

@@ -1,4 +1,4 @@
-import { ConnectionError, errorOf } from './errors.ts'
+import { ConnectionError, ExportApiError, errorOf } from './errors.ts'
 
 /** A complete response with status 200. */
 export type JsonResponse<Body> = { readonly headers: Headers; readonly body: Body }
@@ -33,7 +33,9 @@ export async function request<Body>({
     redirect: 'manual',
     signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
   }).catch(incomplete)
-  const text = await response.text().catch(incomplete)
+  const text = await textOf(response, origin).catch((error) =>
+    error instanceof ExportApiError ? Promise.reject(error) : incomplete(error),
+  )
   const body = parse<Body>(text)
   const { ok, status } = response
   const details = {
@@ -47,6 +49,27 @@ export async function request<Body>({
   // Not every fetch notices that a body is cut short.
   if (isJson && body === undefined) return incomplete(new SyntaxError('the body is no JSON'))
   throw new ConnectionError(`${origin} did not return rows. Check baseUrl.`, details)
+}
+
+/** The largest page has 4 MiB, and a list of brands some more. */
+const MOST_BYTES = 64 * 1024 * 1024
+
+/** Returns the body of a response. Throws `ExportApiError` for one that is too large to be a page. */
+async function textOf({ body }: Response, origin: string): Promise<string> {
+  const reader = body?.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  let bytes = 0
+  for (;;) {
+    const { value } = (await reader?.read()) ?? {}
+    if (value === undefined) return text + decoder.decode()
+    bytes += value.byteLength
+    if (bytes > MOST_BYTES) {
+      await reader?.cancel().catch(() => {})
+      throw new ExportApiError(`${origin} sent more than a page. Check baseUrl.`, {})
+    }
+    text += decoder.decode(value, { stream: true })
+  }
 }
 
 /** Returns the JSON of a text, undefined when it is none. */

@@ -1,4 +1,4 @@
-import { ConnectionError, type ExportApiError, RateLimitError, ServerError } from './errors.ts'
+import { ConnectionError, type ExportApiError, errorOf, RateLimitError, ServerError } from './errors.ts'
 import { type ClientOptions, readOptions } from './options.ts'
 import { type JsonResponse, request } from './request.ts'
 
@@ -6,6 +6,8 @@ import { type JsonResponse, request } from './request.ts'
 const MOST_ATTEMPTS = 10
 /** The time in which the bucket of the rate limit receives its next requests. */
 const LONGEST_WAIT_MS = 12_000
+/** A service that asks for a longer wait is not waited for. */
+const MOST_RETRY_AFTER_MS = 300_000
 
 export type Query = Readonly<Record<string, string | undefined>>
 
@@ -40,6 +42,8 @@ export function createSend(options: ClientOptions): Send {
         signal?.throwIfAborted()
         if (!isRetriable(error) || attempt === MOST_ATTEMPTS) throw error
         const waitMs = waitAfter(error, attempt)
+        if (waitMs > MOST_RETRY_AFTER_MS)
+          throw errorOf(`${error.message} It asks to wait ${waitMs / 1000} s.`, error)
         if (error.status === 429) resumeAt = Math.max(resumeAt, performance.now() + waitMs)
         onRetry({ waitMs, error })
         await sleep(waitMs, signal)

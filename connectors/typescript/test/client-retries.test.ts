@@ -68,6 +68,13 @@ test.each([
   expect(gaps(requests)).toEqual(waits)
 })
 
+test.each([429, 503])('a %d that asks for a long wait is an error at once', async (status) => {
+  const { api, requests } = fakeApi([failure(status, 99_999_999_999)])
+  const message = `Message of ${status}. It asks to wait 99999999999 s.`
+  await expect(api.brands()).rejects.toMatchObject({ message, status, requestId: 'request-1' })
+  expect(requests).toHaveLength(1)
+})
+
 test('a 429 holds back all requests, a 503 only its own', async () => {
   const pages = [page([]), page([])]
   const { api, requests } = fakeApi([failure(429, 30), ...pages, failure(503, 30), ...pages])

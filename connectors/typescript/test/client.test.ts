@@ -97,6 +97,8 @@ test.each([
   { baseUrl: 'service.example' },
   { baseUrl: 'https://me:hidden@service.example' },
   { baseUrl: 'https://service.example?hidden' },
+  { baseUrl: 'http://hidden.example' },
+  { baseUrl: 'http://127.0.0.1.hidden.example' },
   { apiKey: ' ' },
   { apiKey: 'hidden…' },
   { apiKey: 'hid\nden' },
@@ -147,6 +149,32 @@ test.each<[response: string, message: string, status: number | undefined, Answer
   await expect(api.brands()).rejects.toMatchObject({ name: 'ExportApiError', message, status })
   // Nothing follows a redirect with the key.
   expect(requests.map(({ init }) => init.redirect)).toEqual(['manual'])
+})
+
+/** A body of that many bytes, of which no more are made than are read. */
+const bodyOf = (bytes: number): Answer => {
+  let left = bytes
+  const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    left -= 1_000_000
+    left < 0 ? controller.close() : controller.enqueue(new Uint8Array(1_000_000).fill(32))
+  }
+  return () => new Response(new ReadableStream({ pull }))
+}
+
+test('a body without end is an error, after one request', async () => {
+  const { api, requests } = fakeApi([bodyOf(Number.POSITIVE_INFINITY)])
+  const message = 'https://service.example sent more than a page. Check baseUrl.'
+  await expect(api.brands()).rejects.toMatchObject({ name: 'ExportApiError', message })
+  expect(requests).toHaveLength(1)
+})
+
+test.each<[string, readonly Answer[]]>([
+  ['have the same cursor again', Array(3).fill(page([1], 'c'))],
+  ['have no rows', Array.from({ length: 1000 }, (_, index) => page([], `c${index}`))],
+])('pages that %s are an error', async (_, answers) => {
+  const { api, requests } = fakeApi(answers)
+  await expect(toArray(api.visibility(WINDOW))).rejects.toThrow('The pages of /visibility do not end.')
+  expect(requests.length).toBeLessThanOrEqual(100)
 })
 
 test('a 304 is no redirect', async () => {

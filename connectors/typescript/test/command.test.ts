@@ -7,7 +7,7 @@ import { answeredDays, type Scene } from '../../../test/fixtures/scene.ts'
 import { startFaultProxy } from '../../../tools/proxy/fault-proxy.ts'
 import { folderStore } from '../cli/folder-store.ts'
 import manifest from '../package.json' with { type: 'json' }
-import { expectExact, exportApi, filesIn, outputOf, start } from './copy-command.ts'
+import { exportApi, filesIn, outputOf, start } from './copy-command.ts'
 
 // The options, lines and exit codes of the command.
 
@@ -160,20 +160,31 @@ test('verify names damaged files and days, and repairs them', async () => {
   expect(await verify('--repair')).toMatchObject({ code: 0, messages: [], last: { event: 'verified' } })
 })
 
-test('a copy of a part is completed by a sync of more', async () => {
-  const rows: unknown[] = []
+test('a copy of a part stays one until a sync asks for more, and no sync for less', async () => {
+  const ends: unknown[] = []
   for (const part of [
     ['--endpoint', 'visibility', '--to', '2026-10-31'],
-    ['--endpoint', 'visibility', 'sentiment'],
-    ['--from', '2026-11-01'],
     [],
+    ['--endpoint', 'visibility', 'sentiment'],
+    ['--to', '9999-12-31'],
+    ['--from', '2026-10-31'],
     [],
   ]) {
     const { code, log } = await sync('parts', ...part)
-    expect(code).toBe(0)
-    rows.push(log.at(-1)?.rows)
+    ends.push([code, log.at(-1)?.rows])
   }
-  // Two days of visibility, its others and those of sentiment, then two days of all others, and their others.
-  expect(rows).toEqual([2, 6, 10, 10, 0])
-  await expectExact(expect, { db, copy: join(folder, 'parts'), brandId: its.brandId })
+  // Two days of visibility, those of sentiment, and the others of both.
+  expect(ends).toEqual([
+    [0, 2],
+    [0, 0],
+    [0, 2],
+    [0, 4],
+    [64, undefined],
+    [0, 0],
+  ])
+  const { stderr } = await sync('parts', '--brand', 'Acme')
+  expect(stderr).toBe(
+    `${join(folder, 'parts')} has the days from 0001-01-01 to 9999-12-31 of sentiment, visibility and of all brands. A sync can add to that, but leave out nothing: use another folder for less.\n`,
+  )
+  expect(await exportApi(its, 'verify', join(folder, 'parts'), '--full')).toMatchObject({ code: 0 })
 })

@@ -1,10 +1,11 @@
-import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, expect, test, vi } from 'vitest'
 import { openCopy } from '../cli/copy.ts'
 import { formatEntry, versionName } from '../cli/delta/log.ts'
-import { commit, openTable, removal, type Table, vacuum } from '../cli/delta/table.ts'
+import { commit, openTable, removal, removeLoose, type Table, vacuum } from '../cli/delta/table.ts'
 import { CommandError, MovedError } from '../cli/errors.ts'
 import { writeFiles } from '../cli/files.ts'
 import { folderStore } from '../cli/folder-store.ts'
@@ -31,8 +32,7 @@ async function write(table: Table, date: string, expiry = 0): Promise<void> {
   const old = [...table.snapshot.files.values()]
   const rows = [{ brand_id: 'b', date }]
   const added = await writeFiles(table, [{ days: { b: { [date]: '1 ' } }, rows: () => rows }])
-  const txn = { appId: 'writes', version: table.snapshot.version }
-  await commit(table, 'WRITE', { actions: [...added, ...old.map(removal), { txn }], expiry })
+  await commit(table, 'WRITE', { actions: [...added, ...old.map(removal)], expiry })
 }
 
 const namesOf = async (store: Store, folder: string) => [...(await store.list(folder)).keys()].sort()
@@ -55,14 +55,14 @@ test('has checkpoints, no log before an expired one, and no file that was remove
   await writeUntil(250)
   const own = [checkpoint(100), checkpoint(200), '_last_checkpoint']
   expect(await namesOf(store, LOG)).toEqual([...entries(0, 250), ...own].sort())
-  expect(JSON.parse(String(await store.read(`${LOG}/_last_checkpoint`)))).toEqual({ version: 200, size: 155 })
+  expect(JSON.parse(String(await store.read(`${LOG}/_last_checkpoint`)))).toEqual({ version: 200, size: 154 })
   const opened = await open(store)
   // A checkpoint has no removals that had expired.
   const removed = new Map([...table.snapshot.removed].filter(([, time]) => time >= 50))
   expect(opened.snapshot).toEqual({ ...table.snapshot, removed })
 
   await store.replace('numbers/notes.parquet', 'of another program')
-  await vacuum(opened, 200)
+  await vacuum(opened, { now: 250, expiry: 200 })
   const left = [...removed].filter(([, time]) => time >= 200).map(([path]) => path)
   const files = [...table.snapshot.removed].filter(([, time]) => time < 50).map(([path]) => path)
   expect(await namesOf(store, 'numbers')).toEqual(
@@ -71,11 +71,8 @@ test('has checkpoints, no log before an expired one, and no file that was remove
 
   await writeUntil(300)
   expect(await namesOf(store, LOG)).toEqual([...entries(100, 300), ...own, checkpoint(300)].sort())
-  const { files: current, txns } = (await open(store)).snapshot
-  expect({ current: [...current.keys()], txns }).toEqual({
-    current: [...table.snapshot.files.keys()],
-    txns: table.snapshot.txns,
-  })
+  const { files: current } = (await open(store)).snapshot
+  expect([...current.keys()]).toEqual([...table.snapshot.files.keys()])
 })
 
 test('a commit whose response was lost is one', async () => {
@@ -150,7 +147,7 @@ test('deletes nothing outside', async () => {
   await writeFile(join(root, 'outside', 'x.parquet'), '')
   const remove = { path: '../x.parquet', deletionTimestamp: 0, dataChange: true }
   await store.createIfAbsent(`${LOG}/${versionName(1)}.json`, formatEntry([{ remove }]))
-  await vacuum(await open(store), Number.POSITIVE_INFINITY)
+  await vacuum(await open(store), { now: 0, expiry: Number.POSITIVE_INFINITY })
   expect((await stat(join(root, 'outside', 'x.parquet'))).size).toBe(0)
 })
 
@@ -173,6 +170,99 @@ test.for<[readonly string[], string | undefined]>([
     expect(error).toBe(
       `${folder} has no copy, but other files: ${found}. Use a new one, such as ${folder}/copy.`,
     )
+})
+
+const HOUR_MS = 3_600_000
+
+test('deletes files that a killed sync has left an hour before, and no others', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: 0 })
+  const store = memoryBucket().open()
+  const table = await open(store)
+  await write(table, '2026-10-01')
+  const running = await open(store)
+  const left = (number: number) => `export-api-00000000-0000-4000-8000-00000000000${number}.parquet`
+  await store.replace(`numbers/${left(1)}`, '')
+  await store.replace(`numbers/.${left(1)}`, '')
+  for (const other of ['part-00000-1.parquet', 'x.parquet', `x-${left(1)}`])
+    await store.replace(`numbers/${other}`, '')
+  vi.setSystemTime(2 * HOUR_MS)
+  await store.replace(`numbers/${left(2)}`, '')
+  const before = await namesOf(store, 'numbers')
+  await vacuum(await open(store), { now: await store.now('numbers'), expiry: 0 })
+  const after = await namesOf(store, 'numbers')
+  expect(before.filter((name) => !after.includes(name))).toEqual([`.${left(1)}`, left(1)])
+  // A sync that has slept cannot commit what may be deleted.
+  await expect(write(running, '2026-10-02')).rejects.toThrow(MovedError)
+})
+
+test('files that no version has can go again, and those of a version stay', async () => {
+  const store = memoryBucket().open()
+  const [table, other] = [await open(store), await open(store)]
+  await write(table, '2026-10-01')
+  await expect(write(other, '2026-10-02')).rejects.toThrow(MovedError)
+  const source = { days: { b: { '2026-10-03': '1 ' } }, rows: () => [{ brand_id: 'b', date: '2026-10-03' }] }
+  await writeFiles(table, [source])
+  expect(await namesOf(store, 'numbers')).toHaveLength(3)
+  for (const each of [table, other]) await removeLoose(each)
+  expect(await namesOf(store, 'numbers')).toEqual([...table.snapshot.files.keys()])
+})
+
+test('files stay when nobody knows whether a version has them', async () => {
+  const bucket = memoryBucket()
+  const createIfAbsent = () => Promise.reject(new Error('No response.'))
+  const table = await open({ ...bucket.open(), createIfAbsent })
+  await expect(write(table, '2026-10-01')).rejects.toThrow('No response.')
+  await removeLoose(table)
+  expect(await namesOf(table.store, 'numbers')).toHaveLength(1)
+})
+
+/** What is in the place of a file or folder of a copy. */
+test.each<[string, string, (path: string, elsewhere: string) => unknown, RegExp]>([
+  [
+    'a pipe as a hint',
+    '_last_checkpoint',
+    (path) => execFileSync('mkfifo', [path]),
+    /_last_checkpoint is no file, /,
+  ],
+  [
+    'a pipe as an entry',
+    `${versionName(1)}.json`,
+    (path) => execFileSync('mkfifo', [path]),
+    /1\.json is no file, /,
+  ],
+  [
+    'a link as a hint',
+    '_last_checkpoint',
+    (path, elsewhere) => symlink(`${elsewhere}/x`, path),
+    /_last_checkpoint is no file, /,
+  ],
+  ['a link as its log', '', (path, elsewhere) => symlink(elsewhere, path), /_delta_log is no folder, /],
+  ['a pipe as its log', '', (path) => execFileSync('mkfifo', [path]), /_delta_log is no folder, /],
+  [
+    'a link as its folder',
+    '..',
+    (path, elsewhere) => symlink(elsewhere, path.replace(/\/_delta_log.*/, '')),
+    /numbers is no folder, /,
+  ],
+])('%s is an error at once, and nothing is written elsewhere', async (name, file, put, message) => {
+  const [copy, elsewhere] = [join(root, name), join(root, `${name} elsewhere`)]
+  const store = folderStore(copy)
+  await write(await open(store), '2026-10-01')
+  await mkdir(elsewhere)
+  await writeFile(join(elsewhere, 'x'), '')
+  const path = join(copy, LOG, file)
+  await rm(file === '..' ? join(copy, 'numbers') : path, { recursive: true, force: true })
+  await put(file === '..' ? join(copy, LOG) : join(copy, LOG, file).replace(/\/$/, ''), elsewhere)
+  await expect(open(store)).rejects.toThrow(message)
+  expect(await readdir(elsewhere)).toEqual(['x'])
+})
+
+test('a version whose entry cannot be read is no other sync', async () => {
+  const copy = join(root, 'folder as an entry')
+  const table = await open(folderStore(copy))
+  await write(table, '2026-10-01')
+  await mkdir(join(copy, LOG, `${versionName(1)}.json`))
+  await expect(write(table, '2026-10-02')).rejects.toThrow(/1\.json is no file, /)
 })
 
 test('a folder that cannot be made is an error at once', async () => {

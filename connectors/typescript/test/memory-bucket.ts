@@ -56,6 +56,7 @@ export function memoryBucket() {
     replace: (path, content) => exchange(() => void put(path, content)),
     remove: async (paths) =>
       void (await Promise.all(paths.map((path) => exchange(() => objects.delete(path))))),
+    now: async () => Date.now(),
   })
   const has = (path: string) => objects.has(path)
   const remove = (path: string) => objects.delete(path)

@@ -12,7 +12,7 @@ import { META, toArray } from './fake-api.ts'
 
 export const STREAMS = METRICS.filter(({ endpoint }) => ['visibility', 'sentiment'].includes(endpoint))
 export const BRANDS = ['1', '2', '3'].map((digit) => `${digit.repeat(8)}-1111-4111-8111-111111111111`)
-const DATES = ['2026-09-01', '2026-09-15', '2026-10-01', '2026-10-02', '2026-11-05']
+export const DATES = ['2026-09-01', '2026-09-15', '2026-10-01', '2026-10-02', '2026-11-05']
 
 /** How many changes a page lists. */
 const LISTED = 4
@@ -24,9 +24,12 @@ export function randomService({ below, pick }: Random) {
   let restated = 0
   /** In the order of their last changes. */
   const days = new Map<string, { readonly rows: readonly Row[]; readonly change: ChangedDay }>()
-  const restate = () => {
-    const { endpoint, sent } = pick(STREAMS)
-    const [brand_id, date] = [pick(BRANDS), pick(DATES)]
+  const restate = (
+    brand_id = pick(BRANDS),
+    of: { endpoint?: string | undefined; date?: string | null } = {},
+  ) => {
+    const { endpoint, sent } = STREAMS.find((stream) => stream.endpoint === of.endpoint) ?? pick(STREAMS)
+    const date = of.date ?? pick(DATES)
     // So few, that days return to what they were.
     const integer = 4 * BRANDS.indexOf(brand_id) + below(4)
     const rows = Array.from({ length: below(4) }, (_, index): Row => {
@@ -78,7 +81,7 @@ export function randomService({ below, pick }: Random) {
   return { restate, respond, rows }
 }
 
-type Change = { readonly brand_id: string; readonly endpoint: string; readonly date: string }
+export type Change = { readonly brand_id: string; readonly endpoint: string; readonly date: string }
 type ChangedDay = Change & { readonly changed_at: string }
 
 /** Returns all rows of a copy by endpoint, as sorted texts. */

@@ -16,6 +16,7 @@ import { commit, type Table } from '../cli/delta/table.ts'
 import { writeFiles } from '../cli/files.ts'
 import { folderStore } from '../cli/folder-store.ts'
 import { readReport } from '../cli/report/read-report.ts'
+import { WHOLE } from '../cli/scope.ts'
 import { exportApi, filesIn } from './copy-command.ts'
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
@@ -93,8 +94,10 @@ async function writeCopy(name: string, ids = [BRAND]): Promise<string> {
   }
   const about = { name: 'Acme', displayName: HOSTILE, url: 'acme.example', siteUrl: '', industry: null }
   const listed = ids.map((id) => ({ ...about, id, createdAt: '2026-01-01' }))
-  const days = { fromDate: '2026-10-01', toDate: '9999-12-31' }
-  const coverage = { since: SINCE, ...days, brandIds: [BRAND], goneIds: [], versions: {} }
+  const coverage = {
+    ...{ scope: WHOLE, since: SINCE, fromDate: '2026-10-01' },
+    ...{ brandIds: [BRAND], goneIds: [], versions: '' },
+  }
   await commitAll(copy.brands, await brandsActions(copy.brands, listed, { coverage }))
   return folder
 }

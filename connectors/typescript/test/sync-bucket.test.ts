@@ -22,11 +22,11 @@ test.each([
 
 /** Opens a store whose service sends what `respond` returns. */
 async function storeOf(
-  respond: (request: IncomingMessage) => { status?: number | undefined; body?: string },
+  respond: (request: IncomingMessage) => { status?: number | undefined; body?: string; date?: Date },
 ) {
   const { url, close } = await startLocalServer((request, response) => {
-    const { status = 200, body } = respond(request)
-    response.writeHead(status, { ETag: '"1"' }).end(body)
+    const { status = 200, body, date = new Date() } = respond(request)
+    response.writeHead(status, { ETag: '"1"', Date: date.toUTCString() }).end(body)
   })
   onTestFinished(close)
   const keys = { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret' }
@@ -58,6 +58,18 @@ test('lists all pages of a folder', async () => {
   })
   expect([...(await store.list('a', '0')).keys()]).toEqual(['1', '2', '3'])
   expect(queries).toEqual([null, 't1', 't2'].map((token) => ['copy/a/', 'copy/a/0', token]))
+})
+
+test('its time is that of the bucket', async () => {
+  const store = await storeOf(() => ({ status: 404, date: new Date('2000-01-01') }))
+  await store.read('a')
+  expect(new Date(await store.now('a')).getUTCFullYear()).toBe(2000)
+})
+
+test('a list without end is an error', async () => {
+  const page = '<NextContinuationToken>again</NextContinuationToken>'
+  const store = await storeOf(() => ({ body: `<ListBucketResult>${page}</ListBucketResult>` }))
+  await expect(store.list('a')).rejects.toThrow('The list of s3://bucket/copy does not end.')
 })
 
 test.each(['<html><body>Sign in<br></body></html>', '<html/>'])('%s is no list', async (body) => {

@@ -5,9 +5,7 @@ import { MovedError } from '../cli/errors.ts'
 import { type Answer, fakeApi, META, page } from './fake-api.ts'
 
 const ID = META.brandId
-const [A = '', B = '', C = '', D = '', E = '', OTHER = ''] = [...'abcdef'].map((digit) =>
-  ID.replaceAll('1', digit),
-)
+const [A = '', B = '', D = '', E = '', OTHER = ''] = [...'abdef'].map((digit) => ID.replaceAll('1', digit))
 
 const change = (date: string, rows: number, micros: number, brand_id = ID) => ({
   brand_id,
@@ -57,11 +55,11 @@ const DIGEST = { brandsDigest: '52dc3ba8379705e' }
 const OF_ALL = { 'X-Brands-Digest': DIGEST.brandsDigest }
 const OF_OTHERS = { 'X-Brands-Digest': '000000000000000' }
 
-test('lists the brands with the latest `since` together', async () => {
+test('lists the brands that were read before together', async () => {
   const { api, requests } = fakeApi([
     page([change('2026-10-01', 1, 6, A), change('2026-10-01', 1, 7, OTHER)], null, OF_ALL),
   ])
-  const brands = [brandOf(A, 5), brandOf(B, 5), brandOf(C, 4), brandOf(D, null)]
+  const brands = [brandOf(A, 5), brandOf(B, 5), brandOf(D, null)]
   const found = await listTogether({ ...LISTING, ...DIGEST, api }, [...brands, brandOf(E, 5, '2026-10-02')])
   expect([...found]).toMatchObject([
     [A, { since: at(7), isFull: false, days: [{ date: '2026-10-01', changedAt: at(6) }] }],
@@ -70,9 +68,9 @@ test('lists the brands with the latest `since` together', async () => {
   expect(requests.map(({ url }) => [...url.searchParams.keys()])).toEqual([['since']])
 })
 
-test('asks for one brand only when no other has its `since`', async () => {
+test('asks for one brand only when no other was read before', async () => {
   const { api, requests } = fakeApi([page([])])
-  const found = await listTogether({ ...LISTING, ...DIGEST, api }, [brandOf(A, 5), brandOf(B, 4)])
+  const found = await listTogether({ ...LISTING, ...DIGEST, api }, [brandOf(A, 5), brandOf(B, null)])
   expect([...found]).toMatchObject([[A, { since: at(5), days: [] }]])
   expect(requests.map(({ url }) => url.searchParams.get('brandId'))).toEqual([A])
   expect(await listTogether({ ...LISTING, ...DIGEST, api }, [brandOf(A, null)])).toEqual(new Map())

@@ -1,10 +1,15 @@
-import { expect, test } from 'vitest'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test, vi } from 'vitest'
 import { seededRandom } from '../../../test/fixtures/random.ts'
 import { openCopy, tablesOf } from '../cli/copy.ts'
 import { columnNames } from '../cli/delta/log.ts'
 import { dryRun } from '../cli/dry-run.ts'
 import { DiffersError } from '../cli/errors.ts'
+import { folderStore } from '../cli/folder-store.ts'
 import { repair } from '../cli/repair.ts'
+import { METRICS } from '../cli/streams.ts'
 import { sync } from '../cli/sync.ts'
 import { verify } from '../cli/verify.ts'
 import { ExportApi, ForbiddenError } from '../src/index.ts'
@@ -49,6 +54,8 @@ function setUp() {
   return { service, bucket, requests, readable, altering, job, files, fetched }
 }
 
+const ALL_ENDPOINTS = METRICS.map(({ endpoint }) => endpoint)
+
 type Scope = { fromDate?: string; toDate?: string; endpoints?: string[]; brands?: string[] }
 
 test.each<[Scope]>([
@@ -58,7 +65,7 @@ test.each<[Scope]>([
   [{ endpoints: ['visibility'] }],
   [{ brands: BRANDS.slice(1, 2) }],
   [{ toDate: '2026-10-01', endpoints: ['sentiment'], brands: BRANDS.slice(0, 2) }],
-])('a repair after a sync of %j fetches no more, and a later sync the rest', async ({ brands, ...scope }) => {
+])('a copy of %j stays one, and can be widened, but not narrowed', async ({ brands, ...scope }) => {
   const { service, bucket, job, files } = setUp()
   const { fromDate = '', toDate = '9999', endpoints } = scope
   const inScope = await service.rows(
@@ -75,12 +82,19 @@ test.each<[Scope]>([
   expect(await rowsIn(job.store)).toEqual(inScope)
   expect(await verify({ ...job, full: true })).toEqual([])
   await sync(job, undefined)
+  expect(await rowsIn(job.store)).toEqual(inScope)
+  const all = { ...job, fromDate: '0001-01-01', toDate: '9999-12-31', endpoints: endpoints && ALL_ENDPOINTS }
+  expect(await dryRun(all, brands && BRANDS)).toBeGreaterThan(0)
+  await sync(all, brands && BRANDS)
   expect(await rowsIn(job.store)).toEqual(await service.rows())
-  // What was copied whole stays so.
+  for (const run of [sync, dryRun])
+    await expect(run({ ...job, ...scope }, brands)).rejects.toThrow(
+      /^memory has the days from 0001-01-01 to 9999-/,
+    )
   for (let count = 0; count < 9; count += 1) service.restate()
-  await sync({ ...job, ...scope }, brands)
   await repair({ ...job, full: true })
   expect(await rowsIn(job.store)).toEqual(await service.rows())
+  expect(await verify({ ...job, full: true })).toEqual([])
 })
 
 test.each([
@@ -93,24 +107,25 @@ test.each([
   await sync(job, undefined).catch(() => {})
   altering.alter = () => {}
   readable.brands = BRANDS
-  await sync({ ...job, fromDate: '2026-10-01' }, undefined)
+  await sync(job, undefined)
   expect(await verify(job)).toEqual([])
 })
 
 test('a repair fetches what is lost of an endpoint that was copied later', async () => {
   const { service, bucket, job, files } = setUp()
-  for (const endpoint of ['visibility', 'sentiment']) await sync({ ...job, endpoints: [endpoint] }, undefined)
+  for (const endpoints of [['visibility'], ['visibility', 'sentiment']])
+    await sync({ ...job, endpoints }, undefined)
   for (const path of await files()) bucket.remove(path)
   await repair(job)
   expect(await rowsIn(job.store)).toEqual(await service.rows())
 })
 
 test.each<[string, (data: Page['data']) => unknown, RegExp]>([
-  ['lost', (data) => data.splice(1, 1), /has rows \d instead of \d, in each of 3 attempts/],
+  ['lost', (data) => data.splice(1, 1), /has rows \d instead of \d, in the last of 10 attempts/],
   [
     'altered',
     ([row]) => Object.assign(row ?? {}, { sentiment_score: 9 }),
-    /has digest \w+ instead of \w+, in each/,
+    /has digest \w+ instead of \w+, in the last/,
   ],
 ])('fails while a row is %s on the way, and stores none of its day', async (_, alter, message) => {
   const { service, altering, job } = setUp()
@@ -137,7 +152,6 @@ test('what a stopped sync has fetched is not fetched again', async () => {
   Object.assign(altering, { status: 403, isFailing: ({ pathname }: URL) => pathname.endsWith('/sentiment') })
   await expect(sync({ ...job, concurrency: 1 }, undefined)).rejects.toThrow(ForbiddenError)
   altering.isFailing = () => false
-  await sync(job, BRANDS.slice(2))
   await sync(job, undefined)
   expect(await rowsIn(job.store)).toEqual(await service.rows())
   const urls = fetched().map(String)
@@ -146,9 +160,19 @@ test('what a stopped sync has fetched is not fetched again', async () => {
   ])
 })
 
+test('verify compares no time with the clock of this machine', async () => {
+  const { job } = setUp()
+  // Of a brand alone, the greatest change is later than those of the others, and the clock of the changes is ahead.
+  for (let syncs = 0; syncs < 2; syncs += 1) await sync(job, undefined)
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-10-01') })
+  expect(await verify(job)).toEqual([])
+  vi.useRealTimers()
+})
+
 test('verify finds a change that was lost on the way, and repair fetches it', async () => {
   const { service, altering, job } = setUp()
-  await sync(job, undefined)
+  // The second list is of no brand alone.
+  for (let syncs = 0; syncs < 2; syncs += 1) await sync(job, undefined)
   for (let count = 0; count < 4; count += 1) service.restate()
   const lost: unknown[] = []
   altering.alter = (endpoint, { data }) => {
@@ -170,7 +194,9 @@ test('a full list has all days, but those that the plan stops to reach meanwhile
   await sync(job, undefined)
   expect(await rowsIn(job.store)).toEqual(reached)
   altering.alter = (endpoint, page) => {
-    if (endpoint === 'changes') page.data = page.data.filter((day) => day.endpoint === 'visibility')
+    if (endpoint !== 'changes') return
+    page.meta.fromDate = '2026-10-01'
+    page.data = page.data.filter((day) => day.endpoint === 'visibility')
   }
   await repair(job)
   expect(await rowsIn(job.store)).toEqual({ ...reached, sentiment: [] })
@@ -208,6 +234,123 @@ test.each<[string, (bucket: ReturnType<typeof memoryBucket>, path: string) => un
   expect(await rowsIn(job.store)).toEqual(await service.rows())
 })
 
+test('says which file had days that cannot be fetched again, and fetches the others', async () => {
+  const { service, bucket, altering, job, files } = setUp()
+  await sync(job, undefined)
+  altering.alter = (endpoint, page) => {
+    if (endpoint !== 'changes') return
+    page.meta.fromDate = '2026-09-10'
+    page.data = page.data.filter(({ date }) => String(date) >= '2026-09-10')
+  }
+  const paths = await files()
+  for (const path of paths) bucket.remove(path)
+  const error: unknown = await sync(job, undefined).catch((error) => error)
+  expect(error).toBeInstanceOf(DiffersError)
+  // Each table has a file of September, and others.
+  const [, lost = ''] =
+    /^Days that the key does not reach are lost with (.*)\.$/.exec(String(error).slice(14)) ?? []
+  expect(
+    lost
+      .split(', ')
+      .map((path) => path.replace(/\/.*/, ''))
+      .sort(),
+  ).toEqual(['sentiment', 'visibility'])
+  expect(paths).toEqual(expect.arrayContaining(lost.split(', ')))
+  expect(await rowsIn(job.store)).toEqual(await service.rows(({ date }) => date >= '2026-09-10'))
+  await sync(job, undefined)
+})
+
+test('ends while each list has changes, and equals the service as of that list', async () => {
+  const { service, altering, job, requests } = setUp()
+  await sync(job, undefined)
+  altering.isFailing = ({ pathname, searchParams }) => {
+    // The last one of the round.
+    if (pathname.endsWith('/changes') && !searchParams.has('cursor'))
+      for (const brand of BRANDS) service.restate(brand)
+    return false
+  }
+  const before = requests.length
+  await sync(job, undefined)
+  const lists = requests.slice(before).filter(({ pathname }) => pathname.endsWith('/changes'))
+  expect(lists.filter(({ searchParams }) => !searchParams.has('cursor'))).toHaveLength(1)
+  expect(await rowsIn(job.store)).toEqual(await service.rows())
+})
+
+test('lists a brand again whose days change while they are fetched', async () => {
+  const { service, altering, job } = setUp()
+  const [brand = ''] = BRANDS
+  await sync(job, undefined)
+  let changes = 3
+  altering.isFailing = ({ pathname, searchParams }) => {
+    const isOfBrand = searchParams.get('brandId') === brand && !pathname.endsWith('/changes')
+    if (isOfBrand && changes > 0) {
+      changes -= 1
+      // The day that is fetched has other rows than were listed.
+      service.restate(brand, { endpoint: pathname.split('/').at(-1), date: searchParams.get('fromDate') })
+    }
+    return false
+  }
+  const restate = () => service.restate(brand, { endpoint: 'visibility', date: '2026-10-01' })
+  restate()
+  await sync(job, undefined)
+  expect(changes).toBe(0)
+  expect(await rowsIn(job.store)).toEqual(await service.rows())
+})
+
+/** What a hostile service sends instead of each page of visibility, and the error. */
+test.each<[string, (page: Page) => unknown, RegExp]>([
+  [
+    'begins later',
+    ({ meta }) => Object.assign(meta, { fromDate: '2026-09-02T00:00:00.000Z' }),
+    /visibility begins on 2026-09-02 instead of /,
+  ],
+  [
+    'is followed by others without end',
+    (page) =>
+      Object.assign(page, { pagination: { pageSize: 1, hasMore: true, nextCursor: String(Math.random()) } }),
+    /visibility from .* has more than 40 pages instead of \d+ rows?\. /,
+  ],
+])('a page that %s ends the sync of its brand', async (_, alter, message) => {
+  const { altering, job, requests } = setUp()
+  altering.alter = (endpoint, page) => void (endpoint === 'visibility' && alter(page))
+  await expect(sync(job, undefined)).rejects.toThrow(message)
+  expect(requests.length).toBeLessThan(200)
+})
+
+test('files that no version has go with a full disk', async () => {
+  const { job } = setUp()
+  const folder = await mkdtemp(join(tmpdir(), 'full-disk-'))
+  const full = Object.assign(new Error('Full'), { syscall: 'write' })
+  const createIfAbsent: typeof store.createIfAbsent = async (path, text) => {
+    if (path.startsWith('visibility')) throw full
+    return store.createIfAbsent(path, text)
+  }
+  const store = folderStore(folder)
+  await expect(sync({ ...job, store: { ...store, createIfAbsent } }, undefined)).rejects.toBe(full)
+  const written = (await readdir(folder, { recursive: true })).filter((path) => path.includes('export-api-'))
+  await rm(folder, { recursive: true })
+  expect(written.map((path) => path.replace(/\/.*/, ''))).toEqual(['brands'])
+})
+
+test('files that no version has go with the process', async () => {
+  const { job } = setUp()
+  const folder = await mkdtemp(join(tmpdir(), 'process-end-'))
+  const counts: number[] = []
+  const count = async () => counts.push((await readdir(join(folder, 'visibility'))).length)
+  const now: typeof store.now = async (name) => {
+    if (name !== 'visibility') return store.now(name)
+    await count()
+    // As a signal does.
+    process.listeners('exit').at(-1)?.(143)
+    await count()
+    throw new Error('The process has ended.')
+  }
+  const store = folderStore(folder)
+  await expect(sync({ ...job, store: { ...store, now } }, undefined)).rejects.toThrow('has ended')
+  await rm(folder, { recursive: true })
+  expect(counts).toEqual([3, 0])
+})
+
 test('lists all days again of a table that gets a column', async () => {
   const { service, bucket, requests, job, fetched } = setUp()
   await sync(job, undefined)
@@ -227,15 +370,17 @@ test('lists all days again of a table that gets a column', async () => {
 })
 
 test('fetches all of a table whose folder was deleted, also after a sync that failed', async () => {
-  const { service, bucket, job } = setUp()
+  const { service, bucket, altering, job } = setUp()
   await sync(job, undefined)
   for (const path of bucket.names()) if (path.startsWith('visibility/')) bucket.remove(path)
+  altering.isFailing = ({ searchParams }) => BRANDS.slice(1).includes(searchParams.get('brandId') ?? '')
   const store: typeof job.store = {
     ...job.store,
     createIfAbsent: async (path, text) => !path.startsWith('brands/') && job.store.createIfAbsent(path, text),
   }
   // The table then has the same version as before, and the days of one brand.
-  await expect(sync({ ...job, store }, BRANDS.slice(0, 1))).rejects.toThrow('Other syncs write')
+  await expect(sync({ ...job, store }, undefined)).rejects.toThrow('Other syncs write')
+  altering.isFailing = () => false
   await sync(job, undefined)
   expect(await rowsIn(job.store)).toEqual(await service.rows())
 })

@@ -161,6 +161,6 @@ test.concurrent('the installed command syncs and verifies a folder', async () =>
   expect((await command('verify', 'copy')).stdout).toMatch(/"event":"verified"/)
   const files = await readdir(join(folder, 'copy/visibility'))
   expect(files.filter((name) => name !== '_delta_log')).toEqual([
-    expect.stringMatching(/^[-0-9a-f]{36}\.parquet$/),
+    expect.stringMatching(/^export-api-[-0-9a-f]{36}\.parquet$/),
   ])
 })

@@ -13,7 +13,7 @@ from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_at
 USER_AGENT = "export-api-dlt/1.0.0"
 LONGEST_WAIT = 12
 # A service that asks for a longer wait is not waited for.
-MOST_WAIT = 900
+MOST_WAIT = 300
 # The largest page has 4 MiB, and a list of brands some more.
 MOST_BYTES = 64 * 2**20
 # Of a window, or of a list of changes.

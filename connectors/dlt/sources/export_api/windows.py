@@ -1,7 +1,7 @@
 """Windows are pairs of their first and last day, both inclusive. Days are texts such as 2026-10-31."""
 
 from collections.abc import Iterable, Mapping
-from datetime import date
+from datetime import date, timedelta
 
 # <generated page size>
 PAGE_SIZE = 1000
@@ -16,8 +16,9 @@ def join_days(days: Mapping[str, int], others: Mapping[str, int] | None = None) 
         others: The number of rows of each day between them, 0 by default. If None, a window has adjacent days only.
     """
     if others is None:
-        # With two pages of rows, no day is worth to be included.
-        others = dict.fromkeys(split_windows([[min(days), max(days)]]) if days else [], 2 * PAGE_SIZE)
+        # With two pages of rows, the day after another is not worth to be included. Days can be centuries apart.
+        followed = [day for day in days if day != str(date.max)]
+        others = {str(date.fromisoformat(day) + timedelta(days=1)): 2 * PAGE_SIZE for day in followed}
     # A group is its first day, the number of rows before it, its last day, and the number of rows through it.
     groups: list[tuple[str, int, str, int]] = []
     total, is_open = 0, False

@@ -39,6 +39,7 @@ def test_windows_join_days_over_others_where_that_needs_no_more_pages():
     adjacent = [["2026-10-01", "2026-10-02"], ["2026-10-04", "2026-10-04"]]
     assert join_days(days) == adjacent
     assert join_days(days, {}) == whole
+    assert join_days({"0001-01-01": 1, "9999-12-31": 1}) == [["0001-01-01"] * 2, ["9999-12-31"] * 2]
     assert join_days(days, {"2026-10-03": 800}) == whole
     assert join_days(days, {"2026-10-03": 801}) == adjacent
     # The days before a gap are left alone where those after it fill a page.
@@ -305,7 +306,7 @@ def test_a_request_is_sent_at_most_ten_times(serve, monkeypatch):
     assert waits == [12, 2, 4, 8, 7, 12, 12, 60, 12] * 2
 
 
-@pytest.mark.parametrize("value", ["99999999999", "9" * 5000, "901"])
+@pytest.mark.parametrize("value", ["99999999999", "9" * 5000, "301"])
 def test_a_service_that_asks_for_a_long_wait_is_an_error(serve, monkeypatch, value):
     monkeypatch.setattr(time, "sleep", pytest.fail)
     answers = [(503, {"Retry-After": value}, {"error": "Busy."}), (200, {"Retry-After": value}, {})]

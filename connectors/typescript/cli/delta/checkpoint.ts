@@ -7,24 +7,13 @@ export function encodeCheckpoint(snapshot: Snapshot, removedSince: number) {
   const { metaData } = snapshot
   const rows: Readonly<Record<string, unknown>>[] = [{ protocol: PROTOCOL }]
   if (metaData) rows.push({ metaData: { ...metaData, createdTime: BigInt(metaData.createdTime) } })
-  for (const [appId, version] of snapshot.txns) rows.push({ txn: { appId, version: BigInt(version) } })
   for (const [path, time] of snapshot.removed)
     if (time >= removedSince)
-      rows.push({
-        remove: { path: encodeURI(path), deletionTimestamp: BigInt(time), dataChange: false },
-      })
-  for (const { path, size, modificationTime, stats, tags, partitionValues } of snapshot.files.values())
-    rows.push({
-      add: {
-        path: encodeURI(path),
-        partitionValues,
-        size: BigInt(size),
-        modificationTime: BigInt(modificationTime),
-        dataChange: false,
-        stats,
-        tags,
-      },
-    })
+      rows.push({ remove: { path: encodeURI(path), deletionTimestamp: BigInt(time), dataChange: false } })
+  for (const { path, size, modificationTime, ...file } of snapshot.files.values()) {
+    const times = { size: BigInt(size), modificationTime: BigInt(modificationTime) }
+    rows.push({ add: { ...file, ...times, path: encodeURI(path), dataChange: false } })
+  }
   const writer = new ByteWriter()
   const parquet = new ParquetWriter({ writer, schema: SCHEMA })
   const columnData = ACTIONS.map(([{ name }]) => ({ name, data: rows.map((row) => row[name] ?? null) }))
@@ -81,7 +70,6 @@ const ACTIONS: readonly Field[] = [
     textMap('configuration'),
     leaf('createdTime', 'INT64'),
   ),
-  group('txn', text('appId'), leaf('version', 'INT64')),
   group('remove', text('path'), leaf('deletionTimestamp', 'INT64'), leaf('dataChange', 'BOOLEAN')),
   group(
     'add',

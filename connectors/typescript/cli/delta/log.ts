@@ -27,7 +27,6 @@ type MetaData = {
 }
 
 type Protocol = { readonly minReaderVersion: number; readonly minWriterVersion: number }
-type Transaction = { readonly appId: string; readonly version: number; readonly lastUpdated?: number }
 
 /** An entry of a log has actions, one a line: https://github.com/delta-io/delta/blob/master/PROTOCOL.md. */
 export type Action = {
@@ -35,7 +34,6 @@ export type Action = {
   readonly remove?: RemoveFile
   readonly metaData?: MetaData
   readonly protocol?: Protocol
-  readonly txn?: Transaction
   readonly commitInfo?: Readonly<Record<string, unknown>>
 }
 
@@ -47,8 +45,6 @@ export type Snapshot = {
   readonly files: Map<string, AddFile>
   /** Files of earlier versions, and when they were removed. */
   readonly removed: Map<string, number>
-  /** By `appId`. */
-  readonly txns: Map<string, number>
 }
 
 export const PROTOCOL: Protocol = { minReaderVersion: 1, minWriterVersion: 2 }
@@ -58,12 +54,11 @@ export const emptySnapshot = (): Snapshot => ({
   metaData: undefined,
   files: new Map(),
   removed: new Map(),
-  txns: new Map(),
 })
 
 /** Applies the actions of an entry or checkpoint. Throws `CommandError` for a table that this version cannot write. */
 export function apply(snapshot: Snapshot, actions: readonly Action[]): void {
-  for (const { add, remove, metaData, protocol, txn } of actions) {
+  for (const { add, remove, metaData, protocol } of actions) {
     if (add) {
       const path = decodeURI(add.path)
       snapshot.files.set(path, { ...add, path })
@@ -74,7 +69,6 @@ export function apply(snapshot: Snapshot, actions: readonly Action[]): void {
       snapshot.files.delete(path)
       snapshot.removed.set(path, remove.deletionTimestamp)
     }
-    if (txn) snapshot.txns.set(txn.appId, txn.version)
     if (metaData) snapshot.metaData = metaData
     if (metaData?.partitionColumns.length || (protocol && !canWrite(protocol)))
       throw new CommandError('Another program has changed the table, so that sync cannot write it.')

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { bufferOf, type Column, deltaSchema } from '../../../../lib/parquet.ts'
 import manifest from '../../package.json' with { type: 'json' }
-import { CommandError, MovedError } from '../errors.ts'
+import { CommandError, isSystemError, MovedError } from '../errors.ts'
 import { inParallel } from '../in-parallel.ts'
-import { insidePath, type Store, type Stored } from '../store.ts'
+import { insidePath, isOwnFile, type Store, type Stored } from '../store.ts'
 import { decodeCheckpoint, encodeCheckpoint } from './checkpoint.ts'
 import {
   type Action,
@@ -27,7 +27,9 @@ export type Table = {
   /** The latest version that is known. */
   readonly snapshot: Snapshot
   /** The files that were in its folder when it was opened, by name. */
-  readonly listed: ReadonlyMap<string, Stored>
+  readonly listed: Map<string, Stored>
+  /** Files that this process has written for it, and that no version has yet. */
+  readonly loose: Set<string>
 }
 
 const PARALLEL = 16
@@ -44,9 +46,9 @@ export async function openTable(
     throw new CommandError(`${store.location}/${name}: ${error.message} ${RESTORE}`, { cause: error })
   })
   // Afterwards: it then has all files of the version.
-  const listed = await store.list(name)
+  const listed = new Map(await store.list(name))
   const unknown = columnNames(snapshot).find((column) => !columns.some((known) => known.name === column))
-  if (unknown === undefined) return { store, name, columns, snapshot, listed }
+  if (unknown === undefined) return { store, name, columns, snapshot, listed, loose: new Set() }
   throw new CommandError(
     `${store.location}/${name}: This version does not know the column ${unknown}. Install a later one.`,
   )
@@ -109,25 +111,39 @@ export async function commit(
   operation: string,
   { actions, expiry }: { readonly actions: readonly Action[]; readonly expiry: number },
 ): Promise<void> {
-  const { store, name, snapshot } = table
+  const { store, name, snapshot, loose } = table
   const version = snapshot.version + 1
   const id = randomUUID()
+  const timestamp = await store.now(name)
   const commitInfo = {
-    timestamp: Date.now(),
+    timestamp,
     operation,
     operationParameters: {},
     engineInfo: `export-api/${manifest.version}`,
     txnId: id,
   }
-  const all = [{ commitInfo }, ...definition(table), ...actions]
+  const timed = actions.map(({ remove, ...action }) =>
+    remove ? { remove: { ...remove, deletionTimestamp: timestamp } } : action,
+  )
+  const all = [{ commitInfo }, ...definition(table), ...timed]
   const path = `${logOf(name)}/${versionName(version)}.json`
-  if (!(await store.createIfAbsent(path, formatEntry(all)))) {
+  // From now on, a version may have them: the response of a commit can be lost.
+  const offered = [...loose].filter((file) => actions.some(({ add }) => add?.path === file))
+  for (const file of offered) loose.delete(file)
+  const isCreated = await store.createIfAbsent(path, formatEntry(all)).catch(async (error) => {
+    // A full disk: unlike to a bucket, nothing arrives later.
+    if (isSystemError(error) && !(await store.read(path))) for (const file of offered) loose.add(file)
+    throw error
+  })
+  if (!isCreated) {
     // The response to a successful request can be lost. Its repetition is refused.
     const existing = await store.read(path)
-    if (existing?.includes(id) !== true)
+    if (existing?.includes(id) !== true) {
+      for (const file of offered) loose.add(file)
       throw new MovedError(
         `Other syncs write ${store.location} all the time. Run sync again when they have ended.`,
       )
+    }
   }
   apply(snapshot, all)
   snapshot.version = version
@@ -167,24 +183,36 @@ async function writeCheckpoint({ store, name, snapshot }: Table, expiry: number)
   await store.remove(unneeded.map(([file]) => `${logOf(name)}/${file}`))
 }
 
-/** Deletes files that were removed from a table before a time in milliseconds. */
-export async function vacuum({ store, name, snapshot, listed }: Table, expiry: number): Promise<void> {
-  const expired = [...snapshot.removed].filter(([path, time]) => time < expiry && listed.has(path))
-  await store.remove(expired.map(([path]) => `${name}/${path}`))
+/** Milliseconds of the store's clock. Before the expiry, nothing is kept for readers of earlier versions. */
+export type Times = { readonly now: number; readonly expiry: number }
+
+/** No sync that runs has older files that no version has. */
+const LOOSE_MS = 3_600_000
+
+/** Deletes the files of a table that were removed before the expiry, and those that a killed sync has left. */
+export async function vacuum(table: Table, { now, expiry }: Times): Promise<void> {
+  const { store, name, listed, snapshot } = table
+  const { version, files, removed } = snapshot
+  const isLeft = (path: string, modified: number) =>
+    isOwnFile(path) && modified < now - LOOSE_MS && !files.has(path) && !removed.has(path) && version >= 0
+  const left = [...listed].flatMap(([path, { modified }]) => (isLeft(path, modified) ? [path] : []))
+  // A sync that has slept since it wrote them finds this version, and starts over.
+  if (left.length > 0) await commit(table, 'VACUUM', { actions: [], expiry })
+  const expired = [...removed].flatMap(([path, time]) => (time < expiry && listed.has(path) ? [path] : []))
+  await store.remove([...expired, ...left].map((path) => `${name}/${path}`))
 }
 
-/** Returns the action that adds a file. */
-export const addition = ({ path, ...file }: Pick<AddFile, 'path' | 'size' | 'stats' | 'tags'>): Action => ({
-  add: {
-    ...file,
-    path: encodeURI(path),
-    partitionValues: {},
-    modificationTime: Date.now(),
-    dataChange: true,
-  },
-})
+/** Deletes the files that no version has. */
+export const removeLoose = ({ store, name, loose }: Table): Promise<void> =>
+  store.remove([...loose].map((path) => `${name}/${path}`))
 
-/** Returns the action that removes a file. */
+/** Returns the action that adds a file. */
+export function addition({ path, ...file }: Pick<AddFile, 'path' | 'size' | 'stats' | 'tags'>): Action {
+  const rest = { partitionValues: {}, modificationTime: Date.now(), dataChange: true }
+  return { add: { ...file, path: encodeURI(path), ...rest } }
+}
+
+/** Returns the action that removes a file. Its commit adds the time. */
 export const removal = ({ path }: Pick<AddFile, 'path'>): Action => ({
-  remove: { path: encodeURI(path), deletionTimestamp: Date.now(), dataChange: true },
+  remove: { path: encodeURI(path), deletionTimestamp: 0, dataChange: true },
 })

@@ -9,10 +9,10 @@ export type Period = {
   readonly before: { readonly from: string; readonly to: string } | undefined
 }
 
-/** The number of days up to the last one of a brand. */
+/** The number of days up to the last one of a brand. All are more than there can be. */
 const PERIODS: Readonly<Record<string, number>> = {
   ...{ 'Last 7 days': 7, 'Last 30 days': 30, 'Last 60 days': 60, 'Last 90 days': 90 },
-  'All days': 99_999,
+  'All days': 4_000_000,
 }
 export const PERIOD_NAMES: readonly string[] = Object.keys(PERIODS)
 
