@@ -7,10 +7,10 @@ const WORKERS = await readWorkers()
 
 /** Most bytes of a Worker. That of the changes has the statements of one brand and of all. */
 const LIMIT = 350_000
-const LIMIT_OF_CHANGES = 370_000
+const LIMIT_OF_CHANGES = 360_000
 
 /** KiB after gzip of the Workers that ask no database; the docs contain the reference page with its charts. */
-const WITHOUT_DATABASE: Readonly<Record<string, number>> = { openapi: 48, docs: 85, llms: 12 }
+const WITHOUT_DATABASE: Readonly<Record<string, number>> = { openapi: 48, docs: 87, llms: 12 }
 
 test.for(WORKERS)('$name is small', async ({ name, main }) => {
   const content = await readFile(main)
