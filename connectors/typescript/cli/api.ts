@@ -7,6 +7,7 @@ export type Access = {
   readonly url?: string | undefined
   readonly key: string | undefined
   readonly userAgent?: string | undefined
+  readonly allowHttp?: boolean | undefined
 }
 
 /** A service to which no connection was made is not waited for after so many attempts, or so many milliseconds. */
@@ -17,7 +18,7 @@ const MOST_MS = 5_000
  * Returns a client whose requests and waits show in the progress. It throws `CommandError` when the service cannot be
  * reached at all. Throws `UsageError` for a URL or key that is missing or malformed.
  */
-export function createApi({ url, key, userAgent }: Access, progress: Progress): ExportApi {
+export function createApi({ url, key, userAgent, allowHttp }: Access, progress: Progress): ExportApi {
   if (!url) throw new UsageError('The address of the service is missing. Set EXPORT_API_URL or --url.')
   if (!key) throw new UsageError('The key is missing. Set EXPORT_API_KEY.')
   let isReached = false
@@ -27,6 +28,7 @@ export function createApi({ url, key, userAgent }: Access, progress: Progress): 
     return new ExportApi({
       baseUrl: url,
       apiKey: key,
+      allowHttp,
       userAgent: userAgent ?? `export-api-sync/${manifest.version}`,
       fetch: async (...request) => {
         progress.request()
@@ -61,3 +63,4 @@ export const nameOptions = (message: string): string =>
     .replace('The baseUrl', 'EXPORT_API_URL or --url')
     .replace('Check baseUrl', 'Check EXPORT_API_URL or --url')
     .replace('The apiKey', 'EXPORT_API_KEY')
+    .replace('Set allowHttp', 'Use --allow-http')

@@ -16,6 +16,7 @@ const connection = (command: Command): Command =>
     .addOption(
       new Option('--url <url>', 'root of the service, such as https://api.example.com').env('EXPORT_API_URL'),
     )
+    .option('--allow-http', 'send the key by http:// to another machine, in a network that you trust')
     .option('--user-agent <name>', 'identifies the job, which gets a rate limit of its own')
 
 /** The command `export-api`. */

@@ -12,6 +12,7 @@ import { counted } from './text.ts'
 export type SyncOptions = {
   url?: string
   userAgent?: string
+  allowHttp?: boolean
   out: string
   from?: string
   to?: string

@@ -7,7 +7,13 @@ import { describeEqual } from './summary.ts'
 import { counted } from './text.ts'
 import { verify } from './verify.ts'
 
-export type VerifyOptions = { url?: string; userAgent?: string; full?: boolean; repair?: boolean }
+export type VerifyOptions = {
+  url?: string
+  userAgent?: string
+  allowHttp?: boolean
+  full?: boolean
+  repair?: boolean
+}
 
 /** Compares a copy with the service, and reports each difference. Throws `DiffersError` when there is one. */
 export async function runVerify(copy: string, options: VerifyOptions, progress: Progress): Promise<void> {

@@ -9,10 +9,12 @@ const USER_AGENT = 'export-api-typescript/1.0.0'
 export type Retry = { readonly waitMs: number; readonly error: ExportApiError }
 
 export type ClientOptions = {
-  /** Root of the host, such as `https://api.example.com`. Only this machine can have `http://`. */
+  /** Root of the host, such as `https://api.example.com`. `http://` needs `allowHttp`, except for this machine. */
   readonly baseUrl: string
   /** An export key, `svc_live_…`. */
   readonly apiKey: string
+  /** Whether the key may be sent by `http://`, in a network that you trust. */
+  readonly allowHttp?: boolean | undefined
   /** Programs behind one address that send the same User-Agent share a rate limit. Browsers send their own. */
   readonly userAgent?: string | undefined
   /** How long each attempt may take until its response is complete, in milliseconds. Default: 1 minute. */
@@ -40,7 +42,7 @@ export function readOptions(options: Partial<ClientOptions> = {}): Settings {
     throw new TypeError('The apiKey is missing, or has characters that no key has.')
   if (!(timeoutMs > 0)) throw new TypeError('The timeoutMs must be a number of milliseconds, more than 0.')
   return {
-    base: rootOf(options.baseUrl ?? '') + BASE,
+    base: rootOf(options.baseUrl ?? '', options.allowHttp) + BASE,
     headers: new Headers({ 'X-API-Key': apiKey, 'User-Agent': userAgent }),
     timeoutMs,
     onRetry,
@@ -51,7 +53,7 @@ export function readOptions(options: Partial<ClientOptions> = {}): Settings {
 const LOOPBACK = /^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
 
 /** Returns the root of the host. Accepts what people paste: a slash at the end, or the API's base. */
-function rootOf(baseUrl: string): string {
+function rootOf(baseUrl: string, allowHttp = false): string {
   const root = baseUrl
     .trim()
     .replace(/\/+$/, '')
@@ -59,6 +61,8 @@ function rootOf(baseUrl: string): string {
   if (!/^https?:\/\/[^?#@]+$/.test(root) || !URL.canParse(root))
     throw new TypeError('The baseUrl must look like https://api.example.com.')
   const { protocol, hostname } = new URL(root)
-  if (protocol === 'https:' || LOOPBACK.test(hostname)) return root
-  throw new TypeError('The baseUrl must begin with https://: other machines could read the key.')
+  if (allowHttp || protocol === 'https:' || LOOPBACK.test(hostname)) return root
+  throw new TypeError(
+    'The baseUrl must begin with https://, or others could read the key. Set allowHttp in a network that you trust.',
+  )
 }

@@ -108,6 +108,12 @@ test.each([
   expect(() => fakeApi([], options)).toThrow(expect.objectContaining({ name: 'TypeError', message }))
 })
 
+test('the key goes by http:// to another machine if the caller allows it', async () => {
+  const { api, requests } = fakeApi([page([])], { baseUrl: 'http://service.example', allowHttp: true })
+  await api.brands()
+  expect(String(requests[0]?.url)).toMatch(/^http:\/\/service\.example\//)
+})
+
 test('an attempt without a complete response ends after timeoutMs', async () => {
   const onRetry = ({ error }: Retry) => {
     throw error
