@@ -49,14 +49,17 @@ begin
       else digest is distinct from current_digest or published.brand_id is null or exists (
         select from daily.changes
         where changes.brand_id = known_brands.brand_id and changes.changed_at > published.since)
+        -- What a killed publisher has staged is written or dropped.
+        or exists (select from daily.staged_objects as staged where staged.brand_id = known_brands.brand_id)
     end);
 end
 $function$;
 
--- Reads due days of brands in one snapshot, about `max_rows` rows in `max_sets` sets, and stages their objects. Returns JSON:
+-- Reads due days of brands in one snapshot, about `max_rows` rows in `max_sets` sets, and stages their objects. Leaves sets that
+-- do not fit into `max_bytes` to a later batch, except for a single one that is larger. Returns JSON:
 --   columns   the columns of each table
---   objects   the objects to write: `id`, `metric`, `brand_id`, and `parts` of rows; null stands for a part of daily.read_part,
---             which did not fit into `max_bytes`
+--   objects   the objects to write: `id`, `metric`, `brand_id`, and `parts` of rows; null stands for a part of a set that is
+--             larger, for daily.read_part
 --   brands    the brands of which no other set is due, with the latest change of their days: once these objects are written,
 --             current and staged objects equal the brand's rows at this moment
 create or replace function daily.read_batch(
@@ -93,17 +96,19 @@ begin
     where ready.ids is null and (target.rows > 0 or current.id is not null)
       and target.digest is distinct from current.digest
     window in_order as (order by place, date, metric)
-  ), taken as materialized (
-    select * from due where number <= max_sets and (rows_before < max_rows or number = 1)
   ), part as materialized (
     select
-      number, coalesce(part, 0) as part, part.rows, sum(octet_length(part.rows)) over (order by number, part) <= max_bytes as fits
-    from taken left join lateral daily.read_rows(metric, brand_id, date, max_bytes) as part on true
+      number, coalesce(part, 0) as part, part.rows,
+      coalesce(sum(octet_length(part.rows)) over (order by number, part), 0) <= max_bytes as fits
+    from due left join lateral daily.read_rows(metric, brand_id, date, max_bytes) as part on true
+    where number <= max_sets and (rows_before < max_rows or number = 1)
+  ), taken as materialized (
+    select * from due where number = 1 or number in (select number from part group by number having bool_and(fits))
   ), object as materialized (
     select
       gen_random_uuid() as id, number, part / 4 as object,
       json_agg(case when fits then rows::json end order by part) filter (where rows is not null) as parts
-    from part group by number, part / 4
+    from part where number in (select number from taken) group by number, part / 4
   ), dropped as (
     update daily.staged_objects set dropped_at = now()
     where brand_id = any (brands) and id not in (select unnest(ids) from ready)

@@ -39,7 +39,7 @@ const ERRORS = {
   signature: [403, 'The URL of this object is invalid or has expired. Query the table again.'],
   object: [404, 'The object no longer exists. Query the table again.'],
   range: [416, 'The range begins after the end of the object.'],
-  body: [400, 'The body must be a JSON object of at most 64 KiB.'],
+  body: [400, 'The body must be a JSON object of at most 256 KiB.'],
   format: [400, 'Only responseformat=parquet is supported. Add it to delta-sharing-capabilities.'],
   pageToken: [400, 'Parameter pageToken is invalid. Send nextPageToken unchanged.'],
   maxResults: [400, 'Parameter maxResults must be a whole number from 0.'],

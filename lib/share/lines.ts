@@ -12,7 +12,7 @@ import { urlSigner } from './signed-url.ts'
 import { changesStatement, metadataStatement, snapshotStatement } from './statements.ts'
 
 const limitBody = bodyLimit({
-  maxSize: 65_536,
+  maxSize: 262_144,
   onError: () => {
     throw shareError('body')
   },

@@ -46,6 +46,9 @@ export class BusyError extends Error {
   }
 }
 
+/** Thrown for a large day that changed while its parts were read. The next run reads it again. */
+class ChangedError extends Error {}
+
 /** Of another publisher without a number. */
 type Lease = { readonly number: number | null; readonly holder: string; readonly until: string }
 
@@ -60,7 +63,7 @@ type Batch = {
 export type Run = {
   /** The versions that it committed. */
   readonly versions: number[]
-  /** Whether it saw every brand with a change, and every third and month that was due. */
+  /** Whether it saw every brand with a change, and every third and month that was due, and wrote what it saw. */
   isComplete: boolean
   /** Why brands could not be read, or objects not be written or deleted. They follow in the next run. */
   readonly failures: unknown[]
@@ -77,13 +80,13 @@ export async function publish(options: PublishOptions): Promise<Run> {
   if (lease.number === null) throw new BusyError(lease)
   const number = String(lease.number)
   const done: Run = { versions: [], isComplete: false, failures: [] }
-  const { publishDue, commitFirst, deleteExpired } = createPublisher(options, number, done)
+  const { publishDue, commitFirst, deleteExpired, hasWaiting } = createPublisher(options, number, done)
   try {
     const hasAllDays = await publishDue('days')
     // The first version has every brand.
-    if (hasAllDays && done.failures.length === 0) await commitFirst()
+    if (hasAllDays && done.failures.length === 0 && !hasWaiting()) await commitFirst()
     if (!isOver()) await deleteExpired()
-    done.isComplete = hasAllDays && (await publishDue('periods'))
+    done.isComplete = hasAllDays && (await publishDue('periods')) && !hasWaiting()
     return done
   } finally {
     // Else the lease ends by itself.
@@ -97,6 +100,8 @@ function createPublisher(
   { versions, failures }: Run,
 ) {
   let failuresInARow = 0
+  /** Whether a brand waits for the next run, because a large day of it changed. */
+  let hasWaiting = false
   const fail = (error: unknown) => {
     failures.push(error)
     failuresInARow += 1
@@ -134,7 +139,9 @@ function createPublisher(
       // A brand that is not complete continues after the others, unless some of it could not be written.
       const unfinished = ids.filter((id) => !complete.has(id) && !failed.includes(id))
       queue = [...queue.slice(ids.length), ...unfinished]
-      size = complete.size === ids.length ? Math.min(2 * size, limits.brands) : Math.max(1, complete.size)
+      // Periods of all brands are in one order.
+      if (kind === 'days')
+        size = complete.size === ids.length ? Math.min(2 * size, limits.brands) : Math.max(1, complete.size)
     }
     return true
   }
@@ -150,7 +157,7 @@ function createPublisher(
   const readPart = async (id: string, part: number) => {
     const values = [lease, id, String(part), String(limits.bytes)]
     const rows = await read<readonly Values[] | null>(run, 'daily.read_part($1, $2, $3, $4)', values)
-    if (rows === null) throw new Error('A large day changed while it was read. The next run reads it again.')
+    if (rows === null) throw new ChangedError()
     return rows
   }
 
@@ -162,14 +169,20 @@ function createPublisher(
   /** Writes objects; adds what fails to `failures`. */
   async function writeObjects({ objects, columns }: Batch): Promise<readonly Written[]> {
     const written: Written[] = []
-    const write = async (object: SharedObject) => {
-      if (failuresInARow >= MOST_FAILURES) return
+    /** Returns false when the rows have changed. */
+    const write = async (object: SharedObject): Promise<boolean> => {
+      if (failuresInARow >= MOST_FAILURES) return true
       try {
         written.push(await writeObject(object, { columns: columns[object.metric] ?? [], bucket, readPart }))
         failuresInARow = 0
       } catch (error) {
+        if (error instanceof ChangedError) {
+          hasWaiting = true
+          return false
+        }
         fail(error)
       }
+      return true
     }
     const isLarge = (object: SharedObject) =>
       'parts' in object ? object.parts.includes(null) : object.rows > ROWS_ALONE
@@ -178,7 +191,8 @@ function createPublisher(
       for (const object of waiting) await write(object)
     }
     await Promise.all(Array.from({ length: PUTS_AT_ONCE }, lane))
-    for (const object of objects.filter(isLarge)) await write(object)
+    // Of days, they are objects of one.
+    for (const object of objects.filter(isLarge)) if (!(await write(object))) break
     return written
   }
 
@@ -196,7 +210,12 @@ function createPublisher(
     }
   }
 
-  return { publishDue, commitFirst: () => addVersion('daily.commit_first($1)', [lease]), deleteExpired }
+  return {
+    publishDue,
+    commitFirst: () => addVersion('daily.commit_first($1)', [lease]),
+    deleteExpired,
+    hasWaiting: () => hasWaiting,
+  }
 }
 
 /** Runs a function that returns JSON. */

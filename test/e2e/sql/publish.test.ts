@@ -138,10 +138,7 @@ test('a large day that changes while it is read waits for the next run, and hold
   await fill(other.id, '2026-10-01', 1)
   const limits = { brands: 9, sets: 9, rows: 100, bytes: 2000 }
   const run = before('read_part', () => fill(id, '2026-10-01', 302))
-  const { failures } = await publish({ run, limits })
-  expect(failures[0]).toEqual(
-    new Error('A large day changed while it was read. The next run reads it again.'),
-  )
+  expect(await publish({ run, limits })).toMatchObject({ isComplete: false, failures: [] })
   const current = async () =>
     new Map(
       (
@@ -158,6 +155,16 @@ test('a large day that changes while it is read waits for the next run, and hold
   )
   await publish({ limits })
   expect((await current()).get(id)).toBe(302)
+})
+
+test('days that fit into an answer alone are in a later batch, and not read in parts', async () => {
+  const brands = [await answered(), await answered(), await answered()]
+  for (const { id } of brands) await fill(id, '2026-10-01', 15)
+  let parts = 0
+  const run = before('read_part', async () => (parts += 1), 99)
+  const limits = { brands: 9, sets: 99, rows: 1000, bytes: 2000 }
+  expect(await publish({ run, limits })).toMatchObject({ isComplete: true, failures: [] })
+  expect([parts, (await objectsOf('citation_share')).length]).toEqual([0, 3])
 })
 
 test('a day that does not fit into one answer is read in parts', async () => {
@@ -567,6 +574,31 @@ test('keeps the version that was current so many days ago, and what it names', a
   await db.query(DELETIONS_DUE)
   await publish()
   expect([...objects.keys()].sort()).toEqual(await named())
+})
+
+test('a day that empties while its object is lost is in no third and month either', async () => {
+  const days = ['01', '02', '03'].map((day) => `${MONTH}-${day}`)
+  const { id } = await answered(...days)
+  await publish()
+  expect(await objectsOf('visibility')).toContain(`month ${days[0]}`)
+  const [lost] = await first(
+    `select id from daily.current_objects where metric = 'visibility' and period = 'day' and first = $1`,
+    [days[1]],
+  )
+  objects.delete(`${lost}.parquet`)
+  await query('delete from answers where answered_at >= $1 and answered_at < $2', [days[1], days[2]])
+  await refresh(db)
+  await query('select daily.restart_share(array[$1::uuid], array[$2::uuid])', [id, lost])
+  await publish()
+  const named = await query(
+    `select id, rows from daily.current_objects where metric = 'visibility' and period in ('third', 'month')`,
+  )
+  expect(named.map(([, rows]) => rows)).toEqual([2, 2])
+  for (const [object] of named)
+    expect((await rowsOfObject(object)).map(({ date }) => date.toISOString().slice(0, 10))).toEqual([
+      days[0],
+      days[2],
+    ])
 })
 
 test('a restart ends the versions, and writes lost files again, and no others', async () => {
