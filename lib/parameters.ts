@@ -82,25 +82,24 @@ export const parameterNames = (kind: Operation['kind']): string[] =>
 const isParameter = (name: unknown): name is keyof Parameters & string =>
   typeof name === 'string' && Object.hasOwn(Parameters.shape, name)
 
-/** Usual names of other services for our dates and for a position, simplified. */
+/** Usual names of other services for our dates and for a position. */
 const SYNONYMS: ReadonlyMap<string, string> = new Map([
-  ...['from', 'start', 'startdate'].map((name) => [name, 'fromDate'] as const),
-  ...['to', 'end', 'enddate'].map((name) => [name, 'toDate'] as const),
+  ...['from', 'start', 'startDate', 'start_date'].map((name) => [name, 'fromDate'] as const),
+  ...['to', 'end', 'endDate', 'end_date'].map((name) => [name, 'toDate'] as const),
 ])
 const POSITIONS = ['page', 'offset']
 
 /**
  * Throws 400 for an unknown name that means one of `names`: ignored, it would return other data than the client expects.
- * Case, `_` and `-` make no difference.
+ * In a name of ours, case, `_` and `-` make no difference.
  */
 function rejectMisnamed(query: URLSearchParams, names: readonly string[]): void {
   for (const name of query.keys()) {
     if (names.includes(name)) continue
     const simple = simplify(name)
-    const meant = names.find((each) => simplify(each) === simple || SYNONYMS.get(simple) === each)
+    const meant = names.find((each) => simplify(each) === simple || SYNONYMS.get(name) === each)
     if (meant !== undefined) throw parameterError(PARAMETER_ERRORS.misnamed(meant))
-    if (names.includes('cursor') && POSITIONS.includes(simple))
-      throw parameterError(PARAMETER_ERRORS.position)
+    if (names.includes('cursor') && POSITIONS.includes(name)) throw parameterError(PARAMETER_ERRORS.position)
   }
 }
 

@@ -75,9 +75,9 @@ export const createTokenBucket = ({
 const isInteger = (value: unknown): value is number => Number.isInteger(value)
 
 /**
- * The queue is a text of `request,since,ends,needs;`: the refill before the first rejection, the end of the interval after
- * the last one, and the tokens that the bucket must have. Returns the tokens that are left for a new request, -1 when the
- * request is rejected, and the seconds until the next refill.
+ * The queue is a text of `request,since,last,needs;`: the refills before the first and the last rejection, and the tokens
+ * that the bucket must have. Returns the tokens that are left for a new request, -1 when the request is rejected, and the
+ * seconds until the next refill.
  */
 const SCRIPT = `#!lua flags=allow-key-locking
 local limit, rate, interval = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -85,25 +85,28 @@ local places, now = tonumber(ARGV[4]), tonumber(ARGV[5])
 local request, leave, requests = ARGV[6], tonumber(ARGV[7]), tonumber(ARGV[8])
 
 local bucket = redis.call('HMGET', KEYS[1], 'refilledAt', 'tokens', 'queue')
--- No later than now: a Worker whose clock is ahead delays no refill.
-local refilledAt = math.min(tonumber(bucket[1] or now), now)
-local refills = math.floor((now - refilledAt) / interval)
+local refilledAt = tonumber(bucket[1] or now)
+-- Of a Worker whose clock is far ahead. A clock that lags a little must not refill again what others have.
+if refilledAt > now + interval then refilledAt = now end
+local refills = math.max(0, math.floor((now - refilledAt) / interval))
 refilledAt = refilledAt + refills * interval
 local tokens = math.min(limit, tonumber(bucket[2] or limit) + refills * rate)
 
 local since, queue, others = refilledAt, {}, {}
-for entry, name, first, ends, needs in string.gmatch(bucket[3] or '', '(([^,]+),(%d+),(%d+),(%d+);)') do
-  if tonumber(ends) > now and tonumber(ends) < now + 3 * interval then
+for entry, name, first, last, needs in string.gmatch(bucket[3] or '', '(([^,]+),(%d+),(%d+),(%d+);)') do
+  local age = refilledAt - tonumber(last)
+  -- A caller that waits a minute keeps its place.
+  if age <= 6 * interval and age >= -interval then
     if name == request then
       since = tonumber(first)
     else
       table.insert(queue, entry)
-      table.insert(others, {since = tonumber(first), needs = tonumber(needs)})
+      if age <= interval then table.insert(others, {since = tonumber(first), needs = tonumber(needs)}) end
     end
   end
 end
 
--- Tokens are reserved for the requests that wait since an earlier interval.
+-- Tokens are reserved for the requests that wait since an earlier interval, and were sent in this one or the one before.
 local own, new = tokens, tokens
 for _, other in ipairs(others) do
   if other.since < since and other.needs <= own then own = own - other.needs end
@@ -115,12 +118,11 @@ if own >= requests + leave then
   tokens = tokens - requests
   remaining = math.max(0, new - requests)
 else
-  local ends = refilledAt + 2 * interval
-  table.insert(queue, string.format('%s,%.0f,%.0f,%.0f;', request, since, ends, requests + leave))
+  table.insert(queue, string.format('%s,%.0f,%.0f,%.0f;', request, since, refilledAt, requests + leave))
 end
 
 local waiting = table.concat(queue, '', math.max(1, #queue - places + 1))
 redis.call('HSET', KEYS[1], 'refilledAt', string.format('%.0f', refilledAt), 'tokens', tokens, 'queue', waiting)
 redis.call('PEXPIRE', KEYS[1], math.max(1, math.ceil((limit - tokens) / rate)) * interval)
-return {remaining, math.ceil((refilledAt + interval - now) / 1000)}
+return {remaining, math.ceil(math.min(interval, refilledAt + interval - now) / 1000)}
 `

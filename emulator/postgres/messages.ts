@@ -46,9 +46,23 @@ export function readBatch(bytes: Buffer): { size: number; last: string } | 'unkn
   return undefined
 }
 
-/** Whether a batch begins with COPY FROM STDIN, or with COPY and a program: PGlite would wait for either without end. */
+/** Texts, quoted names and comments of SQL. */
+const QUOTED = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\w*)\$.*?\$\1\$|--[^\n]*|\/\*.*?\*\//gs
+
+const ENDLESS_COPY = /^\s*copy\b.*\b(from\s+stdin|(from|to)\s+program)\b/is
+
+/** Whether a statement of a batch is COPY FROM STDIN, or COPY and a program: PGlite would wait for either without end. */
 export function isEndlessCopy(batch: Buffer): boolean {
-  return /^[QP][^;]*?\bcopy\s[^;]*\b(from\s+stdin|program)\b/is.test(batch.toString('latin1', 0, 500))
+  for (let offset = 0; offset < batch.length; offset += 1 + batch.readUInt32BE(offset + 1)) {
+    const type = String.fromCharCode(batch.readUInt8(offset))
+    if (type !== 'Q' && type !== 'P') continue
+    // In a Parse message, the SQL comes after the name of the statement.
+    const from = type === 'Q' ? offset + 5 : batch.indexOf(0, offset + 5) + 1
+    const sql = batch.toString('utf8', from, batch.indexOf(0, from))
+    const statements = /copy/i.test(sql) ? sql.replace(QUOTED, ' ').split(';') : []
+    if (statements.some((statement) => ENDLESS_COPY.test(statement))) return true
+  }
+  return false
 }
 
 /** A FATAL error, after which the server closes the connection. */

@@ -9,9 +9,9 @@ export default {
   ...worker,
   fetch(request, ...rest) {
     const { headers, url } = request
-    const { origin } = new URL(`http://${headers.get('Host')}`)
     const isChanged =
-      new URL(url).origin !== origin || [...headers.keys()].some((name) => name.startsWith('mf-'))
+      URL.parse(`http://${headers.get('Host')}`)?.origin !== new URL(url).origin ||
+      [...headers.keys()].some((name) => name.startsWith('mf-'))
     return isChanged || !worker.fetch ? new Response(null, { status: 404 }) : worker.fetch(request, ...rest)
   },
 }

@@ -148,7 +148,9 @@ test('rejects a start after the end, and accepts a single day', () => {
 })
 
 test('ignores unknown parameters, however often they are sent', () => {
-  expect(errorOf(`brandId=${ID}&limit=1&limit=2&fromDay=x&__proto__=1&constructor=2`)).toBeNull()
+  expect(
+    errorOf(`brandId=${ID}&limit=1&limit=2&fromDay=x&From=x&PAGE=2&start-date=x&__proto__=1&constructor=2`),
+  ).toBeNull()
 })
 
 test.each([

@@ -68,6 +68,17 @@ test('reserves tokens for what was rejected, in the order of its first rejection
   expect(await take(60, 'new', 1)).toBe(19)
 })
 
+test('keeps the place of a caller that waits a minute', async () => {
+  const take = newBucket(20)
+  await take(0, 'a', 20)
+  expect(await take(1, 'slow', 15)).toBe('wait 11')
+  expect(await take(13, 'fast', 20)).toBe('wait 11')
+  for (const seconds of [25, 37, 49]) expect(await take(seconds, 'fast', 20)).toBe(0)
+  expect(await take(50, 'later', 15)).toBe('wait 10')
+  expect(await take(61, 'slow', 15)).toBe(0)
+  expect(await take(62, 'later', 15)).toBe('wait 10')
+})
+
 test('passes over what needs more than there is', async () => {
   const take = newBucket(20)
   await take(0, 'a', 15)
@@ -81,6 +92,14 @@ test('forgets what was rejected first when too many wait', async () => {
   for (const request of ['first', 'second', 'third']) await take(1, request, 10)
   expect(await take(13, 'first', 10)).toBe('wait 11')
   expect(await take(13, 'third', 10)).toBe(10)
+})
+
+test('a clock that lags refills nothing again', async () => {
+  const take = newBucket(20)
+  await take(0, 'a', 20)
+  expect(await take(13, 'b', 20)).toBe(0)
+  expect(await take(5, 'lagging', 1)).toBe('wait 12')
+  expect(await take(14, 'c', 1)).toBe('wait 10')
 })
 
 test.each([

@@ -98,8 +98,17 @@ test('large messages of many clients do not mix', async () => {
 
 test('COPY from a client or with a program, and another database are clear errors', async () => {
   const one = await connectClient()
-  for (const sql of ['copy t from stdin', `copy t from program 'ls'`, `copy (select 1) to program 'cat'`])
+  for (const sql of [
+    'copy t from stdin',
+    `copy t from program 'ls'`,
+    `copy (select 1) to program 'cat'`,
+    `select 1; copy t from program 'ls'`,
+    `/* ${'long '.repeat(200)} */ copy t from program 'ls'`,
+  ])
     await expect(one.query(sql), sql).rejects.toMatchObject({ code: '0A000' })
+  const text = 'Copy & Program: copy t from program x; copy t from stdin'
+  expect(await value(one, `select '${text}'`)).toBe(text)
+  expect((await one.query('select $1::text as text', [text])).rows).toEqual([{ text }])
   expect(await value(one, 'select 1')).toBe(1)
   const other = new pg.Client(postgres.url.replace(/postgres$/, 'other'))
   await expect(other.connect()).rejects.toMatchObject({ code: '3D000' })
