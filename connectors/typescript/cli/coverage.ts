@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Brand } from '../src/index.ts'
 import type { BrandRun } from './changes.ts'
 import type { Copy } from './copy.ts'
+import type { AddFile } from './delta/log.ts'
+import { daysOf, statisticsOf } from './files.ts'
 import { sha256 } from './hash.ts'
 import { type Asked, type Scope, WHOLE, widen } from './scope.ts'
 import { METRICS } from './streams.ts'
@@ -23,10 +25,31 @@ export type Coverage = {
   readonly versions: string
 }
 
-/** Returns undefined before the first sync. */
+/** Returns undefined before the first sync, and for a coverage of before: the tables then have days outside of its scope. */
 export function coverageOf(copy: Copy): Coverage | undefined {
   const [file] = copy.brands.snapshot.files.values()
-  return file?.tags?.coverage === undefined ? undefined : JSON.parse(file.tags.coverage)
+  if (file?.tags?.coverage === undefined) return undefined
+  const coverage: Coverage = JSON.parse(file.tags.coverage)
+  return isWithin(copy, coverage.scope) ? coverage : undefined
+}
+
+function isWithin({ metrics }: Copy, { fromDate, toDate, endpoints, brandIds }: Scope): boolean {
+  const hasDays = (file: AddFile) => {
+    const { first, last } = statisticsOf(file)
+    return first >= fromDate && last <= toDate
+  }
+  const hasBrands = (file: AddFile) => Object.keys(daysOf(file)).every((id) => brandIds?.includes(id) ?? true)
+  return [...metrics].every(
+    ([
+      endpoint,
+      {
+        snapshot: { files },
+      },
+    ]) =>
+      [...files.values()].every(
+        (file) => (endpoints?.includes(endpoint) ?? true) && hasDays(file) && hasBrands(file),
+      ),
+  )
 }
 
 export const endpointsOf = ({ endpoints }: Scope): readonly string[] =>
