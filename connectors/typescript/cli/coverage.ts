@@ -19,8 +19,11 @@ export type Coverage = {
   /** The first day that the plan reached. */
   readonly fromDate: string
   readonly brandIds: readonly string[]
-  /** Brands that it had until the key did not read them any more. */
-  readonly goneIds: readonly string[]
+  /**
+   * Files that were removed, and the first day of each of their brands. They stay until a sync that reads all brands has
+   * said what the key does not reach of them.
+   */
+  readonly removed: Readonly<Record<string, Readonly<Record<string, string>>>>
   /** The versions of the tables. With others, it does not hold: a sync that was killed, or another one, has committed. */
   readonly versions: string
 }
@@ -92,24 +95,15 @@ export function startsOf({ copy, scope, isFull = false }: Scoped, listed: readon
     })
 }
 
-type Reached = {
-  readonly scope: Scope
+type Reached = Pick<Coverage, 'scope' | 'removed'> & {
   /** Up to where the brands that did not fail were read. The others are listed again as new ones. */
   readonly reached: readonly BrandRun[]
-  /** The brands that the key reads. */
-  readonly listed: readonly Brand[]
 }
 
 /** Returns the coverage after a sync. */
-export function nextCoverage(
-  copy: Copy,
-  before: Coverage | undefined,
-  { scope, reached, listed }: Reached,
-): Coverage {
+export function nextCoverage(copy: Copy, { scope, reached, removed }: Reached): Coverage {
   const brandIds = reached.map(({ id }) => id).sort()
   const since = reached.map(({ since }) => since ?? '').sort()[0] || null
   const fromDate = reached.reduce((latest, { fromDate }) => (fromDate > latest ? fromDate : latest), '')
-  const once = [...(before?.brandIds ?? []), ...(before?.goneIds ?? [])]
-  const goneIds = once.filter((gone) => !listed.some(({ id }) => id === gone)).sort()
-  return { scope, since, fromDate, brandIds, goneIds, versions: versionsOf(copy, scope) }
+  return { scope, since, fromDate, brandIds, removed, versions: versionsOf(copy, scope) }
 }

@@ -451,3 +451,36 @@ const brandsOf = (bucket: ReturnType<typeof memoryBucket>) =>
       (left, right) =>
         Number(left.includes('_log')) - Number(right.includes('_log')) || (left < right ? -1 : 1),
     )
+
+test('says which days are lost with a file, whatever ended the sync that removed it', async () => {
+  const { bucket, altering, job, files } = setUp()
+  await sync(job, undefined)
+  altering.alter = (endpoint, page) => {
+    if (endpoint !== 'changes') return
+    page.meta.fromDate = '2026-09-10'
+    page.data = page.data.filter(({ date }) => String(date) >= '2026-09-10')
+  }
+  for (const path of await files()) bucket.remove(path)
+  const failing = async (isFailing: (url: URL) => boolean) => {
+    altering.isFailing = isFailing
+    return sync(job, undefined).catch(({ message }) => message)
+  }
+  expect(await failing(({ pathname }) => pathname.endsWith('/changes'))).toMatch(/^Not up to date: /)
+  expect(await failing(({ searchParams }) => searchParams.get('brandId') === BRANDS[1])).toMatch(
+    /^Days that the key does not reach are lost with .*\. Not up to date: .* Other brands are up to date\.$/,
+  )
+  expect(await failing(() => false)).toMatch(
+    /^Days that the key does not reach are lost with [^ ]+, [^ ]+\.$/,
+  )
+  expect(await failing(() => false)).toHaveProperty('isWhole', true)
+})
+
+test('a copy with rows of a brand that failed, and then was switched off, does not equal the service', async () => {
+  const { altering, job, readable } = setUp()
+  await sync(job, undefined)
+  altering.isFailing = ({ searchParams }) => searchParams.get('brandId') === BRANDS[1]
+  await expect(sync({ ...job, isFull: true }, undefined)).rejects.toThrow('Not yours.')
+  readable.brands = BRANDS.filter((brand) => brand !== BRANDS[1])
+  for (let syncs = 0; syncs < 2; syncs += 1)
+    expect(await sync(job, undefined)).toHaveProperty('isWhole', false)
+})
