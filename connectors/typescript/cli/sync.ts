@@ -7,7 +7,15 @@ import { brandsOf, type Copy, type CopySize, openCopy, sizeOf, tablesOf } from '
 import { type Coverage, coverageOf, endpointsOf, nextCoverage, scopeOf, startsOf } from './coverage.ts'
 import { DAY_MS } from './days.ts'
 import type { AddFile } from './delta/log.ts'
-import { commit, isCurrent, removal, removeLoose, type Table, vacuum } from './delta/table.ts'
+import {
+  commit,
+  isCurrent,
+  removal,
+  removeExpired,
+  removeLeft,
+  removeLoose,
+  type Table,
+} from './delta/table.ts'
 import { CommandError, DiffersError, MovedError, StoreError } from './errors.ts'
 import { fetchDays, planFetches, type Source } from './fetch-days.ts'
 import { daysOf } from './files.ts'
@@ -78,7 +86,9 @@ async function syncBrands(options: Sync, copy: Copy, work: Work): Promise<Synced
   const scope = scopeOf(copy, listed, { ...options, wanted })
   const now = await store.now(copy.brands.name)
   const times = { now, expiry: now - keepDays * DAY_MS }
-  for (const table of tablesOf(copy)) await vacuum(table, times)
+  // First what needs no room on a full disk.
+  for (const table of tablesOf(copy)) await removeExpired(table, times.expiry)
+  for (const table of tablesOf(copy)) await removeLeft(table, times)
   const before = coverageOf(copy)
   const storeCoverage = async (coverage: Coverage) => {
     const actions = await brandsActions(copy.brands, listed, { coverage, check })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { seededRandom } from '../../../test/fixtures/random.ts'
 import { openCopy, tablesOf } from '../cli/copy.ts'
+import { DAY_MS } from '../cli/days.ts'
 import { columnNames } from '../cli/delta/log.ts'
 import { dryRun } from '../cli/dry-run.ts'
 import { DiffersError } from '../cli/errors.ts'
@@ -483,4 +484,24 @@ test('a copy with rows of a brand that failed, and then was switched off, does n
   readable.brands = BRANDS.filter((brand) => brand !== BRANDS[1])
   for (let syncs = 0; syncs < 2; syncs += 1)
     expect(await sync(job, undefined)).toHaveProperty('isWhole', false)
+})
+
+test('a sync frees a full disk of files that expired, also where a killed one has left files', async () => {
+  const { service, bucket, job } = setUp()
+  await sync(job, undefined)
+  for (let count = 0; count < 9; count += 1) service.restate()
+  await sync(job, undefined)
+  const left = 'brands/export-api-00000000-0000-4000-8000-000000000000.parquet'
+  bucket.put(left, '')
+  const expired = tablesOf(await openCopy(job.store)).flatMap(({ name, snapshot }) =>
+    [...snapshot.removed.keys()].map((path) => `${name}/${path}`),
+  )
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 8 * DAY_MS })
+  const full = new Error('Full')
+  const store = { ...job.store, createIfAbsent: () => Promise.reject(full) }
+  await expect(sync({ ...job, store }, undefined)).rejects.toBe(full)
+  vi.useRealTimers()
+  expect(expired).not.toEqual([])
+  expect(expired.filter(bucket.has)).toEqual([])
+  expect(bucket.has(left)).toBe(true)
 })
