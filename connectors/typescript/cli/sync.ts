@@ -1,5 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type ExportApi, ExportApiError, ForbiddenError, UnauthorizedError } from '../src/index.ts'
+import {
+  ConnectionError,
+  type ExportApi,
+  ExportApiError,
+  ForbiddenError,
+  RateLimitError,
+  ServerError,
+  UnauthorizedError,
+} from '../src/index.ts'
 import { createBatch } from './batch.ts'
 import { brandsActions, type ListedBrands, startingOver } from './brands.ts'
 import { type BrandRun, type Changes, listAlone, listTogether } from './changes.ts'
@@ -24,6 +32,7 @@ import { type Check, inspectFile } from './inspect.ts'
 import type { Progress } from './progress.ts'
 import { type Asked, type Scope, WHOLE } from './scope.ts'
 import type { Store } from './store.ts'
+import { listOf } from './text.ts'
 
 export type Sync = Omit<Asked, 'wanted'> & {
   readonly api: ExportApi
@@ -59,6 +68,9 @@ export function sync(options: Sync, wanted: readonly string[] | undefined): Prom
   const run = { wanted, changed: new Set<string>() }
   return startingOver(options.api, (brands) => openAndSync(options, { ...brands, ...run }))
 }
+
+/** How many brands or files the last line names. The lines before have all. */
+const MOST_NAMED = 10
 
 type Work = ListedBrands & {
   readonly wanted: readonly string[] | undefined
@@ -117,7 +129,7 @@ async function syncBrands(options: Sync, copy: Copy, work: Work): Promise<Synced
   // What was fetched need not be fetched again.
   await syncAll(run, brands).finally(() => batch.flush(true))
   const reached = brands.filter(({ asOf }) => asOf !== undefined)
-  const problem = failures.length === 0 ? '' : `Not up to date: ${failures.join(' ')}`
+  const problem = failures.length === 0 ? '' : `Not up to date: ${listOf(failures, MOST_NAMED)}.`
   // Nothing more is known about the copy than before.
   if (problem !== '' && reached.length === 0) throw new DiffersError(problem)
   for (const endpoint of endpointsOf(scope)) {
@@ -130,7 +142,7 @@ async function syncBrands(options: Sync, copy: Copy, work: Work): Promise<Synced
     Object.entries(days).some(([id, date]) => date < (firstDays.get(id) ?? '9999-99')) ? [path] : [],
   )
   const problems = [
-    lost.length > 0 && `Days that the key does not reach are lost with ${lost.join(', ')}.`,
+    lost.length > 0 && `Days that the key does not reach are lost with ${listOf(lost, MOST_NAMED)}.`,
     problem !== '' && `${problem} Other brands are up to date.`,
   ].filter(Boolean)
   if (problems.length > 0) throw new DiffersError(problems.join(' '))
@@ -184,7 +196,7 @@ async function syncAll(run: Job, brands: readonly BrandRun[]): Promise<void> {
         if (!isOfBrand(error)) throw error
         const message = `${brand.name} is not up to date: ${error.message}`
         run.progress.notice('brand_failed', message, { brand: brand.id }, 'error')
-        run.failures.push(`${brand.name}: ${error.message}`)
+        run.failures.push(`${brand.name}: ${error.message.replace(/\.$/, '')}`)
       }),
     )
   await syncSome(brands)
@@ -192,10 +204,15 @@ async function syncAll(run: Job, brands: readonly BrandRun[]): Promise<void> {
   await syncSome(brands.filter(({ since, asOf }) => since === null && asOf !== undefined))
 }
 
+/** Errors of the service, the key or the copy. Each brand would wait ten attempts for the same. */
+const OF_ALL = [
+  ...[UnauthorizedError, ForbiddenError, RateLimitError, ServerError, ConnectionError],
+  ...[StoreError, MovedError],
+]
+
 const isOfBrand = (error: unknown): error is Error =>
-  (error instanceof CommandError && !(error instanceof StoreError || error instanceof MovedError)) ||
-  (error instanceof ExportApiError &&
-    !(error instanceof UnauthorizedError || error instanceof ForbiddenError))
+  (error instanceof CommandError || error instanceof ExportApiError) &&
+  !OF_ALL.some((kind) => error instanceof kind)
 
 /** How often the days of a brand are fetched that were not as listed. */
 const MOST_ROUNDS = 10

@@ -13,7 +13,7 @@ import { repair } from '../cli/repair.ts'
 import { METRICS } from '../cli/streams.ts'
 import { sync } from '../cli/sync.ts'
 import { verify } from '../cli/verify.ts'
-import { ExportApi, ForbiddenError } from '../src/index.ts'
+import { ExportApi, ForbiddenError, ServerError } from '../src/index.ts'
 import { memoryBucket } from './memory-bucket.ts'
 import { BRANDS, randomService, rowsIn, silent } from './random-service.ts'
 
@@ -504,4 +504,14 @@ test('a sync frees a full disk of files that expired, also where a killed one ha
   expect(expired).not.toEqual([])
   expect(expired.filter(bucket.has)).toEqual([])
   expect(bucket.has(left)).toBe(true)
+})
+
+test('a service that does not answer ends the sync, and no brand waits for it again', async () => {
+  const { altering, job, requests } = setUp()
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  vi.setTimerTickMode('nextTimerAsync')
+  Object.assign(altering, { status: 500, isFailing: ({ pathname }: URL) => pathname.endsWith('/changes') })
+  await expect(sync({ ...job, concurrency: 1 }, undefined)).rejects.toThrow(ServerError)
+  vi.useRealTimers()
+  expect(requests.filter(({ pathname }) => pathname.endsWith('/changes'))).toHaveLength(10)
 })
