@@ -515,3 +515,48 @@ test('a service that does not answer ends the sync, and no brand waits for it ag
   vi.useRealTimers()
   expect(requests.filter(({ pathname }) => pathname.endsWith('/changes'))).toHaveLength(10)
 })
+
+test('deletes what a killed report has left an hour before, and nothing else of the root', async () => {
+  const { bucket, job } = setUp()
+  const file = 'export-api-00000000-0000-4000-8000-000000000000.parquet'
+  await sync(job, undefined)
+  for (const name of [`.${file}`, file, '.export-api.env', 'report.html']) bucket.put(name, '')
+  const syncLater = async (hours: number) => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + (hours * DAY_MS) / 24 })
+    await sync(job, undefined)
+    vi.useRealTimers()
+    return bucket.names().filter((name) => !name.includes('/'))
+  }
+  expect(await syncLater(0.5)).toHaveLength(4)
+  expect(await syncLater(2)).toEqual([file, '.export-api.env', 'report.html'])
+})
+
+test('a torn log of the brands is an error whose advice makes a copy of everything', async () => {
+  const { service, bucket, job } = setUp()
+  await sync({ ...job, toDate: '2026-09-20' }, undefined)
+  bucket.put(brandsOf(bucket).at(-1) ?? '', '{')
+  await expect(sync(job, undefined)).rejects.toThrow(/Or delete this folder: .* becomes one of everything\.$/)
+  for (const path of brandsOf(bucket)) bucket.remove(path)
+  await sync(job, undefined)
+  expect(await rowsIn(job.store)).toEqual(await service.rows())
+})
+
+test('a copy of two brands, one of them switched off, is continued without the option', async () => {
+  const { job, readable } = setUp()
+  const [one = '', two = ''] = BRANDS
+  await sync(job, [one, two])
+  readable.brands = [one]
+  await expect(sync(job, [one])).rejects.toThrow(/leave out the options to continue it/)
+  expect(await sync(job, undefined)).toHaveProperty('isWhole', false)
+})
+
+test('a coverage without a scope is one of another version', async () => {
+  const { bucket, job } = setUp()
+  await sync(job, undefined)
+  for (const path of brandsOf(bucket).filter((path) => path.endsWith('.json')))
+    bucket.put(path, Buffer.from(bucket.bytesOf(path)).toString().replaceAll('\\"scope\\"', '\\"x\\"'))
+  for (const run of [sync, dryRun])
+    await expect(run(job, undefined)).rejects.toThrow(
+      'Another version has written memory. Use another folder.',
+    )
+})

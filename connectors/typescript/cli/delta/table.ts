@@ -55,7 +55,7 @@ export async function openTable(
 }
 
 const RESTORE =
-  'Restore it. Or delete this folder: the next sync then fetches what the plan reaches, and older days are lost.'
+  'Restore it. Or delete this folder: the next sync then fetches what the plan reaches. Older days of a metric are lost, and without the folder brands the copy becomes one of everything.'
 
 const logOf = (table: string): string => `${table}/_delta_log`
 
@@ -206,6 +206,15 @@ export async function removeLeft(table: Table, { now, expiry }: Times): Promise<
   // A sync that has slept since it wrote them finds this version, and starts over.
   if (left.length > 0) await commit(table, 'VACUUM', { actions: [], expiry })
   await store.remove(left.map((path) => `${name}/${path}`))
+}
+
+/** Deletes what a report that was killed has left next to the tables. */
+export async function removeLeftAside(store: Store, now: number): Promise<void> {
+  const isLeft = (name: string) => name.startsWith('.') && isOwnFile(name)
+  const left = [...(await store.list(''))].filter(
+    ([name, { modified }]) => isLeft(name) && modified < now - LOOSE_MS,
+  )
+  await store.remove(left.map(([name]) => name))
 }
 
 /** Deletes the files that no version has. */
