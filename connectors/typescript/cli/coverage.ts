@@ -45,16 +45,10 @@ function isWithin({ metrics }: Copy, { fromDate, toDate, endpoints, brandIds }: 
     return first >= fromDate && last <= toDate
   }
   const hasBrands = (file: AddFile) => Object.keys(daysOf(file)).every((id) => brandIds?.includes(id) ?? true)
-  return [...metrics].every(
-    ([
-      endpoint,
-      {
-        snapshot: { files },
-      },
-    ]) =>
-      [...files.values()].every(
-        (file) => (endpoints?.includes(endpoint) ?? true) && hasDays(file) && hasBrands(file),
-      ),
+  return [...metrics].every(([endpoint, { snapshot }]) =>
+    [...snapshot.files.values()].every(
+      (file) => (endpoints?.includes(endpoint) ?? true) && hasDays(file) && hasBrands(file),
+    ),
   )
 }
 
