@@ -41,6 +41,9 @@ export class SettingError extends Error {
 }
 
 const TIMEOUT_MS = 60_000
+/** A list of 1000 objects has less than 1 MiB. A log entry of a copy can have the days of all its brands. */
+const MOST_LIST_MIB = 64
+const MOST_OBJECT_MIB = 1024
 /** They take two to four minutes. */
 const RETRIES = 9
 
@@ -101,7 +104,10 @@ export function createS3({ url, ...account }: S3Bucket, { retries = RETRIES, onR
         signal: AbortSignal.timeout(TIMEOUT_MS),
       })
       const { status } = response
-      const bytes = new Uint8Array(await response.arrayBuffer())
+      const most = key === '' ? MOST_LIST_MIB : MOST_OBJECT_MIB
+      const bytes = await bytesOf(response, most * 2 ** 20)
+      if (bytes === undefined)
+        throw new AbortError(new S3Error(`${method} ${url}/${key}: The response has more than ${most} MiB.`))
       const date = Date.parse(response.headers.get('Date') ?? '')
       if (response.ok || expected.includes(status)) return { status, bytes, date }
       const error = new S3Error(`${method} ${url}/${key}: ${describe(status, bytes)}`)
@@ -120,6 +126,18 @@ export function createS3({ url, ...account }: S3Bucket, { retries = RETRIES, onR
       throw new S3Error(`${method} ${url}/${key}: ${reason}.`, { cause })
     })
   }
+}
+
+/** Returns the body of a response; undefined when it is larger. */
+async function bytesOf({ body }: Response, mostBytes: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of body ?? []) {
+    size += chunk.byteLength
+    if (size > mostBytes) return undefined
+    chunks.push(chunk)
+  }
+  return new Uint8Array(Buffer.concat(chunks))
 }
 
 const sha256 = (content: string | Uint8Array): string => createHash('sha256').update(content).digest('hex')

@@ -27,7 +27,9 @@ async function openTables(store: Store): Promise<Copy> {
     stream.endpoint,
     { ...(await openTable(store, { name: stream.name, columns: stream.tableColumns })), stream },
   ]
-  const [[, brands], ...metrics] = await Promise.all([open(BRANDS), ...METRICS.map(open)])
+  const metrics = await Promise.all(METRICS.map(open))
+  // Afterwards: it then has the scope of all their days.
+  const [, brands] = await open(BRANDS)
   return { store, brands, metrics: new Map(metrics) }
 }
 

@@ -2,6 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Brand } from '../src/index.ts'
 import type { BrandRun } from './changes.ts'
 import type { Copy } from './copy.ts'
+import type { AddFile } from './delta/log.ts'
+import { UsageError } from './errors.ts'
+import { daysOf, statisticsOf } from './files.ts'
 import { sha256 } from './hash.ts'
 import { type Asked, type Scope, WHOLE, widen } from './scope.ts'
 import { METRICS } from './streams.ts'
@@ -17,16 +20,36 @@ export type Coverage = {
   /** The first day that the plan reached. */
   readonly fromDate: string
   readonly brandIds: readonly string[]
-  /** Brands that it had until the key did not read them any more. */
-  readonly goneIds: readonly string[]
+  /**
+   * Files that were removed, and the first day of each of their brands. They stay until a sync that reads all brands has
+   * said what the key does not reach of them.
+   */
+  readonly removed: Readonly<Record<string, Readonly<Record<string, string>>>>
   /** The versions of the tables. With others, it does not hold: a sync that was killed, or another one, has committed. */
   readonly versions: string
 }
 
-/** Returns undefined before the first sync. */
+/** Returns undefined before the first sync, and for a coverage of before: the tables then have days outside of its scope. */
 export function coverageOf(copy: Copy): Coverage | undefined {
   const [file] = copy.brands.snapshot.files.values()
-  return file?.tags?.coverage === undefined ? undefined : JSON.parse(file.tags.coverage)
+  if (file?.tags?.coverage === undefined) return undefined
+  const coverage: Coverage = JSON.parse(file.tags.coverage)
+  if (coverage.scope === undefined)
+    throw new UsageError(`Another version has written ${copy.store.location}. Use another folder.`)
+  return isWithin(copy, coverage.scope) ? coverage : undefined
+}
+
+function isWithin({ metrics }: Copy, { fromDate, toDate, endpoints, brandIds }: Scope): boolean {
+  const hasDays = (file: AddFile) => {
+    const { first, last } = statisticsOf(file)
+    return first >= fromDate && last <= toDate
+  }
+  const hasBrands = (file: AddFile) => Object.keys(daysOf(file)).every((id) => brandIds?.includes(id) ?? true)
+  return [...metrics].every(([endpoint, { snapshot }]) =>
+    [...snapshot.files.values()].every(
+      (file) => (endpoints?.includes(endpoint) ?? true) && hasDays(file) && hasBrands(file),
+    ),
+  )
 }
 
 export const endpointsOf = ({ endpoints }: Scope): readonly string[] =>
@@ -69,24 +92,15 @@ export function startsOf({ copy, scope, isFull = false }: Scoped, listed: readon
     })
 }
 
-type Reached = {
-  readonly scope: Scope
+type Reached = Pick<Coverage, 'scope' | 'removed'> & {
   /** Up to where the brands that did not fail were read. The others are listed again as new ones. */
   readonly reached: readonly BrandRun[]
-  /** The brands that the key reads. */
-  readonly listed: readonly Brand[]
 }
 
 /** Returns the coverage after a sync. */
-export function nextCoverage(
-  copy: Copy,
-  before: Coverage | undefined,
-  { scope, reached, listed }: Reached,
-): Coverage {
+export function nextCoverage(copy: Copy, { scope, reached, removed }: Reached): Coverage {
   const brandIds = reached.map(({ id }) => id).sort()
   const since = reached.map(({ since }) => since ?? '').sort()[0] || null
   const fromDate = reached.reduce((latest, { fromDate }) => (fromDate > latest ? fromDate : latest), '')
-  const once = [...(before?.brandIds ?? []), ...(before?.goneIds ?? [])]
-  const goneIds = once.filter((gone) => !listed.some(({ id }) => id === gone)).sort()
-  return { scope, since, fromDate, brandIds, goneIds, versions: versionsOf(copy, scope) }
+  return { scope, since, fromDate, brandIds, removed, versions: versionsOf(copy, scope) }
 }

@@ -1,21 +1,39 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type ExportApi, ExportApiError, ForbiddenError, UnauthorizedError } from '../src/index.ts'
+import {
+  ConnectionError,
+  type ExportApi,
+  ExportApiError,
+  ForbiddenError,
+  RateLimitError,
+  ServerError,
+  UnauthorizedError,
+} from '../src/index.ts'
 import { createBatch } from './batch.ts'
 import { brandsActions, type ListedBrands, startingOver } from './brands.ts'
 import { type BrandRun, type Changes, listAlone, listTogether } from './changes.ts'
-import { type Copy, type CopySize, openCopy, sizeOf, tablesOf } from './copy.ts'
+import { brandsOf, type Copy, type CopySize, openCopy, sizeOf, tablesOf } from './copy.ts'
 import { type Coverage, coverageOf, endpointsOf, nextCoverage, scopeOf, startsOf } from './coverage.ts'
 import { DAY_MS } from './days.ts'
-import type { Action, AddFile } from './delta/log.ts'
-import { commit, isCurrent, removal, removeLoose, vacuum } from './delta/table.ts'
+import type { AddFile } from './delta/log.ts'
+import {
+  commit,
+  isCurrent,
+  removal,
+  removeExpired,
+  removeLeft,
+  removeLeftAside,
+  removeLoose,
+  type Table,
+} from './delta/table.ts'
 import { CommandError, DiffersError, MovedError, StoreError } from './errors.ts'
 import { fetchDays, planFetches, type Source } from './fetch-days.ts'
-import { daysOf, eachDay } from './files.ts'
+import { daysOf } from './files.ts'
 import { inParallel } from './in-parallel.ts'
 import { type Check, inspectFile } from './inspect.ts'
 import type { Progress } from './progress.ts'
 import { type Asked, type Scope, WHOLE } from './scope.ts'
 import type { Store } from './store.ts'
+import { listOf } from './text.ts'
 
 export type Sync = Omit<Asked, 'wanted'> & {
   readonly api: ExportApi
@@ -48,16 +66,17 @@ export type Synced = {
  * for a part of what the copy has.
  */
 export function sync(options: Sync, wanted: readonly string[] | undefined): Promise<Synced> {
-  const run = { wanted, changed: new Set<string>(), removed: new Map() }
+  const run = { wanted, changed: new Set<string>() }
   return startingOver(options.api, (brands) => openAndSync(options, { ...brands, ...run }))
 }
+
+/** How many brands or files the last line names. The lines before have all. */
+const MOST_NAMED = 10
 
 type Work = ListedBrands & {
   readonly wanted: readonly string[] | undefined
   /** Receives the ids of brands that had changes. */
   readonly changed: Set<string>
-  /** Receives the files that are not what the logs describe. */
-  readonly removed: Map<string, AddFile>
 }
 
 /** Throws `MovedError` when the key reads other brands meanwhile, or another sync commits. */
@@ -76,23 +95,32 @@ async function openAndSync(options: Sync, work: Work): Promise<Synced> {
 
 async function syncBrands(options: Sync, copy: Copy, work: Work): Promise<Synced> {
   const { store, progress, check, keepDays = 7 } = options
-  const { listed, brandsDigest, wanted, changed, removed } = work
+  const { listed, brandsDigest, wanted, changed } = work
   const scope = scopeOf(copy, listed, { ...options, wanted })
   const now = await store.now(copy.brands.name)
   const times = { now, expiry: now - keepDays * DAY_MS }
-  for (const table of tablesOf(copy)) await vacuum(table, times)
-  await dropAltered(copy, options, { removed, ...times })
+  // First what needs no room on a full disk.
+  for (const table of tablesOf(copy)) await removeExpired(table, times.expiry)
+  for (const table of tablesOf(copy)) await removeLeft(table, times)
+  await removeLeftAside(store, now)
   const before = coverageOf(copy)
   const storeCoverage = async (coverage: Coverage) => {
     const actions = await brandsActions(copy.brands, listed, { coverage, check })
     if (actions.length > 0 || !isCurrent(copy.brands))
       await commit(copy.brands, 'WRITE', { actions, ...times })
   }
-  // Before the first row of it: whatever ends this sync, the next one keeps all rows equal.
-  if (!isDeepStrictEqual(before?.scope, scope))
-    await storeCoverage({ ...nextCoverage(copy, before, { scope, reached: [], listed }), versions: '' })
-  const known = [...(before?.brandIds ?? []), ...(before?.goneIds ?? [])]
-  for (const brand of known.filter((brandId) => !listed.some(({ id }) => id === brandId))) {
+  const altered = await findAltered(copy, options)
+  const removed = { ...before?.removed, ...Object.fromEntries(altered.map(({ path, days }) => [path, days])) }
+  // Whatever ends this sync, the next one keeps all rows equal, and says what is lost.
+  if (altered.length > 0 || !isDeepStrictEqual(before?.scope, scope))
+    await storeCoverage({ ...nextCoverage(copy, { scope, reached: [], removed }), versions: '' })
+  for (const table of copy.metrics.values()) {
+    const actions = altered.filter((file) => file.table === table).map(({ file }) => removal(file))
+    const isOld = table.snapshot.version >= 0 && !isCurrent(table)
+    if (actions.length > 0 || isOld) await commit(table, 'RESTORE', { actions, ...times })
+  }
+  const gone = [...brandsOf(copy)].filter((brandId) => !listed.some(({ id }) => id === brandId))
+  for (const brand of gone) {
     const message = `The key no longer reads brand ${brand}. Its rows stay as they are.`
     progress.notice('brand_gone', message, { brand }, 'warn')
   }
@@ -103,48 +131,52 @@ async function syncBrands(options: Sync, copy: Copy, work: Work): Promise<Synced
   // What was fetched need not be fetched again.
   await syncAll(run, brands).finally(() => batch.flush(true))
   const reached = brands.filter(({ asOf }) => asOf !== undefined)
+  const problem = failures.length === 0 ? '' : `Not up to date: ${listOf(failures, MOST_NAMED)}.`
   // Nothing more is known about the copy than before.
-  if (failures.length > 0 && reached.length === 0)
-    throw new DiffersError(`Not up to date: ${failures.join(' ')}`)
+  if (problem !== '' && reached.length === 0) throw new DiffersError(problem)
   for (const endpoint of endpointsOf(scope)) {
     const table = copy.metrics.get(endpoint)
     if (table && table.snapshot.version < 0) await commit(table, 'CREATE TABLE', { actions: [], ...times })
   }
-  const coverage = nextCoverage(copy, before, { scope, reached, listed })
-  await storeCoverage(coverage)
+  await storeCoverage(nextCoverage(copy, { scope, reached, removed: problem === '' ? {} : removed }))
   const firstDays = new Map(brands.map(({ id, fromDate }) => [id, fromDate]))
-  const isLost = (file: AddFile) =>
-    [...eachDay(daysOf(file))].some(({ brandId, date }) => date < (firstDays.get(brandId) ?? '9999-99'))
-  const lost = [...removed].flatMap(([path, file]) => (isLost(file) ? [path] : []))
-  if (lost.length > 0)
-    throw new DiffersError(`Days that the key does not reach are lost with ${lost.join(', ')}.`)
-  if (failures.length > 0)
-    throw new DiffersError(`Not up to date: ${failures.join(' ')} Other brands are up to date.`)
-  const isWhole = isDeepStrictEqual(scope, WHOLE) && coverage.goneIds.length === 0
+  const lost = Object.entries(removed).flatMap(([path, days]) =>
+    Object.entries(days).some(([id, date]) => date < (firstDays.get(id) ?? '9999-99')) ? [path] : [],
+  )
+  const problems = [
+    lost.length > 0 && `Days that the key does not reach are lost with ${listOf(lost, MOST_NAMED)}.`,
+    problem !== '' && `${problem} Other brands are up to date.`,
+  ].filter(Boolean)
+  if (problems.length > 0) throw new DiffersError(problems.join(' '))
+  const isWhole = isDeepStrictEqual(scope, WHOLE) && gone.length === 0
   const asOf = brands.map(({ asOf }) => asOf ?? '').sort()[0] || null
   return { changed: changed.size, isWhole, asOf, size: sizeOf(copy) }
 }
 
-/** Removes files from a copy that are not what its logs describe. All days are then listed again. */
-async function dropAltered(
-  copy: Copy,
-  { check = 'size', progress }: Sync,
-  { removed, expiry }: Pick<Work, 'removed'> & { readonly expiry: number },
-): Promise<void> {
-  for (const table of copy.metrics.values()) {
-    const actions: Action[] = []
+/** A file that is not what the log of its table describes, and the first day of each of its brands. */
+type Altered = {
+  readonly table: Table
+  readonly file: AddFile
+  readonly path: string
+  readonly days: Readonly<Record<string, string>>
+}
+
+async function findAltered(copy: Copy, { check = 'size', progress }: Sync): Promise<Altered[]> {
+  const altered: Altered[] = []
+  for (const table of copy.metrics.values())
     for (const file of table.snapshot.files.values()) {
       const problem = await inspectFile(table, file, check)
       if (problem === '') continue
-      actions.push(removal(file))
       const path = `${table.name}/${file.path}`
-      removed.set(path, file)
+      const firsts = Object.entries(daysOf(file)).map(([id, dates]) => [
+        id,
+        Object.keys(dates).sort()[0] ?? '',
+      ])
+      altered.push({ table, file, path, days: Object.fromEntries(firsts) })
       const message = `${path}: ${problem} Its days are fetched again, as far as the key reaches.`
       progress.notice('file_removed', message, { path }, 'warn')
     }
-    const isOld = table.snapshot.version >= 0 && !isCurrent(table)
-    if (actions.length > 0 || isOld) await commit(table, 'RESTORE', { actions, expiry })
-  }
+  return altered
 }
 
 type Run = Sync & {
@@ -166,7 +198,7 @@ async function syncAll(run: Job, brands: readonly BrandRun[]): Promise<void> {
         if (!isOfBrand(error)) throw error
         const message = `${brand.name} is not up to date: ${error.message}`
         run.progress.notice('brand_failed', message, { brand: brand.id }, 'error')
-        run.failures.push(`${brand.name}: ${error.message}`)
+        run.failures.push(`${brand.name}: ${error.message.replace(/\.$/, '')}`)
       }),
     )
   await syncSome(brands)
@@ -174,10 +206,15 @@ async function syncAll(run: Job, brands: readonly BrandRun[]): Promise<void> {
   await syncSome(brands.filter(({ since, asOf }) => since === null && asOf !== undefined))
 }
 
+/** Errors of the service, the key or the copy. Each brand would wait ten attempts for the same. */
+const OF_ALL = [
+  ...[UnauthorizedError, ForbiddenError, RateLimitError, ServerError, ConnectionError],
+  ...[StoreError, MovedError],
+]
+
 const isOfBrand = (error: unknown): error is Error =>
-  (error instanceof CommandError && !(error instanceof StoreError || error instanceof MovedError)) ||
-  (error instanceof ExportApiError &&
-    !(error instanceof UnauthorizedError || error instanceof ForbiddenError))
+  (error instanceof CommandError || error instanceof ExportApiError) &&
+  !OF_ALL.some((kind) => error instanceof kind)
 
 /** How often the days of a brand are fetched that were not as listed. */
 const MOST_ROUNDS = 10

@@ -38,7 +38,7 @@ export const verify = (options: Verification): Promise<readonly Difference[]> =>
     const { store, compared = { files: 0, rows: 0, days: 0 } } = options
     const copy = await requireCopy(store)
     const coverage = coverageOf(copy)
-    if (coverage === undefined) return [{ path: store.location, message: 'The first sync has not ended.' }]
+    if (coverage === undefined) return [{ path: store.location, message: NO_COVERAGE }]
     const differences: Difference[] = []
     compared.files += 1
     if (!(await hasBrands(copy.brands, listed, 'hash')))
@@ -75,6 +75,9 @@ export const verify = (options: Verification): Promise<readonly Difference[]> =>
     const isFuture = lists.length > 0 && times.every((time) => time < (coverage.since ?? ''))
     return isFuture ? [...differences, { path: 'brands', message }] : differences
   })
+
+const NO_COVERAGE =
+  'The first sync has not ended, or the folder brands is of before: the tables have days outside of its scope.'
 
 /** Adds the files that are not what the logs describe to the differences. */
 async function inspectFiles(

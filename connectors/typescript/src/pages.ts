@@ -40,6 +40,7 @@ const isComplete = ({ data, pagination, meta }: Body<unknown>): boolean =>
 
 /** So many pages without a row in a row lead nowhere. */
 const MOST_EMPTY = 100
+const MOST_PAGES = 100_000
 
 /** Returns an endpoint that follows cursors. `toRow` converts each row of the service. */
 export function endpoint<Sent, Row, Window extends Query>(
@@ -53,12 +54,14 @@ export function endpoint<Sent, Row, Window extends Query>(
   }: Window & Abortable): AsyncGenerator<Page<Row>, void, undefined> {
     let cursor: string | null | undefined
     let empty = 0
+    let count = 0
     do {
       const query = { ...window, cursor }
       const { headers, body } = await send<Body<Sent>>({ path, query, signal, isComplete })
       const { nextCursor } = body.pagination
       empty = body.data.length > 0 ? 0 : empty + 1
-      if (empty === MOST_EMPTY || (nextCursor !== null && nextCursor === cursor))
+      count += 1
+      if (empty === MOST_EMPTY || (nextCursor !== null && (nextCursor === cursor || count === MOST_PAGES)))
         throw new ExportApiError(`The pages of ${path} do not end. Check baseUrl.`, {})
       cursor = nextCursor
       yield {

@@ -10,6 +10,8 @@ import {
   type Retry,
   UnauthorizedError,
 } from '../src/index.ts'
+import { endpoint } from '../src/pages.ts'
+import type { Send } from '../src/send.ts'
 import { type Answer, failure, fakeApi, hanging, META, page, toArray, WINDOW } from './fake-api.ts'
 
 const row = (date: string) => ({ date, visible_count: 1 })
@@ -181,6 +183,18 @@ test.each<[string, readonly Answer[]]>([
   const { api, requests } = fakeApi(answers)
   await expect(toArray(api.visibility(WINDOW))).rejects.toThrow('The pages of /visibility do not end.')
   expect(requests.length).toBeLessThanOrEqual(100)
+})
+
+test('pages that have another cursor each time are an error', async () => {
+  let sent = 0
+  const send: Send = async () => {
+    sent += 1
+    const page = { data: [1], pagination: { pageSize: 1, hasMore: true, nextCursor: `${sent}` }, meta: META }
+    return { headers: new Headers(), body: JSON.parse(JSON.stringify(page)) }
+  }
+  const pages = endpoint(send, '/changes', (row) => row)
+  await expect(toArray(pages(WINDOW))).rejects.toThrow('The pages of /changes do not end.')
+  expect(sent).toBe(100_000)
 })
 
 test('a 304 is no redirect', async () => {

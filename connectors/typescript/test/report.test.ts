@@ -96,7 +96,7 @@ async function writeCopy(name: string, ids = [BRAND]): Promise<string> {
   const listed = ids.map((id) => ({ ...about, id, createdAt: '2026-01-01' }))
   const coverage = {
     ...{ scope: WHOLE, since: SINCE, fromDate: '2026-10-01' },
-    ...{ brandIds: [BRAND], goneIds: [], versions: '' },
+    ...{ brandIds: [BRAND], removed: {}, versions: '' },
   }
   await commitAll(copy.brands, await brandsActions(copy.brands, listed, { coverage }))
   return folder

@@ -76,3 +76,14 @@ test.each(['<html><body>Sign in<br></body></html>', '<html/>'])('%s is no list',
   const store = await storeOf(() => ({ body }))
   await expect(store.list('')).rejects.toThrow('is none of the S3 protocol')
 })
+
+test('a list of more than 64 MiB is an error at once', async () => {
+  let requests = 0
+  const store = await storeOf(() => {
+    requests += 1
+    return { body: ' '.repeat(2 ** 26 + 1) }
+  })
+  await expect(store.list('a')).rejects.toThrow(/: The response has more than 64 MiB\.$/)
+  expect(requests).toBe(1)
+  expect(await store.read('a')).toHaveLength(2 ** 26 + 1)
+})

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { seededRandom } from '../../../test/fixtures/random.ts'
 import { openCopy, tablesOf } from '../cli/copy.ts'
+import { DAY_MS } from '../cli/days.ts'
 import { columnNames } from '../cli/delta/log.ts'
 import { dryRun } from '../cli/dry-run.ts'
 import { DiffersError } from '../cli/errors.ts'
@@ -12,7 +13,7 @@ import { repair } from '../cli/repair.ts'
 import { METRICS } from '../cli/streams.ts'
 import { sync } from '../cli/sync.ts'
 import { verify } from '../cli/verify.ts'
-import { ExportApi, ForbiddenError } from '../src/index.ts'
+import { ExportApi, ForbiddenError, ServerError } from '../src/index.ts'
 import { memoryBucket } from './memory-bucket.ts'
 import { BRANDS, randomService, rowsIn, silent } from './random-service.ts'
 
@@ -411,4 +412,151 @@ test('rows are of the brand for which they were fetched', async () => {
   }
   await sync(job, undefined)
   expect(await rowsIn(job.store)).toEqual(await service.rows())
+})
+
+/** How the last of what says which part a copy has is lost. */
+test.each<
+  [string, (bucket: ReturnType<typeof memoryBucket>, before: ReadonlyMap<string, Uint8Array>) => unknown]
+>([
+  ['has lost its last version', (bucket) => bucket.remove(brandsOf(bucket).at(-1) ?? '')],
+  [
+    'is that of before',
+    (bucket, before) => {
+      for (const path of brandsOf(bucket)) bucket.remove(path)
+      for (const [path, bytes] of before) bucket.put(path, bytes)
+    },
+  ],
+])('a copy with days outside of its scope becomes one of everything: the folder brands %s', async (_, lose) => {
+  const { service, bucket, altering, job } = setUp()
+  await sync({ ...job, toDate: '2026-09-20' }, undefined)
+  const before = new Map(brandsOf(bucket).map((path) => [path, bucket.bytesOf(path)]))
+  Object.assign(altering, { status: 403, isFailing: ({ pathname }: URL) => pathname.endsWith('/sentiment') })
+  await expect(sync({ ...job, toDate: '9999-12-31', concurrency: 1 }, undefined)).rejects.toThrow(
+    'Not yours.',
+  )
+  altering.isFailing = () => false
+  lose(bucket, before)
+  for (let count = 0; count < 9; count += 1) service.restate()
+  expect(await verify({ ...job, full: true })).not.toEqual([])
+  await sync(job, undefined)
+  expect(await rowsIn(job.store)).toEqual(await service.rows())
+  expect(await verify({ ...job, full: true })).toEqual([])
+})
+
+/** Returns what the folder of the brands has, its log in order at last. */
+const brandsOf = (bucket: ReturnType<typeof memoryBucket>) =>
+  bucket
+    .names()
+    .filter((path) => path.startsWith('brands/'))
+    .sort(
+      (left, right) =>
+        Number(left.includes('_log')) - Number(right.includes('_log')) || (left < right ? -1 : 1),
+    )
+
+test('says which days are lost with a file, whatever ended the sync that removed it', async () => {
+  const { bucket, altering, job, files } = setUp()
+  await sync(job, undefined)
+  altering.alter = (endpoint, page) => {
+    if (endpoint !== 'changes') return
+    page.meta.fromDate = '2026-09-10'
+    page.data = page.data.filter(({ date }) => String(date) >= '2026-09-10')
+  }
+  for (const path of await files()) bucket.remove(path)
+  const failing = async (isFailing: (url: URL) => boolean) => {
+    altering.isFailing = isFailing
+    return sync(job, undefined).catch(({ message }) => message)
+  }
+  expect(await failing(({ pathname }) => pathname.endsWith('/changes'))).toMatch(/^Not up to date: /)
+  expect(await failing(({ searchParams }) => searchParams.get('brandId') === BRANDS[1])).toMatch(
+    /^Days that the key does not reach are lost with .*\. Not up to date: .* Other brands are up to date\.$/,
+  )
+  expect(await failing(() => false)).toMatch(
+    /^Days that the key does not reach are lost with [^ ]+, [^ ]+\.$/,
+  )
+  expect(await failing(() => false)).toHaveProperty('isWhole', true)
+})
+
+test('a copy with rows of a brand that failed, and then was switched off, does not equal the service', async () => {
+  const { altering, job, readable } = setUp()
+  await sync(job, undefined)
+  altering.isFailing = ({ searchParams }) => searchParams.get('brandId') === BRANDS[1]
+  await expect(sync({ ...job, isFull: true }, undefined)).rejects.toThrow('Not yours.')
+  readable.brands = BRANDS.filter((brand) => brand !== BRANDS[1])
+  for (let syncs = 0; syncs < 2; syncs += 1)
+    expect(await sync(job, undefined)).toHaveProperty('isWhole', false)
+})
+
+test('a sync frees a full disk of files that expired, also where a killed one has left files', async () => {
+  const { service, bucket, job } = setUp()
+  await sync(job, undefined)
+  for (let count = 0; count < 9; count += 1) service.restate()
+  await sync(job, undefined)
+  const left = 'brands/export-api-00000000-0000-4000-8000-000000000000.parquet'
+  bucket.put(left, '')
+  const expired = tablesOf(await openCopy(job.store)).flatMap(({ name, snapshot }) =>
+    [...snapshot.removed.keys()].map((path) => `${name}/${path}`),
+  )
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 8 * DAY_MS })
+  const full = new Error('Full')
+  const store = { ...job.store, createIfAbsent: () => Promise.reject(full) }
+  await expect(sync({ ...job, store }, undefined)).rejects.toBe(full)
+  vi.useRealTimers()
+  expect(expired).not.toEqual([])
+  expect(expired.filter(bucket.has)).toEqual([])
+  expect(bucket.has(left)).toBe(true)
+})
+
+test('a service that does not answer ends the sync, and no brand waits for it again', async () => {
+  const { altering, job, requests } = setUp()
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  vi.setTimerTickMode('nextTimerAsync')
+  Object.assign(altering, { status: 500, isFailing: ({ pathname }: URL) => pathname.endsWith('/changes') })
+  await expect(sync({ ...job, concurrency: 1 }, undefined)).rejects.toThrow(ServerError)
+  vi.useRealTimers()
+  expect(requests.filter(({ pathname }) => pathname.endsWith('/changes'))).toHaveLength(10)
+})
+
+test('deletes what a killed report has left an hour before, and nothing else of the root', async () => {
+  const { bucket, job } = setUp()
+  const file = 'export-api-00000000-0000-4000-8000-000000000000.parquet'
+  await sync(job, undefined)
+  for (const name of [`.${file}`, file, '.export-api.env', 'report.html']) bucket.put(name, '')
+  const syncLater = async (hours: number) => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + (hours * DAY_MS) / 24 })
+    await sync(job, undefined)
+    vi.useRealTimers()
+    return bucket.names().filter((name) => !name.includes('/'))
+  }
+  expect(await syncLater(0.5)).toHaveLength(4)
+  expect(await syncLater(2)).toEqual([file, '.export-api.env', 'report.html'])
+})
+
+test('a torn log of the brands is an error whose advice makes a copy of everything', async () => {
+  const { service, bucket, job } = setUp()
+  await sync({ ...job, toDate: '2026-09-20' }, undefined)
+  bucket.put(brandsOf(bucket).at(-1) ?? '', '{')
+  await expect(sync(job, undefined)).rejects.toThrow(/Or delete this folder: .* becomes one of everything\.$/)
+  for (const path of brandsOf(bucket)) bucket.remove(path)
+  await sync(job, undefined)
+  expect(await rowsIn(job.store)).toEqual(await service.rows())
+})
+
+test('a copy of two brands, one of them switched off, is continued without the option', async () => {
+  const { job, readable } = setUp()
+  const [one = '', two = ''] = BRANDS
+  await sync(job, [one, two])
+  readable.brands = [one]
+  await expect(sync(job, [one])).rejects.toThrow(/leave out the options to continue it/)
+  expect(await sync(job, undefined)).toHaveProperty('isWhole', false)
+})
+
+test('a coverage without a scope is one of another version', async () => {
+  const { bucket, job } = setUp()
+  await sync(job, undefined)
+  for (const path of brandsOf(bucket).filter((path) => path.endsWith('.json')))
+    bucket.put(path, Buffer.from(bucket.bytesOf(path)).toString().replaceAll('\\"scope\\"', '\\"x\\"'))
+  for (const run of [sync, dryRun])
+    await expect(run(job, undefined)).rejects.toThrow(
+      'Another version has written memory. Use another folder.',
+    )
 })

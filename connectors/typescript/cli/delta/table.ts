@@ -55,7 +55,7 @@ export async function openTable(
 }
 
 const RESTORE =
-  'Restore it. Or delete this folder: the next sync then fetches what the plan reaches, and older days are lost.'
+  'Restore it. Or delete this folder: the next sync then fetches what the plan reaches. Older days of a metric are lost, and without the folder brands the copy becomes one of everything.'
 
 const logOf = (table: string): string => `${table}/_delta_log`
 
@@ -139,7 +139,8 @@ export async function commit(
     // The response to a successful request can be lost. Its repetition is refused.
     const existing = await store.read(path)
     if (existing?.includes(id) !== true) {
-      for (const file of offered) loose.add(file)
+      // Without an entry, the first attempt of this commit can be on its way.
+      if (existing !== undefined) for (const file of offered) loose.add(file)
       throw new MovedError(
         `Other syncs write ${store.location} all the time. Run sync again when they have ended.`,
       )
@@ -189,8 +190,14 @@ export type Times = { readonly now: number; readonly expiry: number }
 /** No sync that runs has older files that no version has. */
 const LOOSE_MS = 3_600_000
 
-/** Deletes the files of a table that were removed before the expiry, and those that a killed sync has left. */
-export async function vacuum(table: Table, { now, expiry }: Times): Promise<void> {
+/** Deletes the files of a table that were removed before the expiry. */
+export async function removeExpired({ store, name, listed, snapshot }: Table, expiry: number): Promise<void> {
+  const expired = [...snapshot.removed].filter(([path, time]) => time < expiry && listed.has(path))
+  await store.remove(expired.map(([path]) => `${name}/${path}`))
+}
+
+/** Deletes the files of a table that a killed sync has left. */
+export async function removeLeft(table: Table, { now, expiry }: Times): Promise<void> {
   const { store, name, listed, snapshot } = table
   const { version, files, removed } = snapshot
   const isLeft = (path: string, modified: number) =>
@@ -198,8 +205,16 @@ export async function vacuum(table: Table, { now, expiry }: Times): Promise<void
   const left = [...listed].flatMap(([path, { modified }]) => (isLeft(path, modified) ? [path] : []))
   // A sync that has slept since it wrote them finds this version, and starts over.
   if (left.length > 0) await commit(table, 'VACUUM', { actions: [], expiry })
-  const expired = [...removed].flatMap(([path, time]) => (time < expiry && listed.has(path) ? [path] : []))
-  await store.remove([...expired, ...left].map((path) => `${name}/${path}`))
+  await store.remove(left.map((path) => `${name}/${path}`))
+}
+
+/** Deletes what a report that was killed has left next to the tables. */
+export async function removeLeftAside(store: Store, now: number): Promise<void> {
+  const isLeft = (name: string) => name.startsWith('.') && isOwnFile(name)
+  const left = [...(await store.list(''))].filter(
+    ([name, { modified }]) => isLeft(name) && modified < now - LOOSE_MS,
+  )
+  await store.remove(left.map(([name]) => name))
 }
 
 /** Deletes the files that no version has. */
