@@ -1,4 +1,5 @@
 // npm run sync: the command of the package export-api-client. Without settings, it copies from the npm start that runs.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { UsageError } from '../connectors/typescript/cli/errors.ts'
 import { program } from '../connectors/typescript/cli/program.ts'
 import { findRunning } from '../emulator/running.ts'
@@ -9,7 +10,8 @@ const has = (name: string): boolean => args.some((arg) => arg === name || arg.st
 const url = process.env.EXPORT_API_URL
 const usesRunning = !url && !has('--url')
 
-if (usesRunning) program.hook('preAction', (_, sync) => void sync.setOptionValue('url', useRunningService()))
+if (usesRunning)
+  program.hook('preAction', async (_, sync) => void sync.setOptionValue('url', await useRunningService()))
 try {
   await program.parseAsync(['sync', ...args, ...defaults()], { from: 'user' })
 } catch (error) {
@@ -25,9 +27,17 @@ function defaults(): string[] {
   return url && URL.canParse(url) ? ['--out', `copy-${new URL(url).host.replaceAll(':', '-')}`] : []
 }
 
-/** Takes the key of the service that runs, and returns its address. Throws `UsageError` when there is none. */
-function useRunningService(): string {
-  const service = findRunning(process.env.PORT)
+/**
+ * Takes the key of the service that runs, and returns its address once it has all days of the demo. Throws `UsageError`
+ * when there is none.
+ */
+async function useRunningService(): Promise<string> {
+  let service = findRunning(process.env.PORT)
+  if (service?.isLoading) console.error('The service still loads older days of the demo. Waits for them.')
+  while (service?.isLoading) {
+    await sleep(500)
+    service = findRunning(process.env.PORT)
+  }
   if (service === undefined)
     throw new UsageError(
       'No service runs here. Run npm start in another terminal, or set EXPORT_API_URL and EXPORT_API_KEY.',

@@ -11,6 +11,8 @@ type RunningService = {
   readonly url: string
   /** A key of the demo that reads all its brands; undefined with `DATABASE_URL`. */
   readonly key?: string | undefined
+  /** Whether it still loads older days of the demo. */
+  readonly isLoading: boolean
   /** The bucket of the share, by the S3 API. */
   readonly bucket: BucketAccess
 }

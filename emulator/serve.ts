@@ -75,10 +75,11 @@ async function start({ options, settings, steps }: Start, embedded: EmbeddedDemo
   steps.end('Started the Workers')
   const { url, bucket } = emulator
   const key = demo && DEMO.key
-  announce({ url, key, bucket })
+  announce({ url, key, bucket, isLoading: missing > 0 })
   if (key !== undefined) writeProfile(url, key)
   banner(emulator, demo)
-  if (demo !== undefined) void completeDemo(demo, emulator, missing)
+  if (demo !== undefined)
+    void completeDemo(demo, emulator, missing).then(() => announce({ url, key, bucket, isLoading: false }))
   if (options.watch) {
     const { reloadOnChange } = await import('./dev.ts')
     await reloadOnChange(emulator)

@@ -27,7 +27,9 @@ beforeAll(async () => {
 afterAll(() => rm(checkout, { recursive: true }))
 
 /** Makes these services run: this process is theirs. */
-async function announce(services: readonly { readonly url: string; readonly key?: string }[]): Promise<void> {
+async function announce(
+  services: readonly { readonly url: string; readonly key?: string; readonly isLoading?: boolean }[],
+): Promise<void> {
   for (const name of await readdir(join(checkout, '.state'))) await rm(join(checkout, '.state', name))
   for (const service of services) {
     const path = join(checkout, '.state', `running-${new URL(service.url).port}.json`)
@@ -51,6 +53,17 @@ test('copies from the service that runs to copy/, and draws the report', async (
   ])
   expect(await npmSync({ PORT: new URL(url).port })).toMatchObject({ code: 0, stderr: '' })
   expect(await readdir(join(checkout, 'copy'))).toEqual(expect.arrayContaining(['brands', 'report.html']))
+})
+
+test('waits until the service has all days of the demo', async () => {
+  const service = { url: inject('serviceUrl'), key: its.key }
+  await announce([{ ...service, isLoading: true }])
+  const child = spawn(process.execPath, ['cli/sync.ts'], { cwd: checkout, env: {} })
+  const [message] = await once(child.stderr, 'data')
+  expect(String(message)).toMatch(/loads older days/)
+  await announce([{ ...service, isLoading: false }])
+  child.stdout.resume()
+  expect(await once(child, 'close')).toEqual([0, null])
 })
 
 test('with settings, takes them, and a folder named after the service', async () => {

@@ -19,7 +19,7 @@ const service = await startOwnService({ databaseUrl: url })
 afterAll(() => service.close())
 
 // Commands find the service as they find npm start.
-announce(service)
+announce({ ...service, isLoading: false })
 const { port } = new URL(service.url)
 // vitest ends its processes without their exit handlers.
 afterAll(() => rmSync(join(STATE_FOLDER, `running-${port}.json`)))

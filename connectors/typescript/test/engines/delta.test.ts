@@ -81,7 +81,7 @@ test.concurrent.for(['folder', 'bucket'])(
 
     const { tables, contents } = (await runPython({
       engine: 'delta',
-      file: new URL('../../read-delta.py', import.meta.url),
+      file: new URL('./read-delta.py', import.meta.url),
       input: {
         tables: Object.fromEntries([BRANDS, ...METRICS].map(({ name }) => [name, `${copy}/${name}`])),
         setup: bucket?.setup ?? '',
