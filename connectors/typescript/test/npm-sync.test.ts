@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
@@ -30,10 +30,14 @@ afterAll(() => rm(checkout, { recursive: true }))
 async function announce(
   services: readonly { readonly url: string; readonly key?: string; readonly isLoading?: boolean }[],
 ): Promise<void> {
-  for (const name of await readdir(join(checkout, '.state'))) await rm(join(checkout, '.state', name))
+  const names = services.map(({ url }) => `running-${new URL(url).port}.json`)
+  for (const name of await readdir(join(checkout, '.state')))
+    if (!names.includes(name)) await rm(join(checkout, '.state', name))
   for (const service of services) {
     const path = join(checkout, '.state', `running-${new URL(service.url).port}.json`)
-    await writeFile(path, JSON.stringify({ pid: process.pid, ...service }))
+    // As a whole: the command may be waiting for it.
+    await writeFile(`${path}.new`, JSON.stringify({ pid: process.pid, ...service }))
+    await rename(`${path}.new`, path)
   }
 }
 
