@@ -29,11 +29,25 @@ export function expectedStatus(
     .join(', ')
   if (withoutPlan.has(key)) return 403
   if (!keys.has(key)) return 401
-  if (!hasKnownFormat(searchParams)) return 400
+  if (!hasKnownFormat(searchParams) || hasMisnamed(searchParams, endpoint.kind)) return 400
   if (endpoint.kind === 'brands') return 200
   if (!areWellFormed(searchParams, endpoint.kind)) return 400
   const brandId = searchParams.get('brandId')
   return brandId === null || brands.has(brandId.toLowerCase()) ? 200 : 404
+}
+
+const OTHERS = 'from start startDate start_date to end endDate end_date page offset'.split(' ')
+
+/** Whether a name means one of the endpoint's parameters. */
+function hasMisnamed(query: URLSearchParams, kind: Endpoint['kind']): boolean {
+  const names = kind === 'brands' ? ['format'] : ['brandId', 'fromDate', 'toDate', 'cursor', 'format']
+  if (kind === 'changes') names.push('since')
+  const loose = (name: string) => name.replace(/[-_]/g, '').toLowerCase()
+  return [...query.keys()].some(
+    (name) =>
+      !names.includes(name) &&
+      (names.map(loose).includes(loose(name)) || (kind !== 'brands' && OTHERS.includes(name))),
+  )
 }
 
 function hasKnownFormat(query: URLSearchParams): boolean {
@@ -58,9 +72,11 @@ function areWellFormed(query: URLSearchParams, kind: Endpoint['kind']): boolean 
   return last == null || (first ?? (kind === 'changes' ? 0 : defaultStart())) <= last
 }
 
-/** Whether a text is an instant with microseconds. */
+/** Whether a text is an instant with up to six decimals. */
 const isInstant = (text: string): boolean =>
-  /^.{10}T([01][0-9]|2[0-3])(:[0-5][0-9]){2}\.[0-9]{6}Z$/.test(text) && dayNumber(text.slice(0, 10)) !== null
+  /^.{10}T([01][0-9]|2[0-3])(:[0-5][0-9]){2}(\.[0-9]{1,6})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$/.test(
+    text,
+  ) && dayNumber(text.slice(0, 10)) !== null
 
 /** The UTC day 30 days ago. */
 const defaultStart = (): number =>
