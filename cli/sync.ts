@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { UsageError } from '../connectors/typescript/cli/errors.ts'
 import { program } from '../connectors/typescript/cli/program.ts'
 import { findRunning } from '../emulator/running.ts'
+import { showSteps } from '../emulator/steps.ts'
 import { printError } from '../reference/print-error.mjs'
 
 const args = process.argv.slice(2)
@@ -33,11 +34,17 @@ function defaults(): string[] {
  */
 async function useRunningService(): Promise<string> {
   let service = findRunning(process.env.PORT)
-  if (service?.isLoading) console.error('The service still loads older days of the demo. Waits for them.')
+  const steps = showSteps()
+  if (service?.isLoading) {
+    const message = 'Waiting for the service, which loads older days of the demo'
+    if (process.stderr.isTTY) steps.begin(message)
+    else console.error(message)
+  }
   while (service?.isLoading) {
     await sleep(500)
     service = findRunning(process.env.PORT)
   }
+  steps.clear()
   if (service === undefined)
     throw new UsageError(
       'No service runs here. Run npm start in another terminal, or set EXPORT_API_URL and EXPORT_API_KEY.',
