@@ -29,7 +29,7 @@ export type Coverage = {
   readonly versions: string
 }
 
-/** Returns undefined before the first sync, and for a coverage of before: the tables then have days outside of its scope. */
+/** Returns undefined before the first sync, and for a coverage that is older than the tables: they have days outside of its scope. */
 export function coverageOf(copy: Copy): Coverage | undefined {
   const [file] = copy.brands.snapshot.files.values()
   if (file?.tags?.coverage === undefined) return undefined

@@ -77,7 +77,7 @@ export const verify = (options: Verification): Promise<readonly Difference[]> =>
   })
 
 const NO_COVERAGE =
-  'The first sync has not ended, or the folder brands is of before: the tables have days outside of its scope.'
+  'The first sync has not ended, or the folder brands is older than the tables, which have days outside of its scope.'
 
 /** Adds the files that are not what the logs describe to the differences. */
 async function inspectFiles(
