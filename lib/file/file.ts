@@ -41,6 +41,7 @@ export function fileResult(
     headers: {
       'Content-Type': contentType,
       'Content-Disposition': `attachment; filename="${name}.${format}"`,
+      'X-Expected-Rows': String(total),
       Vary: 'Accept-Encoding',
       // The runtime compresses a body with this header.
       ...(acceptsGzip(context) && { 'Content-Encoding': 'gzip' }),

@@ -37,6 +37,12 @@ export const HEADERS: Record<string, Json> = {
     'Name of the file, from the endpoint, the brand if the request names one, and the window. Absent on JSON.',
     'attachment; filename="visibility_0195a1c0-0000-7000-8000-000000000001_2026-10-01_2026-10-31.csv"',
   ),
+  'X-Expected-Rows': {
+    description:
+      'The number of rows of the file, counted when it began. Absent on JSON. A file with another number was cut short by something in between, or its days changed meanwhile: request it again.',
+    schema: jsonSchema(z.int().check(z.gte(0))),
+    example: 14630,
+  },
   Link: text(
     'URL of the next page, with `rel="next"`. Absent on the last page, and where it would have more than 2,000 characters: use `nextCursor`.',
   ),

@@ -10,7 +10,7 @@ import { responseReferences } from './responses.ts'
 /** An operation, and the name under which its file exports the schema of its row. */
 export type NamedOperation = Operation & { readonly rowName: string }
 
-const ALL = [...COMMON_HEADERS, 'ETag', 'Content-Disposition']
+const ALL = [...COMMON_HEADERS, 'ETag', 'Content-Disposition', 'X-Expected-Rows']
 const PAGED = [...ALL, 'Link', 'X-Window', 'X-Data-As-Of']
 
 /** The headers of a 200 response. */

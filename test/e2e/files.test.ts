@@ -173,6 +173,24 @@ describe('a file', () => {
     expect(await (await get('/sentiment', its)).text()).toBe('')
   })
 
+  test.each([
+    ['citations', 3, 3],
+    ['citations', 2500, 2500],
+    ['changes', 2500, 2500],
+    ['brands', 1500, 1501],
+    ['sentiment', 0, 0],
+  ])('of /%s says how many rows it has, one of %i', async (name, rows, expected) => {
+    const its = await tenant(db)
+    if (name === 'brands') await manyBrands(db, its.org, rows)
+    else await fillDaily(db, { name, brandId: its.brandId, rows, first: '2015-01-01', days: 10 })
+    if (name === 'citations') await list(its)
+    const { headers } = await get(`/${name}`, its, { format: 'csv', method: 'HEAD' })
+    expect(headers.get('X-Expected-Rows')).toBe(String(expected))
+    const response = await get(`/${name}`, its)
+    expect(response.headers.get('X-Expected-Rows')).toBe(String(expected))
+    expect((await response.text()).split('\n')).toHaveLength(expected + 1)
+  })
+
   test('has its headers, also for HEAD', async () => {
     const its = await cited(3)
     await db.query('select daily.resolve()')
