@@ -1,9 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { digestOf } from '../../../../reference/digest.ts'
 import type { Row } from '../../../../test/fixtures/call.ts'
+import { readCodeBlocks } from '../../../../test/fixtures/code-blocks.ts'
 import { hasAll } from '../../../../test/fixtures/programs.ts'
 import { database, refresh } from '../../../../test/fixtures/rows.ts'
 import { answeredDays } from '../../../../test/fixtures/scene.ts'
@@ -17,7 +19,7 @@ import { folderStore } from '../../cli/folder-store.ts'
 import { objectStore } from '../../cli/object-store.ts'
 import type { Store } from '../../cli/store.ts'
 import { BRANDS, METRICS } from '../../cli/streams.ts'
-import { expectExact, exportApi, viewRows } from '../copy-command.ts'
+import { duckdb, expectExact, exportApi, viewRows } from '../copy-command.ts'
 import { killSync } from '../kill-sync.ts'
 import { startS3 } from '../s3-server.ts'
 
@@ -108,6 +110,26 @@ test.concurrent.for(['folder', 'bucket'])(
     }
   },
 )
+
+test('the recipe for tools that read DuckDB copies every row', async () => {
+  const its = await answeredDays(db, { first: FIRST, days: 3 })
+  const place = await mkdtemp(join(folder, 'tools-'))
+  expect(await exportApi(its, 'sync', '--out', join(place, 'copy'))).toMatchObject({ code: 0 })
+  const [recipe = ''] = (await readCodeBlocks('recipes.md'))('Superset, Metabase, Evidence, Rill', 'python')
+  expect(recipe).toContain('"install delta; load delta"')
+  const file = pathToFileURL(join(place, 'recipe.py'))
+  // DuckDB's server is not asked for the extension: its package has it.
+  const load =
+    'import duckdb_extension_delta as package; [extension] = Path(package.__path__[0]).rglob("*.duckdb_extension")'
+  const code = recipe.replace('"install delta; load delta"', `f"load '{extension}'"`)
+  await writeFile(file, `${code.replace('\nPath', `\n${load}\nPath`)}print("true")`)
+  for (let run = 1; run <= 2; run++)
+    await runPython({ engine: 'delta', file, input: null, options: { cwd: place } })
+  for (const stream of METRICS) {
+    const rows = await duckdb(`from ${stream.name}`, { file: join(place, 'export.duckdb') })
+    expect(sorted(rows)).toEqual(await viewRows(db, stream, its.brandId))
+  }
+})
 
 /** Returns the proof of each day of each version of a table. */
 async function committedDays(store: Store, table: string): Promise<Record<string, string>[]> {
