@@ -30,7 +30,7 @@ async function checkPort(host: string, port: number): Promise<void> {
 function explainListenError(error: unknown, { host, port }: Pick<Settings, 'host' | 'port'>): UsageError {
   return new UsageError(
     isInUse(error)
-      ? `Port ${port} on ${host} is in use. Choose another one: PORT=${port + 1} npm start`
+      ? `Port ${port} on ${host} is in use. End the process that lsof -i :${port} names, or choose another port: PORT=${port + 1} npm start`
       : `Cannot listen on HOST ${host} and PORT ${port}: ${reasonOf(error)}.`,
   )
 }

@@ -147,6 +147,26 @@ test('data that cannot be used is reported in one line, and --fresh deletes it',
   expect(await query(fresh, `select from brands where name = 'Renamed by a user'`)).toEqual([])
 })
 
+test.runIf(process.platform === 'linux')(
+  'workerd ends with a process that is killed',
+  {
+    timeout: TIMEOUT,
+  },
+  async () => {
+    const killed = start()
+    await prints(killed, 'Ctrl-C')
+    const [origin = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(killed.output) ?? []
+    const isServed = () =>
+      fetch(`${origin}/docs`).then(
+        ({ ok }) => ok,
+        () => false,
+      )
+    expect(await isServed()).toBe(true)
+    killed.child.kill('SIGKILL')
+    await expect.poll(isServed, PATIENT).toBe(false)
+  },
+)
+
 test('a start deletes nothing below a link', async () => {
   const own = await copyCheckout()
   const other = await mkdtemp(join(tmpdir(), 'state-test-'))
