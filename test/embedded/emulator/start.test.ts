@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { openDemo } from '../../../emulator/demo.ts'
 import { checkServers } from '../../../emulator/servers.ts'
 import { readSettings, requireNetworkOption } from '../../../emulator/settings.ts'
 
@@ -45,6 +46,13 @@ test('a machine on which workerd does not run is reported with what workerd need
     encoding: 'utf8',
   })
   expect(stdout).toContain(`does not run on this machine: ${reason}. It needs Linux with glibc 2.35`)
+})
+
+test('a full disk is no reason to delete the data of the last start', async () => {
+  const state = { postgres: '', isLoaded: true, markLoaded: () => {} }
+  const open = (reason: string) => openDemo({ state, postgres: Promise.reject(new Error(reason)) })
+  await expect(open('ENOSPC: write')).rejects.toThrow(/^ENOSPC: write$/)
+  await expect(open('damaged')).rejects.toThrow(/npm start -- --fresh$/)
 })
 
 test.for([

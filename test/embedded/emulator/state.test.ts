@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, truncate } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { copyCheckout } from '../../fixtures/checkout.ts'
 
 // npm start in a copy of the checkout, which keeps its data there. The tests build on each other.
@@ -164,6 +164,32 @@ test.runIf(process.platform === 'linux')(
     expect(await isServed()).toBe(true)
     killed.child.kill('SIGKILL')
     await expect.poll(isServed, PATIENT).toBe(false)
+  },
+)
+
+const IN_NAMESPACE = ['--map-root-user', '--mount', 'sh', '-c']
+const canMount = spawnSync('unshare', [...IN_NAMESPACE, 'mount -t tmpfs tmpfs /tmp']).status === 0
+
+// Files do not fit, and later a segment of the log does not, which ends Postgres.
+test.runIf(canMount).for(['8M', '57M'])(
+  'a disk of %s is reported as full',
+  { timeout: TIMEOUT },
+  async (size) => {
+    const own = await copyCheckout()
+    onTestFinished(() => rm(own, { recursive: true }))
+    await mkdir(join(own, '.state'))
+    const command = `mount -t tmpfs -o size=${size} tmpfs .state && exec '${process.execPath}' emulator/main.ts`
+    const { status, stderr } = spawnSync('unshare', [...IN_NAMESPACE, command], {
+      cwd: own,
+      env: { PATH: process.env.PATH, PORT: '0' },
+      encoding: 'utf8',
+      timeout: 100_000,
+    })
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(/(No space left on device|ENOSPC).*The disk is full/s),
+    ])
+    expect(stderr).not.toMatch(/^ +at |errno/m)
   },
 )
 
