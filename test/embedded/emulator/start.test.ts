@@ -57,6 +57,7 @@ test('a full disk is no reason to delete the data of the last start', async () =
 
 test.for([
   ['a port in use', () => ({ PORT: inUse }), /^Port \d+ on 127\.0\.0\.1 is in use/],
+  ['a port of the inspector in use', () => ({ INSPECTOR_PORT: inUse }), /INSPECTOR_PORT=\d+ npm start$/],
   ['a host of another machine', () => ({ HOST: '192.0.2.1' }), /^Cannot listen on HOST 192\.0\.2\.1/],
   [
     'an unreachable database',

@@ -170,28 +170,36 @@ test.runIf(process.platform === 'linux')(
 const IN_NAMESPACE = ['--map-root-user', '--mount', 'sh', '-c']
 const canMount = spawnSync('unshare', [...IN_NAMESPACE, 'mount -t tmpfs tmpfs /tmp']).status === 0
 
-// Files do not fit, and later a segment of the log does not, which ends Postgres.
-test.runIf(canMount).for(['8M', '57M'])(
-  'a disk of %s is reported as full',
-  { timeout: TIMEOUT },
-  async (size) => {
-    const own = await copyCheckout()
-    onTestFinished(() => rm(own, { recursive: true }))
-    await mkdir(join(own, '.state'))
-    const command = `mount -t tmpfs -o size=${size} tmpfs .state && exec '${process.execPath}' emulator/main.ts`
-    const { status, stderr } = spawnSync('unshare', [...IN_NAMESPACE, command], {
-      cwd: own,
-      env: { PATH: process.env.PATH, PORT: '0' },
-      encoding: 'utf8',
-      timeout: 100_000,
-    })
-    expect([status, stderr]).toEqual([
-      1,
-      expect.stringMatching(/(No space left on device|ENOSPC).*The disk is full/s),
-    ])
-    expect(stderr).not.toMatch(/^ +at |errno/m)
-  },
-)
+test.runIf(canMount).for([
+  [
+    'without room for files',
+    'mkdir .state && mount -t tmpfs -o size=8M tmpfs .state',
+    /ENOSPC\. The disk is full/,
+  ],
+  // Postgres ends with a panic.
+  [
+    'without room for another segment of the log',
+    'mkdir .state && mount -t tmpfs -o size=57M tmpfs .state',
+    /No space left on device\. The disk is full/,
+  ],
+  [
+    'that is read-only',
+    'mount --bind . . && mount -o remount,bind,ro . && cd "$PWD"',
+    /EROFS: .* It cannot be written/s,
+  ],
+] as const)('a disk %s is reported in sentences', { timeout: TIMEOUT }, async ([, mount, message]) => {
+  const own = await copyCheckout()
+  onTestFinished(() => rm(own, { recursive: true }))
+  const command = `${mount} && exec '${process.execPath}' emulator/main.ts`
+  const { status, stderr } = spawnSync('unshare', [...IN_NAMESPACE, command], {
+    cwd: own,
+    env: { PATH: process.env.PATH, PORT: '0' },
+    encoding: 'utf8',
+    timeout: 100_000,
+  })
+  expect([status, stderr]).toEqual([1, expect.stringMatching(message)])
+  expect(stderr).not.toMatch(/^ +at |errno/m)
+})
 
 test('a start deletes nothing below a link', async () => {
   const own = await copyCheckout()
