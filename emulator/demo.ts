@@ -2,6 +2,7 @@ import { migrateToLatest } from '../bundle/migrate-to-latest.ts'
 import { reasonOf, UsageError, withClient } from '../drizzle/db/connect.ts'
 import { refreshAll } from '../drizzle/db/refresh.ts'
 import { type Inserted, seedMissingDays } from '../drizzle/seed/demo.ts'
+import { diskRemedy } from './disk-errors.mjs'
 import type { EmbeddedPostgres } from './postgres/embedded.ts'
 import type { State } from './state.ts'
 
@@ -30,7 +31,7 @@ export type EmbeddedDemo = { readonly state: State | undefined; readonly postgre
 /** Waits until Postgres has started. Throws {@link UsageError} when it cannot use the data of the last start. */
 export async function openDemo({ state, postgres }: EmbeddedDemo): Promise<Demo> {
   const explain = (error: unknown) => {
-    if (!state?.isLoaded) throw error
+    if (!state?.isLoaded || diskRemedy(reasonOf(error))) throw error
     throw new UsageError(
       `Cannot use the data of the last start: ${reasonOf(error)}. Delete it and begin again: npm start -- --fresh`,
     )

@@ -7,7 +7,11 @@ const REMEDIES = [
   },
   {
     pattern: /\b(ENOSPC|EDQUOT)\b|No space left on device/,
-    remedy: 'The disk is full. Free 500 MB and try again.',
+    remedy: 'The disk is full. Free 500 MB, and inodes (df -i), and try again.',
+  },
+  {
+    pattern: /\b(EMFILE|ENFILE)\b/,
+    remedy: 'Too many files are open. Raise the limit, such as with ulimit -n 4096, and try again.',
   },
 ]
 

@@ -81,6 +81,8 @@ function forward(incoming: IncomingMessage, outgoing: ServerResponse, target: st
   const address = socket.remoteAddress?.replace('::ffff:', '') ?? ''
   const added = headers['cf-connecting-ip'] === undefined ? ['CF-Connecting-IP', address] : []
   // A new connection for each request: workerd closes idle ones.
+  // A proxy with TLS in front of this one: the Workers write their own URLs with https.
+  if (headers['x-forwarded-proto'] === 'https') added.push('MF-Original-URL', `https://${headers.host}${url}`)
   const options = { method, headers: [...passed(rawHeaders), ...added], agent: false }
   const upstream = request(target + url, options, (response) => {
     const { statusCode = 502, statusMessage } = response

@@ -15,6 +15,8 @@ function explain(error: unknown): string | undefined {
   if (error instanceof UsageError || error instanceof OwnFolderError) return error.message
   const remedy = diskRemedy(error.message)
   if (remedy !== undefined) return `${error.message}. ${remedy}`
+  if (error.message.startsWith('Connection terminated'))
+    return 'The database closed the connection. Try again when it runs.'
   // An error that the database has returned, such as a missing privilege.
   if ('severity' in error && 'code' in error)
     return `The database returned an error: ${error.message} (${error.code}).`

@@ -7,31 +7,37 @@ import { connectRedis } from './upstash/redis.ts'
 
 const CONNECT_TIMEOUT_MS = 3_000
 
+type Address = Pick<Settings, 'host' | 'port'>
+
 /** Throws `UsageError` when the port is in use or a configured server cannot be reached. Starts nothing. */
-export async function checkServers({ host, port, databaseUrl, redisUrl }: Settings): Promise<void> {
-  await checkPort(host, port)
+export async function checkServers(settings: Settings): Promise<void> {
+  const { host, port, inspectorPort, databaseUrl, redisUrl } = settings
+  await checkPort({ host, port })
+  // miniflare would wait for it forever.
+  if (inspectorPort !== undefined)
+    await checkPort({ host: '127.0.0.1', port: inspectorPort }, 'INSPECTOR_PORT')
   if (databaseUrl !== undefined) await withClient(databaseUrl, async () => undefined)
   if (redisUrl !== undefined) await checkRedis(redisUrl)
 }
 
 /** miniflare reports a port in use only after everything else has started. */
-async function checkPort(host: string, port: number): Promise<void> {
-  const server = createServer().listen({ host, port, exclusive: true })
+async function checkPort(address: Address, variable = 'PORT'): Promise<void> {
+  const server = createServer().listen({ ...address, exclusive: true })
   try {
     await once(server, 'listening')
   } catch (error) {
-    throw explainListenError(error, { host, port })
+    throw explainListenError(error, address, variable)
   }
   server.close()
   await once(server, 'close')
 }
 
 /** Returns a `UsageError` about the error of a listener. miniflare has a code of its own. */
-function explainListenError(error: unknown, { host, port }: Pick<Settings, 'host' | 'port'>): UsageError {
+function explainListenError(error: unknown, { host, port }: Address, variable = 'PORT'): UsageError {
   return new UsageError(
     isInUse(error)
-      ? `Port ${port} on ${host} is in use. Choose another one: PORT=${port + 1} npm start`
-      : `Cannot listen on HOST ${host} and PORT ${port}: ${reasonOf(error)}.`,
+      ? `Port ${port} on ${host} is in use. End the process that lsof -i :${port} names, or choose another port: ${variable}=${port + 1} npm start`
+      : `Cannot listen on HOST ${host} and ${variable} ${port}: ${reasonOf(error)}.`,
   )
 }
 

@@ -22,6 +22,8 @@ export const NO_OUTER_LIMIT = 1_000_000
 export interface EmulatorOptions {
   /** Other machines reach a host that is not loopback, and only its Workers. */
   host: string
+  /** Whether a loopback host serves all host names too, as a proxy or a container sends them. */
+  allowNetwork?: boolean | undefined
   /** 0 for any free port. */
   port: number
   /** A migrated Postgres. Without it an empty one starts in this process. */
@@ -117,7 +119,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
       ),
     )
     const { host, port } = options
-    const isLocal = isLoopback(host)
+    const isLocal = isLoopback(host) && !options.allowNetwork
     const workers = await closeLater(
       startWorkers({
         ...(isLocal ? { host, port } : { host: '127.0.0.1', port: 0 }),

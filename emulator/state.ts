@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { accessSync, constants, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { shareProfile } from '../reference/share-profile.ts'
 import { requireOwnFolder, takePidLock } from './pid-lock.mjs'
@@ -31,6 +31,8 @@ export type State = {
 /** Makes the folder. Throws `OwnFolderError` when it or one in it is a link. */
 export function makeStateFolder(): void {
   for (const path of [STATE_FOLDER, POSTGRES_FOLDER, R2_FOLDER]) requireOwnFolder(path)
+  // Node's recursive mkdir reports a read-only disk as ENOENT.
+  if (!existsSync(STATE_FOLDER)) accessSync(dirname(STATE_FOLDER), constants.W_OK)
   mkdirSync(STATE_FOLDER, { recursive: true })
 }
 

@@ -7,6 +7,9 @@ import type { responseValidator } from '../../lib/openapi/response-validator.ts'
 const TIMEOUT_MS = 30_000
 const USER_AGENT = 'export-api-smoke'
 
+/** What clients without a User-Agent of their own send, and Cloudflare's rules may reject. */
+const OTHER_AGENTS = ['Python-urllib/3.13', 'python-requests/2.32.5', 'Go-http-client/1.1', 'curl/8.14.1']
+
 /** The origin of the service under test, and the key to read it with. */
 export type Service = { readonly url: string; readonly key?: string | undefined }
 
@@ -34,15 +37,24 @@ export const createClient = (
   })
 
 /** Requests a path under the API's base. Throws `ExportApiError` when the status is not 200. */
-export async function get({ url, key }: Service, path: string): Promise<Response> {
+export async function get({ url, key }: Service, path: string, agent = USER_AGENT): Promise<Response> {
   const response = await send(new URL(BASE + path, url), {
-    headers: { 'User-Agent': USER_AGENT, ...(key !== undefined && { 'X-API-Key': key }) },
+    headers: { 'User-Agent': agent, ...(key !== undefined && { 'X-API-Key': key }) },
     signal: AbortSignal.timeout(TIMEOUT_MS),
   })
   const { status } = response
   if (status === 200) return response
   const { data } = ErrorBody.safeParse(await readJson(response))
   throw new ExportApiError(data?.error ?? 'no message', { status })
+}
+
+/** Requests the health check as other clients do. Throws an error whose message names the first that is not served. */
+export async function serveOthers(service: Service): Promise<void> {
+  for (const agent of OTHER_AGENTS) {
+    await get(service, '/healthz', agent).catch((error) => {
+      throw new Error(`${agent}: ${reasonOf(error)}.`)
+    })
+  }
 }
 
 /** Requests JSON of some shape. Throws an error whose message is a sentence. */
@@ -69,7 +81,7 @@ async function readJson(response: Response): Promise<unknown> {
     return JSON.parse(text)
   } catch {
     throw new Error(
-      `${response.url} returned ${response.status} with a non-JSON body. Check API_URL and the route.`,
+      `${response.url} returned ${response.status} with a non-JSON body. Check API_URL, the route, and the rules of the zone: docs/deploy.md#before-the-workers.`,
     )
   }
 }

@@ -10,7 +10,7 @@ import {
 import { UsageError } from '../../drizzle/db/connect.ts'
 import { BASE } from '../../lib/app.ts'
 import { type OpenApiDocument, responseValidator } from '../../lib/openapi/response-validator.ts'
-import { createClient, get, getJson, type Service } from './client.ts'
+import { createClient, get, getJson, type Service, serveOthers } from './client.ts'
 
 /** The outcome of one check; `failure` is a sentence. */
 type Finding = { readonly name: string; readonly result: string; readonly failure?: string }
@@ -51,7 +51,7 @@ export async function runSmoke(service: Service): Promise<void> {
 }
 
 /**
- * Checks the OpenAPI document, the health and a wrong key. With a key, it also checks the brands and the first two
+ * Checks the OpenAPI document, the health, the User-Agents of other clients and a wrong key. With a key, it also checks the brands and the first two
  * pages of each metric in the document, each response against the document, and the rows of a file against those of a page.
  */
 export async function* smoke({ url, key }: Service): AsyncGenerator<Finding> {
@@ -63,6 +63,10 @@ export async function* smoke({ url, key }: Service): AsyncGenerator<Finding> {
   yield await check('healthz', async () => {
     const { counter } = await getJson({ url }, '/healthz', Health)
     return counter === 'ok' ? 'ok' : 'ok; Redis is down, requests are not limited'
+  })
+  yield await check('other clients', async () => {
+    await serveOthers({ url })
+    return 'served'
   })
   if (document === undefined) return
 

@@ -56,12 +56,15 @@ type SqlFile = { readonly name: string; readonly text: string; readonly sha256: 
 
 /**
  * Migrates a database to the current schema, in one transaction (docs/architecture.md, SQL files). Throws
- * {@link SchemaConflictError}, and {@link UsageError} when an applied migration was edited since.
+ * {@link SchemaConflictError}, and {@link UsageError} for an old Postgres, and when an applied migration was edited since.
  */
 export async function migrate(
   client: Client,
   { rowSchemas, statements = [], schema }: Migration,
 ): Promise<void> {
+  const [{ server_version: version }] = (await client.query('show server_version')).rows
+  if (Number.parseInt(version, 10) < 15)
+    throw new UsageError(`The database is PostgreSQL ${version}. Use PostgreSQL 15 or later.`)
   await client.query('begin')
   try {
     await client.query('select pg_advisory_xact_lock($1)', [LOCK])

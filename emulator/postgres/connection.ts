@@ -112,10 +112,20 @@ export function serve(socket: Socket, { db, mutex, startupResponse, onFailure }:
   })
 }
 
+/** The message of the error with which Postgres ends. */
+const PANIC = /^E.{4}SPANIC\0.*?\0M([^\0]*)/s
+
+/** Throws when Postgres panics: it then answers nothing more, and a client would wait forever. */
 async function execute(db: PGlite, messages: Buffer, write?: (bytes: Buffer) => void): Promise<void> {
+  let panic: string | undefined
   await db.execProtocolRawStream(messages, {
     syncToFs: false,
     // A copy: the bytes are in PGlite's own memory.
-    onRawData: (bytes) => write?.(Buffer.from(bytes)),
+    onRawData: (bytes) => {
+      const answer = Buffer.from(bytes)
+      write?.(answer)
+      panic ??= PANIC.exec(answer.toString('utf8', 0, 1_000))?.[1]
+    },
   })
+  if (panic !== undefined) throw new Error(panic)
 }

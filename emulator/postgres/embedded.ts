@@ -1,5 +1,18 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
+import { reasonOf } from '../../drizzle/db/connect.ts'
+import { diskRemedy } from '../disk-errors.mjs'
+
+/** Emscripten's numbers of errors of the file system, which PGlite throws without a name. */
+const CODES = new Map([
+  [2, 'EACCES'],
+  [19, 'EDQUOT'],
+  [33, 'EMFILE'],
+  [41, 'ENFILE'],
+  [51, 'ENOSPC'],
+  [63, 'EPERM'],
+  [69, 'EROFS'],
+])
 
 /** A Postgres in this process. */
 export interface EmbeddedPostgres {
@@ -17,9 +30,15 @@ export async function startEmbeddedPostgres(folder?: string): Promise<EmbeddedPo
   const ended = once(worker, 'exit').then(() => {
     throw new Error('The embedded Postgres ended')
   })
-  const [port] = await Promise.race([once(worker, 'message'), ended])
+  const [port] = await Promise.race([once(worker, 'message'), ended]).catch((error) => {
+    const code = CODES.get(error.errno)
+    throw code === undefined ? error : new Error(`The embedded Postgres cannot write ${folder}: ${code}`)
+  })
   ended.catch(() => undefined)
-  worker.on('error', (error) => console.error(`The embedded Postgres failed: ${error}. Restart the service.`))
+  worker.on('error', (error) => {
+    const reason = reasonOf(error)
+    console.error(`The embedded Postgres failed: ${reason}. ${diskRemedy(reason) ?? 'Restart the service.'}`)
+  })
   return {
     url: `postgresql://postgres:postgres@127.0.0.1:${port}/postgres`,
     close: async () => {

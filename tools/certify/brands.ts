@@ -3,27 +3,38 @@ import { insertRows } from '../../drizzle/seed/insert-rows.ts'
 import { AGES, daysBefore } from './days.ts'
 import { fixedId } from './fixed-id.ts'
 import { PLACES } from './organization.ts'
+import { twins } from './twins.ts'
 
 type Rows = readonly Readonly<Record<string, unknown>>[]
 
 /** More rows of one day than a page of `/citation-share` and `/citations` holds. */
 export const URLS_OF_A_PAGE = 1040
 const DAY_OF_PAGES = 20
+const DAY_OF_TWINS = 22
 
-// Texts that loaders get wrong: quotes, separators, line ends, other scripts, empty, and what looks like another type.
+/** Texts that look like another type. */
+const LOOKALIKES = ['007', '1e3', '2026-1-2', 'null', 'NULL', '\\N', 'true']
+
+// Further texts that loaders get wrong: quotes, separators, line ends, other scripts and empty texts.
 const BRANDS = [
-  { name: 'Acme', display_name: 'Acme "Corporation", Ltd.', industry: null, rivals: ['007', 'null'] },
+  {
+    name: 'Acme',
+    display_name: ' Acme "Corporation", Ltd.\t',
+    industry: null,
+    rivals: LOOKALIKES,
+  },
   {
     name: 'Müller & Søn 東京',
-    display_name: "O'Müller\\Søn",
+    display_name: "O'Müller\\Søn/".normalize('NFD'),
     industry: '',
-    rivals: ['Globex\nInc.', 'Żółć 😀'],
+    rivals: ['Globex\nInc.', 'Żółć 😀', ...twins('Café', 300)],
   },
 ]
-const DOMAINS = [null, '', 'site.example', 'bücher.example']
+const DOMAINS = [null, '', ...LOOKALIKES, ...twins('bücher.example', 300)]
+const TWIN_URLS = twins('https://site.example/é', 2_100)
 const POLARITIES = ['positive', 'neutral', 'negative']
 
-/** Adds two brands with answers on 45 days, about 3,500 rows of metrics. */
+/** Adds two brands with answers on 45 days, about 4,000 rows of metrics. */
 export async function addBrands(client: Client, today: string): Promise<void> {
   for (const [index, brand] of BRANDS.entries()) await addBrand(client, brand, index, today)
 }
@@ -53,23 +64,23 @@ async function addBrand(
   await insertRows(client, 'competitors', listed)
 
   const tables = AGES.flatMap((age) =>
-    PLACES.map(({ model }, place) => {
+    PLACES.slice(0, index === 0 && age === DAY_OF_TWINS ? undefined : 2).map(({ model, market }, place) => {
       const answer = fixedId('answer', index, age, place)
       const answered_at = `${daysBefore(today, age)}T12:00:00Z`
       const named = [brand.name, ...rivals].filter((_, name) => (age + place + name) % 3 !== 0)
-      const isLong = index === 0 && age === DAY_OF_PAGES && place === 0
+      const cited = index === 0 && place === 0 ? urls(age) : urls(age).slice(0, 2)
       return {
         answers: [
           {
             id: answer,
             prompt_id: prompt,
             model_id: model,
-            market_id: fixedId('market', place),
+            market_id: fixedId('market', market),
             answered_at,
           },
         ],
         answer_mentions: named.map((name) => ({ answer_id: answer, name })),
-        citations: urls(isLong ? URLS_OF_A_PAGE : 2, age).map((url, number) => ({
+        citations: cited.map((url, number) => ({
           id: fixedId('citation', answer, number),
           answer_id: answer,
           url,
@@ -105,5 +116,12 @@ async function addBrand(
     await insertRows(client, table, all(table))
 }
 
-const urls = (count: number, age: number): string[] =>
-  Array.from({ length: count }, (_, number) => `https://site.example/ü,"${age % 7}"?n=${number}&q='東京'`)
+/** Returns the URLs that the answers of a day cite at most. */
+function urls(age: number): string[] {
+  if (age === DAY_OF_TWINS) return TWIN_URLS
+  const count = age === DAY_OF_PAGES ? URLS_OF_A_PAGE : 2
+  return Array.from(
+    { length: count },
+    (_, number) => `https://site.example/ü,"${age % 7}"?n=${number}&q='東京'`,
+  )
+}

@@ -2,11 +2,15 @@ import { createHash } from 'node:crypto'
 import type { Client } from 'pg'
 import { insertRows } from '../../drizzle/seed/insert-rows.ts'
 import { fixedId } from './fixed-id.ts'
+import { twins } from './twins.ts'
 
-/** Where answers come from. */
+const MARKETS = ['Ελλάδα'.normalize('NFD'), 'United\nStates\t1 ']
+
+/** Where answers come from. The first two are there on every day. */
 export const PLACES = [
-  { model: 'certify-model', provider: 'A "quoted", provider', market: 'Ελλάδα' },
-  { model: 'certify/model:2', provider: '', market: 'United\nStates\t1' },
+  { model: 'certify-model', market: 0 },
+  { model: 'Certify/Model:2', market: 1 },
+  ...twins('modèle', 300).map((model) => ({ model, market: 0 })),
 ]
 
 /** Adds an organization with the enterprise plan and some keys, and the models and markets. */
@@ -32,11 +36,11 @@ export async function addOrganization(client: Client, keys: readonly string[]): 
   await insertRows(
     client,
     'models',
-    PLACES.map(({ model, provider }) => ({ id: model, provider })),
+    PLACES.map(({ model }, place) => ({ id: model, provider: place === 0 ? 'A "quoted", provider' : '' })),
   )
   await insertRows(
     client,
     'markets',
-    PLACES.map(({ market }, place) => ({ id: fixedId('market', place), name: market })),
+    MARKETS.map((name, market) => ({ id: fixedId('market', market), name })),
   )
 }

@@ -13,7 +13,7 @@ let its: Tenant
 let client = ''
 
 /** What the tests answer instead of the service. */
-let fault: (path: string) => Promise<Response> | undefined = () => undefined
+let fault: (path: string, agent: string) => Promise<Response> | undefined = () => undefined
 
 const { fetch } = globalThis
 const genuine = (path: string, key = its.key) =>
@@ -28,9 +28,10 @@ beforeAll(async () => {
   vi.stubGlobal('fetch', (url: URL | string, init?: RequestInit) => {
     const { pathname, search } = new URL(url)
     const headers = new Headers(init?.headers)
+    const agent = headers.get('User-Agent') ?? ''
     // A rate budget of its own for each test.
     headers.set('User-Agent', client)
-    return fault(pathname + search) ?? fetch(url, { ...init, headers })
+    return fault(pathname + search, agent) ?? fetch(url, { ...init, headers })
   })
 })
 
@@ -56,6 +57,7 @@ test('a healthy service gives a table without failures; metrics are read to the 
   const table = Object.fromEntries(lines.map((line) => [line.slice(0, 20).trim(), line.slice(21)]))
   expect(table).toMatchObject({
     healthz: 'ok',
+    'other clients': 'served',
     'a wrong key': 'rejected',
     brands: '1 row',
     visibility: '1000 rows, then 302',
@@ -63,7 +65,7 @@ test('a healthy service gives a table without failures; metrics are read to the 
     citations: '0 rows',
     'a file': '2 rows',
   })
-  expect(table['openapi.json']).toBe(`${lines.length - 4} paths`)
+  expect(table['openapi.json']).toBe(`${lines.length - 5} paths`)
 })
 
 test('--without-key runs only the checks that need no key', async () => {
@@ -145,6 +147,19 @@ test.for<[string, string, (path: string) => Promise<Response>, RegExp]>([
   fault = () => undefined
   expect(found).toMatch(message)
   expect(found).not.toContain(its.key)
+})
+
+test('an answer to a User-Agent that comes from no Worker is a failure', async () => {
+  const blocked = { status: 403, headers: { Server: 'cloudflare' } }
+  fault = (_, agent) =>
+    agent.startsWith('Python-urllib/')
+      ? Promise.resolve(new Response('error code: 1010', blocked))
+      : undefined
+  const found = await failures(inject('serviceUrl'), its.key)
+  fault = () => undefined
+  expect(found).toMatch(
+    /^other clients: Python-urllib\S+: .*returned 403 with a non-JSON body\. .*docs\/deploy\.md#before-the-workers/,
+  )
 })
 
 test('an unknown key and an unreachable host are failures', async () => {

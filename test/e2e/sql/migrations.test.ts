@@ -3,8 +3,10 @@ import { cp, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
+import pg from 'pg'
 import { expect, inject, test } from 'vitest'
 import { migrateToLatest } from '../../../bundle/migrate-to-latest.ts'
+import { migrate } from '../../../drizzle/db/migrate.ts'
 import { withClient } from '../../fixtures/database.ts'
 
 test('the migrations contain everything in the Drizzle schema', async () => {
@@ -47,4 +49,13 @@ test('every file is applied, and a current database is left as it is', async () 
     await migrateToLatest(client)
     expect(await read()).toEqual(before)
   })
+})
+
+test('an old Postgres is reported before the first statement that it does not know', async () => {
+  const client = Object.assign(new pg.Client(), {
+    query: async () => ({ rows: [{ server_version: '14.19 (Debian 14.19-1)' }] }),
+  })
+  await expect(migrate(client, { rowSchemas: [] })).rejects.toThrow(
+    'The database is PostgreSQL 14.19 (Debian 14.19-1). Use PostgreSQL 15 or later.',
+  )
 })

@@ -6,7 +6,7 @@ import { networkInterfaces } from 'node:os'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AwsClient } from 'aws4fetch'
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { startProxy } from '../../../emulator/network.ts'
 import { portOf } from '../../../emulator/port.ts'
 import type { Emulator } from '../../../emulator/start.ts'
@@ -178,11 +178,23 @@ describe('the proxy', () => {
 
 const docsAt = (host: string) => ['GET /api/export/v1/docs HTTP/1.1', `Host: ${host}`]
 
-test('a service that only this machine reaches answers 403 at another host', async () => {
-  const statuses = ['localhost', '192.0.2.7'].map(async (host) =>
-    statusOf(await sendRaw(inject('serviceUrl'), docsAt(host))),
-  )
-  expect(await Promise.all(statuses)).toEqual([200, 403])
+test('a service that only this machine reaches answers 403 at another host, and names the option', async () => {
+  expect(statusOf(await sendRaw(inject('serviceUrl'), docsAt('localhost')))).toBe(200)
+  for (const path of ['/api/export/v1/brands', '/api/sharing/v1/shares']) {
+    const lines = [`GET ${path} HTTP/1.1`, 'Host: host.docker.internal']
+    const answer = await sendRaw(inject('serviceUrl'), lines)
+    expect([statusOf(answer), answer]).toEqual([403, expect.stringContaining('npm start -- --allow-network')])
+    expect(answer).not.toMatch(/rotate|https:/)
+  }
+})
+
+test('a service behind a TLS proxy of this machine serves its host, and writes URLs with https', async () => {
+  const service = await startOwnService({ allowNetwork: true })
+  onTestFinished(service.close)
+  const lines = ['GET /api/export/v1/docs.md HTTP/1.1', 'Host: export.test:443', 'X-Forwarded-Proto: https']
+  expect(await sendRaw(service.url, lines)).toContain('https://export.test/api/export/v1/')
+  expect(statusOf(await sendRaw(service.url, docsAt('host.docker.internal')))).toBe(200)
+  expect(statusOf(await sendRaw(service.url, ['GET /cdn-cgi/mf/scheduled HTTP/1.1', 'Host: x']))).toBe(404)
 })
 
 // What miniflare takes from the headers of a request: CoreHeaders in node_modules/miniflare/dist/src/index.js.

@@ -1,7 +1,11 @@
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { openDemo } from '../../../emulator/demo.ts'
 import { checkServers } from '../../../emulator/servers.ts'
 import { readSettings, requireNetworkOption } from '../../../emulator/settings.ts'
 
@@ -28,8 +32,32 @@ test('a setting that cannot be used is one line on stderr, and exit code 1', () 
   expect(stderr).toBe('PORT must be a whole number from 0 to 65535, not "abc".\n')
 })
 
+test('a machine on which workerd does not run is reported with what workerd needs', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'start-test-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const workerd = join(folder, 'workerd')
+  const reason = "libc.so.6: version `GLIBC_2.35' not found"
+  await writeFile(workerd, `#!/bin/sh\ncat >&2 <<'END'\nother\n${reason}\nEND\nexit 1\n`, { mode: 0o755 })
+  const program = `
+    const { createMiniflare } = await import('./emulator/workers/miniflare.ts')
+    try { createMiniflare({ script: '' }) } catch (error) { console.log(error.message) }`
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
+    env: { PATH: process.env.PATH, MINIFLARE_WORKERD_PATH: workerd },
+    encoding: 'utf8',
+  })
+  expect(stdout).toContain(`does not run on this machine: ${reason}. It needs Linux with glibc 2.35`)
+})
+
+test('a full disk is no reason to delete the data of the last start', async () => {
+  const state = { postgres: '', isLoaded: true, markLoaded: () => {} }
+  const open = (reason: string) => openDemo({ state, postgres: Promise.reject(new Error(reason)) })
+  await expect(open('ENOSPC: write')).rejects.toThrow(/^ENOSPC: write$/)
+  await expect(open('damaged')).rejects.toThrow(/npm start -- --fresh$/)
+})
+
 test.for([
   ['a port in use', () => ({ PORT: inUse }), /^Port \d+ on 127\.0\.0\.1 is in use/],
+  ['a port of the inspector in use', () => ({ INSPECTOR_PORT: inUse }), /INSPECTOR_PORT=\d+ npm start$/],
   ['a host of another machine', () => ({ HOST: '192.0.2.1' }), /^Cannot listen on HOST 192\.0\.2\.1/],
   [
     'an unreachable database',

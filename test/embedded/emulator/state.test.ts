@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, truncate } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { copyCheckout } from '../../fixtures/checkout.ts'
 
 // npm start in a copy of the checkout, which keeps its data there. The tests build on each other.
@@ -145,6 +145,60 @@ test('data that cannot be used is reported in one line, and --fresh deletes it',
   const fresh = start('--fresh')
   await prints(fresh, 'older days follow')
   expect(await query(fresh, `select from brands where name = 'Renamed by a user'`)).toEqual([])
+})
+
+test.runIf(process.platform === 'linux')(
+  'workerd ends with a process that is killed',
+  {
+    timeout: TIMEOUT,
+  },
+  async () => {
+    const killed = start()
+    await prints(killed, 'Ctrl-C')
+    const [origin = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(killed.output) ?? []
+    const isServed = () =>
+      fetch(`${origin}/docs`).then(
+        ({ ok }) => ok,
+        () => false,
+      )
+    expect(await isServed()).toBe(true)
+    killed.child.kill('SIGKILL')
+    await expect.poll(isServed, PATIENT).toBe(false)
+  },
+)
+
+const IN_NAMESPACE = ['--map-root-user', '--mount', 'sh', '-c']
+const canMount = spawnSync('unshare', [...IN_NAMESPACE, 'mount -t tmpfs tmpfs /tmp']).status === 0
+
+test.runIf(canMount).for([
+  [
+    'without room for files',
+    'mkdir .state && mount -t tmpfs -o size=8M tmpfs .state',
+    /ENOSPC\. The disk is full/,
+  ],
+  // Postgres ends with a panic.
+  [
+    'without room for another segment of the log',
+    'mkdir .state && mount -t tmpfs -o size=57M tmpfs .state',
+    /No space left on device\. The disk is full/,
+  ],
+  [
+    'that is read-only',
+    'mount --bind . . && mount -o remount,bind,ro . && cd "$PWD"',
+    /EROFS: .* It cannot be written/s,
+  ],
+] as const)('a disk %s is reported in sentences', { timeout: TIMEOUT }, async ([, mount, message]) => {
+  const own = await copyCheckout()
+  onTestFinished(() => rm(own, { recursive: true }))
+  const command = `${mount} && exec '${process.execPath}' emulator/main.ts`
+  const { status, stderr } = spawnSync('unshare', [...IN_NAMESPACE, command], {
+    cwd: own,
+    env: { PATH: process.env.PATH, PORT: '0' },
+    encoding: 'utf8',
+    timeout: 100_000,
+  })
+  expect([status, stderr]).toEqual([1, expect.stringMatching(message)])
+  expect(stderr).not.toMatch(/^ +at |errno/m)
 })
 
 test('a start deletes nothing below a link', async () => {

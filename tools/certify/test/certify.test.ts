@@ -12,8 +12,10 @@ import { certify, certifyAll } from '../certify.ts'
 import { runLoader } from '../command.ts'
 import { compare, textsOf } from '../compare.ts'
 import { copyReader } from '../copies.ts'
+import { plain } from '../copy.ts'
 import { life } from '../life.ts'
 import { environment } from '../python-environment.ts'
+import { startService } from '../service.ts'
 import { unexpectedTypes } from '../types.ts'
 import { type Mistake, referenceLoader } from './reference-loader.ts'
 
@@ -93,6 +95,73 @@ test('finds the promises that a mistake breaks or makes untestable, and no other
     ),
   ])
   expect(found).toEqual(LOADERS)
+})
+
+/** What loaders and databases do to texts. */
+const FORMS: readonly ((text: string) => string)[] = [
+  (text) => text.toLowerCase(),
+  (text) => text.trimStart(),
+  (text) => text.replace(/ $/, ''),
+  (text) => text.replaceAll('\t', ''),
+  (text) => text.replace(/\/$/, ''),
+  (text) => text.normalize('NFC'),
+  (text) => text.normalize('NFD'),
+  (text) => text.slice(0, 255),
+]
+const cutBytes = (text: string) => Buffer.from(text).subarray(0, 2_000).toString()
+
+/** How loaders guess the types of texts. */
+const GUESSES: readonly ((text: string) => unknown)[] = [
+  (text) => (text.trim() === '' || Number.isNaN(Number(text)) ? text : Number(text)),
+  (text) => (/^[\d-]+-[\d-]+$/.test(text) ? new Date(text) : text),
+  ...['null', 'NULL', '\\N'].map((none) => (text: string) => (text === none ? null : text)),
+]
+
+test('finds texts that a loader alters, and rows that it merges because their texts are alike', {
+  timeout: 60_000,
+}, async () => {
+  const service = await startService()
+  onTestFinished(service.close)
+  const { tables } = await service.read()
+  /** Stores a table with altered texts, one row of each key. Returns the number of differences. */
+  const differences = (
+    table: string,
+    column: string,
+    [form, isStored]: readonly [(typeof GUESSES)[number], boolean],
+  ) => {
+    const [stream] = readStreams().filter(({ name }) => name === table)
+    if (stream === undefined) throw new Error(`There is no table ${table}.`)
+    const rows = new Map(
+      (tables.get(table) ?? []).map((row) => {
+        const text = row[column]
+        const altered = { ...row, [column]: typeof text === 'string' ? form(text) : text }
+        return [JSON.stringify(stream.key.map((name) => altered[name])), isStored ? altered : row]
+      }),
+    )
+    const columns = new Map(
+      stream.columns.map(({ name, field }) => [plain(name), { name: field, type: undefined }]),
+    )
+    const copy = new Map([[table, { rows: [...rows.values()], columns }]])
+    return compare([stream], textsOf([stream], tables), copy).length
+  }
+  const alters = [...FORMS, ...GUESSES].map((form) => [form, true] as const)
+  const merges = FORMS.map((form) => [form, false] as const)
+  const unnoticed = Object.entries({
+    'brands displayName': alters.filter((_, fault) => [0, 1, 3, 4, 5].includes(fault)),
+    'visibility model_id': merges,
+    'competitors competitor_name': [...alters, ...merges],
+    'recommended_rate entity_name': [...alters, ...merges],
+    'citations url': [...merges, [cutBytes, false] as const],
+    'citations domain': alters,
+    'citation_share url': [...merges, [cutBytes, false] as const],
+    'citation_share domain': alters,
+  }).flatMap(([place, faults]) => {
+    const [table = '', column = ''] = place.split(' ')
+    return faults
+      .filter((fault) => differences(table, column, fault) === 0)
+      .map(([form, isStored]) => `${place} ${isStored ? 'stored' : 'merged'} ${form}`)
+  })
+  expect(unnoticed).toEqual([])
 })
 
 test('the program of docs/sync.md keeps every promise', { timeout: 300_000 }, async () => {
