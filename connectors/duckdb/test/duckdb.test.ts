@@ -9,12 +9,12 @@ import { readStreams, type Stream } from '../../../reference/streams.ts'
 import { call, pull, type Row } from '../../../test/fixtures/call.ts'
 import { readCodeBlocks } from '../../../test/fixtures/code-blocks.ts'
 import { duckdbSetup } from '../../../test/fixtures/duckdb.ts'
+import { addHostileTexts, HOSTILE_BRAND } from '../../../test/fixtures/hostile-texts.ts'
 import { brand, database } from '../../../test/fixtures/rows.ts'
 import type { Tenant } from '../../../test/fixtures/tenant.ts'
 import { environment } from '../../../tools/certify/python-environment.ts'
 import { figuresOf } from '../../generate/formulas.ts'
 import { brandWithAnswers, countFigure, DAYS } from '../../test-support/answers.ts'
-import { addHostileTexts, HOSTILE_BRAND } from '../../test-support/hostile-texts.ts'
 
 // Runs connectors/duckdb in DuckDB's command line.
 
