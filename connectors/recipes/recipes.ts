@@ -89,7 +89,7 @@ for name in ("citation_share", "sentiment"):
     frame = globals()[name]
     types = [str(dtype) for dtype in frame.dtypes]
     frame["date"] = frame["date"].dt.strftime("%Y-%m-%d")
-    with open(name + ".json", "w") as file:
+    with open(name + ".json", "w", encoding="utf-8") as file:
         json.dump({"types": types, "rows": json.loads(frame.to_json(orient="records"))}, file)
 `
 

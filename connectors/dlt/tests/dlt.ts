@@ -16,6 +16,10 @@ type Run = {
 /** The environment of a program of dlt. */
 export const dltEnvironment = ({ url, key, start, folder }: Run) => ({
   PATH: process.env.PATH,
+  // As on Windows, the default encoding of files is not UTF-8.
+  LC_ALL: 'C',
+  PYTHONUTF8: '0',
+  PYTHONCOERCECLOCALE: '0',
   DLT_DATA_DIR: join(folder, 'dlt'),
   RUNTIME__DLTHUB_TELEMETRY: 'false',
   SOURCES__EXPORT_API__BASE_URL: url,
