@@ -115,8 +115,11 @@ async function readPostgres(place: Place, endpoint: string): Promise<Loaded> {
   const table = tableOf(endpoint)
   const rows = await psql(place, '-c', `select to_json(loaded) from ${table} as loaded`)
   const types = `select to_json(array_agg(data_type order by ordinal_position))
-    from information_schema.columns where table_name = '${table}'`
-  return { types: JSON.parse(await psql(place, '-c', types)), rows: parseLines(rows) }
+    from information_schema.columns where table_name = '${table}' and is_generated = 'NEVER'`
+  return {
+    types: JSON.parse(await psql(place, '-c', types)),
+    rows: parseLines(rows).map(({ url_hash, ...row }) => row),
+  }
 }
 
 /** The recipes that load rows into a table. */
