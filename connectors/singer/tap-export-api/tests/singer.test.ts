@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { beforeAll, expect, inject, onTestFinished, test } from 'vitest'
 import { readStreams } from '../../../../reference/streams.ts'
 import { pull, type Row } from '../../../../test/fixtures/call.ts'
+import { addHostileTexts } from '../../../../test/fixtures/hostile-texts.ts'
 import { database, place, refresh } from '../../../../test/fixtures/rows.ts'
 import { scene } from '../../../../test/fixtures/scene.ts'
 import { certify } from '../../../../tools/certify/certify.ts'
@@ -115,6 +116,7 @@ test('the tests of the Singer SDK pass over the service, and all tests without i
 
 test('a run after one that was interrupted completes the copy, also when days have fewer rows meanwhile', async () => {
   const { key, brandId, prompt, otherModel } = await brandWith(['2026-09-29', '2026-09-30', '2026-10-02'])
+  await addHostileTexts(db, brandId, '2026-10-05')
   const first = await tap(key, undefined)
   await db.query(
     `delete from answers where prompt_id = $1 and model_id = $2
