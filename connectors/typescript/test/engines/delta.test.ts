@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { digestOf } from '../../../../reference/digest.ts'
 import type { Row } from '../../../../test/fixtures/call.ts'
+import { addHostileTexts } from '../../../../test/fixtures/hostile-texts.ts'
 import { hasAll } from '../../../../test/fixtures/programs.ts'
 import { database, refresh } from '../../../../test/fixtures/rows.ts'
 import { answeredDays } from '../../../../test/fixtures/scene.ts'
@@ -55,6 +56,7 @@ test.concurrent.for(['folder', 'bucket'])(
     const bucket = place === 'bucket' ? s3 : undefined
     if (place === 'bucket' && bucket === undefined) skip()
     const its = await answeredDays(db, { first: FIRST, days: 60 })
+    await addHostileTexts(db, its.brandId, '2026-11-25')
     const access = { key: its.key, ...(bucket && { env: bucket.env }) }
     const copy = bucket ? `${bucket.location}/copy` : join(folder, 'copy')
     const store = bucket ? objectStore(copy, bucket.env) : folderStore(copy)
