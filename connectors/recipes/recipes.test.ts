@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { DefaultSettings, TaskUtils } from '@microsoft/powerquery-parser'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import type { Intercept } from '../../emulator/workers/outbound.ts'
+import { startFlakyProxy } from '../../test/faults/flaky-proxy.ts'
 import { startRedirectingServer } from '../../test/faults/redirecting-server.ts'
 import { pull, type Row } from '../../test/fixtures/call.ts'
 import { fillDaily } from '../../test/fixtures/fill-daily.ts'
@@ -157,6 +158,14 @@ describe.skipIf(!isInstalled)('docs/recipes.md', () => {
     await run(here).catch(String)
     expect(followed).toEqual([])
     expectNothing(await read(here, endpoints[0] ?? ''))
+  })
+
+  test('pandas sends a User-Agent of its own', async () => {
+    const { url, asked, close } = await startFlakyProxy(inject('serviceUrl'))
+    onTestFinished(close)
+    const here = await place({ url })
+    await runIn(here, 'python3', '-c', codeOf('pandas', 'python', here))
+    expect([...asked.values()]).toEqual(Array(2).fill(['acme-notebook/1.0']))
   })
 
   test('pandas says that the key is missing', async () => {

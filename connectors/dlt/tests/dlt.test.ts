@@ -285,6 +285,7 @@ test(
     const whole = ['2025-11-03 3', ...lowered.slice(1)]
     expect(await load('citations', 'citation_share')).toEqual({ citations: whole, citation_share: whole })
     // All tables, which verifies each day.
+    await addHostileTexts(db, brandId, recent)
     expect(await run({})).toBe('loaded')
   },
 )
