@@ -15,6 +15,7 @@ import { copyReader } from '../../../../tools/certify/copies.ts'
 import { environment } from '../../../../tools/certify/python-environment.ts'
 import { readExactModels, readMetrics } from '../../../test-support/exact-models.ts'
 import { startPostgres } from '../../../test-support/postgres.ts'
+import { IN_ASCII } from '../../../test-support/python.ts'
 
 const PACKAGE = fileURLToPath(new URL('..', import.meta.url))
 const SYNC = fileURLToPath(new URL('singer-sync.sh', import.meta.url))
@@ -40,6 +41,7 @@ beforeAll(async () => {
 async function run(program: string, args: readonly string[], key?: string): Promise<string> {
   const env = {
     PATH: process.env.PATH,
+    ...IN_ASCII,
     ...(key !== undefined && {
       TAP_EXPORT_API_BASE_URL: inject('serviceUrl'),
       TAP_EXPORT_API_API_KEY: key,

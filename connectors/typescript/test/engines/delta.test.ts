@@ -56,7 +56,6 @@ test.concurrent.for(['folder', 'bucket'])(
     const bucket = place === 'bucket' ? s3 : undefined
     if (place === 'bucket' && bucket === undefined) skip()
     const its = await answeredDays(db, { first: FIRST, days: 60 })
-    await addHostileTexts(db, its.brandId, '2026-11-25')
     const access = { key: its.key, ...(bucket && { env: bucket.env }) }
     const copy = bucket ? `${bucket.location}/copy` : join(folder, 'copy')
     const store = bucket ? objectStore(copy, bucket.env) : folderStore(copy)
@@ -70,6 +69,7 @@ test.concurrent.for(['folder', 'bucket'])(
     const requests = bucket && { bucketUrl: bucket.url, env: bucket.env }
     await killSync({ db, its, first: FIRST, copy, kills: KILLS, check, ...requests })
     expect(killed).toBe(KILLS)
+    await addHostileTexts(db, its.brandId, '2026-10-05')
     expect(await Promise.all([sync(), sync()])).toMatchObject([{ code: 0 }, { code: 0 }])
     const table = (await openCopy(store)).metrics.get(FILLED) ?? expect.fail()
     while (table.snapshot.version < 99) await commit(table, 'WRITE', { actions: [], expiry: 0 })
