@@ -128,6 +128,15 @@ do {
 } while (cursor)`
 }
 
+/** Without types, DuckDB takes texts such as 0012 for numbers. Identifiers and times stay texts. */
+const SQL_TYPES: Readonly<Record<string, string>> = {
+  date: 'date',
+  integer: 'bigint',
+  number: 'double',
+  boolean: 'boolean',
+  object: 'json',
+}
+
 function duckdb(request: SampleRequest): string {
   return `-- Requires the duckdb command line 1.5.
 -- Save as pull.sql, then run: duckdb -f pull.sql
@@ -147,5 +156,11 @@ CREATE SECRET export_api (
 SET force_download = true; -- no HEAD request first
 SET errors_as_json = true; -- shows the message of the service
 SET http_retries = 0; -- DuckDB retries every error, 401 as well
-FROM read_csv('${fileOf(request, 'csv')}', header = true);`
+FROM read_json(
+  '${fileOf(request, 'ndjson')}',
+  format = 'newline_delimited',
+  columns = {
+    ${request.endpoint.fields.map(({ name, type }) => `${name}: '${SQL_TYPES[type] ?? 'varchar'}'`).join(',\n    ')}
+  }
+);`
 }

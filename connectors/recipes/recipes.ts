@@ -54,7 +54,11 @@ export async function runIn(
   ...args: string[]
 ): Promise<string> {
   const { PATH } = process.env
-  const options = { cwd: folder, env: { PATH, HOME: folder, EXPORT_API_KEY: key, ...env } }
+  const options = {
+    cwd: folder,
+    env: { PATH, HOME: folder, EXPORT_API_KEY: key, ...env },
+    maxBuffer: Number.POSITIVE_INFINITY,
+  }
   const { stdout } = await promisify(execFile)(program, args, options).catch((error) => {
     throw new Error(`${error.stderr}\n${error.stdout}`)
   })
@@ -85,7 +89,7 @@ for name in ("citation_share", "sentiment"):
     frame = globals()[name]
     types = [str(dtype) for dtype in frame.dtypes]
     frame["date"] = frame["date"].dt.strftime("%Y-%m-%d")
-    with open(name + ".json", "w") as file:
+    with open(name + ".json", "w", encoding="utf-8") as file:
         json.dump({"types": types, "rows": json.loads(frame.to_json(orient="records"))}, file)
 `
 
@@ -104,12 +108,18 @@ export async function loadInPostgres(place: Place, statements: string): Promise<
   return psql(place, '-f', 'recipe.sql')
 }
 
+/** A client whose encoding is not that of the files. */
+const inLatin1 = (place: Place): Place => ({ ...place, env: { ...place.env, PGCLIENTENCODING: 'latin1' } })
+
 async function readPostgres(place: Place, endpoint: string): Promise<Loaded> {
   const table = tableOf(endpoint)
   const rows = await psql(place, '-c', `select to_json(loaded) from ${table} as loaded`)
   const types = `select to_json(array_agg(data_type order by ordinal_position))
-    from information_schema.columns where table_name = '${table}'`
-  return { types: JSON.parse(await psql(place, '-c', types)), rows: parseLines(rows) }
+    from information_schema.columns where table_name = '${table}' and is_generated = 'NEVER'`
+  return {
+    types: JSON.parse(await psql(place, '-c', types)),
+    rows: parseLines(rows).map(({ url_hash, ...row }) => row),
+  }
 }
 
 /** The recipes that load rows into a table. */
@@ -141,7 +151,7 @@ export const RECIPES: readonly Recipe[] = [
   {
     name: 'PostgreSQL',
     endpoints: ['citation-share'],
-    run: (place) => loadInPostgres(place, codeOf('PostgreSQL', 'sql', place)),
+    run: (place) => loadInPostgres(inLatin1(place), codeOf('PostgreSQL', 'sql', place)),
     read: readPostgres,
     broken: /program .* failed[\s\S]* exit code 18/,
     unauthorized: /program .* failed[\s\S]* exit code 22/,
@@ -149,7 +159,7 @@ export const RECIPES: readonly Recipe[] = [
   {
     name: 'psql',
     endpoints: ['visibility'],
-    run: (place) => runIn(place, 'sh', '-c', codeOf('psql', 'sh', place)),
+    run: (place) => runIn(inLatin1(place), 'sh', '-c', codeOf('psql', 'sh', place)),
     read: readPostgres,
     broken: /curl: \(18\)/,
     unauthorized: /curl: \(22\)/,

@@ -16,6 +16,7 @@ import { type Fault, startFlakyProxy } from '../faults/flaky-proxy.ts'
 import { startRedirectingServer } from '../faults/redirecting-server.ts'
 import { call, pull, type Row } from '../fixtures/call.ts'
 import { readCodeBlocks } from '../fixtures/code-blocks.ts'
+import { addHostileTexts } from '../fixtures/hostile-texts.ts'
 import { hasAll } from '../fixtures/programs.ts'
 import { brand, database, place, prompt, refresh } from '../fixtures/rows.ts'
 import { type Scene, scene } from '../fixtures/scene.ts'
@@ -107,7 +108,8 @@ function pythonCopy(): Copy {
 const literals = (values: readonly unknown[]): string =>
   values
     .map((value) => (typeof value === 'object' ? JSON.stringify(value) : String(value)))
-    .map((value) => `'${value.replaceAll("'", "''")}'`)
+    // DuckDB's command line reads a CRLF of its input as LF.
+    .map((value) => `'${value.replaceAll("'", "''").replaceAll('\r', "' || chr(13) || '")}'`)
     .join(', ')
 
 /** The brands that the key reads, and what identifies them. */
@@ -302,6 +304,7 @@ beforeAll(async () => {
     mentions: ['Second'],
     citations: [{ url: 'https://second.example', recordedAt: '2026-10-07T00:00:00Z' }],
   })
+  await addHostileTexts(db, second, '2026-10-06')
   copies = {
     ...(hasAll('python3') && { python: pythonCopy() }),
     postgres: await sqlCopy('PostgreSQL 14', inPostgres),

@@ -11,6 +11,7 @@ import { startRedirectingServer } from '../faults/redirecting-server.ts'
 import { call, pull, type Row } from '../fixtures/call.ts'
 import { duckdbSetup } from '../fixtures/duckdb.ts'
 import { fillDaily } from '../fixtures/fill-daily.ts'
+import { addHostileTexts, HOSTILE_BRAND } from '../fixtures/hostile-texts.ts'
 import { hasAll } from '../fixtures/programs.ts'
 import { database } from '../fixtures/rows.ts'
 import { reference } from '../fixtures/site/reference.ts'
@@ -25,6 +26,10 @@ let its: Tenant
 
 beforeAll(async () => {
   its = await tenant(db)
+  await db.query(
+    'update brands set (name, display_name, url, site_url, industry) = ($2, $3, $4, $5, $6) where id = $1',
+    [its.brandId, ...Object.values(HOSTILE_BRAND)],
+  )
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
@@ -106,16 +111,17 @@ async function runAt(
 test.each(languages)('%s prints all rows of a window', async (language) => {
   const { brandId, key } = await tenant(db)
   const query = { brandId, fromDate: '2026-10-01', toDate: '2026-10-31' }
-  await fillDaily(db, { name: 'sentiment', brandId, rows: 31, first: '2026-10-01', days: 31 })
-  await fillDaily(db, { name: 'citations', brandId, rows: 2001, first: '2026-10-01', days: 31 })
-  for (const id of ['sentiment', 'citations'])
+  await fillDaily(db, { name: 'sentiment', brandId, rows: 30, first: '2026-10-01', days: 30 })
+  await fillDaily(db, { name: 'citations', brandId, rows: 2001, first: '2026-10-01', days: 30 })
+  await addHostileTexts(db, brandId, '2026-10-31')
+  for (const id of ['sentiment', 'citations', 'visibility', 'recommended-rate'])
     expect(await runSample(language, { id, query, key })).toEqual(await pull(`/${id}`, { key, query }))
 })
 
 test.each(languages)('%s prints the brands', async (language) => {
   const { data } = await call('/brands', { key: its.key })
   const printed = await runSample(language, { id: 'brands' })
-  expect(printed.map(({ id, name }) => ({ id, name }))).toEqual(data.map(({ id, name }) => ({ id, name })))
+  expect(printed).toEqual(data)
 })
 
 test.each(languages)('%s stops at an error with the message of the service', async (language) => {
@@ -154,7 +160,7 @@ test.runIf(languages.includes('sql'))('SQL sends the key to no port that begins 
   const [program = '', ...args] = command
   const origin = 'http://127.0.0.1:4151'
   const sample = SAMPLES.sql.write({ origin, endpoint: endpointOf('brands'), query: {} })
-  const [secret] = sample.split('FROM read_csv')
+  const [secret] = sample.split('FROM read_json')
   const [own, other] = [origin, `${origin}1`].map((url) => `SELECT name FROM which_secret('${url}/', 'http')`)
   const file = join(folder, 'scope.sql')
   await writeFile(file, `${secret} ${own} UNION ALL ${other};`)

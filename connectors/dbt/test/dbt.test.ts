@@ -8,7 +8,8 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import vectors from '../../../reference/digest-vectors.json' with { type: 'json' }
 import { type ColumnType, readStreams } from '../../../reference/streams.ts'
-import { database } from '../../../test/fixtures/rows.ts'
+import { addHostileTexts, HOSTILE_BRAND } from '../../../test/fixtures/hostile-texts.ts'
+import { brand, database } from '../../../test/fixtures/rows.ts'
 import type { Tenant } from '../../../test/fixtures/tenant.ts'
 import { environment } from '../../../tools/certify/python-environment.ts'
 import { dltEnvironment, SOURCES } from '../../dlt/tests/dlt.ts'
@@ -56,6 +57,7 @@ beforeAll(async () => {
   // The driver of dbt-postgres sets ISO dates, on which the text of a row depends.
   await server.query(`alter role postgres set datestyle = 'sql, dmy'`)
   its = await brandWithAnswers(db)
+  await addHostileTexts(db, await brand(db, its.org, HOSTILE_BRAND), '2026-10-20')
   await loadWithDlt()
   const copies = [copiesOfDlt(), exportsOf(folder, 'airbyte'), exportsOf(folder, 'singer')]
   await run([{ sql: copies.join(';\n') }])
@@ -138,8 +140,8 @@ test('the exact models are equal whatever loaded the copy, and the figures equal
       ...LOADERS.slice(1).map((loader) => ({ sql: differences(name, loader) })),
     ]),
     ...FIGURES.flatMap(({ model }) => [
-      { sql: `from of_dlt.export_api__monthly_${model}` },
-      { sql: `from of_dlt.export_api__window_${model}` },
+      { sql: `from of_dlt.export_api__monthly_${model} where brand_id = '${its.brandId}'` },
+      { sql: `from of_dlt.export_api__window_${model} where brand_id = '${its.brandId}'` },
     ]),
   ])
   for (const nodes of [ofDlt, ofAirbyte, ofSinger]) expect(problems(nodes)).toEqual([])
@@ -244,7 +246,8 @@ test('the package runs on PostgreSQL', async () => {
   expect(problems(ofSinger)).toEqual([])
   for (const { model, rate, by } of FIGURES) {
     const { rows } = await server.query(
-      `select *, to_char(month, 'YYYY-MM-DD') as month from of_airbyte.export_api__monthly_${model}`,
+      `select *, to_char(month, 'YYYY-MM-DD') as month from of_airbyte.export_api__monthly_${model} where brand_id = $1`,
+      [its.brandId],
     )
     expect(toFigures(rows, rate, by), model).toEqual(await counted(model, true))
   }

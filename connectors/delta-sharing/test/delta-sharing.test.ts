@@ -9,9 +9,10 @@ import { SHARE_BASE } from '../../../lib/share/signed-url.ts'
 import { readStreams, type Stream } from '../../../reference/streams.ts'
 import { call, pull, type Row } from '../../../test/fixtures/call.ts'
 import { duckdbSetup } from '../../../test/fixtures/duckdb.ts'
+import { addHostileTexts, HOSTILE_BRAND } from '../../../test/fixtures/hostile-texts.ts'
 import { isolatedPool } from '../../../test/fixtures/isolated-database.ts'
 import { startOwnService } from '../../../test/fixtures/own-service.ts'
-import { refresh } from '../../../test/fixtures/rows.ts'
+import { brand, refresh } from '../../../test/fixtures/rows.ts'
 import { type Tenant, tenant } from '../../../test/fixtures/tenant.ts'
 import { environment } from '../../../tools/certify/python-environment.ts'
 import { brandWithAnswers, DAYS } from '../../test-support/answers.ts'
@@ -34,6 +35,8 @@ type Frame = { readonly columns: Readonly<Record<string, string>>; readonly rows
 let folder: string
 let service: Emulator
 let its: Tenant
+/** The brand of the answers, and one whose texts are hostile. */
+let brands: readonly string[]
 /** The rows of the pages at each version. */
 const served: Record<'before' | 'after', ReadonlyMap<string, readonly Row[]>> = {
   before: new Map(),
@@ -47,7 +50,9 @@ beforeAll(async () => {
   service = await startOwnService({ databaseUrl })
   its = await brandWithAnswers(db)
   const empty = await tenant(db)
-  await db.query(`update brands set industry = 'Retail'`)
+  const hostile = await brand(db, its.org, HOSTILE_BRAND)
+  await addHostileTexts(db, hostile, '2026-10-02')
+  brands = [its.brandId, hostile]
   const before = await publish()
   served.before = await readPages()
   await db.query(
@@ -117,14 +122,16 @@ async function writeProfile(bearerToken: string): Promise<string> {
 /** Returns the rows of the pages under the names of the table's columns. */
 async function readPages(): Promise<ReadonlyMap<string, readonly Row[]>> {
   const read = async ({ name, endpoint, kind }: Stream): Promise<[string, readonly Row[]]> => {
-    const { key, brandId } = its
-    const options = { service: service.url, key }
+    const options = { service: service.url, key: its.key }
     if (kind === 'brands') {
       const { data } = await call(`/${endpoint}`, options)
       return [name, data.map((row) => ({ brand_id: row.id ?? null, ...row }))]
     }
-    const rows = await pull(`/${endpoint}`, { ...options, query: { brandId, fromDate: DAYS.first } })
-    return [name, rows.map((row) => ({ brand_id: brandId, ...row }))]
+    const rows: Row[] = []
+    for (const brandId of brands)
+      for (const row of await pull(`/${endpoint}`, { ...options, query: { brandId, fromDate: DAYS.first } }))
+        rows.push({ brand_id: brandId, ...row })
+    return [name, rows]
   }
   return new Map(await Promise.all(tables.map(read)))
 }

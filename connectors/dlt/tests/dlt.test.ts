@@ -12,6 +12,7 @@ import { readStreams } from '../../../reference/streams.ts'
 import { startFlakyProxy } from '../../../test/faults/flaky-proxy.ts'
 import { pull, type Row } from '../../../test/fixtures/call.ts'
 import { daysAgo } from '../../../test/fixtures/clock.ts'
+import { addHostileTexts } from '../../../test/fixtures/hostile-texts.ts'
 import { answer, brand, database, prompt, refresh } from '../../../test/fixtures/rows.ts'
 import { addDays, answeredDays, type Scene, scene } from '../../../test/fixtures/scene.ts'
 import { sorted } from '../../../test/sync/compare-copy.ts'
@@ -87,7 +88,8 @@ const file = (name: string) => join(folder, name)
 
 /** Runs SQL in a copy. Returns the rows of the last statement. */
 async function query(sql: string, copy = 'export_api_pipeline.duckdb'): Promise<Row[]> {
-  const { stdout } = await run(join(bin, 'duckdb'), ['-bail', '-json', file(copy), sql])
+  const options = { maxBuffer: Number.POSITIVE_INFINITY }
+  const { stdout } = await run(join(bin, 'duckdb'), ['-bail', '-json', file(copy), sql], options)
   return stdout.trim() === '' ? [] : JSON.parse(stdout)
 }
 
@@ -283,6 +285,7 @@ test(
     const whole = ['2025-11-03 3', ...lowered.slice(1)]
     expect(await load('citations', 'citation_share')).toEqual({ citations: whole, citation_share: whole })
     // All tables, which verifies each day.
+    await addHostileTexts(db, brandId, recent)
     expect(await run({})).toBe('loaded')
   },
 )
@@ -353,6 +356,7 @@ test('a key with several brands', CONCURRENT, async ({ expect, onTestFinished })
   await load()
   await say(third, 6)
   await say(second, 6)
+  await addHostileTexts(db, third, addDays(START, 8))
   await load({ most_changes: 1 })
   for (const brandId of prompts.keys()) await expectCopied(brandId)
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { IN_ASCII } from '../../test-support/python.ts'
 
 /** The folder of the source and of its pipeline, `export_api_pipeline.py`. */
 export const SOURCES = fileURLToPath(new URL('../sources/', import.meta.url))
@@ -16,6 +17,7 @@ type Run = {
 /** The environment of a program of dlt. */
 export const dltEnvironment = ({ url, key, start, folder }: Run) => ({
   PATH: process.env.PATH,
+  ...IN_ASCII,
   DLT_DATA_DIR: join(folder, 'dlt'),
   RUNTIME__DLTHUB_TELEMETRY: 'false',
   SOURCES__EXPORT_API__BASE_URL: url,

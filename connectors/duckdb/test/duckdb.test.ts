@@ -9,6 +9,7 @@ import { readStreams, type Stream } from '../../../reference/streams.ts'
 import { call, pull, type Row } from '../../../test/fixtures/call.ts'
 import { readCodeBlocks } from '../../../test/fixtures/code-blocks.ts'
 import { duckdbSetup } from '../../../test/fixtures/duckdb.ts'
+import { addHostileTexts, HOSTILE_BRAND } from '../../../test/fixtures/hostile-texts.ts'
 import { brand, database } from '../../../test/fixtures/rows.ts'
 import type { Tenant } from '../../../test/fixtures/tenant.ts'
 import { environment } from '../../../tools/certify/python-environment.ts'
@@ -23,7 +24,7 @@ const [code = ''] = (await readCodeBlocks('../connectors/duckdb/README.md'))('Ru
 const CONNECTOR = fileURLToPath(new URL('../', import.meta.url))
 
 let its: Tenant
-/** A brand without answers. */
+/** A brand whose texts are hostile. */
 let other: string
 let folder: string
 let setup: string
@@ -33,7 +34,8 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'duckdb-'))
   setup = duckdbSetup(folder)
   its = await brandWithAnswers(db)
-  other = await brand(db, its.org, { name: 'Other' })
+  other = await brand(db, its.org, HOSTILE_BRAND)
+  await addHostileTexts(db, other, DAYS.last)
 })
 
 afterAll(() => rm(folder, { recursive: true, force: true }))
@@ -65,12 +67,17 @@ const TYPES = {
 
 const brands = () => `['${its.brandId}', '${other}']`
 
-const callOf = ({ name, kind }: Stream): string =>
-  `export_api_${name}(${{ brands: '', metric: `${brands()}, '${DAYS.first}', '${DAYS.last}'`, changes: brands() }[kind]})`
+const callOf = ({ name, kind }: Stream, ids = brands()): string =>
+  `export_api_${name}(${{ brands: '', metric: `${ids}, '${DAYS.first}', '${DAYS.last}'`, changes: ids }[kind]})`
 
 /** Returns the rows of a stream as the JSON pages have them, under the names of its columns. */
-async function served({ endpoint, kind, columns }: Stream): Promise<Row[]> {
-  const { key, brandId } = its
+async function served(stream: Stream): Promise<Row[]> {
+  const ids = stream.kind === 'brands' ? [''] : [its.brandId, other]
+  return (await Promise.all(ids.map((brandId) => servedOf(stream, brandId)))).flat()
+}
+
+async function servedOf({ endpoint, kind, columns }: Stream, brandId: string): Promise<Row[]> {
+  const { key } = its
   const window = kind === 'metric' && { fromDate: DAYS.first, toDate: DAYS.last }
   const rows =
     kind === 'brands'
@@ -107,7 +114,7 @@ test('the formulas of a window are equal to counts of the raw rows', async () =>
         ({ name, stream, per, columns }) =>
           `select json_group_object(label, rate) from (
              select concat_ws(' ', ${per.join() || 'null'}) as label, ${name}(${columns}) as rate
-             from ${callOf(stream)} group by label
+             from ${callOf(stream, `['${its.brandId}']`)} group by label
            );`,
       )
       .join('\n'),

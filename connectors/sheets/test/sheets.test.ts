@@ -2,6 +2,7 @@ import { beforeAll, expect, inject, test } from 'vitest'
 import document from '../../../functions/openapi.json' with { type: 'json' }
 import { readStreams } from '../../../reference/streams.ts'
 import { call, pull } from '../../../test/fixtures/call.ts'
+import { addHostileTexts } from '../../../test/fixtures/hostile-texts.ts'
 import { database } from '../../../test/fixtures/rows.ts'
 import { type Tenant, tenant } from '../../../test/fixtures/tenant.ts'
 import { runScript } from '../../test-support/apps-script.ts'
@@ -17,6 +18,7 @@ let its: Tenant
 beforeAll(async () => {
   its = await tenant(db)
   await fillMetrics(db, its.brandId)
+  await addHostileTexts(db, its.brandId, '2026-10-04')
 })
 
 /** Starts the script in a new spreadsheet, with the settings that a user enters. */
@@ -70,19 +72,19 @@ function openBook(key = its.key, { fromDate, toDate } = WINDOW) {
   return { ...run, sheets, answers, lock }
 }
 
-/** Returns what a cell shows when a script writes a value. */
+/** Returns what a cell shows when a script writes a value: Sheets evaluates a text without an apostrophe. */
 function enter(value: unknown): unknown {
   if (typeof value !== 'string') return value
-  if (value.startsWith('=')) return { formula: value }
   if (value.startsWith("'")) return value.slice(1)
-  return value === '' ? null : Number.isNaN(Number(value)) ? value : Number(value)
+  if (value === '') return null
+  return /^[a-z_]+$/i.test(value) ? value : { evaluated: value }
 }
 
-/** Returns a value of the service as its cell holds it: days and times are days since 1899-12-30. */
-const cellOf = (type: string, value: unknown) =>
-  value !== null && (type === 'date' || type === 'timestamp')
-    ? Date.parse(String(value)) / 86_400_000 + 25_569
-    : value
+/** Returns a value of the service as its cell holds it: days and times are days since 1899-12-30, an empty text is empty. */
+function cellOf(type: string, value: unknown): unknown {
+  if (value === null || value === '') return null
+  return type === 'date' || type === 'timestamp' ? Date.parse(String(value)) / 86_400_000 + 25_569 : value
+}
 
 test('loads a window of every endpoint into a sheet each', async () => {
   const { script, sheets } = openBook()
@@ -98,17 +100,6 @@ test('loads a window of every endpoint into a sheet each', async () => {
       fields.map(({ field }) => field),
       ...rows.map((row) => fields.map(({ field, type }) => cellOf(type, row[field]))),
     ])
-  }
-})
-
-test('writes text as text: a name that begins with = is no formula, and one of digits no number', async () => {
-  const own = await tenant(db)
-  for (const name of ['=1+1', '007', "'quoted", 'a "b", c']) {
-    await db.query('update brands set name = $2 where id = $1', [own.brandId, name])
-    const { script, sheets } = openBook(own.key)
-    // The brand of the window belongs to another key.
-    expect(() => script.reload?.()).toThrow(/brand/i)
-    expect(sheets.brands?.[1]?.[1]).toBe(name)
   }
 })
 

@@ -46,7 +46,7 @@ def source(command, output):
 
 def messages(*command):
     """Yields the messages of the source. Throws `Failed` when it ends with another exit code than 0."""
-    reader, writer = (os.fdopen(end, mode) for end, mode in zip(os.pipe(), ("r", "w")))
+    reader, writer = (os.fdopen(end, mode, encoding="utf-8") for end, mode in zip(os.pipe(), ("r", "w")))
     # A fork has the engine imported, which takes most of the time of a sync without changes.
     process = get_context("fork").Process(target=source, args=(command, writer))
     process.start()
@@ -77,8 +77,8 @@ def catalog():
             }
             for stream in found["streams"]
         ]
-        file.write_text(json.dumps({"streams": streams}))
-    return json.loads(file.read_text())["streams"]
+        file.write_text(json.dumps({"streams": streams}), "utf-8")
+    return json.loads(file.read_text("utf-8"))["streams"]
 
 
 def type_of(schema):
@@ -106,7 +106,7 @@ def load(db, stream, rows):
     in_order = sorted(rows, key=lambda row: row["changed_at"]) if stream["cursor_field"] else rows
     newest = {tuple(row[column] for column in key): row for row in in_order}
     file = Path(f"{name}.jsonl")
-    file.write_text("".join(json.dumps(row) + "\n" for row in newest.values()))
+    file.write_text("".join(json.dumps(row) + "\n" for row in newest.values()), "utf-8")
     if not stream["cursor_field"]:
         db.execute(f"delete from main.{name}")
     updated = [column for column in [*columns, "_airbyte_extracted_at"] if column not in key]
@@ -121,14 +121,14 @@ def load(db, stream, rows):
 def create_models(db):
     db.execute("create schema if not exists of_dbt; create schema if not exists exact")
     for file in MODELS.glob("*.sql"):
-        db.execute(f"create or replace view of_dbt.{file.stem} as {file.read_text()}")
+        db.execute(f"create or replace view of_dbt.{file.stem} as {file.read_text('utf-8')}")
         db.execute(f"create or replace view exact.{file.stem.removeprefix('export_api__')} as from of_dbt.{file.stem}")
 
 
 def prove():
     """Runs the tests of the models. Throws `Failed` when the copy differs from what `/changes` listed."""
     with duckdb.connect("export.duckdb") as db:
-        tests = {file.stem: db.execute(file.read_text()).fetchall() for file in MODELS.glob("*/*.sql")}
+        tests = {file.stem: db.execute(file.read_text("utf-8")).fetchall() for file in MODELS.glob("*/*.sql")}
     differing = [name for name, rows in tests.items() if rows]
     if differing:
         raise Failed(1, "\n".join(differing))
@@ -140,11 +140,11 @@ def sync(environment):
         "api_key": environment["EXPORT_API_KEY"],
         "start_date": environment["EXPORT_API_START_DATE"],
     }
-    Path("config.json").write_text(json.dumps(config))
+    Path("config.json").write_text(json.dumps(config), "utf-8")
     streams = {stream["stream"]["name"]: stream for stream in catalog()}
     stored = Path("state.json")
-    states = json.loads(stored.read_text()) if stored.exists() else {}
-    Path("current.json").write_text(json.dumps(list(states.values())))
+    states = json.loads(stored.read_text("utf-8")) if stored.exists() else {}
+    Path("current.json").write_text(json.dumps(list(states.values())), "utf-8")
     rows = defaultdict(list)
     try:
         for message in messages("read", "--catalog", "catalog.json", "--state", "current.json"):
@@ -161,7 +161,7 @@ def sync(environment):
             for name, own in rows.items():
                 load(db, streams[name], own)
             create_models(db)
-        stored.write_text(json.dumps(states))
+        stored.write_text(json.dumps(states), "utf-8")
 
 
 for line in sys.stdin:

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, expect, inject, test } from 'vitest'
+import { addHostileTexts } from '../../../../test/fixtures/hostile-texts.ts'
 import { database, refresh } from '../../../../test/fixtures/rows.ts'
 import { scene } from '../../../../test/fixtures/scene.ts'
 import { certify } from '../../../../tools/certify/certify.ts'
@@ -68,7 +69,7 @@ import sys, yaml
 from airbyte_connector_models.metadata.v0.connector_metadata_definition_v0 import ConnectorMetadataDefinitionV0
 from pydantic import ValidationError
 try:
-    ConnectorMetadataDefinitionV0.model_validate(yaml.safe_load(open(sys.argv[1])))
+    ConnectorMetadataDefinitionV0.model_validate(yaml.safe_load(open(sys.argv[1], encoding="utf-8")))
 except ValidationError as error:
     print(*(f"{'.'.join(problem['loc'])}: {problem['msg']}" for problem in error.errors()), sep="\\n")
 `
@@ -137,7 +138,17 @@ test('keeps the promises of a loader with the proof of dbt, but for a plan that 
     copy: 'duckdb:export.duckdb',
     schema: 'exact',
     folder: own,
+  })
+  for (const name of ['state.json', 'export.duckdb']) await rm(join(own, name))
+  const { key, brandId } = await scene(db)
+  await addHostileTexts(db, brandId, '2026-10-05')
+  const hostile = await sync({
+    EXPORT_API_URL: inject('serviceUrl'),
+    EXPORT_API_KEY: key,
+    EXPORT_API_START_DATE: '2026-10-01',
   }).finally(() => python.stdin.end())
+  // The proof of dbt compares each row.
+  expect(hostile).toEqual({ code: 0, output: '' })
   // `/brands`, and `/changes` of two brands.
   expect(verdicts[1]?.requests).toBe(3)
   expect(verdicts.filter(({ kept }) => !kept)).toEqual([

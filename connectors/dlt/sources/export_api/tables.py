@@ -7,7 +7,7 @@ from typing import Any
 
 import dlt
 
-STREAMS: list[dict[str, Any]] = json.loads(Path(__file__).with_name("streams.json").read_text())
+STREAMS: list[dict[str, Any]] = json.loads(Path(__file__).with_name("streams.json").read_text("utf-8"))
 METRICS = [stream for stream in STREAMS if stream["kind"] == "metric"]
 
 DATA_TYPES = {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,12 +7,15 @@ import { promisify } from 'node:util'
 import { beforeAll, expect, inject, onTestFinished, test } from 'vitest'
 import { readStreams } from '../../../../reference/streams.ts'
 import { pull, type Row } from '../../../../test/fixtures/call.ts'
+import { addHostileTexts } from '../../../../test/fixtures/hostile-texts.ts'
 import { database, place, refresh } from '../../../../test/fixtures/rows.ts'
 import { scene } from '../../../../test/fixtures/scene.ts'
 import { certify } from '../../../../tools/certify/certify.ts'
+import { copyReader } from '../../../../tools/certify/copies.ts'
 import { environment } from '../../../../tools/certify/python-environment.ts'
 import { readExactModels, readMetrics } from '../../../test-support/exact-models.ts'
 import { startPostgres } from '../../../test-support/postgres.ts'
+import { IN_ASCII } from '../../../test-support/python.ts'
 
 const PACKAGE = fileURLToPath(new URL('..', import.meta.url))
 const SYNC = fileURLToPath(new URL('singer-sync.sh', import.meta.url))
@@ -38,6 +41,7 @@ beforeAll(async () => {
 async function run(program: string, args: readonly string[], key?: string): Promise<string> {
   const env = {
     PATH: process.env.PATH,
+    ...IN_ASCII,
     ...(key !== undefined && {
       TAP_EXPORT_API_BASE_URL: inject('serviceUrl'),
       TAP_EXPORT_API_API_KEY: key,
@@ -115,6 +119,7 @@ test('the tests of the Singer SDK pass over the service, and all tests without i
 
 test('a run after one that was interrupted completes the copy, also when days have fewer rows meanwhile', async () => {
   const { key, brandId, prompt, otherModel } = await brandWith(['2026-09-29', '2026-09-30', '2026-10-02'])
+  await addHostileTexts(db, brandId, '2026-10-05')
   const first = await tap(key, undefined)
   await db.query(
     `delete from answers where prompt_id = $1 and model_id = $2
@@ -139,6 +144,34 @@ test('a run after one that was interrupted completes the copy, also when days ha
   expect(third.filter(({ type }) => type === 'RECORD')).toMatchObject([
     { stream: 'brands', record: { id: brandId, _sdc_deleted_at: expect.any(String) } },
   ])
+})
+
+test('the settings of meltano.yml let target-duckdb load a quote after many rows without one', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'singer-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const meltano = await readFile(join(PACKAGE, 'meltano.yml'), 'utf8')
+  const path = join(folder, 'copy.duckdb')
+  const settings = { path, batch_size_rows: Number(/batch_size_rows: (\d+)/.exec(meltano)?.[1] ?? 100_000) }
+  await writeFile(join(folder, 'config.json'), JSON.stringify({ ...settings, default_target_schema: 'main' }))
+  const texts = [...Array.from({ length: 20_500 }, (_, number) => `row ${number}`), '"a", "b"']
+  const properties = { id: { type: 'integer' }, text: { type: 'string' } }
+  const messages = [
+    { type: 'SCHEMA', stream: 'texts', schema: { properties }, key_properties: ['id'] },
+    ...texts.map((text, id) => ({ type: 'RECORD', stream: 'texts', record: { id, text } })),
+  ]
+  await writeFile(
+    join(folder, 'messages'),
+    messages.map((message) => `${JSON.stringify(message)}\n`).join(''),
+  )
+  const target = join(await environment('target-duckdb'), 'target-duckdb')
+  await promisify(execFile)('sh', ['-c', `${target} --config config.json <messages`], { cwd: folder })
+  const tables = await copyReader({ copy: `duckdb:${path}`, schema: 'main', folder })(['texts'])
+  expect(
+    tables
+      .get('texts')
+      ?.rows.map(({ text }) => text)
+      .sort(),
+  ).toEqual(texts.sort())
 })
 
 test('target-postgres and target-duckdb keep the copy exact', async () => {

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { digestOf } from '../../../../reference/digest.ts'
 import type { Row } from '../../../../test/fixtures/call.ts'
 import { readCodeBlocks } from '../../../../test/fixtures/code-blocks.ts'
+import { addHostileTexts } from '../../../../test/fixtures/hostile-texts.ts'
 import { hasAll } from '../../../../test/fixtures/programs.ts'
 import { database, refresh } from '../../../../test/fixtures/rows.ts'
 import { answeredDays } from '../../../../test/fixtures/scene.ts'
@@ -70,6 +71,7 @@ test.concurrent.for(['folder', 'bucket'])(
     const requests = bucket && { bucketUrl: bucket.url, env: bucket.env }
     await killSync({ db, its, first: FIRST, copy, kills: KILLS, check, ...requests })
     expect(killed).toBe(KILLS)
+    await addHostileTexts(db, its.brandId, '2026-10-05')
     expect(await Promise.all([sync(), sync()])).toMatchObject([{ code: 0 }, { code: 0 }])
     const table = (await openCopy(store)).metrics.get(FILLED) ?? expect.fail()
     while (table.snapshot.version < 99) await commit(table, 'WRITE', { actions: [], expiry: 0 })
