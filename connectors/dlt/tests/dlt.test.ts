@@ -377,7 +377,9 @@ test('a key with several brands', CONCURRENT, async ({ expect, onTestFinished })
 test('reads REQUESTS_CA_BUNDLE, and ends at once with a sentence for what no retry helps', async () => {
   const { url, certificate } = await startTlsServer((_, response) => response.writeHead(401).end('{}'))
   const outcome = async (options: Parameters<typeof sync>[0]) => (await sync(options)).stderr
-  expect(await outcome({ url })).toMatch(/^HTTPSConnectionPool.*CERTIFICATE_VERIFY_FAILED.* set REQUESTS_CA_BUNDLE .*\n$/)
+  expect(await outcome({ url })).toMatch(
+    /^HTTPSConnectionPool.*CERTIFICATE_VERIFY_FAILED.* set REQUESTS_CA_BUNDLE .*\n$/,
+  )
   const variables = { REQUESTS_CA_BUNDLE: certificate }
   expect(await outcome({ url, variables })).toBe('The service responded 401: Unauthorized\n')
   expect(await outcome({ url, key: 'a key' })).toBe(
