@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
 import { portOf } from '../../../emulator/port.ts'
+import { hasAll } from '../../../test/fixtures/programs.ts'
 import { database, refresh } from '../../../test/fixtures/rows.ts'
 import { answeredDays, type Scene } from '../../../test/fixtures/scene.ts'
 import { startTlsServer } from '../../../test/fixtures/tls-server.ts'
@@ -47,7 +48,7 @@ test.each([
   expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringMatching(message) })
 })
 
-test('requests go through HTTPS_PROXY, those to this machine do not', async () => {
+test.runIf(hasAll('openssl'))('requests go through HTTPS_PROXY, those to this machine do not', async () => {
   const service = await startTlsServer((_, response) => response.writeHead(401).end('{"error":"Rejected."}'))
   const asked: (string | undefined)[] = []
   const proxy = createServer()
