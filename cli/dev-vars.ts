@@ -1,11 +1,15 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { parseEnv } from 'node:util'
 import { UsageError } from '../drizzle/db/connect.ts'
 
 const FILE = '.dev.vars'
 
 /** Loads .dev.vars into the environment if it exists. Variables that are already set win. */
 export function loadDevVars(): void {
-  if (existsSync(FILE)) process.loadEnvFile(FILE)
+  if (!existsSync(FILE)) return
+  // loadEnvFile takes the byte order mark of an editor for a part of the first name.
+  const variables = parseEnv(readFileSync(FILE, 'utf8').replace(/^\uFEFF/, ''))
+  Object.assign(process.env, { ...variables, ...process.env })
 }
 
 /** Returns the origin of the service from the value of an option, else from API_URL. */

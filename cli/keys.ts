@@ -104,7 +104,7 @@ keys
   .action(({ endpoint, out }: { endpoint?: string; out: string }) =>
     run(async () => {
       const origin = readServiceOrigin(endpoint, '--endpoint')
-      const key = readApiKey(process.env.EXPORT_API_KEY ?? '')
+      const key = readApiKey((process.env.EXPORT_API_KEY ?? '').trim())
       if (key === null) {
         throw new UsageError(
           'EXPORT_API_KEY is malformed or not set. Use svc_live_ and its 64 hexadecimal digits.',

@@ -20,12 +20,14 @@ const options = createCommand('smoke')
 
 await run(async () => {
   const url = readServiceOrigin(options.url, '--url')
-  const key = options.withoutKey ? undefined : (options.key ?? process.env.EXPORT_API_KEY)
+  const key = options.withoutKey ? undefined : (options.key ?? process.env.EXPORT_API_KEY)?.trim()
   if (!key && !options.withoutKey) {
     throw new UsageError(
       'The key is missing. Set EXPORT_API_KEY, or pass --without-key for the checks that need none.',
     )
   }
+  // An error of fetch about a header shows its value.
+  if (key && !/^[!-~]+$/.test(key)) throw new UsageError('The key has characters that no key has.')
   const service = { url, key }
   await waitFor(service, options.wait)
   await runSmoke(service)

@@ -21,11 +21,11 @@ export const SAMPLES: Readonly<
   sql: { label: 'SQL', write: duckdb },
 }
 
-/** The `User-Agent` of the samples, with what a reader should know about it. */
-export const USER_AGENT = {
-  value: 'my-warehouse/1.0',
-  comment: 'Use your own: equal names behind one address share the rate limit.',
-} as const
+/** The `User-Agent` of the samples. */
+export const USER_AGENT = 'my-warehouse/1.0'
+
+/** Why a program sends its key in `Authorization`, too. */
+const RATE_LIMIT_COMMENT = 'Gives the key a rate limit of its own.'
 
 /** Value of a required parameter that is not set. */
 const PLACEHOLDER = 'BRAND_ID'
@@ -50,18 +50,18 @@ const fileOf = ({ query, ...request }: SampleRequest, format: string): string =>
 function curl(request: SampleRequest): string {
   return `# Requires curl 7.76 or later. Prints a row a line.
 # Set the key first: export EXPORT_API_KEY=svc_live_…
-# User-Agent (-A): ${USER_AGENT.comment}
+# Authorization: ${RATE_LIMIT_COMMENT}
 curl -sS --fail-with-body --compressed \\
   '${fileOf(request, 'ndjson')}' \\
   -H "X-API-Key: \${EXPORT_API_KEY:?Set it to your API key.}" \\
-  -A '${USER_AGENT.value}'`
+  -H "Authorization: Bearer $EXPORT_API_KEY" -A '${USER_AGENT}'`
 }
 
 function python(request: SampleRequest): string {
   const entries = parametersOf(request).map(([name, value]) => `${text(name)}: ${text(value)}`)
   return `# Save as pull.py, then run: python3 pull.py
 # Set the key first: export EXPORT_API_KEY=svc_live_…
-import json, os
+import json, os, re
 from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import HTTPRedirectHandler, Request, build_opener
@@ -70,15 +70,16 @@ class NoRedirects(HTTPRedirectHandler):
     def redirect_request(self, *_):
         """Follows no redirect, which would send the key to another address."""
 
-key = os.environ.get("EXPORT_API_KEY")
-if not key:
+key = os.environ.get("EXPORT_API_KEY", "").strip()
+if not re.fullmatch("[!-~]+", key):
     raise SystemExit("Set EXPORT_API_KEY to your API key.")
 url = "${request.origin}${request.endpoint.path}"
 parameters = {${entries.join(', ')}}
 headers = {
     "X-API-Key": key,
-    # ${USER_AGENT.comment}
-    "User-Agent": "${USER_AGENT.value}",
+    # ${RATE_LIMIT_COMMENT}
+    "Authorization": f"Bearer {key}",
+    "User-Agent": "${USER_AGENT}",
 }
 opener = build_opener(NoRedirects)
 while True:
@@ -103,16 +104,17 @@ function javascript(request: SampleRequest): string {
   return `// Requires Node 20, Deno 2.2 or Bun 1.4, or later.
 // Save as pull.mjs, then run: node pull.mjs
 // Set the key first: export EXPORT_API_KEY=svc_live_…
-const key = process.env.EXPORT_API_KEY
-if (!key) {
+const key = (process.env.EXPORT_API_KEY ?? '').trim()
+if (!/^[!-~]+$/.test(key)) {
   console.error('Set EXPORT_API_KEY to your API key.')
   process.exit(1)
 }
 const url = new URL('${addressOf(request)}')
 const headers = {
   'X-API-Key': key,
-  // ${USER_AGENT.comment}
-  'User-Agent': '${USER_AGENT.value}',
+  // ${RATE_LIMIT_COMMENT}
+  Authorization: \`Bearer \${key}\`,
+  'User-Agent': '${USER_AGENT}',
 }
 let cursor
 do {
@@ -142,15 +144,15 @@ function duckdb(request: SampleRequest): string {
 -- Save as pull.sql, then run: duckdb -f pull.sql
 -- Set the key first: export EXPORT_API_KEY=svc_live_…
 .bail on
+SET VARIABLE api_key = nullif(regexp_extract(getenv('EXPORT_API_KEY'), '^\\s*([!-~]+)\\s*$', 1), '');
 CREATE SECRET export_api (
   TYPE http,
   SCOPE '${request.origin}/',
   EXTRA_HTTP_HEADERS MAP {
-    'X-API-Key': coalesce(
-      nullif(getenv('EXPORT_API_KEY'), ''), error('Set EXPORT_API_KEY to your API key.')
-    ),
-    -- ${USER_AGENT.comment}
-    'User-Agent': '${USER_AGENT.value}'
+    'X-API-Key': coalesce(getvariable('api_key'), error('Set EXPORT_API_KEY to your API key.')),
+    -- ${RATE_LIMIT_COMMENT}
+    'Authorization': 'Bearer ' || getvariable('api_key'),
+    'User-Agent': '${USER_AGENT}'
   }
 );
 SET force_download = true; -- no HEAD request first

@@ -5,12 +5,26 @@
 --   set variable export_api_key = getenv('EXPORT_API_KEY');
 --   .read export_api.sql
 
+-- Leaves out what people paste around them. What cannot be right becomes null.
+set variable export_api_url = nullif(regexp_extract(
+  getvariable('export_api_url'), '(?i)^\s*(https?://[\w.:/\[\]-]+?)(/api/export/v1)?/*\s*$', 1
+), '');
+set variable export_api_key = nullif(regexp_extract(getvariable('export_api_key'), '^\s*([!-~]+)\s*$', 1), '');
+
 create or replace secret export_api (
   type http,
   -- A scope is a prefix. The slash keeps the key from addresses that only begin like this one.
-  scope coalesce(rtrim(getvariable('export_api_url'), '/') || '/', error('Set the variable export_api_url.')),
+  scope coalesce(
+    getvariable('export_api_url') || '/',
+    error('Set the variable export_api_url to an address such as https://api.example.com.')
+  ),
   extra_http_headers map {
-    'X-API-Key': coalesce(getvariable('export_api_key'), error('Set the variable export_api_key.')),
+    'X-API-Key': coalesce(
+      getvariable('export_api_key'),
+      error('Set the variable export_api_key to your API key, without other characters.')
+    ),
+    -- The rate limit counts by this header, or else by address and User-Agent.
+    'Authorization': 'Bearer ' || getvariable('export_api_key'),
     'User-Agent': 'export-api-duckdb/1.0.0'
   }
 );

@@ -7,10 +7,10 @@ function getAuthType() {
 
 /** Stores the credentials of the user when the service accepts them. */
 function setCredentials({ pathKey: { path, key } }) {
-  const connection = { baseUrl: path.trim().replace(/\/$/, ''), apiKey: key.trim() }
   let isValid = true
   try {
-    getText(connection, 'brands')
+    const connection = toConnection(path, key)
+    getJson(connection, 'brands')
     PropertiesService.getUserProperties().setProperties(connection)
   } catch {
     isValid = false
@@ -23,7 +23,7 @@ function isAuthValid() {
   const connection = connect()
   if (!connection.apiKey) return false
   try {
-    getText(connection, 'brands', {}, 1)
+    send(connection, 'brands', {}, 1)
     return true
   } catch (error) {
     // A service that does not answer says nothing about the key.
@@ -48,7 +48,7 @@ function getConfig() {
     for (const { id, title } of getEndpoints(connection))
       data.addOption(config.newOptionBuilder().setLabel(title).setValue(id))
     const brands = config.newSelectSingle().setId('brandId').setName('Brand')
-    for (const { id, displayName } of JSON.parse(getText(connection, 'brands')).data)
+    for (const { id, displayName } of getJson(connection, 'brands').data)
       brands.addOption(config.newOptionBuilder().setLabel(displayName).setValue(id))
     config.setDateRangeRequired(true)
     return config.build()

@@ -19,9 +19,11 @@ function setUp() {
   for (const [name, question] of Object.entries(SETTINGS)) {
     const answer = ui.prompt('Export API', question, ui.ButtonSet.OK_CANCEL)
     if (answer.getSelectedButton() !== ui.Button.OK) return
-    answers.push([name, answer.getResponseText().trim().replace(/\/$/, '')])
+    answers.push([name, answer.getResponseText().trim()])
   }
-  for (const [name, text] of answers) propertiesOf(name).setProperty(name, text)
+  const settings = Object.fromEntries(answers)
+  Object.assign(settings, toConnection(settings.baseUrl, settings.apiKey))
+  for (const [name, text] of Object.entries(settings)) propertiesOf(name).setProperty(name, text)
 }
 
 // Every editor can read and write the document's properties. The key, and the address that receives it, are the user's.

@@ -28,11 +28,17 @@ export function runScript(folder: string, services: Readonly<Record<string, unkn
   /** Answers that come before those of the service. */
   const queue: Response[] = []
   const sleeps: number[] = []
+  /** Addresses and headers of the requests. */
+  const requests: [url: string, headers: unknown][] = []
   const documentProperties = properties()
   const globals = {
     ...services,
     UrlFetchApp: {
-      fetch(url: string, options: { readonly followRedirects?: boolean }): object {
+      fetch(
+        url: string,
+        options: { readonly followRedirects?: boolean; readonly headers?: unknown },
+      ): object {
+        requests.push([url, options.headers])
         const { status, text, headers = {} } = queue.shift() ?? send(url, options)
         const { followRedirects = true } = options
         if (headers.Location !== undefined && followRedirects) return this.fetch(headers.Location, options)
@@ -52,7 +58,7 @@ export function runScript(folder: string, services: Readonly<Record<string, unkn
   const names = [...code.matchAll(/^function (\w+)/gm)].map(([, name]) => name)
   const start = runInThisContext(`(${Object.keys(globals)}) => {\n${code}\nreturn { ${names} }\n}`)
   const script: Script = start(...Object.values(globals))
-  return { script, queue, sleeps, documentProperties }
+  return { script, queue, sleeps, requests, documentProperties }
 }
 
 const once = <Value>(create: () => Value): (() => Value) => {

@@ -21,13 +21,16 @@ export async function downloadCsv({ request, signal, onProgress }: Download): Pr
     }
     const chunks: Uint8Array<ArrayBuffer>[] = []
     const countRows = rowCounter()
-    let bytes = 0
+    let [rows, bytes] = [0, 0]
     for await (const chunk of chunksOf(response.body)) {
       chunks.push(chunk)
       bytes += chunk.length
-      arrived = `${amount(countRows(chunk))}, ${sizeOf(bytes)}`
+      rows = countRows(chunk)
+      arrived = `${amount(rows)}, ${sizeOf(bytes)}`
       onProgress(arrived)
     }
+    // A proxy can end a transfer that it could not finish.
+    if (rows !== Number(response.headers.get('X-Expected-Rows') ?? rows)) throw new Error('Rows are missing.')
     const name =
       /filename="([^"]+)"/.exec(response.headers.get('Content-Disposition') ?? '')?.[1] ?? 'export.csv'
     save(name, new Blob(chunks, { type: 'text/csv' }))

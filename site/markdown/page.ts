@@ -34,7 +34,7 @@ export function markdown(reference: Reference, { sync, specification }: Docs): s
     start,
     `${code(authentication.name)}: ${prose(authentication.description)}`,
     '## First request',
-    `Name your program in \`User-Agent\`. ${prose(USER_AGENT.comment)}`,
+    'Name your program in `User-Agent`. Send the key as `Authorization: Bearer` as well: the key then has a rate limit of its own.',
     ...[brands, metric].flatMap((endpoint) => (endpoint === undefined ? [] : firstRequest(endpoint))),
     sections(specification, ['## Paging', '### Order of rows']),
     '## Counts and dates',
@@ -60,7 +60,7 @@ function firstRequest(endpoint: Endpoint): string[] {
     endpoint.parameters.flatMap(({ name, example }) => (FIRST.includes(name) ? [[name, example]] : [])),
   )
   const address = addressOf({ origin: EXAMPLE_ORIGIN, endpoint, query })
-  const command = `curl -sS '${address}' \\\n  -H "X-API-Key: $EXPORT_API_KEY" -A '${USER_AGENT.value}'`
+  const command = `curl -sS '${address}' \\\n  -H "X-API-Key: $EXPORT_API_KEY" -H "Authorization: Bearer $EXPORT_API_KEY" -A '${USER_AGENT}'`
   return [block('sh', command), block('json', compact(endpoint.example))]
 }
 

@@ -44,13 +44,15 @@ describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
   const state = async () => (await opened.section('visibility').locator('.state').textContent())?.trim()
 
   /** Starts a download, and waits until the page has read two rows of it. */
-  async function startDownload(): Promise<ServerResponse> {
+  async function startDownload(headers: Record<string, string> = {}): Promise<ServerResponse> {
     const response = new Promise<ServerResponse>((resolve) => {
       answer = resolve
     })
     await button().click()
     const started = await response
-    started.writeHead(200, HEADERS).write('date,name\r\n2026-10-01,"a ""b""\r\nc"\r\n2026-10-02,d\r\n')
+    started
+      .writeHead(200, { ...HEADERS, ...headers })
+      .write('date,name\r\n2026-10-01,"a ""b""\r\nc"\r\n2026-10-02,d\r\n')
     await expect.poll(state).toBe('Sending… 2 rows, 0.1 kB')
     return started
   }
@@ -70,6 +72,15 @@ describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
     await expect
       .poll(state)
       .toBe('The transfer failed after 2 rows, 0.1 kB. Nothing was saved. Download the file again.')
+    expect(saved).toEqual([])
+  })
+
+  test('saves nothing when fewer rows arrive than the service says', async () => {
+    const response = await startDownload({ 'X-Expected-Rows': '4' })
+    response.end('2026-10-03,e\r\n')
+    await expect
+      .poll(state)
+      .toBe('The transfer failed after 3 rows, 0.1 kB. Nothing was saved. Download the file again.')
     expect(saved).toEqual([])
   })
 

@@ -94,3 +94,13 @@ test('the budget comes after the path and the method, and before the key', () =>
     const head = await call('/brands', { key, headers: me, method: 'HEAD' })
     expect([head.status, head.text]).toEqual([429, ''])
   }))
+
+test('keys that are in Authorization as well have rate limits of their own behind one address', () =>
+  withoutRefill(async (me) => {
+    const tenants = [await tenant(db), await tenant(db)]
+    for (const left of [99, 98])
+      for (const { key } of tenants) {
+        const answer = await call('/brands', { key, headers: { ...me, Authorization: `Bearer ${key}` } })
+        expect([answer.status, remaining(answer)]).toEqual([200, left])
+      }
+  }))

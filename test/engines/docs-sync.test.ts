@@ -8,7 +8,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, inject, onTestFinished, test, vi } from 'vitest'
 import { startEmbeddedPostgres } from '../../emulator/postgres/embedded.ts'
 import { startFaultProxy } from '../../tools/proxy/fault-proxy.ts'
 import { startLocalServer } from '../../tools/proxy/local-server.ts'
@@ -20,6 +20,7 @@ import { addHostileTexts } from '../fixtures/hostile-texts.ts'
 import { hasAll } from '../fixtures/programs.ts'
 import { brand, database, place, prompt, refresh } from '../fixtures/rows.ts'
 import { type Scene, scene } from '../fixtures/scene.ts'
+import { startTlsServer } from '../fixtures/tls-server.ts'
 import { METRICS, sorted } from '../sync/compare-copy.ts'
 
 // Runs the Python program and the SQL statements of docs/sync.md as they stand there.
@@ -435,13 +436,13 @@ test.runIf(hasAll('python3'))('the Python program retries as docs/specification.
     requests()
     response.writeHead(status, retryAfter === undefined ? {} : { 'Retry-After': retryAfter }).end(body)
   })
-  const impatient = 'import sys, time; time.sleep = lambda seconds: print(seconds, file=sys.stderr)\n'
+  const impatient = 'import time; time.sleep = lambda seconds: None\n'
   const env = { EXPORT_API_KEY: its.key, EXPORT_API_URL: server.url }
   const lines = await runProgram(['-c', impatient + program], env).finally(server.close)
-  expect(lines.trimEnd().split('\n')).toEqual([
-    ...['12', '2', '4', '8', '7', '12', '12', '60', '12'],
-    'brands: 503: The last one.',
-  ])
+  expect([...lines.matchAll(/^brands: .* Waits (\d+) s\.$/gm)].map(([, seconds]) => Number(seconds))).toEqual(
+    [12, 2, 4, 8, 7, 12, 12, 60, 12],
+  )
+  expect(lines.trimEnd().split('\n').at(-1)).toBe('brands: 503: The last one.')
   expect(requests).toHaveBeenCalledTimes(10)
 })
 
@@ -488,12 +489,63 @@ test.runIf(hasAll('python3'))('the Python program requests days in the fewest pa
   expect(await runProgram(['-c', check], {})).toBe('')
 })
 
-test.runIf(hasAll('python3'))('the Python program says which setting is missing', async () => {
-  expect(await runProgram(['-c', program], { EXPORT_API_KEY: its.key })).toMatch(/^Set EXPORT_API_URL, .*\n$/)
-  expect(await runProgram(['-c', program], { EXPORT_API_URL: service.url })).toBe(
-    'Set EXPORT_API_KEY to your API key.\n',
-  )
-})
+/** Starts a service that accepts no key. Keeps the path and the key's headers of each request. */
+async function startRejecting() {
+  const received: unknown[] = []
+  const server = await startLocalServer(({ url, headers }, response) => {
+    received.push([url, headers['x-api-key'], headers.authorization])
+    response.writeHead(401).end('Rejected.')
+  })
+  onTestFinished(server.close)
+  return { url: server.url, received }
+}
+
+test.runIf(hasAll('python3'))(
+  'the Python program accepts addresses and keys as people paste them',
+  async () => {
+    const { url, received } = await startRejecting()
+    const addresses = [`${url}/`, `${url}/api/export/v1`, `${url}/api/export/v1/`, ` ${url}\n`]
+    for (const EXPORT_API_URL of addresses)
+      expect(await runProgram(['-c', program], { EXPORT_API_URL, EXPORT_API_KEY: ' key\r\n' })).toBe(
+        'brands: 401: Rejected.\n',
+      )
+    expect(received).toEqual(addresses.map(() => ['/api/export/v1/brands?', 'key', 'Bearer key']))
+  },
+)
+
+test.runIf(hasAll('python3'))(
+  'the Python program names a setting that is wrong, and shows no key',
+  async () => {
+    const { url, received } = await startRejecting()
+    for (const EXPORT_API_URL of [undefined, 'api.example.com', 'htps://api.example.com', `${url}/?a=b`])
+      expect(
+        await runProgram(['-c', program], {
+          EXPORT_API_KEY: 'key',
+          ...(EXPORT_API_URL && { EXPORT_API_URL }),
+        }),
+      ).toBe('Set EXPORT_API_URL to an address such as https://api.example.com.\n')
+    for (const EXPORT_API_KEY of [undefined, '\n', 'a key', 'a\nkey', 'clé', 'a\u0001key'])
+      expect(
+        await runProgram(['-c', program], { EXPORT_API_URL: url, ...(EXPORT_API_KEY && { EXPORT_API_KEY }) }),
+      ).toBe('Set EXPORT_API_KEY to your API key, without other characters.\n')
+    expect(received).toEqual([])
+  },
+)
+
+test.runIf(hasAll('python3', 'openssl'))(
+  'the Python program reads SSL_CERT_FILE, and retries no certificate',
+  async () => {
+    const { url, certificate } = await startTlsServer((_, response) =>
+      response.writeHead(401).end('Rejected.'),
+    )
+    const env = { EXPORT_API_KEY: 'key', EXPORT_API_URL: url }
+    expect(await runProgram(['-c', program], env)).toMatch(
+      /^brands: .*CERTIFICATE_VERIFY_FAILED.* set SSL_CERT_FILE .*\n$/,
+    )
+    const trusted = await runProgram(['-c', program], { ...env, SSL_CERT_FILE: certificate })
+    expect(trusted).toBe('brands: 401: Rejected.\n')
+  },
+)
 
 test('a plan that is lowered between two pages of a fetch, and raised later, costs no day', async () => {
   // More rows of days that the lower plan does not reach than a page has.

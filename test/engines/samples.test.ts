@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
 import { type Language, SAMPLES } from '../../site/samples.ts'
+import { startLocalServer } from '../../tools/proxy/local-server.ts'
 import { type Fault, startFlakyProxy } from '../faults/flaky-proxy.ts'
 import { startRedirectingServer } from '../faults/redirecting-server.ts'
 import { call, pull, type Row } from '../fixtures/call.ts'
@@ -134,6 +135,23 @@ test.each(languages)('%s says in a sentence that the key is missing', async (lan
   const message = await runSample(language, { id: 'brands', key: '' }).then(String, String)
   expect(message).toMatch(/(Set EXPORT_API_KEY|EXPORT_API_KEY: Set it) to your API key\./)
   expect(message).not.toMatch(/Traceback|^\s+at /m)
+})
+
+// The shell leaves out the final newline of a key that it reads from a file, and curl shows no header.
+test.each(
+  languages,
+)('%s sends the key in Authorization too, and shows none of other characters', async (language) => {
+  const received: unknown[] = []
+  const server = await startLocalServer(({ headers }, response) => {
+    received.push([headers['x-api-key'], headers.authorization])
+    response.writeHead(401).end('Rejected.')
+  })
+  onTestFinished(server.close)
+  const failed = (key: string) => runAt(language, { origin: server.url, id: 'brands', key }).catch(String)
+  expect(await failed(language === 'curl' ? 'key' : ' key\r\n')).toMatch(/Rejected|401/)
+  expect(new Set(received.map(String))).toEqual(new Set(['key,Bearer key']))
+  for (const key of ['hidden\nkey', 'hiddenclé', 'hidden\u0001key'])
+    expect(await failed(key)).not.toContain('hidden')
 })
 
 test.each(languages)('%s fails when the rows are cut off', async (language) => {

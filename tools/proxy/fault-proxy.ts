@@ -31,7 +31,7 @@ export function startFaultProxy(
     const { url: target = '', method, headers } = asked
     // A rate budget of its own for each request, and a connection that no earlier one has used.
     const own = {
-      'user-agent': randomUUID(),
+      authorization: randomUUID(),
       connection: 'close',
       ...(rewrite && { 'accept-encoding': 'identity' }),
     }

@@ -9,6 +9,7 @@ import dlt
 from dlt.pipeline.exceptions import PipelineStepFailed
 from dlt.sources.helpers.requests import RequestException
 from export_api import BrandsChangedError, RowsDifferError, export_api_source
+from export_api.client import SettingError
 from export_api.verify import days_that_differ
 
 # Of a load. An interrupted run resumes after its last load.
@@ -57,6 +58,8 @@ def main() -> None:
     ).drop()
     try:
         sync(pipeline)
+    except SettingError as error:
+        sys.exit(str(error))
     except PipelineStepFailed as failure:
         cause = cause_of(failure)
         if cause is None:

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { afterAll, beforeAll, type ExpectStatic, inject, test } from 'vitest'
+import { afterAll, beforeAll, type ExpectStatic, expect, inject, test } from 'vitest'
 import { readStreams } from '../../../reference/streams.ts'
 import { startFlakyProxy } from '../../../test/faults/flaky-proxy.ts'
 import { pull, type Row } from '../../../test/fixtures/call.ts'
@@ -15,6 +15,7 @@ import { daysAgo } from '../../../test/fixtures/clock.ts'
 import { addHostileTexts } from '../../../test/fixtures/hostile-texts.ts'
 import { answer, brand, database, prompt, refresh } from '../../../test/fixtures/rows.ts'
 import { addDays, answeredDays, type Scene, scene } from '../../../test/fixtures/scene.ts'
+import { startTlsServer } from '../../../test/fixtures/tls-server.ts'
 import { sorted } from '../../../test/sync/compare-copy.ts'
 import { certify } from '../../../tools/certify/certify.ts'
 import { daysBefore } from '../../../tools/certify/days.ts'
@@ -67,10 +68,18 @@ const SYNC = 'import export_api_pipeline; export_api_pipeline.MAX_ROWS = 31 * 7;
 
 /** Runs the pipeline. `watch` gets the process, and each line that it prints. */
 async function sync(
-  { url, args = [] }: { url: string; args?: string[] },
+  {
+    url,
+    key = its.key,
+    args = [],
+    variables = {},
+  }: { url: string; key?: string; args?: string[]; variables?: Record<string, string> },
   watch: (child: ChildProcess, line: string) => void = () => {},
 ): Promise<Outcome> {
-  const child = spawn(join(bin, 'python'), ['-c', SYNC, ...args], { cwd: folder, env: env(url, its.key) })
+  const child = spawn(join(bin, 'python'), ['-c', SYNC, ...args], {
+    cwd: folder,
+    env: { ...env(url, key), ...variables },
+  })
   let [stdout, stderr] = ['', '']
   child.stderr.on('data', (data) => {
     stderr += data
@@ -367,6 +376,19 @@ test('a key with several brands', CONCURRENT, async ({ expect, onTestFinished })
   )
   await load()
   await expectCopied(second)
+})
+
+test('reads REQUESTS_CA_BUNDLE, and ends at once with a sentence for what no retry helps', async () => {
+  const { url, certificate } = await startTlsServer((_, response) => response.writeHead(401).end('{}'))
+  const outcome = async (options: Parameters<typeof sync>[0]) => (await sync(options)).stderr
+  expect(await outcome({ url })).toMatch(
+    /^HTTPSConnectionPool.*CERTIFICATE_VERIFY_FAILED.* set REQUESTS_CA_BUNDLE .*\n$/,
+  )
+  const variables = { REQUESTS_CA_BUNDLE: certificate }
+  expect(await outcome({ url, variables })).toBe('The service responded 401: Unauthorized\n')
+  expect(await outcome({ url, key: 'a key' })).toBe(
+    'Set api_key to your API key, without other characters.\n',
+  )
 })
 
 test('its own tests pass, which need no service', CONCURRENT, async ({ expect }) => {

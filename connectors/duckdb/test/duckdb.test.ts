@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
 import { readStreams, type Stream } from '../../../reference/streams.ts'
 import { call, pull, type Row } from '../../../test/fixtures/call.ts'
 import { readCodeBlocks } from '../../../test/fixtures/code-blocks.ts'
@@ -13,6 +13,7 @@ import { addHostileTexts, HOSTILE_BRAND } from '../../../test/fixtures/hostile-t
 import { brand, database } from '../../../test/fixtures/rows.ts'
 import type { Tenant } from '../../../test/fixtures/tenant.ts'
 import { environment } from '../../../tools/certify/python-environment.ts'
+import { startLocalServer } from '../../../tools/proxy/local-server.ts'
 import { figuresOf } from '../../generate/formulas.ts'
 import { brandWithAnswers, countFigure, DAYS } from '../../test-support/answers.ts'
 
@@ -41,11 +42,11 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 /** Runs statements after those of the README that set address and key. Returns the lines that they print. */
-async function duckdb(statements: string, key = its.key): Promise<string[]> {
+async function duckdb(statements: string, key = its.key, url = inject('serviceUrl')): Promise<string[]> {
   const { PATH } = process.env
   const [first = ''] = code.split('\n\n')
   const script = join(folder, 'script.sql')
-  await writeFile(script, `${first.replace('https://api.example.com', inject('serviceUrl'))}\n${statements}`)
+  await writeFile(script, `${first.replace('https://api.example.com', url)}\n${statements}`)
   const { stdout } = await promisify(execFile)(
     'duckdb',
     ['-bail', '-list', '-noheader', '-cmd', setup, join(folder, 'export.duckdb'), '-f', script],
@@ -161,6 +162,30 @@ test('the key goes to no port that begins like that of the service', async () =>
   const both = `${secretOf(url)} union all ${secretOf(`${url}1`)};`
   const lines = await duckdb(`${both} drop secret export_api; ${secret} ${both}`)
   expect(lines).toEqual(['export_api', 'export_api_recipe'])
+})
+
+test('addresses and keys are read as people paste them', async () => {
+  const received: unknown[] = []
+  const server = await startLocalServer(({ url, headers }, response) => {
+    received.push([url, headers['x-api-key'], headers.authorization])
+    response.end('')
+  })
+  onTestFinished(server.close)
+  for (const end of ['/', '/api/export/v1', '/api/export/v1/\n'])
+    await duckdb('from export_api_brands();', ' svc_live_0\r\n', server.url + end)
+  const headers = ['svc_live_0', 'Bearer svc_live_0']
+  expect(received).toEqual(Array(3).fill(['/api/export/v1/brands?format=ndjson', ...headers]))
+})
+
+test('a variable that is wrong is named, and no key is shown', async () => {
+  const failed = (key: string, url: string) => duckdb('', key, url).catch(String)
+  for (const url of ['api.example.com', 'htps://api.example.com', ''])
+    expect(await failed('hidden', url)).toContain('Set the variable export_api_url to an address')
+  for (const key of ['', 'hidden key', 'hidden\nkey', 'hiddenclé', 'hidden\u0001key']) {
+    const message = await failed(key, 'https://api.example.com')
+    expect(message).toContain('Set the variable export_api_key to your API key')
+    expect(message).not.toContain('hidden')
+  }
 })
 
 test('a wrong key fails with the sentence of the service, and leaves no table', async () => {

@@ -22,9 +22,9 @@ beforeAll(async () => {
 })
 
 /** Starts the script in a new spreadsheet, with the settings that a user enters. */
-function openBook(key = its.key, { fromDate, toDate } = WINDOW) {
+function openBook(key = its.key, { fromDate, toDate } = WINDOW, address = inject('serviceUrl')) {
   const sheets: Record<string, unknown[][]> = {}
-  const answers = [`${inject('serviceUrl')}/`, key, its.brandId, fromDate, toDate]
+  const answers = [address, key, its.brandId, fromDate, toDate]
   const menu = { addItem: () => menu, addToUi: () => menu }
   const ui = {
     ButtonSet: { OK_CANCEL: 'both' },
@@ -166,9 +166,36 @@ test('follows no redirect', () => {
   expect(() => script.reload?.()).toThrow('The service answered 302.')
 })
 
-test('rejects a file that ends within a record', () => {
-  const { script, sheets, queue } = openBook()
-  queue.push({ status: 200, text: JSON.stringify(document) }, { status: 200, text: 'id,name\r\n"4c' })
-  expect(() => script.reload?.()).toThrow('The file of brands is incomplete.')
+test('requests a file that is cut again, up to three times', async () => {
+  const { script, sheets, queue } = openBook(its.key)
+  const file = (text: string, headers: Record<string, string> = {}) => ({ status: 200, text, headers })
+  const description = file(JSON.stringify(document))
+  const cut = [
+    file('id,name\r\n"4c'),
+    file('id,name\r\n', { 'x-expected-rows': '1' }),
+    file('id,name\r\n1,a\r\n2,b\r\n', { 'X-EXPECTED-ROWS': '1' }),
+  ]
+  queue.push(description, ...cut)
+  expect(() => script.reload?.()).toThrow('The file of brands arrived incomplete three times.')
   expect(sheets).toEqual({})
+  queue.push(description, ...cut.slice(1), file('id,name\r\n1,a\r\n', { 'X-Expected-Rows': '1' }))
+  script.reload?.()
+  expect(sheets.brands).toEqual([expect.arrayContaining(['id', 'name']), expect.arrayContaining(['1', 'a'])])
+})
+
+test('sends the key in Authorization too, to an address as people paste it', () => {
+  for (const end of ['', '/', '/api/export/v1', '/api/export/v1/ \n']) {
+    const { script, sheets, requests } = openBook(` ${its.key}\r\n`, WINDOW, inject('serviceUrl') + end)
+    script.reload?.()
+    expect(sheets.sentiment).toHaveLength(4)
+    const headers = { 'X-API-Key': its.key, Authorization: `Bearer ${its.key}` }
+    expect(requests[0]).toEqual([`${inject('serviceUrl')}/api/export/v1/openapi.json?`, headers])
+  }
+})
+
+test('names an address or a key that is wrong at once, and shows no key', () => {
+  for (const address of ['', 'api.example.com', 'htps://api.example.com'])
+    expect(() => openBook('key', WINDOW, address)).toThrow('The address of the service must look like')
+  for (const key of ['', 'a key', 'a\nkey', 'clé', 'a\u0001key'])
+    expect(() => openBook(key)).toThrow(/^The API key is missing, or has characters that no key has\.$/)
 })

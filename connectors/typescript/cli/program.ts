@@ -17,7 +17,7 @@ const connection = (command: Command): Command =>
       new Option('--url <url>', 'root of the service, such as https://api.example.com').env('EXPORT_API_URL'),
     )
     .option('--allow-http', 'send the key by http:// to another machine, in a network that you trust')
-    .option('--user-agent <name>', 'identifies the job, which gets a rate limit of its own')
+    .option('--user-agent <name>', 'names the job to the operator of the service')
 
 /** The command `export-api`. */
 export const program = exitOnWrongUsage(new Command('export-api'), 'export-api --help')

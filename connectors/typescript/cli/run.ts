@@ -4,6 +4,7 @@ import { ExportApiError } from '../src/index.ts'
 import { nameOptions } from './api.ts'
 import { CommandError, describeSystemError, isSystemError } from './errors.ts'
 import { createProgress, type Progress } from './progress.ts'
+import { useProxy } from './proxy.ts'
 import { forTerminal } from './text.ts'
 
 type Command = {
@@ -26,6 +27,7 @@ export async function run({ quiet = false, location, whenStopped = '', work }: C
   // is a setting of work: help and wrong usage exit while V8 still compiles.
   setFlagsFromString('--optimize-for-size')
   const progress = createProgress({ quiet })
+  useProxy(progress)
   for (const [signal, exitCode] of Object.entries(SIGNALS))
     process.once(signal, () => {
       progress.stop()

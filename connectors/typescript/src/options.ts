@@ -15,7 +15,7 @@ export type ClientOptions = {
   readonly apiKey: string
   /** Whether the key may be sent by `http://`, in a network that you trust. */
   readonly allowHttp?: boolean | undefined
-  /** Programs behind one address that send the same User-Agent share a rate limit. Browsers send their own. */
+  /** Names the program to the operator. Browsers send their own. */
   readonly userAgent?: string | undefined
   /** How long each attempt may take until its response is complete, in milliseconds. Default: 1 minute. */
   readonly timeoutMs?: number | undefined
@@ -43,7 +43,8 @@ export function readOptions(options: Partial<ClientOptions> = {}): Settings {
   if (!(timeoutMs > 0)) throw new TypeError('The timeoutMs must be a number of milliseconds, more than 0.')
   return {
     base: rootOf(options.baseUrl ?? '', options.allowHttp) + BASE,
-    headers: new Headers({ 'X-API-Key': apiKey, 'User-Agent': userAgent }),
+    // The rate limit counts by the key in Authorization, or else by address and User-Agent.
+    headers: new Headers({ 'X-API-Key': apiKey, Authorization: `Bearer ${apiKey}`, 'User-Agent': userAgent }),
     timeoutMs,
     onRetry,
     fetch: options.fetch ?? ((...request) => fetch(...request)),

@@ -24,8 +24,13 @@ export async function request<Body>({
 }: Attempt<Body>): Promise<JsonResponse<Body>> {
   const { origin } = url
   const timeout = AbortSignal.timeout(timeoutMs)
-  const incomplete = (cause: unknown) => {
-    throw new ConnectionError(`No complete response from ${origin}: ${reasonOf(cause)}.`, { cause })
+  const incomplete = (error: unknown) => {
+    const cause = rootOf(error)
+    const message = `No complete response from ${origin}: ${reasonOf(cause)}.`
+    if (!isUntrusted(cause)) throw new ConnectionError(message, { cause: error })
+    const advice =
+      'If your network has a certificate authority of its own, set NODE_EXTRA_CA_CERTS to its file.'
+    throw new ExportApiError(`${message} ${advice}`, { cause: error })
   }
   const response = await fetch(url, {
     headers,
@@ -94,8 +99,15 @@ function retryAfterMs(headers: Headers): number | undefined {
 }
 
 /** Returns what has failed below `fetch`, which only says that it has. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
+function rootOf(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
   const [inner = error.cause] = error instanceof AggregateError ? error.errors : []
-  return inner === undefined ? error.message || error.name : reasonOf(inner)
+  return inner === undefined ? error : rootOf(inner)
 }
+
+const reasonOf = (error: unknown): string =>
+  error instanceof Error ? error.message || error.name : String(error)
+
+/** Whether Node rejects a certificate. A retry would not help. */
+const isUntrusted = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && /CERT|LEAF_SIGNATURE/.test(String(error.code))

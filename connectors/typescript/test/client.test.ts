@@ -87,8 +87,12 @@ test('requests go to the service, with the key and a User-Agent', async () => {
   await Promise.all([api.brands(), named.api.brands()])
   const sent = [requests, named.requests].map(([request]) => request)
   expect(sent.map((request) => Object.fromEntries(new Headers(request?.init.headers)))).toEqual([
-    { 'user-agent': 'export-api-typescript/1.0.0', 'x-api-key': 'svc_live_2' },
-    { 'user-agent': 'my-warehouse/1.0', 'x-api-key': 'svc_live_1' },
+    {
+      authorization: 'Bearer svc_live_2',
+      'user-agent': 'export-api-typescript/1.0.0',
+      'x-api-key': 'svc_live_2',
+    },
+    { authorization: 'Bearer svc_live_1', 'user-agent': 'my-warehouse/1.0', 'x-api-key': 'svc_live_1' },
   ])
   const address = 'https://service.example/api/export/v1/brands'
   expect(sent.map((request) => String(request?.url))).toEqual([address, address])
@@ -168,6 +172,17 @@ const bodyOf = (bytes: number): Answer => {
   }
   return () => new Response(new ReadableStream({ pull }))
 }
+
+test('a certificate that is not trusted is an error, after one request', async () => {
+  const cause = Object.assign(new Error('self-signed certificate'), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' })
+  const { api, requests } = fakeApi([() => Promise.reject(new TypeError('fetch failed', { cause }))])
+  await expect(api.brands()).rejects.toMatchObject({
+    name: 'ExportApiError',
+    message:
+      'No complete response from https://service.example: self-signed certificate. If your network has a certificate authority of its own, set NODE_EXTRA_CA_CERTS to its file.',
+  })
+  expect(requests).toHaveLength(1)
+})
 
 test('a body without end is an error, after one request', async () => {
   const { api, requests } = fakeApi([bodyOf(Number.POSITIVE_INFINITY)])

@@ -1,9 +1,15 @@
+import { once } from 'node:events'
 import { mkdtemp, readFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
+import { portOf } from '../../../emulator/port.ts'
+import { hasAll } from '../../../test/fixtures/programs.ts'
 import { database, refresh } from '../../../test/fixtures/rows.ts'
 import { answeredDays, type Scene } from '../../../test/fixtures/scene.ts'
+import { startTlsServer } from '../../../test/fixtures/tls-server.ts'
 import { startFaultProxy } from '../../../tools/proxy/fault-proxy.ts'
 import { folderStore } from '../cli/folder-store.ts'
 import manifest from '../package.json' with { type: 'json' }
@@ -19,9 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-/** Each copy has a rate limit of its own. */
-const sync = (name: string, ...args: string[]) =>
-  exportApi(its, 'sync', '--out', join(folder, name), '--user-agent', name, ...args)
+const sync = (name: string, ...args: string[]) => exportApi(its, 'sync', '--out', join(folder, name), ...args)
 
 test.each([
   ['sync', /--out <folder>/],
@@ -42,6 +46,29 @@ test.each([
 ])('wrong usage ends with 64: %s', async (args, message) => {
   const { code, stderr } = await exportApi(its, ...args.split(' '))
   expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringMatching(message) })
+})
+
+test.runIf(hasAll('openssl'))('requests go through HTTPS_PROXY, those to this machine do not', async () => {
+  const service = await startTlsServer((_, response) => response.writeHead(401).end('{"error":"Rejected."}'))
+  const asked: (string | undefined)[] = []
+  const proxy = createServer()
+  proxy.on('connect', ({ url }, socket) => {
+    asked.push(url)
+    const target = connect(Number(new URL(service.url).port), '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
+      socket.pipe(target).pipe(socket)
+    })
+  })
+  await once(proxy.listen(0, '127.0.0.1'), 'listening')
+  onTestFinished(() => void proxy.close())
+  const address = `http://127.0.0.1:${portOf(proxy)}`
+  const trusting = { HTTPS_PROXY: address, NODE_EXTRA_CA_CERTS: service.certificate }
+  const far = { ...its, url: 'https://service.example', env: trusting }
+  expect(await exportApi(far, 'sync', '--out', 'x')).toMatchObject({ code: 2, stderr: 'Rejected.\n' })
+  expect(asked).toEqual(['service.example:443'])
+  const near = await exportApi({ ...its, env: { HTTP_PROXY: address } }, 'sync', '--out', 'x', '--dry-run')
+  expect(near).toMatchObject({ code: 0, stderr: '' })
+  expect(asked).toHaveLength(1)
 })
 
 test('a setting that is missing ends with 64 and a line', async () => {
@@ -72,7 +99,7 @@ test.each([
     stop()
     return new Promise(() => {})
   })
-  const args = ['sync', '--out', join(folder, signal), '--user-agent', signal]
+  const args = ['sync', '--out', join(folder, signal)]
   const child = start({ ...its, url: proxy.url }, args)
   stop = () => child.kill(signal)
   const { stdout, ...end } = await outputOf(child)

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { answer, brand, database, prompt, refresh } from '../../../test/fixtures/rows.ts'
 import { answeredDays, type Scene } from '../../../test/fixtures/scene.ts'
+import { startFaultProxy } from '../../../tools/proxy/fault-proxy.ts'
 import { createApi } from '../cli/api.ts'
 import { brandsOf, openCopy, tablesOf } from '../cli/copy.ts'
 import { type Coverage, coverageOf } from '../cli/coverage.ts'
@@ -27,9 +28,12 @@ const original = join(folder, 'original')
 let its: Scene
 let other: string
 
-/** Each copy has a rate limit of its own. */
+/** Gives each request a rate limit of its own. */
+const service = await startFaultProxy(inject('serviceUrl'), () => null)
+afterAll(service.close)
+
 const jobOf = (copy: string, store = folderStore(copy)) => ({
-  api: createApi({ url: inject('serviceUrl'), key: its.key, userAgent: copy }, silent),
+  api: createApi({ url: service.url, key: its.key }, silent),
   store,
   fromDate: undefined,
   progress: silent,

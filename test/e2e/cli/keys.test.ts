@@ -167,7 +167,7 @@ describe('share', () => {
   ]) => {
     const key = mintApiKey()
     await writeFile(join(folder, name), 'a previous profile', { mode: 0o644 })
-    const result = await share({ EXPORT_API_KEY: key, ...environment }, ...args)
+    const result = await share({ EXPORT_API_KEY: `${key}\n`, ...environment }, ...args)
     expect(result).toEqual({ code: 0, stdout: `Wrote ${name}. It contains the key.\n`, stderr: '' })
     expect(JSON.parse(await readFile(join(folder, name), 'utf8'))).toEqual({
       shareCredentialsVersion: 1,

@@ -77,6 +77,7 @@ test('--without-key runs only the checks that need no key', async () => {
 test.for([
   ['a missing key', ['--url', 'https://api.example.com'], 'EXPORT_API_KEY'],
   ['a malformed URL', ['--url', 'api.example.com', '--key', 'x'], 'URL of the service'],
+  ['a malformed key', ['--url', 'https://api.example.com', '--key', 'a\nb'], 'The key has characters'],
 ] as const)('%s is one sentence', async ([, args, message]) => {
   const { code, stdout, stderr } = await runCommand('smoke.ts', args, {})
   expect([code, stdout, stderr.trim().split('\n')]).toEqual([1, '', [expect.stringContaining(message)]])

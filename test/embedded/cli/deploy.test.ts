@@ -49,7 +49,9 @@ describe('npm run deploy', () => {
   test('--dry-run prints every step in order, and what is missing in .dev.vars and the environment', async () => {
     const { API_URL, CURSOR_SECRET: _, ...rest } = ENVIRONMENT
     const lines = Object.entries(rest).map(([name, value]) => `${name}=${value}`)
-    await writeFile(join(folder, '.dev.vars'), `${lines.join('\n')}\nAPI_URL=https://other.example.com`)
+    // An editor may have written a byte order mark.
+    const file = `\uFEFF${lines.join('\n')}\nAPI_URL=https://other.example.com`
+    await writeFile(join(folder, '.dev.vars'), file)
     const environment = {
       ...wrangler.environment,
       API_URL,

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, expect, inject, test } from 'vitest'
+import { afterAll, expect, inject, onTestFinished, test } from 'vitest'
 import { addHostileTexts } from '../../../../test/fixtures/hostile-texts.ts'
 import { database, refresh } from '../../../../test/fixtures/rows.ts'
 import { scene } from '../../../../test/fixtures/scene.ts'
@@ -79,12 +79,18 @@ test('metadata.yaml lacks only what a person decides', async () => {
   expect(stdout).toBe('data.license: Field required\ndata.documentationUrl: Field required\n')
 })
 
+/** A password for this host, which requests would send in Authorization. */
+const NETRC = join(folder, 'netrc')
+await writeFile(NETRC, 'machine 127.0.0.1 login someone password other')
+
 /** Checks a connection. Returns what the connector says of it. */
 async function check(base_url: string, api_key: string, start_date: string): Promise<unknown> {
   const file = join(folder, 'config.json')
   await writeFile(file, JSON.stringify({ base_url, api_key, start_date }))
   const args = ['check', '--manifest-path', `${CONNECTOR}manifest.yaml`, '--config', file]
-  const { stdout } = await run(join(bin, 'source-declarative-manifest'), args)
+  const { stdout } = await run(join(bin, 'source-declarative-manifest'), args, {
+    env: { ...process.env, NETRC },
+  })
   return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '').connectionStatus
 }
 
@@ -94,6 +100,23 @@ test('a start date that is no day of the calendar fails the check', async () => 
     status: 'FAILED',
     message: expect.stringContaining('Parameter start_date must be a calendar date in the format YYYY-MM-DD'),
   })
+})
+
+test('addresses and keys are read as people paste them, and no message shows a key', async () => {
+  const received: unknown[] = []
+  const server = await startLocalServer(({ url, headers }, response) => {
+    received.push([url, headers['x-api-key'], headers.authorization])
+    response.writeHead(401).end('{"error":"Rejected."}')
+  })
+  onTestFinished(server.close)
+  const rejected = { status: 'FAILED', message: expect.stringContaining('Rejected.') }
+  for (const end of ['/', '/api/export/v1', '/api/export/v1/\n'])
+    expect(await check(server.url + end, ' svc_live_0\r\n', '2026-01-01')).toMatchObject(rejected)
+  const headers = ['svc_live_0', 'Bearer svc_live_0']
+  expect(received).toEqual(Array(3).fill(['/api/export/v1/brands', ...headers]))
+  const wrong = await check(server.url, 'hidden\nclé', '2026-01-01')
+  expect(wrong).toMatchObject(rejected)
+  expect(JSON.stringify(wrong)).not.toContain('hidden')
 })
 
 test('a service that asks for a long wait is an error, and a wait that is no number is ignored', async () => {

@@ -1,13 +1,15 @@
 """Requests to the service."""
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
 from dlt.sources.helpers import requests
 from dlt.sources.helpers.rest_client import RESTClient
-from dlt.sources.helpers.rest_client.auth import APIKeyAuth
 from dlt.sources.helpers.rest_client.paginators import JSONResponseCursorPaginator
+from requests import PreparedRequest
+from requests.auth import AuthBase
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt
 
 USER_AGENT = "export-api-dlt/1.0.0"
@@ -20,18 +22,42 @@ MOST_BYTES = 64 * 2**20
 MOST_PAGES = 100_000
 
 
+class SettingError(Exception):
+    """A setting is wrong. The message does not show its value, which can be a key."""
+
+
+class KeyAuth(AuthBase):
+    """Sends the key, in `Authorization` too: the rate limit counts by that header, or else by address and User-Agent.
+
+    With an object for it, dlt does not log the key, and requests sends no password of `~/.netrc`.
+    """
+
+    def __init__(self, api_key: str) -> None:
+        self.headers = {"X-API-Key": api_key, "Authorization": f"Bearer {api_key}"}
+
+    def __call__(self, request: PreparedRequest) -> PreparedRequest:
+        request.headers.update(self.headers)
+        return request
+
+
 def make_client(base_url: str, api_key: str) -> RESTClient:
     """Returns a client of the service at `base_url`, the root of its host. It sends a request at most 10 times.
 
-    dlt's own client waits after `Retry-After` no longer than between other requests.
+    Raises `SettingError` for an address or a key that cannot be right. dlt's own client waits after `Retry-After` no
+    longer than between other requests.
     """
+    root, key = base_url.strip().rstrip("/").removesuffix("/api/export/v1").rstrip("/"), api_key.strip()
+    if not re.fullmatch(r"(?ai)https?://[\w.:\[\]-]+(/[\w./~%-]+)?", root):
+        raise SettingError("Set base_url to an address such as https://api.example.com.")
+    if not re.fullmatch("[!-~]+", key):
+        raise SettingError("Set api_key to your API key, without other characters.")
     session = requests.Session(raise_for_status=False)
     retrying = Retrying(retry=retry_if_exception(is_temporary), wait=seconds, stop=stop_after_attempt(10), reraise=True)
     session.send = retrying.wraps(session.send)  # type: ignore[method-assign]
     return RESTClient(
-        base_url=f"{base_url.rstrip('/')}/api/export/v1",
+        base_url=f"{root}/api/export/v1",
         headers={"User-Agent": USER_AGENT},
-        auth=APIKeyAuth(name="X-API-Key", api_key=api_key),
+        auth=KeyAuth(key),
         paginator=JSONResponseCursorPaginator(cursor_path="pagination.nextCursor", cursor_param="cursor"),
         data_selector="data",
         session=session,
@@ -46,8 +72,11 @@ def is_temporary(error: BaseException) -> bool:
 
 
 def seconds(state: RetryCallState) -> float:
-    """Returns the seconds to wait before a request is sent again."""
+    """Returns the seconds to wait before a request is sent again. Raises `RequestException` where no wait helps."""
     error = state.outcome and state.outcome.exception()
+    if "CERTIFICATE_VERIFY_FAILED" in str(error):
+        advice = "If your network has a certificate authority of its own, set REQUESTS_CA_BUNDLE to its file."
+        raise requests.RequestException(f"{error} {advice}")
     response = getattr(error, "response", None)
     retry_after = "" if response is None else response.headers.get("Retry-After", "")
     if retry_after.isdecimal():

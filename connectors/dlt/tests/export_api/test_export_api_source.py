@@ -13,7 +13,7 @@ import pytest
 from dlt.pipeline.exceptions import PipelineStepFailed
 from dlt.sources.helpers.requests import HTTPError, RequestException
 from sources.export_api import client, export_api_source
-from sources.export_api.client import make_client, read_pages
+from sources.export_api.client import SettingError, make_client, read_pages
 from sources.export_api.digest import digest
 from sources.export_api.tables import METRICS
 from sources.export_api.verify import days_that_differ
@@ -274,6 +274,37 @@ def test_the_key_does_not_follow_a_redirect(serve, pipeline):
     with pytest.raises(PipelineStepFailed, match="The service responded 302"):
         pipeline.run(export_api_source(url, "svc_live_0", "2026-10-01"))
     assert keys == []
+
+
+@pytest.mark.parametrize("end", ["/", "/api/export/v1", "/api/export/v1/", "\n"])
+def test_addresses_and_keys_are_read_as_people_paste_them(serve, monkeypatch, tmp_path, end):
+    received = []
+
+    def respond(request):
+        received.append((request.path, request.headers["X-API-Key"], request.headers["Authorization"]))
+        return 200, {}, {"data": []}
+
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine 127.0.0.1 login someone password other", "utf-8")
+    monkeypatch.setenv("NETRC", str(netrc))
+    client = make_client(serve(respond) + end, " svc_live_0\r\n")
+    assert len(list(read_pages(client, "brands"))) == 1
+    assert received == [("/api/export/v1/brands", "svc_live_0", "Bearer svc_live_0")]
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [("base_url", "api.example.com"), ("base_url", "htps://api.example.com"), ("base_url", "")]
+    + [("api_key", value) for value in ("", "svc live", "svc\nlive", "svc_clé", "svc\x01live")],
+)
+def test_a_wrong_setting_is_named_and_not_shown(setting, value):
+    settings = {"base_url": "https://api.example.com", "api_key": "svc_live_0", "start_date": "2026-10-01"}
+    examples = {
+        "base_url": "an address such as https://api.example.com",
+        "api_key": "your API key, without other characters",
+    }
+    with pytest.raises(SettingError, match=rf"^Set {setting} to {examples[setting]}\.$"):
+        export_api_source(*{**settings, setting: value}.values())
 
 
 def test_a_day_without_rows_is_deleted_without_a_request(service, pipeline):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+import re
+from collections.abc import Generator, Iterator, Mapping
 from decimal import Decimal
 from http import HTTPStatus
 from itertools import count
@@ -14,7 +15,7 @@ from singer_sdk.authenticators import APIKeyAuthenticator
 from singer_sdk.exceptions import FatalAPIError, RetriableAPIError
 
 if TYPE_CHECKING:
-    from requests import PreparedRequest, Response
+    from requests import PreparedRequest, Response, Session
 
 LONGEST_WAIT = 12
 # A service that asks for a longer wait is not waited for.
@@ -23,6 +24,19 @@ MOST_WAIT = 300
 MOST_BYTES = 64 * 2**20
 # Of a window, or of a list of changes.
 MOST_PAGES = 100_000
+
+
+def root_of(base_url: str) -> str:
+    """Returns an address without what people paste around it."""
+    return base_url.strip().rstrip("/").removesuffix("/api/export/v1").rstrip("/")
+
+
+def wrong_settings(config: Mapping[str, Any]) -> Iterator[str]:
+    """Yields a sentence for each setting that cannot be right. None shows a value, which can be a key."""
+    if not re.fullmatch(r"(?ai)https?://[\w.:\[\]-]+(/[\w./~%-]+)?", root_of(str(config.get("base_url")))):
+        yield "Set base_url to an address such as https://api.example.com."
+    if not re.fullmatch("[!-~]+", str(config.get("api_key")).strip()):
+        yield "Set api_key to your API key, without other characters."
 
 
 def read_body(response: Response, **_: Any) -> None:
@@ -45,16 +59,31 @@ class ExportStream(RESTStream):
 
     @property
     def url_base(self) -> str:
-        return f"{self.config['base_url'].rstrip('/')}/api/export/v1"
+        return f"{root_of(self.config['base_url'])}/api/export/v1"
 
     @property
     def authenticator(self) -> APIKeyAuthenticator:
-        return APIKeyAuthenticator(key="X-API-Key", value=self.config["api_key"])
+        key = self.config["api_key"].strip()
+        authenticator = APIKeyAuthenticator(key="X-API-Key", value=key)
+        # The rate limit counts by this header, or else by address and User-Agent.
+        authenticator.auth_headers["Authorization"] = f"Bearer {key}"
+        return authenticator
+
+    @property
+    def requests_session(self) -> Session:
+        session = super().requests_session
+        # The SDK sends requests without the settings of the environment, such as REQUESTS_CA_BUNDLE.
+        session.verify = session.merge_environment_settings(self.url_base, {}, None, None, None)["verify"]
+        return session
 
     def backoff_wait_generator(self) -> Generator[float, Any, None]:
         """Yields the seconds before each retry."""
         error = yield 0
         for tries in count():
+            if "CERTIFICATE_VERIFY_FAILED" in str(error):
+                advice = "If your network has a certificate authority of its own, set REQUESTS_CA_BUNDLE to its file."
+                msg = f"{error} {advice}"
+                raise FatalAPIError(msg)
             response = getattr(error, "response", None)
             retry_after = "" if response is None else response.headers.get("Retry-After", "")
             if retry_after.isdecimal():

@@ -7,9 +7,7 @@ from itertools import groupby
 
 def rows_by_day(months: dict[str, str]) -> dict[str, int]:
     """Returns the days of which the target holds rows, with their number, at most."""
-    return {
-        f"{month}-{day:02}": rows for month in months for day, rows in enumerate(_counts(months, month), 1) if rows
-    }
+    return {f"{month}-{day:02}": rows for month in months for day, rows in enumerate(_counts(months, month), 1) if rows}
 
 
 def rows_sent(months: dict[str, str], day: str) -> int:

@@ -10,6 +10,7 @@ import { pull, type Row } from '../../../../test/fixtures/call.ts'
 import { addHostileTexts } from '../../../../test/fixtures/hostile-texts.ts'
 import { database, place, refresh } from '../../../../test/fixtures/rows.ts'
 import { scene } from '../../../../test/fixtures/scene.ts'
+import { startTlsServer } from '../../../../test/fixtures/tls-server.ts'
 import { certify } from '../../../../tools/certify/certify.ts'
 import { copyReader } from '../../../../tools/certify/copies.ts'
 import { environment } from '../../../../tools/certify/python-environment.ts'
@@ -38,7 +39,12 @@ beforeAll(async () => {
   bin = await environment('singer')
 })
 
-async function run(program: string, args: readonly string[], key?: string): Promise<string> {
+async function run(
+  program: string,
+  args: readonly string[],
+  key?: string,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<string> {
   const env = {
     PATH: process.env.PATH,
     ...IN_ASCII,
@@ -47,6 +53,7 @@ async function run(program: string, args: readonly string[], key?: string): Prom
       TAP_EXPORT_API_API_KEY: key,
       TAP_EXPORT_API_START_DATE: '2026-01-01',
     }),
+    ...variables,
   }
   const options = { cwd: PACKAGE, env, maxBuffer: Number.POSITIVE_INFINITY }
   const { stdout } = await promisify(execFile)(join(bin, program), args, options).catch((error) => {
@@ -115,6 +122,18 @@ test('the tests of the Singer SDK pass over the service, and all tests without i
     expect(output).toMatch(/\d+ passed/)
     expect(output).not.toMatch(/failed|skipped/)
   }
+})
+
+test('the tap reads REQUESTS_CA_BUNDLE, and ends at once for what no retry helps', async () => {
+  const { url, certificate } = await startTlsServer((_, response) => response.writeHead(401).end('{}'))
+  const variables = { TAP_EXPORT_API_BASE_URL: url }
+  const sync = (key: string, more = {}) =>
+    run('tap-export-api', ['--config=ENV'], key, { ...variables, ...more })
+  await expect(sync('key')).rejects.toThrow(/CERTIFICATE_VERIFY_FAILED.* set REQUESTS_CA_BUNDLE /)
+  await expect(sync('key', { REQUESTS_CA_BUNDLE: certificate })).rejects.toThrow('401 Client Error')
+  const wrong = sync('a hidden key')
+  await expect(wrong).rejects.toThrow('Set api_key to your API key, without other characters.')
+  await expect(wrong).rejects.not.toThrow('hidden')
 })
 
 test('a run after one that was interrupted completes the copy, also when days have fewer rows meanwhile', async () => {

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from service import CONFIG, METRICS, Service, serve
-from singer_sdk.exceptions import FatalAPIError, RetriableAPIError
+from singer_sdk.exceptions import ConfigValidationError, FatalAPIError, RetriableAPIError
 from singer_sdk.testing import get_tap_test_class
 from tap_export_api import client
 from tap_export_api.tap import TapExportApi
@@ -38,6 +38,38 @@ def test_the_key_does_not_follow_a_redirect():
     with pytest.raises(FatalAPIError, match="redirects"):
         TapExportApi(config={**CONFIG, "base_url": url}).sync_all()
     assert elsewhere.requests == []
+
+
+@pytest.mark.parametrize("end", ["/", "/api/export/v1", "/api/export/v1/", "\n"])
+def test_addresses_and_keys_are_read_as_people_paste_them(monkeypatch, tmp_path, end):
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine 127.0.0.1 login someone password other", "utf-8")
+    monkeypatch.setenv("NETRC", str(netrc))
+    paths, sent = [], []
+    url = serve(SimpleNamespace(respond=lambda url: paths.append(url.path) or ({}, PAGE)))
+    stream = TapExportApi(config={**CONFIG, "base_url": url + end, "api_key": " svc_live_0\r\n"}).streams["changes"]
+    send = stream.requests_session.send
+    monkeypatch.setattr(
+        stream.requests_session, "send", lambda request, **o: sent.append(request) or send(request, **o)
+    )
+    assert len(list(stream.pages())) == 1
+    headers = [(request.headers["X-API-Key"], request.headers["Authorization"]) for request in sent]
+    assert (paths, headers) == (["/api/export/v1/changes"], [("svc_live_0", "Bearer svc_live_0")])
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [("base_url", "api.example.com"), ("base_url", "htps://api.example.com"), ("base_url", "")]
+    + [("api_key", value) for value in ("", "svc live", "svc\nlive", "svc_clé", "svc\x01live")],
+)
+def test_a_wrong_setting_is_named_and_not_shown(setting, value):
+    examples = {
+        "base_url": "an address such as https://api.example.com",
+        "api_key": "your API key, without other characters",
+    }
+    with pytest.raises(ConfigValidationError) as raised:
+        TapExportApi(config={**CONFIG, setting: value})
+    assert raised.value.errors == [f"Set {setting} to {examples[setting]}."]
 
 
 PAGE = {"data": [], "pagination": {"nextCursor": None}, "meta": {}}
