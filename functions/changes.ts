@@ -13,7 +13,7 @@ export const ChangeRow = z.object({
     "Sum over the day's rows of each field with `x-aggregation: sum` in the endpoint's schema. All 0 when the day has emptied.",
   ),
   digest: digest(
-    "Proves the day's rows: the bitwise XOR of their numbers, as 15 hex digits. A row's number is the first 15 hex digits of the MD5 of its text in UTF-8. Its text is its fields in the order of the endpoint, joined by U+001F: dates as they are, text with \\ as \\\\ and U+001F as \\_, counts as digits, rates and weights with four decimals, booleans as true and false, null as \\N. 000000000000000 when the day has emptied.",
+    "Proves the day's rows: the bitwise XOR of a number for each row, the first 15 hex digits of the MD5 of its text in UTF-8. The text is its fields in the order of the endpoint, joined by U+001F: text with \\ as \\\\ and U+001F as \\_, rates and weights with four decimals, null as \\N, all else as in JSON. 000000000000000 when the day has emptied.",
   ),
   changed_at: preciseInstant(
     "Time at which the day's rows last changed, with microseconds. Can be ahead of your clock: store and compare it as text.",
@@ -23,12 +23,11 @@ export const ChangeRow = z.object({
 export default paged({
   path: '/changes',
   summary: 'Changes',
-  description: `Returns the latest change of every brand, endpoint and day that has, or once had, rows. Without \`brandId\`, it
-lists the changes of every brand that the key can read. A copy that follows these changes stays equal to the service. Rows
-are in the order of \`changed_at\`. To
-sync, send the greatest \`changed_at\` that you stored as \`since\`, and read all pages. Request the listed days from
-their endpoints, and replace them whole in your copy. Then store the greatest \`changed_at\` that you received. Repeat until
-no row is listed: \`rows\`, \`totals\` and \`digest\` of the latest change of a day are then those of your copy.`,
+  description: `Returns the latest change of every brand, endpoint and day that has, or once had, rows, in the order of
+\`changed_at\`. Without \`brandId\`, it lists those of every brand that the key can read. A copy that follows these changes
+stays equal to the service: send the greatest \`changed_at\` that you stored as \`since\`, read all pages, request the listed
+days from their endpoints, and replace them whole in your copy. Then store the greatest \`changed_at\`. Repeat until no row
+is listed: \`rows\`, \`totals\` and \`digest\` of each day are then those of your copy.`,
   row: ChangeRow,
   primaryKey: ['brand_id', 'endpoint', 'date'],
   rows: dailyChanges,

@@ -34,13 +34,13 @@ export const HEADERS: Record<string, Json> = {
     '"4b9e9d1a6f8e0c2d7a3b5c1e9f0d8a76"',
   ),
   'Content-Disposition': text(
-    'Name of the file, from the endpoint, the brand if the request names one, and the window. Absent on JSON.',
+    'Name of the file. Absent on JSON.',
     'attachment; filename="visibility_0195a1c0-0000-7000-8000-000000000001_2026-10-01_2026-10-31.csv"',
   ),
   'X-Expected-Rows': {
     description:
-      'The number of rows of the file, counted when it began. Absent on JSON. A file with another number was cut short by something in between, or its days changed meanwhile: request it again.',
-    schema: jsonSchema(z.int().check(z.gte(0))),
+      'Number of rows of the file when it began. Absent on JSON. If another number arrives, request the file again.',
+    schema: jsonSchema(z.int32().check(z.gte(0))),
     example: 14630,
   },
   Link: text(

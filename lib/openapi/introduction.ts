@@ -27,5 +27,4 @@ Late data and edits can change days you have already loaded, however old. \`/cha
 last sync, and all days the first time. Request the listed days, and your copy stays exact. If you cannot store
 \`since\`, request the most recent days again every day. This misses changes to older days. Either way, delete the
 requested days from your copy and insert what you received. Never merge rows, because a row can disappear from its day. The fields in
-\`x-primary-key\` identify a row, within its brand. They compare by code point: use a binary collation, and a hash of
-a URL, which has up to 8,192 bytes, as key.`
+\`x-primary-key\` identify a row, within its brand. They compare by code point.`

@@ -118,7 +118,7 @@ export type ChangeRow = {
   rows: number
   /** Sum over the day's rows of each field with `x-aggregation: sum` in the endpoint's schema. All 0 when the day has emptied. */
   totals: { [name: string]: number }
-  /** Proves the day's rows: the bitwise XOR of their numbers, as 15 hex digits. A row's number is the first 15 hex digits of the MD5 of its text in UTF-8. Its text is its fields in the order of the endpoint, joined by U+001F: dates as they are, text with \ as \\ and U+001F as \_, counts as digits, rates and weights with four decimals, booleans as true and false, null as \N. 000000000000000 when the day has emptied. */
+  /** Proves the day's rows: the bitwise XOR of a number for each row, the first 15 hex digits of the MD5 of its text in UTF-8. The text is its fields in the order of the endpoint, joined by U+001F: text with \ as \\ and U+001F as \_, rates and weights with four decimals, null as \N, all else as in JSON. 000000000000000 when the day has emptied. */
   digest: string
   /** Time at which the day's rows last changed, with microseconds. Can be ahead of your clock: store and compare it as text. */
   changed_at: string
