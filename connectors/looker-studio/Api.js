@@ -1,9 +1,12 @@
 // Copied from connectors/sheets/Api.js by `npm run connectors`.
+/** Returns the text of a response. */
+const getText = (...request) => getResponse(...request).getContentText('UTF-8')
+
 /**
- * Returns the text of a response. Waits on 429 and 503. Throws the service's message on any other error, and in the last
- * attempt, with the status.
+ * Returns a response. Waits on 429 and 503. Throws the service's message on any other error, and in the last attempt, with
+ * the status.
  */
-function getText({ baseUrl, apiKey }, path, query = {}, attempts = 5) {
+function getResponse({ baseUrl, apiKey }, path, query = {}, attempts = 5) {
   const parameters = Object.entries(query)
     .filter(([, value]) => value)
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
@@ -13,15 +16,16 @@ function getText({ baseUrl, apiKey }, path, query = {}, attempts = 5) {
     const options = { headers: { 'X-API-Key': apiKey }, followRedirects: false, muteHttpExceptions: true }
     const response = UrlFetchApp.fetch(url, options)
     const status = response.getResponseCode()
-    const text = response.getContentText('UTF-8')
-    if (status === 200) return text
+    if (status === 200) return response
     if ((status !== 429 && status !== 503) || attempt === attempts)
-      throw Object.assign(new Error(messageOf(status, text)), { status })
-    const headers = Object.entries(response.getHeaders())
-    const [, seconds = '5'] = headers.find(([name]) => name.toLowerCase() === 'retry-after') ?? []
-    Utilities.sleep(Number(seconds) * 1000)
+      throw Object.assign(new Error(messageOf(status, response.getContentText('UTF-8'))), { status })
+    Utilities.sleep(Number(headerOf(response, 'retry-after') ?? '5') * 1000)
   }
 }
+
+/** Returns the value of a header, whose name is in lower case here. */
+const headerOf = (response, header) =>
+  Object.entries(response.getHeaders()).find(([name]) => name.toLowerCase() === header)?.[1]
 
 function messageOf(status, text) {
   try {
@@ -34,10 +38,11 @@ function messageOf(status, text) {
 
 /** Returns the rows of a window as arrays of values, in the order of the fields. An empty cell is null. */
 function getRows(connection, { id, fields }, window, toValue) {
-  const text = getText(connection, id, { ...window, format: 'csv' })
-  // A complete file ends a record. Google does not say what it does with a broken transfer.
-  if (!text.endsWith('\r\n')) throw new Error(`The file of ${id} is incomplete. Load it again.`)
-  const [names, ...records] = Utilities.parseCsv(text)
+  const response = getResponse(connection, id, { ...window, format: 'csv' })
+  const [names, ...records] = Utilities.parseCsv(response.getContentText('UTF-8'))
+  // Google does not say what it does with a broken transfer.
+  if (records.length !== Number(headerOf(response, 'x-expected-rows')))
+    throw new Error(`The file of ${id} is incomplete, or its days changed. Load it again.`)
   const columns = fields.map(({ name, type }) => ({ type, index: names.indexOf(name) }))
   return records.map((cells) =>
     columns.map(({ type, index }) => (cells[index] === '' ? null : toValue(type, cells[index]))),

@@ -166,9 +166,13 @@ test('follows no redirect', () => {
   expect(() => script.reload?.()).toThrow('The service answered 302.')
 })
 
-test('rejects a file that ends within a record', () => {
+test.for([
+  'id,name\r\n4c',
+  'id,name\r\n4c,Acme\r\n',
+])('rejects a file that a broken transfer cut: %j', (text) => {
   const { script, sheets, queue } = openBook()
-  queue.push({ status: 200, text: JSON.stringify(document) }, { status: 200, text: 'id,name\r\n"4c' })
-  expect(() => script.reload?.()).toThrow('The file of brands is incomplete.')
+  const headers = { 'X-Expected-Rows': '2' }
+  queue.push({ status: 200, text: JSON.stringify(document) }, { status: 200, text, headers })
+  expect(() => script.reload?.()).toThrow('The file of brands is incomplete')
   expect(sheets).toEqual({})
 })
