@@ -142,6 +142,7 @@ function duckdb(request: SampleRequest): string {
 -- Save as pull.sql, then run: duckdb -f pull.sql
 -- Set the key first: export EXPORT_API_KEY=svc_live_…
 .bail on
+.mode jsonlines
 CREATE SECRET export_api (
   TYPE http,
   SCOPE '${request.origin}/',
