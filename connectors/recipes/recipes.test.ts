@@ -56,7 +56,7 @@ beforeAll(async () => {
   ])
     await db.query(`update daily.${change} and brand_id = $1`, [brandId])
   hostile = await brand(db, its.org, HOSTILE_BRAND)
-  empty = await brand(db, its.org)
+  empty = await brand(db, its.org, { name: 'Without rows' })
   for (const id of [brandId, hostile]) await addHostileTexts(db, id, '2026-10-31')
   folder = await mkdtemp(join(tmpdir(), 'recipes-'))
   // The user of PostgreSQL passes through it.
