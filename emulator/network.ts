@@ -78,11 +78,12 @@ const passed = (rawHeaders: readonly string[]): string[] =>
 /** Streams a request to `target` and its response back. When either side breaks off, so does the other. */
 function forward(incoming: IncomingMessage, outgoing: ServerResponse, target: string): void {
   const { method = 'GET', url = '/', rawHeaders, headers, socket } = incoming
+  const forwarded = String(headers['x-forwarded-proto'] ?? '')
   const address = socket.remoteAddress?.replace('::ffff:', '') ?? ''
   const added = headers['cf-connecting-ip'] === undefined ? ['CF-Connecting-IP', address] : []
   // A new connection for each request: workerd closes idle ones.
-  // A proxy with TLS in front of this one: the Workers write their own URLs with https.
-  if (headers['x-forwarded-proto'] === 'https') added.push('MF-Original-URL', `https://${headers.host}${url}`)
+  // A proxy with TLS in front of this one: the Workers write their own URLs with https. The first of a list is the client's.
+  if (/^https *(,|$)/i.test(forwarded)) added.push('MF-Original-URL', `https://${headers.host}${url}`)
   const options = { method, headers: [...passed(rawHeaders), ...added], agent: false }
   const upstream = request(target + url, options, (response) => {
     const { statusCode = 502, statusMessage } = response

@@ -64,6 +64,6 @@ function readInteger<Default>(
 function readUrl(environment: Environment, name: string, protocols: string[]): string | undefined {
   const text = environment[name]
   if (!text) return undefined
-  if (URL.canParse(text) && protocols.includes(new URL(text).protocol)) return text
+  if (URL.canParse(text) && protocols.some((protocol) => text.startsWith(`${protocol}//`))) return text
   throw new UsageError(`${name} must be a URL that starts with ${protocols.join('// or ')}//.`)
 }

@@ -144,6 +144,7 @@ function duckdb(request: SampleRequest): string {
 -- Save as pull.sql, then run: duckdb -f pull.sql
 -- Set the key first: export EXPORT_API_KEY=svc_live_…
 .bail on
+.mode jsonlines
 SET VARIABLE api_key = nullif(regexp_extract(getenv('EXPORT_API_KEY'), '^\\s*([!-~]+)\\s*$', 1), '');
 CREATE SECRET export_api (
   TYPE http,

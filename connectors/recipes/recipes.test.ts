@@ -24,8 +24,9 @@ const isInstalled = hasAll('curl', 'psql')
 
 /** Its rows of citation-share are plain, but for the last ones: DuckDB's sniffer reads 20,480. */
 let its: Tenant
-/** A brand of the same key whose rows are all hostile. */
+/** Brands of the same key: its rows are all hostile, or it has none. */
 let hostile: string
+let empty: string
 let postgres: Server
 let folder: string
 /** A service whose files break after their first 1000 rows. */
@@ -55,6 +56,7 @@ beforeAll(async () => {
   ])
     await db.query(`update daily.${change} and brand_id = $1`, [brandId])
   hostile = await brand(db, its.org, HOSTILE_BRAND)
+  empty = await brand(db, its.org, { name: 'Without rows' })
   for (const id of [brandId, hostile]) await addHostileTexts(db, id, '2026-10-31')
   folder = await mkdtemp(join(tmpdir(), 'recipes-'))
   // The user of PostgreSQL passes through it.
@@ -99,15 +101,9 @@ function expectEqual(loaded: readonly Row[], expected: readonly Row[]): void {
 }
 
 describe.skipIf(!isInstalled)('docs/recipes.md', () => {
-  const cases = RECIPES.flatMap((recipe) => [false, true].map((isHostile) => ({ ...recipe, isHostile })))
-  test.for(cases)('$name loads every row with its types, all hostile: $isHostile', async ({
-    name,
-    isHostile,
-    endpoints,
-    run,
-    read,
-  }) => {
-    const here = await place({ brandId: isHostile ? hostile : its.brandId })
+  const cases = RECIPES.flatMap((recipe) => ['plain', 'hostile', 'no'].map((kind) => ({ ...recipe, kind })))
+  test.for(cases)('$name loads $kind rows with their types', async ({ name, kind, endpoints, run, read }) => {
+    const here = await place({ brandId: { hostile, no: empty }[kind] })
     const printed = await run(here)
     for (const endpoint of endpoints) {
       const { types, rows } = (await read(here, endpoint)) ?? { types: [], rows: [] }
@@ -118,7 +114,7 @@ describe.skipIf(!isInstalled)('docs/recipes.md', () => {
       )
       expectEqual(rows, expected)
     }
-    if (name === 'DuckDB') {
+    if (name === 'DuckDB' && kind !== 'no') {
       const rows = await served('citation-share', here.brandId)
       const sum = (field: string) => rows.reduce((total, row) => total + Number(row[field]), 0)
       const rate = Number(printed.trimEnd().split('\n').at(-1))

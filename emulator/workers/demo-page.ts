@@ -7,7 +7,12 @@ export type DemoKeys = typeof DEMO.keys
 type Module = { type: 'ESModule' | 'Text'; path: string; contents: string }
 
 /** A Worker as miniflare takes it. Its first module is the guard, which imports the Worker's own. */
-type Options = { readonly name: string; readonly routes: string[]; readonly modules: Module[] }
+type Options = {
+  readonly name: string
+  readonly routes: string[]
+  readonly bindings: Record<string, string>
+  readonly modules: Module[]
+}
 
 /** Puts a Worker in front of the reference page, which enters the first of the keys and lists them all. */
 export async function withDemoPage<Worker extends Options>(workers: readonly Worker[], keys: DemoKeys) {
@@ -20,12 +25,17 @@ export async function withDemoPage<Worker extends Options>(workers: readonly Wor
       contents: await contentsOf('demo-page-script.mjs'),
     },
   ]
-  const demo = { name: 'demo-page', bindings: { KEYS: keys }, serviceBindings: { PAGE: 'docs' } }
+  const demo = { name: 'demo-page', serviceBindings: { PAGE: 'docs' } }
   return workers.flatMap((worker) =>
     worker.name === 'docs'
       ? [
           { ...worker, routes: [] },
-          { ...worker, ...demo, modules: [...worker.modules.slice(0, 1), ...modules] },
+          {
+            ...worker,
+            ...demo,
+            bindings: { ...worker.bindings, KEYS: keys },
+            modules: [...worker.modules.slice(0, 1), ...modules],
+          },
         ]
       : [worker],
   )

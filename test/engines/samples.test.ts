@@ -53,10 +53,10 @@ const RUNNERS: Readonly<Record<Language, Runner>> = {
   javascript: { file: 'pull.mjs', command: [process.execPath], isInstalled: true, parse: lines },
   sql: {
     file: 'pull.sql',
-    command: ['duckdb', '-json', '-cmd', duckdbSetup(folder), '-f'],
+    command: ['duckdb', '-cmd', duckdbSetup(folder), '-f'],
     isInstalled: hasAll('duckdb'),
     // The first line is the result of CREATE SECRET.
-    parse: (stdout) => JSON.parse(stdout.slice(stdout.indexOf('\n'))),
+    parse: (stdout) => lines(stdout).slice(1),
   },
 }
 

@@ -44,6 +44,8 @@ test.for([
   ['INSPECTOR_PORT', '70000'],
   ['DATABASE_URL', 'mysql://me:secret@db/x'],
   ['DATABASE_URL', 'secret'],
+  // pg would connect to the host "base".
+  ['DATABASE_URL', ' postgres://me:secret@db/x'],
   ['REDIS_URL', 'http://:secret@cache'],
 ])('%s=%s is an error that names the variable and quotes no secret', ([name = '', value = '']) => {
   const read = () => readSettings({ [name]: value })

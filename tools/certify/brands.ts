@@ -12,10 +12,13 @@ export const URLS_OF_A_PAGE = 1040
 const DAY_OF_PAGES = 20
 const DAY_OF_TWINS = 22
 
-/** Texts that look like another type. */
-const LOOKALIKES = ['007', '1e3', '2026-1-2', 'null', 'NULL', '\\N', 'true']
+/** Texts that look like another type, or like nothing. */
+const LOOKALIKES = [
+  '',
+  ...'007 1e3 2026-1-2 null NULL \\N true False None N/A NaN Infinity - {} "a"'.split(' '),
+]
 
-// Further texts that loaders get wrong: quotes, separators, line ends, other scripts and empty texts.
+// Further texts that loaders get wrong: quotes, separators, line ends and other scripts.
 const BRANDS = [
   {
     name: 'Acme',
@@ -27,14 +30,14 @@ const BRANDS = [
     name: 'Müller & Søn 東京',
     display_name: "O'Müller\\Søn/".normalize('NFD'),
     industry: '',
-    rivals: ['Globex\nInc.', 'Żółć 😀', ...twins('Café', 300)],
+    rivals: ['Globex\nInc.', 'Żółć 😀', ...twins('Café', 1_900)],
   },
 ]
-const DOMAINS = [null, '', ...LOOKALIKES, ...twins('bücher.example', 300)]
-const TWIN_URLS = twins('https://site.example/é', 2_100)
+const DOMAINS = [null, ...LOOKALIKES, ...twins('bücher', 4_100)]
+const TWIN_URLS = twins('site.example/é', 8_100)
 const POLARITIES = ['positive', 'neutral', 'negative']
 
-/** Adds two brands with answers on 45 days, about 4,000 rows of metrics. */
+/** Adds two brands with answers on 45 days, about 7,000 rows of metrics. */
 export async function addBrands(client: Client, today: string): Promise<void> {
   for (const [index, brand] of BRANDS.entries()) await addBrand(client, brand, index, today)
 }

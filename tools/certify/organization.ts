@@ -10,7 +10,7 @@ const MARKETS = ['Ελλάδα'.normalize('NFD'), 'United\nStates\t1 ']
 export const PLACES = [
   { model: 'certify-model', market: 0 },
   { model: 'Certify/Model:2', market: 1 },
-  ...twins('modèle', 300).map((model) => ({ model, market: 0 })),
+  ...twins('modèle', 1_900).map((model) => ({ model, market: 0 })),
 ]
 
 /** Adds an organization with the enterprise plan and some keys, and the models and markets. */

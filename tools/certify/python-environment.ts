@@ -63,7 +63,7 @@ export async function environment(name: string): Promise<string> {
     await run(`${CACHE}uv/bin/pip`, 'install', '--quiet', '--require-hashes', '-r', requirements('uv'))
   })
   await once(name, await readFile(requirements(name), 'utf8'), async () => {
-    await run(uv, 'venv', '--quiet', '--clear', '--python', 'python3', folder)
+    await run(uv, 'venv', '--quiet', '--clear', '--relocatable', '--python', 'python3', folder)
     const install = (...args: string[]) => run(uv, 'pip', 'install', '--quiet', '--python', folder, ...args)
     const files = ['--requirements', requirements(name), '--group', `${PINS}:${name}`]
     await install('--require-hashes', '--no-build', ...files)

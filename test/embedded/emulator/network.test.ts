@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AwsClient } from 'aws4fetch'
 import { afterAll, afterEach, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
+import { DEMO } from '../../../drizzle/seed/demo.ts'
 import { startProxy } from '../../../emulator/network.ts'
 import { portOf } from '../../../emulator/port.ts'
 import type { Emulator } from '../../../emulator/start.ts'
@@ -188,11 +189,16 @@ test('a service that only this machine reaches answers 403 at another host, and 
   }
 })
 
-test('a service behind a TLS proxy of this machine serves its host, and writes URLs with https', async () => {
-  const service = await startOwnService({ allowNetwork: true })
+test('a service behind TLS proxies serves its host, and writes URLs with https', async () => {
+  const service = await startOwnService({ allowNetwork: true, demoKeys: DEMO.keys })
   onTestFinished(service.close)
-  const lines = ['GET /api/export/v1/docs.md HTTP/1.1', 'Host: export.test:443', 'X-Forwarded-Proto: https']
-  expect(await sendRaw(service.url, lines)).toContain('https://export.test/api/export/v1/')
+  for (const [host, protocol] of [
+    ['export.test:443', 'https'],
+    ['Export.Test', 'HTTPS, http'],
+  ]) {
+    const lines = ['GET /api/export/v1/docs.md HTTP/1.1', `Host: ${host}`, `X-Forwarded-Proto: ${protocol}`]
+    expect(await sendRaw(service.url, lines)).toContain('https://export.test/api/export/v1/')
+  }
   expect(statusOf(await sendRaw(service.url, docsAt('host.docker.internal')))).toBe(200)
   expect(statusOf(await sendRaw(service.url, ['GET /cdn-cgi/mf/scheduled HTTP/1.1', 'Host: x']))).toBe(404)
 })

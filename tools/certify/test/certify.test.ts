@@ -57,7 +57,7 @@ const LOADERS: readonly (readonly [readonly Mistake[], readonly string[], readon
   // The plan that reaches further back makes the loader start again.
   [
     ['loads the first page only', 'compares no digest'],
-    [FIRST, GROWN, MOVED, GROWN_LATER, ALTERED],
+    [FIRST, RENAME, GROWN, MOVED, GROWN_LATER, RETURNED, ALTERED],
     [REPLACED],
   ],
   [['loads everything each time', 'never deletes'], [UNCHANGED, WHOLE, RENAME, EMPTY, REPLACED], []],
@@ -75,7 +75,11 @@ const LOADERS: readonly (readonly [readonly Mistake[], readonly string[], readon
     [REPLACED],
   ],
   [['deletes what the plan does not reach', 'retries at once'], [SHRUNK, MOVED, RETRY], []],
-  [['ignores a plan that reaches further back', 'hides errors'], [STOPPED, GROWN, GROWN_LATER, REVOKED], []],
+  [
+    ['ignores a plan that reaches further back', 'hides errors'],
+    [STOPPED, GROWN, GROWN_LATER, ALTERED, REVOKED],
+    [REPLACED],
+  ],
   [['ignores a window that moves', 'compares no digest'], [MOVED, GROWN_LATER, ALTERED], [REPLACED]],
   [['compares no digest of brands'], [INACTIVE, RETURNED], []],
   [['lists no brand alone'], [RETURNED], []],
@@ -106,15 +110,40 @@ const FORMS: readonly ((text: string) => string)[] = [
   (text) => text.replace(/\/$/, ''),
   (text) => text.normalize('NFC'),
   (text) => text.normalize('NFD'),
-  (text) => text.slice(0, 255),
+  (text) => text.normalize('NFKC'),
+  (text) => text.toLocaleLowerCase('tr'),
+  (text) => text.trimEnd(),
+  (text) => text.replaceAll(/ +/g, ' '),
+  (text) => text.replaceAll('\u00a0', ' '),
+  (text) => text.replaceAll('\r', ''),
+  (text) => text.replaceAll(/[\u200b\ufeff]/g, ''),
+  (text) => text.replaceAll('\u200b', ''),
+  (text) => text.replaceAll('\u0001', ''),
+  (text) => text.replaceAll(/[\u{10000}-\u{10ffff}]/gu, ''),
+  (text) => text.replaceAll('’', "'"),
+  (text) => text.replaceAll('\\n', '\n'),
+  (text) => text.replaceAll('&amp;', '&'),
+  (text) => text.replace('http:', 'https:'),
+  (text) => text.replace(/\?.*/, ''),
+  (text) => text.replace(/#.*/, ''),
+  (text) => text.replaceAll('%41', 'A'),
+  (text) => text.replace('?b=2&a=1', '?a=1&b=2'),
+  ...[255, 256, 1024].map((length) => (text: string) => text.slice(0, length)),
 ]
-const cutBytes = (text: string) => Buffer.from(text).subarray(0, 2_000).toString()
+/** Only domains and URLs are longer than 2000 bytes. */
+const cutLate: (typeof FORMS)[number] = (text) => text.slice(0, 4000)
+const cutBytes = (text: string) => Buffer.from(text).subarray(0, 8_000).toString()
 
 /** How loaders guess the types of texts. */
 const GUESSES: readonly ((text: string) => unknown)[] = [
   (text) => (text.trim() === '' || Number.isNaN(Number(text)) ? text : Number(text)),
   (text) => (/^[\d-]+-[\d-]+$/.test(text) ? new Date(text) : text),
-  ...['null', 'NULL', '\\N'].map((none) => (text: string) => (text === none ? null : text)),
+  (text) => (/^(true|false)$/i.test(text) ? text.toLowerCase() === 'true' : text),
+  (text) => (text === 'False' ? false : text),
+  (text) => (/^[{["]/.test(text) ? JSON.stringify(text) : text),
+  ...['', 'null', 'NULL', '\\N', 'None', 'N/A', 'NaN', 'Infinity', '-'].map(
+    (none) => (text: string) => (text === none ? null : text),
+  ),
 ]
 
 test('finds texts that a loader alters, and rows that it merges because their texts are alike', {
@@ -151,10 +180,10 @@ test('finds texts that a loader alters, and rows that it merges because their te
     'visibility model_id': merges,
     'competitors competitor_name': [...alters, ...merges],
     'recommended_rate entity_name': [...alters, ...merges],
-    'citations url': [...merges, [cutBytes, false] as const],
-    'citations domain': alters,
-    'citation_share url': [...merges, [cutBytes, false] as const],
-    'citation_share domain': alters,
+    'citations url': [...merges, [cutLate, false] as const, [cutBytes, false] as const],
+    'citations domain': [...alters, [cutLate, true] as const],
+    'citation_share url': [...merges, [cutLate, false] as const, [cutBytes, false] as const],
+    'citation_share domain': [...alters, [cutLate, true] as const],
   }).flatMap(([place, faults]) => {
     const [table = '', column = ''] = place.split(' ')
     return faults
