@@ -1,10 +1,9 @@
 import { mkdir, readdir, rename, writeFile } from 'node:fs/promises'
-import { basename, dirname, join, relative, sep } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { type BuildOptions, build, type OutputFile, type Plugin } from 'esbuild'
 import type { render as renderSites } from '../site/files.ts'
-import type { Rendered, render as renderWorkers } from './render-workers.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const FUNCTIONS = join(ROOT, 'functions')
@@ -21,9 +20,8 @@ export interface Bundle {
 /** Bundles every file of functions/ into dist/. Deployments and the emulator use these files. */
 export async function bundle(): Promise<Bundle[]> {
   // Most of what startEmulator would load, which does not always bundle.
-  const { render: renderSites } = await import('../site/files.ts')
-  const { render: renderWorkers } = await import('./render-workers.ts')
-  const { outputFiles } = await build(await bundleOptions({ renderSites, renderWorkers }))
+  const { render } = await import('../site/files.ts')
+  const { outputFiles } = await build(await bundleOptions(render))
   await writeBundles(outputFiles)
   return outputFiles.map(({ path, contents }) => ({
     name: basename(path, '.js'),
@@ -34,14 +32,8 @@ export async function bundle(): Promise<Bundle[]> {
   }))
 }
 
-/** What Workers contain rendered: the files that `site/files.ts` exports, and the modules with statements. */
-export type Renderers = {
-  readonly renderSites: typeof renderSites
-  readonly renderWorkers: typeof renderWorkers
-}
-
-/** esbuild's options. */
-export async function bundleOptions({ renderSites, renderWorkers }: Renderers) {
+/** esbuild's options. `render` returns the files that `site/files.ts` exports. */
+export async function bundleOptions(render: typeof renderSites) {
   const entries = (await readdir(FUNCTIONS)).filter((file) => file.endsWith('.ts')).sort()
   return {
     entryPoints: entries.map((file) => join(FUNCTIONS, file)),
@@ -55,7 +47,7 @@ export async function bundleOptions({ renderSites, renderWorkers }: Renderers) {
     mainFields: ['module', 'main'],
     conditions: ['workerd', 'worker', 'browser', 'import'],
     external: ['cloudflare:*'],
-    plugins: [sites(renderSites), workers(renderWorkers)],
+    plugins: [sites(render)],
     alias: { '@upstash/core-analytics': NO_ANALYTICS },
     legalComments: 'none',
     logLevel: 'silent',
@@ -63,7 +55,7 @@ export async function bundleOptions({ renderSites, renderWorkers }: Renderers) {
 }
 
 /** Replaces `site/files.ts` by its files. */
-const sites = (render: Renderers['renderSites']): Plugin => ({
+const sites = (render: typeof renderSites): Plugin => ({
   name: 'sites',
   setup: ({ onLoad }) =>
     onLoad({ filter: /[\\/]site[\\/]files\.ts$/ }, async () => ({
@@ -71,26 +63,6 @@ const sites = (render: Renderers['renderSites']): Plugin => ({
         .map(([name, made]) => `export const ${name} = async () => (${JSON.stringify(made)})`)
         .join('\n'),
     })),
-})
-
-/** Replaces the modules with statements. When they cannot be rendered, esbuild reports what is wrong in their sources. */
-const workers = (render: Renderers['renderWorkers']): Plugin => ({
-  name: 'workers',
-  setup({ onStart, onLoad, onEnd }) {
-    let rendering: ReturnType<typeof render>
-    onStart(() => {
-      rendering = render()
-      rendering.catch(() => undefined)
-    })
-    onLoad({ filter: /[\\/](functions[\\/][^\\/]+|statements)\.ts$/ }, async ({ path }) => {
-      const rendered = await rendering.catch((): Rendered => ({}))
-      const contents = rendered[relative(ROOT, path).replaceAll(sep, '/')]
-      return contents === undefined ? undefined : { contents, resolveDir: dirname(path) }
-    })
-    onEnd(async ({ errors }) => {
-      if (errors.length === 0) await rendering
-    })
-  },
 })
 
 /** Renames each file into place: another process may be reading the folder. */

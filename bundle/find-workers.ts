@@ -1,13 +1,13 @@
 import { readdir } from 'node:fs/promises'
 import { basename } from 'node:path'
-import type { NamedOperation } from '../lib/openapi/operation.ts'
-import type { Declaration, Operation } from '../lib/operation.ts'
+import type { DocumentedWorker, Operation } from '../lib/page/operation.ts'
+import type { NamedOperation } from '../reference/openapi/operation.ts'
 import { readWorkers } from './wrangler-config.ts'
 
 const FUNCTIONS = new URL('../functions/', import.meta.url)
 
 /** An endpoint of functions/, named after its file, and what its module exports. */
-type Found = Declaration & { readonly name: string; readonly module: Record<string, unknown> }
+type Found = DocumentedWorker & { readonly name: string; readonly module: Record<string, unknown> }
 
 /** Imports functions/ and returns the endpoints that it declares. */
 export async function findWorkers(): Promise<Found[]> {
@@ -16,7 +16,7 @@ export async function findWorkers(): Promise<Found[]> {
     files.map(async (file): Promise<Found[]> => {
       const module: Record<string, unknown> = await import(new URL(file, FUNCTIONS).href)
       const worker = module.default
-      return isDeclaration(worker) ? [{ ...worker, name: basename(file, '.ts'), module }] : []
+      return isDocumentedWorker(worker) ? [{ ...worker, name: basename(file, '.ts'), module }] : []
     }),
   )
   return found.flat()
@@ -36,5 +36,5 @@ function named(operation: Operation, module: Record<string, unknown>): NamedOper
   return { ...operation, rowName: found[0] }
 }
 
-const isDeclaration = (worker: unknown): worker is Declaration =>
+const isDocumentedWorker = (worker: unknown): worker is DocumentedWorker =>
   typeof worker === 'object' && worker !== null && 'operation' in worker

@@ -3,9 +3,8 @@ import { UsageError } from '../drizzle/db/connect.ts'
 import { migrate, SchemaConflictError } from '../drizzle/db/migrate.ts'
 import { relistChangedSchemas } from '../drizzle/db/relist.ts'
 import type { RowSchema } from '../drizzle/db/row-schemas.ts'
-import { functionName } from '../lib/prepared-statement.ts'
-import { fieldNames } from '../lib/row-schema.ts'
-import { totalsOf } from '../lib/schemas.ts'
+import { functionName } from '../lib/database/statement.ts'
+import { fieldNames, totalsOf } from '../lib/rows/schema.ts'
 import { findWorkers } from './find-workers.ts'
 
 /**
@@ -25,7 +24,7 @@ export async function migrateToLatest(client: Client, schema?: string): Promise<
  */
 export async function migrateSchema(client: Client, schema?: string): Promise<void> {
   const workers = await findWorkers()
-  const statements = workers.flatMap((worker) => worker.statements)
+  const statements = workers.flatMap(({ statements }) => Object.values(statements))
   const functions = statements.map(async (statement) => ({
     name: await functionName(statement),
     sql: statement.sql,

@@ -1,5 +1,5 @@
-import { parentPort, workerData } from 'node:worker_threads'
+import { parentPort } from 'node:worker_threads'
+import { render } from '../site/files.ts'
 
-// watch.ts starts this thread, with the module whose `render` it runs.
-const { render } = await import(workerData)
+// watch.ts starts this thread.
 parentPort?.postMessage(await render())

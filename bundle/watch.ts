@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { context } from 'esbuild'
 import { render as renderSites } from '../site/files.ts'
-import { bundleOptions, type Renderers, writeBundles } from './bundle.ts'
+import { bundleOptions, writeBundles } from './bundle.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const SOURCES = ['functions', 'lib', 'site', 'charts', 'reference', 'drizzle', 'docs'].map((name) =>
@@ -30,7 +30,7 @@ export async function watchBundle(onBuild: () => Promise<void>): Promise<never> 
   for (const folder of await folders()) {
     watch(folder, (_, name) => {
       if (PAGE_SOURCE.test(`${folder}/${name}`)) {
-        sites = renderInThread('../site/files.ts')
+        sites = renderInThread()
         // The build reports it.
         sites.catch(() => undefined)
       }
@@ -38,7 +38,7 @@ export async function watchBundle(onBuild: () => Promise<void>): Promise<never> 
     })
   }
   const builder = await context({
-    ...(await bundleOptions({ renderSites: () => sites, renderWorkers })),
+    ...(await bundleOptions(() => sites)),
     logLevel: 'error',
   })
   for (;;) {
@@ -61,11 +61,9 @@ async function folders(): Promise<string[]> {
   return [...SOURCES, ...nested.map(({ parentPath, name }) => join(parentPath, name))]
 }
 
-const renderWorkers: Renderers['renderWorkers'] = () => renderInThread('./render-workers.ts')
-
-/** Renders in a new thread, which imports the module again: Node has no way to reload one. */
-async function renderInThread<Rendered>(module: string): Promise<Rendered> {
-  const thread = new Worker(new URL('./render-thread.ts', import.meta.url), { workerData: module })
+/** Renders the page in a new thread, which imports its module again: Node has no way to reload one. */
+async function renderInThread(): ReturnType<typeof renderSites> {
+  const thread = new Worker(new URL('./render-thread.ts', import.meta.url))
   const [rendered] = await once(thread, 'message')
   return rendered
 }

@@ -1,4 +1,4 @@
-import type { Formula, Term } from '../lib/operation.ts'
+import type { Formula, Term } from '../lib/page/operation.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 

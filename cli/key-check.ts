@@ -1,5 +1,5 @@
-import { hasChecksum, KEY_PATTERN } from '../lib/access/api-key.ts'
-import { sha256 } from '../lib/hash.ts'
+import { hasChecksum, KEY_PATTERN } from '../lib/request/api-key.ts'
+import { sha256 } from '../lib/request/hash.ts'
 
 /** A key found in a text: not the key itself, but enough to find its row in `api_keys`. */
 export type FoundKey = {

@@ -1,6 +1,6 @@
 import { UsageError } from '../drizzle/db/connect.ts'
-import { parseEnv } from '../lib/env.ts'
-import { isLoopback } from '../lib/https.ts'
+import { isLoopback } from '../lib/http/app.ts'
+import { parseEnv } from '../lib/request/env.ts'
 import { BINDINGS, variables } from './workers/bindings.ts'
 
 /** The settings of `npm start`. */

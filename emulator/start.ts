@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { bundle } from '../bundle/bundle.ts'
-import { isLoopback } from '../lib/https.ts'
+import { isLoopback } from '../lib/http/app.ts'
 import { imitateNeon } from './neon/imitation.ts'
 import { startProxy } from './network.ts'
 import { startEmbeddedPostgres } from './postgres/embedded.ts'

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { brandRows } from '../drizzle/metrics/brands.ts'
-import { brands } from '../lib/brands.ts'
-import { instant, nullable, text, uuid } from '../lib/schemas.ts'
+import { brands } from '../lib/page/brands.ts'
+import { instant, nullable, text, uuid } from '../lib/rows/schema.ts'
 
 export const Brand = z.object({
   id: uuid('Identifier of the brand. Use it as `brandId` on the other endpoints.'),

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini'
-import { dailyChanges } from '../drizzle/refresh/changes.ts'
-import { paged } from '../lib/paged.ts'
-import { count, day, digest, numbers, pathSegment, preciseInstant, uuid } from '../lib/schemas.ts'
-import { EVERY_DAY } from '../lib/window.ts'
+import { dailyChanges } from '../drizzle/tables/refresh.ts'
+import { paged } from '../lib/page/paged.ts'
+import { EVERY_DAY } from '../lib/page/window.ts'
+import { count, day, digest, numbers, pathSegment, preciseInstant, uuid } from '../lib/rows/schema.ts'
 
 export const ChangeRow = z.object({
   brand_id: uuid('Brand whose rows changed.'),

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { dailyCitationShare } from '../drizzle/metrics/citation-share.ts'
-import { paged } from '../lib/paged.ts'
-import { count, day, flag, nullable, text } from '../lib/schemas.ts'
+import { paged } from '../lib/page/paged.ts'
+import { count, day, flag, nullable, text } from '../lib/rows/schema.ts'
 
 export const CitationShareRow = z.object({
   date: day('UTC day of the answers that cite the URL.'),

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { dailyCitations } from '../drizzle/metrics/citations.ts'
-import { paged } from '../lib/paged.ts'
-import { count, day, flag, nullable, text } from '../lib/schemas.ts'
+import { paged } from '../lib/page/paged.ts'
+import { count, day, flag, nullable, text } from '../lib/rows/schema.ts'
 
 export const CitationRow = z.object({
   date: day('UTC day on which the citations were recorded.'),

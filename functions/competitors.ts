@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { dailyCompetitors } from '../drizzle/metrics/competitors.ts'
-import { paged } from '../lib/paged.ts'
-import { count, day, rate, text } from '../lib/schemas.ts'
+import { paged } from '../lib/page/paged.ts'
+import { count, day, rate, text } from '../lib/rows/schema.ts'
 
 export const CompetitorRow = z.object({
   date: day('UTC day of the answers.'),

@@ -1,3 +1,3 @@
-import { health } from '../lib/health.ts'
+import { health } from '../lib/http/health.ts'
 
 export default health({ path: '/healthz' })

@@ -1,4 +1,4 @@
-import { document } from '../lib/document.ts'
+import { document } from '../lib/http/document.ts'
 import description from './openapi.json' with { type: 'json' }
 
 export default document({ path: '/openapi.json', description })

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { dailyRecommendedRate } from '../drizzle/metrics/recommended-rate.ts'
-import { paged } from '../lib/paged.ts'
-import { count, day, flag, rate, text } from '../lib/schemas.ts'
+import { paged } from '../lib/page/paged.ts'
+import { count, day, flag, rate, text } from '../lib/rows/schema.ts'
 
 export const RecommendedRateRow = z.object({
   date: day('UTC day of the answers.'),

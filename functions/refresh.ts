@@ -1,3 +1,3 @@
-import { refresher } from '../lib/refresh.ts'
+import { refresher } from '../lib/refresh/refresh.ts'
 
 export default refresher()

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { dailySentiment } from '../drizzle/metrics/sentiment.ts'
-import { paged } from '../lib/paged.ts'
-import { count, day, nullable, rate, weight } from '../lib/schemas.ts'
+import { paged } from '../lib/page/paged.ts'
+import { count, day, nullable, rate, weight } from '../lib/rows/schema.ts'
 
 export const SentimentRow = z.object({
   date: day('UTC day of the answers.'),

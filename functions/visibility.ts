@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { dailyVisibility } from '../drizzle/metrics/visibility.ts'
-import { paged } from '../lib/paged.ts'
-import { count, day, rate, text, uuid } from '../lib/schemas.ts'
+import { paged } from '../lib/page/paged.ts'
+import { count, day, rate, text, uuid } from '../lib/rows/schema.ts'
 
 export const VisibilityRow = z.object({
   date: day('UTC day of the answers.'),

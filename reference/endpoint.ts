@@ -1,4 +1,4 @@
-import type { Formula } from '../lib/operation.ts'
+import type { Formula } from '../lib/page/operation.ts'
 
 /** A field of a row. `type` is the format of its schema, or its JSON type when it has no format. */
 export type Field = {

@@ -1,4 +1,4 @@
-import type { Term } from '../lib/operation.ts'
+import type { Term } from '../lib/page/operation.ts'
 
 /** How a language writes a sum over rows, a field of a row, and rounding. */
 export type Notation = {

@@ -42,7 +42,7 @@ export const SuccessResponse = z.object({
   }),
 })
 
-/** The OpenAPI document in the form that `lib/openapi/` writes. */
+/** The OpenAPI document in the form that `reference/openapi/` writes. */
 export const OpenApiDocument = z.object({
   info: z.object({ title: z.string(), version: z.string(), summary: z.string(), description: z.string() }),
   externalDocs: z.object({ description: z.string() }),

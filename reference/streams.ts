@@ -1,5 +1,5 @@
 import document from '../functions/openapi.json' with { type: 'json' }
-import type { Formula } from '../lib/operation.ts'
+import type { Formula } from '../lib/page/operation.ts'
 import { type Endpoint, isPaged, listsChanges } from './endpoint.ts'
 import { readReference } from './reference.ts'
 

@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import { DEFAULT_DAYS } from '../lib/window.ts'
+import { DEFAULT_DAYS } from '../lib/page/window.ts'
 import { type Endpoint, fileParameter, isMetric, isPaged, type Parameter } from '../reference/endpoint.ts'
 import { anchor, breakable, type Html, prose } from './prose.ts'
 import { SAMPLES } from './samples.ts'

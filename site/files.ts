@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { bundleAsset } from '../charts/bundle-asset.ts'
 import document from '../functions/openapi.json' with { type: 'json' }
-import type { SiteFile } from '../lib/site.ts'
+import type { SiteFile } from '../lib/http/site.ts'
 import { type Reference, readReference } from '../reference/reference.ts'
 import { llmsTxt } from './markdown/llms.ts'
 import { markdown } from './markdown/page.ts'

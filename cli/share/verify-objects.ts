@@ -1,6 +1,6 @@
 import type { Client } from 'pg'
-import { bufferOf, type Column, type Row, readParquet } from '../../lib/parquet.ts'
 import { objectName } from '../../lib/share/bucket.ts'
+import { bufferOf, type Column, type Row, readParquet } from '../../lib/share/parquet.ts'
 import { readObject } from '../../lib/share/write-object.ts'
 import { digestText, rowNumber } from '../../reference/digest.ts'
 import { createBar } from '../progress-bar.ts'

@@ -8,8 +8,8 @@ import {
   UnauthorizedError,
 } from '../../connectors/typescript/src/index.ts'
 import { UsageError } from '../../drizzle/db/connect.ts'
-import { BASE } from '../../lib/app.ts'
-import { type OpenApiDocument, responseValidator } from '../../lib/openapi/response-validator.ts'
+import { BASE } from '../../lib/http/app.ts'
+import { type OpenApiDocument, responseValidator } from '../../reference/openapi/response-validator.ts'
 import { createClient, get, getJson, type Service, serveOthers } from './client.ts'
 
 /** The outcome of one check; `failure` is a sentence. */

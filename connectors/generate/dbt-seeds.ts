@@ -1,4 +1,4 @@
-import { csvCell } from '../../lib/write-rows.ts'
+import { csvCell } from '../../lib/rows/write.ts'
 import { digestOf } from '../../reference/digest.ts'
 import type { Column, ColumnType, Stream } from '../../reference/streams.ts'
 import type { Generated } from './generated.ts'

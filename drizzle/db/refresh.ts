@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg'
+import * as z from 'zod/mini'
 import { sqlState } from './sql-state.ts'
 
 /** How long one call computes, as a Postgres interval. The way to the database then hardly counts. */
@@ -16,13 +17,14 @@ type Row = Readonly<Record<string, string | null>>
 export type RunStatement = (sql: string, params: readonly (string | null)[]) => Promise<Row | null>
 
 /** A day that could not be computed. Its `message` can quote data. */
-export type Failure = {
-  readonly metric: string
-  readonly brand_id: string
-  readonly date: string
-  readonly code: string
-  readonly message: string
-}
+const Failure = z.object({
+  metric: z.string(),
+  brand_id: z.guid(),
+  date: z.string(),
+  code: z.string(),
+  message: z.string(),
+})
+export type Failure = z.infer<typeof Failure>
 
 export type RefreshOptions = {
   /** The connections of the lanes, which compute different brands side by side. */
@@ -84,7 +86,7 @@ async function refreshLane(
     if (!step) continue
     if (step.done === 'true') return
     after = step.brand_id ?? null
-    if (step.failure) onFailure?.(JSON.parse(step.failure))
+    if (step.failure) onFailure?.(z.parse(Failure, JSON.parse(step.failure)))
     const processed = Number(step.processed)
     if (processed > 0) await onStep?.(processed)
     if (step.processed === null) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))

@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { boolean, text, uuid } from 'drizzle-orm/pg-core'
-import { textC } from '../text-c.ts'
-import { metrics } from './schema.ts'
+import { metrics, textC } from './schema.ts'
 
 /**
  * Brands under their wire names (docs/specification.md). An application's table may hold `infinity` or a year that no

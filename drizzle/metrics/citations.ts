@@ -1,8 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { boolean, date, integer, primaryKey, uuid } from 'drizzle-orm/pg-core'
-import { textC } from '../text-c.ts'
-import { daily, metrics } from './schema.ts'
-import { urlHash } from './url-hash.ts'
+import { daily, metrics, textC, urlHash } from './schema.ts'
 
 const citationsColumns = () => ({
   brand_id: uuid().notNull(),

@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { boolean, date, integer, numeric, primaryKey, uuid } from 'drizzle-orm/pg-core'
-import { textC } from '../text-c.ts'
-import { daily, metrics } from './schema.ts'
+import { daily, metrics, textC } from './schema.ts'
 
 /** `is_competitor` is for the order alone: the brand's row comes before its competitors'. */
 const recommendedRateColumns = () => ({

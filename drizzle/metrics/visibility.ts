@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { date, integer, numeric, primaryKey, uuid } from 'drizzle-orm/pg-core'
-import { textC } from '../text-c.ts'
-import { daily, metrics } from './schema.ts'
+import { daily, metrics, textC } from './schema.ts'
 
 const visibilityColumns = () => ({
   brand_id: uuid().notNull(),

@@ -1,5 +1,5 @@
 import type { Client } from 'pg'
-import type { Plan } from '../tables/subscriptions.ts'
+import type { Plan } from '../tables/application.ts'
 import { demoId } from './ids.ts'
 import { insertRows } from './insert-rows.ts'
 

@@ -1,17 +1,22 @@
-import { answerMentions } from '../tables/answer-mentions.ts'
-import { answers } from '../tables/answers.ts'
-import { apiKeys } from '../tables/api-keys.ts'
-import { brands } from '../tables/brands.ts'
-import { citations } from '../tables/citations.ts'
-import { competitors } from '../tables/competitors.ts'
-import { markets } from '../tables/markets.ts'
-import { memberships } from '../tables/memberships.ts'
-import { models } from '../tables/models.ts'
-import { prompts } from '../tables/prompts.ts'
-import { recommendations } from '../tables/recommendations.ts'
-import { sentimentPhrases } from '../tables/sentiment-phrases.ts'
-import { subscriptions } from '../tables/subscriptions.ts'
-import { source } from './schema.ts'
+import { pgSchema } from 'drizzle-orm/pg-core'
+import {
+  answerMentions,
+  answers,
+  apiKeys,
+  brands,
+  citations,
+  competitors,
+  markets,
+  memberships,
+  models,
+  prompts,
+  recommendations,
+  sentimentPhrases,
+  subscriptions,
+} from '../tables/application.ts'
+
+/** Views over the application's tables, the only way in which the project reads them. */
+export const source = pgSchema('export_source')
 
 // The project reads the application's tables only through these views. An application with other names replaces them
 // (`create or replace view`). Postgres requires the same columns, in this order, with the same types.

@@ -1,6 +1,6 @@
 -- What triggers enforce on the service's own table of keys, whoever writes to it: a key that ended stays ended, and each
 -- creation, rotation and revocation is logged. A transaction names the user who acts in the setting export_api.actor, and
--- the successor of the key that it rotates in export_api.successor (lib/access/change-keys.ts, lib/access/rotate-key.ts).
+-- the successor of the key that it rotates in export_api.successor (cli/keys/change-keys.ts, cli/keys/rotate-key.ts).
 
 -- The owner of the table could drop the trigger, so it may give a key its time back, as after a restore.
 create or replace function daily.reject_revival() returns trigger

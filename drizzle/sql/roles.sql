@@ -96,7 +96,7 @@ begin
         ('export_api_reader', 'datestyle = iso'),
         ('export_api_reader', 'jit = off'),
         ('export_api_refresher', 'datestyle = iso'),
-        -- Before a scheduled Worker gives up (lib/scheduled.ts), so that daily.refresh can record what took too long.
+        -- Before a scheduled Worker gives up (lib/refresh/scheduled.ts), so that daily.refresh can record what took too long.
         ('export_api_refresher', $$statement_timeout = '40s'$$),
         ('export_api_refresher', 'jit = off'),
         ('export_api_refresher', $$default_transaction_isolation = 'read committed'$$),

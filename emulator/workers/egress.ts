@@ -8,8 +8,8 @@ import { portOf } from '../port.ts'
 const HOST = '127.0.0.1'
 
 /**
- * Listeners that share one port, where every version of Node can. From Node 22 on, each accepts one connection in a turn
- * of the event loop: with a single one, the last connections of a burst wait for seconds.
+ * Listeners that share one port, on Linux from Node 23 on. There, each accepts one connection in a turn of the event loop:
+ * with a single one, the last connections of a burst wait for seconds.
  */
 const LISTENERS = process.platform === 'linux' && Number.parseInt(process.versions.node, 10) > 22 ? 32 : 1
 

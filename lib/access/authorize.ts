@@ -1,8 +1,13 @@
-import type { RequestContext, RequestLog } from '../context.ts'
-import { databaseError, type QueryContext, type Row, run } from '../db.ts'
-import { httpError } from '../errors.ts'
-import { accessStatement } from '../statements.ts'
+import { sql } from 'drizzle-orm'
+import { databaseError, type QueryContext, type Row, run } from '../database/db.ts'
+import { renderStatement } from '../database/statement.ts'
+import type { RequestContext, RequestLog } from '../request/context.ts'
+import { httpError } from '../request/errors.ts'
 import { isPlan, type Plan } from './plans.ts'
+import { accessColumns, activeKey } from './scope.ts'
+
+/** Finds key and plan alone. */
+const accessStatement = renderStatement(sql`select ${accessColumns} from (${activeKey}) as access`)
 
 /** Returns the SHA-256 (hex) of the request's API key; throws 401 when its form is wrong, without asking the database. */
 export function requireKeyHash(context: RequestContext): string {
@@ -37,8 +42,8 @@ type Access = QueryContext & {
   readonly now: Date
 }
 
-/** Returns what `parse` returns. When it throws, checks the key and the plan first: their errors come before its own. */
-export async function requireValid<Parsed>(
+/** Returns what `parse` returns. When it throws, checks key and plan, whose errors come before its own. */
+export async function accessErrorsFirst<Parsed>(
   { env, log, key_hash, now }: Access,
   parse: () => Parsed | Promise<Parsed>,
 ): Promise<Parsed> {

@@ -1,4 +1,4 @@
-import type { Plan } from '../../drizzle/tables/subscriptions.ts'
+import type { Plan } from '../../drizzle/tables/application.ts'
 
 export type { Plan }
 

@@ -1,11 +1,11 @@
-import type { Budget, Consume } from '../context.ts'
-import { PAGE_SIZE } from '../page/size.ts'
+import type { Budget, Consume } from '../request/context.ts'
+import { PAGE_SIZE } from '../rows/size.ts'
 import { sleep } from './sleep.ts'
 
 /** Requests that a file leaves to the client's other requests. */
 const RESERVE = 5
 
-/** The most requests consumed at once: what a statement of a file costs. */
+/** The most requests consumed at once: what a full part of a file costs. */
 const STEP = 5
 
 type FileBudget = {

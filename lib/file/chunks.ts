@@ -1,6 +1,6 @@
-import type { RequestContext, RequestLog } from '../context.ts'
-import { HttpError } from '../errors.ts'
-import { FILE_PART } from '../page/size.ts'
+import type { RequestContext, RequestLog } from '../request/context.ts'
+import { HttpError } from '../request/errors.ts'
+import { FILE_PART } from '../rows/size.ts'
 import { fileBudget } from './budget.ts'
 import { sleep } from './sleep.ts'
 

@@ -1,10 +1,10 @@
 import { parseAccept } from 'hono/utils/accept'
-import type { Result } from '../app.ts'
-import type { RequestContext } from '../context.ts'
-import type { SizedRowSet } from '../page/read-sized-rows.ts'
-import type { Field } from '../row.ts'
+import type { Result } from '../http/app.ts'
+import type { RequestContext } from '../request/context.ts'
+import type { SizedRowSet } from '../rows/read.ts'
+import type { Field } from '../rows/schema.ts'
+import { FILE_WRITERS, type FileFormat } from '../rows/write.ts'
 import { type Chunk, chargeRateLimit, logged, read } from './chunks.ts'
-import { FILE_WRITERS, type FileFormat } from './format.ts'
 
 export type File = {
   readonly format: FileFormat

@@ -1,11 +1,17 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { accessColumns, activeKey, canReadEach } from '../access/scope.ts'
-import { fieldNames } from '../row-schema.ts'
-import { dayOfWindow, windows } from '../window-sql.ts'
-import { asOfEach, instant } from './as-of.ts'
-import { brandsDigest } from './brands-digest.ts'
-import { AFTER_TIMES, type PagedRows, type Part } from './keyset.ts'
-import { list, sizedRows } from './sized-rows.ts'
+import { accessColumns, activeKey, brandsDigest, canReadEach } from '../access/scope.ts'
+import { asOfEach, instant } from '../refresh/as-of.ts'
+import { fieldNames } from '../rows/schema.ts'
+import {
+  AFTER_TIMES,
+  names,
+  type PagedRows,
+  type PageStatements,
+  type Part,
+  prepareParts,
+  sizedRows,
+} from './statement.ts'
+import { dayOfWindow, windows } from './window-by-plan.ts'
 
 // No index has the rows of a key's brands in the order of their changes: docs/architecture.md, Changes of all brands.
 
@@ -22,10 +28,10 @@ const ORDER_OF_BRAND = sql`brand_id, changed_at, endpoint, date`
 const UNTIL_LAST = sql`(brand_id, changed_at) < (brand.brand_id, ${AFTER_TIMES}) and date between brand.first and brand.last`
 
 /** SQL of the condition on the first row of `brand`: later than `since`. */
-export const AFTER_SINCE: SQL = sql`(brand_id, changed_at) > (brand.brand_id, ${sql.placeholder('since')})`
+const AFTER_SINCE: SQL = sql`(brand_id, changed_at) > (brand.brand_id, ${sql.placeholder('since')})`
 
 /** SQL of the condition on the first row of `brand`: after the last row before, whose key is in `after_0` …. */
-export const AFTER_LAST: SQL = sql`(${ORDER_OF_BRAND}) > (
+const AFTER_LAST: SQL = sql`(${ORDER_OF_BRAND}) > (
           brand.brand_id,
           ${sql.placeholder('after_0')},
           case
@@ -36,7 +42,7 @@ export const AFTER_LAST: SQL = sql`(${ORDER_OF_BRAND}) > (
           ${sql.placeholder('after_3')}::date)`
 
 /** SQL of the number of rows of a window, of all brands. */
-export const totalOfAll = ({ table }: PagedRows, from: SQL): SQL => sql`(
+const totalOfAll = ({ table }: PagedRows, from: SQL): SQL => sql`(
         select count(*) from changed as brand
         cross join lateral (select from ${table} where ${from} and ${UNTIL_LAST}) as changes
       )`
@@ -58,9 +64,9 @@ const firstRowsOf = (brands: string, { table }: PagedRows, { from, columns, limi
  * (`found`): more of those that changed first, and one of the first brand that cannot be on the page. Rows that were not
  * read come after the last one that was read of their brand. The first of these (`bound`) therefore ends the page.
  */
-export function allBrandsStatement(rows: PagedRows, { from, size, total }: Part): SQL {
-  const fields = list(fieldNames(rows.row).map((name) => sql`${sql.identifier(name)}`))
-  const order = list(CHANGES_KEY.map((name) => sql`${sql.identifier(name)}`))
+function allBrandsStatement(rows: PagedRows, { from, size, total }: Part): SQL {
+  const fields = names(fieldNames(rows.row))
+  const order = names(CHANGES_KEY)
   const most = sql.raw(String(size.rows))
   const ordered = sql`
         select * from found
@@ -115,3 +121,11 @@ export function allBrandsStatement(rows: PagedRows, { from, size, total }: Part)
       ${columns}
     from reading ${joins}`
 }
+
+/** Builds the statements of the changes of every brand that the key reads, as `pageStatements` does for one. */
+export const allBrandsStatements = (rows: PagedRows): PageStatements =>
+  prepareParts(
+    { first: AFTER_SINCE, next: AFTER_LAST, total: totalOfAll(rows, AFTER_SINCE) },
+    (part) => allBrandsStatement(rows, part),
+    { ...rows, key: CHANGES_KEY, columns: ['as_of', 'brands_digest'] },
+  )

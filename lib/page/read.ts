@@ -1,13 +1,13 @@
 import { authorize } from '../access/authorize.ts'
 import type { Plan } from '../access/plans.ts'
-import type { RequestLog } from '../context.ts'
-import { type Row, runPrepared } from '../db.ts'
-import type { Env } from '../env.ts'
-import { httpError } from '../errors.ts'
-import type { Window } from '../window.ts'
-import { windowByPlan } from '../window-by-plan.ts'
-import { type KeyedFields, type SizedRowSet, sizedRowsReader, valuesOfKey } from './read-sized-rows.ts'
-import type { PageStatement } from './statements.ts'
+import { type Row, runPrepared } from '../database/db.ts'
+import type { RequestLog } from '../request/context.ts'
+import type { Env } from '../request/env.ts'
+import { httpError } from '../request/errors.ts'
+import { type KeyedFields, type SizedRowSet, sizedRowsReader, valuesOfKey } from '../rows/read.ts'
+import type { PageStatement } from './statement.ts'
+import type { Window } from './window.ts'
+import { windowByPlan } from './window-by-plan.ts'
 
 /** What a statement found. */
 export type Page = SizedRowSet & {
@@ -36,16 +36,16 @@ export type PageQuery = {
 }
 
 /**
- * Returns a function that reads the result of a statement, which returns at most `size` rows. It throws 401 and 403 as
+ * Returns a function that reads the result of a statement, which returns at most `limit` rows. It throws 401 and 403 as
  * {@link authorize} does, 404 when the key does not read the brand, and 503 for an incomplete result.
  */
 export function resultReader(rows: KeyedFields, brands: 'one' | 'all' = 'one') {
   const readRows = sizedRowsReader(rows)
-  return (result: Row | null, size: number, log: RequestLog): Omit<Page, 'window'> => {
+  return (result: Row | null, limit: number, log: RequestLog): Omit<Page, 'window'> => {
     const row = authorize(result, log)
     const { plan, organization_id: organizationId, brand_id = null, as_of = null, brands_digest = null } = row
     if (brand_id === null && brands === 'one') throw httpError('brand')
-    const page = readRows(row, size, log)
+    const page = readRows(row, limit, log)
     return { plan, organizationId, brandId: brand_id, asOf: as_of, brandsDigest: brands_digest, ...page }
   }
 }
@@ -66,7 +66,7 @@ export function pageReader(rows: KeyedFields, brands: 'one' | 'all' = 'one') {
       since: since ?? '',
       ...valuesOfKey(after),
     })
-    const page = readResult(result, statement.size, context.log)
+    const page = readResult(result, statement.limit, context.log)
     return { ...page, window: windowOf(page.plan) }
   }
 }

@@ -1,10 +1,10 @@
-import { type CursorBinding, type CursorPosition, verifyCursor } from '../cursor.ts'
-import type { Env } from '../env.ts'
-import { PARAMETER_ERRORS, parameterError } from '../errors.ts'
-import { secretsOf } from '../hmac.ts'
-import type { Operation } from '../operation.ts'
-import { type Parameters, parseParameters } from '../parameters.ts'
-import { lacksFromDate, type RequestedWindow, withDefaults } from '../window.ts'
+import type { Env } from '../request/env.ts'
+import { PARAMETER_ERRORS, parameterError } from '../request/errors.ts'
+import { secretsOf } from '../request/hash.ts'
+import { type CursorBinding, type CursorPosition, verifyCursor } from './cursor.ts'
+import type { Operation } from './operation.ts'
+import { type Parameters, parseParameters } from './parameters.ts'
+import { lacksFromDate, type RequestedWindow, withDefaults } from './window.ts'
 
 /** A valid request for a page. `position` is where its cursor continues; null for the first page. */
 export type PageRequest = {

@@ -1,23 +1,8 @@
-import { type Column, deltaSchema } from '../parquet.ts'
-
-/** An object as a statement names it. A feed adds the action, its version and the time of its commit. */
-export type NamedObject = readonly [
-  id: string,
-  bytes: number,
-  rows: number,
-  brandId: string,
-  first: string | null,
-  last: string | null,
-  action?: 'add' | 'remove',
-  version?: number,
-  committedAt?: string,
-]
+import { type Column, deltaSchema } from './parquet.ts'
+import type { NamedObject, Size } from './results.ts'
 
 /** The version that lines belong to, and the time of its commit in milliseconds since 1970. */
 export type Commit = { readonly version: number; readonly timestamp: number }
-
-/** The bytes and the number of a table's objects at a version. */
-export type Size = { readonly size: number; readonly numFiles: number }
 
 type Described = { readonly name: string; readonly columns: readonly Column[] }
 

@@ -1,8 +1,8 @@
-import { readBearerKey } from '../access/api-key.ts'
-import { createApp, sendError } from '../app.ts'
-import type { App, Middleware, RequestContext } from '../context.ts'
-import { HttpError } from '../errors.ts'
-import { sha256 } from '../hash.ts'
+import { createApp, sendError } from '../http/app.ts'
+import { readBearerKey } from '../request/api-key.ts'
+import type { App, Middleware, RequestContext } from '../request/context.ts'
+import { HttpError } from '../request/errors.ts'
+import { sha256 } from '../request/hash.ts'
 import { shareError, toBody, withChallenge } from './errors.ts'
 
 /** Returns an app of the share: the key is a bearer token, and errors have the protocol's form. */

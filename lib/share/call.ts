@@ -1,16 +1,18 @@
-import { authorize, requireKeyHash, requireValid } from '../access/authorize.ts'
+import * as z from 'zod/mini'
+import { accessErrorsFirst, authorize, requireKeyHash } from '../access/authorize.ts'
 import type { Plan } from '../access/plans.ts'
-import type { RequestContext } from '../context.ts'
-import { databaseError, type Row, run } from '../db.ts'
-import { required } from '../page/cells.ts'
-import type { Column } from '../parquet.ts'
-import type { Statement } from '../prepared-statement.ts'
-import { EVERY_DAY, resolveWindow } from '../window.ts'
-import { windowByPlan } from '../window-by-plan.ts'
+import { databaseError, type Row, run } from '../database/db.ts'
+import type { Statement } from '../database/statement.ts'
+import { EVERY_DAY, resolveWindow } from '../page/window.ts'
+import { windowByPlan } from '../page/window-by-plan.ts'
+import type { RequestContext } from '../request/context.ts'
+import { required } from '../rows/columns.ts'
 import { fromBucket } from './api.ts'
 import { bucketOf, objectName } from './bucket.ts'
 import { shareError } from './errors.ts'
 import type { Bounds } from './hints.ts'
+import type { Column } from './parquet.ts'
+import { Tables } from './results.ts'
 import { shareStatement } from './statements.ts'
 
 /** The only share and its only schema. */
@@ -46,7 +48,7 @@ export function parseValid<Parsed>(
   parse: () => Parsed | Promise<Parsed>,
 ): Promise<Parsed> {
   const { env, log, now } = context.var
-  return requireValid({ env, log, key_hash: requireKeyHash(context), now }, parse)
+  return accessErrorsFirst({ env, log, key_hash: requireKeyHash(context), now }, parse)
 }
 
 /** Returns bounds as an array and as a multirange of Postgres; empty without a bound. */
@@ -104,7 +106,7 @@ async function runShare(
     const { oldest, oldest_at, latest } = row
     return {
       row,
-      tables: JSON.parse(required(row.tables)),
+      tables: z.parse(Tables, JSON.parse(required(row.tables))),
       versions:
         latest == null
           ? null

@@ -1,5 +1,5 @@
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import { HttpError } from '../errors.ts'
+import { HttpError } from '../request/errors.ts'
 
 /** The protocol's code of each status. */
 const CODES: Readonly<Record<number, string>> = {

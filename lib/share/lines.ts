@@ -1,13 +1,15 @@
 import { bodyLimit } from 'hono/body-limit'
-import type { Result } from '../app.ts'
-import type { RequestContext } from '../context.ts'
-import { secretsOf } from '../hmac.ts'
-import { required } from '../page/cells.ts'
-import { type Commit, endLine, metadataLines, type NamedObject, objectLine, type Size } from './actions.ts'
+import * as z from 'zod/mini'
+import type { Result } from '../http/app.ts'
+import type { RequestContext } from '../request/context.ts'
+import { secretsOf } from '../request/hash.ts'
+import { required } from '../rows/columns.ts'
+import { type Commit, endLine, metadataLines, objectLine } from './actions.ts'
 import { nameOf, parseValid, readObjects, readTable, searchOf, type Table, versionHeader } from './call.ts'
 import { malformed, shareError, tooOld } from './errors.ts'
 import { signToken, verifyToken } from './refresh-token.ts'
 import { type AsOf, parseAsOf, parseFeed, parseHeaders, parseQuery } from './request.ts'
+import { NamedObjects, Size } from './results.ts'
 import { urlSigner } from './signed-url.ts'
 import { changesStatement, metadataStatement, snapshotStatement } from './statements.ts'
 
@@ -82,7 +84,7 @@ function versionOf({ row, versions }: Table, asOf: AsOf): number {
   return Number(row.version)
 }
 
-const sizeOf = ({ row }: Table): Size => JSON.parse(required(row.size))
+const sizeOf = ({ row }: Table): Size => z.parse(Size, JSON.parse(required(row.size)))
 
 type Lines = {
   readonly version: number
@@ -105,7 +107,7 @@ async function objectLines(
   const seconds = Number(env.URL_SECONDS)
   const secrets = secretsOf(env)
   const { sign, expirationTimestamp } = urlSigner({ origin, now, seconds, secrets })
-  const objects: readonly NamedObject[] = JSON.parse(table.row.objects ?? '[]')
+  const objects = z.parse(NamedObjects, JSON.parse(table.row.objects ?? '[]'))
   let body = metadataLines(table, { version: commit?.version, ...size })
   let rows = 0
   for (const object of objects) {

@@ -1,13 +1,8 @@
+import * as z from 'zod/mini'
 import type { RunStatement } from '../../drizzle/db/refresh.ts'
-import type { Column } from '../parquet.ts'
 import { type Bucket, objectName } from './bucket.ts'
-import {
-  type ObjectBucket,
-  type SharedObject,
-  type Values,
-  type Written,
-  writeObject,
-} from './write-object.ts'
+import { Batch, Ids, Lease, Part, type SharedObject, Version } from './results.ts'
+import { type ObjectBucket, type Written, writeObject } from './write-object.ts'
 
 /** Days that versions and their objects are kept. */
 const KEEP_DAYS = 30
@@ -40,7 +35,7 @@ export type PublishOptions = {
 export class BusyError extends Error {
   readonly holder: string
 
-  constructor({ holder, until }: Lease) {
+  constructor({ holder, until }: z.infer<typeof Lease>) {
     super(`Another publisher works: ${holder}. Its lease ends at ${until}, unless it goes on.`)
     this.holder = holder
   }
@@ -48,16 +43,6 @@ export class BusyError extends Error {
 
 /** Thrown for a large day that changed while its parts were read. The next run reads it again. */
 class ChangedError extends Error {}
-
-/** Of another publisher without a number. */
-type Lease = { readonly number: number | null; readonly holder: string; readonly until: string }
-
-/** What `daily.read_batch` and `daily.read_periods` return. */
-type Batch = {
-  readonly columns: Readonly<Record<string, readonly Column[]>>
-  readonly objects: readonly SharedObject[]
-  readonly brands: readonly { readonly brand_id: string }[]
-}
 
 /** What a run did. */
 export type Run = {
@@ -76,7 +61,7 @@ export type Run = {
  */
 export async function publish(options: PublishOptions): Promise<Run> {
   const { run, holder, isOver = () => false } = options
-  const lease = await read<Lease>(run, 'daily.take_lease($1)', [holder])
+  const lease = await read(run, Lease, 'daily.take_lease($1)', [holder])
   if (lease.number === null) throw new BusyError(lease)
   const number = String(lease.number)
   const done: Run = { versions: [], isComplete: false, failures: [] }
@@ -111,12 +96,12 @@ function createPublisher(
   async function publishDue(kind: 'days' | 'periods'): Promise<boolean> {
     const periods = String(kind === 'periods')
     const readBatch = kind === 'days' ? readDays : readPeriods
-    let queue = await read<readonly string[]>(run, 'daily.due_brands($1, $2)', [lease, periods])
+    let queue = await read(run, Ids, 'daily.due_brands($1, $2)', [lease, periods])
     let size = limits.brands
     while (queue.length > 0) {
       if (isOver()) return false
       const ids = queue.slice(0, size)
-      let batch: Batch
+      let batch: z.infer<typeof Batch>
       try {
         batch = await readBatch(`{${ids}}`)
       } catch (error) {
@@ -147,27 +132,27 @@ function createPublisher(
   }
 
   const readDays = (brands: string) =>
-    read<Batch>(run, 'daily.read_batch($1, $2, $3, $4, $5)', [
+    read(run, Batch, 'daily.read_batch($1, $2, $3, $4, $5)', [
       ...[lease, brands, String(limits.sets), String(limits.rows), String(limits.bytes)],
     ])
 
   const readPeriods = (brands: string) =>
-    read<Batch>(run, 'daily.read_periods($1, $2, $3)', [lease, brands, String(limits.sets)])
+    read(run, Batch, 'daily.read_periods($1, $2, $3)', [lease, brands, String(limits.sets)])
 
   const readPart = async (id: string, part: number) => {
     const values = [lease, id, String(part), String(limits.bytes)]
-    const rows = await read<readonly Values[] | null>(run, 'daily.read_part($1, $2, $3, $4)', values)
+    const rows = await read(run, Part, 'daily.read_part($1, $2, $3, $4)', values)
     if (rows === null) throw new ChangedError()
     return rows
   }
 
   const addVersion = async (call: string, params: readonly string[]) => {
-    const version = await read<number | null>(run, call, params)
+    const version = await read(run, Version, call, params)
     if (version !== null) versions.push(version)
   }
 
   /** Writes objects; adds what fails to `failures`. */
-  async function writeObjects({ objects, columns }: Batch): Promise<readonly Written[]> {
+  async function writeObjects({ objects, columns }: z.infer<typeof Batch>): Promise<readonly Written[]> {
     const written: Written[] = []
     /** Returns false when the rows have changed. */
     const write = async (object: SharedObject): Promise<boolean> => {
@@ -202,7 +187,7 @@ function createPublisher(
     try {
       do {
         const values = [lease, String(KEEP_DAYS), `{${ids}}`, String(DELETES_AT_ONCE)]
-        ids = await read<readonly string[]>(run, 'daily.expire($1, $2, $3, $4)', values)
+        ids = await read(run, Ids, 'daily.expire($1, $2, $3, $4)', values)
         if (ids.length > 0) await bucket.delete(ids.map(objectName))
       } while (ids.length > 0 && !isOver())
     } catch (error) {
@@ -219,7 +204,12 @@ function createPublisher(
 }
 
 /** Runs a function that returns JSON. */
-async function read<Result>(run: RunStatement, call: string, params: readonly string[]): Promise<Result> {
+async function read<Schema extends z.ZodMiniType>(
+  run: RunStatement,
+  schema: Schema,
+  call: string,
+  params: readonly string[],
+): Promise<z.infer<Schema>> {
   const row = await run(`select (${call})::text as value`, params)
-  return JSON.parse(row?.value ?? 'null')
+  return z.parse(schema, JSON.parse(row?.value ?? 'null'))
 }

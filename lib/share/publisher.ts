@@ -1,5 +1,5 @@
-import { parseEnv } from '../env.ts'
-import { statementRunner } from '../scheduled.ts'
+import { statementRunner } from '../refresh/scheduled.ts'
+import { parseEnv } from '../request/env.ts'
 import { bucketOf } from './bucket.ts'
 import { BusyError, publish } from './publish.ts'
 

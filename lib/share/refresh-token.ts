@@ -1,4 +1,4 @@
-import type { Secrets } from '../hmac.ts'
+import type { Secrets } from '../request/hash.ts'
 import { isSignature, signatureOf } from './signed-url.ts'
 
 /** What a query named: the version, the first day that the key read, and the brands. */

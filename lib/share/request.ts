@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { PARAMETER_ERRORS, parameterError } from '../errors.ts'
+import { PARAMETER_ERRORS, parameterError } from '../request/errors.ts'
 import { malformed, shareError } from './errors.ts'
 import { type Bounds, readHints } from './hints.ts'
 

@@ -1,5 +1,5 @@
 import { encodeBase64Url } from 'hono/utils/encode'
-import { equalBytes, hmac, type Secrets } from '../hmac.ts'
+import { equalBytes, hmac, type Secrets } from '../request/hash.ts'
 
 /** Path prefix of the share. */
 export const SHARE_BASE = '/api/sharing/v1'

@@ -1,10 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { accessColumns, activeKey, canReadEach } from '../access/scope.ts'
-import { renderStatement } from '../render-statement.ts'
-import { dayOfWindow, windows } from '../window-sql.ts'
+import { renderStatement } from '../database/statement.ts'
+import { dayOfWindow, windows } from '../page/window-by-plan.ts'
 
 // Each call of the protocol is one statement, so that key, plan, brands, clamp and objects are of one snapshot. It returns
-// no row without an active key, else one. Workers contain the values of the exports instead of this file.
+// no row without an active key, else one.
 
 /** SQL of a placeholder as a type; an empty text stands for null. */
 const param = (name: string, type: string): SQL => sql`nullif(${sql.placeholder(name)}, '')::${sql.raw(type)}`

@@ -1,22 +1,8 @@
 import { ByteWriter } from 'hyparquet-writer'
 import retry from 'p-retry'
-import { bufferOf, type Column, readParquet, startParquet } from '../parquet.ts'
 import { type Bucket, objectName } from './bucket.ts'
-
-/** A row's values in the order of its columns. */
-export type Values = readonly unknown[]
-
-/** An object to write: of rows in parts, of which one that is null is read by itself, or of the rows of other objects. */
-export type SharedObject = OfParts | OfSources
-
-type OfParts = Named & {
-  readonly first_part: number
-  readonly parts: readonly (readonly Values[] | null)[]
-}
-
-type OfSources = Named & { readonly rows: number; readonly sources: readonly string[] }
-
-type Named = { readonly id: string; readonly metric: string; readonly brand_id: string }
+import { bufferOf, type Column, readParquet, startParquet } from './parquet.ts'
+import type { SharedObject } from './results.ts'
 
 /** An object in the bucket. */
 export type Written = { readonly id: string; readonly rows: number; readonly bytes: number }
@@ -31,7 +17,7 @@ type Context = {
   readonly columns: readonly Column[]
   readonly bucket: ObjectBucket
   /** Reads a part of an object's rows. */
-  readonly readPart: (id: string, part: number) => Promise<readonly Values[]>
+  readonly readPart: (id: string, part: number) => Promise<readonly unknown[][]>
 }
 
 const RETRIES = { retries: 3, minTimeout: 250, randomize: true }
@@ -57,14 +43,20 @@ export async function writeObject(object: SharedObject, context: Context): Promi
 export const readObject = (bucket: ObjectBucket, id: string): Promise<Uint8Array<ArrayBuffer> | null> =>
   retry(() => bucket.read(objectName(id)), RETRIES)
 
-async function* partsOf({ id, brand_id, first_part, parts }: OfParts, { readPart }: Context) {
+async function* partsOf(
+  { id, brand_id, first_part, parts }: Extract<SharedObject, { parts: unknown }>,
+  { readPart }: Context,
+) {
   for (const [index, part] of parts.entries()) {
     const rows = part ?? (await readPart(id, first_part + index))
     for (const row of rows) yield [brand_id, ...row]
   }
 }
 
-async function* sourcesOf({ sources }: OfSources, { columns, bucket }: Context) {
+async function* sourcesOf(
+  { sources }: Extract<SharedObject, { sources: unknown }>,
+  { columns, bucket }: Context,
+) {
   for (const id of sources) {
     const content = await readObject(bucket, id)
     if (content === null)

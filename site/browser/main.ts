@@ -1,5 +1,5 @@
 import { find, findAll, save } from '../../charts/elements.ts'
-import { readApiKey } from '../../lib/access/api-key.ts'
+import { readApiKey } from '../../lib/request/api-key.ts'
 import { type Endpoint, isPaged } from '../../reference/endpoint.ts'
 import { shareProfile } from '../../reference/share-profile.ts'
 import type { SampleRequest } from '../samples.ts'

@@ -1,7 +1,7 @@
 import { PLANS } from '../../lib/access/plans.ts'
-import { PAGE_SIZE } from '../../lib/page/size.ts'
-import { RATE_LIMIT } from '../../lib/rate-limit.ts'
-import { DEFAULT_DAYS } from '../../lib/window.ts'
+import { RATE_LIMIT } from '../../lib/limits/rate-limit.ts'
+import { DEFAULT_DAYS } from '../../lib/page/window.ts'
+import { PAGE_SIZE } from '../../lib/rows/size.ts'
 
 /** The limits of the service, from the constants that enforce them. */
 export const LIMITS: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
-import { BASE } from '../../lib/app.ts'
-import { EXAMPLE_ORIGIN } from '../../lib/site.ts'
+import { BASE } from '../../lib/http/app.ts'
+import { EXAMPLE_ORIGIN } from '../../lib/http/site.ts'
 import { firstSentence } from '../../reference/first-sentence.ts'
 import type { Reference } from '../../reference/reference.ts'
 import { prose } from './syntax.ts'

@@ -1,5 +1,5 @@
-import { BASE } from '../../lib/app.ts'
-import { EXAMPLE_ORIGIN } from '../../lib/site.ts'
+import { BASE } from '../../lib/http/app.ts'
+import { EXAMPLE_ORIGIN } from '../../lib/http/site.ts'
 import type { Endpoint } from '../../reference/endpoint.ts'
 import type { Reference } from '../../reference/reference.ts'
 import { addressOf, USER_AGENT } from '../samples.ts'

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { mintApiKey } from '../../lib/access/api-key.ts'
+import { mintApiKey } from '../../lib/request/api-key.ts'
 import { fillDaily } from '../fixtures/fill-daily.ts'
 import { database } from '../fixtures/rows.ts'
 import { hasBrowser, startBrowser } from '../fixtures/site/browser.ts'
@@ -65,6 +65,7 @@ describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
     const db = database()
     const { brandId, key } = await tenant(db)
     await fillDaily(db, { brandId, name: 'citations', first: '2026-10-01', rows: 1500, days: 20 })
+    await db.query(`select daily.relist('citations', $1)`, [brandId])
     const { page, messages, section, useKey, close } = await openReferencePage(browser)
     await useKey(key)
     const window = { fromDate: '2026-10-01', toDate: '2026-10-31' }

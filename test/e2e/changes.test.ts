@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest'
-import { signCursor } from '../../lib/cursor.ts'
-import { PARAMETER_ERRORS } from '../../lib/errors.ts'
-import { EVERY_DAY, resolveWindow } from '../../lib/window.ts'
+import { signCursor } from '../../lib/page/cursor.ts'
+import { EVERY_DAY, resolveWindow } from '../../lib/page/window.ts'
+import { PARAMETER_ERRORS } from '../../lib/request/errors.ts'
 import { call, pull, type Row } from '../fixtures/call.ts'
 import { clearOfMidnight, daysAgo } from '../fixtures/clock.ts'
 import { expectError } from '../fixtures/expect-error.ts'
@@ -178,7 +178,7 @@ test('a day that changes between two pages is on both, with its later time on th
   expect(listed).toEqual([...dates.map((date) => [date, AT_1]), [dates[0], AT_2]])
 })
 
-// lib/window.ts is tested in full in test/unit/window.test.ts.
+// lib/page/window.ts is tested in full in test/unit/window.test.ts.
 describe('the window', () => {
   const AGES = [181, 180, 179, 91, 90, 89, 0, -400]
 

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { ERRORS } from '../../lib/errors.ts'
+import { ERRORS } from '../../lib/request/errors.ts'
 import { type Answer, call } from '../fixtures/call.ts'
 import { findEndpoints } from '../fixtures/endpoints.ts'
 import { expectError } from '../fixtures/expect-error.ts'

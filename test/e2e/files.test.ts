@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Intercept } from '../../emulator/workers/outbound.ts'
-import { PARAMETER_ERRORS } from '../../lib/errors.ts'
-import { fieldNames } from '../../lib/row-schema.ts'
+import { PARAMETER_ERRORS } from '../../lib/request/errors.ts'
+import { fieldNames } from '../../lib/rows/schema.ts'
 import { call } from '../fixtures/call.ts'
 import { clientWith } from '../fixtures/client-with.ts'
 import { findEndpoints } from '../fixtures/endpoints.ts'
@@ -72,14 +72,8 @@ async function cited(rows: number): Promise<Tenant> {
   return its
 }
 
-/** Lists the days of a brand's citations as the refresh does. */
-const list = ({ brandId }: Tenant) =>
-  db.query(
-    `insert into daily.changes
-     select brand_id, 'citations', date, count(*), '{}', '000000000000000', '2026-01-01T00:00:00.000000Z' from daily.citations
-     where brand_id = $1 group by brand_id, date`,
-    [brandId],
-  )
+/** Lists the days of a brand's citations, as the refresh does. */
+const list = ({ brandId }: Tenant) => db.query(`select daily.relist('citations', $1)`, [brandId])
 
 /** Runs work before the nth request of a file to a service, which then passes. Returns the number of requests. */
 function beforeRequest(to: 'neon' | 'upstash', number: number, work: () => unknown): { count: number } {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import type { Intercept, Service } from '../../emulator/workers/outbound.ts'
-import { ERRORS } from '../../lib/errors.ts'
+import { ERRORS } from '../../lib/request/errors.ts'
 import { findEndpoints } from '../fixtures/endpoints.ts'
 import { isolatedPool } from '../fixtures/isolated-database.ts'
 import { startOwnService } from '../fixtures/own-service.ts'

@@ -2,7 +2,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findWorkers } from '../../bundle/find-workers.ts'
 import type { Emulator } from '../../emulator/start.ts'
-import { callOf } from '../../lib/prepared-statement.ts'
+import { callOf } from '../../lib/database/statement.ts'
 import { fillDaily, hasManyRowsADay } from '../fixtures/fill-daily.ts'
 import { startOwnService } from '../fixtures/own-service.ts'
 import { database, manyBrands, organization } from '../fixtures/rows.ts'
@@ -31,7 +31,7 @@ const workers = await findWorkers()
 const paged = workers.filter(({ operation }) => operation.kind !== 'brands').map(({ name }) => name)
 const texts = new Map<string, string>()
 for (const { statements } of workers) {
-  for (const statement of statements) texts.set((await callOf(statement)).sql, statement.sql)
+  for (const statement of Object.values(statements)) texts.set((await callOf(statement)).sql, statement.sql)
 }
 
 // A connection that keeps a plan makes one for any parameters; a statement that comes as text has one for its own.

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import type { Intercept } from '../../emulator/workers/outbound.ts'
 import { isolatedPool } from '../fixtures/isolated-database.ts'
@@ -178,7 +179,8 @@ test('a run logs 50 failed days, and how many more there are', async () => {
   intercept = async (asked, request, genuine) => {
     const { query } = await request.clone().json()
     if (failing === 0 || !isRefresh(query)) return watch(asked, request, genuine)
-    const failure = JSON.stringify({ metric: 'visibility', date: '2026-10-04', code: `F${failing--}` })
+    const day = { metric: 'visibility', brand_id: randomUUID(), date: '2026-10-04' }
+    const failure = JSON.stringify({ ...day, code: `F${failing--}`, message: '' })
     const { fields } = await (await genuine()).json()
     return Response.json({ fields, rows: [[null, '0', 'false', failure]], rowCount: 1, command: 'SELECT' })
   }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { activeKey } from '../../lib/access/scope.ts'
-import { renderStatement } from '../../lib/render-statement.ts'
+import { renderStatement } from '../../lib/database/statement.ts'
 import { database } from '../fixtures/rows.ts'
 import { tenant } from '../fixtures/tenant.ts'
 

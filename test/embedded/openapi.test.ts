@@ -1,7 +1,7 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { expect, inject, test } from 'vitest'
 import document from '../../functions/openapi.json' with { type: 'json' }
-import { BASE } from '../../lib/app.ts'
+import { BASE } from '../../lib/http/app.ts'
 import { type Answer, call } from '../fixtures/call.ts'
 import { fillDaily } from '../fixtures/fill-daily.ts'
 import { database } from '../fixtures/rows.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'
-import { ERRORS } from '../../lib/errors.ts'
+import { ERRORS } from '../../lib/request/errors.ts'
 import { call } from '../fixtures/call.ts'
 import { expectError } from '../fixtures/expect-error.ts'
 import { startOwnService } from '../fixtures/own-service.ts'

@@ -1,4 +1,4 @@
-import { BASE } from '../../lib/app.ts'
+import { BASE } from '../../lib/http/app.ts'
 import type { Endpoint } from '../fixtures/endpoints.ts'
 import type { RawRequest } from './raw-http.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { ERRORS, PARAMETER_ERRORS } from '../../lib/errors.ts'
+import { ERRORS, PARAMETER_ERRORS } from '../../lib/request/errors.ts'
 import type { Row } from '../fixtures/call.ts'
 import { fieldOf, type Received } from './raw-http.ts'
 

@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm'
 import type pg from 'pg'
 import { sqlState } from '../../drizzle/db/sql-state.ts'
 import { metricsOf } from '../../drizzle/db/verify.ts'
-import { asOf } from '../../lib/page/as-of.ts'
-import { renderStatement } from '../../lib/render-statement.ts'
+import { renderStatement } from '../../lib/database/statement.ts'
+import { asOf } from '../../lib/refresh/as-of.ts'
 
 /** The rows of each brand, metric and day, as text. */
 type Days = ReadonlyMap<string, string>

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { fieldNames } from '../../lib/row-schema.ts'
+import { fieldNames } from '../../lib/rows/schema.ts'
 import type { Row } from '../fixtures/call.ts'
 import { METRICS } from './compare-copy.ts'
 import type { Get, Query } from './copy.ts'

@@ -1,6 +1,6 @@
 import type pg from 'pg'
-import type { Operation } from '../../lib/operation.ts'
-import { fieldNames } from '../../lib/row-schema.ts'
+import type { Operation } from '../../lib/page/operation.ts'
+import { fieldNames } from '../../lib/rows/schema.ts'
 import type { Row } from '../fixtures/call.ts'
 
 /** Reads a brand's stored rows of an endpoint by plain SQL: the fields that are sent, in date order. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { authorize, requireValid } from '../../lib/access/authorize.ts'
-import type { Row } from '../../lib/db.ts'
-import { parameterError } from '../../lib/errors.ts'
+import { accessErrorsFirst, authorize } from '../../lib/access/authorize.ts'
+import type { Row } from '../../lib/database/db.ts'
+import { parameterError } from '../../lib/request/errors.ts'
 import { emptyLog, loggedLines, statusOf } from '../fixtures/log.ts'
 import { neonAnswers, neonRows } from '../mocks/neon.ts'
 
@@ -50,7 +50,7 @@ const access = () => ({
 })
 
 test('returns valid parameters without asking the database', async () => {
-  expect(await requireValid(access(), () => 'parsed')).toBe('parsed')
+  expect(await accessErrorsFirst(access(), () => 'parsed')).toBe('parsed')
 })
 
 test.each([
@@ -63,6 +63,6 @@ test.each([
   const parse = () => {
     throw parameterError('Parameter format is wrong.')
   }
-  await expect(requireValid(access(), parse)).rejects.toMatchObject({ status })
+  await expect(accessErrorsFirst(access(), parse)).rejects.toMatchObject({ status })
   expect(requests).toMatchObject([{ params: ['ab', '2026-11-22T00:00:00.000Z'] }])
 })

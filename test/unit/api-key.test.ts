@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { DEMO } from '../../drizzle/seed/demo.ts'
-import { hasChecksum, KEY_PATTERN, mintApiKey, readApiKey } from '../../lib/access/api-key.ts'
-import { sha256, sha256Bytes } from '../../lib/hash.ts'
+import { hasChecksum, KEY_PATTERN, mintApiKey, readApiKey } from '../../lib/request/api-key.ts'
+import { sha256, sha256Bytes } from '../../lib/request/hash.ts'
 
 // zlib's crc32 of the characters before the last eight digits.
 const VECTORS = [

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
-import { type CursorBinding, signCursor, verifyCursor } from '../../lib/cursor.ts'
+import { type CursorBinding, signCursor, verifyCursor } from '../../lib/page/cursor.ts'
 
 const BINDING: CursorBinding = {
   endpoint: '/competitors',

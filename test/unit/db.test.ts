@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { databaseError, run, runPrepared } from '../../lib/db.ts'
-import { callOf, type Statement } from '../../lib/prepared-statement.ts'
+import { databaseError, run, runPrepared } from '../../lib/database/db.ts'
+import { callOf, type Statement } from '../../lib/database/statement.ts'
 import { emptyLog, loggedLines } from '../fixtures/log.ts'
 import {
   type NeonAnswer,

@@ -5,8 +5,8 @@ import { expect, test } from 'vitest'
 import { readWorkers } from '../../bundle/wrangler-config.ts'
 import { SETTINGS } from '../../cli/deploy/settings.ts'
 import { PLANS } from '../../lib/access/plans.ts'
-import { MOST_ROWS, PAGE_SIZE } from '../../lib/page/size.ts'
-import { RATE_LIMIT } from '../../lib/rate-limit.ts'
+import { RATE_LIMIT } from '../../lib/limits/rate-limit.ts'
+import { MOST_ROWS, PAGE_SIZE } from '../../lib/rows/size.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')

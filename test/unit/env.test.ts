@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Env, EnvironmentError, parseEnv } from '../../lib/env.ts'
+import { type Env, EnvironmentError, parseEnv } from '../../lib/request/env.ts'
 
 const WHOLE: Env = {
   DATABASE_URL: 'postgresql://reader:secret@db.example/x',

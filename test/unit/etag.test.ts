@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { encodeWithEtag, matchesEtag } from '../../lib/etag.ts'
+import { encodeWithEtag, matchesEtag } from '../../lib/http/app.ts'
 
 test('encodes a body as UTF-8; its ETag is the first half of its SHA-256 in hex, quoted', async () => {
   const { bytes, etag } = await encodeWithEtag('é')

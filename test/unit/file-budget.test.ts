@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { Budget } from '../../lib/context.ts'
 import { fileBudget } from '../../lib/file/budget.ts'
 import { sleep } from '../../lib/file/sleep.ts'
+import type { Budget } from '../../lib/request/context.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

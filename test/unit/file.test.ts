@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import visibility, { VisibilityRow } from '../../functions/visibility.ts'
-import { fieldNames } from '../../lib/row-schema.ts'
-import { serve } from '../../lib/serve-paged.ts'
+import { fieldNames } from '../../lib/rows/schema.ts'
 import { loggedLines } from '../fixtures/log.ts'
 import { neonAnswers, neonRows } from '../mocks/neon.ts'
 import { bindings, counted, counterAnswers } from '../mocks/upstash.ts'
@@ -39,7 +38,7 @@ test('a file keeps its window over midnight', async () => {
   vi.setSystemTime('2026-11-22T23:59:59.000Z')
   const url = `http://localhost/api/export/v1/visibility?brandId=${ID}&fromDate=2000-01-01&format=csv`
   const headers = { 'X-API-Key': `svc_live_${'0'.repeat(64)}` }
-  const response = await serve(visibility.data).fetch(new Request(url, { headers }), bindings())
+  const response = await visibility.fetch(new Request(url, { headers }), bindings())
   expect(response.headers.get('Content-Disposition')).toContain('_2026-08-24_2026-11-22.csv')
   vi.setSystemTime('2026-11-23T00:00:01.000Z')
   expect((await response.text()).split('\r\n')).toHaveLength(4)

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { health } from '../../lib/health.ts'
+import { health } from '../../lib/http/health.ts'
 import { loggedLines } from '../fixtures/log.ts'
 import { type NeonAnswer, neonAnswers, neonFails, neonRows, silence } from '../mocks/neon.ts'
 import { bindings, counted, counterAnswers, silent } from '../mocks/upstash.ts'

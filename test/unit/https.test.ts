@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { createApp } from '../../lib/app.ts'
-import { isLoopback } from '../../lib/https.ts'
+import { createApp, isLoopback } from '../../lib/http/app.ts'
 import { loggedLines } from '../fixtures/log.ts'
 
 const lines = loggedLines()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { memoize } from '../../lib/memoize.ts'
+import { memoize } from '../../lib/request/isolate.ts'
 
 test('builds a value once per key object, equal objects included', () => {
   let built = 0

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { network } from '../../lib/network.ts'
+import { network } from '../../lib/limits/outer-limit.ts'
 
 test.each([
   ['203.0.113.7', '203.0.113.7'],

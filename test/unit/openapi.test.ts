@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { findOperations } from '../../bundle/find-workers.ts'
 import { PARAMETER_EXAMPLES } from '../../cli/openapi/examples.ts'
 import document from '../../functions/openapi.json' with { type: 'json' }
-import { BASE } from '../../lib/app.ts'
-import { openapi } from '../../lib/openapi/document.ts'
-import { responseValidator } from '../../lib/openapi/response-validator.ts'
+import { BASE } from '../../lib/http/app.ts'
+import { openapi } from '../../reference/openapi/document.ts'
+import { responseValidator } from '../../reference/openapi/response-validator.ts'
 
 test('functions/openapi.json is up to date', async () => {
   const operations = await findOperations()

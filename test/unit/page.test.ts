@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod/mini'
 import { dailyVisibility } from '../../drizzle/metrics/visibility.ts'
-import { dailyChanges } from '../../drizzle/refresh/changes.ts'
+import { dailyChanges } from '../../drizzle/tables/refresh.ts'
+import { allBrandsStatements } from '../../lib/page/all-brands.ts'
 import { resultReader } from '../../lib/page/read.ts'
-import { allBrandsStatements, pageStatements } from '../../lib/page/statements.ts'
-import { fieldsOf } from '../../lib/row-schema.ts'
-import { count, day, text } from '../../lib/schemas.ts'
+import { pageStatements } from '../../lib/page/statement.ts'
+import { count, day, fieldsOf, text } from '../../lib/rows/schema.ts'
 import { emptyLog, loggedLines, statusOf } from '../fixtures/log.ts'
 
 const lines = loggedLines()
@@ -138,8 +138,8 @@ test('statements of all brands have these columns with the digest of the brands,
 })
 
 test('a file reads a page first, and then five times as many rows', () => {
-  const sizes = Object.entries(pageStatements(VISIBILITY)).map(([name, { size }]) => [name, size])
-  expect(Object.fromEntries(sizes)).toEqual({ first: 1000, next: 1000, firstOfFile: 1000, nextOfFile: 5000 })
+  const limits = Object.entries(pageStatements(VISIBILITY)).map(([name, { limit }]) => [name, limit])
+  expect(Object.fromEntries(limits)).toEqual({ first: 1000, next: 1000, firstOfFile: 1000, nextOfFile: 5000 })
 })
 
 test('the total of a file is the number of rows of the window', () => {

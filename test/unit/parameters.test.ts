@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { HttpError, PARAMETER_ERRORS } from '../../lib/errors.ts'
-import { parameterNames, parseFormat, parseParameters } from '../../lib/parameters.ts'
+import { parameterNames, parseFormat, parseParameters } from '../../lib/page/parameters.ts'
+import { HttpError, PARAMETER_ERRORS } from '../../lib/request/errors.ts'
 
 const ID = 'abcdefab-1111-1111-1111-111111111111'
 

@@ -1,7 +1,14 @@
 import { type AsyncBuffer, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 import { ByteWriter } from 'hyparquet-writer'
 import { expect, test } from 'vitest'
-import { bufferOf, type Column, deltaSchema, type Row, readParquet, startParquet } from '../../lib/parquet.ts'
+import {
+  bufferOf,
+  type Column,
+  deltaSchema,
+  type Row,
+  readParquet,
+  startParquet,
+} from '../../lib/share/parquet.ts'
 
 const columns: readonly Column[] = [
   { name: 'text', type: 'string' },

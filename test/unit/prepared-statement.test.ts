@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { callOf, functionName } from '../../lib/prepared-statement.ts'
-import { renderStatement } from '../../lib/render-statement.ts'
+import { callOf, functionName, renderStatement } from '../../lib/database/statement.ts'
 
 const ONE = renderStatement(sql`select 1`)
 const TWO = renderStatement(sql`select ${sql.placeholder('one')}, ${sql.placeholder('two')}`)

@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from 'vitest'
-import type { Result } from '../../lib/app.ts'
-import { endpoint } from '../../lib/endpoint.ts'
-import { httpError } from '../../lib/errors.ts'
-import { type RateLimitOptions, rateLimitKey } from '../../lib/rate-limit.ts'
+import type { Result } from '../../lib/http/app.ts'
+import { endpoint } from '../../lib/http/endpoint.ts'
+import { type RateLimitOptions, rateLimitKey } from '../../lib/limits/rate-limit.ts'
+import { httpError } from '../../lib/request/errors.ts'
 import { loggedLines } from '../fixtures/log.ts'
 import { bindings, counted, counterAnswers, silent } from '../mocks/upstash.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { recent } from '../../lib/recent.ts'
+import { recent } from '../../lib/request/isolate.ts'
 
 test('keeps the keys that were set last', () => {
   const values = recent<number>(2)

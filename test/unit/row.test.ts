@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod/mini'
-import { columnReader } from '../../lib/row.ts'
-import { columnNames } from '../../lib/row-columns.ts'
-import { fieldNames, fieldsOf } from '../../lib/row-schema.ts'
-import { nullable, text } from '../../lib/schemas.ts'
+import { columnNames, columnReader } from '../../lib/rows/columns.ts'
+import { fieldNames, fieldsOf, nullable, text } from '../../lib/rows/schema.ts'
 import { RESULT, Row } from '../fixtures/row.ts'
 
 const read = columnReader(fieldsOf(Row))

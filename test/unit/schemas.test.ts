@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod/mini'
-import { count, day, nullable, rate, totalsOf, weight } from '../../lib/schemas.ts'
+import { count, day, nullable, rate, totalsOf, weight } from '../../lib/rows/schema.ts'
 
 test('counts and weights add up, rates do not', () => {
   const row = z.object({

@@ -1,9 +1,9 @@
 import { afterAll, expect, test, vi } from 'vitest'
 import { upstash } from '../../emulator/upstash/handler.ts'
 import { embeddedRedis } from '../../emulator/upstash/redis.ts'
-import { parseEnv } from '../../lib/env.ts'
-import { RATE_LIMIT } from '../../lib/rate-limit.ts'
-import { createTokenBucket } from '../../lib/token-bucket.ts'
+import { RATE_LIMIT } from '../../lib/limits/rate-limit.ts'
+import { createTokenBucket } from '../../lib/limits/token-bucket.ts'
+import { parseEnv } from '../../lib/request/env.ts'
 import { bindings } from '../mocks/upstash.ts'
 
 const redis = embeddedRedis()

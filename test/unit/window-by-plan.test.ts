@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { windowByPlan } from '../../lib/window-by-plan.ts'
+import { windowByPlan } from '../../lib/page/window-by-plan.ts'
 
 test('sends the days of one window for each paid plan', () => {
   const windowOf = (plan: string) => ({ first: `first of ${plan}`, last: 'last', end: 'end' })

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Pool } from 'undici'
 import { type Emulator, NO_OUTER_LIMIT, startEmulator } from '../../emulator/start.ts'
 import type { Intercept } from '../../emulator/workers/outbound.ts'
-import { RATE_LIMIT } from '../../lib/rate-limit.ts'
+import { RATE_LIMIT } from '../../lib/limits/rate-limit.ts'
 
 /** All Workers, and a connection that sends one request at a time. They end with the block that declares them. */
 export type Service = AsyncDisposable & {

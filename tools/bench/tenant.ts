@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg'
-import { mintApiKey } from '../../lib/access/api-key.ts'
-import { sha256 } from '../../lib/hash.ts'
+import { mintApiKey } from '../../lib/request/api-key.ts'
+import { sha256 } from '../../lib/request/hash.ts'
 
 /** An organization with the enterprise plan, and a key that reads all its brands. */
 export type Tenant = { readonly organizationId: string; readonly key: string }

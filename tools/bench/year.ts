@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ClientBase } from 'pg'
 import type { Dispatcher } from 'undici'
-import { BASE } from '../../lib/app.ts'
+import { BASE } from '../../lib/http/app.ts'
 import { createDatabase, type Database } from './database.ts'
 import type { Setting } from './section.ts'
 import { type Service, startService } from './service.ts'

@@ -1,5 +1,5 @@
 import type { Plan } from '../../lib/access/plans.ts'
-import { ERRORS } from '../../lib/errors.ts'
+import { ERRORS } from '../../lib/request/errors.ts'
 import { type Alteration, alterPage } from './alter.ts'
 import { URLS_OF_A_PAGE } from './brands.ts'
 import { daysBefore } from './days.ts'

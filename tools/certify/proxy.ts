@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { BASE } from '../../lib/app.ts'
+import { BASE } from '../../lib/http/app.ts'
 import { readStreams } from '../../reference/streams.ts'
 import { type ProxyFault, startFaultProxy } from '../proxy/fault-proxy.ts'
 

@@ -1,4 +1,4 @@
-import type { Row } from '../../../lib/parquet.ts'
+import type { Row } from '../../../lib/share/parquet.ts'
 import type { MetricTable } from './copy.ts'
 import { addDays, monthOf } from './days.ts'
 import type { Action, AddFile } from './delta/log.ts'

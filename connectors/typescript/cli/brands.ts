@@ -1,5 +1,5 @@
 import { ByteWriter } from 'hyparquet-writer'
-import { type Row, startParquet } from '../../../lib/parquet.ts'
+import { type Row, startParquet } from '../../../lib/share/parquet.ts'
 import type { Brand, ExportApi } from '../src/index.ts'
 import type { Coverage } from './coverage.ts'
 import type { Action } from './delta/log.ts'

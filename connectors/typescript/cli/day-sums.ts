@@ -1,4 +1,4 @@
-import type { Row } from '../../../lib/parquet.ts'
+import type { Row } from '../../../lib/share/parquet.ts'
 import { digestOf } from '../../../reference/digest.ts'
 import type { ChangedDay } from '../src/index.ts'
 import type { Stream } from './streams.ts'

@@ -1,4 +1,4 @@
-import type { Row } from '../../../lib/parquet.ts'
+import type { Row } from '../../../lib/share/parquet.ts'
 import type { ChangedDay, ExportApi } from '../src/index.ts'
 import type { Batch } from './batch.ts'
 import type { BrandRun, Changes } from './changes.ts'

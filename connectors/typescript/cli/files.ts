@@ -1,4 +1,4 @@
-import { type Row, readParquet, startParquet } from '../../../lib/parquet.ts'
+import { type Row, readParquet, startParquet } from '../../../lib/share/parquet.ts'
 import type { Action, AddFile } from './delta/log.ts'
 import { addition, type Table } from './delta/table.ts'
 import { CommandError } from './errors.ts'

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type AsyncBuffer, parquetMetadataAsync } from 'hyparquet'
 import { ByteWriter } from 'hyparquet-writer'
-import { bufferOf, readParquet, startParquet } from '../../../lib/parquet.ts'
+import { bufferOf, readParquet, startParquet } from '../../../lib/share/parquet.ts'
 import { digestText, rowNumber } from '../../../reference/digest.ts'
 import type { MetricTable } from './copy.ts'
 import type { AddFile } from './delta/log.ts'

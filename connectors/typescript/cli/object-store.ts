@@ -1,6 +1,6 @@
 import { parseXml, type XmlElement } from '@rgrove/parse-xml'
 import { ByteWriter } from 'hyparquet-writer'
-import { bufferOf } from '../../../lib/parquet.ts'
+import { bufferOf } from '../../../lib/share/parquet.ts'
 import {
   bucketOf,
   childrenOf,

@@ -1,4 +1,4 @@
-import type { ColumnType as DeltaType, Column as TableColumn } from '../../../lib/parquet.ts'
+import type { ColumnType as DeltaType, Column as TableColumn } from '../../../lib/share/parquet.ts'
 import {
   type Column,
   type ColumnType,

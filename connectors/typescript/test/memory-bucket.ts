@@ -1,5 +1,5 @@
 import { ByteWriter } from 'hyparquet-writer'
-import { bufferOf } from '../../../lib/parquet.ts'
+import { bufferOf } from '../../../lib/share/parquet.ts'
 import { CommandError } from '../cli/errors.ts'
 import { sha256 } from '../cli/hash.ts'
 import type { Store, Stored } from '../cli/store.ts'

@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream'
-import type { Row } from '../../../lib/parquet.ts'
+import type { Row } from '../../../lib/share/parquet.ts'
 import { brandsDigestOf, digestOf } from '../../../reference/digest.ts'
 import { PAGE_SIZE } from '../../../reference/streams.ts'
 import type { Random } from '../../../test/fixtures/random.ts'

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
-import { mintApiKey } from '../../../lib/access/api-key.ts'
+import { mintApiKey } from '../../../lib/request/api-key.ts'
 import { call } from '../../fixtures/call.ts'
 import { runCommand } from '../../fixtures/command.ts'
 import { brand, database, type Organization } from '../../fixtures/rows.ts'

@@ -23,7 +23,7 @@ let source: string
 beforeAll(async () => {
   checkout = await copyCheckout()
   temporary = await mkdtemp(join(tmpdir(), 'export-api-tmp-'))
-  source = await readFile(join(checkout, 'lib/errors.ts'), 'utf8')
+  source = await readFile(join(checkout, 'lib/request/errors.ts'), 'utf8')
 
   const env = { PATH: process.env.PATH, PORT: '0', TMPDIR: temporary }
   service = spawn(process.execPath, ['emulator/main.ts', '--watch', '--keys'], {
@@ -63,7 +63,7 @@ async function readError(): Promise<string> {
   return response === undefined ? '' : response.text()
 }
 
-const writeErrors = (text: string) => writeFile(join(checkout, 'lib/errors.ts'), text)
+const writeErrors = (text: string) => writeFile(join(checkout, 'lib/request/errors.ts'), text)
 
 async function edit(file: string, from: string, to: string): Promise<void> {
   const path = join(checkout, file)
@@ -108,7 +108,7 @@ test('prints where a file is broken, and serves the last good build', {
 }, async () => {
   await writeErrors(`${source}\nconst broken = = 1\n`)
   await expect.poll(() => stderr, PATIENT).toContain('[ERROR] Unexpected "="')
-  expect(stderr).toMatch(/lib\/errors\.ts:\d+:\d+/)
+  expect(stderr).toMatch(/lib\/request\/errors\.ts:\d+:\d+/)
   expect(await readError()).toContain('API key absent')
 })
 

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { beforeAll, expect, inject, test } from 'vitest'
-import { BASE } from '../../../lib/app.ts'
+import { BASE } from '../../../lib/http/app.ts'
 import { checkProperty, scaledTimeout } from '../../fixtures/effort.ts'
 import { findEndpoints } from '../../fixtures/endpoints.ts'
 import { database, exportKey } from '../../fixtures/rows.ts'

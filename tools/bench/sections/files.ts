@@ -1,4 +1,4 @@
-import { PAGE_SIZE } from '../../../lib/page/size.ts'
+import { PAGE_SIZE } from '../../../lib/rows/size.ts'
 import { peakHeap } from '../heap.ts'
 import { meterOf, type Used } from '../meter.ts'
 import { figure, type Section } from '../section.ts'

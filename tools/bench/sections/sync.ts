@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PAGE_SIZE } from '../../../lib/page/size.ts'
+import { PAGE_SIZE } from '../../../lib/rows/size.ts'
 import { buildCommand } from '../command.ts'
 import { createDatabase } from '../database.ts'
 import { figure, type Section, type Setting, type Table } from '../section.ts'

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { BASE } from '../../../lib/app.ts'
+import { BASE } from '../../../lib/http/app.ts'
 import { digestOf } from '../../../reference/digest.ts'
 import { readStreams, type Stream } from '../../../reference/streams.ts'
 import type { Environment, Loader } from '../command.ts'

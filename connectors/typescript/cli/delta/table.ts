@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { bufferOf, type Column, deltaSchema } from '../../../../lib/parquet.ts'
+import { bufferOf, type Column, deltaSchema } from '../../../../lib/share/parquet.ts'
 import manifest from '../../package.json' with { type: 'json' }
 import { CommandError, isSystemError, MovedError } from '../errors.ts'
 import { inParallel } from '../in-parallel.ts'

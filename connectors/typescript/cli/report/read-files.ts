@@ -1,4 +1,4 @@
-import { type Row, readParquet } from '../../../../lib/parquet.ts'
+import { type Row, readParquet } from '../../../../lib/share/parquet.ts'
 import type { Table } from '../delta/table.ts'
 import { CommandError } from '../errors.ts'
 

@@ -1,0 +1,133 @@
+import { NeonDbError, neon } from '@neondatabase/serverless'
+import type { RequestLog } from '../request/context.ts'
+import type { Env } from '../request/env.ts'
+import { type HttpError, httpError } from '../request/errors.ts'
+import { memoize } from '../request/isolate.ts'
+import { timed } from '../request/request-log.ts'
+import { parseNeonError } from './neon-error.ts'
+import { callOf, type Statement } from './statement.ts'
+
+/** Milliseconds after which a silent database counts as unavailable. */
+const TIMEOUT_MS = 8000
+
+const RETRY_AFTER_S = '5'
+
+/** Neon counts requests per second. */
+const RATE_LIMIT_RETRY_AFTER_S = '1'
+
+/** A cell as the text that Postgres wrote; null for SQL's null. */
+export type Cell = string | null
+
+/** The one row of a result, by column name. */
+export type Row = Readonly<Record<string, Cell>>
+
+/** The database to ask, and the log of the request to ask for; null outside a request. */
+export type QueryContext = { readonly env: Pick<Env, 'DATABASE_URL'>; readonly log: RequestLog | null }
+
+/** The values of a statement's parameters. */
+type Values = Readonly<Record<string, string | null | undefined>>
+
+const asText = { getTypeParser: () => (text: string) => text }
+
+/**
+ * Sends one statement in one request to Neon and returns its only row, or null. Cells are the text that Postgres wrote:
+ * numbers stay text. Throws `HttpError` 503 for everything else, from a refused connection to a
+ * truncated response.
+ */
+export async function run(
+  context: QueryContext,
+  statement: Statement,
+  values: Values,
+  timeoutMs = TIMEOUT_MS,
+): Promise<Row | null> {
+  try {
+    return await send(context, statement, values, AbortSignal.timeout(timeoutMs))
+  } catch (error) {
+    throw databaseError(error, context.log)
+  }
+}
+
+/**
+ * Runs a statement as {@link run} does, by calling its function. Sends the statement's text when the database has no
+ * such function, or this role may not use it: until a new version or a restored backup is migrated, or `npm run dev`
+ * has edited it.
+ */
+export async function runPrepared(
+  context: QueryContext,
+  statement: Statement,
+  values: Values,
+): Promise<Row | null> {
+  const signal = AbortSignal.timeout(TIMEOUT_MS)
+  try {
+    return await send(context, await callOf(statement), values, signal).catch((error: unknown) => {
+      if (!MISSING_FUNCTION.has(codeOf(error))) throw error
+      console.warn(JSON.stringify({ event: 'prepared_statement_missing', request_id: context.log?.id }))
+      return send(context, statement, values, signal)
+    })
+  } catch (error) {
+    throw databaseError(error, context.log)
+  }
+}
+
+/** SQLSTATEs of a function or schema that does not exist, or that this role may not use. */
+const MISSING_FUNCTION = new Set(['42883', '3F000', '42501'])
+
+const client = memoize((env: QueryContext['env']) => neon(env.DATABASE_URL, { arrayMode: true }))
+
+async function send(
+  { env, log }: QueryContext,
+  { sql, parameters }: Statement,
+  values: Values,
+  signal: AbortSignal,
+): Promise<Row | null> {
+  const params = parameters.map((name) => {
+    const value = values[name]
+    if (value === undefined) throw new TypeError(`The parameter ${name} has no value`)
+    return value
+  })
+  const options = { types: asText, fullResults: true, fetchOptions: { signal } } as const
+  return onlyRow(await timed(log, 'neon', () => client(env).query(sql, params, options)))
+}
+
+/** Logs the cause and returns a 503. */
+export function databaseError(cause: unknown, log: RequestLog | null): HttpError {
+  const description = describe(cause)
+  console.error(JSON.stringify({ event: 'database_error', request_id: log?.id, ...description }))
+  const retryAfter = description.reason === 'rate_limit' ? RATE_LIMIT_RETRY_AFTER_S : RETRY_AFTER_S
+  return httpError('database', { 'Retry-After': retryAfter })
+}
+
+function asCells(value: unknown): Cell[] {
+  if (!Array.isArray(value) || !value.every(isCell)) throw new TypeError('Not a list of cells')
+  return value
+}
+
+const isCell = (value: unknown): value is Cell => value === null || typeof value === 'string'
+
+type QueryResult = {
+  readonly rows: readonly unknown[]
+  readonly fields: readonly { readonly name: unknown }[]
+  readonly rowCount: unknown
+}
+
+function onlyRow({ rows, fields, rowCount }: QueryResult): Row | null {
+  const cells = rows.map(asCells)
+  if (cells.length !== rowCount || cells.length > 1 || cells.some((row) => row.length !== fields.length)) {
+    throw new TypeError('The result is incomplete')
+  }
+  const [row] = cells
+  return row === undefined
+    ? null
+    : Object.fromEntries(fields.map(({ name }, index) => [name, row[index] ?? null]))
+}
+
+/** Returns what may be logged of a failure: names, codes and classes. The rest of a message can quote what was sent. */
+function describe(error: unknown) {
+  if (!(error instanceof Error)) return { error_name: typeof error }
+  if (!(error instanceof NeonDbError)) return { error_name: error.name }
+  const { status, code, reason } = parseNeonError(error)
+  return { error_name: error.name, source: error.sourceError?.name, neon_status: status, code, reason }
+}
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : ''

@@ -1,0 +1,99 @@
+import { getCookie } from 'hono/cookie'
+import { readBearerKey } from '../request/api-key.ts'
+import type { Budget, Middleware, RequestContext, RequestLog } from '../request/context.ts'
+import { httpError } from '../request/errors.ts'
+import { sha256 } from '../request/hash.ts'
+import { recent } from '../request/isolate.ts'
+import { timed } from '../request/request-log.ts'
+import { addressOf } from './outer-limit.ts'
+import { createTokenBucket } from './token-bucket.ts'
+
+/**
+ * A client's token bucket, over all endpoints (docs/specification.md, Rate limit). It holds `requests`. Every
+ * `refill.seconds` it receives `refill.requests`, so an empty one is full after `seconds`.
+ */
+export const RATE_LIMIT = { requests: 100, seconds: 60, refill: { requests: 20, seconds: 12 } } as const
+
+export type RateLimitOptions = {
+  /** Whether the handler runs while Redis counts, or after it. */
+  readonly order?: 'concurrent' | 'first'
+  /** Milliseconds to wait for Redis. Then the request is served uncounted: a slow Redis must not fail an export. */
+  readonly timeoutMs?: number
+}
+
+/**
+ * For clients that this isolate saw over their budget, the time (milliseconds since 1970) of the next refill. It decides
+ * nothing: until then Redis is asked before the database instead of next to it.
+ */
+const blocked = recent<number>(10_000)
+
+/**
+ * Consumes one request of the client's budget and answers 429 when none is left. The handler runs at the same time, as
+ * both wait for a server, unless `order` is `first` or the client is known to be over its budget.
+ */
+export function rateLimit({ order = 'concurrent', timeoutMs = 5000 }: RateLimitOptions = {}): Middleware {
+  const bucketOf = createTokenBucket({ ...RATE_LIMIT, timeoutMs })
+  return async (context, next) => {
+    const { env, clock, now, log } = context.var
+    const client = await rateLimitKey(context)
+    const take = bucketOf(env)
+    const count = (request: string, requests: number, leave: number) =>
+      counted(log, () => take({ client, request, requests, leave, now: clock() }))
+    // A file's own name: what waits for it is neither another file nor a request.
+    const file = crypto.randomUUID()
+    context.set('consume', (requests, leave) => count(file, requests, leave))
+    const isFirst = order === 'first' || (blocked.get(client) ?? 0) > now.getTime()
+    const handling = isFirst ? null : inBackground(next())
+    const budget = await count(await nameOf(context), 1, 0)
+    context.set('budget', budget)
+    if (budget?.allowed === false) {
+      blocked.set(client, now.getTime() + budget.refillSeconds * 1000)
+      throw httpError('budget', { ...budgetHeaders(budget), 'Retry-After': String(budget.refillSeconds) })
+    }
+    await (handling ?? next())
+    for (const [name, value] of Object.entries(budgetHeaders(budget))) context.res.headers.set(name, value)
+  }
+}
+
+/** Prevents an unhandled rejection of work whose result may not be needed. */
+function inBackground(work: Promise<void>): Promise<void> {
+  work.catch(() => {})
+  return work
+}
+
+/** Counts requests; null when Redis fails or does not answer in time, and they are served. */
+async function counted(log: RequestLog, take: () => Promise<Budget>): Promise<Budget | null> {
+  try {
+    return await timed(log, 'upstash', take)
+  } catch (error) {
+    const error_name = error instanceof Error ? error.name : typeof error
+    console.error(JSON.stringify({ event: 'rate_budget_unavailable', request_id: log.id, error_name }))
+    return null
+  }
+}
+
+/** Returns the name of a request among those of its client: the same when it is sent again, with the same key. */
+async function nameOf({ req, var: { log } }: RequestContext): Promise<string> {
+  const hash = await sha256(`${req.method} ${req.url} ${log.keyHash}`)
+  return hash.slice(0, 16)
+}
+
+/** Returns the `RateLimit` headers (IETF draft, structured fields). */
+function budgetHeaders(budget: Budget | null): Record<string, string> {
+  const policy = { 'RateLimit-Policy': `"default";q=${RATE_LIMIT.requests};w=${RATE_LIMIT.seconds}` }
+  if (budget === null) return policy
+  return { ...policy, RateLimit: `"default";r=${budget.remaining};t=${budget.refillSeconds}` }
+}
+
+/**
+ * Returns the SHA-256 of what identifies a client: its session cookie, else its `Authorization` header, else its
+ * network with its User-Agent. Hashed, since cookies and tokens are secrets and a User-Agent can be long. An export key
+ * counts without its scheme, which can be spelled in many ways.
+ */
+export async function rateLimitKey(context: RequestContext): Promise<string> {
+  const cookie = getCookie(context, context.var.env.SESSION_COOKIE)
+  if (cookie) return sha256(`cookie ${cookie}`)
+  const authorization = context.req.header('Authorization')
+  if (authorization) return sha256(`authorization ${readBearerKey(authorization) ?? authorization}`)
+  return sha256(`network ${addressOf(context)} ${context.req.header('User-Agent') ?? ''}`)
+}

@@ -1,0 +1,124 @@
+import { getViewSelectedFields, is, type SQL, sql } from 'drizzle-orm'
+import { PgColumn, type PgView } from 'drizzle-orm/pg-core'
+import type * as z from 'zod/mini'
+import { accessErrorsFirst, authorize, requireKeyHash } from '../access/authorize.ts'
+import { ACCESS_COLUMNS, accessColumns, activeKey, brandsDigest, canReadEach } from '../access/scope.ts'
+import { runPrepared } from '../database/db.ts'
+import { prepareStatement } from '../database/statement.ts'
+import { fileResult } from '../file/file.ts'
+import type { Result } from '../http/app.ts'
+import { endpoint } from '../http/endpoint.ts'
+import type { RequestContext } from '../request/context.ts'
+import { aggregateColumns, columnNames } from '../rows/columns.ts'
+import { sizedRowsReader, valuesOfKey } from '../rows/read.ts'
+import { fieldNames, fieldsOf } from '../rows/schema.ts'
+import { FILE_PART, PAGE, type Size } from '../rows/size.ts'
+import { isFile, writeJson } from '../rows/write.ts'
+import type { DocumentedWorker, StoredOperation } from './operation.ts'
+import { parseFormat } from './parameters.ts'
+import { brandsDigestHeader } from './respond.ts'
+import { type KeyedRow, keyAfter, list, type PageStatement, sizedColumns, sizedRows } from './statement.ts'
+
+/** `rows` are brands under the row's field names, with `id`, `organization_id` and `active`. */
+export type Brands<Shape extends z.core.$ZodShape, Rows extends PgView> = StoredOperation<Shape, Rows> & {
+  /** Fields that order and identify the brands. */
+  readonly order: readonly (keyof Shape & string)[]
+}
+
+/** Builds the Worker that lists every brand that the key reads: as JSON in one statement, as a file in parts. */
+export function brands<Shape extends z.core.$ZodShape, Rows extends PgView>({
+  rows: view,
+  order: key,
+  ...operation
+}: Brands<Shape, Rows>): DocumentedWorker {
+  const { path, row } = operation
+  const fields = fieldsOf(row)
+  const statements = brandsStatements({ view, row, key })
+  const readRows = sizedRowsReader({ fields, key })
+
+  async function handler(context: RequestContext): Promise<Result> {
+    const { env, clock, now, log } = context.var
+    const key_hash = requireKeyHash(context)
+    const { searchParams } = new URL(context.req.url)
+    const format = await accessErrorsFirst({ env, log, key_hash, now }, () => parseFormat(searchParams))
+    const read = async (statement: PageStatement, at: Date, after: readonly string[] = []) => {
+      const values = { key_hash, now: at.toISOString(), ...valuesOfKey(after) }
+      const result = authorize(await runPrepared({ env, log }, statement, values), log)
+      return { ...readRows(result, statement.limit, log), digest: result.brands_digest ?? null }
+    }
+    if (!isFile(format)) {
+      const all = await read(statements.all, now)
+      const body = `{"data":[${writeJson(all, ',')}]}`
+      return { body, headers: brandsDigestHeader(all.digest), rows: all.rows, cacheable: true }
+    }
+    const first = await read(statements.firstOfFile, now)
+    const readAfter = (last: readonly string[]) => read(statements.nextOfFile, clock(), last)
+    const result = fileResult(context, { format, name: path.slice(1), fields, first, readAfter })
+    return { ...result, headers: { ...result.headers, ...brandsDigestHeader(first.digest) } }
+  }
+
+  return {
+    fetch: endpoint({ path, handler }).fetch,
+    operation: { ...operation, kind: 'brands' },
+    statements,
+  }
+}
+
+/** Brands under the row's field names, with `id`, `organization_id` and `active`. The key is of fields of the row. */
+type KeyedBrands = KeyedRow & { readonly view: PgView }
+
+type BrandsStatements = {
+  /** Reads all brands. */
+  readonly all: PageStatement
+  /** Reads the first brands, with the column `total` when there are more. */
+  readonly firstOfFile: PageStatement
+  /** Reads up to {@link FILE_PART} after a key. */
+  readonly nextOfFile: PageStatement
+}
+
+/** The columns of a result before those of its rows. */
+const COLUMNS = [...ACCESS_COLUMNS, 'brands_digest']
+
+/**
+ * Builds the statements of the brands. Each checks access and reads the brands of the key in one round trip; it returns
+ * no row without an active key, else one row, with the column `brands_digest` of all brands that the key reads.
+ * Placeholders: those of `activeKey`, and of `keyAfter`.
+ */
+function brandsStatements({ view, row, key }: KeyedBrands): BrandsStatements {
+  const read = sql`from ${view} as brand where ${canReadEach}`
+  const order = list(key.map(columnOfBrand))
+  const after = keyAfter(key.map((name) => columnOf(view, name)))
+  const fields = list(fieldNames(row).map(columnOfBrand))
+  const allBrands = sql`select ${fields} ${read} order by ${order}`
+  const brandsAfter = sql`select ${fields} ${read} and (${order}) > (${after}) order by ${order}`
+
+  const statement = (columns: SQL, joins: SQL) => sql`
+    with access as materialized (${activeKey})
+    select ${accessColumns}, (select ${brandsDigest(sql`brand.id`)} ${read}) as brands_digest, ${columns}
+    from access ${joins}`
+  const part = (size: Size, brands: SQL, total?: SQL): PageStatement => {
+    const { columns, joins } = sizedRows({ row, key, rows: brands, size, total })
+    const names = [...COLUMNS, ...sizedColumns({ row, key, total })]
+    return { ...prepareStatement(statement(columns, joins), names), limit: size.rows }
+  }
+
+  const all = sql`
+    cross join lateral (
+      select ${list([sql`count(*)::text as found`, sql`'false' as has_more`, ...aggregateColumns(row)])}
+      from (${allBrands}) as page
+    ) as page`
+  const names = [...COLUMNS, 'found', 'has_more', ...columnNames(row)]
+  return {
+    all: { ...prepareStatement(statement(sql`page.*`, all), names), limit: Number.MAX_SAFE_INTEGER },
+    firstOfFile: part(PAGE, allBrands, sql`(select count(*) ${read})`),
+    nextOfFile: part(FILE_PART, brandsAfter),
+  }
+}
+
+const columnOfBrand = (name: string): SQL => sql`brand.${sql.identifier(name)}`
+
+function columnOf(view: PgView, name: string): PgColumn {
+  const column = getViewSelectedFields(view)[name]
+  if (!is(column, PgColumn)) throw new Error(`No column ${name} in the view`)
+  return column
+}

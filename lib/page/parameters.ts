@@ -1,0 +1,144 @@
+import * as z from 'zod/mini'
+import { PARAMETER_ERRORS, parameterError } from '../request/errors.ts'
+import { FORMATS, type Format, isFile } from '../rows/write.ts'
+import { CURSOR } from './cursor.ts'
+import type { Operation } from './operation.ts'
+
+const fromYear1 = z.refine<string>((text) => !text.startsWith('0000'))
+
+const day = () => z.iso.date().check(fromYear1)
+
+/** Date and time, decimals, and offset of an instant. */
+const INSTANT = /^(.{19})(?:\.(\d{1,6}))?(Z|[+-].{5})$/
+
+const LAST_SECOND = Date.UTC(9999, 11, 31, 23, 59, 59)
+
+/** Returns an instant in UTC with microseconds, as `changed_at` has it. Its last second is that of the year 9999. */
+function toMicroseconds(instant: string): string {
+  const [, time = '', decimals = '', offset = ''] = INSTANT.exec(instant) ?? []
+  const second = new Date(Math.min(Date.parse(time + offset), LAST_SECOND))
+  return `${second.toISOString().slice(0, 19)}.${decimals.padEnd(6, '0')}Z`
+}
+
+/** The query parameters of the endpoints that take a brand. The changes alone take `since`, and need no brand. */
+export const Parameters = z.object({
+  brandId: z.optional(z.guid().check(z.overwrite((id) => id.toLowerCase()))).check(
+    z.meta({
+      description:
+        'The brand: an `id` from `/brands`. Without it, `/changes` lists the changes of every brand that the key can read.',
+    }),
+  ),
+  since: z
+    .optional(
+      z.pipe(
+        z.iso.datetime({ offset: true }).check(
+          fromYear1,
+          z.refine<string>((text) => INSTANT.test(text)),
+        ),
+        z.transform(toMicroseconds),
+      ),
+    )
+    .check(
+      z.meta({
+        description:
+          'A `changed_at` that you received. The response lists later changes only. Leave it out to list all changes. Up to six decimals and any offset are accepted, since typed clients rewrite times. A client that keeps milliseconds receives the latest changes again, and misses none.',
+      }),
+    ),
+  fromDate: z.optional(day()).check(
+    z.meta({
+      description:
+        'First day of the window, in UTC. Default: 30 days before today; for `/changes` the limit of your plan. A day before the limit of your plan is not an error: the window starts at the limit, and `meta.fromDate` reports it.',
+    }),
+  ),
+  toDate: z.optional(day()).check(
+    z.meta({
+      description:
+        'Last day of the window, in UTC. Default: today, up to the time of the request; for `/changes` 9999-12-31. If `toDate` is more than 30 days ago, send `fromDate` too (not needed on `/changes`).',
+    }),
+  ),
+  cursor: z.optional(z.string().check(z.regex(new RegExp(`^(${CURSOR})?$`)))).check(
+    z.meta({
+      description:
+        'The `pagination.nextCursor` of the previous page, unchanged. Leave it out or empty for the first page, and keep the other parameters the same.',
+    }),
+  ),
+  format: z.optional(z.enum(FORMATS)).check(
+    z.meta({
+      description:
+        'Format of the response. `json`, the default, has pages. `csv` and `ndjson` return all rows of the window in one response and take no `cursor`.',
+    }),
+  ),
+})
+
+export type Parameters = z.infer<typeof Parameters>
+
+/** The names of an endpoint's parameters. */
+export const parameterNames = (kind: Operation['kind']): string[] =>
+  kind === 'brands'
+    ? ['format']
+    : Object.keys(Parameters.shape).filter((name) => kind === 'changes' || name !== 'since')
+
+/** Whether a name is one of the known parameters. */
+const isParameter = (name: unknown): name is keyof Parameters & string =>
+  typeof name === 'string' && Object.hasOwn(Parameters.shape, name)
+
+/** Usual names of other services for our dates and for a position. */
+const SYNONYMS: ReadonlyMap<string, string> = new Map([
+  ...['from', 'start', 'startDate', 'start_date'].map((name) => [name, 'fromDate'] as const),
+  ...['to', 'end', 'endDate', 'end_date'].map((name) => [name, 'toDate'] as const),
+])
+const POSITIONS = ['page', 'offset']
+
+/**
+ * Throws 400 for an unknown name that means one of `names`: ignored, it would return other data than the client expects.
+ * In a name of ours, case, `_` and `-` make no difference.
+ */
+function rejectMisnamed(query: URLSearchParams, names: readonly string[]): void {
+  for (const name of query.keys()) {
+    if (names.includes(name)) continue
+    const simple = simplify(name)
+    const meant = names.find((each) => simplify(each) === simple || SYNONYMS.get(name) === each)
+    if (meant !== undefined) throw parameterError(PARAMETER_ERRORS.misnamed(meant))
+    if (names.includes('cursor') && POSITIONS.includes(name)) throw parameterError(PARAMETER_ERRORS.position)
+  }
+}
+
+const simplify = (name: string): string => name.toLowerCase().replace(/[_-]/g, '')
+
+/**
+ * Parses a query string and ignores unknown parameters; throws 400 for the first of its endpoint's parameters that is
+ * misspelled, repeated, missing or malformed.
+ */
+export function parseParameters(query: URLSearchParams, kind: Operation['kind']): Parameters {
+  const names = parameterNames(kind)
+  rejectMisnamed(query, names)
+  const repeated = names.find((name) => query.getAll(name).length > 1)
+  if (repeated !== undefined) throw parameterError(PARAMETER_ERRORS.repeated(repeated))
+  if (kind === 'metric' && !query.has('brandId')) throw parameterError(PARAMETER_ERRORS.missing('brandId'))
+
+  const given = Object.fromEntries(names.map((name) => [name, query.get(name) ?? undefined]))
+  const parsed = Parameters.safeParse(given)
+  if (!parsed.success) {
+    const name = parsed.error.issues[0]?.path[0]
+    throw parameterError(isParameter(name) ? PARAMETER_ERRORS[name] : PARAMETER_ERRORS.order)
+  }
+  const { fromDate, toDate, cursor, format } = parsed.data
+  if (fromDate !== undefined && toDate !== undefined && fromDate > toDate) {
+    throw parameterError(PARAMETER_ERRORS.order)
+  }
+  if (isFile(format) && cursor) throw parameterError(PARAMETER_ERRORS.cursorOfFile)
+  // Tools with a fixed list of parameters send an empty cursor for the first page.
+  return { ...parsed.data, cursor: cursor || undefined }
+}
+
+/** Parses the parameter `format`; throws 400 when it is misspelled, repeated, unknown, or that of a file next to a cursor. */
+export function parseFormat(query: URLSearchParams): Format {
+  rejectMisnamed(query, ['format'])
+  const [given = 'json', ...others] = query.getAll('format')
+  if (others.length > 0) throw parameterError(PARAMETER_ERRORS.repeated('format'))
+  const format = FORMATS.find((each) => each === given)
+  if (format === undefined) throw parameterError(PARAMETER_ERRORS.format)
+  if (isFile(format) && query.getAll('cursor').some((cursor) => cursor !== ''))
+    throw parameterError(PARAMETER_ERRORS.cursorOfFile)
+  return format
+}

@@ -1,0 +1,135 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Cell, Row } from '../database/db.ts'
+import { type Field, fieldNames, fieldsOf, type RowSchema } from './schema.ts'
+
+/** One field of some rows, with all that a writer needs. */
+export type Column = {
+  readonly name: string
+  readonly isQuoted: boolean
+  readonly cells: readonly Cell[]
+  /** Whether no cell is null or needs escaping in JSON. */
+  readonly isPlain: boolean
+}
+
+/**
+ * Starts every mark in a column whose cells hold commas: a mark and a comma separate cells, a mark and N stand for null,
+ * and a mark and D for the character itself. DEL is the one control character that JSON does not escape.
+ */
+const MARK = '\u007f'
+
+const ESCAPED_MARK = `${MARK}D`
+/** As a regular expression: replaceAll takes ten times the memory for a text of many marks. */
+const ESCAPED_MARKS = new RegExp(ESCAPED_MARK, 'g')
+
+/** Name of the column of a result that holds a field's cells. */
+export const columnName = (name: string): string => `cells_${name}`
+
+/**
+ * Returns a function that splits the columns of `aggregateColumns` into cells. It throws `TypeError` unless each
+ * column has `count` cells.
+ */
+export const columnReader =
+  (fields: readonly Field[]) =>
+  (result: Row, count: number): readonly Column[] =>
+    fields.map((field) => {
+      const { name, isQuoted } = field
+      const text = result[columnName(name)] ?? null
+      const column = text === null ? { cells: [], isPlain: true } : split(field, text)
+      if (column.cells.length !== count) throw new TypeError(`Expected ${count} cells of ${name}`)
+      return { name, isQuoted, ...column }
+    })
+
+type Cells = Pick<Column, 'cells' | 'isPlain'>
+
+function split({ holdsCommas, isNullable }: Field, text: string): Cells {
+  if (holdsCommas) return splitEscaped(text)
+  const cells = text.split(',')
+  if (!isNullable || !text.includes('null')) return { cells, isPlain: true }
+  return { cells: cells.map((cell) => (cell === 'null' ? null : cell)), isPlain: false }
+}
+
+function splitEscaped(text: string): Cells {
+  const absent = `${MARK}N`
+  const cells = text.split(`${MARK},`)
+  if (!text.includes(ESCAPED_MARK) && !text.includes(absent)) return { cells, isPlain: !needsEscaping(text) }
+  const read = (cell: string): Cell => (cell === absent ? null : cell.replace(ESCAPED_MARKS, MARK))
+  return { cells: cells.map(read), isPlain: false }
+}
+
+/** Whether JSON escapes a character of a text. Three searches take half as long as one regular expression for all. */
+const needsEscaping = (text: string): boolean =>
+  text.includes('"') || text.includes('\\') || ESCAPED_IN_JSON.test(text)
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON escapes these, and `writeJson` the line separators.
+const ESCAPED_IN_JSON = /[\u0000-\u001f\u0085\u2028\u2029]/
+
+/** SQL of {@link MARK}. */
+const SQL_MARK = sql.raw(`E'\\x7f'`)
+
+/** The columns of {@link aggregateColumns}. */
+export const columnNames = (row: RowSchema): string[] => fieldNames(row).map(columnName)
+
+/**
+ * SQL that collects each field of the rows of `page` into one text, in their order. Fields of `key` are collected from an
+ * array, which costs less than a text for whoever collects the array as well.
+ */
+export function aggregateColumns(row: RowSchema, key: readonly string[] = []): SQL[] {
+  return fieldsOf(row).map((field) => {
+    const { name, holdsCommas, isQuoted, isNullable } = field
+    const cell = sql`page.${sql.identifier(name)}`
+    const alias = sql.identifier(columnName(name))
+    if (key.includes(name) && !holdsCommas) return sql`array_to_string(array_agg(${cell}), ',') as ${alias}`
+    // Free text may hold any character. The members of objects are named after fields, and are numbers.
+    const text =
+      holdsCommas && isQuoted ? sql`replace(${cell}, ${SQL_MARK}, ${SQL_MARK} || 'D')` : sql`${cell}::text`
+    const absent = holdsCommas ? sql`${SQL_MARK} || 'N'` : sql`'null'`
+    return sql`string_agg(${isNullable ? sql`coalesce(${text}, ${absent})` : text}, ${separatorOf(field)}) as ${alias}`
+  })
+}
+
+/** SQL of the columns of `page`, with their first `sent.fits` cells only. */
+export function firstCells(row: RowSchema): SQL[] {
+  return fieldsOf(row).map((field) => {
+    const cells = sql`page.${sql.identifier(columnName(field.name))}`
+    const separator = separatorOf(field)
+    const first = sql`array_to_string((string_to_array(${cells}, ${separator}))[:sent.fits], ${separator})`
+    return sql`case when sent.fits = page.fetched then ${cells} else ${first} end as ${sql.identifier(columnName(field.name))}`
+  })
+}
+
+/**
+ * SQL of a number of bytes that the JSON of the rows of `page` does not exceed, from {@link aggregateColumns}. JSON
+ * escapes a byte with at most six.
+ */
+export function mostBytes(row: RowSchema): SQL {
+  const labels = JSON.stringify(Object.fromEntries(fieldNames(row).map((name) => [name, ''])))
+  const cells = columnNames(row).map((name) => sql`octet_length(page.${sql.identifier(name)})`)
+  return sql`coalesce(6 * (${sql.join(cells, sql` + `)}), 0) + ${sql.raw(String(labels.length + 2))} * page.fetched`
+}
+
+/**
+ * SQL of the bytes that the row `page` takes as JSON with a separator. The character of the marks counts as if JSON
+ * escaped it, because it travels as two. So do the line separators, which `lib/rows/write.ts` escapes.
+ */
+export const ROW_BYTES: SQL = sql`octet_length(regexp_replace(to_json(page)::text, E'[\\x7f\\u0085\\u2028\\u2029]', '\\u0085', 'g')) + 2`
+
+const separatorOf = ({ holdsCommas }: Field): SQL => (holdsCommas ? sql`${SQL_MARK} || ','` : sql`','`)
+
+/** Returns a cell that must have a value; throws `TypeError` when it is null or missing. */
+export function required(cell: Cell | undefined): string {
+  if (cell == null) throw new TypeError('A cell is missing')
+  return cell
+}
+
+/** Returns a cell as a count; throws `TypeError` when it is not a whole number. */
+export function toCount(cell: Cell | undefined): number {
+  const digits = required(cell)
+  if (!/^\d+$/.test(digits)) throw new TypeError('Not a count')
+  return Number(digits)
+}
+
+/** Returns a cell as a boolean; throws `TypeError` when it is not one. */
+export function toFlag(cell: Cell | undefined): boolean {
+  if (cell !== 'true' && cell !== 'false') throw new TypeError('Not a boolean')
+  return cell === 'true'
+}
