@@ -40,39 +40,40 @@ begin
   end if;
 
   with batch as materialized (delete from daily.change_log returning *),
-  reads as materialized (select * from daily.sources),
-  by_recording as materialized (select distinct source from reads where dated_by = 'recorded_at'),
+  metric_sources as materialized (select * from daily.sources),
+  sources_by_recording as materialized (select distinct source from metric_sources where dated_by = 'recorded_at'),
   -- Entries without ids are for all days from `first` on, of all brands.
-  whole as materialized (
+  entries_for_all as materialized (
     select source, min(coalesce(day, '-infinity')) as first
     from batch where num_nonnulls(brand_id, prompt_id, answer_id, model_id, market_id) = 0 group by source
   ),
 
   -- Down from brands and competitors: their prompts.
-  prompt_seed (source, prompt_id, first) as materialized (
+  affected_prompts (source, prompt_id, first) as materialized (
     select source, prompt_id, date '-infinity' from batch where source = 'prompts' and prompt_id is not null
     union
     select changed.source, prompt.id, '-infinity'
     from (select distinct source, brand_id from batch where source in ('brands', 'competitors')) as changed
     cross join lateral (select id from export_source.prompts where prompts.brand_id = changed.brand_id offset 0) as prompt
     union
-    select source, id, first from whole cross join export_source.prompts
+    select source, id, first from entries_for_all cross join export_source.prompts
   ),
   -- Up from mentions, citations, phrases and recommendations: their answers.
-  part as materialized (
+  changed_parts as materialized (
     select distinct source, answer_id, day from batch where source <> 'answers' and answer_id is not null
-  ), answer as (
+  ), answers_of_parts as (
     select answer_id, prompt_id, day from batch where source = 'answers'
     union
     select part.answer_id, seen.prompt_id, seen.day
-    from (select distinct answer_id from part) as part cross join lateral (
+    from (select distinct answer_id from changed_parts) as part cross join lateral (
       select prompt_id, (answered_at at time zone 'UTC')::date as day
       from export_source.answers where answers.id = part.answer_id offset 0
     ) as seen
-  ), answer_seed as materialized (
+  ), affected_answers as materialized (
     select source, answer_id, prompt_id, day from batch where source = 'answers'
     union
-    select part.source, answer_id, answer.prompt_id, answer.day from part join answer using (answer_id)
+    select part.source, answer_id, answer.prompt_id, answer.day
+    from changed_parts as part join answers_of_parts as answer using (answer_id)
     union
     select 'models', answers.id, answers.prompt_id, (answered_at at time zone 'UTC')::date
     from (select distinct model_id from batch) as changed join export_source.answers using (model_id)
@@ -84,24 +85,24 @@ begin
   ),
 
   -- The days of these prompts and answers; with a day of recording, also the answer's.
-  affected (source, dated_by, prompt_id, date, answered) as materialized (
-    select source, 'answered_at', prompt_id, day, null::date from answer_seed
+  days_of_prompts (source, dated_by, prompt_id, date, answered) as materialized (
+    select source, 'answered_at', prompt_id, day, null::date from affected_answers
     union
     select seed.source, 'answered_at', seed.prompt_id, answered.day, null
-    from prompt_seed as seed cross join lateral (
+    from affected_prompts as seed cross join lateral (
       select distinct (answered_at at time zone 'UTC')::date as day from export_source.answers
       where answers.prompt_id = seed.prompt_id and (answered_at at time zone 'UTC')::date >= seed.first offset 0
     ) as answered
     union
     select 'citations', 'recorded_at', answer.prompt_id, part.day, answer.day
-    from part join answer using (answer_id) where part.source = 'citations'
+    from changed_parts as part join answers_of_parts as answer using (answer_id) where part.source = 'citations'
     union
     select seed.source, 'recorded_at', seed.prompt_id, cited.day, seed.day
     from (
-      select source, answer_id, prompt_id, day from answer_seed where source <> 'citations'
+      select source, answer_id, prompt_id, day from affected_answers where source <> 'citations'
       union all
       select seed.source, asked.id, seed.prompt_id, asked.day
-      from (select * from prompt_seed where first = '-infinity' and source in (select source from by_recording)) as seed
+      from (select * from affected_prompts where first = '-infinity' and source in (select source from sources_by_recording)) as seed
       cross join lateral (
         select id, (answered_at at time zone 'UTC')::date as day
         from export_source.answers where answers.prompt_id = seed.prompt_id offset 0
@@ -110,36 +111,38 @@ begin
       select distinct (recorded_at at time zone 'UTC')::date as day
       from export_source.citations where citations.answer_id = seed.answer_id offset 0
     ) as cited
-    where seed.source in (select source from by_recording)
+    where seed.source in (select source from sources_by_recording)
     -- Of a rolling window: few of the citations.
     union
     select 'prompts', 'recorded_at', answers.prompt_id, (recorded_at at time zone 'UTC')::date,
       (answered_at at time zone 'UTC')::date
     from export_source.citations join export_source.answers on answers.id = answer_id
-    where (recorded_at at time zone 'UTC')::date >= (select first from whole where source = 'prompts')
-      and exists (select from whole where source = 'prompts' and first > '-infinity')
+    where (recorded_at at time zone 'UTC')::date >= (select first from entries_for_all where source = 'prompts')
+      and exists (select from entries_for_all where source = 'prompts' and first > '-infinity')
   ),
   -- Up from the prompts: their brands.
-  prompt_brand as (
+  brands_of_prompts as (
     select prompt_id, brand_id from batch where source = 'prompts'
     union
-    select affected.prompt_id, seen.brand_id
-    from (select distinct prompt_id from affected) as affected cross join lateral (
-      select brand_id from export_source.prompts where prompts.id = affected.prompt_id offset 0
+    select days_of_prompts.prompt_id, seen.brand_id
+    from (select distinct prompt_id from days_of_prompts) as days_of_prompts cross join lateral (
+      select brand_id from export_source.prompts where prompts.id = days_of_prompts.prompt_id offset 0
     ) as seen
-  ), day as (
-    select metric, brand_id, date from affected join reads using (source, dated_by) join prompt_brand using (prompt_id)
+  ), days_of_brands as (
+    select metric, brand_id, date
+    from days_of_prompts join metric_sources using (source, dated_by) join brands_of_prompts using (prompt_id)
     -- Days whose rows are gone, and days that a refresh may be computing.
     union
     select metric, brand_id, date
-    from whole join reads using (source) join daily.row_schemas using (metric) join daily.changes using (endpoint)
+    from entries_for_all
+    join metric_sources using (source) join daily.row_schemas using (metric) join daily.changes using (endpoint)
     where rows > 0 and date >= first
     union
-    select metric, brand_id, date from whole join reads using (source) join daily.refresh_queue using (metric)
+    select metric, brand_id, date from entries_for_all join metric_sources using (source) join daily.refresh_queue using (metric)
     where date >= first
   ), citation_day as (
     insert into daily.citation_days (brand_id, recorded, answered)
-    select distinct brand_id, date, answered from affected join prompt_brand using (prompt_id)
+    select distinct brand_id, date, answered from days_of_prompts join brands_of_prompts using (prompt_id)
     where dated_by = 'recorded_at' and brand_id is not null
       and date between '0001-01-01' and '9999-12-31' and answered between '0001-01-01' and '9999-12-31'
     on conflict do nothing
@@ -151,7 +154,7 @@ begin
   queued as (
     insert into daily.refresh_queue as entry (brand_id, metric, date, as_of, batch)
     select brand_id, metric, date, previous.as_of, previous.batch + 1
-    from day
+    from days_of_brands
     where brand_id is not null and date between '0001-01-01' and '9999-12-31'
     order by brand_id, metric collate "C", date
     on conflict (brand_id, metric, date) do update
