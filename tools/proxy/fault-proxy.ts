@@ -29,9 +29,9 @@ export function startFaultProxy(
     }
     const rewrite = typeof fault === 'object' ? fault?.rewrite : undefined
     const { url: target = '', method, headers } = asked
-    // A rate budget of its own for each request, and a connection that no earlier one has used.
+    // A rate budget of its own for each request of the service, and a connection that no earlier one has used.
     const own = {
-      authorization: randomUUID(),
+      ...('x-api-key' in headers && { authorization: randomUUID() }),
       connection: 'close',
       ...(rewrite && { 'accept-encoding': 'identity' }),
     }
