@@ -29,6 +29,7 @@ const FIELDS = new Set([
   'transfer-encoding',
   'vary',
   'x-window',
+  'x-expected-rows',
   'x-content-type-options',
   'x-brands-digest',
   'x-data-as-of',
