@@ -6,7 +6,7 @@ const isRun = process.argv.includes('run')
 /** Tests that run programs of other ecosystems, most of them in Python. */
 const ENGINES = [
   'test/engines/**/*.test.ts',
-  'tools/**/*.test.ts',
+  'connectors/certify/**/*.test.ts',
   'connectors/{airbyte,dbt,delta-sharing,dlt,duckdb,recipes,singer}/**/*.test.ts',
   'connectors/typescript/test/engines/*.test.ts',
 ]

@@ -1,10 +1,10 @@
-import { bundle } from '../bundle/bundle.ts'
-import { readWranglerFile, workersOf } from '../bundle/wrangler-config.ts'
 import { UsageError } from '../drizzle/db/connect.ts'
 import { withPrivateFolder } from './deploy/private-folder.ts'
 import { wranglerConfig } from './deploy/workers.ts'
 import { wrangler } from './deploy/wrangler.ts'
 import { run } from './run.ts'
+import { bundle } from './workers/bundle.ts'
+import { readWranglerFile, workersOf } from './workers/wrangler-config.ts'
 
 // npm run build: has wrangler build every Worker as npm run deploy would, without a login or a network.
 await run(async () => {

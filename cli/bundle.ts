@@ -1,5 +1,5 @@
-import { bundle } from '../bundle/bundle.ts'
 import { run } from './run.ts'
+import { bundle } from './workers/bundle.ts'
 
 // npm run bundle
 await run(async () => {

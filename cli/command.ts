@@ -1,7 +1,7 @@
 import { Command } from 'commander'
-import { exitOnWrongUsage } from '../reference/wrong-usage.ts'
 import commands from './commands.json' with { type: 'json' }
 import { usageOf, variablesSection } from './help.mjs'
+import { exitOnWrongUsage } from './local/wrong-usage.ts'
 
 type Described = { readonly description: string; readonly variables?: Readonly<Record<string, string>> }
 

@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { bundle } from '../bundle/bundle.ts'
-import { readWranglerFile, withBucket, withPrefix } from '../bundle/wrangler-config.ts'
 import { UsageError } from '../drizzle/db/connect.ts'
 import { createCommand } from './command.ts'
 import { deployRelease, stepsOf } from './deploy/release.ts'
 import { readSettings } from './deploy/settings.ts'
 import { loadDevVars } from './dev-vars.ts'
 import { run } from './run.ts'
+import { bundle } from './workers/bundle.ts'
+import { readWranglerFile, withBucket, withPrefix } from './workers/wrangler-config.ts'
 
 /** What wrangler needs. */
 const NODE = 22

@@ -1,6 +1,6 @@
 // The help of commands that are described in commands.json, in the form of Commander's.
 import { spawnSync } from 'node:child_process'
-import { wrap } from '../reference/print-error.mjs'
+import { wrap } from './local/print-error.mjs'
 
 const WIDTH = 80
 

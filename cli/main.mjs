@@ -2,9 +2,9 @@
 // help, checks Node's version, installs the packages that are missing, and runs what commands.json says.
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { printError } from '../reference/print-error.mjs'
 import { printHelp, swallowedFlag, unknownArgument, unlistedOption, usageOf } from './help.mjs'
 import { installMissing, isInstalled } from './install.mjs'
+import { printError } from './local/print-error.mjs'
 import { runProgram } from './program.mjs'
 
 const MINIMUM = [20, 12]

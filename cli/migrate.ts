@@ -1,9 +1,9 @@
 import { InvalidArgumentError } from 'commander'
-import { migrateToLatest } from '../bundle/migrate-to-latest.ts'
 import { withDatabase } from '../drizzle/db/connect.ts'
 import { SCHEMA_NAME } from '../drizzle/db/migrate.ts'
 import { createCommand } from './command.ts'
 import { run } from './run.ts'
+import { migrateToLatest } from './workers/migrate-to-latest.ts'
 
 const schemaName = (text: string): string => {
   if (SCHEMA_NAME.test(text)) return text

@@ -1,12 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { findOperations } from '../bundle/find-workers.ts'
 import { UsageError } from '../drizzle/db/connect.ts'
 import current from '../functions/openapi.json' with { type: 'json' }
 import { BASE } from '../lib/http/app.ts'
-import { openapi } from '../reference/openapi/document.ts'
+import { openapi } from '../site/reference/openapi/document.ts'
 import { createCommand } from './command.ts'
 import { examplesOfDemo, PARAMETER_EXAMPLES } from './openapi/examples.ts'
 import { run } from './run.ts'
+import { findOperations } from './workers/find-workers.ts'
 
 const FILE = new URL('../functions/openapi.json', import.meta.url)
 

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
-import { migrateToLatest } from '../bundle/migrate-to-latest.ts'
 import { UsageError, withClient } from '../drizzle/db/connect.ts'
 import { createCommand } from './command.ts'
 import { SETTINGS, throughPooler } from './deploy/settings.ts'
 import { loadDevVars } from './dev-vars.ts'
 import { run } from './run.ts'
+import { migrateToLatest } from './workers/migrate-to-latest.ts'
 
 /** The Workers' roles by the setting that holds their connection string. */
 const ROLES = { DATABASE_URL: 'export_api_reader', REFRESH_DATABASE_URL: 'export_api_refresher' } as const

@@ -1,8 +1,8 @@
-import { findWorkers } from '../bundle/find-workers.ts'
 import { UsageError } from '../drizzle/db/connect.ts'
 import { callOf } from '../lib/database/statement.ts'
 import { createCommand } from './command.ts'
 import { run } from './run.ts'
+import { findWorkers } from './workers/find-workers.ts'
 
 const [endpoint] = createCommand('sql').argument('<endpoint>', 'name of a file of functions/').parse().args
 

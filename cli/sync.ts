@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UsageError } from '../connectors/typescript/cli/errors.ts'
 import { program } from '../connectors/typescript/cli/program.ts'
-import { findRunning } from '../emulator/running.ts'
-import { showSteps } from '../emulator/steps.ts'
-import { printError } from '../reference/print-error.mjs'
+import { findRunning } from '../emulator/running-service.ts'
+import { printError } from './local/print-error.mjs'
+import { showSteps } from './local/steps.ts'
 
 const args = process.argv.slice(2)
 const has = (name: string): boolean => args.some((arg) => arg === name || arg.startsWith(`${name}=`))

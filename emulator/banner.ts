@@ -1,7 +1,7 @@
+import { color } from '../cli/local/color.ts'
 import { DEMO } from '../drizzle/seed/demo.ts'
-import { color } from './color.ts'
-import type { Demo } from './demo.ts'
-import type { Emulator } from './start.ts'
+import type { Demo } from './demo-data.ts'
+import type { Emulator } from './emulator.ts'
 
 const LABEL_WIDTH = 10
 

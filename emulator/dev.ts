@@ -1,6 +1,6 @@
-import { watchBundle } from '../bundle/watch.ts'
+import { watchBundle } from '../cli/workers/watch.ts'
 import { reasonOf } from '../drizzle/db/connect.ts'
-import type { Emulator } from './start.ts'
+import type { Emulator } from './emulator.ts'
 
 /** Reloads the Workers when a source file changes. After an error the previous Workers keep serving. */
 export async function reloadOnChange(emulator: Emulator): Promise<never> {

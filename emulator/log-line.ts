@@ -1,4 +1,4 @@
-import { color } from './color.ts'
+import { color } from '../cli/local/color.ts'
 
 /** What a reader of a terminal does not look up. npm start -- --json prints it. */
 const LEFT_OUT = new Set(['request_id', 'key_id', 'subrequests'])

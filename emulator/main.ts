@@ -10,10 +10,10 @@ try {
   makeStateFolder()
   const embedded = process.env.DATABASE_URL ? undefined : startDemo(options)
   // The embedded Postgres starts while the other modules load.
-  const { serve } = await import('./serve.ts')
+  const { serve } = await import('./npm-start.ts')
   await serve(options, embedded)
 } catch (error) {
-  const { reportError } = await import('./report-error.ts')
+  const { reportError } = await import('../cli/local/report-error.ts')
   reportError(error)
   process.exit(1)
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { isIPv6 } from 'node:net'
 import { pipeline } from 'node:stream'
-import { portOf } from './port.ts'
+import { portOf } from '../cli/local/port.ts'
 
 interface ProxyOptions {
   host: string

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { isAlive } from './pid-lock.mjs'
+import { isAlive } from '../cli/local/pid-lock.mjs'
 
 const NPM_POLL_MS = 1_000
 

@@ -1,9 +1,9 @@
 import { accessSync, constants, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { shareProfile } from '../reference/share-profile.ts'
-import { requireOwnFolder, takePidLock } from './pid-lock.mjs'
-import { writePrivateFile } from './private-file.ts'
+import { requireOwnFolder, takePidLock } from '../cli/local/pid-lock.mjs'
+import { writePrivateFile } from '../cli/local/private-file.ts'
+import { shareProfile } from '../site/reference/share-profile.ts'
 
 /** Where `npm start` keeps its data, and what commands need to know of it. */
 export const STATE_FOLDER = fileURLToPath(new URL('../.state', import.meta.url))

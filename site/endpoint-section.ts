@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import { DEFAULT_DAYS } from '../lib/page/window.ts'
-import { type Endpoint, fileParameter, isMetric, isPaged, type Parameter } from '../reference/endpoint.ts'
 import { anchor, breakable, type Html, prose } from './prose.ts'
+import { type Endpoint, fileParameter, isMetric, isPaged, type Parameter } from './reference/endpoint.ts'
 import { SAMPLES } from './samples.ts'
 
 /** Renders the section of an endpoint: what it returns, and next to it a form, code samples and a response. */

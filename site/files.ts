@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { bundleAsset } from '../charts/bundle-asset.ts'
 import document from '../functions/openapi.json' with { type: 'json' }
 import type { SiteFile } from '../lib/http/site.ts'
-import { type Reference, readReference } from '../reference/reference.ts'
+import { bundleAsset } from './charts/bundle-asset.ts'
 import { llmsTxt } from './markdown/llms.ts'
 import { markdown } from './markdown/page.ts'
 import { page } from './page.ts'
+import { type Reference, readReference } from './reference/reference.ts'
 
 /** The files of a site by their path below the site's. */
 type Files = Record<string, SiteFile>
@@ -16,7 +16,7 @@ const SCRIPT = 'text/javascript; charset=utf-8'
 
 const SITE = fileURLToPath(new URL('.', import.meta.url))
 
-/** Builds what this module exports. `bundle/` replaces the module with the result, so the Workers only serve it. */
+/** Builds what this module exports. `cli/workers/` replaces the module with the result, so the Workers only serve it. */
 export const render = async (): Promise<Record<string, Files>> => ({
   files: await files(),
   llms: await llms(),

@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
-import type { Reference } from '../reference/reference.ts'
 import type { Html } from './prose.ts'
+import type { Reference } from './reference/reference.ts'
 
 /** Renders the first screen: what the service counts, as a picture, and how to begin. */
 export const overview = ({

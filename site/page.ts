@@ -1,9 +1,9 @@
 import { html } from 'hono/html'
-import type { Reference } from '../reference/reference.ts'
 import { endpointSection } from './endpoint-section.ts'
 import { guides } from './guides.ts'
 import { overview } from './overview.ts'
 import { anchor, type Html } from './prose.ts'
+import type { Reference } from './reference/reference.ts'
 
 type Page = {
   readonly reference: Reference

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../reference/endpoint.ts'
+import type { Endpoint } from './reference/endpoint.ts'
 
 export type Language = 'curl' | 'python' | 'javascript' | 'sql'
 

@@ -1,8 +1,8 @@
-import { migrateSchema } from '../../bundle/migrate-to-latest.ts'
 import { UsageError, withClient } from '../../drizzle/db/connect.ts'
 import { relistChangedSchemas } from '../../drizzle/db/relist.ts'
 import type { Service } from '../smoke/client.ts'
 import { runSmoke, waitFor } from '../smoke/smoke.ts'
+import { migrateSchema } from '../workers/migrate-to-latest.ts'
 import { hostOf, regionOf } from './settings.ts'
 import { deployWorkers, inOrder, nameOf, type Release, triggerOf } from './workers.ts'
 

@@ -1,5 +1,5 @@
-import type { WorkerConfig } from '../../bundle/wrangler-config.ts'
 import { PATTERNS } from '../../lib/request/env.ts'
+import type { WorkerConfig } from '../workers/wrangler-config.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 

@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { UsageError } from '../../drizzle/db/connect.ts'
 import {
   byRoute,
   type WorkerConfig,
   type WranglerFile,
   withOuterLimit,
   workersOf,
-} from '../../bundle/wrangler-config.ts'
-import { UsageError } from '../../drizzle/db/connect.ts'
+} from '../workers/wrangler-config.ts'
 import { withPrivateFolder } from './private-folder.ts'
 import { hostOf, regionOf, type Settings, secretsFor } from './settings.ts'
 import { wrangler } from './wrangler.ts'

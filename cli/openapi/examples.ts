@@ -1,9 +1,9 @@
 import { DEMO } from '../../drizzle/seed/demo.ts'
-import { withDemoService } from '../../emulator/demo-service.ts'
+import { withDemoService } from '../../emulator/fixed-demo.ts'
 import { BASE } from '../../lib/http/app.ts'
 import type { Operation } from '../../lib/page/operation.ts'
 import type { Parameters } from '../../lib/page/parameters.ts'
-import type { Json } from '../../reference/openapi/json-schema.ts'
+import type { Json } from '../../site/reference/openapi/json-schema.ts'
 
 /**
  * The day and the number of rows that examples show, the day for which to seed the demo data, and when all of it last

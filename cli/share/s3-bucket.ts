@@ -1,6 +1,3 @@
-import { UsageError } from '../../drizzle/db/connect.ts'
-import { findRunning } from '../../emulator/running.ts'
-import type { PublishOptions } from '../../lib/share/publish.ts'
 import {
   bucketOf,
   createS3,
@@ -8,7 +5,10 @@ import {
   type S3Bucket,
   S3Error,
   SettingError,
-} from '../../reference/s3.ts'
+} from '../../connectors/typescript/cli/s3.ts'
+import { UsageError } from '../../drizzle/db/connect.ts'
+import { findRunning } from '../../emulator/running-service.ts'
+import type { PublishOptions } from '../../lib/share/publish.ts'
 
 /** The bucket of the share as a command reaches it. */
 export type CommandBucket = PublishOptions['bucket'] & {

@@ -2,7 +2,7 @@ import type { Client } from 'pg'
 import { objectName } from '../../lib/share/bucket.ts'
 import { bufferOf, type Column, type Row, readParquet } from '../../lib/share/parquet.ts'
 import { readObject } from '../../lib/share/write-object.ts'
-import { digestText, rowNumber } from '../../reference/digest.ts'
+import { digestText, rowNumber } from '../../site/reference/digest.ts'
 import { createBar } from '../progress-bar.ts'
 import type { CommandBucket } from './s3-bucket.ts'
 

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { ExportApi, ExportApiError } from '../../connectors/typescript/src/index.ts'
 import { reasonOf } from '../../drizzle/db/connect.ts'
 import { BASE } from '../../lib/http/app.ts'
-import type { responseValidator } from '../../reference/openapi/response-validator.ts'
+import type { responseValidator } from '../../site/reference/openapi/response-validator.ts'
 
 const TIMEOUT_MS = 30_000
 const USER_AGENT = 'export-api-smoke'

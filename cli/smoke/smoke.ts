@@ -9,7 +9,7 @@ import {
 } from '../../connectors/typescript/src/index.ts'
 import { UsageError } from '../../drizzle/db/connect.ts'
 import { BASE } from '../../lib/http/app.ts'
-import { type OpenApiDocument, responseValidator } from '../../reference/openapi/response-validator.ts'
+import { type OpenApiDocument, responseValidator } from '../../site/reference/openapi/response-validator.ts'
 import { createClient, get, getJson, type Service, serveOthers } from './client.ts'
 
 /** The outcome of one check; `failure` is a sentence. */

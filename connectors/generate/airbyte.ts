@@ -1,4 +1,4 @@
-import type { Column, ColumnType, Stream } from '../../reference/streams.ts'
+import type { Column, ColumnType, Stream } from '../../site/reference/streams.ts'
 import type { Generated } from './generated.ts'
 
 const TYPES: Record<ColumnType, Readonly<Record<string, unknown>>> = {

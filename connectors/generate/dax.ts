@@ -1,5 +1,5 @@
-import { type Notation, toCode } from '../../reference/formula.ts'
-import type { Stream } from '../../reference/streams.ts'
+import { type Notation, toCode } from '../../site/reference/formula.ts'
+import type { Stream } from '../../site/reference/streams.ts'
 import { type Figure, figuresOf } from './formulas.ts'
 import type { Generated } from './generated.ts'
 

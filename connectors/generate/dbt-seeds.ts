@@ -1,6 +1,6 @@
 import { csvCell } from '../../lib/rows/write.ts'
-import { digestOf } from '../../reference/digest.ts'
-import type { Column, ColumnType, Stream } from '../../reference/streams.ts'
+import { digestOf } from '../../site/reference/digest.ts'
+import type { Column, ColumnType, Stream } from '../../site/reference/streams.ts'
 import type { Generated } from './generated.ts'
 
 type Row = Readonly<Record<string, unknown>>

@@ -1,5 +1,5 @@
-import { sql } from '../../reference/formula.ts'
-import type { Column, ColumnType, Stream } from '../../reference/streams.ts'
+import { sql } from '../../site/reference/formula.ts'
+import type { Column, ColumnType, Stream } from '../../site/reference/streams.ts'
 import { type Figure, figuresOf, toSql } from './formulas.ts'
 import type { Generated } from './generated.ts'
 

@@ -1,5 +1,5 @@
-import { fieldsOf, type Notation, toCode } from '../../reference/formula.ts'
-import type { Stream } from '../../reference/streams.ts'
+import { fieldsOf, type Notation, toCode } from '../../site/reference/formula.ts'
+import type { Stream } from '../../site/reference/streams.ts'
 
 type Formula = NonNullable<Stream['formula']>
 

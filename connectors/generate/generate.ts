@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { readStreams, type Stream } from '../../reference/streams.ts'
+import { readStreams, type Stream } from '../../site/reference/streams.ts'
 import { airbyte } from './airbyte.ts'
 import { appsScript } from './apps-script.ts'
 import { dax } from './dax.ts'

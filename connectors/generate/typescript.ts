@@ -1,7 +1,7 @@
 import document from '../../functions/openapi.json' with { type: 'json' }
-import { isMetric } from '../../reference/endpoint.ts'
-import { firstSentence } from '../../reference/first-sentence.ts'
-import { readReference } from '../../reference/reference.ts'
+import { isMetric } from '../../site/reference/endpoint.ts'
+import { firstSentence } from '../../site/reference/first-sentence.ts'
+import { readReference } from '../../site/reference/reference.ts'
 import manifest from '../typescript/package.json' with { type: 'json' }
 import type { Generated } from './generated.ts'
 import { rowTypes } from './row-types.ts'

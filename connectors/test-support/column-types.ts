@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { type ColumnType, readStreams } from '../../reference/streams.ts'
+import { type ColumnType, readStreams } from '../../site/reference/streams.ts'
 
 /** What each tool calls the type of a column. */
 const TYPES: Readonly<Partial<Record<ColumnType, RegExp>>> = {

@@ -1,4 +1,4 @@
-import { readStreams, type Stream } from '../../reference/streams.ts'
+import { readStreams, type Stream } from '../../site/reference/streams.ts'
 import { EMPTIED } from './answers.ts'
 
 const TYPES = {

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect } from 'vitest'
-import { readStreams } from '../../reference/streams.ts'
-import { comparable } from '../../tools/certify/comparable.ts'
-import { copyReader, type Where } from '../../tools/certify/copies.ts'
-import { environment } from '../../tools/certify/python-environment.ts'
+import { readStreams } from '../../site/reference/streams.ts'
+import { comparable } from '../certify/comparable.ts'
+import { copyReader, type Where } from '../certify/copies.ts'
+import { environment } from '../certify/python-environment.ts'
 
 const PACKAGE = fileURLToPath(new URL('../dbt/', import.meta.url))
 const METRICS = readStreams().filter(({ kind }) => kind === 'metric')

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { readStreams } from '../../reference/streams.ts'
+import { readStreams } from '../../site/reference/streams.ts'
 import { fillDaily } from '../../test/fixtures/fill-daily.ts'
 
 /** Fills the metrics of a brand from 2026-10-01: five days, or 30 with a row each. Citations have three pages. Lists the days. */

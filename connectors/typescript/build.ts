@@ -3,7 +3,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-import { PAGE_SIZE, readStreams } from '../../reference/streams.ts'
+import { PAGE_SIZE, readStreams } from '../../site/reference/streams.ts'
 import { assets } from './cli/report/assets.ts'
 
 const ROOT = fileURLToPath(new URL('.', import.meta.url))

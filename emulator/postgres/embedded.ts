@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
+import { diskRemedy } from '../../cli/local/disk-errors.mjs'
 import { reasonOf } from '../../drizzle/db/connect.ts'
-import { diskRemedy } from '../disk-errors.mjs'
 
 /** Emscripten's numbers of errors of the file system, which PGlite throws without a name. */
 const CODES = new Map([

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { keptSecret } from '../private-file.ts'
+import { keptSecret } from '../../cli/local/private-file.ts'
 
 /** The bucket of the share, as miniflare takes it. */
 export type MiniflareBucket = {

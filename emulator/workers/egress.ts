@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createListener, type Server } from 'node:net'
 import { arrayBuffer } from 'node:stream/consumers'
-import { portOf } from '../port.ts'
+import { portOf } from '../../cli/local/port.ts'
 
 const HOST = '127.0.0.1'
 

@@ -10,8 +10,8 @@ import {
   type WorkerConfig,
   withOuterLimit,
   workersOf,
-} from '../../bundle/wrangler-config.ts'
-import type { BucketAccess } from '../running.ts'
+} from '../../cli/workers/wrangler-config.ts'
+import type { BucketAccess } from '../running-service.ts'
 import { bucketIn, type MiniflareBucket } from './bucket.ts'
 import type { CronTrigger } from './crons.ts'
 import { type DemoKeys, withDemoPage } from './demo-page.ts'

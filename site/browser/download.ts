@@ -1,4 +1,4 @@
-import { save } from '../../charts/elements.ts'
+import { save } from '../charts/elements.ts'
 import { rowCounter } from './csv.ts'
 import { type ApiRequest, fetchResponse } from './request.ts'
 import { amount, errorOf } from './response-view.ts'

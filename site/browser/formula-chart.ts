@@ -1,8 +1,8 @@
-import type { ChartState } from '../../charts/chart.ts'
-import { createElement } from '../../charts/elements.ts'
-import { splitsOf } from '../../charts/lines.ts'
-import { addRows, brandCell, type Sums } from '../../charts/sums.ts'
-import type { Endpoint } from '../../reference/endpoint.ts'
+import type { ChartState } from '../charts/chart.ts'
+import { createElement } from '../charts/elements.ts'
+import { splitsOf } from '../charts/lines.ts'
+import { addRows, brandCell, type Sums } from '../charts/sums.ts'
+import type { Endpoint } from '../reference/endpoint.ts'
 import { completeDays, type LoadedRows } from './loaded-rows.ts'
 
 /** The brand among its competitors: its name, and the sums of its own visibility. */
@@ -22,7 +22,7 @@ export async function formulaChart(
 ): Promise<Node[]> {
   if (formula === undefined || loaded.rows.length === 0) return []
   // A new version of the service has other files.
-  const library = await import('../../charts/chart.ts').catch(() => undefined)
+  const library = await import('../charts/chart.ts').catch(() => undefined)
   if (library === undefined) return [createElement('p', {}, ['The chart did not load. Reload the page.'])]
   const adder = addRows(formula)
   for (const row of completeDays(loaded)) adder.add(row)

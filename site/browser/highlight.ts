@@ -3,7 +3,7 @@ import json from '@speed-highlight/core/languages/json.js'
 import py from '@speed-highlight/core/languages/py.js'
 import ts from '@speed-highlight/core/languages/ts.js'
 import { tokenizeWith } from '@speed-highlight/core/tokenize'
-import { createElement } from '../../charts/elements.ts'
+import { createElement } from '../charts/elements.ts'
 
 /** The words of the samples: the library's grammar has all of SQL, which is more to load than the samples. */
 const sql = [

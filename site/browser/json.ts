@@ -1,4 +1,4 @@
-import type { Row } from '../../charts/sums.ts'
+import type { Row } from '../charts/sums.ts'
 
 /** What browsers add to JSON: the text of numbers when they parse, and numbers of a text when they write. */
 type Json = typeof JSON & { readonly rawJSON?: (text: string) => unknown }

@@ -1,6 +1,6 @@
-import { find } from '../../charts/elements.ts'
-import type { Row } from '../../charts/sums.ts'
-import type { Endpoint } from '../../reference/endpoint.ts'
+import { find } from '../charts/elements.ts'
+import type { Row } from '../charts/sums.ts'
+import type { Endpoint } from '../reference/endpoint.ts'
 import { sendRequest } from './request.ts'
 import { errorOf, NO_RESPONSE, SENDING } from './response-view.ts'
 

@@ -1,4 +1,4 @@
-import type { Row } from '../../charts/sums.ts'
+import type { Row } from '../charts/sums.ts'
 
 /** A page of rows, and the cursor of the page after it: null on the last page. */
 export type LoadedPage = { readonly rows: readonly Row[]; readonly next: string | null }

@@ -1,4 +1,4 @@
-import { createElement, find, findAll } from '../../charts/elements.ts'
+import { createElement, find, findAll } from '../charts/elements.ts'
 
 const MOST_FOUND = 8
 

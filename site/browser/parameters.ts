@@ -1,5 +1,5 @@
-import { createElement, find, findAll } from '../../charts/elements.ts'
-import type { Row } from '../../charts/sums.ts'
+import { createElement, find, findAll } from '../charts/elements.ts'
+import type { Row } from '../charts/sums.ts'
 import { readFragment, type Values, writeFragment } from './fragment.ts'
 
 type Field = HTMLInputElement | HTMLSelectElement

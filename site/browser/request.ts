@@ -1,4 +1,4 @@
-import type { Row } from '../../charts/sums.ts'
+import type { Row } from '../charts/sums.ts'
 import { isRow, parseObject } from './json.ts'
 
 /** A response of the API, and the milliseconds until its last byte. */

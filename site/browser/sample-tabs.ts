@@ -1,4 +1,4 @@
-import { find, findAll } from '../../charts/elements.ts'
+import { find, findAll } from '../charts/elements.ts'
 import { type Language, SAMPLES, type SampleRequest } from '../samples.ts'
 import { showCode } from './highlight.ts'
 

@@ -1,4 +1,4 @@
-import type { Endpoint, Field } from '../../reference/endpoint.ts'
+import type { Endpoint, Field } from '../reference/endpoint.ts'
 import { block, code, prose, table } from './syntax.ts'
 
 /** Writes the section of an endpoint. */

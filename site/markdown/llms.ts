@@ -1,7 +1,7 @@
 import { BASE } from '../../lib/http/app.ts'
 import { EXAMPLE_ORIGIN } from '../../lib/http/site.ts'
-import { firstSentence } from '../../reference/first-sentence.ts'
-import type { Reference } from '../../reference/reference.ts'
+import { firstSentence } from '../reference/first-sentence.ts'
+import type { Reference } from '../reference/reference.ts'
 import { prose } from './syntax.ts'
 
 const URL = EXAMPLE_ORIGIN + BASE

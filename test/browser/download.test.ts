@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { portOf } from '../../emulator/port.ts'
+import { portOf } from '../../cli/local/port.ts'
 import { hasBrowser, startBrowser } from '../fixtures/site/browser.ts'
 import { openReferencePage, type ReferencePage } from '../fixtures/site/reference-page.ts'
 

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { describe, expect, inject, test } from 'vitest'
-import { brandsDigestOf } from '../../reference/digest.ts'
+import { brandsDigestOf } from '../../site/reference/digest.ts'
 import { call } from '../fixtures/call.ts'
 import { brand, database, exportKey, manyBrands, organization } from '../fixtures/rows.ts'
 import { tenant } from '../fixtures/tenant.ts'

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, expect, inject, test } from 'vitest'
-import { migrateToLatest } from '../../bundle/migrate-to-latest.ts'
+import { migrateToLatest } from '../../cli/workers/migrate-to-latest.ts'
 import { call } from '../fixtures/call.ts'
 import { withClient } from '../fixtures/database.ts'
 import { fillDaily } from '../fixtures/fill-daily.ts'

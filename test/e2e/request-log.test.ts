@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import { pathOf, readWorkers } from '../../bundle/wrangler-config.ts'
+import { pathOf, readWorkers } from '../../cli/workers/wrangler-config.ts'
 import type { Intercept } from '../../emulator/workers/outbound.ts'
 import { fillDaily } from '../fixtures/fill-daily.ts'
 import { startOwnService } from '../fixtures/own-service.ts'

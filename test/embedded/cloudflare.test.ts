@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { readWranglerFile } from '../../bundle/wrangler-config.ts'
 import { readSettings } from '../../cli/deploy/settings.ts'
 import { deployWorkers } from '../../cli/deploy/workers.ts'
+import { readWranglerFile } from '../../cli/workers/wrangler-config.ts'
 import { DEPLOY_ENVIRONMENT } from '../fixtures/deploy-environment.ts'
 
 // The real wrangler deploys one Worker to an imitation of Cloudflare's API.

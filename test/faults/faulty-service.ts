@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from 'vitest'
-import type { Emulator, EmulatorOptions } from '../../emulator/start.ts'
+import type { Emulator, EmulatorOptions } from '../../emulator/emulator.ts'
 import type { Service } from '../../emulator/workers/outbound.ts'
 import { startOwnService } from '../fixtures/own-service.ts'
 import type { Fault } from './fault.ts'

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect } from 'vitest'
-import type { Emulator } from '../../emulator/start.ts'
+import type { Emulator } from '../../emulator/emulator.ts'
 import type { Service } from '../../emulator/workers/outbound.ts'
 import { BASE } from '../../lib/http/app.ts'
 import { sha256 } from '../../lib/request/hash.ts'

@@ -1,4 +1,4 @@
-import { startFaultProxy } from '../../tools/proxy/fault-proxy.ts'
+import { startFaultProxy } from '../../connectors/certify/fault-proxy.ts'
 
 /** What the proxy does to a request instead of passing on the service's response; a function runs before that. */
 export type Fault = 'dropped' | 'cut' | 429 | 503 | (() => Promise<unknown>)

@@ -1,4 +1,4 @@
-import { startLocalServer } from '../../tools/proxy/local-server.ts'
+import { startLocalServer } from '../../connectors/certify/local-server.ts'
 
 /** Starts a server that redirects each request to another one. `followed` are the requests that arrive there. */
 export async function startRedirectingServer() {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { portOf } from '../../emulator/port.ts'
+import { portOf } from '../../cli/local/port.ts'
 
 /** What happens to a server's connections. */
 export type NetworkFault = 'fine' | 'slow' | 'refuses' | 'stalls' | 'cuts' | 'corrupts'

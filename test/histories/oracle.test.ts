@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, inject, test } from 'vitest'
-import { digestOf } from '../../reference/digest.ts'
+import { digestOf } from '../../site/reference/digest.ts'
 import { call, pull, type Row } from '../fixtures/call.ts'
 import { findEndpoints } from '../fixtures/endpoints.ts'
 import { metricColumns } from '../fixtures/metric-columns.ts'

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { Emulator } from '../../emulator/start.ts'
+import type { Emulator } from '../../emulator/emulator.ts'
 
 /** Every key of the service's Redis with its value. */
 export async function storedValues({ redis }: Pick<Emulator, 'redis'>): Promise<string[]> {

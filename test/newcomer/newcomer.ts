@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import commands from '../../cli/commands.json' with { type: 'json' }
-import { freePort } from '../../emulator/port.ts'
+import { freePort } from '../../cli/local/port.ts'
 import { openTerminal } from './terminal.ts'
 
 const [folder = ''] = process.argv.slice(2)

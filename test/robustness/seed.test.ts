@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { migrateToLatest } from '../../bundle/migrate-to-latest.ts'
+import { migrateToLatest } from '../../cli/workers/migrate-to-latest.ts'
 import { DEMO, seedDemo, seedMissingDays } from '../../drizzle/seed/demo.ts'
 import { isolatedPool } from '../fixtures/isolated-database.ts'
 

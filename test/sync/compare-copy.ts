@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type pg from 'pg'
-import { digestOf } from '../../reference/digest.ts'
+import { digestOf } from '../../site/reference/digest.ts'
 import type { Row } from '../fixtures/call.ts'
 import { findEndpoints } from '../fixtures/endpoints.ts'
 import { metricColumns } from '../fixtures/metric-columns.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { readWranglerFile, withBucket, withPrefix, workersOf } from '../../bundle/wrangler-config.ts'
 import { readSettings, regionOf, secretsFor, throughPooler } from '../../cli/deploy/settings.ts'
 import { inOrder, wranglerConfig } from '../../cli/deploy/workers.ts'
+import { readWranglerFile, withBucket, withPrefix, workersOf } from '../../cli/workers/wrangler-config.ts'
 import { DEPLOY_ENVIRONMENT as ENVIRONMENT } from '../fixtures/deploy-environment.ts'
 
 const file = await readWranglerFile()

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { digestOf, rowNumber, rowText } from '../../reference/digest.ts'
-import vectors from '../../reference/digest-vectors.json' with { type: 'json' }
+import { digestOf, rowNumber, rowText } from '../../site/reference/digest.ts'
+import vectors from '../../site/reference/digest-vectors.json' with { type: 'json' }
 import { metricColumns } from '../fixtures/metric-columns.ts'
 
 // The same table in PostgreSQL: test/e2e/sql/digest.test.ts.

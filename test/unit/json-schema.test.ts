@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod/mini'
 import { count, instant, nullable, rate } from '../../lib/rows/schema.ts'
-import { jsonSchema } from '../../reference/openapi/json-schema.ts'
+import { jsonSchema } from '../../site/reference/openapi/json-schema.ts'
 
 test('a nullable schema has a list of types, and keeps what else its value has', () => {
   expect(jsonSchema(nullable(rate('A share.')))).toEqual({

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { findOperations } from '../../bundle/find-workers.ts'
 import { PARAMETER_EXAMPLES } from '../../cli/openapi/examples.ts'
+import { findOperations } from '../../cli/workers/find-workers.ts'
 import document from '../../functions/openapi.json' with { type: 'json' }
 import { BASE } from '../../lib/http/app.ts'
-import { openapi } from '../../reference/openapi/document.ts'
-import { responseValidator } from '../../reference/openapi/response-validator.ts'
+import { openapi } from '../../site/reference/openapi/document.ts'
+import { responseValidator } from '../../site/reference/openapi/response-validator.ts'
 
 test('functions/openapi.json is up to date', async () => {
   const operations = await findOperations()

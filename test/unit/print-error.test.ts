@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { wrap } from '../../reference/print-error.mjs'
+import { wrap } from '../../cli/local/print-error.mjs'
 
 test.for([
   ['one two three', 7, ['one two', 'three']],

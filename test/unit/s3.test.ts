@@ -1,8 +1,8 @@
 import type { RequestListener } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { bucketOf, createS3, S3Error, SettingError } from '../../reference/s3.ts'
-import { startLocalServer } from '../../tools/proxy/local-server.ts'
+import { startLocalServer } from '../../connectors/certify/local-server.ts'
+import { bucketOf, createS3, S3Error, SettingError } from '../../connectors/typescript/cli/s3.ts'
 
 const ACCOUNT = { accessKeyId: 'id', secretAccessKey: 'secret', region: 'auto' }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { fieldsOf } from '../../reference/formula.ts'
 import { indentJson } from '../../site/browser/json.ts'
+import { fieldsOf } from '../../site/reference/formula.ts'
 import { drawnLines, figuresOf } from '../fixtures/site/chart-lines.ts'
 import { reference } from '../fixtures/site/reference.ts'
 

@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import vectors from '../../../reference/digest-vectors.json' with { type: 'json' }
-import { type ColumnType, readStreams } from '../../../reference/streams.ts'
+import vectors from '../../../site/reference/digest-vectors.json' with { type: 'json' }
+import { type ColumnType, readStreams } from '../../../site/reference/streams.ts'
 import { addHostileTexts, HOSTILE_BRAND } from '../../../test/fixtures/hostile-texts.ts'
 import { brand, database } from '../../../test/fixtures/rows.ts'
 import type { Tenant } from '../../../test/fixtures/tenant.ts'
-import { environment } from '../../../tools/certify/python-environment.ts'
+import { environment } from '../../certify/python-environment.ts'
 import { dltEnvironment, SOURCES } from '../../dlt/tests/dlt.ts'
 import { figuresOf } from '../../generate/formulas.ts'
 import { brandWithAnswers, COUNTED_FIGURES, countFigure, DAYS } from '../../test-support/answers.ts'
@@ -33,7 +33,7 @@ type Step = { readonly sql: string } | { readonly dbt: readonly string[] }
 const LOADERS = ['dlt', 'airbyte', 'singer'] as const
 const WINDOW = { from: '2026-10-05', to: '2026-11-03' }
 
-const VECTORS = fileURLToPath(new URL('../../../reference/digest-vectors.json', import.meta.url))
+const VECTORS = fileURLToPath(new URL('../../../site/reference/digest-vectors.json', import.meta.url))
 /** The types in which loaders store columns that are not text, in both engines. */
 const TYPES: Readonly<Partial<Record<ColumnType, string>>> = {
   date: 'date',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { sql } from '../../../reference/formula.ts'
-import { readStreams } from '../../../reference/streams.ts'
+import { sql } from '../../../site/reference/formula.ts'
+import { readStreams } from '../../../site/reference/streams.ts'
 import { dax } from '../dax.ts'
 import { dbt } from '../dbt.ts'
 import { figuresOf, toSql } from '../formulas.ts'

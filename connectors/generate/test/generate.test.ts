@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readStreams } from '../../../reference/streams.ts'
+import { readStreams } from '../../../site/reference/streams.ts'
 import { generate, outdated, withBlock } from '../generate.ts'
 
 test('the generated parts of the connectors match the OpenAPI document', async () => {

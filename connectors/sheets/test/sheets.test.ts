@@ -1,6 +1,6 @@
 import { beforeAll, expect, inject, test } from 'vitest'
 import document from '../../../functions/openapi.json' with { type: 'json' }
-import { readStreams } from '../../../reference/streams.ts'
+import { readStreams } from '../../../site/reference/streams.ts'
 import { call, pull } from '../../../test/fixtures/call.ts'
 import { addHostileTexts } from '../../../test/fixtures/hostile-texts.ts'
 import { database } from '../../../test/fixtures/rows.ts'

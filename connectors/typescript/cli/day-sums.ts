@@ -1,5 +1,5 @@
 import type { Row } from '../../../lib/share/parquet.ts'
-import { digestOf } from '../../../reference/digest.ts'
+import { digestOf } from '../../../site/reference/digest.ts'
 import type { ChangedDay } from '../src/index.ts'
 import type { Stream } from './streams.ts'
 

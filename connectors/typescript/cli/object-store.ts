@@ -1,6 +1,9 @@
 import { parseXml, type XmlElement } from '@rgrove/parse-xml'
 import { ByteWriter } from 'hyparquet-writer'
 import { bufferOf } from '../../../lib/share/parquet.ts'
+import { CommandError, StoreError, UsageError } from './errors.ts'
+import { sha256 } from './hash.ts'
+import { inParallel } from './in-parallel.ts'
 import {
   bucketOf,
   childrenOf,
@@ -10,10 +13,7 @@ import {
   type S3Request,
   SettingError,
   textOf,
-} from '../../../reference/s3.ts'
-import { CommandError, StoreError, UsageError } from './errors.ts'
-import { sha256 } from './hash.ts'
-import { inParallel } from './in-parallel.ts'
+} from './s3.ts'
 import { insidePath, type Store, type Stored } from './store.ts'
 
 const PARALLEL = 16

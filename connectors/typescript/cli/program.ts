@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { exitOnWrongUsage } from '../../../reference/wrong-usage.ts'
+import { exitOnWrongUsage } from '../../../cli/local/wrong-usage.ts'
 import manifest from '../package.json' with { type: 'json' }
 import { isDay } from './days.ts'
 import { isBucket, openStore } from './open-store.ts'

@@ -4,7 +4,7 @@ import {
   type ColumnType,
   type Stream as Endpoint,
   readStreams,
-} from '../../../reference/streams.ts'
+} from '../../../site/reference/streams.ts'
 
 const DELTA_TYPES: Readonly<Record<ColumnType, DeltaType>> = {
   uuid: 'string',

@@ -1,5 +1,5 @@
-import { escapeControls } from '../../../reference/escape-controls.ts'
-import { wrap } from '../../../reference/print-error.mjs'
+import { escapeControls } from '../../../cli/local/escape-controls.ts'
+import { wrap } from '../../../cli/local/print-error.mjs'
 
 const NUMBER = new Intl.NumberFormat('en')
 

@@ -5,7 +5,7 @@ import { inject } from 'vitest'
 import { seededRandom } from '../../../test/fixtures/random.ts'
 import { refresh } from '../../../test/fixtures/rows.ts'
 import type { Scene } from '../../../test/fixtures/scene.ts'
-import { startFaultProxy } from '../../../tools/proxy/fault-proxy.ts'
+import { startFaultProxy } from '../../certify/fault-proxy.ts'
 import { addDays } from '../cli/days.ts'
 import { start } from './copy-command.ts'
 

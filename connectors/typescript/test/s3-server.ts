@@ -4,9 +4,9 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { vi } from 'vitest'
-import { freePort } from '../../../emulator/port.ts'
+import { freePort } from '../../../cli/local/port.ts'
 import { duckdbSetup } from '../../../test/fixtures/duckdb.ts'
-import { environment } from '../../../tools/certify/python-environment.ts'
+import { environment } from '../../certify/python-environment.ts'
 
 const BUCKET = 'copies'
 const KEYS = { AWS_ACCESS_KEY_ID: 'copier', AWS_SECRET_ACCESS_KEY: 'secret' }

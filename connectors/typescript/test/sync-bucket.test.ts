@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
-import { startLocalServer } from '../../../tools/proxy/local-server.ts'
+import { startLocalServer } from '../../certify/local-server.ts'
 import { UsageError } from '../cli/errors.ts'
 import { objectStore } from '../cli/object-store.ts'
 

@@ -13,7 +13,7 @@ import { fillDaily } from '../../../test/fixtures/fill-daily.ts'
 import { database, refresh } from '../../../test/fixtures/rows.ts'
 import { scene } from '../../../test/fixtures/scene.ts'
 import { type Tenant, tenant } from '../../../test/fixtures/tenant.ts'
-import { startLocalServer } from '../../../tools/proxy/local-server.ts'
+import { startLocalServer } from '../../certify/local-server.ts'
 import manifest from '../package.json' with { type: 'json' }
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))

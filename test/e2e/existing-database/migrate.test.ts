@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import { migrateToLatest } from '../../../bundle/migrate-to-latest.ts'
+import { migrateToLatest } from '../../../cli/workers/migrate-to-latest.ts'
 import { UsageError } from '../../../drizzle/db/connect.ts'
 import { runCommand } from '../../fixtures/command.ts'
 import { withClient } from '../../fixtures/database.ts'

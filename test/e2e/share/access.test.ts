@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { readStreams } from '../../../reference/streams.ts'
+import { readStreams } from '../../../site/reference/streams.ts'
 import { clientWith } from '../../fixtures/client-with.ts'
 import { brand, exportKey, refresh } from '../../fixtures/rows.ts'
 import {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { readStreams } from '../../../reference/streams.ts'
+import { readStreams } from '../../../site/reference/streams.ts'
 import { call, pull, type Row } from '../../fixtures/call.ts'
 import { clearOfMidnight, daysAgo } from '../../fixtures/clock.ts'
 import { fillDaily } from '../../fixtures/fill-daily.ts'

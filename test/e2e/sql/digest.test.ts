@@ -13,7 +13,7 @@ type Vector = {
 const { db } = await isolatedPool()
 
 // Postgres reads the file's text: in JavaScript, JSON loses the sign of -0.0.
-const file = await readFile(new URL('../../../reference/digest-vectors.json', import.meta.url), 'utf8')
+const file = await readFile(new URL('../../../site/reference/digest-vectors.json', import.meta.url), 'utf8')
 const { rows: vectors } = await db.query<Vector & { numbers: number; digest: string }>(
   `select name, endpoint, date, rows::text, json_array_length(rows) as numbers, digest
    from json_to_recordset($1) as vector (name text, endpoint text, date text, rows json, digest text)`,

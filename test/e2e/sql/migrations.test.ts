@@ -5,7 +5,7 @@ import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { expect, inject, test } from 'vitest'
-import { migrateToLatest } from '../../../bundle/migrate-to-latest.ts'
+import { migrateToLatest } from '../../../cli/workers/migrate-to-latest.ts'
 import { migrate } from '../../../drizzle/db/migrate.ts'
 import { withClient } from '../../fixtures/database.ts'
 

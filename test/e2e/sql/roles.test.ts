@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { migrateToLatest } from '../../../bundle/migrate-to-latest.ts'
+import { migrateToLatest } from '../../../cli/workers/migrate-to-latest.ts'
 import { type OwnDatabase, withClient } from '../../fixtures/database.ts'
 import { isolatedDatabase } from '../../fixtures/isolated-database.ts'
 import { database, exportKey } from '../../fixtures/rows.ts'

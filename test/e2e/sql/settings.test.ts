@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { expect, inject, test } from 'vitest'
-import type { Emulator } from '../../../emulator/start.ts'
+import type { Emulator } from '../../../emulator/emulator.ts'
 import { runCommand } from '../../fixtures/command.ts'
 import { withClient } from '../../fixtures/database.ts'
 import { findEndpoints } from '../../fixtures/endpoints.ts'

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, inject, test, vi } from 'vitest'
-import { readWranglerFile } from '../../../bundle/wrangler-config.ts'
 import { deployRelease } from '../../../cli/deploy/release.ts'
 import { readSettings } from '../../../cli/deploy/settings.ts'
 import { deployWorkers } from '../../../cli/deploy/workers.ts'
+import { readWranglerFile } from '../../../cli/workers/wrangler-config.ts'
 import { runCommand } from '../../fixtures/command.ts'
 import { DEPLOY_ENVIRONMENT as ENVIRONMENT } from '../../fixtures/deploy-environment.ts'
 import { FAKE_WRANGLER, type RecordedWrangler, recordWrangler } from '../../fixtures/wrangler.ts'
@@ -108,7 +108,7 @@ test('a failure stops the deployment, says what is live, and prints and leaves n
 
 /** Deploys the Workers of wrangler.toml with the fake wrangler, in a process of its own. */
 const DEPLOYS = `
-  import { readWranglerFile } from './bundle/wrangler-config.ts'
+  import { readWranglerFile } from './cli/workers/wrangler-config.ts'
   import { readSettings } from './cli/deploy/settings.ts'
   import { deployWorkers } from './cli/deploy/workers.ts'
   const { settings } = readSettings(process.env)

@@ -14,9 +14,9 @@ const FILES = [
   'cli/help.mjs',
   'cli/install.mjs',
   'cli/program.mjs',
-  'emulator/pid-lock.mjs',
-  'reference/print-error.mjs',
-  'emulator/disk-errors.mjs',
+  'cli/local/pid-lock.mjs',
+  'cli/local/print-error.mjs',
+  'cli/local/disk-errors.mjs',
 ]
 
 const COMMANDS = {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { AwsClient } from 'aws4fetch'
 import { expect, test } from 'vitest'
-import type { Emulator } from '../../../emulator/start.ts'
+import type { Emulator } from '../../../emulator/emulator.ts'
 import { startOwnService } from '../../fixtures/own-service.ts'
 
 /** Sends a request by the S3 API with credentials; the service's own unless said otherwise. */

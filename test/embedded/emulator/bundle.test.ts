@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { readWorkers } from '../../../bundle/wrangler-config.ts'
+import { readWorkers } from '../../../cli/workers/wrangler-config.ts'
 
 const WORKERS = await readWorkers()
 

@@ -1,5 +1,5 @@
 import { expect, inject, test } from 'vitest'
-import { startEmulator } from '../../../emulator/start.ts'
+import { startEmulator } from '../../../emulator/emulator.ts'
 import { fillDaily } from '../../fixtures/fill-daily.ts'
 import { database } from '../../fixtures/rows.ts'
 import { tenant } from '../../fixtures/tenant.ts'

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import type { Emulator } from '../../../emulator/start.ts'
+import type { Emulator } from '../../../emulator/emulator.ts'
 import { startEgress } from '../../../emulator/workers/egress.ts'
 import { startOwnService } from '../../fixtures/own-service.ts'
 

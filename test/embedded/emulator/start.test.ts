@@ -5,8 +5,8 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { openDemo } from '../../../emulator/demo.ts'
-import { checkServers } from '../../../emulator/servers.ts'
+import { checkServers } from '../../../emulator/check-servers.ts'
+import { openDemo } from '../../../emulator/demo-data.ts'
 import { readSettings, requireNetworkOption } from '../../../emulator/settings.ts'
 
 const listener = createServer().listen(0, '127.0.0.1')

@@ -25,7 +25,7 @@ BRAND = {
     **dict.fromkeys(["name", "displayName", "url", "siteUrl"], "Acme"),
     "createdAt": "2026-01-01T00:00:00.000Z",
 }
-VECTORS = json.loads((Path(__file__).parents[4] / "reference/digest-vectors.json").read_text("utf-8"))
+VECTORS = json.loads((Path(__file__).parents[4] / "site/reference/digest-vectors.json").read_text("utf-8"))
 
 
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["name"])

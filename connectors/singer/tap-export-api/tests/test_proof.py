@@ -9,7 +9,7 @@ from service import METRICS, decimals_of
 from tap_export_api.proof import difference, digest_of
 
 # Outside the repository, this test is skipped.
-FILE = Path(__file__).parent / "../../../../reference/digest-vectors.json"
+FILE = Path(__file__).parent / "../../../../site/reference/digest-vectors.json"
 VECTORS = json.loads(FILE.read_text("utf-8"), parse_float=Decimal) if FILE.exists() else []
 DECIMALS = {stream["endpoint"]: decimals_of(stream) for stream in METRICS}
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { bundleAsset } from '../../../../charts/bundle-asset.ts'
+import { bundleAsset } from '../../../../site/charts/bundle-asset.ts'
 
 /** What the report's page contains besides its data. */
 export type Assets = { readonly script: string; readonly style: string }

@@ -1,5 +1,5 @@
-import { type ChartState, chart } from '../../../../../charts/chart.ts'
-import { createElement, find } from '../../../../../charts/elements.ts'
+import { type ChartState, chart } from '../../../../../site/charts/chart.ts'
+import { createElement, find } from '../../../../../site/charts/elements.ts'
 import { type Period, periodOf } from '../periods.ts'
 import type { BrandReport } from '../report-data.ts'
 import { summarize } from '../sentences.ts'

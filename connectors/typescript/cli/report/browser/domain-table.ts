@@ -1,4 +1,4 @@
-import { createElement, table } from '../../../../../charts/elements.ts'
+import { createElement, table } from '../../../../../site/charts/elements.ts'
 import type { CitedDomains } from '../report-data.ts'
 
 const integer = new Intl.NumberFormat('en')

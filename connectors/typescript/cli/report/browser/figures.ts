@@ -1,4 +1,4 @@
-import { type Line, type Lines, linesOf, rateOf, type Split } from '../../../../../charts/lines.ts'
+import { type Line, type Lines, linesOf, rateOf, type Split } from '../../../../../site/charts/lines.ts'
 import type { Period } from '../periods.ts'
 import type { MetricReport } from '../report-data.ts'
 import type { Change, Measure } from '../sentences.ts'

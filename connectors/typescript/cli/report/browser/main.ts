@@ -1,4 +1,4 @@
-import { button, createElement, find, select } from '../../../../../charts/elements.ts'
+import { button, createElement, find, select } from '../../../../../site/charts/elements.ts'
 import { periodsOf } from '../periods.ts'
 import type { BrandReport } from '../report-data.ts'
 import { brandSection, sectionId } from './brand-section.ts'

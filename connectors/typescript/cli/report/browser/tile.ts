@@ -1,5 +1,5 @@
-import { createElement } from '../../../../../charts/elements.ts'
-import { rateOf } from '../../../../../charts/lines.ts'
+import { createElement } from '../../../../../site/charts/elements.ts'
+import { rateOf } from '../../../../../site/charts/lines.ts'
 import { type Change, knownRate } from '../sentences.ts'
 import type { Figures } from './figures.ts'
 

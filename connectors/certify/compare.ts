@@ -1,0 +1,74 @@
+import type { Column, Stream } from '../../site/reference/streams.ts'
+import { comparable } from './comparable.ts'
+import { type Copy, plain } from './copy.ts'
+import type { Row, Tables } from './service.ts'
+
+/** A row, a table or a column that a copy lacks, or a row that it has in excess. */
+export type Difference = { readonly table: string; readonly kind: 'row' | 'structure'; readonly line: string }
+
+/** The rows of each table, each as a text that equals that of a copied row with the same values. */
+export type Texts = ReadonlyMap<string, readonly string[]>
+
+/** Returns the service's rows as texts. */
+export const textsOf = (streams: readonly Stream[], tables: Tables): Texts =>
+  new Map(
+    streams.map(({ name, columns }) => [
+      name,
+      (tables.get(name) ?? []).map((row) => textOf(columns, (column) => row[column.field])),
+    ]),
+  )
+
+/** Compares a copy's rows with those of the service, by value. A row that is there twice is one too many. */
+export function compare(streams: readonly Stream[], expected: Texts, copy: Copy): Difference[] {
+  return streams.flatMap(({ name, kind, columns }): Difference[] => {
+    const copied = copy.get(name)
+    if (copied === undefined) return kind === 'metric' ? [structure(name, 'The table is missing.')] : []
+    const nameOf = (column: Column) => copied.columns.get(plain(column.name))?.name
+    const lacking = columns.filter((column) => nameOf(column) === undefined)
+    if (lacking.length > 0 && copied.rows.length > 0)
+      return lacking.map((column) => structure(name, `The column ${column.name} is missing.`))
+
+    const counts = new Map<string, number>()
+    for (const text of expected.get(name) ?? []) counts.set(text, (counts.get(text) ?? 0) + 1)
+    for (const row of copied.rows) {
+      const text = textOf(columns, (column) => row[nameOf(column) ?? ''])
+      counts.set(text, (counts.get(text) ?? 0) - 1)
+    }
+    return [...counts].flatMap(([text, times]) => {
+      const line = `${times > 0 ? 'missing' : 'too many'} ${text}`
+      return Array.from({ length: Math.abs(times) }, () => ({ table: name, kind: 'row' as const, line }))
+    })
+  })
+}
+
+const structure = (table: string, line: string): Difference => ({ table, kind: 'structure', line })
+
+/** Returns the differences without the rows that differed before, so that each step answers for its own. */
+export function newDifferences(now: readonly Difference[], before: readonly Difference[]): Difference[] {
+  const old = new Map<string, number>()
+  const keyOf = ({ table, line }: Difference) => `${table} ${line}`
+  for (const difference of before) old.set(keyOf(difference), (old.get(keyOf(difference)) ?? 0) + 1)
+  return now.filter((difference) => {
+    const times = old.get(keyOf(difference)) ?? 0
+    old.set(keyOf(difference), times - 1)
+    return times <= 0 || difference.kind === 'structure'
+  })
+}
+
+const textOf = (columns: readonly Column[], read: (column: Column) => unknown): string =>
+  JSON.stringify(
+    Object.fromEntries(columns.map((column) => [column.name, comparable(column.type, read(column))])),
+  )
+
+/** Days that the plan does not reach stay as they were. */
+export const carryOver = (
+  streams: readonly Stream[],
+  { before, now, fromDate }: { readonly before: Tables; readonly now: Tables; readonly fromDate: string },
+): Tables =>
+  new Map(
+    streams.map(({ name, kind }) => {
+      const isEarlier = ({ date }: Row) => kind !== 'brands' && String(date) < fromDate
+      const served = (now.get(name) ?? []).filter((row) => !isEarlier(row))
+      return [name, [...(before.get(name) ?? []).filter(isEarlier), ...served]]
+    }),
+  )

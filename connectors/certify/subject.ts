@@ -1,0 +1,167 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { UsageError } from '../../drizzle/db/connect.ts'
+import { readStreams } from '../../site/reference/streams.ts'
+import { type Ended, type Loader, runLoader } from './command.ts'
+import { compare, type Difference, newDifferences, type Texts } from './compare.ts'
+import { copyReader } from './copies.ts'
+import type { Copy } from './copy.ts'
+import type { Step } from './life.ts'
+import { startProxy, type Traffic, type Watch } from './proxy.ts'
+import type { Service } from './service.ts'
+import { unexpectedTypes } from './types.ts'
+import { wrongUserAgents } from './user-agent.ts'
+
+/** What documentation promises to the users of a loader, and whether it is kept. */
+export type Verdict = {
+  readonly promise: string
+  /** Null when an earlier failure made it untestable. */
+  readonly kept: boolean | null
+  readonly detail: string
+  /** What the run of the promise sent, if it is a promise of one run. */
+  readonly requests?: number
+}
+
+export type Options = {
+  readonly command: Loader
+  /** `duckdb:FILE`, `postgres://…` or `jsonl:FOLDER`; paths are relative to the working folder. */
+  readonly copy: string
+  /** The schema of the tables. */
+  readonly schema?: string | undefined
+  /** The working folder of all runs. Default: a new one, which is deleted at the end. */
+  readonly folder?: string | undefined
+  /** Receives a line after each run. */
+  readonly report?: (line: string) => void
+}
+
+/** What the service serves: its rows, and the brands that the key reads. */
+export type Served = { readonly texts: Texts; readonly brandIds: readonly string[] }
+
+type Circumstances = { readonly obstacle?: string | undefined; readonly requests?: number }
+
+export type Subject = Awaited<ReturnType<typeof startSubject>>
+
+/** How many differences of a table a detail shows. */
+const SHOWN = 3
+
+const STREAMS = readStreams()
+
+/** Prepares the runs of a loader: its folder, its copy, and a proxy of its own. */
+export async function startSubject(
+  { command, copy, schema, folder, report = () => {} }: Options,
+  service: Service,
+) {
+  const cwd = folder ?? (await mkdtemp(join(tmpdir(), 'certify-')))
+  await mkdir(cwd, { recursive: true })
+  const readCopy = copyReader({ copy, schema, folder: cwd })
+  const proxy = await startProxy(service.url)
+  const verdicts: Verdict[] = []
+  /** Judges a promise. `obstacle` says why one that does not look broken was not tested. */
+  const judge = (promise: string, broken: readonly string[], { obstacle, ...run }: Circumstances = {}) => {
+    const kept = broken.length > 0 ? false : obstacle === undefined ? true : null
+    const detail = kept === null ? `Not testable: ${obstacle}` : broken.join('\n')
+    verdicts.push({ promise, kept, detail, ...run })
+  }
+  const failed: string[] = []
+  let known: readonly Difference[] = []
+  let copied: Copy = new Map()
+  /** Whether the last run that had to succeed has failed. */
+  let isFailing = false
+  /** Whether the last run ended early, as its step allows. */
+  let isCutShort = false
+  let traffic: Traffic = { requests: 0 }
+
+  return {
+    /** Runs the loader. Throws `UsageError` when its first run fails. */
+    run: async (step: Step, watch?: Watch): Promise<string[]> => {
+      const { promise, faults, stops, mayEnd = false } = step
+      traffic = proxy.begin(faults, watch)
+      const started = performance.now()
+      const environment = {
+        EXPORT_API_URL: proxy.url,
+        EXPORT_API_KEY: service.key,
+        EXPORT_API_START_DATE: service.startDate,
+      }
+      const ended = await runLoader(command, environment, cwd)
+      const seconds = Math.round((performance.now() - started) / 1000)
+      if (verdicts.length === 0 && ended.code !== 0) {
+        throw new UsageError(
+          `The first run ended with exit code ${ended.code}. Fix the command.\n${tail(ended)}`,
+        )
+      }
+      report(`${promise} ${traffic.requests} requests, ${seconds} s, exit code ${ended.code}`)
+      isCutShort = mayEnd && ended.code !== 0
+      if (ended.code === 0) isFailing = false
+      else if (stops === undefined && !mayEnd) {
+        isFailing = true
+        failed.push(`Exit code ${ended.code} here: ${promise}`)
+        report(tail(ended))
+      }
+      return brokenBy(step, ended, traffic)
+    },
+    /** Compares the copy with the service's rows, where a step has some to compare it with. */
+    judge: async (
+      { promise, during, isRepair = false }: Step,
+      broken: readonly string[],
+      served: Served | undefined,
+    ) => {
+      const { requests } = traffic
+      const failure = isFailing ? 'Runs fail that can succeed.' : undefined
+      if (served === undefined || isCutShort) return judge(promise, broken, { obstacle: failure, requests })
+      copied = await readCopy(STREAMS.map(({ name }) => name))
+      // Changes from before the service changed may be in the copy.
+      const streams = during ? STREAMS.filter(({ kind }) => kind !== 'changes') : STREAMS
+      // A copy may keep the rows of a brand that the key does not read.
+      const isServed = ({ kind, line }: Difference) =>
+        kind === 'structure' || served.brandIds.some((id) => line.includes(id))
+      const differences = compare(streams, served.texts, copied).filter(isServed)
+      const isUnnoticed = isRepair && verdicts.at(-1)?.kept === false && differences.length > 0
+      const obstacle = isUnnoticed ? 'The run before did not notice it.' : failure
+      judge(promise, [...broken, ...describe(newDifferences(differences, known))], { obstacle, requests })
+      known = [...differences, ...known.filter((difference) => !isServed(difference))]
+    },
+    /** Returns what the runs have shown. */
+    verdicts: (): Verdict[] => {
+      judge('Every run that can succeed ends with exit code 0.', failed)
+      judge('No request is sent again before Retry-After allows it.', [...proxy.early].slice(0, SHOWN), {
+        obstacle: proxy.hasRetried() ? undefined : 'No request was sent again.',
+      })
+      judge('The User-Agent is its own, and the same for all requests.', wrongUserAgents(proxy.agents), {
+        obstacle: proxy.agents.size === 0 ? 'No request was sent.' : undefined,
+      })
+      judge('Columns have the types of the fields.', unexpectedTypes(STREAMS, copied), {
+        obstacle: copied.size === 0 ? 'The copy has no table.' : undefined,
+      })
+      return verdicts
+    },
+    close: async () => {
+      await proxy.close()
+      if (folder === undefined) await rm(cwd, { recursive: true, force: true })
+    },
+  }
+}
+
+/** What a run broke, apart from the copy. */
+function brokenBy(
+  { most = Number.POSITIVE_INFINITY, stops }: Step,
+  ended: Ended,
+  { requests }: Traffic,
+): string[] {
+  const broken: string[] = []
+  if (requests > most) broken.push(`It sent ${requests} requests.`)
+  if (stops !== undefined && ended.code === 0) broken.push('It ended with exit code 0.')
+  if (stops !== undefined && !ended.output.includes(stops)) broken.push(`It did not print: ${stops}`)
+  return broken
+}
+
+/** Writes the first differences of each table, and how many there are. */
+function describe(differences: readonly Difference[]): string[] {
+  return [...Map.groupBy(differences, ({ table }) => table)].flatMap(([table, own]) => {
+    const lines = own.slice(0, SHOWN).map(({ line }) => `${table}: ${line}`)
+    return own.length > SHOWN ? [...lines, `${table}: ${own.length} differences in all`] : lines
+  })
+}
+
+/** The end of what a run printed. */
+const tail = ({ output }: Ended): string => output.trimEnd().split('\n').slice(-20).join('\n')

@@ -1,0 +1,117 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { keptSecret } from '../cli/local/private-file.ts'
+import { type Steps, showSteps } from '../cli/local/steps.ts'
+import { bundle } from '../cli/workers/bundle.ts'
+import { migrateToLatest } from '../cli/workers/migrate-to-latest.ts'
+import { reasonOf, UsageError, withClient } from '../drizzle/db/connect.ts'
+import { DEMO } from '../drizzle/seed/demo.ts'
+import { banner, listKeys } from './banner.ts'
+import { checkServers, explainTakenPort } from './check-servers.ts'
+import { type Demo, type EmbeddedDemo, NEWEST_DAYS, openDemo } from './demo-data.ts'
+import type { Emulator } from './emulator.ts'
+import { readableLine } from './log-line.ts'
+import type { Options } from './options.ts'
+import { announce } from './running-service.ts'
+import { readSettings, requireNetworkOption, type Settings } from './settings.ts'
+import { CURSOR_SECRET_FILE, R2_FOLDER, writeProfile } from './state.ts'
+import { variables } from './workers/bindings.ts'
+
+/**
+ * Serves the database of `DATABASE_URL`, or the demo in `embedded`. Throws `UsageError` for settings and data that cannot
+ * be used.
+ */
+export async function serve(options: Options, embedded: EmbeddedDemo | undefined): Promise<void> {
+  const settings = readSettings(process.env)
+  requireNetworkOption(settings, options)
+  if (settings.databaseUrl !== undefined) requireNoDemoOptions(options)
+  if (options.keys) console.log(listKeys())
+  await checkServers(settings)
+  const steps = showSteps()
+  try {
+    await start({ options, settings, steps }, embedded)
+  } finally {
+    steps.clear()
+  }
+}
+
+type Start = { readonly options: Options; readonly settings: Settings; readonly steps: Steps }
+
+async function start({ options, settings, steps }: Start, embedded: EmbeddedDemo | undefined): Promise<void> {
+  const showDays = (loaded: number, of: number) => steps.begin(`Loading the demo: ${loaded} of ${of} days`)
+  steps.begin('Starting Postgres and building the Workers')
+  const parts = [
+    embedded && openDemo(embedded),
+    // miniflare is slow to import, so it loads while the database starts.
+    import('./emulator.ts'),
+    bundle(),
+  ] as const
+  // esbuild prints its stack when the process exits while it builds.
+  await Promise.allSettled(parts)
+  const [demo, { startEmulator }] = await Promise.all(parts)
+  if (settings.databaseUrl !== undefined) await withClient(settings.databaseUrl, migrateToLatest)
+  steps.end(`${demo ? 'Started Postgres' : 'Migrated the database'}, built the Workers`)
+  const loading = demo?.loadNewest(demo.isLoaded ? undefined : showDays) ?? 0
+  if (demo?.isLoaded === false) {
+    await loading
+    steps.end(`Loaded ${NEWEST_DAYS} days of the demo`)
+  }
+  steps.begin('Starting the Workers')
+  const databaseUrl = settings.databaseUrl ?? demo?.databaseUrl
+  const [emulator, missing] = await Promise.all([
+    explainTakenPort(
+      startEmulator({
+        ...settings,
+        allowNetwork: options.allowNetwork,
+        databaseUrl,
+        r2Folder: demo?.isKept === false ? undefined : R2_FOLDER,
+        demoKeys: demo && DEMO.keys,
+        vars: { CURSOR_SECRET: keptSecret(CURSOR_SECRET_FILE), ...variables(process.env) },
+        bundle: false,
+        onLog: (line) => console.log(options.json || !process.stdout.isTTY ? line : readableLine(line)),
+      }),
+      settings,
+    ),
+    loading,
+  ])
+  steps.end('Started the Workers')
+  const { url, bucket } = emulator
+  const key = demo && DEMO.key
+  announce({ url, key, bucket, isLoading: missing > 0 })
+  if (key !== undefined) writeProfile(url, key)
+  banner(emulator, demo)
+  if (demo !== undefined)
+    void completeDemo(demo, emulator, missing).then(() => announce({ url, key, bucket, isLoading: false }))
+  if (options.watch) {
+    const { reloadOnChange } = await import('./dev.ts')
+    await reloadOnChange(emulator)
+  }
+}
+
+function requireNoDemoOptions({ fresh, keys }: Options): void {
+  if (fresh) throw new UsageError('--fresh deletes the demo data, and DATABASE_URL names another database.')
+  if (keys)
+    throw new UsageError(
+      '--keys lists the keys of the demo, and DATABASE_URL names another database. Its keys: npm run keys -- list.',
+    )
+}
+
+/** Publishes the demo to its bucket and loads its older days, while the service runs. */
+async function completeDemo(demo: Demo, emulator: Emulator, missing: number): Promise<void> {
+  await publish(emulator)
+  if (missing === 0) return
+  console.log(`${missing} older days follow while the service runs.`)
+  try {
+    await demo.loadOlder()
+    console.log('All days are loaded.')
+  } catch (error) {
+    console.error(`The older days were not all loaded: ${reasonOf(error)}. The next start loads them.`)
+  }
+  await publish(emulator)
+}
+
+const publish = (emulator: Emulator): Promise<void> =>
+  emulator.runCron('share-publish').catch(async (error) => {
+    // After Ctrl-C, workerd can end before this process does.
+    await sleep(1_000)
+    console.error(`The demo was not published: ${reasonOf(error)}. The next run follows in five minutes.`)
+  })

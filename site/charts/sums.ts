@@ -1,0 +1,90 @@
+import type { Formula, Term } from '../../lib/page/operation.ts'
+
+export type Row = Readonly<Record<string, unknown>>
+
+/** The formula of a metric, and what its chart can have a line for each of. */
+export type Metric = {
+  readonly title: string
+  readonly formula: Pick<Formula, 'part' | 'whole'> & {
+    readonly per?: string | undefined
+    readonly breakdown?: string | undefined
+  }
+}
+
+/** The sides of a formula on each day, over the rows with the same values of {@link FIELDS}. */
+export type Cell = {
+  readonly values: Readonly<Record<string, string>>
+  readonly part: readonly number[]
+  readonly whole: readonly number[]
+}
+
+/** Sums over the days that have rows, and over the days after each that have none, of which a long gap has the first. */
+export type Sums = { readonly days: readonly string[]; readonly cells: readonly Cell[] }
+
+/** The fields of rows that charts tell apart, or filter by. `is_brand` tells the brand from its competitors. */
+export const FIELDS = ['model_id', 'market', 'competitor_name', 'entity_name', 'is_brand']
+
+const DAY = 86_400_000
+/** So many days without rows show that a line ends. Days can be centuries apart. */
+const MOST_EMPTY = 31
+
+/** Adds up the sides of a formula, which are sums, row by row. */
+export function addRows({ part, whole }: Metric['formula']) {
+  const dates = new Set<string>()
+  const cells = new Map<
+    string,
+    Pick<Cell, 'values'> & { byDay: Map<string, [part: number, whole: number]> }
+  >()
+  return {
+    add(row: Row): void {
+      const values = Object.fromEntries(
+        FIELDS.flatMap((field) => (row[field] === undefined ? [] : [[field, String(row[field])]])),
+      )
+      const key = JSON.stringify(values)
+      const { byDay } = cells.get(key) ?? { byDay: new Map() }
+      if (byDay.size === 0) cells.set(key, { values, byDay })
+      const date = String(row.date)
+      dates.add(date)
+      const [partBefore = 0, wholeBefore = 0] = byDay.get(date) ?? []
+      byDay.set(date, [partBefore + sideOf(part, row), wholeBefore + sideOf(whole, row)])
+    },
+    result(): Sums {
+      const days = withGaps([...dates].sort())
+      const side = (byDay: Map<string, number[]>, index: 0 | 1) =>
+        days.map((day) => byDay.get(day)?.[index] ?? 0)
+      return {
+        days,
+        cells: [...cells.values()].map(({ values, byDay }) => ({
+          values,
+          part: side(byDay, 0),
+          whole: side(byDay, 1),
+        })),
+      }
+    },
+  }
+}
+
+/** Returns the sums of a brand's visibility as a cell among those of its competitors, on their days. */
+export function brandCell(own: Sums, days: readonly string[], name: string): Cell {
+  const places = new Map(own.days.map((day, place) => [day, place]))
+  const side = (of: 'part' | 'whole') =>
+    days.map((day) => own.cells.reduce((sum, cell) => sum + (cell[of][places.get(day) ?? -1] ?? 0), 0))
+  return { values: { competitor_name: name, is_brand: 'true' }, part: side('part'), whole: side('whole') }
+}
+
+/** Returns the value of a side of a formula for one row. */
+const sideOf = (side: readonly Term[], row: Row): number =>
+  side.reduce<number>((total, term) => {
+    if (typeof term === 'string') return total + Number(row[term])
+    return total + Math.round((Number(row[term.rate]) * Number(row[term.of])) / 100)
+  }, 0)
+
+/** Returns days, which are in ascending order, with those after each that have no rows. */
+const withGaps = (days: readonly string[]): string[] =>
+  days.flatMap((date, index) => {
+    const day = Date.parse(date)
+    const distance = (Date.parse(days[index + 1] ?? date) - day) / DAY
+    return Array.from({ length: Math.min(Math.max(1, distance), 1 + MOST_EMPTY) }, (_, after) =>
+      new Date(day + after * DAY).toISOString().slice(0, 10),
+    )
+  })
