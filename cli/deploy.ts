@@ -12,7 +12,10 @@ import { readWranglerFile, withBucket, withPrefix } from './workers/wrangler-con
 /** What wrangler needs. */
 const NODE = 22
 
-const { dryRun } = createCommand('deploy')
+const { dryRun } = createCommand('deploy', {
+  description: 'Migrates the database, deploys every Worker and runs the smoke test.',
+  variables: { '.dev.vars': 'the file with the settings; .dev.vars.example lists them' },
+})
   .option('--dry-run', 'print the steps and the missing settings; change nothing')
   .parse()
   .opts<{ dryRun?: boolean }>()

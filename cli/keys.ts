@@ -5,7 +5,7 @@ import * as z from 'zod/mini'
 import { UsageError, withDatabase } from '../drizzle/db/connect.ts'
 import { readApiKey } from '../lib/request/api-key.ts'
 import { shareProfile } from '../site/reference/share-profile.ts'
-import { createCommand } from './command.ts'
+import { createCommand, DATABASE_URL } from './command.ts'
 import { readServiceOrigin } from './dev-vars.ts'
 import { describeFound, findKeys } from './key-check.ts'
 import { KeyRequestError } from './keys/change-keys.ts'
@@ -38,7 +38,13 @@ function parseDuration(text: string): number {
 
 const append = (text: string, before: readonly string[] = []): string[] => [...before, uuid(text)]
 
-const keys = createCommand('keys')
+const keys = createCommand('keys', {
+  description: 'Creates, lists, rotates, revokes and checks export keys, and writes their profile files.',
+  variables: {
+    ...DATABASE_URL,
+    'API_URL, EXPORT_API_KEY': 'the service and the key of a profile file; also read from .dev.vars',
+  },
+})
 
 const command = (name: string, description: string): Command =>
   keys

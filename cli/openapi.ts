@@ -17,7 +17,9 @@ const currentBodies = Object.fromEntries(
   ]),
 )
 
-const options = createCommand('openapi')
+const options = createCommand('openapi', {
+  description: 'Writes functions/openapi.json from the Workers in functions/.',
+})
   .option('--check', 'write nothing, and fail when the file is out of date')
   .option('--examples', 'regenerate the examples from the demo data')
   .parse()
