@@ -2,8 +2,8 @@
 // help, checks Node's version, installs the packages that are missing, and runs what commands.json says.
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { printHelp, unlistedOption, usageOf } from './help.mjs'
 import { installMissing, isInstalled } from './install.mjs'
+import { printHelp, unlistedOption, usageOf } from './local/help.mjs'
 import { printError } from './local/print-error.mjs'
 import { runProgram } from './program.mjs'
 

@@ -1,5 +1,5 @@
 import { Command, Help } from 'commander'
-import { usageOf } from '../help.mjs'
+import { usageOf } from './help.mjs'
 import { printError } from './print-error.mjs'
 import { EXIT_CODE, exitOnWrongUsage } from './wrong-usage.ts'
 

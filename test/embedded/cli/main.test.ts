@@ -12,7 +12,7 @@ import manifest from '../../../package.json' with { type: 'json' }
 /** What runs before anything is installed. */
 const FILES = [
   'cli/main.mjs',
-  'cli/help.mjs',
+  'cli/local/help.mjs',
   'cli/install.mjs',
   'cli/program.mjs',
   'cli/local/pid-lock.mjs',

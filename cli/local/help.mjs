@@ -1,6 +1,6 @@
 // Plain JavaScript: cli/main.mjs uses it before anything is installed.
 import { spawnSync } from 'node:child_process'
-import { wrap } from './local/print-error.mjs'
+import { wrap } from './print-error.mjs'
 
 const WIDTH = 80
 
