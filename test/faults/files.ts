@@ -10,7 +10,6 @@ import { startOwnService } from '../fixtures/own-service.ts'
 import { database, exportKey } from '../fixtures/rows.ts'
 import { type Tenant, tenant } from '../fixtures/tenant.ts'
 import type { Fault } from './fault.ts'
-import type { Servers } from './faulty-service.ts'
 
 /** Rows of a file that takes four statements: of 1000, twice 5000 and 2000 rows. */
 const ROWS = 13_000
@@ -61,7 +60,7 @@ export type FileService = {
 }
 
 /** A service of the test file's own that sends files to clients, each with troubles of its own. */
-export function fileService(servers: () => Promise<Servers> = async () => ({})): FileService {
+export function fileService(): FileService {
   const db = database()
   const log: string[] = []
   let service: Emulator
@@ -82,7 +81,6 @@ export function fileService(servers: () => Promise<Servers> = async () => ({})):
         return met?.fault.strike(genuine, request)
       },
       onLog: (line) => log.push(line),
-      ...(await servers()),
     })
   })
   afterAll(() => service.close())

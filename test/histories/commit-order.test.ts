@@ -6,7 +6,7 @@ import { refresh } from '../fixtures/rows.ts'
 import { sample } from '../fixtures/sample.ts'
 import { CLEARANCE } from '../interleavings/histories.ts'
 import { settles } from '../interleavings/locks.ts'
-import { differences } from '../oracle/differences.ts'
+import { differences } from '../fixtures/differences.ts'
 import { pull } from '../sync/copy.ts'
 import { storedGet } from '../sync/sql-client.ts'
 

@@ -7,7 +7,7 @@ import { prepare, tableOf } from '../fixtures/schema.ts'
 import { uuid } from '../interleavings/changes.ts'
 import { BEGINNING, CLEARANCE } from '../interleavings/histories.ts'
 import { settles } from '../interleavings/locks.ts'
-import { differences } from '../oracle/differences.ts'
+import { differences } from '../fixtures/differences.ts'
 
 describe.runIf(inject('realPostgres'))(
   'in a database whose order of texts ignores punctuation (skipped without DATABASE_URL)',

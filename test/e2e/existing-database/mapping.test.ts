@@ -4,7 +4,7 @@ import { isolatedPool } from '../../fixtures/isolated-database.ts'
 import { answer, place, refresh } from '../../fixtures/rows.ts'
 import { sample } from '../../fixtures/sample.ts'
 import { installTriggers, prepareMapped } from '../../fixtures/schema.ts'
-import { differences } from '../../oracle/differences.ts'
+import { differences } from '../../fixtures/differences.ts'
 
 const { db, url } = await isolatedPool(prepareMapped)
 

@@ -7,7 +7,7 @@ import { answer, refresh } from '../../fixtures/rows.ts'
 import { sample } from '../../fixtures/sample.ts'
 import { MAPPED, tableOf } from '../../fixtures/schema.ts'
 import { CLEARANCE } from '../../interleavings/histories.ts'
-import { differences } from '../../oracle/differences.ts'
+import { differences } from '../../fixtures/differences.ts'
 
 // Random changes with refreshes between them: test/histories/histories.test.ts.
 

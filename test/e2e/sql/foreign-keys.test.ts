@@ -6,7 +6,7 @@ import { refresh } from '../../fixtures/rows.ts'
 import { prepare } from '../../fixtures/schema.ts'
 import { brand, id } from '../../interleavings/changes.ts'
 import { CLEARANCE } from '../../interleavings/histories.ts'
-import { differences } from '../../oracle/differences.ts'
+import { differences } from '../../fixtures/differences.ts'
 
 const [ORGANIZATION, PROMPT, ANSWER, COMPETITOR, MARKET] = [id(9, 0), id(2, 0), id(3, 0), id(4, 0), id(5, 0)]
 const BRAND = brand(0)

@@ -15,7 +15,7 @@ import {
 import { prepare, tableOf } from '../../fixtures/schema.ts'
 import { id } from '../../interleavings/changes.ts'
 import { BEGINNING, CLEARANCE } from '../../interleavings/histories.ts'
-import { differences } from '../../oracle/differences.ts'
+import { differences } from '../../fixtures/differences.ts'
 
 const { db } = await isolatedPool(async (client) => {
   await prepare(client)

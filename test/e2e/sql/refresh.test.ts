@@ -5,7 +5,7 @@ import { brand, insert, organization, place, prompt, refresh } from '../../fixtu
 import { tableOf } from '../../fixtures/schema.ts'
 import { withSlowDay } from '../../fixtures/slow-day.ts'
 import { CLEARANCE } from '../../interleavings/histories.ts'
-import { differences } from '../../oracle/differences.ts'
+import { differences } from '../../fixtures/differences.ts'
 
 const { db } = await isolatedPool()
 

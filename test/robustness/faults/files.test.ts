@@ -1,5 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { expectNoSecretsLogged } from '../../faults/assertions.ts'
 import { cut } from '../../faults/connections.ts'
 import { answering, type Fault } from '../../faults/fault.ts'
@@ -16,11 +15,9 @@ import {
   viaCurl,
   viaFetch,
 } from '../../faults/files.ts'
-import { type FaultyServer, type NetworkFault, startTcpProxy } from '../../faults/tcp-proxy.ts'
 import { scaledTimeout, tries } from '../../fixtures/effort.ts'
 import { hasAll } from '../../fixtures/programs.ts'
 import { type Random, seededRandom } from '../../fixtures/random.ts'
-import { claimRedis } from '../../fixtures/redis.ts'
 import { database } from '../../fixtures/rows.ts'
 import type { Tenant } from '../../fixtures/tenant.ts'
 
@@ -32,28 +29,8 @@ const RECEIVERS = [...Array.from({ length: 9 }, () => viaFetch), hasAll('curl') 
 /** As many requests for one statement as end a file. */
 const ALL_ATTEMPTS = 6
 
-/** For how long connections break, and how often they change. */
-const BREAKING_MS = tries(8_000)
-const MOST_MS_BETWEEN = 400
-
 const db = database()
-const proxies: FaultyServer[] = []
-const undo: (() => Promise<unknown>)[] = []
-
-const { addClient, addFiles, log } = fileService(async () => {
-  const postgres = await startTcpProxy(inject('databaseUrl'), 5432)
-  proxies.push(postgres)
-  if (!process.env.REDIS_URL) return { databaseUrl: postgres.url }
-  const claimed = await claimRedis(process.env.REDIS_URL)
-  const redis = await startTcpProxy(claimed.url, 6379)
-  proxies.push(redis)
-  undo.push(claimed.release)
-  return { databaseUrl: postgres.url, redisUrl: redis.url }
-})
-afterAll(async () => {
-  for (const { close } of proxies) await close()
-  for (const step of undo) await step()
-})
+const { addClient, addFiles, log } = fileService()
 
 let shared: Files
 beforeAll(async () => {
@@ -190,32 +167,4 @@ test(
     expectNoSecretsLogged(log, [])
   },
   scaledTimeout(120_000),
-)
-
-test(
-  `a file is whole or fails while connections break (HOSTILE_SEED=${SEED})`,
-  async () => {
-    const { pick, below } = seededRandom(SEED)
-    const end = Date.now() + BREAKING_MS
-    const changing = (async () => {
-      while (Date.now() < end) {
-        for (const { turn } of proxies) {
-          turn(pick<NetworkFault>(['fine', 'fine', 'slow', 'refuses', 'cuts', 'stalls', 'corrupts']))
-        }
-        await delay(below(MOST_MS_BETWEEN))
-      }
-      for (const { turn } of proxies) turn('fine')
-    })()
-    const outcomes = new Set<string>()
-    const work = Array.from({ length: CLIENTS }, async () => {
-      while (Date.now() < end) {
-        const { target, whole } = pick(shared.files)
-        const { headers } = await addClient(shared.owner)
-        outcomes.add(expectWholeOrFailed(await viaFetch(target, { headers }), { whole, statuses: [503] }))
-      }
-    })
-    await Promise.all([changing, ...work])
-    expect(outcomes).toEqual(new Set(['whole', 'failed']))
-  },
-  scaledTimeout(60_000),
 )

@@ -1,8 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, describe, expect, inject, test } from 'vitest'
 import { trial } from '../../faults/rounds.ts'
 import { type FaultyServer, type NetworkFault, startTcpProxy } from '../../faults/tcp-proxy.ts'
-import { seededRandom } from '../../fixtures/random.ts'
 import { claimRedis } from '../../fixtures/redis.ts'
 
 let postgres: FaultyServer
@@ -42,23 +40,6 @@ describe('Postgres', () => {
     postgres.turn('slow')
     expect(await isWhole()).toBe(true)
     postgres.turn('fine')
-  })
-
-  test('whose faults change while requests are under way', async () => {
-    const { pick, below } = seededRandom(1)
-    const end = Date.now() + 8_000
-    const changing = (async () => {
-      while (Date.now() < end) {
-        postgres.turn(pick<NetworkFault>(['fine', 'fine', 'slow', 'refuses', 'cuts', 'stalls', 'corrupts']))
-        await delay(below(400))
-      }
-      postgres.turn('fine')
-    })()
-    const outcomes = new Set<string>()
-    while (Date.now() < end) for (const { outcome } of await round()) outcomes.add(outcome)
-    await changing
-    expect(outcomes).toEqual(new Set(['whole', 'unavailable']))
-    await expect.poll(isWhole, back).toBe(true)
   })
 })
 
