@@ -95,13 +95,6 @@ describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
     await page.close()
   })
 
-  test('draws nothing where the address names a section without a request', async () => {
-    const { page } = await open('#errors')
-    await expect.poll(() => page.locator('#key-state').textContent()).toMatch(/^This key can read/)
-    expect(await page.locator('[data-summary]:not(:empty)').count()).toBe(0)
-    await page.close()
-  })
-
   test('another key is one click away', async () => {
     const { page, chartOf } = await open('')
     await chartOf('visibility').waitFor()

@@ -143,22 +143,6 @@ describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
     )
   })
 
-  test('shows one status, which belongs to the last action, and keeps the focus', async () => {
-    const { page, section, useKey, send } = await open()
-    await section('sentiment').locator('[data-download]').click()
-    const state = section('sentiment').locator('.state')
-    await expect.poll(() => state.textContent()).toMatch(/^401: /)
-    await useKey(its.key)
-    await section('sentiment').locator('[data-parameter=fromDate]').fill('2026-10-01')
-    await section('sentiment').getByRole('button', { name: 'Send' }).focus()
-    await page.keyboard.press('Enter')
-    await expect.poll(() => state.textContent()).toMatch(/^200 5 rows/)
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Send')
-    await page.route('**/v1/sentiment**', (route) => route.abort())
-    expect(await send('sentiment')).toMatch(/^No response/)
-    expect(await section('sentiment').locator('.response').textContent()).toBe('')
-  })
-
   test('finds endpoints, fields, parameters, errors and guides', async () => {
     const { page } = await open()
     await page.keyboard.press('/')
@@ -190,14 +174,6 @@ describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
     expect(await page.locator('#found').textContent()).toBe('Nothing found.')
     await page.locator('#key-input').focus()
     expect(await page.locator('#found').isVisible()).toBe(false)
-  })
-
-  test('copies its text for an assistant', async () => {
-    const { page } = await open({ permissions: ['clipboard-read', 'clipboard-write'] })
-    await page.getByRole('button', { name: 'Copy for an assistant' }).click()
-    await expect.poll(() => page.locator('#assistant-state').textContent()).toBe('Copied docs.md.')
-    const copied = await page.evaluate(() => navigator.clipboard.readText())
-    expect(copied).toBe(await (await fetch(`${inject('serviceUrl')}/api/export/v1/docs.md`)).text())
   })
 
   test.each([

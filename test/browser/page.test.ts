@@ -60,32 +60,4 @@ describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
     expect(messages).toEqual([])
     await close()
   })
-
-  test('saves the rows as CSV under the name that the service gives', async () => {
-    const db = database()
-    const { brandId, key } = await tenant(db)
-    await fillDaily(db, { brandId, name: 'citations', first: '2026-10-01', rows: 1500, days: 20 })
-    await db.query(`select daily.relist('citations', $1)`, [brandId])
-    const { page, messages, section, useKey, close } = await openReferencePage(browser)
-    await useKey(key)
-    const window = { fromDate: '2026-10-01', toDate: '2026-10-31' }
-    for (const [name, value] of Object.entries(window))
-      await section('citations').locator(`[data-parameter=${name}]`).fill(value)
-    // A file has no cursor.
-    await section('citations').locator('[data-parameter=cursor]').fill('c')
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      section('citations').getByRole('button', { name: 'Download CSV' }).click(),
-    ])
-    const name = `citations_${brandId}_2026-10-01_2026-10-31.csv`
-    expect(download.suggestedFilename()).toBe(name)
-    const query = new URLSearchParams({ brandId, ...window, format: 'csv' })
-    const headers = { 'X-API-Key': key }
-    const expected = await fetch(`${inject('serviceUrl')}/api/export/v1/citations?${query}`, { headers })
-    expect(await readFile(await download.path(), 'utf8')).toBe(await expected.text())
-    const status = section('citations').locator('[data-status]')
-    await expect.poll(() => status.textContent()).toMatch(new RegExp(`^Saved ${name}: 1,500 rows, `))
-    expect(messages).toEqual([])
-    await close()
-  })
 })

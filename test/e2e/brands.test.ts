@@ -134,21 +134,4 @@ describe('X-Brands-Digest', () => {
     const tag = headers.get('ETag') ?? ''
     expect(await digest(key, 'json', { 'If-None-Match': tag })).toEqual([304, expected])
   })
-
-  test('is of what the key reads at that moment, and zeros when it reads no brand', async () => {
-    const { org, key, keyId, brandId } = await tenant(db)
-    const other = await brand(db, org)
-    const expectEach = async (ids: readonly string[]) => {
-      for (const format of ['json', 'csv'])
-        expect(await digest(key, format)).toEqual([200, brandsDigestOf(ids)])
-    }
-    await expectEach([brandId, other])
-    await db.query('update brands set active = false where id = $1', [other])
-    await expectEach([brandId])
-    await db.query('update api_keys set brand_ids = array[$2::uuid, $2] where id = $1', [keyId, brandId])
-    await expectEach([brandId])
-    await db.query(`update api_keys set brand_ids = '{}' where id = $1`, [keyId])
-    expect(brandsDigestOf([])).toBe('000000000000000')
-    await expectEach([])
-  })
 })

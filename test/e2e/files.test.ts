@@ -202,17 +202,6 @@ describe('a file', () => {
     expect((await get('/citations', its)).headers.get('Content-Type')).toBe('application/x-ndjson')
   })
 
-  test('is named after the window that was applied', async () => {
-    const its = await tenant(db, { plan: 'pro' })
-    const { headers } = await get('/visibility', its, {
-      query: { fromDate: '2015-01-01', toDate: '2030-12-31' },
-    })
-    const { meta } = await call('/visibility', { key: its.key, query: { brandId: its.brandId, ...ALL } })
-    expect(headers.get('Content-Disposition')).toContain(
-      `visibility_${its.brandId}_${meta.fromDate?.slice(0, 10)}_2030-12-31.ndjson`,
-    )
-  })
-
   test.each([
     ['gzip', 'gzip'],
     ['br, gzip', 'gzip'],

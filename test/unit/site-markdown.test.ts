@@ -1,12 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { marked, type Token, type Tokens } from 'marked'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import document from '../../functions/openapi.json' with { type: 'json' }
 import { PLANS } from '../../lib/access/plans.ts'
 import { endpointSection } from '../../site/markdown/endpoint.ts'
 import { llmsTxt } from '../../site/markdown/llms.ts'
 import { markdown } from '../../site/markdown/page.ts'
-import { sections } from '../../site/markdown/sections.ts'
 import { reference } from '../fixtures/site/reference.ts'
 
 const read = (name: string) => readFile(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8')
@@ -122,16 +121,6 @@ test('describes every parameter, member of a page, plan, status and header', () 
   )
 })
 
-test('the first requests are curl commands with whole responses', () => {
-  const blocks = section(text, 'First request').filter(is('code'))
-  expect(blocks.map(({ lang }) => lang)).toEqual(['sh', 'json', 'sh', 'json'])
-  const [brands, page] = reference.endpoints
-  const bodies = [blocks[1]?.text, blocks[3]?.text, brands?.example, page?.example].map((body = '') =>
-    JSON.parse(body),
-  )
-  expect(bodies.slice(0, 2)).toEqual(bodies.slice(2))
-})
-
 test('texts of the document do not become markup', () => {
   const [first] = reference.endpoints
   if (first === undefined) throw new Error('No endpoint')
@@ -140,18 +129,6 @@ test('texts of the document do not become markup', () => {
   const tokens = section(endpointSection({ ...first, description: hostile, fields }), `/${first.id}`)
   expect(tokens.map((token) => plain([token]))).toContain(seen(hostile))
   expect(rowsOf(tokens)).toEqual([['a|b', 'string', '', seen(hostile)]])
-})
-
-describe('a section of another file', () => {
-  const file = '# A\n\n## B\n\nb\n\n### C\n\n```\n# c\n```\n\n## D\n\nd\n'
-
-  test('ends at the next heading', () => {
-    expect(sections(file, ['### C', '## B'])).toBe('### C\n\n```\n# c\n```\n\n## B\n\nb')
-  })
-
-  test('has to exist', () => {
-    expect(() => sections(file, ['## C'])).toThrow('The file has no heading "## C"')
-  })
 })
 
 // The format: https://llmstxt.org.

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { runCommand } from '../../fixtures/command.ts'
+import { differences } from '../../fixtures/differences.ts'
 import { isolatedPool } from '../../fixtures/isolated-database.ts'
 import { answer, place, refresh } from '../../fixtures/rows.ts'
 import { sample } from '../../fixtures/sample.ts'
 import { installTriggers, prepareMapped } from '../../fixtures/schema.ts'
-import { differences } from '../../fixtures/differences.ts'
 
 const { db, url } = await isolatedPool(prepareMapped)
 

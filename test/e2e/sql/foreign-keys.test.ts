@@ -1,12 +1,12 @@
 import type pg from 'pg'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { differences } from '../../fixtures/differences.ts'
 import { dropForeignKeys } from '../../fixtures/foreign-keys.ts'
 import { isolatedPool } from '../../fixtures/isolated-database.ts'
 import { refresh } from '../../fixtures/rows.ts'
 import { prepare } from '../../fixtures/schema.ts'
 import { brand, id } from '../../interleavings/changes.ts'
 import { CLEARANCE } from '../../interleavings/histories.ts'
-import { differences } from '../../fixtures/differences.ts'
 
 const [ORGANIZATION, PROMPT, ANSWER, COMPETITOR, MARKET] = [id(9, 0), id(2, 0), id(3, 0), id(4, 0), id(5, 0)]
 const BRAND = brand(0)

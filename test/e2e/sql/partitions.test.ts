@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { refreshAll } from '../../../drizzle/db/refresh.ts'
+import { differences } from '../../fixtures/differences.ts'
 import { isolatedPool } from '../../fixtures/isolated-database.ts'
 import {
   ATTACH_EARLY,
@@ -15,7 +16,6 @@ import {
 import { prepare, tableOf } from '../../fixtures/schema.ts'
 import { id } from '../../interleavings/changes.ts'
 import { BEGINNING, CLEARANCE } from '../../interleavings/histories.ts'
-import { differences } from '../../fixtures/differences.ts'
 
 const { db } = await isolatedPool(async (client) => {
   await prepare(client)

@@ -44,24 +44,15 @@ describe('the proxy', () => {
   }
 
   test.for([
-    '/cdn-cgi',
     '/cdn-cgi/local/r2/s3/x',
     '//cdn-cgi/x',
-    '/./cdn-cgi/x',
     '/api/../cdn-cgi/x',
-    '/api/%2e%2e/cdn-cgi/x',
-    '/api/..%2fcdn-cgi/x',
     '/%63dn-cgi/x',
     '/CDN-CGI/x',
     '/\\cdn-cgi/x',
-    '/cdn-cgi\\x',
     '/cdn-cgi?x',
-    '/cdn-cgi;x',
-    '/cdn-cgi#x',
     'http://127.0.0.1/cdn-cgi/x',
-    'http://127.0.0.1/api',
     '//[',
-    'http://[',
     '*',
   ])('answers %s with 404', async (path) => {
     const url = await proxyTo(() => expect.unreachable())
@@ -74,11 +65,7 @@ describe('the proxy', () => {
   test.for([
     [['Host: 127.0.0.1/cdn-cgi/x?']],
     [['Host: 127.0.0.1\\cdn-cgi\\x?']],
-    [['Host: 127.0.0.1#']],
     [['Host: a@127.0.0.1']],
-    [['Host: ']],
-    [['Host: [::1']],
-    [['Host: 127.0.0.1:99999']],
     [['Host: 127.0.0.1', 'Host: 127.0.0.1/cdn-cgi/x?']],
     [['Host: 127.0.0.1', 'MF-Original-URL: http://127.0.0.1/cdn-cgi/x']],
     [['Host: 127.0.0.1', 'mf-route-override: publish']],
@@ -90,13 +77,9 @@ describe('the proxy', () => {
   // The target could take for the next request what it does not read as a body.
   test.for([
     ['GET', ['Transfer-Encoding: chunked'], '5\r\nhello\r\n0\r\n\r\n'],
-    ['HEAD', ['Transfer-Encoding: chunked'], '5\r\nhello\r\n0\r\n\r\n'],
-    ['DELETE', ['Transfer-Encoding: chunked'], '5\r\nhello\r\n0\r\n\r\n'],
     ['GET', ['Content-Length: 5'], 'hello'],
     ['POST', ['Transfer-Encoding: gzip, chunked'], '5\r\nhello\r\n0\r\n\r\n'],
-    ['POST', ['Transfer-Encoding: gzip'], 'hello'],
     ['POST', ['Content-Length: 5', 'Transfer-Encoding: chunked'], '0\r\n\r\n'],
-    ['POST', ['Content-Length: 5', 'Content-Length: 6'], 'hello'],
   ] as const)('answers %s with %j and a body with 400', async ([method, headers, body]) => {
     const url = await proxyTo(() => expect.unreachable())
     expect(statusOf(await sendRaw(url, [`${method} /a HTTP/1.1`, 'Host: x', ...headers], body))).toBe(400)
@@ -118,48 +101,6 @@ describe('the proxy', () => {
       ['POST', '/a/b.md?c=/../%2e&d', host, '127.0.0.1', 'sent'],
       ['GET', '/', host, '203.0.113.1', ''],
     ])
-  })
-
-  // Node throws for a trailer without a chunked body.
-  test.for(['Trailer: x', 'TE: trailers', 'Keep-Alive: x'])('keeps to itself "%s"', async (header) => {
-    const url = await proxyTo(({ headers }, response) => response.end(JSON.stringify(headers)))
-    const response = await sendRaw(url, ['GET /a HTTP/1.1', 'Host: x', header])
-    expect(statusOf(response)).toBe(200)
-    expect(response).not.toMatch(/"(trailer|te|keep-alive)"/)
-  })
-
-  test('streams both ways', async () => {
-    const url = await proxyTo((request, response) => request.pipe(response))
-    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
-    const writer = writable.getWriter()
-    const init: RequestInit & { duplex: 'half' } = { method: 'POST', body: readable, duplex: 'half' }
-    const writing = writer.write(Buffer.from('one'))
-    const response = await fetch(url, init)
-    await writing
-    const reader = response.body?.getReader()
-    expect(Buffer.from((await reader?.read())?.value ?? '').toString()).toBe('one')
-    void writer.write(Buffer.from('two'))
-    expect(Buffer.from((await reader?.read())?.value ?? '').toString()).toBe('two')
-    await writer.close()
-    expect(await reader?.read()).toMatchObject({ done: true })
-  })
-
-  test('passes on a client that leaves, before the response and within it', async () => {
-    const left: Promise<unknown>[] = []
-    const url = await proxyTo((request, response) => {
-      left.push(once(response, 'close'))
-      if (request.url === '/begun') response.write('begun')
-    })
-    for (const path of ['/silent', '/begun']) {
-      const controller = new AbortController()
-      const answer = fetch(url + path, { signal: controller.signal })
-      if (path === '/begun') await (await answer).body?.getReader().read()
-      else await expect.poll(() => left).toHaveLength(1)
-      controller.abort()
-      await answer.catch(() => undefined)
-      await left.at(-1)
-    }
-    expect(left).toHaveLength(2)
   })
 
   test.for([
@@ -206,10 +147,7 @@ test('a service behind TLS proxies serves its host, and writes URLs with https',
 // What miniflare takes from the headers of a request: CoreHeaders in node_modules/miniflare/dist/src/index.js.
 test.for([
   ['192.0.2.7', 'MF-Original-URL: http://localhost/api/export/v1/docs', 404],
-  ['192.0.2.7', 'mf-original-url: https://192.0.2.7/api/export/v1/docs', 404],
   ['192.0.2.7', 'MF-Original-URL: http://192.0.2.7/api/export/v1/docs', 403],
-  ['192.0.2.7', 'MF-Route-Override: docs', 403],
-  ['localhost', 'MF-Route-Override: brands', 404],
   ['localhost', 'MF-Route-Override: refresh', 404],
   ['localhost', 'MF-CF-Blob: {"clientIp":"192.0.2.7"}', 404],
 ] as const)('a service that only this machine reaches answers "Host: %s" and "%s" with %i', async ([
@@ -224,16 +162,9 @@ describe('a service that others reach', () => {
   const db = database()
   let service: Emulator
   let hosts: string[]
-  let beforeRead = (): Promise<unknown> => Promise.resolve()
 
   beforeAll(async () => {
-    service = await startOwnService({
-      host: '0.0.0.0',
-      intercept: async (to) => {
-        if (to === 'neon') await beforeRead()
-        return undefined
-      },
-    })
+    service = await startOwnService({ host: '0.0.0.0' })
     const own = Object.values(networkInterfaces())
       .flatMap((addresses = []) => addresses)
       .find(({ family, internal }) => family === 'IPv4' && !internal)
@@ -284,21 +215,5 @@ describe('a service that others reach', () => {
         '',
       ])
     }
-  })
-
-  test('serves every host over http', async () => {
-    expect(statusOf(await sendRaw(service.url, docsAt('192.0.2.7')))).toBe(200)
-  })
-
-  test('breaks the connection when a file breaks', async () => {
-    const { path, headers, keyId } = await cited()
-    let reads = 0
-    beforeRead = async () => {
-      reads += 1
-      if (reads === 2) await db.query('update api_keys set revoked_at = now() where id = $1', [keyId])
-    }
-    const file = await fetch(service.url + path, { headers })
-    expect(file.status).toBe(200)
-    await expect(file.text()).rejects.toThrow('terminated')
   })
 })
