@@ -298,19 +298,38 @@ test.each([
 describe('a file whose rows cannot be read to the end', () => {
   const broken = () => new Response('', { status: 500 })
 
+  const revoke = ({ keyId }: Tenant) =>
+    db.query('update api_keys set revoked_at = now() where id = $1', [keyId])
+  const lower = ({ org }: Tenant) =>
+    db.query(`update subscriptions set plan = 'pro' where organization_id = $1`, [org.id])
+
   test.each([
-    ['/citations', 'identity'],
-    ['/citations', 'gzip'],
-    ['/brands', 'identity'],
-  ])('breaks the transfer of %s, encoded as %s', async (path, encoding) => {
+    ['/citations', 'identity', 'the key is revoked', revoke, 401],
+    ['/citations', 'gzip', 'the key is revoked', revoke, 401],
+    ['/citations', 'identity', 'the plan is lowered', lower, 403],
+    ['/brands', 'identity', 'the key is revoked', revoke, 401],
+  ])('breaks the transfer of %s, encoded as %s, when %s', async (path, encoding, _, change, status) => {
     const its = await cited(1500)
     await manyBrands(db, its.org, 1000)
-    const revoke = () => db.query('update api_keys set revoked_at = now() where id = $1', [its.keyId])
-    beforeRequest('neon', 2, revoke)
+    beforeRequest('neon', 2, () => change(its))
     const response = await get(path, its, { headers: { 'Accept-Encoding': encoding } })
     expect(response.status).toBe(200)
     await expect(response.text()).rejects.toThrow('terminated')
-    await expect.poll(fileLine).toMatchObject({ endpoint: path, outcome: 'failed', status: 401, rows: 1000 })
+    await expect.poll(fileLine).toMatchObject({ endpoint: path, outcome: 'failed', status, rows: 1000 })
+  })
+
+  test('ends for a client that leaves', async () => {
+    const its = await cited(20_000)
+    const leaving = new AbortController()
+    const reads = beforeRequest('neon', 2, () => leaving.abort())
+    const url = `${service.url}/api/export/v1/citations?${new URLSearchParams({ brandId: its.brandId, ...ALL, format: 'csv' })}`
+    const headers = { 'User-Agent': randomUUID(), 'X-API-Key': its.key }
+    await fetch(url, { headers, signal: leaving.signal })
+      .then((response) => response.text())
+      .catch(() => undefined)
+    await expect.poll(fileLine).toMatchObject({ outcome: 'canceled' })
+    // The Worker notices at the second write at the latest.
+    expect(reads.count).toBeLessThanOrEqual(3)
   })
 
   test('is read to the end after a failure that passes', async () => {
