@@ -35,7 +35,3 @@ test.for([
 ] as const)('%j is a line to read', ([log, line]) => {
   expect(readableLine(JSON.stringify(log))).toBe(line)
 })
-
-test('what is no event stays as it is', () => {
-  for (const line of ['', 'workerd: error', '{"a":1}', 'null', '{']) expect(readableLine(line)).toBe(line)
-})
