@@ -189,23 +189,4 @@ describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
     expect(await chart.locator('.legend tr.line-0').count()).toBe(1)
     expect(await section('competitors').getByRole('button', { name: 'Add the brand' }).count()).toBe(0)
   })
-
-  test('fits the width of the window, in the colours of the theme', async () => {
-    const { page, chart } = await open()
-    const canvas = chart.locator('canvas')
-    const widths = () =>
-      chart.locator('.plot').evaluate((plot) => [plot.clientWidth, plot.querySelector('canvas')?.clientWidth])
-    for (const width of [390, 1280]) {
-      await page.setViewportSize({ width, height: 844 })
-      await expect.poll(async () => new Set(await widths()).size).toBe(1)
-    }
-    const corner = () =>
-      canvas.evaluate((element) => {
-        const context = element instanceof HTMLCanvasElement ? element.getContext('2d') : null
-        return [...(context?.getImageData(0, 0, 1, 1).data ?? [])]
-      })
-    await expect.poll(corner).toEqual([255, 255, 255, 255])
-    await page.emulateMedia({ colorScheme: 'dark' })
-    await expect.poll(corner).toEqual([20, 22, 27, 255])
-  })
 })

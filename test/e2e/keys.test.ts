@@ -382,15 +382,6 @@ describe('the log', () => {
     ])
   })
 
-  test('has a rotation that leaves the expiry as it was', async () => {
-    const org = await organization(db)
-    const { id } = await create(org, { expiresAt: later(HOUR_MS) })
-    const made = await rotate(org, id, HOUR_MS)
-    expect(await readKeyLog(keysDb, actor(org))).toContainEqual(
-      expect.objectContaining({ event: 'rotated', keyId: id, successorId: made.id }),
-    )
-  })
-
   test('has what statements do, without a user, and not for keys of another scope', async () => {
     const org = await organization(db)
     const [exported] = [await exportKey(db, org), await exportKey(db, org, { scope: 'tools' })]

@@ -91,34 +91,21 @@ test.each(reference.endpoints)('describes /$id', ({
 })
 
 test('describes every parameter, member of a page, plan, status and header', () => {
-  const { components } = document
-  const cells = (heading: string) => rowsOf(section(text, heading))
-  expect(
-    cells('Parameters')
-      .map(([name, , description]) => [name, description])
-      .sort(),
-  ).toEqual(
-    // Two are named brandId: one is required.
-    [...new Map(Object.values(components.parameters).map((each) => [each.name, each.description]))]
-      .map(([name, description]) => [name, seen(description)])
-      .sort(),
+  const { parameters, schemas, responses, headers } = document.components
+  const names = (heading: string) => rowsOf(section(text, heading)).map(([name]) => name)
+  const members = ({ properties }: { properties: object }) => Object.keys(properties)
+  expect(names('Parameters')).toEqual(
+    expect.arrayContaining(Object.values(parameters).map(({ name }) => name)),
   )
-  const members = Object.entries({ pagination: components.schemas.Pagination, meta: components.schemas.Meta })
-  expect(cells('Paging').map(([name]) => name)).toEqual(
-    members.flatMap(([parent, { properties }]) => Object.keys(properties).map((name) => `${parent}.${name}`)),
+  expect(names('Paging')).toEqual([
+    ...members(schemas.Pagination).map((name) => `pagination.${name}`),
+    ...members(schemas.Meta).map((name) => `meta.${name}`),
+  ])
+  expect(names('Limits')).toEqual(Object.keys(PLANS))
+  expect(names('Errors')).toEqual(
+    expect.arrayContaining(Object.keys(responses).filter((each) => each >= '400')),
   )
-  expect(cells('Limits').map(([plan]) => plan)).toEqual(Object.keys(PLANS))
-  const statuses = cells('Errors').map(([status]) => status)
-  expect(statuses).toEqual(
-    expect.arrayContaining(
-      Object.entries(components.responses).flatMap(([status, response]) =>
-        'content' in response ? [status] : [],
-      ),
-    ),
-  )
-  expect(cells('Response headers')).toEqual(
-    Object.entries(components.headers).map(([name, { description }]) => [name, seen(description)]),
-  )
+  expect(names('Response headers')).toEqual(Object.keys(headers))
 })
 
 test('texts of the document do not become markup', () => {
