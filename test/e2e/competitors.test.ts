@@ -63,15 +63,6 @@ test.for([
   expect(await rows('/competitors', '2026-10-01')).toMatchObject([{ competitor_visible_responses: visible }])
 })
 
-test("does not take the brand's display name for a competitor's, nor the reverse", async () => {
-  const { say, rival, rows } = await scene(db, { display_name: 'Shown' })
-  await rival('Globex')
-  await say('2026-10-01T09:00:00Z', { mentions: ['Shown'] })
-  await say('2026-10-01T10:00:00Z', { mentions: ['Globex'] })
-  expect(await rows('/competitors', '2026-10-01')).toMatchObject([{ competitor_visible_responses: 1 }])
-  expect(await rows('/visibility', '2026-10-01')).toMatchObject([{ total_prompts: 2, visible_count: 1 }])
-})
-
 test('lets a name be shared by two competitors and by the brand', async () => {
   const { say, rival, rows } = await scene(db)
   await rival('Globex', { aliases: ['Together'] })

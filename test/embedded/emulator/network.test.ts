@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import { connect } from 'node:net'
@@ -11,11 +10,7 @@ import { portOf } from '../../../cli/local/port.ts'
 import { DEMO } from '../../../drizzle/seed/demo.ts'
 import type { Emulator } from '../../../emulator/emulator.ts'
 import { startProxy } from '../../../emulator/network.ts'
-import { FRESH } from '../../fixtures/call.ts'
-import { fillDaily } from '../../fixtures/fill-daily.ts'
 import { startOwnService } from '../../fixtures/own-service.ts'
-import { database } from '../../fixtures/rows.ts'
-import { tenant } from '../../fixtures/tenant.ts'
 
 /** Sends a request as it is written, and returns the response up to the end of its connection. */
 async function sendRaw(url: string, lines: readonly string[], body = ''): Promise<string> {
@@ -159,7 +154,6 @@ test.for([
 })
 
 describe('a service that others reach', () => {
-  const db = database()
   let service: Emulator
   let hosts: string[]
 
@@ -172,20 +166,6 @@ describe('a service that others reach', () => {
   })
   afterAll(() => service?.close())
 
-  async function cited() {
-    const its = await tenant(db)
-    await fillDaily(db, {
-      name: 'citations',
-      brandId: its.brandId,
-      rows: 6000,
-      first: '2026-10-01',
-      days: 10,
-    })
-    const query = new URLSearchParams({ brandId: its.brandId, fromDate: '2026-10-01', format: 'ndjson' })
-    const headers = { ...FRESH, 'X-API-Key': its.key, 'User-Agent': randomUUID(), 'Accept-Encoding': 'gzip' }
-    return { ...its, path: `/api/export/v1/citations?${query}`, headers }
-  }
-
   test('answers below /cdn-cgi with 404', async () => {
     const { url, accessKeyId, secretAccessKey } = service.bucket
     const { pathname } = new URL(url)
@@ -196,24 +176,6 @@ describe('a service that others reach', () => {
       expect((await client.fetch(host + pathname)).status).toBe(404)
       for (const path of ['local/r2/s3', 'handler/scheduled', 'mf/scheduled', 'platform-proxy', 'explorer'])
         expect((await fetch(`${host}/cdn-cgi/${path}`)).status, path).toBe(404)
-    }
-  })
-
-  test('serves pages, files and HEAD, also after a reload', async () => {
-    const { path, headers } = await cited()
-    await service.reload()
-    for (const host of hosts) {
-      const page = await fetch(`${host}/docs`)
-      expect([page.status, page.url]).toEqual([200, `${host}/api/export/v1/docs`])
-      const file = await fetch(host + path, { headers })
-      expect([file.status, file.headers.get('Content-Encoding')]).toEqual([200, 'gzip'])
-      expect((await file.text()).split('\n')).toHaveLength(6001)
-      const head = await fetch(host + path, { method: 'HEAD', headers })
-      expect([head.status, head.headers.get('Content-Type'), await head.text()]).toEqual([
-        200,
-        'application/x-ndjson',
-        '',
-      ])
     }
   })
 })

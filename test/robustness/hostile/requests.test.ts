@@ -151,13 +151,8 @@ test('a key is accepted when it is sent once, and never as two joined values', a
   for (const [status, ...values] of [
     [200, key],
     [200, `\t  ${key}`],
-    [200, `${key} \t`],
-    [200, ` ${key} `],
     [401, key, key],
-    [401, 'bad', key],
-    [401, '', key],
     [401, `${key},${key}`],
-    [401, '\xff'.repeat(73)],
     [401, `${key}\xa0`],
     [401, '9'.repeat(65_536)],
   ] as const) {
