@@ -41,20 +41,6 @@ test('returns each field of a brand, and null for an industry that is not set', 
   ])
 })
 
-test('returns createdAt in UTC whatever the time zone of the connection', async () => {
-  const id = await brand(db, await organization(db), { created_at: '2026-01-31T23:59:59.120Z' })
-  const client = await db.connect()
-  try {
-    await client.query('begin')
-    await client.query(`set local time zone 'Pacific/Kiritimati'`)
-    const { rows } = await client.query('select "createdAt" from metrics.brands where id = $1', [id])
-    expect(rows).toEqual([{ createdAt: '2026-01-31T23:59:59.120Z' }])
-    await client.query('rollback')
-  } finally {
-    client.release()
-  }
-})
-
 test('sorts by name in code point order, then by id', async () => {
   const org = await organization(db)
   const { key } = await exportKey(db, org)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { brand, database, insert, prompt, refreshIn } from '../fixtures/rows.ts'
+import { brand, database, insert, prompt } from '../fixtures/rows.ts'
 import { rowTexts, sayMany, scene } from '../fixtures/scene.ts'
 
 const db = database()
@@ -58,34 +58,6 @@ describe('visibility', () => {
       { date: '2026-10-02', total_prompts: 1, visible_count: 0 },
     ])
     expect(await rows('/visibility', '2026-10-02')).toMatchObject([{ date: '2026-10-02', total_prompts: 1 }])
-  })
-
-  test('cuts days in UTC whatever the time zone of the loader and of the refresh', async () => {
-    const { prompt: prompt_id, model: model_id, market: market_id, rows } = await scene(db)
-    const client = await db.connect()
-    try {
-      await client.query('begin')
-      await client.query(`set local time zone 'America/New_York'`)
-      // 19:59:59 and 20:00:00 in New York are 23:59:59 and the next day's 00:00:00 in UTC.
-      await insert(
-        client,
-        'answers',
-        ['2026-10-01 19:59:59', '2026-10-01 20:00:00'].map((answered_at) => ({
-          prompt_id,
-          model_id,
-          market_id,
-          answered_at,
-        })),
-      )
-      await client.query('commit')
-    } finally {
-      client.release()
-    }
-    await refreshIn(db, 'Pacific/Kiritimati')
-    expect(await rows('/visibility', '2026-09-30', '2026-10-03')).toMatchObject([
-      { date: '2026-10-01', total_prompts: 1 },
-      { date: '2026-10-02', total_prompts: 1 },
-    ])
   })
 
   test('has a row for each model and market, in code point order of model_id, then by market_id', async () => {
