@@ -9,12 +9,8 @@ const db = database()
 
 type Headers = Readonly<Record<string, string>>
 
-/** A client with an address and a User-Agent of its own. */
-const newClient = (): Headers => ({ 'CF-Connecting-IP': address(), 'User-Agent': `agent ${randomUUID()}` })
-
-/** An address in a /64 of its own. */
-const address = () => `2001:db8:${group()}:${group()}::1`
-const group = () => (randomBytes(2).readUInt16BE() | 0x1000).toString(16)
+/** A client with a session of its own. */
+const newClient = (): Headers => ({ Cookie: `session=${randomUUID()}` })
 
 const remaining = ({ headers }: Answer): number =>
   Number(/^"default";r=(\d+);t=\d+$/.exec(headers.get('RateLimit') ?? '')?.[1])

@@ -32,13 +32,6 @@ test('returns 429 without asking the database when no requests are left', async 
   expect([response.status, requests]).toEqual([429, []])
 })
 
-test('reports the time before which every change is served', async () => {
-  const asOf = '2026-10-30T04:31:07.123Z'
-  const { response } = await check(counted(1), neonRows([[asOf]], { columns: ['as_of'] }))
-  expect(response.status).toBe(200)
-  expect(await response.json()).toEqual({ status: 'ok', counter: 'ok', dataAsOf: asOf })
-})
-
 test('waits longer than the 3 s that Neon tries to reach a compute', async () => {
   const timeout = vi.spyOn(AbortSignal, 'timeout')
   await check(counted(1))

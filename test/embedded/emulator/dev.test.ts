@@ -46,15 +46,12 @@ afterAll(async () => {
   await Promise.all([checkout, temporary].map((folder) => rm(folder, { recursive: true })))
 })
 
-/** Sends the request that the banner prints. */
-async function readDemo(): Promise<string> {
+/** The rows of the request that the banner prints; none while the service is too busy to answer it. */
+async function readBrands(): Promise<unknown[]> {
   const [, key = '', url = ''] = /^KEY=(.+)\ncurl .+ (http.+)$/m.exec(stdout) ?? []
   const response = await fetch(url, { headers: { 'X-API-Key': key } })
-  return response.text()
+  return JSON.parse(await response.text()).data ?? []
 }
-
-/** The rows of that request; none while the service is too busy to answer it. */
-const readBrands = async (): Promise<unknown[]> => JSON.parse(await readDemo()).data ?? []
 
 /** The message of a request without a key. */
 async function readError(): Promise<string> {

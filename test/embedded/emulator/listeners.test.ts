@@ -1,9 +1,6 @@
 import childProcess from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { Emulator } from '../../../emulator/emulator.ts'
@@ -11,20 +8,15 @@ import { startEgress } from '../../../emulator/workers/egress.ts'
 import { startOwnService } from '../../fixtures/own-service.ts'
 
 let service: Emulator
-let folder: string
 let loopback: number
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'miniflare-test-'))
   const spawn = vi.spyOn(childProcess, 'spawn')
   service = await startOwnService()
   const args = spawn.mock.calls.flat(2).join(' ')
   loopback = Number(/--external-addr=loopback=127\.0\.0\.1:(\d+)/.exec(args)?.[1])
 })
-afterAll(async () => {
-  await service.close()
-  await rm(folder, { recursive: true })
-})
+afterAll(() => service.close())
 
 /** Sends a request, and returns its response. */
 async function send(
