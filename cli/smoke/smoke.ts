@@ -51,8 +51,9 @@ export async function runSmoke(service: Service): Promise<void> {
 }
 
 /**
- * Checks the OpenAPI document, the health, the User-Agents of other clients and a wrong key. With a key, it also checks the brands and the first two
- * pages of each metric in the document, each response against the document, and the rows of a file against those of a page.
+ * Checks the OpenAPI document, the health, the User-Agents of other clients and a wrong key. With a key, it also checks
+ * the brands and the first two pages of each metric in the document, each response against the document, and the rows of
+ * a file against those of a page.
  */
 export async function* smoke({ url, key }: Service): AsyncGenerator<Finding> {
   let document: (z.infer<typeof Document> & OpenApiDocument) | undefined

@@ -118,7 +118,7 @@ CREATE TABLE "daily"."objects" (
 --> statement-breakpoint
 CREATE TABLE "daily"."published_brands" (
 	"brand_id" uuid PRIMARY KEY NOT NULL,
-	"since" text COLLATE "C" NOT NULL,
+	"since" text COLLATE "C",
 	"periods_due_at" timestamp with time zone DEFAULT now() NOT NULL
 );
 --> statement-breakpoint

@@ -48,7 +48,7 @@ begin
       when periods then published.periods_due_at <= now()
       else digest is distinct from current_digest or published.brand_id is null or exists (
         select from daily.changes
-        where changes.brand_id = known_brands.brand_id and changes.changed_at > published.since)
+        where changes.brand_id = known_brands.brand_id and changes.changed_at > coalesce(published.since, ''))
         -- What a killed publisher has staged is written or dropped.
         or exists (select from daily.staged_objects as staged where staged.brand_id = known_brands.brand_id)
     end);
@@ -60,7 +60,7 @@ $function$;
 --   columns   the columns of each table
 --   objects   the objects to write: `id`, `metric`, `brand_id`, and `parts` of rows; null stands for a part of a set that is
 --             larger, for daily.read_part
---   brands    the brands of which no other set is due, with the latest change of their days: once these objects are written,
+--   brands    the brands of which no other set is due, `since` the latest change of their days: once these objects are written,
 --             current and staged objects equal the brand's rows at this moment
 create or replace function daily.read_batch(
   of_lease integer, brands uuid[], max_sets integer, max_rows integer, max_bytes integer
@@ -124,8 +124,8 @@ begin
         'id', id, 'metric', metric, 'brand_id', brand_id, 'first_part', 4 * object, 'parts', parts)), '[]')
       from object join taken using (number) where parts is not null),
     'brands', (
-      select coalesce(json_agg(json_build_object('brand_id', listed.brand_id, 'since', coalesce(
-        (select max(changed_at) from daily.changes where changes.brand_id = listed.brand_id), ''))), '[]')
+      select coalesce(json_agg(json_build_object('brand_id', listed.brand_id, 'since',
+        (select max(changed_at) from daily.changes where changes.brand_id = listed.brand_id))), '[]')
       from unnest(brands) with ordinality as listed (brand_id, place)
       where not exists (select from due where due.place = listed.place and number not in (select number from taken))))
   into batch;
@@ -137,7 +137,7 @@ $function$;
 -- plans with a limit read. Returns JSON:
 --   columns   the columns of each table
 --   objects   the objects to write: `id`, `metric`, `brand_id`, number of `rows`, and `sources`, the objects of which each consists
---   brands    the brands of which no other is due, with the time when they are due again
+--   brands    the brands of which no other is due, with the time when they are due again (`due_at`)
 create or replace function daily.read_periods(of_lease integer, brands uuid[], max_sets integer) returns text
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $function$
 declare
@@ -193,10 +193,10 @@ begin
 end
 $function$;
 
--- Records which objects of a batch are written, and commits as the next version what of it is whole: the thirds and months, or
--- all staged sets of the complete brands (daily.read_batch), which have `since`. A set replaces the current one. A changed day
--- also ends the third and the month that contain it. Returns the version; null for none, as before the first one.
-create or replace function daily.commit_batch(of_lease integer, written json, brands json) returns integer
+-- Records which objects of a batch are written, and commits as the next version what of it is whole: of daily.read_periods the
+-- written thirds and months, of daily.read_batch all staged sets of the complete brands. A set replaces the current one. A
+-- changed day also ends the third and the month that contain it. Returns the version; null for none, as before the first one.
+create or replace function daily.commit_batch(of_lease integer, periods boolean, written json, brands json) returns integer
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $function$
 declare
   new_version integer;
@@ -213,8 +213,9 @@ begin
     where not exists (select from daily.staged_objects as staged where staged.brand_id = brand.brand_id and bytes is null)
   ), committed as materialized (
     select * from daily.staged_objects
-    where case when period in ('third', 'month') then id in (select id from json_to_recordset(written) as object (id uuid))
-      else brand_id in (select brand_id from complete where since is not null) end
+    where (period in ('third', 'month')) = periods
+      and case when periods then id in (select id from json_to_recordset(written) as object (id uuid))
+        else brand_id in (select brand_id from complete) end
   ), replaced as materialized (
     select distinct objects.id
     from committed join daily.current_objects as objects
@@ -235,7 +236,7 @@ begin
     delete from daily.objects using committed where objects.id = committed.id and committed.rows = 0
   ), published as (
     insert into daily.published_brands as published (brand_id, since)
-    select brand_id, since from complete where since is not null
+    select brand_id, since from complete where not periods
     on conflict (brand_id) do update set
       since = excluded.since,
       periods_due_at = case
@@ -243,7 +244,7 @@ begin
         else published.periods_due_at end
   ), compacted as (
     update daily.published_brands set periods_due_at = due_at
-    from complete where published_brands.brand_id = complete.brand_id and due_at is not null
+    from complete where published_brands.brand_id = complete.brand_id and periods
   )
   select exists (select from replaced) or exists (select from committed where rows > 0) into changed;
 

@@ -124,9 +124,9 @@ begin
   brands_of_prompts as (
     select prompt_id, brand_id from batch where source = 'prompts'
     union
-    select days_of_prompts.prompt_id, seen.brand_id
-    from (select distinct prompt_id from days_of_prompts) as days_of_prompts cross join lateral (
-      select brand_id from export_source.prompts where prompts.id = days_of_prompts.prompt_id offset 0
+    select seed.prompt_id, seen.brand_id
+    from (select distinct prompt_id from days_of_prompts) as seed cross join lateral (
+      select brand_id from export_source.prompts where prompts.id = seed.prompt_id offset 0
     ) as seen
   ), days_of_brands as (
     select metric, brand_id, date

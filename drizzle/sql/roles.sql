@@ -77,7 +77,7 @@ begin
     daily.due_brands(integer, boolean),
     daily.read_batch(integer, uuid[], integer, integer, integer), daily.read_part(integer, uuid, integer, integer),
     daily.read_periods(integer, uuid[], integer),
-    daily.commit_batch(integer, json, json), daily.commit_first(integer),
+    daily.commit_batch(integer, boolean, json, json), daily.commit_first(integer),
     daily.expire(integer, integer, uuid[], integer)
     to export_api_refresher;
   grant select on daily.refresh_queue, daily.rolling_window, daily.sources to export_api_refresher;

@@ -61,7 +61,7 @@ const firstRowsOf = (brands: string, { table }: PagedRows, { from, columns, limi
 
 /**
  * SQL of a statement as `pageStatement` for every brand that the key reads. It reads the first rows of each brand
- * (`found`): more of those that changed first, and one of the first brand that cannot be on the page. Rows that were not
+ * (`first_rows`): more of those that changed first, and one of the first brand that cannot be on the page. Rows that were not
  * read come after the last one that was read of their brand. The first of these (`bound`) therefore ends the page.
  */
 function allBrandsStatement(rows: PagedRows, { from, size, total }: Part): SQL {
@@ -69,7 +69,7 @@ function allBrandsStatement(rows: PagedRows, { from, size, total }: Part): SQL {
   const order = names(CHANGES_KEY)
   const most = sql.raw(String(size.rows))
   const ordered = sql`
-        select * from found
+        select * from first_rows
         where (${order}) <= (select ${order} from bound) or not exists (select from bound)
         order by ${order}`
   const unsent = sql`(select count(*) from bound)`
@@ -104,13 +104,13 @@ function allBrandsStatement(rows: PagedRows, { from, size, total }: Part): SQL {
       select *, case when place > ${most} then 1 else ${most} / place + 3 end as rows_read
       from changed where place <= ${most} + 1
     ),
-    found as materialized (
+    first_rows as materialized (
       select page.*, brand.rows_read
       ${firstRowsOf('candidate', rows, { from, columns: fields, limit: sql`brand.rows_read` })}
     ),
     bound as materialized (
       select ${order}
-      from (select *, row_number() over (partition by brand_id order by ${ORDER_OF_BRAND}) as number from found) as numbered
+      from (select *, row_number() over (partition by brand_id order by ${ORDER_OF_BRAND}) as number from first_rows) as numbered
       where number = rows_read
       order by ${order} limit 1
     )

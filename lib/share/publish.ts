@@ -114,8 +114,8 @@ function createPublisher(
       }
       const { brands } = batch
       const written = await writeObjects(batch)
-      await addVersion('daily.commit_batch($1, $2, $3)', [
-        ...[lease, JSON.stringify(written), JSON.stringify(brands)],
+      await addVersion('daily.commit_batch($1, $2, $3, $4)', [
+        ...[lease, periods, JSON.stringify(written), JSON.stringify(brands)],
       ])
       if (failuresInARow >= MOST_FAILURES) return false
       const complete = new Set(brands.map(({ brand_id }) => brand_id))

@@ -122,7 +122,7 @@ async function play(
             complete.set(brand_id, truth.get(brand_id) ?? [])
         }
         // Thirds and months change no rows.
-        if (name === 'commit_batch' && values[2]?.includes('since'))
+        if (name === 'commit_batch' && values[1] === 'false')
           for (const [brand, changed] of await commits())
             if (changed !== before.get(brand)) published.set(brand, complete.get(brand) ?? [])
         if (/commit/.test(name) && rows[0].value !== null)
