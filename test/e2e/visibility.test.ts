@@ -117,6 +117,7 @@ describe('an answer mentions the brand', () => {
     ['a name that has spaces around in the table', { ...brands, name: ' Ajax  ' }, 'ajax', 1],
     ['a name that only contains its name', brands, 'Acme Incorporated', 0],
     ['a name that only begins with its name', brands, 'Acmeology', 0],
+    ['its name without a letter v at an end', { ...brands, name: 'Nerv' }, 'Ner', 0],
     ['a pattern', brands, 'A%', 0],
     ['an empty name', brands, ' ', 0],
   ] as const)('by %s, or not', async ([, values, name, visible_count]) => {
