@@ -95,15 +95,6 @@ describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
     expect(messages).toEqual([])
   })
 
-  test('shows all numbers in a table, with gaps on days without rows', async () => {
-    const { chart } = await open()
-    await chart.getByText('Numbers of the chart').click()
-    const numbers = await chart.locator('details tr').allTextContents()
-    expect(numbers).toHaveLength(6)
-    expect(numbers[1]).toMatch(/^All days shown90\.00 %80\.00 %.*10\.00 %$/)
-    expect(numbers[4]).toBe(`2026-10-03${'no value'.repeat(9)}`)
-  })
-
   test('reads a day with the keyboard and with the pointer', async () => {
     const { page, chart, slider, text } = await open()
     await slider.press('ArrowLeft')
@@ -197,35 +188,5 @@ describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
     await expect.poll(text).toMatch(/^All days shown: \S.* 50\.00 %, A 90\.00 %/)
     expect(await chart.locator('.legend tr.line-0').count()).toBe(1)
     expect(await section('competitors').getByRole('button', { name: 'Add the brand' }).count()).toBe(0)
-  })
-
-  test('draws no day of which only a part is loaded', async () => {
-    const { page, section, send } = await open()
-    await page.route('**/v1/sentiment**', (route) =>
-      route.fulfill({ json: { data: [{ date: '2026-10-01' }], pagination: { nextCursor: 'c1' } } }),
-    )
-    await send('sentiment')
-    expect(await section('sentiment').locator('.chart').innerText()).toBe(
-      'Sentiment by day No day is complete. Rows of 2026-10-01 can continue on the next page.',
-    )
-  })
-
-  test('fits the width of the window, in the colours of the theme', async () => {
-    const { page, chart } = await open()
-    const canvas = chart.locator('canvas')
-    const widths = () =>
-      chart.locator('.plot').evaluate((plot) => [plot.clientWidth, plot.querySelector('canvas')?.clientWidth])
-    for (const width of [390, 1280]) {
-      await page.setViewportSize({ width, height: 844 })
-      await expect.poll(async () => new Set(await widths()).size).toBe(1)
-    }
-    const corner = () =>
-      canvas.evaluate((element) => {
-        const context = element instanceof HTMLCanvasElement ? element.getContext('2d') : null
-        return [...(context?.getImageData(0, 0, 1, 1).data ?? [])]
-      })
-    await expect.poll(corner).toEqual([255, 255, 255, 255])
-    await page.emulateMedia({ colorScheme: 'dark' })
-    await expect.poll(corner).toEqual([20, 22, 27, 255])
   })
 })

@@ -94,21 +94,4 @@ describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
     expect(await page.locator('.chart').count()).toBe(1)
     await page.close()
   })
-
-  test('draws nothing where the address names a section without a request', async () => {
-    const { page } = await open('#errors')
-    await expect.poll(() => page.locator('#key-state').textContent()).toMatch(/^This key can read/)
-    expect(await page.locator('[data-summary]:not(:empty)').count()).toBe(0)
-    await page.close()
-  })
-
-  test('another key is one click away', async () => {
-    const { page, chartOf } = await open('')
-    await chartOf('visibility').waitFor()
-    await page.getByText('Keys of the demo').click()
-    await page.getByRole('button', { name: 'Use unknown' }).click()
-    await expect.poll(() => page.locator('#key-state').textContent()).toMatch(/^401: /)
-    expect(await page.getByLabel('API key').inputValue()).toBe(demoKeys[1]?.key)
-    await page.close()
-  })
 })

@@ -1,8 +1,10 @@
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import { createServer, type ServerResponse } from 'node:http'
 import type { Browser } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
 import { portOf } from '../../cli/local/port.ts'
+import { mintApiKey } from '../../lib/request/api-key.ts'
 import { hasBrowser, startBrowser } from '../fixtures/site/browser.ts'
 import { openReferencePage, type ReferencePage } from '../fixtures/site/reference-page.ts'
 
@@ -103,5 +105,25 @@ describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
     await button().click()
     await expect.poll(state).toBe('No response. Check your connection, then download the file again.')
     expect(saved).toEqual([])
+  })
+
+  test('saves the profile file of the key that is entered', async () => {
+    const key = mintApiKey()
+    const { page, messages } = opened
+    const button = page.getByRole('button', { name: 'Download profile' })
+    const state = page.locator('#profile-state')
+    await button.click()
+    expect(await state.textContent()).toMatch(/^Enter your API key first/)
+    await page.getByLabel('API key').fill(` ${key}`)
+    await button.focus()
+    const [download] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('Enter')])
+    expect(download.suggestedFilename()).toBe('export.share')
+    expect(JSON.parse(await readFile(await download.path(), 'utf8'))).toEqual({
+      shareCredentialsVersion: 1,
+      endpoint: `${inject('serviceUrl')}/api/sharing/v1`,
+      bearerToken: key,
+    })
+    expect(await state.textContent()).toBe('Saved export.share. It contains your key.')
+    expect(messages).toEqual([])
   })
 })

@@ -83,35 +83,6 @@ describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
     expect(fragment()).toBe(`#visibility-try?brandId=${foreign}&fromDate=2026-10-02`)
   })
 
-  test('chooses a brand of another key, and tells brands of one name apart', async () => {
-    const other = await tenant(db)
-    const twins = [await brand(db, other.org, { name: 'Twin' }), await brand(db, other.org, { name: 'Twin' })]
-    const { useKey } = await open()
-    await useKey(its.key)
-    await field('visibility', 'brandId').selectOption(second)
-    await field('changes', 'brandId').selectOption(second)
-    await field('visibility', 'cursor').fill('c1')
-    await useKey(other.key)
-    expect([await brandOf('visibility'), await brandOf('changes')]).toEqual([other.brandId, ''])
-    expect(await field('visibility', 'cursor').inputValue()).toBe('')
-    const options = await field('visibility', 'brandId').locator('option').allTextContents()
-    expect(options).toHaveLength(4)
-    expect(options.filter((text) => text.startsWith('Twin')).sort()).toEqual(
-      twins.map((id) => `Twin (${id.slice(0, 8)})`).sort(),
-    )
-  })
-
-  test('keeps its values at an address that has none of them', async () => {
-    const { page } = await open()
-    await field('visibility', 'toDate').fill('2026-10-31')
-    await page.evaluate(() => {
-      location.hash = '#citations?utm=1'
-    })
-    await expect.poll(fragment).toBe('#citations?toDate=2026-10-31')
-    expect(await topOf('citations')).toBeLessThan(200)
-    expect(await field('visibility', 'toDate').inputValue()).toBe('2026-10-31')
-  })
-
   test('has Send in sight on a phone', async () => {
     const { page, section } = await open(PHONE)
     await page.evaluate(() => {

@@ -114,20 +114,4 @@ describe('X-Data-As-Of', () => {
     await refresh(db)
     for (const its of [waiting, other]) expect(((await asOf(its)) ?? '') >= before).toBe(true)
   })
-
-  test('is held back by a day that cannot be computed, for its brand', async () => {
-    const its = await tenant(db)
-    await refresh(db)
-    const before = await asOf(its)
-    await db.query(`alter table daily.visibility add constraint failing check (brand_id <> '${its.brandId}')`)
-    try {
-      await answer(db, await said(its))
-      for (let n = 0; n < 2; n += 1) await expect(refresh(db)).rejects.toThrow(its.brandId)
-      expect(await asOf(its)).toBe(before)
-    } finally {
-      await db.query('alter table daily.visibility drop constraint failing')
-    }
-    await refresh(db)
-    expect(((await asOf(its)) ?? '') > (before ?? '')).toBe(true)
-  })
 })

@@ -207,25 +207,6 @@ describe('the window', () => {
       [91, 90, 89].map(daysAgo),
     )
   })
-
-  test('may have an end alone, however early', async () => {
-    const { data, meta, headers } = await read(await listed(), { toDate: '0001-01-01' })
-    expect(headers.get('X-Window')).toBe('0001-01-01/0001-01-01')
-    expect(datesOf(data)).toEqual(['0001-01-01'])
-    expect(meta).toMatchObject({ toDate: '0001-01-01T23:59:59.999Z' })
-  })
-
-  test.each([
-    ['pro', 90],
-    ['agency', 180],
-  ])('starts with the lookback of the plan %s', async (plan, days) => {
-    const its = await listed(plan)
-    for (const fromDate of [undefined, '0001-01-01']) {
-      const { data, meta } = await read(its, { fromDate })
-      expect(data[0]?.date).toBe(daysAgo(days))
-      expect(meta).toMatchObject({ plan, fromDate: `${daysAgo(days)}T00:00:00.000Z` })
-    }
-  })
 })
 
 test('since applies to the days that a raised plan adds, and meta tells that there are some', async () => {

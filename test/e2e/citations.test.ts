@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { database, refreshIn } from '../fixtures/rows.ts'
+import { database } from '../fixtures/rows.ts'
 import { rowTexts, scene } from '../fixtures/scene.ts'
 
 const db = database()
@@ -32,17 +32,6 @@ test('dates a citation by when it was recorded, not by its answer', async () => 
   expect(await rows('/citations', '2026-09-01', '2026-10-31')).toMatchObject([
     { date: '2026-10-03', citations: 2 },
     { date: '2026-10-04', citations: 1 },
-  ])
-})
-
-test('cuts days in UTC whatever the time zone of the refresh', async () => {
-  const { say, rows } = await scene(db)
-  await say('2026-10-01T09:00:00Z', { citations: [{ url, recordedAt: '2026-10-03T23:59:59.999Z' }] })
-  await say('2026-10-01T10:00:00Z', { citations: [{ url, recordedAt: '2026-10-04T00:00:00.000Z' }] })
-  await refreshIn(db, 'Pacific/Kiritimati')
-  expect((await rows('/citations', '2026-10-01', '2026-10-31')).map((row) => row.date)).toEqual([
-    '2026-10-03',
-    '2026-10-04',
   ])
 })
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { brand, database, insert, place } from '../fixtures/rows.ts'
-import { rowTexts, sayMany, scene } from '../fixtures/scene.ts'
+import { rowTexts, scene } from '../fixtures/scene.ts'
 
 const db = database()
 
@@ -63,15 +63,6 @@ test.for([
   expect(await rows('/competitors', '2026-10-01')).toMatchObject([{ competitor_visible_responses: visible }])
 })
 
-test("does not take the brand's display name for a competitor's, nor the reverse", async () => {
-  const { say, rival, rows } = await scene(db, { display_name: 'Shown' })
-  await rival('Globex')
-  await say('2026-10-01T09:00:00Z', { mentions: ['Shown'] })
-  await say('2026-10-01T10:00:00Z', { mentions: ['Globex'] })
-  expect(await rows('/competitors', '2026-10-01')).toMatchObject([{ competitor_visible_responses: 1 }])
-  expect(await rows('/visibility', '2026-10-01')).toMatchObject([{ total_prompts: 2, visible_count: 1 }])
-})
-
 test('lets a name be shared by two competitors and by the brand', async () => {
   const { say, rival, rows } = await scene(db)
   await rival('Globex', { aliases: ['Together'] })
@@ -123,25 +114,4 @@ test('has no row for the competitor of another brand', async () => {
   await insert(db, 'competitors', [{ brand_id: other, name: 'Globex' }])
   await say('2026-10-01T09:00:00Z', { mentions: ['Globex'] })
   expect(await rows('/competitors', '2026-10-01')).toEqual([])
-})
-
-test('orders competitors by code point within a date', async () => {
-  const { say, rival, rows } = await scene(db)
-  // In UTF-16 order the emoji would come before U+FF5E; a locale would put "apex" before "Zenith".
-  const names = ['2 Good', 'Zenith', 'apex', 'Éclat', 'Яхта', '～', '😀']
-  for (const name of names.toReversed()) await rival(name)
-  await say('2026-10-02T09:00:00Z')
-  await say('2026-10-01T09:00:00Z')
-  expect(
-    (await rows('/competitors', '2026-10-01', '2026-10-02')).map((row) => [row.date, row.competitor_name]),
-  ).toEqual(['2026-10-01', '2026-10-02'].flatMap((date) => names.map((name) => [date, name])))
-})
-
-test('rounds rates half away from zero', async () => {
-  const here = await scene(db)
-  await here.rival('Globex')
-  // 1 / 128 = 0.78125 %
-  await sayMany(db, here, { at: '2026-10-01T09:00:00Z', count: 128, name: 'Globex', mentioning: 1 })
-  const { text } = await here.page('/competitors', '2026-10-01')
-  expect(text).toContain('"competitor_visibility_rate":0.7813}')
 })

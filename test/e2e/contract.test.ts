@@ -135,6 +135,10 @@ describe.each([metric, ...brands])('GET $path', ({ path, kind }) => {
         'the brand',
         ['update brands set active = false where id = $brand', 404],
         ['update brands set active = true where id = $brand', 200],
+        [
+          `update brands set organization_id = (select id from organizations where id <> $org limit 1) where id = $brand`,
+          404,
+        ],
       ],
       [
         'the key’s list of brands',

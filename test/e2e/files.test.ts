@@ -118,7 +118,9 @@ describe('a file of /brands', () => {
     const { data, text } = await call('/brands', its)
     expect(data).toHaveLength(6002)
     const reads = beforeRequest('neon', 0, () => undefined)
-    const ndjson = await (await get('/brands', its)).text()
+    const response = await get('/brands', its)
+    expect(response.headers.get('Content-Disposition')).toBe('attachment; filename="brands.ndjson"')
+    const ndjson = await response.text()
     expect(`{"data":[${ndjson.trimEnd().replaceAll('\n', ',')}]}`).toBe(text)
     expect(reads.count).toBe(3)
 
@@ -148,19 +150,6 @@ describe('a file of /brands', () => {
 })
 
 describe('a file', () => {
-  test('of brands has those that the key reads', async () => {
-    const its = await tenant(db)
-    await db.query(`update brands set name = 'A "B", C', industry = '' where id = $1`, [its.brandId])
-    const { data } = await call('/brands', { key: its.key })
-    const ndjson = await get('/brands', its)
-    expect(await ndjson.text()).toBe(`${JSON.stringify(data[0])}\n`)
-    expect(ndjson.headers.get('Content-Disposition')).toBe('attachment; filename="brands.ndjson"')
-    expect(await (await get('/brands', its, { format: 'csv' })).text()).toBe(
-      'id,name,displayName,url,siteUrl,industry,createdAt\r\n' +
-        `${its.brandId},"A ""B"", C",Acme Corporation,acme.example,https://acme.example,"",${data[0]?.createdAt}\r\n`,
-    )
-  })
-
   test('of an empty window has the header alone', async () => {
     const its = await tenant(db)
     expect(await (await get('/sentiment', its, { format: 'csv' })).text()).toMatch(/^date,[a-z_,]+\r\n$/)
@@ -200,17 +189,6 @@ describe('a file', () => {
       expect(headers.get('ETag')).toBeNull()
     }
     expect((await get('/citations', its)).headers.get('Content-Type')).toBe('application/x-ndjson')
-  })
-
-  test('is named after the window that was applied', async () => {
-    const its = await tenant(db, { plan: 'pro' })
-    const { headers } = await get('/visibility', its, {
-      query: { fromDate: '2015-01-01', toDate: '2030-12-31' },
-    })
-    const { meta } = await call('/visibility', { key: its.key, query: { brandId: its.brandId, ...ALL } })
-    expect(headers.get('Content-Disposition')).toContain(
-      `visibility_${its.brandId}_${meta.fromDate?.slice(0, 10)}_2030-12-31.ndjson`,
-    )
   })
 
   test.each([
@@ -309,19 +287,38 @@ test.each([
 describe('a file whose rows cannot be read to the end', () => {
   const broken = () => new Response('', { status: 500 })
 
+  const revoke = ({ keyId }: Tenant) =>
+    db.query('update api_keys set revoked_at = now() where id = $1', [keyId])
+  const lower = ({ org }: Tenant) =>
+    db.query(`update subscriptions set plan = 'pro' where organization_id = $1`, [org.id])
+
   test.each([
-    ['/citations', 'identity'],
-    ['/citations', 'gzip'],
-    ['/brands', 'identity'],
-  ])('breaks the transfer of %s, encoded as %s', async (path, encoding) => {
+    ['/citations', 'identity', 'the key is revoked', revoke, 401],
+    ['/citations', 'gzip', 'the key is revoked', revoke, 401],
+    ['/citations', 'identity', 'the plan is lowered', lower, 403],
+    ['/brands', 'identity', 'the key is revoked', revoke, 401],
+  ])('breaks the transfer of %s, encoded as %s, when %s', async (path, encoding, _, change, status) => {
     const its = await cited(1500)
     await manyBrands(db, its.org, 1000)
-    const revoke = () => db.query('update api_keys set revoked_at = now() where id = $1', [its.keyId])
-    beforeRequest('neon', 2, revoke)
+    beforeRequest('neon', 2, () => change(its))
     const response = await get(path, its, { headers: { 'Accept-Encoding': encoding } })
     expect(response.status).toBe(200)
     await expect(response.text()).rejects.toThrow('terminated')
-    await expect.poll(fileLine).toMatchObject({ endpoint: path, outcome: 'failed', status: 401, rows: 1000 })
+    await expect.poll(fileLine).toMatchObject({ endpoint: path, outcome: 'failed', status, rows: 1000 })
+  })
+
+  test('ends for a client that leaves', async () => {
+    const its = await cited(20_000)
+    const leaving = new AbortController()
+    const reads = beforeRequest('neon', 2, () => leaving.abort())
+    const url = `${service.url}/api/export/v1/citations?${new URLSearchParams({ brandId: its.brandId, ...ALL, format: 'csv' })}`
+    const headers = { 'User-Agent': randomUUID(), 'X-API-Key': its.key }
+    await fetch(url, { headers, signal: leaving.signal })
+      .then((response) => response.text())
+      .catch(() => undefined)
+    await expect.poll(fileLine).toMatchObject({ outcome: 'canceled' })
+    // The Worker notices at the second write at the latest.
+    expect(reads.count).toBeLessThanOrEqual(3)
   })
 
   test('is read to the end after a failure that passes', async () => {

@@ -186,11 +186,6 @@ describe('creating a key', () => {
 })
 
 describe('listing keys', () => {
-  test('accepts admins', async () => {
-    const { org, keyId } = await tenant(db)
-    expect(await listKeys(keysDb, actor(await colleague(org, 'admin')), NOW)).toMatchObject([{ id: keyId }])
-  })
-
   test('lists which keys are active, expired and revoked', async () => {
     const org = await organization(db)
     const keys = [
@@ -206,11 +201,6 @@ describe('listing keys', () => {
     )
     const listed = await listKeys(keysDb, actor(org), NOW)
     expect(new Map(listed.map(({ id, state }) => [id, state]))).toEqual(new Map(expected))
-  })
-
-  test('needs no plan', async () => {
-    const { org, keyId } = await tenant(db, { plan: null })
-    expect(await listKeys(keysDb, actor(org), NOW)).toMatchObject([{ id: keyId }])
   })
 })
 
@@ -266,11 +256,6 @@ describe('rotating a key', () => {
     ])
   })
 
-  test('a key that never expires has such a successor', async () => {
-    const { org, keyId } = await tenant(db)
-    expect(await rotate(org, keyId)).toMatchObject({ expiresAt: null })
-  })
-
   test('the two count once until the overlap ends or one of them is revoked', async () => {
     const org = await organization(db, { plan: 'pro' })
     const [first, second] = [await create(org), await create(org)]
@@ -320,12 +305,6 @@ describe('rotating a key', () => {
     const { id } = await exportKey(db, org, values)
     await expectRejected(rotate(org, id, overlapMs), message)
     expect(await countKeys(org)).toBe(1)
-  })
-
-  test('rejects a key of another organization, and leaves it', async () => {
-    const { keyId, key } = await tenant(db)
-    await expectRejected(rotate(await organization(db), keyId), /no key with this id/)
-    expect((await call('/brands', { key })).status).toBe(200)
   })
 
   test('again names the last successor, or says why there is no way out', async () => {
@@ -401,15 +380,6 @@ describe('the log', () => {
       { at, event: 'created', keyId: made.id, userId: admin.owner, successorId: null },
       { at, event: 'created', keyId: id, userId: org.owner, successorId: null },
     ])
-  })
-
-  test('has a rotation that leaves the expiry as it was', async () => {
-    const org = await organization(db)
-    const { id } = await create(org, { expiresAt: later(HOUR_MS) })
-    const made = await rotate(org, id, HOUR_MS)
-    expect(await readKeyLog(keysDb, actor(org))).toContainEqual(
-      expect.objectContaining({ event: 'rotated', keyId: id, successorId: made.id }),
-    )
   })
 
   test('has what statements do, without a user, and not for keys of another scope', async () => {

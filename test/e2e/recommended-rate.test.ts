@@ -102,24 +102,3 @@ test('has no row for the competitor of another brand', async () => {
   await say('2026-10-01T09:00:00Z', { judged: [judged(stranger, true)] })
   expect(await rows('/recommended-rate', '2026-10-01')).toEqual([])
 })
-
-test('rounds half away from zero, and lets the numerator be recovered', async () => {
-  const { prompt: prompt_id, model: model_id, market: market_id, page } = await scene(db)
-  const ids = Array.from({ length: 128 }, () => randomUUID())
-  await insert(
-    db,
-    'answers',
-    ids.map((id) => ({ id, prompt_id, model_id, market_id, answered_at: '2026-10-01T09:00:00Z' })),
-  )
-  await insert(
-    db,
-    'recommendations',
-    ids.map((answer_id, index) => ({ answer_id, competitor_id: null, recommended: index < 5 })),
-  )
-  const { text, data } = await page('/recommended-rate', '2026-10-01')
-  // 5 / 128 = 3.90625 %: half to even would give 3.9062.
-  expect(text).toContain('"recommended_rate":3.9063,"judged_answers":128}')
-  expect(
-    data.map((row) => Math.round((Number(row.recommended_rate) * Number(row.judged_answers)) / 100)),
-  ).toEqual([5])
-})

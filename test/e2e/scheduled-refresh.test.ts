@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import type { Intercept } from '../../emulator/workers/outbound.ts'
+import { differences } from '../fixtures/differences.ts'
 import { isolatedPool } from '../fixtures/isolated-database.ts'
 import { startOwnService } from '../fixtures/own-service.ts'
 import { answer, brand, organization, place, prompt } from '../fixtures/rows.ts'
 import { withSlowDay } from '../fixtures/slow-day.ts'
-import { differences } from '../oracle/differences.ts'
 
 /** A call of daily.refresh: the brand after which it begins, its most days, and how many days it computed. */
 type Step = { readonly after: string | null; readonly days: string; readonly processed: string }

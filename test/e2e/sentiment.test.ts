@@ -41,17 +41,6 @@ test('has no row on a day without phrases', async () => {
   ])
 })
 
-test('gives a score of 100 or 0 when all weight is on one side', async () => {
-  const { say, page } = await scene(db)
-  await say('2026-10-01T09:00:00Z', { phrases: [phrase('positive', '0.0001'), phrase('neutral', '1')] })
-  await say('2026-10-02T09:00:00Z', { phrases: [phrase('negative', '0.0001'), phrase('positive', '0')] })
-  const { text } = await page('/sentiment', '2026-10-01', '2026-10-02')
-  expect(text.match(/"sentiment_score":[^}]*/g)).toEqual([
-    '"sentiment_score":100.0000',
-    '"sentiment_score":0.0000',
-  ])
-})
-
 test('adds weights up exactly', async () => {
   const { say, page } = await scene(db)
   const phrases = [

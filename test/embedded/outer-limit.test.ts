@@ -4,10 +4,7 @@ import { ERRORS } from '../../lib/request/errors.ts'
 import { call } from '../fixtures/call.ts'
 import { expectError } from '../fixtures/expect-error.ts'
 import { startOwnService } from '../fixtures/own-service.ts'
-import { database } from '../fixtures/rows.ts'
-import { tenant } from '../fixtures/tenant.ts'
 
-const db = database()
 const service = await startOwnService({ outerLimit: 3 })
 afterAll(() => service.close())
 
@@ -51,13 +48,4 @@ test('an address has one limit over all Workers, however many cookies it sends',
     }
     expect(service.subrequests()).toEqual(before)
     expect((await send('/openapi.json', { address: newAddress() })).status).toBe(200)
-  }))
-
-test('a key that was accepted has one limit, however many addresses send it', () =>
-  withinMinute(async () => {
-    const { key } = await tenant(db)
-    const statuses: number[] = []
-    for (let times = 0; times < 6; times += 1)
-      statuses.push((await send('/brands', { key, address: newAddress() })).status)
-    expect(statuses, 'the first counts by its address').toEqual([200, 200, 200, 200, 429, 429])
   }))

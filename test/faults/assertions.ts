@@ -32,10 +32,6 @@ function expectUnavailable(answer: Answer): Verdict {
   return 'unavailable'
 }
 
-/** Expects a page or a 503; the caller checks the rows. */
-export const expectPageOrUnavailable = (answer: Answer): Verdict =>
-  answer.status === 200 ? 'whole' : expectUnavailable(answer)
-
 /** Waits for a response, and expects it within the time limit. */
 export async function inTime(asked: Promise<Answer>): Promise<Answer> {
   const start = performance.now()

@@ -15,18 +15,9 @@ export const WIRE: readonly Fault[] = [
     },
   },
   cut('cuts the connection after the headers', 'cut', () => 0),
-  cut('cuts the connection after the first byte', 'cut', () => 1),
   cut('cuts the connection in the middle of the response', 'cut', (size) => size / 2),
   cut('cuts the connection before the last byte', 'cut', (size) => size - 1),
   cut('ends the response in its middle', 'close', (size) => size / 2),
-  {
-    name: 'takes a second',
-    harmless: true,
-    strike: async (genuine) => {
-      await delay(1_000)
-      return genuine()
-    },
-  },
   {
     ...piecewise('answers in small pieces', async function* (bytes) {
       for (let piece = 0; piece < 20; piece += 1) {

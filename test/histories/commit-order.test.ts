@@ -1,12 +1,12 @@
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
 import type { OwnDatabase } from '../fixtures/database.ts'
+import { differences } from '../fixtures/differences.ts'
 import { isolatedDatabase } from '../fixtures/isolated-database.ts'
 import { refresh } from '../fixtures/rows.ts'
 import { sample } from '../fixtures/sample.ts'
 import { CLEARANCE } from '../interleavings/histories.ts'
 import { settles } from '../interleavings/locks.ts'
-import { differences } from '../oracle/differences.ts'
 import { pull } from '../sync/copy.ts'
 import { storedGet } from '../sync/sql-client.ts'
 

@@ -3,11 +3,11 @@ import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
 import { refreshAll } from '../../drizzle/db/refresh.ts'
 import { withClient } from '../fixtures/database.ts'
+import { differences } from '../fixtures/differences.ts'
 import { prepare, tableOf } from '../fixtures/schema.ts'
 import { uuid } from '../interleavings/changes.ts'
 import { BEGINNING, CLEARANCE } from '../interleavings/histories.ts'
 import { settles } from '../interleavings/locks.ts'
-import { differences } from '../oracle/differences.ts'
 
 describe.runIf(inject('realPostgres'))(
   'in a database whose order of texts ignores punctuation (skipped without DATABASE_URL)',

@@ -139,13 +139,6 @@ test('a prefix gives an environment its own Workers and its own counters of the 
   expect(wranglerConfig(staging, settings).env.brands?.ratelimits?.[0].namespace_id).toBe(counters[1])
 })
 
-test('the longest prefix leaves each Worker a name that Cloudflare accepts', () => {
-  const NAME_PREFIX = `${'p'.repeat(30)}-`
-  expect(readSettings({ ...ENVIRONMENT, NAME_PREFIX }).errors).toEqual([])
-  for (const worker of Object.keys(file.env))
-    expect(`${withPrefix(file, NAME_PREFIX).name}-${worker}`).toMatch(/^[a-z][a-z0-9-]{0,61}[a-z0-9]$/)
-})
-
 test('the Workers of the share are bound to the bucket, and left out without one', () => {
   const share = ['share', 'share-objects', 'share-publish']
   const bound = withBucket(file, 'brand-data').env

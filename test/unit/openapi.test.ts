@@ -27,3 +27,27 @@ test('a field that the document lacks fails the validator, but not the document'
   expect(check({ ...example, more: 1 })).toThrow(/additional properties/)
   expect(JSON.stringify(document)).not.toContain('"additionalProperties":false')
 })
+
+test('links lead to operations, with values that the examples have', () => {
+  const operations = Object.values(document.paths).map(({ get }) => get)
+  const ids = operations.map(({ operationId }) => operationId)
+  for (const { responses } of operations) {
+    const { links, content } = responses[200]
+    const { example } = content['application/json']
+    for (const { operationId, parameters } of Object.values(links)) {
+      expect(ids).toContain(operationId)
+      for (const [name, expression] of Object.entries(parameters)) {
+        const [, pointer] = String(expression).split('#/')
+        if (pointer === undefined) expect(expression).toBe(`$request.query.${name}`)
+        else
+          expect(
+            pointer
+              .split('/')
+              .reduce<unknown>((value, member) => Reflect.get(Object(value), member), example),
+            expression,
+          ).not.toBeUndefined()
+      }
+    }
+  }
+  expect(Object.keys(operations[0]?.responses[200].links ?? {})).toEqual(ids.slice(1))
+})

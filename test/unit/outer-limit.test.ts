@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { requireKeyHash } from '../../lib/access/authorize.ts'
 import { endpoint } from '../../lib/http/endpoint.ts'
+import { network } from '../../lib/limits/outer-limit.ts'
 import { httpError } from '../../lib/request/errors.ts'
 import { sha256 } from '../../lib/request/hash.ts'
 import { share } from '../../lib/share/share.ts'
@@ -151,4 +152,30 @@ test.each([
   expect(lines.filter(({ event }) => event !== 'request')).toEqual([
     { event: 'outer_limit_unavailable', error_name },
   ])
+})
+
+test.each([
+  ['203.0.113.7', '203.0.113.7'],
+  ['0.0.0.1', '0.0.0.1'],
+  ['::ffff:203.100.113.207', '203.100.113.207'],
+  ['::FFFF:203.0.113.7', '203.0.113.7'],
+  ['2001:DB8:01:0002:3:4:5:6', '2001:db8:1:2'],
+  ['2001:0db8:0001:0002::1', '2001:db8:1:2'],
+  ['2001:db8:1:2:3:4:5::', '2001:db8:1:2'],
+  ['2001:db8:a0::', '2001:db8:a0:0'],
+  ['2001:db8::', '2001:db8:0:0'],
+  ['2001:db8:0:0:1::', '2001:db8:0:0'],
+  ['2001:db8:0000:0000:0000:0000:0000:0001', '2001:db8:0:0'],
+  ['2001:db8:0:1::1', '2001:db8:0:1'],
+  ['2001:db8:12::1', '2001:db8:12:0'],
+  ['2001:db8::4:5:6:7:8', '2001:db8:0:4'],
+  ['2001:db8::ffff:203.0.113.7', '2001:db8:0:0'],
+  ['1::', '1:0:0:0'],
+  ['::1', '0:0:0:0'],
+  ['::4:5:6:7:8', '0:0:0:4'],
+  ['0:0:0:1::1', '0:0:0:1'],
+  ['1:2:3:4:5:6:7:8:9', '1:2:3:4'],
+  ['', ''],
+])('%s belongs to %s', (address, expected) => {
+  expect(network(address)).toBe(expected)
 })

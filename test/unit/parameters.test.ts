@@ -49,10 +49,6 @@ test('a metric does not know since, malformed or repeated', () => {
   expect(errorOf(`brandId=${ID}&since=yesterday&since=`, 'metric')).toBeNull()
 })
 
-test('takes an empty cursor as none', () => {
-  expect(parse({ cursor: '' })).toEqual({ brandId: ID })
-})
-
 test('accepts a brandId with any digits, in either case, as Postgres does', () => {
   for (const id of [
     ID,

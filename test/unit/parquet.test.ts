@@ -101,11 +101,3 @@ test('the schema of Delta has every column, all nullable', () => {
     ],
   })
 })
-
-test('a buffer of a view has the bytes of the view only', async () => {
-  const view = Buffer.from('(some bytes)').subarray(1, -1)
-  const buffer = bufferOf(view)
-  expect(buffer.byteLength).toBe(10)
-  expect(Buffer.from(await buffer.slice(5)).toString()).toBe('bytes')
-  expect((await buffer.slice(0, 4)).byteLength).toBe(4)
-})

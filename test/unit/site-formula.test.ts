@@ -29,14 +29,6 @@ function evaluate(id: string, rows: readonly object[]) {
 }
 
 describe('evaluating a formula', () => {
-  test('divides sums, instead of averaging daily rates', () => {
-    const rows = [
-      { visible_count: 1, total_prompts: 1, visibility_rate: 100 },
-      { visible_count: 0, total_prompts: 3, visibility_rate: 0 },
-    ]
-    expect(evaluate('visibility', rows)).toEqual({ Rate: 25 })
-  })
-
   test('accepts numbers as text', () => {
     const rows = [{ positive_weight: '1.5000', negative_weight: '0.5000' }]
     expect(evaluate('sentiment', rows)).toEqual({ Rate: 75 })
@@ -49,11 +41,6 @@ describe('evaluating a formula', () => {
       { entity_name: 'Us', recommended_rate: 100, judged_answers: 1 },
     ]
     expect(evaluate('recommended-rate', rows)).toEqual({ Us: 50, Them: 0 })
-  })
-
-  test('returns null when the divisor is 0', () => {
-    const rows = [{ positive_weight: 0, negative_weight: 0, neutral_mentions: 4 }]
-    expect(evaluate('sentiment', rows)).toEqual({ Rate: null })
   })
 })
 

@@ -112,3 +112,50 @@ test.each([
   expect(await take(13, 'c', 20)).toBe('wait 12')
   expect(await take(25, 'c', 20)).toBe(0)
 })
+
+type Caller = {
+  /** Seconds between a response and the next request. */
+  readonly latency: number
+  readonly requests?: number
+  readonly leave?: number
+  /** Whether it sends the same request again instead of waiting. */
+  readonly floods?: boolean
+}
+
+const loader = (latency: number): Caller => ({ latency })
+const file: Caller = { latency: 0.03, requests: 5, leave: 5 }
+const flood: Caller = { latency: 0.5, floods: true }
+
+/** Lets callers share a bucket for seven refills. Returns what each took, and its most rejections in a row. */
+async function share(callers: readonly Caller[]) {
+  const take = newBucket(100)
+  const all = callers.map((caller) => ({ ...caller, at: caller.latency, taken: 0, rejected: 0, most: 0 }))
+  for (;;) {
+    const next = all.toSorted((one, other) => one.at - other.at)[0]
+    if (next === undefined || next.at > 95) return all
+    const { at, latency, requests = 1, leave = 0, floods } = next
+    const name = `${all.indexOf(next)}-${floods || requests > 1 ? '' : next.taken}`
+    const outcome = await take(at, name, requests, leave)
+    const isTaken = typeof outcome === 'number'
+    next.rejected = isTaken ? 0 : next.rejected + 1
+    next.most = Math.max(next.most, next.rejected)
+    if (isTaken) next.taken += requests
+    next.at += latency + (isTaken || floods ? 0 : Number(outcome.replace('wait ', '')))
+  }
+}
+
+test.each([
+  ['loaders of different speeds', 1, 6, [0.05, 0.2, 0.2, 2, 2].map(loader)],
+  ['twenty fast loaders and a slow one', 2, 3, [...Array(20).fill(0.1), 2].map(loader)],
+  ['a file and loaders', 1, 15, [file, ...Array(6).fill(0.1).map(loader)]],
+  ['loaders and a file next to a flood', 1, 6, [loader(0.05), loader(2), file, flood]],
+])('%s that wait as they are told share the refills', async (_, most, fewest, callers) => {
+  const all = await share(callers)
+  const taken = all.reduce((sum, each) => sum + each.taken, 0)
+  expect(taken).toBeLessThanOrEqual(100 + 7 * 20)
+  expect(taken).toBeGreaterThanOrEqual(100 + 4 * 20)
+  for (const each of all.filter(({ floods }) => !floods)) {
+    expect(each.most).toBeLessThanOrEqual(most)
+    expect(each.taken).toBeGreaterThanOrEqual(fewest)
+  }
+})

@@ -55,12 +55,6 @@ describe('the window of a first page', () => {
     expect(resolveWindow({ fromDate: earliest }, plan, LAST_MS).first).toBe(earliest)
   })
 
-  test('keeps a start within the lookback, and moves one before it', () => {
-    expect(resolveWindow({ fromDate: '2026-08-24' }, 'pro', NOON).first).toBe('2026-08-24')
-    expect(resolveWindow({ fromDate: '2026-08-22' }, 'pro', NOON).first).toBe('2026-08-23')
-    expect(resolveWindow({ fromDate: '2026-08-23' }, 'pro', MIDNIGHT).first).toBe('2026-08-24')
-  })
-
   test('may end before it starts, and is then empty', () => {
     expect(resolveWindow({ fromDate: '2026-01-01', toDate: '2026-01-31' }, 'pro', NOON)).toMatchObject({
       first: '2026-08-23',

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { analyzeLoaded } from '../../../drizzle/db/analyze.ts'
-import { refreshAll } from '../../../drizzle/db/refresh.ts'
 import { runCommand } from '../../fixtures/command.ts'
 import { withClient } from '../../fixtures/database.ts'
 import { isolatedPool } from '../../fixtures/isolated-database.ts'
@@ -82,15 +81,6 @@ test('verify names a day that /changes lists with wrong numbers, and refresh --r
   )
   expect((await run('verify')).stderr).toMatch(/^1 day differs from/)
 })
-
-test('a load with session_replication_role = replica is tracked as well', () =>
-  withClient(url, async (client) => {
-    await client.query('set session_replication_role = replica')
-    await client.query(`update answers set error = 'withdrawn' where answered_at < '2026-10-02'`)
-    await refreshAll(client)
-    const { rows } = await client.query('select date::text from daily.visibility')
-    expect(rows).toEqual([{ date: '2026-10-02' }])
-  }))
 
 test('tables that were just loaded are analyzed before the refresh', () =>
   withClient(url, async (client) => {

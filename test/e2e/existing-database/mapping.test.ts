@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { runCommand } from '../../fixtures/command.ts'
+import { differences } from '../../fixtures/differences.ts'
 import { isolatedPool } from '../../fixtures/isolated-database.ts'
 import { answer, place, refresh } from '../../fixtures/rows.ts'
 import { sample } from '../../fixtures/sample.ts'
 import { installTriggers, prepareMapped } from '../../fixtures/schema.ts'
-import { differences } from '../../oracle/differences.ts'
 
 const { db, url } = await isolatedPool(prepareMapped)
 
@@ -100,18 +100,9 @@ describe('soft-deleted rows leave the stored rows, and restored rows return', ()
   const FIRST = `where uid = (select uid from app.llm_runs order by run_at limit 1)`
   test.each([
     ['app.llm_runs', FIRST, ['2026-10-02'], ['2026-10-12']],
-    ['app.links', `where seen_at < '2026-10-12'`, ['2026-10-01', '2026-10-02'], ['2026-10-12']],
-    ['app.questions', '', [], []],
-    ['app.tracked_brands', '', [], ['2026-10-11', '2026-10-12']],
     [
       'app.engines',
       `where slug = (select engine from app.llm_runs order by run_at limit 1)`,
-      ['2026-10-02'],
-      ['2026-10-11', '2026-10-12'],
-    ],
-    [
-      'app.regions',
-      `where uid = (select region from app.llm_runs order by run_at limit 1)`,
       ['2026-10-02'],
       ['2026-10-11', '2026-10-12'],
     ],

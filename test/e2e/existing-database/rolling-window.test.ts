@@ -3,7 +3,6 @@ import { afterAll, expect, test } from 'vitest'
 import { logAll } from '../../../drizzle/db/refresh.ts'
 import { call } from '../../fixtures/call.ts'
 import { clearOfMidnight, daysAgo } from '../../fixtures/clock.ts'
-import { runCommand } from '../../fixtures/command.ts'
 import { isolatedPool } from '../../fixtures/isolated-database.ts'
 import { startOwnService } from '../../fixtures/own-service.ts'
 import { answer, place, prompt } from '../../fixtures/rows.ts'
@@ -117,20 +116,6 @@ test('days that passed without a refresh are computed by the next', async () => 
   })
 })
 
-test('a day that cannot be computed delays no other', async () => {
-  await db.query('alter table daily.visibility add constraint stuck check (total_prompts <> 2) not valid')
-  try {
-    await say('2026-10-19')
-    await say('2026-10-22')
-    await expect(refreshOn('2026-10-23')).rejects.toThrow('visibility of 2026-10-19')
-    expect(await stored()).toMatchObject({ '2026-10-19': 1, '2026-10-22': 1 })
-  } finally {
-    await db.query('alter table daily.visibility drop constraint stuck')
-  }
-  await refreshOn('2026-10-23')
-  expect(await stored()).toMatchObject({ '2026-10-19': 2 })
-})
-
 test('more days reach further back at once', async () => {
   await say('2026-10-18')
   await db.query('update daily.rolling_window set days = 10')
@@ -156,16 +141,6 @@ test('the scheduled Worker computes the last days', async () => {
   await service.runCron('refresh')
   const days = await stored()
   expect([days[daysAgo(0)], days[daysAgo(2)], days[daysAgo(4)]]).toEqual([1, 1, undefined])
-})
-
-test('the command computes the last days, and prints them', async () => {
-  await clearOfMidnight(30_000)
-  await setWindow(3, daysAgo(3))
-  for (const age of [0, 2, 4]) await say(daysAgo(age))
-  const { stdout } = await runCommand('refresh.ts', [], { DATABASE_URL: url })
-  expect(stdout).toMatch(/^Up to date\. Recomputed \d+ days\.\nRecomputed the most recent 3 days\./)
-  expect(stdout).toContain(`through ${daysAgo(3)}`)
-  expect(await stored()).toMatchObject({ [daysAgo(0)]: 2, [daysAgo(2)]: 2 })
 })
 
 // Our own tables have checks against such instants; an application's may not.

@@ -155,18 +155,6 @@ describe('the list of changes', () => {
     await refresh(db)
     expect((await listed(brandId, ahead)).map(({ endpoint }) => endpoint)).toContain('visibility')
   })
-
-  test('has nothing of a refresh that was rolled back', async () => {
-    const { brandId, said } = await sample()
-    const before = await lastStamp()
-    await answer(db, { ...said, at: '2026-10-02T10:00:00Z' })
-    const client = await db.connect()
-    await client.query('begin')
-    await refreshAll(client)
-    await client.query('rollback')
-    client.release()
-    expect(await listed(brandId, before)).toEqual([])
-  })
 })
 
 describe('every day is listed again', () => {
@@ -255,12 +243,6 @@ describe('every day is listed again', () => {
     await refresh(db)
     await relist()
     expect(await days()).toBe(before + 2)
-  })
-
-  test('on request, for a year of a brand that never had rows', async () => {
-    const id = await brand(db, await organization(db))
-    await relist()
-    expect(await listed(id)).toHaveLength(METRICS.length * 366)
   })
 })
 

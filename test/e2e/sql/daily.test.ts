@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { refreshAll } from '../../../drizzle/db/refresh.ts'
 import { metricsOf, verify } from '../../../drizzle/db/verify.ts'
+import { differences } from '../../fixtures/differences.ts'
 import { isolatedPool } from '../../fixtures/isolated-database.ts'
 import { answer, refresh } from '../../fixtures/rows.ts'
 import { sample } from '../../fixtures/sample.ts'
 import { MAPPED, tableOf } from '../../fixtures/schema.ts'
 import { CLEARANCE } from '../../interleavings/histories.ts'
-import { differences } from '../../oracle/differences.ts'
 
 // Random changes with refreshes between them: test/histories/histories.test.ts.
 
@@ -29,18 +29,6 @@ const CHILDREN_FIRST = [
 ]
 
 describe('the stored rows equal the views', () => {
-  test.for([
-    ['a prompt and its answers', 'answers where prompt_id = $1', 'prompts where id = $1', 'prompt'],
-    ['an answer and its citations', 'citations where answer_id = $1', 'answers where id = $1', 'answer'],
-  ] as const)('after one statement deletes %s', async ([, first, second, which]) => {
-    const { said, answer: answerId } = await sample(db)
-    await db.query(`with deleted as (delete from ${first}) delete from ${second}`, [
-      which === 'prompt' ? said.prompt : answerId,
-    ])
-    await refresh(db)
-    expect(await differences(db)).toEqual([])
-  })
-
   test.for([
     'answers',
     'prompts',
@@ -69,26 +57,6 @@ describe('the stored rows equal the views', () => {
     await db.query(`truncate ${tableOf(table)}; select daily.resolve()`)
     const { rows } = await db.query('select distinct metric from daily.refresh_queue order by metric')
     expect(rows.map(({ metric }) => metric)).toEqual(metrics)
-    await refresh(db)
-    expect(await differences(db)).toEqual([])
-  })
-
-  test('after the organization is deleted', async () => {
-    const its = await sample(db)
-    await db.query('delete from organizations where id = $1', [its.organization])
-    await refresh(db)
-    expect(await differences(db)).toEqual([])
-    expect((await db.query('select from daily.visibility')).rowCount).toBe(0)
-  })
-
-  test('after one statement inserts and updates rows', async () => {
-    const { said, answer: answerId } = await sample(db)
-    await db.query(
-      `insert into answers (id, prompt_id, model_id, market_id, answered_at)
-       values ($1, $2, $3, $4, '2026-10-05T09:00:00Z'), (gen_random_uuid(), $2, $3, $4, '2026-10-06T09:00:00Z')
-       on conflict (id) do update set answered_at = excluded.answered_at`,
-      [answerId, said.prompt, said.model, said.market],
-    )
     await refresh(db)
     expect(await differences(db)).toEqual([])
   })
@@ -193,22 +161,6 @@ describe('the stored rows equal the views', () => {
     } finally {
       client.release(true)
     }
-  })
-
-  test('next to a day that cannot be computed, whose error is raised last', async () => {
-    const { said } = await sample(db)
-    await db.query('alter table daily.visibility add constraint stuck check (date <> $$2026-10-04$$)')
-    try {
-      await answer(db, { ...said, at: '2026-10-04T09:00:00Z', citations: [] })
-      await answer(db, { ...said, at: '2026-10-02T09:00:00Z', citations: [] })
-      await expect(refresh(db)).rejects.toThrow('visibility of 2026-10-04')
-      const { rows } = await db.query('select date::text from daily.visibility order by date')
-      expect(rows).toEqual([{ date: '2026-10-01' }, { date: '2026-10-02' }])
-    } finally {
-      await db.query('alter table daily.visibility drop constraint stuck')
-    }
-    await refresh(db)
-    expect(await differences(db)).toEqual([])
   })
 })
 

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, inject, test } from 'vitest'
 import { refreshAll } from '../../../drizzle/db/refresh.ts'
+import { differences } from '../../fixtures/differences.ts'
 import { isolatedPool } from '../../fixtures/isolated-database.ts'
 import { brand, insert, organization, place, prompt, refresh } from '../../fixtures/rows.ts'
 import { tableOf } from '../../fixtures/schema.ts'
 import { withSlowDay } from '../../fixtures/slow-day.ts'
 import { CLEARANCE } from '../../interleavings/histories.ts'
-import { differences } from '../../oracle/differences.ts'
 
 const { db } = await isolatedPool()
 
@@ -182,37 +182,6 @@ describe('the refresh', () => {
     while (!(await turn(null, everything)).done);
     expect(await storedDays(id)).toEqual(['2026-09-11'])
   })
-
-  test.runIf(inject('realPostgres'))(
-    'records a day that exceeds the statement timeout, and commits the others',
-    async () => {
-      const [slow = '', other = ''] = inOrder(
-        await brandWith({ days: [10, 11] }),
-        await brandWith({ days: [10, 11] }),
-      )
-      await keepVisibility()
-      const client = await db.connect()
-      try {
-        const sleeping = { brandId: slow, day: '2026-09-10', statement: 'perform pg_sleep(600)' }
-        await withSlowDay(db, sleeping, async () => {
-          await client.query(`set statement_timeout = '2s'`)
-          let step = null
-          // A busy machine may exceed the timeout before it computes a day. That call is undone.
-          while (!step?.failure)
-            step = await client.query(`select * from daily.refresh(null, '1 min', 30)`).then(
-              ({ rows }) => rows[0],
-              () => null,
-            )
-          expect(step.failure).toMatchObject({ brand_id: slow, date: '2026-09-10', code: '57014' })
-          while (!(await turn(null, everything)).done);
-          expect(await storedDays(slow)).toEqual(['2026-09-11'])
-          expect(await storedDays(other)).toEqual(['2026-09-10', '2026-09-11'])
-        })
-      } finally {
-        client.release(true)
-      }
-    },
-  )
 
   test('tries a canceled day again after its wait, even when it changes meanwhile', async () => {
     const id = await brandWith({ days: [10, 11] })

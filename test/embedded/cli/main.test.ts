@@ -212,18 +212,6 @@ test('packages behind a link are those of another checkout', async () => {
   expect(await readdir(folder)).not.toContain('npm.log')
 })
 
-test('a lock that is a link to a folder is one sentence, and nothing in the folder is deleted', async () => {
-  await mkdir(join(folder, 'other'))
-  await writeFile(join(folder, 'other/1'), '')
-  await symlink(join(folder, 'other'), join(folder, '.installing'))
-  expect(await main('hello')).toMatchObject({
-    code: 1,
-    stderr: expect.stringMatching(/^\.installing is not/),
-  })
-  expect(await readdir(join(folder, 'other'))).toEqual(['1'])
-  expect(await readdir(folder)).not.toContain('npm.log')
-})
-
 test('the first program that fails ends the command', async () => {
   expect(await main('fails')).toMatchObject({ code: 3 })
 })

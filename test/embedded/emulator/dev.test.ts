@@ -46,15 +46,12 @@ afterAll(async () => {
   await Promise.all([checkout, temporary].map((folder) => rm(folder, { recursive: true })))
 })
 
-/** Sends the request that the banner prints. */
-async function readDemo(): Promise<string> {
+/** The rows of the request that the banner prints; none while the service is too busy to answer it. */
+async function readBrands(): Promise<unknown[]> {
   const [, key = '', url = ''] = /^KEY=(.+)\ncurl .+ (http.+)$/m.exec(stdout) ?? []
   const response = await fetch(url, { headers: { 'X-API-Key': key } })
-  return response.text()
+  return JSON.parse(await response.text()).data ?? []
 }
-
-/** The rows of that request; none while the service is too busy to answer it. */
-const readBrands = async (): Promise<unknown[]> => JSON.parse(await readDemo()).data ?? []
 
 /** The message of a request without a key. */
 async function readError(): Promise<string> {
@@ -64,11 +61,6 @@ async function readError(): Promise<string> {
 }
 
 const writeErrors = (text: string) => writeFile(join(checkout, 'lib/request/errors.ts'), text)
-
-async function edit(file: string, from: string, to: string): Promise<void> {
-  const path = join(checkout, file)
-  await writeFile(path, (await readFile(path, 'utf8')).replace(from, to))
-}
 
 test('prints the demo keys and a request that works', { timeout: START_TIMEOUT }, async () => {
   await expect.poll(() => stdout + stderr, { timeout: START_TIMEOUT }).toContain('Watching')
@@ -83,24 +75,6 @@ test('serves a changed file on the same port, with the same data', {
   await writeErrors(source)
   await expect.poll(readError, PATIENT).toContain('API key absent')
   await expect.poll(readBrands, PATIENT).toHaveLength(2)
-})
-
-test('serves an edited statement', { timeout: 2 * START_TIMEOUT }, async () => {
-  const [before, after] = ["keys.scope = 'export'", "keys.scope = 'none'"]
-  await edit('lib/access/scope.ts', before, after)
-  await expect.poll(readDemo, PATIENT).toContain('API key absent')
-  await edit('lib/access/scope.ts', after, before)
-  await expect.poll(readDemo, PATIENT).not.toContain('API key absent')
-})
-
-test('prints why a statement cannot be rendered, and serves the last good build', {
-  timeout: 2 * START_TIMEOUT,
-}, async () => {
-  const [before, after] = ["key: ['date', 'model_id'", "key: ['date', 'nothing'"]
-  await edit('functions/visibility.ts', before, after)
-  await expect.poll(() => stderr, PATIENT).toContain('No column nothing in visibility')
-  await expect.poll(readBrands, PATIENT).toHaveLength(2)
-  await edit('functions/visibility.ts', after, before)
 })
 
 test('prints where a file is broken, and serves the last good build', {

@@ -52,27 +52,6 @@ test('a client that dies in a transaction leaves no rows and blocks no other cli
   expect(await count).toBe(0)
 })
 
-test('a client that dies during a query blocks no other client', async () => {
-  const [one, other] = [await connectClient(), await connectClient()]
-  const running = one.query('select pg_sleep(0.3)').catch(() => 'closed')
-  const next = value(other, 'select 1')
-  kill(one)
-  expect([await running, await next]).toEqual(['closed', 1])
-})
-
-test('a client that dies before Sync leaves a clean session', async () => {
-  const socket = connect(port, '127.0.0.1')
-  const failed = Promise.withResolvers<void>()
-  // Parse and Flush: after this error Postgres ignores everything up to the next Sync.
-  const parse = Buffer.from('P\0\0\0\x0d\0selec\0\0\0', 'latin1')
-  const flush = Buffer.from('H\0\0\0\x04', 'latin1')
-  socket.on('data', (bytes) => bytes.includes('syntax error') && failed.resolve())
-  socket.write(Buffer.concat([startupMessage(), parse, flush]))
-  await failed.promise
-  socket.destroy()
-  expect(await value(await connectClient(), 'select 1')).toBe(1)
-})
-
 test('settings and roles end with their client', async () => {
   const one = await connectClient()
   await one.query("set timezone = 'America/New_York'")
@@ -81,19 +60,6 @@ test('settings and roles end with their client', async () => {
   const next = await connectClient()
   expect(await value(next, 'show timezone')).toBe('UTC')
   expect(await value(next, 'select current_user')).toBe('postgres')
-})
-
-test('large messages of many clients do not mix', async () => {
-  const pool = new pg.Pool({ connectionString: postgres.url, max: 10 })
-  const lengthOf = (index: number) => (index % 2 ? 300_000 : 1)
-  const indexes = Array.from({ length: 100 }, (_, index) => index)
-  const results = await Promise.all(
-    indexes.map((index) =>
-      pool.query('select length($1) + $2::int as n', ['x'.repeat(lengthOf(index)), index]),
-    ),
-  )
-  expect(results.map(({ rows }) => rows[0].n)).toEqual(indexes.map((index) => lengthOf(index) + index))
-  await pool.end()
 })
 
 test('COPY from a client or with a program, and another database are clear errors', async () => {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import { connect } from 'node:net'
@@ -11,11 +10,7 @@ import { portOf } from '../../../cli/local/port.ts'
 import { DEMO } from '../../../drizzle/seed/demo.ts'
 import type { Emulator } from '../../../emulator/emulator.ts'
 import { startProxy } from '../../../emulator/network.ts'
-import { FRESH } from '../../fixtures/call.ts'
-import { fillDaily } from '../../fixtures/fill-daily.ts'
 import { startOwnService } from '../../fixtures/own-service.ts'
-import { database } from '../../fixtures/rows.ts'
-import { tenant } from '../../fixtures/tenant.ts'
 
 /** Sends a request as it is written, and returns the response up to the end of its connection. */
 async function sendRaw(url: string, lines: readonly string[], body = ''): Promise<string> {
@@ -44,24 +39,15 @@ describe('the proxy', () => {
   }
 
   test.for([
-    '/cdn-cgi',
     '/cdn-cgi/local/r2/s3/x',
     '//cdn-cgi/x',
-    '/./cdn-cgi/x',
     '/api/../cdn-cgi/x',
-    '/api/%2e%2e/cdn-cgi/x',
-    '/api/..%2fcdn-cgi/x',
     '/%63dn-cgi/x',
     '/CDN-CGI/x',
     '/\\cdn-cgi/x',
-    '/cdn-cgi\\x',
     '/cdn-cgi?x',
-    '/cdn-cgi;x',
-    '/cdn-cgi#x',
     'http://127.0.0.1/cdn-cgi/x',
-    'http://127.0.0.1/api',
     '//[',
-    'http://[',
     '*',
   ])('answers %s with 404', async (path) => {
     const url = await proxyTo(() => expect.unreachable())
@@ -74,11 +60,7 @@ describe('the proxy', () => {
   test.for([
     [['Host: 127.0.0.1/cdn-cgi/x?']],
     [['Host: 127.0.0.1\\cdn-cgi\\x?']],
-    [['Host: 127.0.0.1#']],
     [['Host: a@127.0.0.1']],
-    [['Host: ']],
-    [['Host: [::1']],
-    [['Host: 127.0.0.1:99999']],
     [['Host: 127.0.0.1', 'Host: 127.0.0.1/cdn-cgi/x?']],
     [['Host: 127.0.0.1', 'MF-Original-URL: http://127.0.0.1/cdn-cgi/x']],
     [['Host: 127.0.0.1', 'mf-route-override: publish']],
@@ -90,13 +72,9 @@ describe('the proxy', () => {
   // The target could take for the next request what it does not read as a body.
   test.for([
     ['GET', ['Transfer-Encoding: chunked'], '5\r\nhello\r\n0\r\n\r\n'],
-    ['HEAD', ['Transfer-Encoding: chunked'], '5\r\nhello\r\n0\r\n\r\n'],
-    ['DELETE', ['Transfer-Encoding: chunked'], '5\r\nhello\r\n0\r\n\r\n'],
     ['GET', ['Content-Length: 5'], 'hello'],
     ['POST', ['Transfer-Encoding: gzip, chunked'], '5\r\nhello\r\n0\r\n\r\n'],
-    ['POST', ['Transfer-Encoding: gzip'], 'hello'],
     ['POST', ['Content-Length: 5', 'Transfer-Encoding: chunked'], '0\r\n\r\n'],
-    ['POST', ['Content-Length: 5', 'Content-Length: 6'], 'hello'],
   ] as const)('answers %s with %j and a body with 400', async ([method, headers, body]) => {
     const url = await proxyTo(() => expect.unreachable())
     expect(statusOf(await sendRaw(url, [`${method} /a HTTP/1.1`, 'Host: x', ...headers], body))).toBe(400)
@@ -118,48 +96,6 @@ describe('the proxy', () => {
       ['POST', '/a/b.md?c=/../%2e&d', host, '127.0.0.1', 'sent'],
       ['GET', '/', host, '203.0.113.1', ''],
     ])
-  })
-
-  // Node throws for a trailer without a chunked body.
-  test.for(['Trailer: x', 'TE: trailers', 'Keep-Alive: x'])('keeps to itself "%s"', async (header) => {
-    const url = await proxyTo(({ headers }, response) => response.end(JSON.stringify(headers)))
-    const response = await sendRaw(url, ['GET /a HTTP/1.1', 'Host: x', header])
-    expect(statusOf(response)).toBe(200)
-    expect(response).not.toMatch(/"(trailer|te|keep-alive)"/)
-  })
-
-  test('streams both ways', async () => {
-    const url = await proxyTo((request, response) => request.pipe(response))
-    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
-    const writer = writable.getWriter()
-    const init: RequestInit & { duplex: 'half' } = { method: 'POST', body: readable, duplex: 'half' }
-    const writing = writer.write(Buffer.from('one'))
-    const response = await fetch(url, init)
-    await writing
-    const reader = response.body?.getReader()
-    expect(Buffer.from((await reader?.read())?.value ?? '').toString()).toBe('one')
-    void writer.write(Buffer.from('two'))
-    expect(Buffer.from((await reader?.read())?.value ?? '').toString()).toBe('two')
-    await writer.close()
-    expect(await reader?.read()).toMatchObject({ done: true })
-  })
-
-  test('passes on a client that leaves, before the response and within it', async () => {
-    const left: Promise<unknown>[] = []
-    const url = await proxyTo((request, response) => {
-      left.push(once(response, 'close'))
-      if (request.url === '/begun') response.write('begun')
-    })
-    for (const path of ['/silent', '/begun']) {
-      const controller = new AbortController()
-      const answer = fetch(url + path, { signal: controller.signal })
-      if (path === '/begun') await (await answer).body?.getReader().read()
-      else await expect.poll(() => left).toHaveLength(1)
-      controller.abort()
-      await answer.catch(() => undefined)
-      await left.at(-1)
-    }
-    expect(left).toHaveLength(2)
   })
 
   test.for([
@@ -206,10 +142,7 @@ test('a service behind TLS proxies serves its host, and writes URLs with https',
 // What miniflare takes from the headers of a request: CoreHeaders in node_modules/miniflare/dist/src/index.js.
 test.for([
   ['192.0.2.7', 'MF-Original-URL: http://localhost/api/export/v1/docs', 404],
-  ['192.0.2.7', 'mf-original-url: https://192.0.2.7/api/export/v1/docs', 404],
   ['192.0.2.7', 'MF-Original-URL: http://192.0.2.7/api/export/v1/docs', 403],
-  ['192.0.2.7', 'MF-Route-Override: docs', 403],
-  ['localhost', 'MF-Route-Override: brands', 404],
   ['localhost', 'MF-Route-Override: refresh', 404],
   ['localhost', 'MF-CF-Blob: {"clientIp":"192.0.2.7"}', 404],
 ] as const)('a service that only this machine reaches answers "Host: %s" and "%s" with %i', async ([
@@ -221,39 +154,17 @@ test.for([
 })
 
 describe('a service that others reach', () => {
-  const db = database()
   let service: Emulator
   let hosts: string[]
-  let beforeRead = (): Promise<unknown> => Promise.resolve()
 
   beforeAll(async () => {
-    service = await startOwnService({
-      host: '0.0.0.0',
-      intercept: async (to) => {
-        if (to === 'neon') await beforeRead()
-        return undefined
-      },
-    })
+    service = await startOwnService({ host: '0.0.0.0' })
     const own = Object.values(networkInterfaces())
       .flatMap((addresses = []) => addresses)
       .find(({ family, internal }) => family === 'IPv4' && !internal)
     hosts = [service.url, ...(own ? [`http://${own.address}:${new URL(service.url).port}`] : [])]
   })
   afterAll(() => service?.close())
-
-  async function cited() {
-    const its = await tenant(db)
-    await fillDaily(db, {
-      name: 'citations',
-      brandId: its.brandId,
-      rows: 6000,
-      first: '2026-10-01',
-      days: 10,
-    })
-    const query = new URLSearchParams({ brandId: its.brandId, fromDate: '2026-10-01', format: 'ndjson' })
-    const headers = { ...FRESH, 'X-API-Key': its.key, 'User-Agent': randomUUID(), 'Accept-Encoding': 'gzip' }
-    return { ...its, path: `/api/export/v1/citations?${query}`, headers }
-  }
 
   test('answers below /cdn-cgi with 404', async () => {
     const { url, accessKeyId, secretAccessKey } = service.bucket
@@ -266,39 +177,5 @@ describe('a service that others reach', () => {
       for (const path of ['local/r2/s3', 'handler/scheduled', 'mf/scheduled', 'platform-proxy', 'explorer'])
         expect((await fetch(`${host}/cdn-cgi/${path}`)).status, path).toBe(404)
     }
-  })
-
-  test('serves pages, files and HEAD, also after a reload', async () => {
-    const { path, headers } = await cited()
-    await service.reload()
-    for (const host of hosts) {
-      const page = await fetch(`${host}/docs`)
-      expect([page.status, page.url]).toEqual([200, `${host}/api/export/v1/docs`])
-      const file = await fetch(host + path, { headers })
-      expect([file.status, file.headers.get('Content-Encoding')]).toEqual([200, 'gzip'])
-      expect((await file.text()).split('\n')).toHaveLength(6001)
-      const head = await fetch(host + path, { method: 'HEAD', headers })
-      expect([head.status, head.headers.get('Content-Type'), await head.text()]).toEqual([
-        200,
-        'application/x-ndjson',
-        '',
-      ])
-    }
-  })
-
-  test('serves every host over http', async () => {
-    expect(statusOf(await sendRaw(service.url, docsAt('192.0.2.7')))).toBe(200)
-  })
-
-  test('breaks the connection when a file breaks', async () => {
-    const { path, headers, keyId } = await cited()
-    let reads = 0
-    beforeRead = async () => {
-      reads += 1
-      if (reads === 2) await db.query('update api_keys set revoked_at = now() where id = $1', [keyId])
-    }
-    const file = await fetch(service.url + path, { headers })
-    expect(file.status).toBe(200)
-    await expect(file.text()).rejects.toThrow('terminated')
   })
 })

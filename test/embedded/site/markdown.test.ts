@@ -22,11 +22,6 @@ test.each(TEXTS)('%s needs no key and no budget, and is revalidated by its ETag'
 
   const again = await request(path, { headers: { 'If-None-Match': headers.get('ETag') ?? '' } })
   expect([again.status, await again.text()]).toEqual([304, ''])
-  const head = await request(path, { method: 'HEAD' })
-  expect([head.status, head.headers.get('ETag'), await head.text()]).toEqual([200, headers.get('ETag'), ''])
-  const post = await request(path, { method: 'POST' })
-  expect([post.status, post.headers.get('Allow')]).toEqual([405, 'GET, HEAD'])
-  expect((await request(`${path}/nothing`)).status).toBe(404)
 })
 
 test('every link leads to a document of this service, from llms.txt, docs.md and the page', async () => {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import { expect, inject, test } from 'vitest'
 import document from '../../../functions/openapi.json' with { type: 'json' }
@@ -33,12 +32,6 @@ test('serves the page and its files without a key', async () => {
 test('is at most 60 KiB with all its files after gzip', () => {
   const sizes = ['', ...assets].map((name) => gzipSync(built[name]?.body ?? '').length)
   expect(sizes.reduce((total, size) => total + size)).toBeLessThanOrEqual(60 * 1024)
-})
-
-test('bundles every file into the Worker', async () => {
-  const bundle = await readFile(new URL('../../../dist/docs.js', import.meta.url), 'utf8')
-  for (const name of assets) expect(bundle).toContain(name)
-  expect(bundle).not.toContain('node:')
 })
 
 test('caches hashed files forever, and revalidates the page by its ETag', async () => {
@@ -156,12 +149,6 @@ test('describes every endpoint, field, parameter, status, header and limit', () 
   for (const plan of Object.keys(PLANS)) expectText(plan)
   expectText(`${RATE_LIMIT.requests} requests`)
   expectText(`${PLANS.agency.lookbackDays} days`)
-})
-
-test('describes the parameter format, which has a button instead of an input', () => {
-  expect(page).toContain('<code>format</code>')
-  expect(page).not.toContain('data-parameter="format"')
-  expect(page.match(/data-download>/g)).toHaveLength(reference.endpoints.length)
 })
 
 test('escapes the text of the document', async () => {

@@ -4,9 +4,8 @@ import { beforeAll, expect, inject, test } from 'vitest'
 import { BASE } from '../../../lib/http/app.ts'
 import { checkProperty, scaledTimeout } from '../../fixtures/effort.ts'
 import { findEndpoints } from '../../fixtures/endpoints.ts'
-import { database, exportKey } from '../../fixtures/rows.ts'
+import { database } from '../../fixtures/rows.ts'
 import { tenant } from '../../fixtures/tenant.ts'
-import { expectedStatus, type Rights } from '../../hostile/expected-status.ts'
 import { header, mostly, nasty, spoiled } from '../../hostile/queries.ts'
 import { type RawRequest, type Received, send } from '../../hostile/raw-http.ts'
 import { expectHarmless, rowsOf } from '../../hostile/response-checks.ts'
@@ -23,20 +22,15 @@ const ABREAST = 12
 const METHODS = 'POST PUT PATCH DELETE OPTIONS TRACE PROPFIND PURGE QUERY SEARCH LOCK'.split(' ')
 
 const MARK = 1
+/** Responses with rows. */
+let served = 0
 let home = { key: '', lite: '', brandId: '', foreign: '' }
-let rights: Rights
 
 beforeAll(async () => {
   const [its, other, lite] = [await tenant(db), await tenant(db), await tenant(db, { plan: 'lite' })]
-  const { key: second } = await exportKey(db, its.org)
   await markBrand(db, endpoints, { brandId: its.brandId, mark: MARK })
   await markBrand(db, endpoints, { brandId: other.brandId, mark: MARK + 1 })
   home = { key: its.key, lite: lite.key, brandId: its.brandId, foreign: other.brandId }
-  rights = {
-    keys: new Set([its.key, second]),
-    withoutPlan: new Set([lite.key]),
-    brands: new Set([its.brandId]),
-  }
 })
 
 /** Sends a request as a caller of its own; the answer gives nothing away, and no row of another brand. */
@@ -46,20 +40,12 @@ async function ask(request: RawRequest): Promise<Received> {
   if (answer === null) throw new Error('The connection was closed without an answer')
   expectHarmless(answer, method)
   if (answer.status === 200 && method !== 'HEAD') {
-    expect(marksOf(rowsOf(answer)).filter((mark) => mark !== MARK)).toEqual([])
+    const marks = marksOf(rowsOf(answer))
+    expect(marks.filter((mark) => mark !== MARK)).toEqual([])
+    if (marks.length > 0) served += 1
   }
   return answer
 }
-
-async function judge(request: RawRequest): Promise<void> {
-  const expected = expectedStatus(request, endpoints, rights)
-  const { status } = await ask(request)
-  const anything = request.fields?.some(([name, value]) => name === 'If-None-Match' && value.trim() === '*')
-  expect(status, brief(request)).toBe(status === 304 && anything ? 304 : expected)
-}
-
-/** A request as a failure names it. */
-const brief = (request: RawRequest): string => JSON.stringify(request).slice(0, 1000)
 
 /**
  * A target as a Worker can receive it. workerd itself answers a target with bytes that are invalid in a URI (400), and one of more
@@ -67,12 +53,6 @@ const brief = (request: RawRequest): string => JSON.stringify(request).slice(0, 
  */
 const asUri = (target: string): string =>
   target.replace(/["<>`\x7f-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16)}`).slice(0, 65_534)
-
-/** Requests of which each is judged, side by side. */
-const abreast = (requests: fc.Arbitrary<RawRequest>, judge: (request: RawRequest) => Promise<void>) =>
-  fc.asyncProperty(fc.array(requests, { minLength: ABREAST, maxLength: ABREAST }), async (some) => {
-    await Promise.all(some.map(judge))
-  })
 
 const path = fc.constantFrom(...endpoints.map(({ path }) => path), '/openapi.json').map((path) => BASE + path)
 
@@ -148,24 +128,22 @@ const asRequest = (target: string, { method, key, others = [] }: Manner): RawReq
   fields: [['X-API-Key', key], ...others],
 })
 
-const request = () =>
-  fc.tuple(path, query(), manner()).map(([path, query, manner]) => asRequest(`${path}?${query}`, manner))
-
-test('a query has the status of the parameters that it decodes to', {
+// Which status each malformed request has: test/unit/parameters.test.ts, test/unit/app.test.ts, test/e2e/contract.test.ts.
+test('no request causes a 5xx, or reveals more than a fixed message', {
   timeout: scaledTimeout(300_000),
 }, async () => {
-  await checkProperty(abreast(request(), judge), 110)
-})
-
-test('a path is exact, or returns 404', {
-  timeout: scaledTimeout(300_000),
-}, async () => {
-  const elsewhere = fc
-    .tuple(path.chain(spoiled), query(), manner())
+  const paths = fc.oneof({ weight: 3, arbitrary: path }, { weight: 1, arbitrary: path.chain(spoiled) })
+  const request = fc
+    .tuple(paths, query(), manner())
     // The root leads to the reference page.
     .filter(([path]) => path.startsWith('/') && new URL(`http://service${asUri(path)}`).pathname !== '/')
     .map(([path, query, manner]) => asRequest(`${path}?${query}`, manner))
-  await checkProperty(abreast(elsewhere, judge), 80)
+  const abreast = fc.array(request, { minLength: ABREAST, maxLength: ABREAST })
+  const property = fc.asyncProperty(abreast, async (requests) => {
+    await Promise.all(requests.map(ask))
+  })
+  await checkProperty(property, 150)
+  expect(served).toBeGreaterThan(0)
 })
 
 test('a key is accepted when it is sent once, and never as two joined values', async () => {
@@ -173,13 +151,8 @@ test('a key is accepted when it is sent once, and never as two joined values', a
   for (const [status, ...values] of [
     [200, key],
     [200, `\t  ${key}`],
-    [200, `${key} \t`],
-    [200, ` ${key} `],
     [401, key, key],
-    [401, 'bad', key],
-    [401, '', key],
     [401, `${key},${key}`],
-    [401, '\xff'.repeat(73)],
     [401, `${key}\xa0`],
     [401, '9'.repeat(65_536)],
   ] as const) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { memoize } from '../../lib/request/isolate.ts'
+import { memoize, recent } from '../../lib/request/isolate.ts'
 
 test('builds a value once per key object, equal objects included', () => {
   let built = 0
@@ -21,4 +21,16 @@ test('builds again after a failure', () => {
   const key = {}
   expect(() => get(key)).toThrow('not yet')
   expect(get(key)).toBe(2)
+})
+
+test('a recent store keeps the keys that were set last', () => {
+  const values = recent<number>(2)
+  for (const [key, value] of [
+    ['a', 1],
+    ['b', 2],
+    ['a', 3],
+    ['c', 4],
+  ] as const)
+    values.set(key, value)
+  expect(['a', 'b', 'c'].map((key) => values.get(key))).toEqual([3, undefined, 4])
 })
