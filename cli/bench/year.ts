@@ -80,7 +80,7 @@ export function daysFrom(first: string, step = 1): string[] {
 /** Lists days of a brand's rows as refreshes do, by default all. A file takes the number of its rows from there. */
 export const listDays = (client: ClientBase, brandId: string, days = daysFrom(FIRST_DAY)) =>
   client.query(
-    `select daily.list_changes(array_agg('citation_share'::text), array_agg($1::uuid), array_agg(day))
+    `select daily.list_changes(array_agg('citation_share'::text), array_agg($1::uuid), array_agg(day), array_agg(jsonb '["citations"]'))
      from unnest($2::date[]) as day`,
     [brandId, days],
   )
