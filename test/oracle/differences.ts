@@ -24,5 +24,6 @@ export async function differences(db: pg.Pool | pg.ClientBase): Promise<unknown[
   if (metrics.length < 6) throw new Error(`Only ${metrics.length} metrics have both a view and a daily table`)
   const left = await db.query('select to_jsonb(entry) as left from daily.refresh_queue as entry')
   const logged = await db.query('select to_jsonb(entry) as left from daily.change_log as entry')
-  return [...found, ...left.rows, ...logged.rows]
+  const causes = await db.query('select to_jsonb(entry) as left from daily.queued_causes as entry')
+  return [...found, ...left.rows, ...logged.rows, ...causes.rows]
 }
