@@ -10,9 +10,7 @@ import { render as renderSites } from '../../site/files.ts'
 import { bundleOptions, writeBundles } from './bundle.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const SOURCES = ['functions', 'lib', 'site', 'charts', 'reference', 'drizzle', 'docs'].map((name) =>
-  join(ROOT, name),
-)
+const SOURCES = ['functions', 'lib', 'site', 'drizzle', 'docs'].map((name) => join(ROOT, name))
 
 /** What the reference page is made from. */
 const PAGE_SOURCE = /\/site\/|\/openapi\.json$|\/(sync|specification)\.md$/

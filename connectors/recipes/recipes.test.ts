@@ -17,7 +17,7 @@ import { expectTyped } from '../test-support/column-types.ts'
 import { type Server, startPostgres } from '../test-support/postgres.ts'
 import { codeOf, type Loaded, loadInPostgres, type Place, psql, RECIPES, runIn } from './recipes.ts'
 
-// Runs the code of docs/recipes.md as it stands there, apart from address, key and brand.
+// Runs the code of connectors/recipes/README.md as it stands there, apart from address, key and brand.
 
 const db = database()
 const isInstalled = hasAll('curl', 'psql')
@@ -100,7 +100,7 @@ function expectEqual(loaded: readonly Row[], expected: readonly Row[]): void {
   expect(loaded).toHaveLength(expected.length)
 }
 
-describe.skipIf(!isInstalled)('docs/recipes.md', () => {
+describe.skipIf(!isInstalled)('connectors/recipes/README.md', () => {
   const cases = RECIPES.flatMap((recipe) => ['plain', 'hostile', 'no'].map((kind) => ({ ...recipe, kind })))
   test.for(cases)('$name loads $kind rows with their types', async ({ name, kind, endpoints, run, read }) => {
     const here = await place({ brandId: { hostile, no: empty }[kind] })

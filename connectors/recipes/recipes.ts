@@ -10,7 +10,7 @@ import { environment } from '../certify/python-environment.ts'
 
 process.env.PATH = `${await environment('recipes')}:${process.env.PATH}`
 
-const blocks = await readCodeBlocks('recipes.md')
+const blocks = await readCodeBlocks('../connectors/recipes/README.md')
 
 /** Where a recipe runs. */
 export type Place = {

@@ -21,7 +21,7 @@ type AuthorizedRow = Row & { readonly plan: Plan; readonly organization_id: stri
 
 /**
  * Checks the key and then the plan that a statement found, logs whose key it is, and returns the row. Throws 401
- * without a row, 403 without a plan.
+ * without a row, 403 without a plan: {@link activeKey} has only plans that include the API.
  */
 export function authorize(row: Row | null, log: RequestLog): AuthorizedRow {
   if (row === null) throw httpError('key')

@@ -67,7 +67,7 @@ async function counted(log: RequestLog, take: () => Promise<Budget>): Promise<Bu
     return await timed(log, 'upstash', take)
   } catch (error) {
     const error_name = error instanceof Error ? error.name : typeof error
-    console.error(JSON.stringify({ event: 'rate_budget_unavailable', request_id: log.id, error_name }))
+    console.error(JSON.stringify({ event: 'rate_limit_unavailable', request_id: log.id, error_name }))
     return null
   }
 }

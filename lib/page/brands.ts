@@ -104,10 +104,10 @@ function brandsStatements({ view, row, key }: KeyedBrands): BrandsStatements {
 
   const all = sql`
     cross join lateral (
-      select ${list([sql`count(*)::text as found`, sql`'false' as has_more`, ...aggregateColumns(row)])}
+      select ${list([sql`count(*)::text as fits`, sql`'false' as has_more`, ...aggregateColumns(row)])}
       from (${allBrands}) as page
     ) as page`
-  const names = [...COLUMNS, 'found', 'has_more', ...columnNames(row)]
+  const names = [...COLUMNS, 'fits', 'has_more', ...columnNames(row)]
   return {
     all: { ...prepareStatement(statement(sql`page.*`, all), names), limit: Number.MAX_SAFE_INTEGER },
     firstOfFile: part(PAGE, allBrands, sql`(select count(*) ${read})`),

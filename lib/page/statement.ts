@@ -87,7 +87,7 @@ export function sizedRows({ row, key, rows: ordered, size, total, unsent = sql`0
   const hasMore = sql`least(sent.fits, ${limit}) < page.fetched`
   const totals = total === undefined ? [] : [sql`case when ${hasMore} then ${total} end::text as total`]
   const columns = lines([
-    sql`sent.fits::text as found`,
+    sql`sent.fits::text as fits`,
     sql`(${hasMore})::text as has_more`,
     ...firstCells(row),
     ...last,
@@ -122,7 +122,7 @@ export type KeyedRow = { readonly row: RowSchema; readonly key: readonly string[
 
 /** Names of the columns of {@link sizedRows}. */
 export const sizedColumns = ({ row, key, total }: Pick<SizedRows, 'row' | 'key' | 'total'>): string[] => [
-  'found',
+  'fits',
   'has_more',
   ...columnNames(row),
   ...key.map(lastOf),

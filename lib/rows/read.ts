@@ -27,8 +27,8 @@ export function sizedRowsReader({ fields, key }: KeyedFields) {
   const readColumns = columnReader(fields)
   return (result: Row, rows: number, log: RequestLog): SizedRowSet => {
     try {
-      const { found, has_more, total } = result
-      const count = toCount(found)
+      const { fits, has_more, total } = result
+      const count = toCount(fits)
       return {
         columns: readColumns(result, count),
         rows: Math.min(count, rows),

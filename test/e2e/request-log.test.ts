@@ -99,7 +99,7 @@ test('the line of a request shares its id with the lines of its failures', async
   const { line } = await logged('/visibility', its)
   expect(line).toMatchObject({ ...NOTHING, status: 503, subrequests: { neon: 1, upstash: 1 } })
   const failures = lines.filter(({ event }) => event !== 'request')
-  expect(failures.map(({ event }) => event).sort()).toEqual(['database_error', 'rate_budget_unavailable'])
+  expect(failures.map(({ event }) => event).sort()).toEqual(['database_error', 'rate_limit_unavailable'])
   for (const { request_id } of failures) expect(request_id).toBe(line.request_id)
 })
 

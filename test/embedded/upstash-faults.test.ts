@@ -6,7 +6,7 @@ import { trial } from '../faults/rounds.ts'
 
 const { service, stages, round, waves } = trial()
 
-const lost = () => service.log().filter((line) => line.includes('rate_budget_unavailable')).length
+const lost = () => service.log().filter((line) => line.includes('rate_limit_unavailable')).length
 
 test.each(FAULTS.upstash.map((fault) => ({ ...fault, fault })))('Upstash that $name', async ({
   fault,

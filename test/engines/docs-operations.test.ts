@@ -145,9 +145,9 @@ const FAULTS: Readonly<Record<string, () => AsyncGenerator<void>>> = {
   },
   async *'rate-limit-unavailable'() {
     intercept = away('upstash')
-    for (const minute of [0, 1.5]) await record(minute, 'rate_budget_unavailable', request)
+    for (const minute of [0, 1.5]) await record(minute, 'rate_limit_unavailable', request)
     yield
-    await record(2, 'rate_budget_unavailable', request)
+    await record(2, 'rate_limit_unavailable', request)
   },
   async *'prepared-statement-missing'() {
     yield

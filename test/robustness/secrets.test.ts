@@ -255,7 +255,7 @@ describe('no secret, in any spelling, is in', () => {
     expect([...events].sort()).toEqual([
       'database_error',
       'published',
-      'rate_budget_unavailable',
+      'rate_limit_unavailable',
       'request',
       'unhandled_error',
     ])

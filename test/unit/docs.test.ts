@@ -1,10 +1,12 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { SETTINGS } from '../../cli/deploy/settings.ts'
 import { readWorkers } from '../../cli/workers/wrangler-config.ts'
+import document from '../../functions/openapi.json' with { type: 'json' }
 import { PLANS } from '../../lib/access/plans.ts'
+import { BASE } from '../../lib/http/app.ts'
 import { RATE_LIMIT } from '../../lib/limits/rate-limit.ts'
 import { MOST_ROWS, PAGE_SIZE } from '../../lib/rows/size.ts'
 
@@ -16,12 +18,10 @@ const matches = (text: string, pattern: RegExp): string[] =>
 const FOLDERS = readdirSync(ROOT, { withFileTypes: true }).flatMap((entry) =>
   entry.isDirectory() && !['dist', 'copy', '.state'].includes(entry.name) ? [entry.name] : [],
 )
-const PAGES = [
-  ...['README.md', 'CONTRIBUTING.md', 'test/README.md'],
-  ...readdirSync(join(ROOT, 'docs'))
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`),
-]
+const PAGES = globSync(['*.md', '{connectors,docs,emulator,test}/**/*.md'], {
+  cwd: ROOT,
+  exclude: ['**/node_modules/**'],
+})
 
 /** The anchors of a page's headings, as GitHub makes them. */
 const anchorsOf = (page: string): string[] =>
@@ -34,8 +34,8 @@ const anchorsOf = (page: string): string[] =>
 
 /** The cells of the table below a heading, without the head of the table. */
 const rowsOf = (page: string, heading: string): string[][] => {
-  const [, section = ''] = read(page).split(`\n## ${heading}\n`)
-  return matches(section.split('\n## ')[0] ?? '', /^\| (.+) \|$/gm)
+  const [, section = ''] = read(page).split(new RegExp(`\n##+ ${heading}\n`))
+  return matches(section.split(/\n##+ /)[0] ?? '', /^\| (.+) \|$/gm)
     .slice(2)
     .map((row) => row.split(' | '))
 }
@@ -77,19 +77,25 @@ test('docs/specification.md has the limits of the plans', () => {
   )
 })
 
-test('docs/deploy.md and .dev.vars.example list the settings of a deployment', () => {
-  const documented = rowsOf('docs/deploy.md', 'Settings').flatMap(([names = '']) =>
-    matches(names, /`(\w+)`/g),
-  )
+test.for([
+  ['README.md', 'Endpoints'],
+  ['docs/specification.md', 'Order of rows'],
+] as const)('%s has a row for each endpoint below %s', ([page, heading]) => {
+  const named = rowsOf(page, heading).flatMap(([names = '']) => matches(names, /`(\/[\w-]+)`/g))
+  const paths = Object.keys(document.paths).map((path) => path.slice(BASE.length))
+  expect(named).toEqual(expect.arrayContaining(paths))
+})
+
+test('.dev.vars.example lists the settings of a deployment', () => {
   const example = matches(read('.dev.vars.example'), /^([A-Z_]+)=/gm)
-  expect(documented.toSorted()).toEqual(example.toSorted())
   expect(example).toEqual(expect.arrayContaining(Object.keys(SETTINGS)))
 })
 
 test('the documents and the alerts name Workers of wrangler.toml', async () => {
   const names = (await readWorkers()).map(({ name }) => name)
   const alerts = readdirSync(join(ROOT, 'docs/alerts')).map((name) => `docs/alerts/${name}`)
-  const named = [...PAGES, ...alerts].flatMap((page) => [
+  const pages = PAGES.filter((page) => !page.startsWith('connectors/'))
+  const named = [...pages, ...alerts].flatMap((page) => [
     ...matches(read(page), /(?<![\w'/-])'export-api-([\w-]+)'/g),
     ...matches(read(page), /^\[env\.([\w-]+)/gm),
     ...matches(read(page), /`([\w-]+)` Worker\b/g),

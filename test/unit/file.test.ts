@@ -21,7 +21,7 @@ function found(hasMore: boolean) {
     plan: 'pro',
     brand_id: ID,
     as_of: null,
-    found: '1',
+    fits: '1',
     has_more: String(hasMore),
     ...Object.fromEntries(cells),
     last_date: '2026-10-01',

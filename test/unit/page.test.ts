@@ -22,7 +22,7 @@ const PAGE = {
   plan: 'pro',
   brand_id: 'brand',
   as_of: '2026-10-02T04:31:07.123Z',
-  found: '2',
+  fits: '2',
   has_more: 'true',
   cells_date: '2026-10-01,2026-10-02',
   cells_model_id: 'a\u007f,b',
@@ -33,7 +33,7 @@ const PAGE = {
 const LAST = { ...PAGE, has_more: 'false' }
 const EMPTY = {
   ...LAST,
-  found: '0',
+  fits: '0',
   cells_date: null,
   cells_model_id: null,
   cells_total_prompts: null,
@@ -82,12 +82,12 @@ test('a page of all brands has no brand, and the digest of all', () => {
 })
 
 test.each([
-  ['the number of rows', { found: null }],
-  ['a number of rows that is a number', { found: 'many' }],
+  ['the number of rows', { fits: null }],
+  ['a number of rows that is a number', { fits: 'many' }],
   ['whether another page follows', { has_more: null }],
   ['an answer to that', { has_more: '' }],
-  ['a row that it counts', { found: '3' }],
-  ['a count of a row that it has', { found: '1' }],
+  ['a row that it counts', { fits: '3' }],
+  ['a count of a row that it has', { fits: '1' }],
   ['a column', { cells_date: null }],
   ['a cell', { cells_total_prompts: '1' }],
   ['a text', { cells_model_id: 'a' }],
@@ -107,7 +107,7 @@ test.each([
 test('the row that shows that another page follows is not of the page', () => {
   const column = (cell: string, separator: string) => Array(1001).fill(cell).join(separator)
   const found = {
-    found: '1001',
+    fits: '1001',
     cells_date: column('2026-10-01', ','),
     cells_model_id: column('a', '\u007f,'),
     cells_total_prompts: column('1', ','),

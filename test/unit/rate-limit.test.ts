@@ -47,7 +47,7 @@ describe('the middleware', () => {
     expect([response.status, response.headers.get('RateLimit')]).toEqual([200, null])
     expect(response.headers.get('RateLimit-Policy')).toBe('"default";q=100;w=60')
     const request_id = response.headers.get('X-Request-Id')
-    expect(lines[0]).toEqual({ event: 'rate_budget_unavailable', request_id, error_name })
+    expect(lines[0]).toEqual({ event: 'rate_limit_unavailable', request_id, error_name })
     expect(lines).toHaveLength(2)
     expect(requests, 'no retry').toHaveLength(1)
   })

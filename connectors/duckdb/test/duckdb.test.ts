@@ -147,8 +147,8 @@ test('the example of the README runs, and nothing is listed after the last chang
   ])
 })
 
-test('the recipe of docs/recipes.md runs in the same session', async () => {
-  const [recipe = ''] = (await readCodeBlocks('recipes.md'))('DuckDB', 'sql')
+test('the recipe of connectors/recipes/README.md runs in the same session', async () => {
+  const [recipe = ''] = (await readCodeBlocks('../connectors/recipes/README.md'))('DuckDB', 'sql')
   const [secret = ''] = recipe.replace('http://127.0.0.1:8787', inject('serviceUrl')).split('set ')
   const lines = await duckdb(`${secret}\n${secret}\nselect count(*) from export_api_brands();`)
   expect(lines).toEqual(['2'])
@@ -156,7 +156,7 @@ test('the recipe of docs/recipes.md runs in the same session', async () => {
 
 test('the key goes to no port that begins like that of the service', async () => {
   const url = inject('serviceUrl')
-  const [recipe = ''] = (await readCodeBlocks('recipes.md'))('DuckDB', 'sql')
+  const [recipe = ''] = (await readCodeBlocks('../connectors/recipes/README.md'))('DuckDB', 'sql')
   const [secret = ''] = recipe.replace('http://127.0.0.1:8787', url).split('set ')
   const secretOf = (origin: string) => `select name from which_secret('${origin}/api', 'http')`
   const both = `${secretOf(url)} union all ${secretOf(`${url}1`)};`

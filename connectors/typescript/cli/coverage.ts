@@ -11,7 +11,7 @@ import { METRICS } from './streams.ts'
 
 /**
  * What a copy is known to have: of each of its brands, all rows of the scope, with all changes up to `since`. A tag of the
- * file of the brands stores it: see docs/architecture.md.
+ * file of the brands stores it (README.md, How a sync commits).
  */
 export type Coverage = {
   readonly scope: Scope

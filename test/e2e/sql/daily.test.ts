@@ -227,3 +227,12 @@ test('the triggers track every column that a metric reads', async () => {
     where relevant ~ format('\\m%s\\M', attname) is not true`)
   expect(rows).toEqual([])
 })
+
+test('each text of a stored row sorts by code point', async () => {
+  const { rows } = await db.query(`
+    select relname as metric, attname as column
+    from pg_class join pg_attribute on attrelid = pg_class.oid
+    where relnamespace = 'daily'::regnamespace and relname in (select metric from daily.sources)
+      and atttypid = 'text'::regtype and attcollation <> 'pg_catalog."C"'::regcollation`)
+  expect(rows).toEqual([])
+})

@@ -63,7 +63,7 @@ describe('Postgres', () => {
 })
 
 describe.skipIf(!redisUrl)('Redis', () => {
-  const lost = () => service.log().filter((line) => line.includes('rate_budget_unavailable')).length
+  const lost = () => service.log().filter((line) => line.includes('rate_limit_unavailable')).length
 
   test.each<NetworkFault>(['refuses', 'cuts', 'stalls', 'corrupts'])('that %s', async (fault) => {
     service.clearLog()

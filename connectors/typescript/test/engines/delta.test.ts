@@ -117,7 +117,10 @@ test('the recipe for tools that read DuckDB copies every row', async () => {
   const its = await answeredDays(db, { first: FIRST, days: 3 })
   const place = await mkdtemp(join(folder, 'tools-'))
   expect(await exportApi(its, 'sync', '--out', join(place, 'copy'))).toMatchObject({ code: 0 })
-  const [recipe = ''] = (await readCodeBlocks('recipes.md'))('Superset, Metabase, Evidence, Rill', 'python')
+  const [recipe = ''] = (await readCodeBlocks('../connectors/recipes/README.md'))(
+    'Superset, Metabase, Evidence, Rill',
+    'python',
+  )
   expect(recipe).toContain('"install delta; load delta"')
   const file = pathToFileURL(join(place, 'recipe.py'))
   // DuckDB's server is not asked for the extension: its package has it.
