@@ -1,11 +1,14 @@
 import { resolve } from 'node:path'
 import { certify } from '../connectors/certify/certify.ts'
 import { parseCopy } from '../connectors/certify/copies.ts'
-import { createCommand } from './command.ts'
+import { createCommand } from './local/command.ts'
 import { run } from './run.ts'
 import { bundle } from './workers/bundle.ts'
 
-const options = createCommand('certify')
+const options = createCommand('certify', {
+  description:
+    'Runs a loader after each step of the life of a service, and prints which promises its copy keeps.',
+})
   .requiredOption('--command <command>', 'command of the shell that brings the copy up to date')
   .requiredOption('--copy <where>', 'duckdb:FILE, postgres://… or jsonl:FOLDER with <table>.jsonl')
   .option('--schema <name>', 'schema of the tables (default: main in DuckDB, public in PostgreSQL)')

@@ -1,9 +1,11 @@
 import { generate, outdated, writeGenerated } from '../connectors/generate/generate.ts'
 import { UsageError } from '../drizzle/db/connect.ts'
-import { createCommand } from './command.ts'
+import { createCommand } from './local/command.ts'
 import { run } from './run.ts'
 
-const options = createCommand('connectors')
+const options = createCommand('connectors', {
+  description: 'Writes the generated parts of connectors/ from functions/openapi.json.',
+})
   .option('--check', 'write nothing, and fail when a file is out of date')
   .parse()
   .opts<{ check?: boolean }>()

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { UsageError } from '../drizzle/db/connect.ts'
-import { createCommand } from './command.ts'
 import { deployRelease, stepsOf } from './deploy/release.ts'
 import { readSettings } from './deploy/settings.ts'
 import { loadDevVars } from './dev-vars.ts'
+import { createCommand } from './local/command.ts'
 import { run } from './run.ts'
 import { bundle } from './workers/bundle.ts'
 import { readWranglerFile, withBucket, withPrefix } from './workers/wrangler-config.ts'
@@ -12,7 +12,10 @@ import { readWranglerFile, withBucket, withPrefix } from './workers/wrangler-con
 /** What wrangler needs. */
 const NODE = 22
 
-const { dryRun } = createCommand('deploy')
+const { dryRun } = createCommand('deploy', {
+  description: 'Migrates the database, deploys every Worker and runs the smoke test.',
+  variables: { '.dev.vars': 'the file with the settings; .dev.vars.example lists them' },
+})
   .option('--dry-run', 'print the steps and the missing settings; change nothing')
   .parse()
   .opts<{ dryRun?: boolean }>()

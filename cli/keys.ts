@@ -5,13 +5,13 @@ import * as z from 'zod/mini'
 import { UsageError, withDatabase } from '../drizzle/db/connect.ts'
 import { readApiKey } from '../lib/request/api-key.ts'
 import { shareProfile } from '../site/reference/share-profile.ts'
-import { createCommand } from './command.ts'
 import { readServiceOrigin } from './dev-vars.ts'
 import { describeFound, findKeys } from './key-check.ts'
 import { KeyRequestError } from './keys/change-keys.ts'
 import { createKey, type LoggedEvent, listKeys, readKeyLog, revokeKey } from './keys/keys.ts'
 import { rotateKey } from './keys/rotate-key.ts'
 import type { Actor, Database, ListedKey, MadeKey } from './keys/stored-keys.ts'
+import { createCommand, DATABASE_URL } from './local/command.ts'
 import { escapeControls } from './local/escape-controls.ts'
 import { writePrivateFile } from './local/private-file.ts'
 import { uuid } from './options.ts'
@@ -38,7 +38,13 @@ function parseDuration(text: string): number {
 
 const append = (text: string, before: readonly string[] = []): string[] => [...before, uuid(text)]
 
-const keys = createCommand('keys')
+const keys = createCommand('keys', {
+  description: 'Creates, lists, rotates, revokes and checks export keys, and writes their profile files.',
+  variables: {
+    ...DATABASE_URL,
+    'API_URL, EXPORT_API_KEY': 'the service and the key of a profile file; also read from .dev.vars',
+  },
+})
 
 const command = (name: string, description: string): Command =>
   keys

@@ -2,8 +2,8 @@
 // help, checks Node's version, installs the packages that are missing, and runs what commands.json says.
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { printHelp, swallowedFlag, unknownArgument, unlistedOption, usageOf } from './help.mjs'
 import { installMissing, isInstalled } from './install.mjs'
+import { printHelp, unlistedOption, usageOf } from './local/help.mjs'
 import { printError } from './local/print-error.mjs'
 import { runProgram } from './program.mjs'
 
@@ -11,18 +11,14 @@ const MINIMUM = [20, 12]
 const NODE = `node_modules/node/bin/node${process.platform === 'win32' ? '.exe' : ''}`
 
 const [name, ...args] = process.argv.slice(2)
-const commands = JSON.parse(readFileSync(new URL('./commands.json', import.meta.url), 'utf8'))
-const command = { ...commands[commands[name].like], ...commands[name] }
-const packages = command.programs ? 'all' : (command.packages ?? 'service')
+const { [name]: command } = JSON.parse(readFileSync(new URL('./commands.json', import.meta.url), 'utf8'))
+const { module, programs, packages = programs ? 'all' : 'service' } = command
 
 process.exitCode = await main()
 
 async function main() {
-  // A command without a list of flags describes its options itself, as soon as its packages are installed.
-  const describesItself = command.flags === undefined && command.module !== undefined && isInstalled(packages)
-  if (isHelp() && !describesItself) return printHelp(name, command)
-  const unknown = command.flags && (swallowedFlag(command.flags) ?? unknownArgument(command.flags, args))
-  if (unknown !== undefined) return rejectUsage(unknown)
+  // A module describes its options itself, as soon as its packages are installed.
+  if (isHelp() && (programs || !isInstalled(packages))) return printHelp(name, command.description)
   if (!isNewEnough()) {
     printError(
       `Export API needs Node ${MINIMUM.join('.')} or later, and this is Node ${process.versions.node}. Install a newer Node and try again.`,
@@ -31,7 +27,7 @@ async function main() {
   }
   const failed = await installMissing(packages)
   if (failed !== 0) return failed
-  if (command.programs !== undefined) return runPrograms()
+  if (programs) return runPrograms()
   const node = neededNode()
   if (realpathSync(node) !== realpathSync(process.execPath)) {
     return runProgram([node, 'cli/main.mjs', name, ...args])
@@ -40,12 +36,18 @@ async function main() {
   return process.exitCode
 }
 
-/** Runs programs one after the other, until one fails. The last one receives the arguments. */
+/** Runs programs one after the other, until one fails. The last one receives the arguments, if it lists its options. */
 async function runPrograms() {
-  const unlisted = command.help && args.some(isOption) && unlistedOption(command.help, args.filter(isOption))
-  if (unlisted) return rejectUsage(unlisted)
-  for (const [index, program] of command.programs.entries()) {
-    const code = await runProgram(index < command.programs.length - 1 ? program : [...program, ...args])
+  const { help } = command
+  const unknown = help ? args.some(isOption) && unlistedOption(help, args.filter(isOption)) : args[0]
+  if (unknown) {
+    printError(
+      `Unknown ${isOption(unknown) ? 'option' : 'argument'} '${unknown}'. See ${usageOf(name)} --help.`,
+    )
+    return 64
+  }
+  for (const [index, program] of programs.entries()) {
+    const code = await runProgram(index < programs.length - 1 ? program : [...program, ...args])
     if (code !== 0) return code
   }
   return 0
@@ -53,16 +55,10 @@ async function runPrograms() {
 
 /** Runs a module of TypeScript in this process. */
 async function runModule() {
-  const url = new URL(`../${command.module}`, import.meta.url)
-  process.argv.splice(1, 2, fileURLToPath(url), ...(command.args ?? []))
+  const url = new URL(`../${module}`, import.meta.url)
+  process.argv.splice(1, 2, fileURLToPath(url))
   if (!process.features.typescript) await import('tsx')
   await import(url.href)
-}
-
-/** Prints a sentence about a wrong argument, and returns the exit code. */
-function rejectUsage(sentence) {
-  printError(`${sentence} See ${usageOf(name)} --help.`)
-  return 64
 }
 
 function isOption(arg) {

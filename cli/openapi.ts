@@ -3,7 +3,7 @@ import { UsageError } from '../drizzle/db/connect.ts'
 import current from '../functions/openapi.json' with { type: 'json' }
 import { BASE } from '../lib/http/app.ts'
 import { openapi } from '../site/reference/openapi/document.ts'
-import { createCommand } from './command.ts'
+import { createCommand } from './local/command.ts'
 import { examplesOfDemo, PARAMETER_EXAMPLES } from './openapi/examples.ts'
 import { run } from './run.ts'
 import { findOperations } from './workers/find-workers.ts'
@@ -17,7 +17,9 @@ const currentBodies = Object.fromEntries(
   ]),
 )
 
-const options = createCommand('openapi')
+const options = createCommand('openapi', {
+  description: 'Writes functions/openapi.json from the Workers in functions/.',
+})
   .option('--check', 'write nothing, and fail when the file is out of date')
   .option('--examples', 'regenerate the examples from the demo data')
   .parse()

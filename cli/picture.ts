@@ -11,6 +11,10 @@ import { DEMO } from '../drizzle/seed/demo.ts'
 import { withDemoService } from '../emulator/fixed-demo.ts'
 import { run } from './run.ts'
 
+// node cli/picture.ts writes docs/report.png, the picture of the report in the README. With --all it writes pictures of
+// the reference page and the report to dist/pictures/ instead: each width, theme and print. Needs Chromium, and a Node
+// that runs TypeScript, such as node_modules/.bin/node.
+
 const COMMAND = fileURLToPath(new URL('./main.mjs', import.meta.url))
 const PICTURE = fileURLToPath(new URL('../docs/report.png', import.meta.url))
 const ALL = fileURLToPath(new URL('../dist/pictures/', import.meta.url))
@@ -52,7 +56,7 @@ await run(async () => {
     await withDemoService({ day: DAY, changed: CHANGED }, async (service) => {
       const args = ['sync', '--url', service, '--out', folder, '--brand', DEMO.brandId, '--report']
       const env = { ...process.env, EXPORT_API_KEY: DEMO.key }
-      await promisify(execFile)(process.execPath, [COMMAND, 'export-api', ...args], { env })
+      await promisify(execFile)(process.execPath, [COMMAND, ...args], { env })
       const address = pathToFileURL(join(folder, 'report.html')).href
       if (!process.argv.includes('--all')) return writePicture(await photograph(browser, address))
       await mkdir(ALL, { recursive: true })

@@ -3,14 +3,17 @@ import { analyzeLoaded } from '../drizzle/db/analyze.ts'
 import { UsageError, withClient, withDatabase } from '../drizzle/db/connect.ts'
 import { logAll, refreshAll, UntrackedTablesError } from '../drizzle/db/refresh.ts'
 import { relistAll } from '../drizzle/db/relist.ts'
-import { createCommand } from './command.ts'
+import { createCommand, DATABASE_URL } from './local/command.ts'
 import { whole } from './options.ts'
 import { createBar } from './progress-bar.ts'
 import { run } from './run.ts'
 
 const BAR = '{bar} {value}/{total} · {eta_formatted} left'
 
-const { all, relist, lanes } = createCommand('refresh')
+const { all, relist, lanes } = createCommand('refresh', {
+  description: 'Recomputes the days that changed, or the days of the rolling window.',
+  variables: DATABASE_URL,
+})
   .option('--all', 'recompute every day')
   .option('--relist', 'list every day as changed, also those without rows (after a restored backup)')
   .option('--lanes <number>', 'brands to compute side by side', whole, 2)

@@ -2,7 +2,13 @@ import type { Client } from 'pg'
 import { UsageError, withDatabase } from '../drizzle/db/connect.ts'
 import { refreshAll } from '../drizzle/db/refresh.ts'
 import { seedDemo } from '../drizzle/seed/demo.ts'
+import { createCommand, DATABASE_URL } from './local/command.ts'
 import { run } from './run.ts'
+
+createCommand('seed', {
+  description: 'Loads the demo data into a database. Replaces only what it loaded before.',
+  variables: DATABASE_URL,
+}).parse()
 
 await run(() =>
   withDatabase(async (client) => {

@@ -3,12 +3,22 @@ import type { Client } from 'pg'
 import { UsageError, withDatabase } from '../drizzle/db/connect.ts'
 import { runOn } from '../drizzle/db/refresh.ts'
 import { BusyError, publish, type Run } from '../lib/share/publish.ts'
+import { createCommand, DATABASE_URL } from './local/command.ts'
 import { createBar } from './progress-bar.ts'
 import { run } from './run.ts'
 import { type CommandBucket, openBucket } from './share/s3-bucket.ts'
 import { countObjects, findWrongObjects } from './share/verify-objects.ts'
 
 const WAIT_MS = 5_000
+
+createCommand('share:publish', {
+  description:
+    'Publishes what changed to the bucket of the share, then compares every object with the tables. Replaces lost and wrong objects.',
+  variables: {
+    ...DATABASE_URL,
+    SHARE_BUCKET: 'the R2 bucket (default: the one of the npm start that runs)',
+  },
+}).parse()
 
 await run(() =>
   withDatabase(async (client) => {

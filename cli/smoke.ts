@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import { UsageError } from '../drizzle/db/connect.ts'
-import { createCommand } from './command.ts'
 import { readServiceOrigin } from './dev-vars.ts'
+import { createCommand } from './local/command.ts'
 import { run } from './run.ts'
 import { runSmoke, waitFor } from './smoke/smoke.ts'
 
@@ -10,7 +10,11 @@ const seconds = (text: string): number => {
   throw new InvalidArgumentError('Use a whole number of seconds from 0 to 999.')
 }
 
-const options = createCommand('smoke')
+const options = createCommand('smoke', {
+  description:
+    'Reads a page of every endpoint of a running service and checks it against its OpenAPI document.',
+  variables: { 'API_URL, EXPORT_API_KEY': 'the service and a key; also read from .dev.vars' },
+})
   .option('--url <url>', 'URL of the service (default: API_URL)')
   .option('--key <key>', 'export key (default: EXPORT_API_KEY, which stays out of the shell history)')
   .option('--without-key', 'run only the checks that need no key')

@@ -1,10 +1,14 @@
 import { UsageError } from '../drizzle/db/connect.ts'
 import { callOf } from '../lib/database/statement.ts'
-import { createCommand } from './command.ts'
+import { createCommand } from './local/command.ts'
 import { run } from './run.ts'
 import { findWorkers } from './workers/find-workers.ts'
 
-const [endpoint] = createCommand('sql').argument('<endpoint>', 'name of a file of functions/').parse().args
+const [endpoint] = createCommand('sql', {
+  description: 'Prints the statements of an endpoint, with the calls of their functions.',
+})
+  .argument('<endpoint>', 'name of a file of functions/')
+  .parse().args
 
 await run(async () => {
   const workers = await findWorkers()

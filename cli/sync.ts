@@ -1,4 +1,5 @@
 // npm run sync: the command of the package export-api-client. Without settings, it copies from the npm start that runs.
+// npm run sync -- verify FOLDER and npm run sync -- report FOLDER run its other commands.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UsageError } from '../connectors/typescript/cli/errors.ts'
 import { program } from '../connectors/typescript/cli/program.ts'
@@ -9,12 +10,14 @@ import { showSteps } from './local/steps.ts'
 const args = process.argv.slice(2)
 const has = (name: string): boolean => args.some((arg) => arg === name || arg.startsWith(`${name}=`))
 const url = process.env.EXPORT_API_URL
-const usesRunning = !url && !has('--url')
+/** Another command of the package. */
+const isOther = program.commands.some((command) => command.name() === args[0])
+const usesRunning = args[0] !== 'report' && !url && !has('--url')
 
 if (usesRunning)
   program.hook('preAction', async (_, sync) => void sync.setOptionValue('url', await useRunningService()))
 try {
-  await program.parseAsync(['sync', ...args, ...defaults()], { from: 'user' })
+  await program.parseAsync(isOther ? args : ['sync', ...args, ...defaults()], { from: 'user' })
 } catch (error) {
   if (!(error instanceof UsageError)) throw error
   printError(error.message)

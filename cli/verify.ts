@@ -3,7 +3,7 @@ import type { Client } from 'pg'
 import * as z from 'zod/mini'
 import { UsageError, withDatabase } from '../drizzle/db/connect.ts'
 import { untracked, verify } from '../drizzle/db/verify.ts'
-import { createCommand } from './command.ts'
+import { createCommand, DATABASE_URL } from './local/command.ts'
 import { uuid } from './options.ts'
 import { run } from './run.ts'
 import { openBucket } from './share/s3-bucket.ts'
@@ -18,7 +18,11 @@ const rowsDiffer = (count: number): string => (count === 1 ? '1 row differs' : `
 
 const daysDiffer = (count: number): string => (count === 1 ? '1 day differs' : `${count} days differ`)
 
-const options = createCommand('verify')
+const options = createCommand('verify', {
+  description:
+    'Compares the daily tables with the views that define them, and the list of changes with the tables. Prints each difference.',
+  variables: DATABASE_URL,
+})
   .option('--brand <id>', 'only this brand', uuid)
   .option('--from <day>', 'first day', day)
   .option('--to <day>', 'last day', day)

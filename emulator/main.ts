@@ -3,10 +3,10 @@ import { startEmbeddedPostgres } from './postgres/embedded.ts'
 import { shutdownOnSignals } from './shutdown.ts'
 import { makeStateFolder, takeState } from './state.ts'
 
-// npm start. With --watch it is npm run dev.
+// npm start.
 shutdownOnSignals()
 try {
-  const options = readOptions(process.argv.slice(2))
+  const options = readOptions()
   makeStateFolder()
   const embedded = process.env.DATABASE_URL ? undefined : startDemo(options)
   // The embedded Postgres starts while the other modules load.

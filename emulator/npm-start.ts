@@ -61,7 +61,7 @@ async function start({ options, settings, steps }: Start, embedded: EmbeddedDemo
     explainTakenPort(
       startEmulator({
         ...settings,
-        allowNetwork: options.allowNetwork,
+        allowNetwork: options.allowNetwork === true,
         databaseUrl,
         r2Folder: demo?.isKept === false ? undefined : R2_FOLDER,
         demoKeys: demo && DEMO.keys,

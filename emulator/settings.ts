@@ -42,7 +42,7 @@ export function readSettings(environment: Environment): Settings {
 /** Throws `UsageError` when other machines would reach the service and --allow-network is missing. */
 export function requireNetworkOption(
   { host }: Settings,
-  { allowNetwork }: { readonly allowNetwork: boolean },
+  { allowNetwork }: { readonly allowNetwork?: boolean },
 ): void {
   if (isLoopback(host) || allowNetwork) return
   throw new UsageError(

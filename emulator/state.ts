@@ -46,7 +46,7 @@ export function writeProfile(url: string, key: string): void {
  * Takes the folder in which `npm start` keeps its data, until the process ends; undefined when another process has it.
  * Deletes data when `fresh`, or of which no start was completed.
  */
-export function takeState({ fresh }: { readonly fresh: boolean }): State | undefined {
+export function takeState({ fresh }: { readonly fresh?: boolean }): State | undefined {
   if (takePidLock(join(STATE_FOLDER, 'lock')).owner !== undefined) return undefined
   if (fresh) rmSync(LOADED, { force: true })
   const isLoaded = existsSync(LOADED)

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { Pool } from 'undici'
 import { type Emulator, NO_OUTER_LIMIT, startEmulator } from '../../emulator/emulator.ts'
 import type { Intercept } from '../../emulator/workers/outbound.ts'
@@ -13,9 +12,6 @@ export type Service = AsyncDisposable & {
 
 /** What happens at the edges of the Workers. */
 type State = {
-  /** Milliseconds to each server. */
-  neon: number
-  upstash: number
   /** Requests to Workers, and how many of them the rate limit counted. */
   requests: number
   consumed: number
@@ -27,26 +23,12 @@ type State = {
 type Servers = {
   readonly databaseUrl: string
   readonly redisUrl?: string | undefined
-  /** Requests a minute of an address or a key. */
-  readonly outerLimit?: number
 }
 
-/** Starts all Workers. Without a Redis server, the rate limit always has requests left; without a limit, so has the outer one. */
-export async function startService({
-  databaseUrl,
-  redisUrl,
-  outerLimit = NO_OUTER_LIMIT,
-}: Servers): Promise<Service> {
-  const state: State = {
-    neon: 0,
-    upstash: 0,
-    requests: 0,
-    consumed: 0,
-    sent: { query: '', params: [] },
-    receivedBytes: 0,
-  }
+/** Starts all Workers. Without a Redis server, the rate limit always has requests left, as the outer one has. */
+export async function startService({ databaseUrl, redisUrl }: Servers): Promise<Service> {
+  const state: State = { requests: 0, consumed: 0, sent: { query: '', params: [] }, receivedBytes: 0 }
   const intercept: Intercept = async (server, request, genuine) => {
-    if (state[server] > 0) await delay(state[server])
     if (server === 'neon') {
       state.sent = await request.clone().json()
       const response = await genuine()
@@ -64,9 +46,8 @@ export async function startService({
     redisUrl,
     host: '127.0.0.1',
     port: 0,
-    inspectorPort: 0,
     crons: false,
-    outerLimit,
+    outerLimit: NO_OUTER_LIMIT,
     intercept,
     onLog: (line) => {
       if (line.startsWith('{"event":"request"')) state.requests += 1

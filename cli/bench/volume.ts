@@ -1,5 +1,4 @@
 import type { ClientBase } from 'pg'
-import { addBrands } from './tenant.ts'
 
 /** The last day of the data. It is fixed, so that two runs measure the same rows. */
 export const LAST_DAY = '2026-11-20'
@@ -80,13 +79,4 @@ export async function fillCitations(client: ClientBase, volume: Volume): Promise
      select answer_id, url, domain, owned, at + interval '10 minutes' from drawn join pool using (u)`,
     [brandId, answers, days, least, most],
   )
-}
-
-type Brands = Pick<Volume, 'answers' | 'days'> & { readonly organizationId: string; readonly count: number }
-
-/** Adds brands, each with so many answers, and returns their ids. */
-export async function addAnsweredBrands(client: ClientBase, { organizationId, count, ...volume }: Brands) {
-  const brandIds = await addBrands(client, organizationId, count)
-  for (const brandId of brandIds) await fill(client, { brandId, ...volume, citations: [2, 3] })
-  return brandIds
 }

@@ -54,7 +54,7 @@ export async function startBrandYear(
  * Fills `daily.citation_share` with a year of rows, in the order in which refreshes leave them. URLs have about 80
  * characters. A few of the large brand's are new each day.
  */
-export async function fillYear(client: ClientBase, rowsPerDay: ReadonlyMap<string, number>): Promise<void> {
+async function fillYear(client: ClientBase, rowsPerDay: ReadonlyMap<string, number>): Promise<void> {
   await client.query(
     `insert into daily.citation_share (brand_id, date, url_hash, url, domain, is_owned, citations, owned_citations)
      select brand_id, date '${LAST_DAY}' - ago as date, md5(brand_id || ' ' || u)::uuid as url_hash,
@@ -69,33 +69,14 @@ export async function fillYear(client: ClientBase, rowsPerDay: ReadonlyMap<strin
   await client.query('vacuum analyze')
 }
 
-/** Returns the days through the last one, every `step`th of them. */
-export function daysFrom(first: string, step = 1): string[] {
-  const days: string[] = []
-  for (let day = new Date(first); day <= new Date(LAST_DAY); day.setUTCDate(day.getUTCDate() + step))
-    days.push(day.toISOString().slice(0, 10))
-  return days
-}
-
-/** Lists days of a brand's rows as refreshes do, by default all. A file takes the number of its rows from there. */
-export const listDays = (client: ClientBase, brandId: string, days = daysFrom(FIRST_DAY)) =>
+/** Lists the days of a brand's rows as refreshes do. */
+const listDays = (client: ClientBase, brandId: string) =>
   client.query(
-    `select daily.list_changes(array_agg('citation_share'::text), array_agg($1::uuid), array_agg(day), array_agg(jsonb '["citations"]'))
-     from unnest($2::date[]) as day`,
-    [brandId, days],
+    `select daily.list_changes(array_agg('citation_share'::text), array_agg($1::uuid), array_agg(day::date),
+       array_agg(jsonb '["citations"]'))
+     from generate_series(date '${FIRST_DAY}', date '${LAST_DAY}', interval '1 day') as day`,
+    [brandId],
   )
-
-/** Changes the rows of days, and lists them as a refresh does. */
-export async function changeDays(
-  { client, brandId }: Pick<BrandYear, 'client' | 'brandId'>,
-  days: string[],
-): Promise<void> {
-  await client.query(
-    'update daily.citation_share set citations = citations + 1 where brand_id = $1 and date = any ($2)',
-    [brandId, days],
-  )
-  await listDays(client, brandId, days)
-}
 
 /** How a brand's rows are requested: the first page's path, and the headers of every request. */
 export type Year = {

@@ -125,7 +125,7 @@ function conflicts(settings: Settings): string[] {
     }
     if (settings[name] !== '' && userOf(settings[name]) === userOf(owner)) {
       errors.push(
-        `${name} has the owner's role. Use the Worker's own role: npm run passwords prints its connection string.`,
+        `${name} has the owner's role. Use the Worker's own role: npm run migrate -- --passwords prints its connection string.`,
       )
     }
   }

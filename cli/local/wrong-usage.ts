@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { printError } from './print-error.mjs'
 
 /** As in sysexits.h. */
-const EXIT_CODE = 64
+export const EXIT_CODE = 64
 
 /** Makes wrong usage of a command, and of subcommands that are added later, one line and exit code 64. */
 export const exitOnWrongUsage = (command: Command, help: string): Command =>

@@ -1,87 +1,95 @@
 import type { Client } from 'pg'
 import { BRANDS } from './brands.ts'
-import type { DemoDay } from './days.ts'
-import { MARKETS, MODELS } from './models-and-markets.ts'
-import { randomFraction, timeOrderedId } from './random.ts'
+import { hashOf, randomFraction, relation, timeOrderedId } from './runs.ts'
 
-/**
- * Creates the temporary table `demo_run`, which the inserts read: one run per prompt, model, market and day, of which
- * each brand keeps its sampling share. A run's random bytes are the md5 of its keys.
- */
-export async function createRuns(client: Client, days: readonly DemoDay[]): Promise<void> {
-  await client.query(
-    `create temporary table demo_run (
-       id uuid, brand_id uuid, prompt_id uuid, model_id text, market_id uuid, day date, answered_at timestamptz,
-       error text, branded boolean, prompt_bias float8, bias float8, trend float8, variation float8, launch float8,
-       phrases text, citation_count integer, random_bytes bytea
-     ) on commit drop`,
-  )
-  await client.query(RUNS, [
-    JSON.stringify(PROMPTS),
-    JSON.stringify(MODELS),
-    JSON.stringify(MARKETS),
-    JSON.stringify(days),
-  ])
-  // A user may have deleted prompts.
-  await client.query('delete from demo_run where prompt_id not in (select id from prompts)')
-}
-
-/** Inserts the answers of the runs. */
-export async function insertAnswers(client: Client): Promise<void> {
+/** Inserts the answers of the runs since a day, with the names, phrases and recommendations that are found in them. */
+export async function insertAnswers(client: Client, since: string): Promise<void> {
   await client.query(
     `insert into answers (id, prompt_id, model_id, market_id, answered_at, error)
-     select id, prompt_id, model_id, market_id, answered_at, error from demo_run`,
+     select id, prompt_id, model_id, market_id, answered_at, error from demo_run where day >= $1`,
+    [since],
   )
+  for (const insert of [MENTIONS, PHRASES, RECOMMENDATIONS]) await client.query(insert, [since])
 }
 
-const PROMPTS = BRANDS.flatMap(({ id, sampling, sentiment, prompts }) =>
-  prompts.map((prompt, index) => ({
-    id: prompt.id,
+/**
+ * Returns the spellings of an entity in answers: its name, aliases, other case and surrounding spaces.
+ *
+ * Not computed in SQL, where upper() of an umlaut depends on the server's locale.
+ */
+const spellingsOf = (name: string, others: readonly string[]) => [
+  ...new Set([name, ...others, name.toUpperCase(), ` ${name} `, name.toLowerCase()]),
+]
+
+/** The brands and their competitors. A question about the brand raises its own chance and lowers theirs. */
+const ENTITIES = BRANDS.flatMap(({ id, name, displayName, aliases, competitors, named, positive }) => [
+  {
+    ...named,
     brand_id: id,
-    sampling,
-    has_gaps: sentiment.hasGaps,
-    branded: prompt.branded ?? false,
-    retired_at: prompt.retiredAt ?? null,
-    // Some prompts lead to more brand names than others.
-    prompt_bias: (((index * 3) % 5) - 2) * 0.045,
+    is_judged: true,
+    bias_effect: 1,
+    branded_effect: 0.6,
+    spellings: spellingsOf(name, [displayName, ...aliases]),
+    positive: positive.level,
+    positive_rise: positive.rise,
+  },
+  ...competitors.map((competitor, index) => ({
+    ...competitor,
+    brand_id: id,
+    competitor_id: competitor.id,
+    is_judged: competitor.active,
+    // Every second one is weak where the brand is strong.
+    bias_effect: index % 2 === 0 ? -0.7 : 1,
+    branded_effect: -0.1,
+    spellings: spellingsOf(competitor.name, competitor.aliases),
   })),
-)
+])
 
-/** Time of day in milliseconds, from three random bytes. */
-const TIME_OF_DAY = `interval '1 millisecond' * (86400000::bigint
-  * (get_byte(random_bytes, 2) * 65536 + get_byte(random_bytes, 3) * 256 + get_byte(random_bytes, 4)) / 16777216)`
+const ENTITY = `brand_id uuid, competitor_id uuid, is_judged boolean, level float8, rise float8, bias_effect float8,
+  branded_effect float8, spellings text[], positive float8, positive_rise float8`
 
-/** Answers whose stream ended early have names and citations. Answers with the other errors have none. */
-const ERROR = `case
-  when get_byte(random_bytes, 5) >= 2 or get_byte(random_bytes, 6) >= 250 then null
-  when get_byte(random_bytes, 6) < 60 then 'stream ended early'
-  when get_byte(random_bytes, 6) < 170 then 'timeout'
-  else 'rate limited by provider' end`
+/** Each run with each entity of its brand. The run names the entity when its `draw` is below the `chance`. */
+const PAIRS = `
+  from demo_run r
+  join ${relation('e', ENTITIES, ENTITY)} using (brand_id)
+  cross join ${hashOf('r.id::text || coalesce(competitor_id, brand_id)')}
+  cross join lateral (
+    select ${randomFraction(0)} as draw, level + rise * trend + bias_effect * bias + variation
+      + case when branded then branded_effect else 0 end as chance
+  ) chance
+  where day >= $1 and (competitor_id is null or competitor_id in (select id from competitors))`
 
-const RUNS = `
-  insert into demo_run
-  select ${timeOrderedId('answered_at', 'hash')}, brand_id, prompt_id, model_id, market_id, day, answered_at, ${ERROR},
-    branded, prompt_bias, bias, trend, variation, launch, phrases,
-    floor(citation_count * (0.4 + 1.0 * ${randomFraction('random_bytes', 4)}))::integer, decode(md5(hash), 'hex')
+const COMPLETE = `(error is null or error = 'stream ended early')`
+
+/** The first spelling is the most frequent. Some answers have two. */
+const MENTIONS = `
+  insert into answer_mentions (answer_id, name)
+  select id, spellings[1 + (pick + again) % cardinality(spellings)]
   from (
-    select *, (day::timestamp at time zone 'UTC') + ${TIME_OF_DAY} as answered_at
-    from (
-      select *, decode(hash, 'hex') as random_bytes
-      from (
-        select md5(p.id::text || m.id || k.id::text || d.day) as hash, p.brand_id, p.id as prompt_id,
-          m.id as model_id, k.id as market_id, d.day::date, p.sampling, p.retired_at, p.branded, p.prompt_bias,
-          m.bias + k.bias as bias, d.trend, d.variation, d.launch,
-          case when p.has_gaps then d.phrases else 'all' end as phrases, m.citation_count
-        from jsonb_to_recordset($1) as p(id uuid, brand_id uuid, sampling float8, has_gaps boolean, branded boolean,
-            retired_at timestamptz, prompt_bias float8),
-          jsonb_to_recordset($2) as m(id text, bias float8, citation_count integer),
-          jsonb_to_recordset($3) as k(id uuid, bias float8),
-          jsonb_to_recordset($4) as d(day text, trend float8, variation float8, launch float8, phrases text)
-        offset 0 -- prevents inlining, so that md5 runs once per run
-      ) hashed
-      offset 0
-    ) with_bytes
-    where ${randomFraction('random_bytes', 0)} < sampling
-  ) with_time
-  where retired_at is null or answered_at < retired_at
-  order by answered_at`
+    select r.id, spellings, floor(power(${randomFraction(1)}, 2) * cardinality(spellings))::integer as pick,
+      ${randomFraction(2)} < 0.08 as twice ${PAIRS} and ${COMPLETE} and draw < chance
+  ) named
+  cross join generate_series(0, twice::integer) again`
+
+/** One or two phrases about the brand for two thirds of the answers that name it. */
+const PHRASES = `
+  insert into sentiment_phrases (id, answer_id, polarity, confidence)
+  select ${timeOrderedId('answered_at', 'hash')}, id,
+    case
+      when phrases = 'neutral' or ${randomFraction(1)} between chance and chance + 0.55 * (1 - chance) then 'neutral'
+      when ${randomFraction(1)} < chance then 'positive'
+      else 'negative' end,
+    round((0.55 + 0.44 * ${randomFraction(2)})::numeric, 4)
+  from (
+    select r.id, answered_at, phrases, floor(3 * ${randomFraction(3)})::integer as count,
+      positive + positive_rise * trend + variation + 0.4 * bias as chance
+    ${PAIRS} and ${COMPLETE} and draw < chance and competitor_id is null and phrases <> 'silent'
+  ) named
+  cross join generate_series(1, count) n
+  cross join ${hashOf(`id::text || 'phrase' || n`)}`
+
+/** A sixth of the answers is judged, from a week before the first date that the metric publishes. */
+const RECOMMENDATIONS = `
+  insert into recommendations (answer_id, competitor_id, recommended)
+  select r.id, competitor_id, draw < chance * (0.42 + 0.2 * trend * bias_effect)
+  ${PAIRS} and error is null and is_judged and has_verdict and day >= '2026-09-15'`

@@ -112,6 +112,9 @@ export function serve(socket: Socket, { db, mutex, startupResponse, onFailure }:
   })
 }
 
+/** The type of a message about an error: "E". */
+const ERROR_RESPONSE = 0x45
+
 /** The message of the error with which Postgres ends. */
 const PANIC = /^E.{4}SPANIC\0.*?\0M([^\0]*)/s
 
@@ -124,7 +127,7 @@ async function execute(db: PGlite, messages: Buffer, write?: (bytes: Buffer) => 
     onRawData: (bytes) => {
       const answer = Buffer.from(bytes)
       write?.(answer)
-      panic ??= PANIC.exec(answer.toString('utf8', 0, 1_000))?.[1]
+      if (answer[0] === ERROR_RESPONSE) panic ??= PANIC.exec(answer.toString('utf8', 0, 1_000))?.[1]
     },
   })
   if (panic !== undefined) throw new Error(panic)

@@ -49,7 +49,7 @@ export async function run(
 
 /**
  * Runs a statement as {@link run} does, by calling its function. Sends the statement's text when the database has no
- * such function, or this role may not use it: until a new version or a restored backup is migrated, or `npm run dev`
+ * such function, or this role may not use it: until a new version or a restored backup is migrated, or `npm start -- --watch`
  * has edited it.
  */
 export async function runPrepared(

@@ -10,8 +10,6 @@ import { openTerminal } from './terminal.ts'
 const [folder = ''] = process.argv.slice(2)
 const README = new URL('../../README.md', import.meta.url)
 const CLONED = join(resolve(folder), 'export-api')
-/** Passes its options on to a program that is installed on demand. */
-const INSTALLS_MORE = ['mutate']
 
 /** The README has the default port, which may be in use here. */
 const port = String(await freePort())
@@ -107,7 +105,6 @@ await step('starts again, with what is there', async () => {
 await step('asks every command for its options, and mistypes one', async () => {
   for (const name of Object.keys(commands)) {
     await help(name)
-    if (INSTALLS_MORE.includes(name)) continue
     const { code, screen } = await client.run(`npm run ${name} -- --no-such-option`)
     expect(code === 64, `${name} ended with ${code}:\n${screen}`)
   }

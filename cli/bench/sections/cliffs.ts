@@ -1,8 +1,8 @@
 import { createDatabase } from '../database.ts'
+import { alternate, timed } from '../measure.ts'
 import { figure, type Section } from '../section.ts'
 import { startService } from '../service.ts'
 import { addTenant } from '../tenant.ts'
-import { alternate, timed } from '../timing.ts'
 import { LAST_DAY } from '../volume.ts'
 
 const ROUNDS = 30

@@ -1,13 +1,11 @@
 import { Redis } from 'ioredis'
-import { mediansOf, meterOf } from '../meter.ts'
+import { meterOf } from '../measure.ts'
 import { PRICES, priceOf, type Usage } from '../prices.ts'
 import type { Section } from '../section.ts'
-import { alternate } from '../timing.ts'
 import { requestPage, startBrandYear } from '../year.ts'
 
-const ROUNDS = 5
-
-/** Half the requests that the rate limit allows a client. */
+/** Clients, and the pages of each: half the requests that its rate limit allows. */
+const CLIENTS = 5
 const PAGES = 50
 
 const LABELS = {
@@ -25,22 +23,26 @@ export const section: Section = async (setting) => {
   await using its = await startBrandYear(setting, redisUrl)
   const { client, year } = its
   setting.report('pages')
-  let clients = 0
-  const measure = meterOf(its)(async () => {
-    const headers = { ...year.headers, 'User-Agent': `${year.headers['User-Agent']} ${clients++}` }
+  const requestPages = async (client: number) => {
+    const headers = { ...year.headers, 'User-Agent': `${year.headers['User-Agent']} ${client}` }
     for (let page = 0; page < PAGES; page += 1) await requestPage({ ...year, headers })
-  })
+  }
+  // The first client warms up.
+  await requestPages(0)
   const commands = await redisCommands(redisUrl)
-  const measured = mediansOf(await alternate({ pages: measure }, ROUNDS), 'pages')
+  const measured = await meterOf(its)(async () => {
+    for (let client = 1; client <= CLIENTS; client += 1) await requestPages(client)
+  })
+  const pages = CLIENTS * PAGES
   const { rows } = await client.query<{ bytes: number }>(
     `select pg_total_relation_size('daily.citation_share') / count(*)::float8 as bytes from daily.citation_share`,
   )
   const usage: Required<Pick<Usage, keyof typeof LABELS>> = {
-    requests: measured.requests / PAGES,
-    workerCpuMs: measured.workerCpuMs / PAGES,
-    postgresCpuMs: measured.postgresCpuMs / PAGES,
-    transferredBytes: Math.round(measured.transferredBytes / PAGES),
-    redisCommands: Math.round((10 * ((await redisCommands(redisUrl)) - commands)) / PAGES / clients) / 10,
+    requests: measured.requests / pages,
+    workerCpuMs: measured.workerCpuMs / pages,
+    postgresCpuMs: measured.postgresCpuMs / pages,
+    transferredBytes: Math.round(measured.transferredBytes / pages),
+    redisCommands: Math.round((10 * ((await redisCommands(redisUrl)) - commands)) / pages) / 10,
     storedBytes: Math.round(rows[0]?.bytes ?? Number.NaN),
   }
   const items = Object.keys(LABELS).filter((key): key is keyof typeof LABELS => key in LABELS)

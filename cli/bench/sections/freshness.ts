@@ -3,10 +3,10 @@ import pg from 'pg'
 import { refreshAll } from '../../../drizzle/db/refresh.ts'
 import { startEmulator } from '../../../emulator/emulator.ts'
 import { createDatabase } from '../database.ts'
+import { median } from '../measure.ts'
 import { figure, type Section } from '../section.ts'
-import { addTenant } from '../tenant.ts'
-import { median } from '../timing.ts'
-import { addAnsweredBrands, LAST_DAY } from '../volume.ts'
+import { addBrands, addTenant } from '../tenant.ts'
+import { fill, LAST_DAY } from '../volume.ts'
 
 const BRANDS = 41
 /** Milliseconds to Neon and back. */
@@ -24,7 +24,8 @@ export const section: Section = async ({ serverUrl, sized, report }) => {
   const { client, url } = database
   report(`${BRANDS} brands of 60 days`)
   const { organizationId } = await addTenant(client)
-  const brands = await addAnsweredBrands(client, { organizationId, count: BRANDS, answers: 600, days: 60 })
+  const brands = await addBrands(client, organizationId, BRANDS)
+  for (const brandId of brands) await fill(client, { brandId, answers: 600, days: 60, citations: [2, 3] })
   await client.query('analyze')
   await refreshAll(client)
   await client.query('vacuum analyze')

@@ -1,7 +1,7 @@
 import { createDatabase } from '../database.ts'
+import { alternate, timed } from '../measure.ts'
 import { figure, type Section } from '../section.ts'
 import { addBrands, addTenant } from '../tenant.ts'
-import { alternate, timed } from '../timing.ts'
 import { fill, TABLES } from '../volume.ts'
 
 const ROUNDS = 8

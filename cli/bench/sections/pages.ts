@@ -1,9 +1,9 @@
 import { refreshAll } from '../../../drizzle/db/refresh.ts'
 import { createDatabase, type Database } from '../database.ts'
+import { alternate, timed } from '../measure.ts'
 import { figure, type Section } from '../section.ts'
 import { startService } from '../service.ts'
 import { addBrands, addTenant } from '../tenant.ts'
-import { alternate, timed } from '../timing.ts'
 import { fillCitations } from '../volume.ts'
 import { requestPages, yearOf } from '../year.ts'
 

@@ -16,11 +16,11 @@ let its: Scene
 
 beforeAll(async () => {
   checkout = await copyCheckout()
-  for (const folder of ['cli', 'connectors/typescript'])
-    await cp(folder, join(checkout, folder), {
-      recursive: true,
-      filter: (path) => !path.endsWith('node_modules'),
-    })
+  const client = 'connectors/typescript'
+  await cp(client, join(checkout, client), {
+    recursive: true,
+    filter: (path) => !path.endsWith('node_modules'),
+  })
   await mkdir(join(checkout, '.state'))
   its = await answeredDays(db, { first: '2026-10-30', days: 2 })
 })
@@ -57,6 +57,8 @@ test('copies from the service that runs to copy/, and draws the report', async (
   ])
   expect(await npmSync({ PORT: new URL(url).port })).toMatchObject({ code: 0, stderr: '' })
   expect(await readdir(join(checkout, 'copy'))).toEqual(expect.arrayContaining(['brands', 'report.html']))
+  const verified = await npmSync({ PORT: new URL(url).port }, 'verify', 'copy')
+  expect(verified, verified.stderr).toMatchObject({ code: 0 })
 })
 
 test('waits until the service has all days of the demo', async () => {

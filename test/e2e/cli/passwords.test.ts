@@ -3,9 +3,10 @@ import { startEmbeddedPostgres } from '../../../emulator/postgres/embedded.ts'
 import { runCommand } from '../../fixtures/command.ts'
 import { withClient } from '../../fixtures/database.ts'
 
-test('passwords migrates an empty database and lets the roles log in, once unless --replace', async () => {
+test('passwords migrates an empty database and lets the roles log in, once unless --replace-passwords', async () => {
   const { url, close } = await startEmbeddedPostgres()
-  const passwords = (...args: string[]) => runCommand('passwords.ts', args, { MIGRATE_DATABASE_URL: url })
+  const passwords = (...args: string[]) =>
+    runCommand('migrate.ts', ['--passwords', ...args], { MIGRATE_DATABASE_URL: url })
   try {
     const { code, stdout } = await passwords()
     const line = (name: string, role: string) =>
@@ -24,9 +25,9 @@ test('passwords migrates an empty database and lets the roles log in, once unles
     expect(await passwords()).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringContaining('--replace'),
+      stderr: expect.stringContaining('--replace-passwords'),
     })
-    const replaced = await passwords('--replace')
+    const replaced = await passwords('--replace-passwords')
     expect([replaced.code, replaced.stdout === stdout]).toEqual([0, false])
   } finally {
     await close()

@@ -2,6 +2,7 @@ import { type ChildProcess, execFile } from 'node:child_process'
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import commands from '../../../cli/commands.json' with { type: 'json' }
 import manifest from '../../../package.json' with { type: 'json' }
@@ -11,7 +12,7 @@ import manifest from '../../../package.json' with { type: 'json' }
 /** What runs before anything is installed. */
 const FILES = [
   'cli/main.mjs',
-  'cli/help.mjs',
+  'cli/local/help.mjs',
   'cli/install.mjs',
   'cli/program.mjs',
   'cli/local/pid-lock.mjs',
@@ -20,8 +21,8 @@ const FILES = [
 ]
 
 const COMMANDS = {
-  hello: { description: 'Says hello.', module: 'hello.ts', flags: { '--loud': 'with an exclamation mark' } },
-  all: { description: 'Needs all packages.', module: 'hello.ts', packages: 'all' },
+  hello: { module: 'hello.ts' },
+  all: { module: 'hello.ts', packages: 'all' },
   fails: { description: 'Runs programs.', programs: [['sh', '-c', 'exit 3'], ['never']] },
 }
 
@@ -155,27 +156,39 @@ test.for([
   expect(await readdir(folder)).not.toContain('.installing')
 })
 
-test('--help and wrong options do nothing else', async () => {
-  expect(await main('hello', '--help')).toEqual({
-    code: 0,
-    stdout: expect.stringMatching(
-      /^Usage: npm run hello -- \[options\]\n\nSays hello\.\n\nOptions:\n {2}--loud/,
-    ),
-    stderr: '',
-  })
-  expect(await main('all', '--help')).toMatchObject({ code: 0, stdout: expect.stringContaining('Needs all') })
-  expect(await main('hello', '--lud')).toEqual({
-    code: 64,
-    stdout: '',
-    stderr: "Unknown option '--lud'. See npm run hello -- --help.\n",
-  })
-  // npm start --loud: npm takes the option for its own.
-  expect(await start(['hello'], [], { npm_config_loud: 'true' }).ended).toEqual({
-    code: 64,
-    stdout: '',
-    stderr: 'npm takes --loud for its own. Write -- before it. See npm run hello -- --help.\n',
-  })
+test('--help installs nothing', async () => {
+  for (const [name, text] of [
+    ['hello', 'Run it once, or npm ci'],
+    ['fails', 'Runs programs.'],
+  ] as const)
+    expect(await main(name, '--help')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(new RegExp(`^Usage: npm run ${name} -- \\[options\\]\\n\\n${text}`)),
+    })
   expect(await readdir(folder)).not.toContain('npm.log')
+})
+
+test('a module describes its options when its packages are installed', async () => {
+  await main('hello')
+  expect(await main('hello', '--help')).toMatchObject({ code: 0, stdout: 'hello --help\n' })
+})
+
+test.for([
+  ['an unknown option', ['start', '--frsh'], {}, "Unknown option '--frsh'. Did you mean --fresh?"],
+  [
+    'an option that npm has taken',
+    ['start'],
+    { npm_config_fresh: 'true' },
+    'npm takes --fresh for its own. Write -- before it.',
+  ],
+  ['an option of programs', ['check', '--fix'], {}, "Unknown option '--fix'."],
+] as const)('%s is one sentence', async ([, args, taken, sentence]) => {
+  const env = { PATH: process.env.PATH, ...taken }
+  const result = await promisify(execFile)(process.execPath, ['cli/main.mjs', ...args], { env }).catch(
+    (error) => error,
+  )
+  const usage = args[0] === 'start' ? 'npm start --' : 'npm run check --'
+  expect(result).toMatchObject({ code: 64, stdout: '', stderr: `${sentence} See ${usage} --help.\n` })
 })
 
 test('an older Node is one sentence before anything is installed', async () => {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DEMO } from '../../../drizzle/seed/demo.ts'
 import { copyCheckout } from '../../fixtures/checkout.ts'
 
-// npm run dev in a copy of the checkout. The tests build on each other.
+// npm start -- --watch in a copy of the checkout. The tests build on each other.
 
 const START_TIMEOUT = 180_000
 const PATIENT = { timeout: START_TIMEOUT, interval: 50 }

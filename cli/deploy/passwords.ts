@@ -1,21 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
-import { UsageError, withClient } from '../drizzle/db/connect.ts'
-import { createCommand } from './command.ts'
-import { SETTINGS, throughPooler } from './deploy/settings.ts'
-import { loadDevVars } from './dev-vars.ts'
-import { run } from './run.ts'
-import { migrateToLatest } from './workers/migrate-to-latest.ts'
+import { UsageError, withClient } from '../../drizzle/db/connect.ts'
+import { loadDevVars } from '../dev-vars.ts'
+import { migrateToLatest } from '../workers/migrate-to-latest.ts'
+import { SETTINGS, throughPooler } from './settings.ts'
 
 /** The Workers' roles by the setting that holds their connection string. */
 const ROLES = { DATABASE_URL: 'export_api_reader', REFRESH_DATABASE_URL: 'export_api_refresher' } as const
 
-const { replace } = createCommand('passwords')
-  .option('--replace', 'replace existing passwords; live Workers fail until the next npm run deploy')
-  .parse()
-  .opts<{ replace?: boolean }>()
-
-await run(async () => {
+/** Migrates, sets passwords for the Workers' roles and prints their connection strings, once. */
+export async function setPasswords(replace: boolean): Promise<void> {
   loadDevVars()
   const { description, form } = SETTINGS.MIGRATE_DATABASE_URL
   const owner = process.env.MIGRATE_DATABASE_URL ?? ''
@@ -27,7 +21,7 @@ await run(async () => {
       await migrateToLatest(client)
       if (!replace && (await canLogIn(client))) {
         throw new UsageError(
-          'The roles already have passwords. To replace them, pass --replace and run npm run deploy immediately.',
+          'The roles already have passwords. To replace them, pass --replace-passwords and run npm run deploy immediately.',
         )
       }
       for (const [setting, role] of Object.entries(ROLES)) {
@@ -40,7 +34,7 @@ await run(async () => {
     'MIGRATE_DATABASE_URL',
   )
   console.error('Copy these two lines into .dev.vars. They are not shown again.')
-})
+}
 
 async function canLogIn(client: pg.Client): Promise<boolean> {
   const { rowCount } = await client.query('select from pg_roles where rolcanlogin and rolname = any ($1)', [

@@ -1,7 +1,35 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { median as middle } from 'd3-array'
 import type { ClientBase } from 'pg'
 import type { Service } from './service.ts'
-import { timed } from './timing.ts'
+
+/** Returns the milliseconds that work takes. */
+export async function timed(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now()
+  await work()
+  return performance.now() - start
+}
+
+export const median = (numbers: readonly number[]): number => middle(numbers) ?? Number.NaN
+
+/**
+ * Runs measurements in alternating order, so that a disturbance of the machine affects all of them. The first round
+ * warms up. Returns a function that gives the median of one property over the rounds of one name.
+ */
+export async function alternate<Name extends string, Measure>(
+  measurements: Readonly<Record<Name, () => Promise<Measure>>>,
+  rounds: number,
+): Promise<(name: Name, value: (measure: Measure) => number) => number> {
+  const results = new Map<string, Measure[]>()
+  const entries = Object.entries<() => Promise<Measure>>(measurements)
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const [name, measure] of round % 2 === 0 ? entries : entries.toReversed()) {
+      const result = await measure()
+      if (round > 0) results.set(name, [...(results.get(name) ?? []), result])
+    }
+  }
+  return (name, value) => median((results.get(name) ?? []).map(value))
+}
 
 /** What some work took: time and, of the service, CPU, bytes from Neon and requests. */
 export type Used = {
@@ -16,12 +44,10 @@ export type Used = {
 
 type Metered = Pick<Service, 'state'> & { readonly client: ClientBase }
 
-/** Returns a function that measures work. Its `prepare` is not measured. */
+/** Returns a function that measures work. */
 export const meterOf =
   ({ client, state }: Metered) =>
-  (work: () => Promise<unknown>, prepare: () => Promise<unknown> = async () => {}) =>
-  async (): Promise<Used> => {
-    await prepare()
+  async (work: () => Promise<unknown>): Promise<Used> => {
     const read = async () => ({
       worker: cpuOf(workerds()),
       postgres: cpuOf(await backendsOf(client)),
@@ -39,19 +65,6 @@ export const meterOf =
       consumed: after.consumed - before.consumed,
     }
   }
-
-/** Returns the medians of each property of one name that `alternate` measured. */
-export const mediansOf = <Name>(
-  measured: (name: Name, value: (used: Used) => number) => number,
-  name: Name,
-): Used => ({
-  ms: measured(name, ({ ms }) => ms),
-  workerCpuMs: measured(name, ({ workerCpuMs }) => workerCpuMs),
-  postgresCpuMs: measured(name, ({ postgresCpuMs }) => postgresCpuMs),
-  transferredBytes: measured(name, ({ transferredBytes }) => transferredBytes),
-  requests: measured(name, ({ requests }) => requests),
-  consumed: measured(name, ({ consumed }) => consumed),
-})
 
 /** Milliseconds of CPU that each process has used since its start. */
 type Cpu = ReadonlyMap<string, number>
