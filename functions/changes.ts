@@ -2,7 +2,16 @@ import * as z from 'zod/mini'
 import { dailyChanges } from '../drizzle/tables/refresh.ts'
 import { paged } from '../lib/page/paged.ts'
 import { EVERY_DAY } from '../lib/page/window.ts'
-import { count, day, digest, numbers, pathSegment, preciseInstant, uuid } from '../lib/rows/schema.ts'
+import {
+  count,
+  day,
+  digest,
+  numbers,
+  pathSegment,
+  preciseInstant,
+  preciseInstants,
+  uuid,
+} from '../lib/rows/schema.ts'
 
 export const ChangeRow = z.object({
   brand_id: uuid('Brand whose rows changed.'),
@@ -14,6 +23,9 @@ export const ChangeRow = z.object({
   ),
   digest: digest(
     "Proves the day's rows: the bitwise XOR of a number for each row, the first 15 hex digits of the MD5 of its text in UTF-8. The text is its fields in the order of the endpoint, joined by U+001F: text with \\ as \\\\ and U+001F as \\_, rates and weights with four decimals, null as \\N, all else as in JSON. 000000000000000 when the day has emptied.",
+  ),
+  causes: preciseInstants(
+    "Why: for each kind of cause that ever changed the day's rows, the `changed_at` of its latest change. Kinds are `answers`, `mentions`, `citations`, `sentiment`, `recommendations`, `prompts`, `brands`, `competitors`, `models`, `markets`, `recomputed` and `relisted`. Pass unknown kinds through.",
   ),
   changed_at: preciseInstant(
     "Time at which the day's rows last changed, with microseconds. Can be ahead of your clock: store and compare it as text.",

@@ -72,7 +72,8 @@ async function fillYear(client: ClientBase, rowsPerDay: ReadonlyMap<string, numb
 /** Lists the days of a brand's rows as refreshes do. */
 const listDays = (client: ClientBase, brandId: string) =>
   client.query(
-    `select daily.list_changes(array_agg('citation_share'::text), array_agg($1::uuid), array_agg(day::date))
+    `select daily.list_changes(array_agg('citation_share'::text), array_agg($1::uuid), array_agg(day::date),
+       array_agg(jsonb '["citations"]'))
      from generate_series(date '${FIRST_DAY}', date '${LAST_DAY}', interval '1 day') as day`,
     [brandId],
   )

@@ -226,6 +226,7 @@ select
   rows,
   totals,
   digest,
+  causes,
   changed_at
 from read_json(
   export_api_files('changes', brand_ids, null, null, since),
@@ -236,6 +237,7 @@ from read_json(
     "rows": 'bigint',
     "totals": 'json',
     "digest": 'varchar',
+    "causes": 'json',
     "changed_at": 'timestamp'
   }
 );

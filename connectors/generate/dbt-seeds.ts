@@ -46,8 +46,9 @@ const rowOf = (columns: readonly Column[], index: Index): Row =>
 
 function changeOf(columns: readonly Column[], { endpoint, columns: own, totals }: Stream, index: Index): Row {
   const row = rowOf(own, index)
+  const change = rowOf(columns, index)
   return {
-    ...rowOf(columns, index),
+    ...change,
     endpoint,
     rows: 1,
     totals: JSON.stringify(Object.fromEntries(totals.map((name) => [name, row[name]]))),
@@ -55,5 +56,6 @@ function changeOf(columns: readonly Column[], { endpoint, columns: own, totals }
       [row],
       own.filter(({ name }) => name !== 'brand_id'),
     ),
+    causes: JSON.stringify({ answers: change.changed_at }),
   }
 }

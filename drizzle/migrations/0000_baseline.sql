@@ -36,7 +36,9 @@ CREATE TABLE "daily"."changes" (
 	"rows" integer NOT NULL,
 	"totals" json NOT NULL,
 	"digest" text COLLATE "C" NOT NULL,
+	"causes" json NOT NULL,
 	"changed_at" text COLLATE "C" NOT NULL,
+	"batch" bigint NOT NULL,
 	CONSTRAINT "changes_endpoint_date_brand_id_pk" PRIMARY KEY("endpoint","date","brand_id")
 );
 --> statement-breakpoint
@@ -69,6 +71,15 @@ CREATE TABLE "daily"."progress" (
 CREATE TABLE "daily"."queued_brands" (
 	"brand_id" uuid PRIMARY KEY NOT NULL,
 	"as_of" timestamp with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "daily"."queued_causes" (
+	"brand_id" uuid NOT NULL,
+	"metric" text NOT NULL,
+	"date" date NOT NULL,
+	"cause" text NOT NULL,
+	"batch" bigint NOT NULL,
+	CONSTRAINT "queued_causes_brand_id_metric_date_batch_cause_pk" PRIMARY KEY("brand_id","metric","date","batch","cause")
 );
 --> statement-breakpoint
 CREATE TABLE "daily"."refresh_queue" (

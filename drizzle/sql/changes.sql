@@ -32,10 +32,17 @@ begin
 end
 $function$;
 
--- Lists days as changed now, each once, given as three arrays of one length. The clock's row is locked until the transaction
--- ends, so a greater changed_at is of a later commit; and it never goes back, as the system's clock may. Call it last,
--- since other refreshes wait from then on.
-create or replace function daily.list_changes(metrics text[], brand_ids uuid[], dates date[]) returns void
+-- Adds kinds of causes, a JSON array, to those of a day, with the time of their change. A kind has its latest time.
+create or replace function daily.add_causes(known json, kinds jsonb, at text) returns json
+language sql immutable set search_path = pg_catalog, pg_temp as $function$
+  select replace((coalesce(known::jsonb, '{}') || jsonb_object_agg(kind, at))::text, ' ', '')::json
+  from jsonb_array_elements_text(kinds) as kind
+$function$;
+
+-- Lists days as changed now, each once, given as arrays of one length; `causes` are JSON arrays of kinds. The clock's row is
+-- locked until the transaction ends, so a greater changed_at is of a later commit; and it never goes back, as the system's
+-- clock may. Call it last, since other refreshes wait from then on.
+create or replace function daily.list_changes(metrics text[], brand_ids uuid[], dates date[], causes jsonb[]) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $function$
 begin
   with day as (
@@ -43,7 +50,7 @@ begin
     from unnest(metrics, brand_ids, dates) as day (metric, brand_id, date)
     group by metric
   ), summary as materialized (
-    select endpoint, summary.*
+    select metric, endpoint, summary.*
     from day join daily.row_schemas using (metric)
     cross join lateral daily.summarize(metric, day.brand_ids, day.dates) as summary
   ), clock as (
@@ -52,13 +59,19 @@ begin
     on conflict (single) do update set last = greatest(clock_timestamp(), changes_clock.last + interval '1 microsecond')
     returning to_char(last at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as changed_at
   )
-  insert into daily.changes (brand_id, endpoint, date, rows, totals, digest, changed_at)
-  select summary.brand_id, endpoint, summary.date, summary.rows, summary.totals, summary.digest, clock.changed_at
+  insert into daily.changes (brand_id, endpoint, date, rows, totals, digest, causes, changed_at, batch)
+  select summary.brand_id, endpoint, summary.date, summary.rows, summary.totals, summary.digest,
+    daily.add_causes(listed.causes, cause.kinds, clock.changed_at), clock.changed_at, progress.batch
   from summary
+  join unnest(metrics, brand_ids, dates, list_changes.causes) as cause (metric, brand_id, date, kinds)
+    using (metric, brand_id, date)
+  left join daily.changes as listed using (endpoint, brand_id, date)
   cross join clock
+  cross join daily.progress
   order by summary.brand_id, endpoint, summary.date
   on conflict (brand_id, endpoint, date) do update
-  set rows = excluded.rows, totals = excluded.totals, digest = excluded.digest, changed_at = excluded.changed_at;
+  set rows = excluded.rows, totals = excluded.totals, digest = excluded.digest, causes = excluded.causes,
+    changed_at = excluded.changed_at, batch = excluded.batch;
 end
 $function$;
 
@@ -69,7 +82,7 @@ language plpgsql set search_path = pg_catalog, pg_temp as $function$
 begin
   perform pg_advisory_xact_lock(hashtext('daily.refresh'));
   execute format(
-    'select daily.list_changes(array_agg(%1$L::text), array_agg($1), array_agg(date))
+    'select daily.list_changes(array_agg(%1$L::text), array_agg($1), array_agg(date), array_agg(jsonb ''["relisted"]''))
      from (
        select date from daily.%1$I where brand_id = $1
        union

@@ -152,11 +152,20 @@ language sql immutable set search_path = pg_catalog, pg_temp as $function$
   cross join unnest(dates) as date
 $function$;
 
--- Ends a call: removes the computed days from the queue, records errors, and lists the days that changed. A day that a later
--- batch named stays, since it may lack that change; one that was canceled alone is postponed even then. Locks days in the
--- order of their key, as daily.resolve does, then brands. Lists changes last (daily.list_changes).
+-- The days whose rows a call changed.
+create or replace function daily.changed(outcomes jsonb[]) returns table (metric text, brand_id uuid, date date)
+language sql immutable set search_path = pg_catalog, pg_temp as $function$
+  select outcome ->> 'metric', brand_id, date
+  from unnest(outcomes) as outcome cross join jsonb_to_recordset(outcome -> 'changed') as day (brand_id uuid, date date)
+$function$;
+
+-- Ends a call: removes the computed days from the queue, records errors, and lists the days that changed, with their causes.
+-- A day that a later batch named stays, since it may lack that change; one that was canceled alone is postponed even then.
+-- Locks days in the order of their key, as daily.resolve does, then brands. Lists changes last (daily.list_changes).
 create or replace function daily.finish(outcomes jsonb[]) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $function$
+declare
+  taken daily.queued_causes[];
 begin
   perform from daily.refresh_queue as entry join daily.attempted(outcomes) using (brand_id, metric, date)
   order by entry.brand_id, entry.metric collate "C", entry.date for update of entry;
@@ -179,9 +188,32 @@ begin
   from (select brand_id, min(as_of) as as_of from daily.attempted(outcomes) group by brand_id) as day
   where queued_brands.brand_id = day.brand_id;
 
-  perform daily.list_changes(array_agg(outcome ->> 'metric'), array_agg(brand_id), array_agg(date))
-  from unnest(outcomes) as outcome
-  cross join jsonb_to_recordset(outcome -> 'changed') as day (brand_id uuid, date date);
+  with deleted as (
+    delete from daily.queued_causes as queued using daily.attempted(outcomes) as day
+    where queued.brand_id = day.brand_id and queued.metric = day.metric and queued.date = day.date
+      and queued.batch <= day.batch and code is null and not divided
+    returning queued.*
+  )
+  select array_agg(deleted) into taken from deleted;
+
+  -- An earlier computation may have seen a change before a batch had it. The day then came out equal now.
+  with late as (
+    select endpoint, brand_id, date, jsonb_agg(distinct cause) as causes
+    from unnest(taken) as cause join daily.row_schemas using (metric) join daily.changes using (endpoint, brand_id, date)
+    where cause.batch <= changes.batch + 1
+      and (metric, brand_id, date) not in (select metric, brand_id, date from daily.changed(outcomes))
+    group by endpoint, brand_id, date
+  )
+  update daily.changes set causes = daily.add_causes(changes.causes, late.causes, changed_at)
+  from late
+  where (changes.endpoint, changes.brand_id, changes.date) = (late.endpoint, late.brand_id, late.date);
+
+  perform daily.list_changes(array_agg(metric), array_agg(brand_id), array_agg(date), array_agg(causes))
+  from (
+    select metric, brand_id, date, coalesce(jsonb_agg(distinct cause) filter (where cause is not null), '["recomputed"]') as causes
+    from daily.changed(outcomes) left join unnest(taken) using (metric, brand_id, date)
+    group by metric, brand_id, date
+  ) as day;
 end
 $function$;
 

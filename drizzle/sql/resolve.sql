@@ -39,28 +39,36 @@ begin
     previous.as_of := started;
   end if;
 
-  with batch as materialized (delete from daily.change_log returning *),
+  with taken as (delete from daily.change_log returning *),
+  batch as materialized (
+    select *, case
+        when num_nonnulls(brand_id, prompt_id, answer_id, model_id, market_id) = 0 then 'recomputed'
+        when source = 'answer_mentions' then 'mentions'
+        when source = 'sentiment_phrases' then 'sentiment'
+        else source end as cause
+    from taken
+  ),
   metric_sources as materialized (select * from daily.sources),
   sources_by_recording as materialized (select distinct source from metric_sources where dated_by = 'recorded_at'),
   -- Entries without ids are for all days from `first` on, of all brands.
   entries_for_all as materialized (
-    select source, min(coalesce(day, '-infinity')) as first
-    from batch where num_nonnulls(brand_id, prompt_id, answer_id, model_id, market_id) = 0 group by source
+    select source, cause, min(coalesce(day, '-infinity')) as first
+    from batch where cause = 'recomputed' group by source, cause
   ),
 
   -- Down from brands and competitors: their prompts.
-  affected_prompts (source, prompt_id, first) as materialized (
-    select source, prompt_id, date '-infinity' from batch where source = 'prompts' and prompt_id is not null
+  affected_prompts (source, cause, prompt_id, first) as materialized (
+    select source, cause, prompt_id, date '-infinity' from batch where source = 'prompts' and prompt_id is not null
     union
-    select changed.source, prompt.id, '-infinity'
-    from (select distinct source, brand_id from batch where source in ('brands', 'competitors')) as changed
+    select changed.source, cause, prompt.id, '-infinity'
+    from (select distinct source, cause, brand_id from batch where source in ('brands', 'competitors')) as changed
     cross join lateral (select id from export_source.prompts where prompts.brand_id = changed.brand_id offset 0) as prompt
     union
-    select source, id, first from entries_for_all cross join export_source.prompts
+    select source, cause, id, first from entries_for_all cross join export_source.prompts
   ),
   -- Up from mentions, citations, phrases and recommendations: their answers.
   changed_parts as materialized (
-    select distinct source, answer_id, day from batch where source <> 'answers' and answer_id is not null
+    select distinct source, cause, answer_id, day from batch where source <> 'answers' and answer_id is not null
   ), answers_of_parts as (
     select answer_id, prompt_id, day from batch where source = 'answers'
     union
@@ -70,38 +78,38 @@ begin
       from export_source.answers where answers.id = part.answer_id offset 0
     ) as seen
   ), affected_answers as materialized (
-    select source, answer_id, prompt_id, day from batch where source = 'answers'
+    select source, cause, answer_id, prompt_id, day from batch where source = 'answers'
     union
-    select part.source, answer_id, answer.prompt_id, answer.day
+    select part.source, cause, answer_id, answer.prompt_id, answer.day
     from changed_parts as part join answers_of_parts as answer using (answer_id)
     union
-    select 'models', answers.id, answers.prompt_id, (answered_at at time zone 'UTC')::date
+    select 'models', 'models', answers.id, answers.prompt_id, (answered_at at time zone 'UTC')::date
     from (select distinct model_id from batch) as changed join export_source.answers using (model_id)
     where exists (select from batch where model_id is not null)
     union
-    select 'markets', answers.id, answers.prompt_id, (answered_at at time zone 'UTC')::date
+    select 'markets', 'markets', answers.id, answers.prompt_id, (answered_at at time zone 'UTC')::date
     from (select distinct market_id from batch) as changed join export_source.answers using (market_id)
     where exists (select from batch where market_id is not null)
   ),
 
   -- The days of these prompts and answers; with a day of recording, also the answer's.
-  days_of_prompts (source, dated_by, prompt_id, date, answered) as materialized (
-    select source, 'answered_at', prompt_id, day, null::date from affected_answers
+  days_of_prompts (source, cause, dated_by, prompt_id, date, answered) as materialized (
+    select source, cause, 'answered_at', prompt_id, day, null::date from affected_answers
     union
-    select seed.source, 'answered_at', seed.prompt_id, answered.day, null
+    select seed.source, cause, 'answered_at', seed.prompt_id, answered.day, null
     from affected_prompts as seed cross join lateral (
       select distinct (answered_at at time zone 'UTC')::date as day from export_source.answers
       where answers.prompt_id = seed.prompt_id and (answered_at at time zone 'UTC')::date >= seed.first offset 0
     ) as answered
     union
-    select 'citations', 'recorded_at', answer.prompt_id, part.day, answer.day
+    select part.source, cause, 'recorded_at', answer.prompt_id, part.day, answer.day
     from changed_parts as part join answers_of_parts as answer using (answer_id) where part.source = 'citations'
     union
-    select seed.source, 'recorded_at', seed.prompt_id, cited.day, seed.day
+    select seed.source, cause, 'recorded_at', seed.prompt_id, cited.day, seed.day
     from (
-      select source, answer_id, prompt_id, day from affected_answers where source <> 'citations'
+      select source, cause, answer_id, prompt_id, day from affected_answers where source <> 'citations'
       union all
-      select seed.source, asked.id, seed.prompt_id, asked.day
+      select seed.source, cause, asked.id, seed.prompt_id, asked.day
       from (select * from affected_prompts where first = '-infinity' and source in (select source from sources_by_recording)) as seed
       cross join lateral (
         select id, (answered_at at time zone 'UTC')::date as day
@@ -114,7 +122,7 @@ begin
     where seed.source in (select source from sources_by_recording)
     -- Of a rolling window: few of the citations.
     union
-    select 'prompts', 'recorded_at', answers.prompt_id, (recorded_at at time zone 'UTC')::date,
+    select 'prompts', 'recomputed', 'recorded_at', answers.prompt_id, (recorded_at at time zone 'UTC')::date,
       (answered_at at time zone 'UTC')::date
     from export_source.citations join export_source.answers on answers.id = answer_id
     where (recorded_at at time zone 'UTC')::date >= (select first from entries_for_all where source = 'prompts')
@@ -129,16 +137,16 @@ begin
       select brand_id from export_source.prompts where prompts.id = seed.prompt_id offset 0
     ) as seen
   ), days_of_brands as (
-    select metric, brand_id, date
+    select metric, brand_id, date, cause
     from days_of_prompts join metric_sources using (source, dated_by) join brands_of_prompts using (prompt_id)
     -- Days whose rows are gone, and days that a refresh may be computing.
     union
-    select metric, brand_id, date
+    select metric, brand_id, date, cause
     from entries_for_all
     join metric_sources using (source) join daily.row_schemas using (metric) join daily.changes using (endpoint)
     where rows > 0 and date >= first
     union
-    select metric, brand_id, date from entries_for_all join metric_sources using (source) join daily.refresh_queue using (metric)
+    select metric, brand_id, date, cause from entries_for_all join metric_sources using (source) join daily.refresh_queue using (metric)
     where date >= first
   ), citation_day as (
     insert into daily.citation_days (brand_id, recorded, answered)
@@ -148,14 +156,21 @@ begin
     on conflict do nothing
   ),
 
-  -- A change ends the wait of a day that failed, but not of one that takes too long. Leaves out days outside of the calendar,
-  -- which an application's tables may hold. Locks days in the order of their key, as daily.finish does, and then waits only
-  -- for a brand of which daily.finish has locked all days: no deadlock.
+  -- Leaves out days outside of the calendar, which an application's tables may hold.
+  reached as materialized (
+    select brand_id, metric, date, cause from days_of_brands
+    where brand_id is not null and date between '0001-01-01' and '9999-12-31'
+  ), queued_cause as (
+    insert into daily.queued_causes (brand_id, metric, date, cause, batch)
+    select brand_id, metric, date, cause, previous.batch + 1 from reached
+  ),
+  -- A change ends the wait of a day that failed, but not of one that takes too long. Locks days in the order of their key, as
+  -- daily.finish does, and then waits only for a brand of which daily.finish has locked all days: no deadlock.
   queued as (
     insert into daily.refresh_queue as entry (brand_id, metric, date, as_of, batch)
     select brand_id, metric, date, previous.as_of, previous.batch + 1
-    from days_of_brands
-    where brand_id is not null and date between '0001-01-01' and '9999-12-31'
+    from reached
+    group by brand_id, metric, date
     order by brand_id, metric collate "C", date
     on conflict (brand_id, metric, date) do update
     set batch = excluded.batch,

@@ -16,4 +16,5 @@ end $$;
 
 -- These tables are mostly dead rows, and the scale factor counts live rows only.
 alter table daily.change_log set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
+alter table daily.queued_causes set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
 alter table daily.refresh_queue set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);

@@ -51,6 +51,20 @@ export const refreshQueue = daily.table(
   (table) => [primaryKey({ columns: [table.brand_id, table.metric, table.date] })],
 )
 
+/** Why a day is in the queue: the kinds of changes that reached it, each with the batch of the log that it came with. */
+export const queuedCauses = daily.table(
+  'queued_causes',
+  {
+    brand_id: uuid().notNull(),
+    metric: text().notNull(),
+    date: date().notNull(),
+    /** A kind of cause as `/changes` names it. */
+    cause: text().notNull(),
+    batch: bigint({ mode: 'number' }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.brand_id, table.metric, table.date, table.batch, table.cause] })],
+)
+
 /**
  * The brands with entries in the queue. A refresh locks a brand's row while it computes the brand's days. Pages read this
  * table and not the queue, whose dead rows stay as long as the oldest snapshot.
@@ -91,8 +105,15 @@ export const dailyChanges = daily.table(
     totals: json().$type<Readonly<Record<string, number>>>().notNull(),
     /** 15 hex digits that prove the day's rows (docs/specification.md, Digest). */
     digest: textC().notNull(),
+    /** For each kind of cause that ever changed the rows, the `changed_at` of its latest change. */
+    causes: json().$type<Readonly<Record<string, string>>>().notNull(),
     /** In the form that pages have: with microseconds, and sorted as text it is in the order of time. */
     changed_at: textC().notNull(),
+    /**
+     * The last batch of the log that was resolved when the day was listed. Its rows may have changes of the next batch, too:
+     * those that were committed before the rows were computed.
+     */
+    batch: bigint({ mode: 'number' }).notNull(),
   },
   (table) => [
     // The brand comes last: a page, which orders by the other index, is never read by this one and sorted.

@@ -117,6 +117,10 @@ export const digest = (description: string) =>
 export const numbers = (description: string) =>
   z.record(z.string(), z.number()).check(z.meta({ description }))
 
+/** An object of instants in UTC with microseconds. */
+export const preciseInstants = (description: string) =>
+  z.record(z.string(), z.iso.datetime({ precision: 6 })).check(z.meta({ description }))
+
 /** A field that is always present, and null when it has no value. */
 export const nullable = <Field extends z.core.SomeType>(field: Field) => z.nullable(field)
 

@@ -28,8 +28,8 @@ const fill = ({ brandId, rows, rowsPerChange, skip = 0 }: Fill) =>
   db.query(
     `insert into daily.changes
      select $1, (array['citations', 'citation-share', 'visibility'])[1 + number % 3], date '2026-01-01' + number / 3, 1,
-       '{"citations": 1}', '000000000000000',
-       to_char(timestamp '2026-11-01' + (number / $3::int + $4::int) * interval '1 microsecond', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+       '{"citations": 1}', '000000000000000', '{}',
+       to_char(timestamp '2026-11-01' + (number / $3::int + $4::int) * interval '1 microsecond', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 1
      from generate_series(0, $2::int - 1) as number`,
     [brandId, rows, rowsPerChange, skip],
   )
@@ -126,8 +126,8 @@ test('a page ends where an unread change could follow, and says whether one does
   const brandIds = brands.map(({ id }) => id)
   await db.query(
     `insert into daily.changes
-     select id, endpoint, '2026-01-01', 1, '{}', '000000000000000',
-       '2026-11-01T00:00:00.' || lpad((place / 7)::text, 6, '0') || 'Z'
+     select id, endpoint, '2026-01-01', 1, '{}', '000000000000000', '{}',
+       '2026-11-01T00:00:00.' || lpad((place / 7)::text, 6, '0') || 'Z', 1
      from unnest($1::uuid[]) with ordinality as brand (id, place), unnest('{citations,visibility}'::text[]) as endpoint`,
     [brandIds],
   )

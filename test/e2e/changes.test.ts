@@ -36,7 +36,9 @@ const list = ({ brandId }: Tenant, changes: readonly Change[]) =>
       rows: 1,
       totals: '{"total_prompts": 10, "visible_count": 6}',
       digest: NO_ROWS,
+      causes: JSON.stringify({ answers: at }),
       changed_at: at,
+      batch: 1,
     })),
   )
 
@@ -51,10 +53,11 @@ const read = (its: Tenant, query?: Query) => call('/changes', options(its, query
 
 const datesOf = (rows: readonly Row[]) => rows.map(({ date }) => date)
 
-test('a row has the totals and the digest as they are stored, and the time with microseconds', async () => {
+test('a row has totals, digest and causes as they are stored, and the time with microseconds', async () => {
   const its = await tenant(db)
   const totals = '{"negative_weight": 0.0000, "positive_mentions": 0}'
   const digest = '0123456789abcde'
+  const causes = `{"answers":"${AT_1}","sentiment":"${AT_3}"}`
   await insert(db, 'daily.changes', [
     {
       brand_id: its.brandId,
@@ -63,11 +66,13 @@ test('a row has the totals and the digest as they are stored, and the time with 
       rows: 0,
       totals,
       digest,
+      causes,
       changed_at: AT_3,
+      batch: 1,
     },
   ])
   const { text } = await read(its)
-  const row = `{"brand_id":"${its.brandId}","endpoint":"sentiment","date":"2026-10-01","rows":0,"totals":${totals},"digest":"${digest}","changed_at":"${AT_3}"}`
+  const row = `{"brand_id":"${its.brandId}","endpoint":"sentiment","date":"2026-10-01","rows":0,"totals":${totals},"digest":"${digest}","causes":${causes},"changed_at":"${AT_3}"}`
   expect(text).toMatch(/^\{"data":\[(.*)\],"pagination":/)
   expect(/"data":\[(.*)\],"pagination"/.exec(text)?.[1]).toBe(row)
 })

@@ -70,8 +70,8 @@ test('/changes of all brands reads an index entry of each brand, and rows in pro
   await manyBrands(db, others, 10 * BRANDS)
   await db.query(
     `insert into daily.changes
-     select id, 'visibility', date '2026-01-01' + number, 1, '{}', '000000000000000',
-       '2026-11-01T00:00:00.0000' || number || 'Z'
+     select id, 'visibility', date '2026-01-01' + number, 1, '{}', '000000000000000', '{}',
+       '2026-11-01T00:00:00.0000' || number || 'Z', 1
      from export_source.brands cross join generate_series(10, 29) as number
      where organization_id in ($1, $2)`,
     [its.org.id, others.id],

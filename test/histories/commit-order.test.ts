@@ -39,10 +39,10 @@ describe.skipIf(!inject('realPostgres'))(
     })
 
     const list = (client: pg.Client | pg.Pool, brandId: string, day: string) =>
-      client.query(`select daily.list_changes(array['visibility'], array[$1::uuid], array[$2::date])`, [
-        brandId,
-        day,
-      ])
+      client.query(
+        `select daily.list_changes(array['visibility'], array[$1::uuid], array[$2::date], array[jsonb '["answers"]'])`,
+        [brandId, day],
+      )
 
     /** A client that has read everything so far: returns the days that are listed since its last call. */
     async function reader(brandId: string): Promise<() => Promise<unknown[]>> {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import pg from 'pg'
 import { expect, test } from 'vitest'
-import { tries } from '../fixtures/effort.ts'
+import { scaledTimeout, tries } from '../fixtures/effort.ts'
 import { isolatedPool } from '../fixtures/isolated-database.ts'
 import { histories, play } from '../interleavings/histories.ts'
 
@@ -9,7 +9,9 @@ const { url } = await isolatedPool()
 
 test.for([
   20_261_121, 7, 4_294_967,
-])('the stored rows equal the views, and copies the stored rows, after any history of changes and refreshes (seed %i)', async (seed) => {
+])('the stored rows equal the views, copies the stored rows, and causes the changes, after any history of changes and refreshes (seed %i)', {
+  timeout: scaledTimeout(240_000),
+}, async (seed) => {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
@@ -17,7 +19,7 @@ test.for([
       fc.asyncProperty(histories(), async (steps) => {
         expect(await play(client, steps)).toEqual([])
       }),
-      { seed, numRuns: tries(40) },
+      { seed, numRuns: tries(40), endOnFailure: true },
     )
   } finally {
     await client.end()

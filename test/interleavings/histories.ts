@@ -6,6 +6,7 @@ import { tableOf } from '../fixtures/schema.ts'
 import { inexact, METRICS, unlisted } from '../sync/compare-copy.ts'
 import { type Copy, emptyCopy, pull, sync } from '../sync/copy.ts'
 import { storedGet } from '../sync/sql-client.ts'
+import { followCauses } from './causes.ts'
 import { brand, CHANGES, id, uuid } from './changes.ts'
 
 /** One thing that happens; numbers choose rows and values, and each kind takes what it needs. */
@@ -25,7 +26,7 @@ const STORED = METRICS.map(({ name }) => `daily.${name.replaceAll('-', '_')}`)
 /** Deletes all rows and empties the queue. */
 export const CLEARANCE = `
   truncate ${['organizations', 'models', 'markets', ...REFERRING].map(tableOf)} cascade;
-  truncate daily.change_log, daily.refresh_queue, daily.queued_brands, daily.changes, ${STORED}`
+  truncate daily.change_log, daily.refresh_queue, daily.queued_causes, daily.queued_brands, daily.changes, ${STORED}`
 
 /** Rows to begin with, so that most steps find something. */
 export const BEGINNING = `
@@ -74,7 +75,9 @@ const OPERATIONS: Readonly<Record<string, (client: pg.Client, a: number, b: numb
          update daily.changes_clock set last = last + interval '1 hour'
          returning to_char(last at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as changed_at
        )
-       update daily.changes set changed_at = ahead.changed_at from ahead where brand_id = ${brand(a)}`,
+       update daily.changes set changed_at = ahead.changed_at,
+         causes = daily.add_causes(null, (select jsonb_agg(kind) from json_object_keys(causes) as kind), ahead.changed_at)
+       from ahead where brand_id = ${brand(a)}`,
     ),
 }
 
@@ -102,12 +105,13 @@ export const histories = (): fc.Arbitrary<Step[]> =>
 
 /**
  * Plays a history from the beginning while copies of both brands are kept, and brings the daily tables up to date.
- * Returns where they differ from the views, and copies from the changes and from them.
+ * Returns where they differ from the views, copies from the changes and from them, and causes from the steps.
  */
 export async function play(client: pg.Client, steps: readonly Step[]): Promise<unknown[]> {
   // A history that failed may have left a transaction open.
   await client.query(`rollback; ${CLEARANCE}; truncate daily.changes_clock; ${BEGINNING}`)
   await refreshAll(client)
+  const causes = await followCauses(client)
 
   const rest = steps.values()
   const get = storedGet(client)
@@ -141,12 +145,14 @@ export async function play(client: pg.Client, steps: readonly Step[]): Promise<u
     if (kind === READ && copy) await read(copy, 1 + (b % 5))
     if (operation) await operation(client, a, b)
     if (change) await sendUnlessRejected(client, change(a, b, c, d))
+    if (change || operation) await causes.afterStep(kind)
     return true
   }
 
   while (await proceed());
   await refreshAll(client)
-  wrong.push(...(await differences(client)))
+  await causes.afterStep('refresh')
+  wrong.push(...(await differences(client)), ...causes.unnamed())
   for (const copy of copies) {
     await read(copy, Number.POSITIVE_INFINITY)
     wrong.push(...(await inexact(client, copy)))

@@ -32,13 +32,14 @@ export const section: Section = async ({ serverUrl, sized, report }) => {
   )
   // Each day changed at its end, and one in ten again later: brands differ by microseconds.
   await client.query(
-    `insert into daily.changes (brand_id, endpoint, date, rows, totals, digest, changed_at)
+    `insert into daily.changes (brand_id, endpoint, date, rows, totals, digest, causes, changed_at, batch)
      select id, endpoint, day, 10, '{"citations":10}', '000000000000000',
-       to_char(day + interval '1 day' * case when hashtext(id || day::text) % 10 = 0 then 31 else 1 end
-         + number * interval '1 microsecond', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+       json_build_object('citations', changed_at), changed_at, 1
      from (select id, row_number() over (order by id) as number from brands) as brand,
        unnest($1::text[]) as endpoint,
-       generate_series(date '${LAST_DAY}' - ${DAYS - 1}, date '${LAST_DAY}', interval '1 day') as day
+       generate_series(date '${LAST_DAY}' - ${DAYS - 1}, date '${LAST_DAY}', interval '1 day') as day,
+       to_char(day + interval '1 day' * case when hashtext(id || day::text) % 10 = 0 then 31 else 1 end
+         + number * interval '1 microsecond', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as changed_at
      order by day, number`,
     [ENDPOINTS],
   )

@@ -262,6 +262,7 @@ const EXPECTED = new Map([
         rows: 1,
         totals: { citations: 3, weight: 0.5 },
         digest: '0123456789abcde',
+        causes: { citations: '2026-11-22T04:31:07.120000Z' },
         changed_at: '2026-11-22T04:31:07.120000Z',
       },
     ],
@@ -282,11 +283,12 @@ const COPIED = `
     ('${BRAND}', '2026-11-04', 3, 0, 1, 12.5, '0.0001', null, '2026-11-05 00:00:00');
   create table loaded.changes (
     brand_id uuid, endpoint text, date date, rows bigint, totals json, digest text,
-    changed_at timestamp with time zone
+    causes json, changed_at timestamp with time zone
   );
   insert into loaded.changes values
     ('${BRAND}', 'a ''quoted''' || chr(10) || 'line ü', '2026-11-03', 1,
-     '{"weight": 0.5000, "citations": 3}', '0123456789abcde', '2026-11-22 05:31:07.12+01');`
+     '{"weight": 0.5000, "citations": 3}', '0123456789abcde', '{"citations": "2026-11-22T04:31:07.120000Z"}',
+     '2026-11-22 05:31:07.12+01');`
 
 const READERS = {
   DuckDB: async () => {

@@ -56,7 +56,7 @@ export function planFetches(
 
 type PlanOptions = { readonly copy: Copy; readonly batch?: Batch; readonly scope: Scope }
 
-const EMPTY = { rows: 0, digest: '0'.repeat(15), totals: {}, changedAt: '' }
+const EMPTY = { rows: 0, digest: '0'.repeat(15), totals: {}, causes: {}, changedAt: '' }
 const NO_ROWS = proofOf(EMPTY)
 /** No day of the service: it is fetched again, in place of both. */
 export const IN_TWO_FILES = proofOf({ rows: 0, digest: 'twice' })

@@ -1,3 +1,4 @@
+import { describeCauses } from './causes.ts'
 import type { Synced } from './sync.ts'
 import { counted, formatBytes, formatNumber, formatSeconds } from './text.ts'
 import type { Compared } from './verify.ts'
@@ -13,7 +14,7 @@ type Run = {
 
 /** Returns what a sync has done, in lines. */
 export function describeSync(
-  { changed, isWhole, asOf, size }: Synced,
+  { changed, causes, isWhole, asOf, size }: Synced,
   { location, requests, rows, seconds, advice }: Run,
 ): string[] {
   const has = `${location.replace(/\/*$/, '/')} has ${counted(size.rows, 'row')} in ${counted(size.files, 'file')}, ${formatBytes(size.bytes)}.`
@@ -21,6 +22,7 @@ export function describeSync(
   const equal = isWhole ? 'It equals the service' : 'What it covers equals the service'
   const time = asOf === null ? '' : ` as of ${asOf.slice(0, 'YYYY-MM-DDTHH:MM'.length).replace('T', ' ')} UTC`
   return [
+    ...(causes.size > 0 ? [describeCauses(causes)] : []),
     ...(changed === 0 ? [`Nothing changed. ${has}`] : [copied, has]),
     `${equal}${time}.`,
     advice,

@@ -10,6 +10,7 @@ import {
 } from '../src/index.ts'
 import { createBatch } from './batch.ts'
 import { brandsActions, type ListedBrands, startingOver } from './brands.ts'
+import { addCauses, type ChangedDays } from './causes.ts'
 import { type BrandRun, type Changes, listAlone, listTogether } from './changes.ts'
 import { brandsOf, type Copy, type CopySize, openCopy, sizeOf, tablesOf } from './copy.ts'
 import { type Coverage, coverageOf, endpointsOf, nextCoverage, scopeOf, startsOf } from './coverage.ts'
@@ -53,6 +54,8 @@ export type Sync = Omit<Asked, 'wanted'> & {
 export type Synced = {
   /** How many brands had changes. */
   readonly changed: number
+  /** Why days changed of brands that were copied before. */
+  readonly causes: ChangedDays
   /** Whether the copy has no other rows than those of the service, and all of them. */
   readonly isWhole: boolean
   /** What was compared has every change that was committed before this time; null when the service does not know. */
@@ -66,7 +69,7 @@ export type Synced = {
  * for a part of what the copy has.
  */
 export function sync(options: Sync, wanted: readonly string[] | undefined): Promise<Synced> {
-  const run = { wanted, changed: new Set<string>() }
+  const run = { wanted, changed: new Set<string>(), causes: new Map() }
   return startingOver(options.api, (brands) => openAndSync(options, { ...brands, ...run }))
 }
 
@@ -77,6 +80,7 @@ type Work = ListedBrands & {
   readonly wanted: readonly string[] | undefined
   /** Receives the ids of brands that had changes. */
   readonly changed: Set<string>
+  readonly causes: ChangedDays
 }
 
 /** Throws `MovedError` when the key reads other brands meanwhile, or another sync commits. */
@@ -95,7 +99,7 @@ async function openAndSync(options: Sync, work: Work): Promise<Synced> {
 
 async function syncBrands(options: Sync, copy: Copy, work: Work): Promise<Synced> {
   const { store, progress, check, keepDays = 7 } = options
-  const { listed, brandsDigest, wanted, changed } = work
+  const { listed, brandsDigest, wanted, changed, causes } = work
   const scope = scopeOf(copy, listed, { ...options, wanted })
   const now = await store.now(copy.brands.name)
   const times = { now, expiry: now - keepDays * DAY_MS }
@@ -126,7 +130,7 @@ async function syncBrands(options: Sync, copy: Copy, work: Work): Promise<Synced
   }
   const batch = createBatch(copy.metrics, times)
   const failures: string[] = []
-  const run = { ...options, scope, copy, batch, changed, brandsDigest, failures, received: null }
+  const run = { ...options, scope, copy, batch, changed, causes, brandsDigest, failures, received: null }
   const brands = startsOf(run, listed)
   // What was fetched need not be fetched again.
   await syncAll(run, brands).finally(() => batch.flush(true))
@@ -150,7 +154,7 @@ async function syncBrands(options: Sync, copy: Copy, work: Work): Promise<Synced
   if (problems.length > 0) throw new DiffersError(problems.join(' '))
   const isWhole = isDeepStrictEqual(scope, WHOLE) && gone.length === 0
   const asOf = brands.map(({ asOf }) => asOf ?? '').sort()[0] || null
-  return { changed: changed.size, isWhole, asOf, size: sizeOf(copy) }
+  return { changed: changed.size, causes, isWhole, asOf, size: sizeOf(copy) }
 }
 
 /** A file that is not what the log of its table describes, and the first day of each of its brands. */
@@ -187,7 +191,7 @@ type Run = Sync & {
 }
 
 /** `failures` receives what failed of a brand. */
-type Job = Run & Source & Pick<Work, 'changed' | 'brandsDigest'> & { readonly failures: string[] }
+type Job = Run & Source & Pick<Work, 'changed' | 'causes' | 'brandsDigest'> & { readonly failures: string[] }
 
 async function syncAll(run: Job, brands: readonly BrandRun[]): Promise<void> {
   const together = await listTogether({ ...run, ...run.scope }, brands)
@@ -228,6 +232,8 @@ async function syncBrand(run: Job, brand: BrandRun, listed: Changes | undefined)
     const changes = (round === 1 && listed) || (await listAgain(run, brand))
     const plans = planFetches(run, brand, changes)
     if (plans.length > 0) run.changed.add(brand.id)
+    if (brand.since !== null && !changes.isFull)
+      for (const day of changes.days) addCauses(run.causes, day, brand.since)
     const { since, fromDate, asOf } = changes
     if (await fetchDays(run, brand, plans)) return void Object.assign(brand, { since, fromDate, asOf })
   }

@@ -22,7 +22,10 @@ export type ChangesWindow = {
   readonly toDate?: string | undefined
 }
 
-/** A day whose rows changed. `totals` sums the fields that add up; `digest` proves the rows. Compare `changedAt` as text, never with a clock. */
+/**
+ * A day whose rows changed. `totals` sums the fields that add up; `digest` proves the rows; `causes` has the `changedAt` of
+ * the latest change of each kind. Compare times as text, never with a clock.
+ */
 export type ChangedDay = {
   readonly brandId: string
   readonly endpoint: string
@@ -30,6 +33,7 @@ export type ChangedDay = {
   readonly rows: number
   readonly totals: Readonly<Record<string, number>>
   readonly digest: string
+  readonly causes: Readonly<Record<string, string>>
   readonly changedAt: string
 }
 

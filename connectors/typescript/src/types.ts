@@ -120,6 +120,8 @@ export type ChangeRow = {
   totals: { [name: string]: number }
   /** Proves the day's rows: the bitwise XOR of a number for each row, the first 15 hex digits of the MD5 of its text in UTF-8. The text is its fields in the order of the endpoint, joined by U+001F: text with \ as \\ and U+001F as \_, rates and weights with four decimals, null as \N, all else as in JSON. 000000000000000 when the day has emptied. */
   digest: string
+  /** Why: for each kind of cause that ever changed the day's rows, the `changed_at` of its latest change. Kinds are `answers`, `mentions`, `citations`, `sentiment`, `recommendations`, `prompts`, `brands`, `competitors`, `models`, `markets`, `recomputed` and `relisted`. Pass unknown kinds through. */
+  causes: { [name: string]: string }
   /** Time at which the day's rows last changed, with microseconds. Can be ahead of your clock: store and compare it as text. */
   changed_at: string
 }

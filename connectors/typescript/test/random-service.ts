@@ -42,7 +42,8 @@ export function randomService({ below, pick }: Random) {
     const proof = { rows: rows.length, totals: {}, digest: digestOf(rows, sent) }
     const key = [brand_id, endpoint, date].join()
     days.delete(key)
-    days.set(key, { rows, change: { brand_id, endpoint, date, ...proof, changed_at } })
+    const causes = { answers: changed_at }
+    days.set(key, { rows, change: { brand_id, endpoint, date, ...proof, causes, changed_at } })
   }
   for (let count = 0; count < 20; count += 1) restate()
 
@@ -82,7 +83,7 @@ export function randomService({ below, pick }: Random) {
 }
 
 export type Change = { readonly brand_id: string; readonly endpoint: string; readonly date: string }
-type ChangedDay = Change & { readonly changed_at: string }
+type ChangedDay = Change & { readonly causes: Readonly<Record<string, string>>; readonly changed_at: string }
 
 /** Returns all rows of a copy by endpoint, as sorted texts. */
 export async function rowsIn(store: Store): Promise<Record<string, string[]>> {

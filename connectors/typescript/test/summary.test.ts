@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { addCauses, type ChangedDays } from '../cli/causes.ts'
 import { describeSystemError } from '../cli/errors.ts'
 import { selectBrands } from '../cli/scope.ts'
 import { describeEqual, describeSync } from '../cli/summary.ts'
@@ -7,7 +8,7 @@ import type { Brand } from '../src/index.ts'
 // What a person reads.
 
 const size = { files: 24, bytes: 3_140_000, rows: 102_741 }
-const synced = { changed: 2, isWhole: true, asOf: '2026-11-02T10:31:44.123456Z', size }
+const synced = { changed: 2, causes: new Map(), isWhole: true, asOf: '2026-11-02T10:31:44.123456Z', size }
 const run = {
   location: 'copy',
   requests: 113,
@@ -25,12 +26,32 @@ test('the end of a sync says what it did, what the copy has, that it is equal, a
   ])
 })
 
+test('says why days changed since the last sync, the most frequent cause first', () => {
+  const causes: ChangedDays = new Map()
+  const since = '2026-11-01T00:00:00.000001Z'
+  const later = '2026-11-01T00:00:00.000002Z'
+  const day = { brandId: 'a', endpoint: 'citations', rows: 1, totals: {}, digest: '', changedAt: later }
+  for (const date of ['2026-10-01', '2026-10-02', '2026-10-02'])
+    addCauses(causes, { ...day, date, causes: { citations: later, answers: since } }, since)
+  addCauses(causes, { ...day, date: '2026-10-02', causes: { prompts: later } }, since)
+  addCauses(causes, { ...day, date: '2026-10-03', causes: { 'a new kind': later } }, since)
+  expect(describeSync({ ...synced, causes }, run)[0]).toBe(
+    '3 days changed: 2 by late or edited citations, 1 since a prompt was retired or edited, 1 by a new kind.',
+  )
+})
+
 test('says that nothing changed, and leaves out what was not compared or is not known', () => {
   expect(describeSync({ ...synced, changed: 0 }, { ...run, rows: 0, requests: 2, advice: '' })).toEqual([
     'Nothing changed. copy/ has 102,741 rows in 24 files, 3.1 MB.',
     'It equals the service as of 2026-11-02 10:31 UTC.',
   ])
-  const part = { changed: 1, isWhole: false, asOf: null, size: { files: 1, bytes: 900, rows: 1 } }
+  const part = {
+    changed: 1,
+    causes: new Map(),
+    isWhole: false,
+    asOf: null,
+    size: { files: 1, bytes: 900, rows: 1 },
+  }
   const long = { location: 's3://bucket/export/', requests: 1, rows: 1, seconds: 600, advice: '' }
   expect(describeSync(part, long)).toEqual([
     'Copied 1 row of 1 brand in 1 request, 10 minutes.',

@@ -14,6 +14,7 @@ const change = (date: string, rows: number, micros: number, brand_id = ID) => ({
   rows,
   totals: {},
   digest: '1'.repeat(15),
+  causes: { answers: at(micros) },
   changed_at: at(micros),
 })
 /** A `changed_at`. */

@@ -19,7 +19,9 @@ const said = { ...(await place(db)), prompt: await prompt(db, its.brandId) }
 const say = (day: string) => answer(db, { ...said, at: `${day}T09:00:00Z` })
 
 const setWindow = async (days: number, firstDay = '-infinity') => {
-  await db.query('truncate daily.refresh_queue, daily.queued_brands, daily.rolling_window')
+  await db.query(
+    'truncate daily.refresh_queue, daily.queued_causes, daily.queued_brands, daily.rolling_window',
+  )
   await db.query('insert into daily.rolling_window (days, first_day) values ($1, $2)', [days, firstDay])
 }
 

@@ -61,7 +61,7 @@ async function fill(
     if (!isEmpty) await fillDaily(db, { name: endpoint, brandId, rows: days, first, days, from })
   }
   await db.query(
-    `select daily.list_changes(array_agg(metric), array_agg($1::uuid), array_agg(day::date))
+    `select daily.list_changes(array_agg(metric), array_agg($1::uuid), array_agg(day::date), array_agg(jsonb '["answers"]'))
      from unnest($2::text[]) as metric, generate_series($3::date, $4::date, interval '1 day') as day`,
     [brandId, metrics.map(({ name }) => name), first, last],
   )

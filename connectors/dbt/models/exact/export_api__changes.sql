@@ -6,5 +6,6 @@ select
   cast(rows as {{ dbt.type_bigint() }}) as rows,
   totals,
   coalesce(digest, '') as digest,
+  causes,
   changed_at
 from {{ export_api.current_rows('changes', ['brand_id', 'endpoint', 'date']) }} as loaded

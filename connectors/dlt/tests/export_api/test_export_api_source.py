@@ -83,6 +83,7 @@ class Service:
         rows = [] if value is None else [{**dict.fromkeys(SENTIMENT_FIELDS, value), "date": day}]
         self.rows[brand_id, day] = rows
         self.puts += 1
+        changed_at = f"2026-10-06T00:00:00.{self.puts:06}Z"
         change = {
             "brand_id": brand_id,
             "endpoint": "sentiment",
@@ -90,7 +91,8 @@ class Service:
             "rows": len(rows),
             "totals": {name: sum(row[name] for row in rows) for name in STREAMS["sentiment"]["totals"]},
             "digest": digest(STREAMS["sentiment"], rows),
-            "changed_at": f"2026-10-06T00:00:00.{self.puts:06}Z",
+            "causes": {"answers": changed_at},
+            "changed_at": changed_at,
         }
         key = itemgetter("brand_id", "date")
         self.changes = [listed for listed in self.changes if key(listed) != key(change)] + [change]

@@ -54,13 +54,15 @@ class Service:
             for value in values
         ]
         latest = max((int(change["changed_at"][-7:-1]) for change in self.changes.values()), default=0)
+        changed_at = f"2026-11-22T04:31:07.{latest + 1:06}Z"
         self.days[key] = rows
         self.changes[key] = {
             **dict(zip(("brand_id", "endpoint", "date"), key)),
             "rows": len(rows),
             "totals": {name: sum(row[name] for row in rows) for name in stream["totals"]},
             "digest": digest_of(rows, decimals_of(stream)),
-            "changed_at": f"2026-11-22T04:31:07.{latest + 1:06}Z",
+            "causes": {"answers": changed_at},
+            "changed_at": changed_at,
         }
 
     def respond(self, url):
