@@ -13,14 +13,12 @@ import { startFlakyProxy } from '../../../test/faults/flaky-proxy.ts'
 import { pull, type Row } from '../../../test/fixtures/call.ts'
 import { daysAgo } from '../../../test/fixtures/clock.ts'
 import { addHostileTexts } from '../../../test/fixtures/hostile-texts.ts'
-import { answer, brand, database, prompt, refresh } from '../../../test/fixtures/rows.ts'
-import { addDays, answeredDays, type Scene, scene } from '../../../test/fixtures/scene.ts'
+import { database, refresh } from '../../../test/fixtures/rows.ts'
+import { answeredDays, type Scene, scene } from '../../../test/fixtures/scene.ts'
 import { startTlsServer } from '../../../test/fixtures/tls-server.ts'
 import { sorted } from '../../../test/sync/compare-copy.ts'
 import { certify } from '../../certify/certify.ts'
 import { daysBefore } from '../../certify/days.ts'
-import { altered } from '../../certify/life.ts'
-import { startProxy } from '../../certify/proxy.ts'
 import { environment } from '../../certify/python-environment.ts'
 import { startPostgres } from '../../test-support/postgres.ts'
 import { dltEnvironment, SOURCES } from './dlt.ts'
@@ -298,85 +296,6 @@ test(
     expect(await run({})).toBe('loaded')
   },
 )
-
-test('a key with several brands', CONCURRENT, async ({ expect, onTestFinished }) => {
-  const { org, key, brandId: acme, prompt: asked, ...place } = await scene(db)
-  const prompts = new Map([[acme, asked]])
-  for (const name of ['Second', 'Third']) {
-    const id = await brand(db, org, { name })
-    prompts.set(id, await prompt(db, id))
-  }
-  const [, second = '', third = ''] = [...prompts.keys()]
-  const proxy = await startProxy(inject('serviceUrl'))
-  onTestFinished(proxy.close)
-  const copy = 'brands.duckdb'
-  const own = { destination: 'duckdb', database: file(copy), service: proxy.url, key }
-  const run = await startOwn(own, onTestFinished)
-  const setActive = (isActive: boolean) =>
-    db.query('update brands set active = $1 where id = $2', [isActive, third])
-
-  /** Adds an answer with 40 URLs to days of a brand, which are counted from START. */
-  async function say(brandId: string, ...days: readonly number[]): Promise<void> {
-    for (const day of days)
-      await answer(db, {
-        ...place,
-        prompt: prompts.get(brandId) ?? '',
-        at: `${addDays(START, day)}T12:00:00Z`,
-        mentions: ['Acme'],
-        citations: Array.from({ length: 40 }, (_, number) => ({ url: `https://site.example/${number}` })),
-        phrases: [{ polarity: 'positive', confidence: '0.1001' }],
-        judged: [{ competitor: null, recommended: true }],
-      })
-  }
-
-  /** Loads what changed. Returns the number of requests. */
-  async function load(source: Readonly<Record<string, unknown>> = {}): Promise<number> {
-    const traffic = proxy.begin()
-    expect(await run(source)).toBe('loaded')
-    return traffic.requests
-  }
-  const expectCopied = (brandId: string) => expectExact(expect, { key, brandId, copy })
-
-  const days = Array.from({ length: 50 }, (_, day) => day)
-  await say(acme, ...days)
-  await say(second, 0, 9)
-  await say(third, 0, 9)
-  // Without competitors, five endpoints have rows. Those with citations have two pages of Acme.
-  expect(await load()).toBe(1 + 3 + (7 + 5 + 5))
-  await load()
-  expect(await load()).toBe(2)
-
-  // Windows span the days that have not changed.
-  await say(acme, ...days.filter((day) => day % 2 === 1))
-  expect(await load()).toBe(2 + 7)
-
-  // A brand is gone for a while.
-  await setActive(false)
-  await say(third, 3)
-  await say(second, 3)
-  expect(await load()).toBe(2 + 5)
-  await setActive(true)
-  expect(await load()).toBe(2 + 1 + 5)
-
-  await say(second, 4)
-  await say(acme, 4)
-  await load({ brand_ids: [acme] })
-  await say(acme, 5)
-  await load()
-  await say(third, 6)
-  await say(second, 6)
-  await addHostileTexts(db, third, addDays(START, 8))
-  await load({ most_changes: 1 })
-  for (const brandId of prompts.keys()) await expectCopied(brandId)
-
-  await say(second, 5)
-  proxy.begin(Array.from({ length: 100 }, () => altered('lose')))
-  expect(await run({})).toMatch(
-    RegExp(`2026-10-06 of brand ${second} differs after 3 requests: .*; listed: \\d+ rows, `),
-  )
-  await load()
-  await expectCopied(second)
-})
 
 test('reads REQUESTS_CA_BUNDLE, and ends at once with a sentence for what no retry helps', async () => {
   const { url, certificate } = await startTlsServer((_, response) => response.writeHead(401).end('{}'))
