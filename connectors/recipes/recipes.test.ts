@@ -15,7 +15,7 @@ import { brand, database } from '../../test/fixtures/rows.ts'
 import { type Tenant, tenant } from '../../test/fixtures/tenant.ts'
 import { expectTyped } from '../test-support/column-types.ts'
 import { type Server, startPostgres } from '../test-support/postgres.ts'
-import { codeOf, type Loaded, loadInPostgres, type Place, psql, RECIPES, runIn } from './recipes.ts'
+import { codeOf, type Loaded, type Place, psql, RECIPES, runIn } from './recipes.ts'
 
 // Runs the code of docs/recipes.md as it stands there, apart from address, key and brand.
 
