@@ -151,16 +151,6 @@ test('a large day that changes while it is read waits for the next run, and hold
   expect((await current()).get(id)).toBe(302)
 })
 
-test('days that fit into an answer alone are in a later batch, and not read in parts', async () => {
-  const brands = [await answered(), await answered(), await answered()]
-  for (const { id } of brands) await fill(id, '2026-10-01', 15)
-  let parts = 0
-  const run = before('read_part', async () => (parts += 1), 99)
-  const limits = { brands: 9, sets: 99, rows: 1000, bytes: 2000 }
-  expect(await publish({ run, limits })).toMatchObject({ isComplete: true, failures: [] })
-  expect([parts, (await objectsOf('citation_share')).length]).toEqual([0, 3])
-})
-
 test('a day that is as it was when its brand is complete stays, whatever was staged of it', async () => {
   const { said } = await answered('2026-10-01')
   await publish()

@@ -315,6 +315,23 @@ def test_a_day_without_rows_is_deleted_without_a_request(service, pipeline):
     assert (days_of_copy(pipeline), service.requests) == ([], ["brands", "changes"])
 
 
+def test_runs_of_some_resources_leave_the_days_of_the_others_to_later_runs(service, pipeline):
+    def load_only(*names, **options):
+        source = export_api_source(service.url, "svc_live_0", "2026-10-01", **options)
+        pipeline.run(source.with_resources(*names))
+
+    service.put("a", "2026-10-05", 1)
+    load_only("changes", "visibility")
+    service.put("a", "2026-10-06", 2)
+    load_only("sentiment", max_rows=100)
+    assert days_of_copy(pipeline) == [("a", "2026-10-05"), ("a", "2026-10-06")]
+    service.put("a", "2026-10-05", None)
+    load_only("sentiment")
+    assert days_of_copy(pipeline) == [("a", "2026-10-06")]
+    # The table of changes has the days that runs without it have loaded.
+    load(pipeline, service)
+
+
 def test_a_request_is_sent_at_most_ten_times(serve, monkeypatch):
     waits, page = [], {"data": [], "pagination": {"nextCursor": None}, "meta": {}}
     responses = [
