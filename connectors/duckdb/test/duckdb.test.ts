@@ -35,7 +35,8 @@ beforeAll(async () => {
   setup = duckdbSetup(folder)
   its = await brandWithAnswers(db)
   other = await brand(db, its.org, HOSTILE_BRAND)
-  await addHostileTexts(db, other, DAYS.last)
+  // The README's example reads October.
+  await addHostileTexts(db, other, '2026-09-30')
 })
 
 afterAll(() => rm(folder, { recursive: true, force: true }))
