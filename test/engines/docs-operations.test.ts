@@ -89,11 +89,13 @@ test('there is a fault for each alert, and Workers log the event of each', async
   expect(Object.keys(FAULTS).sort()).toEqual(names)
   let sources = ''
   for await (const path of glob('lib/**/*.ts')) sources += await readFile(path, 'utf8')
-  for (const [, event] of alerts.join('').matchAll(/event = '(\w+)'/g)) expect(sources).toContain(`'${event}'`)
+  for (const [, event] of alerts.join('').matchAll(/event = '(\w+)'/g))
+    expect(sources).toContain(`'${event}'`)
 })
 
 describe.runIf(hasAll('duckdb'))('the queries of docs/operations.md', () => {
-  test.for(Object.entries(FAULTS))('%s fires in its fault alone, and ends', async ([name, [before, then]]) => {
+  test.for(Object.entries(FAULTS))('%s fires in its fault alone, and ends', async ([name, lines]) => {
+    const [before, then] = lines
     const calm = at([-1], 'request')
     expect(await firing([...calm, ...before])).toEqual([])
     expect(await firing([...calm, ...before, ...then])).toEqual([name])

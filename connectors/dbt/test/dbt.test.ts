@@ -251,9 +251,11 @@ test('the package runs on PostgreSQL', async () => {
 /** Returns the figures of a model in September and October, by month. */
 const monthly = (model: string) =>
   Object.fromEntries(
-    [['2026-09', figuresOfAnswers(its, 4, 0)] as const, ['2026-10', figuresOfAnswers(its, 16, 4)] as const].flatMap(
-      ([month, figures]) =>
-        Object.entries(figures[model] ?? {}).map(([of, rate]) => [`${month} ${of}`.trim(), rate]),
+    [
+      ['2026-09', figuresOfAnswers(its, 4, 0)] as const,
+      ['2026-10', figuresOfAnswers(its, 16, 4)] as const,
+    ].flatMap(([month, figures]) =>
+      Object.entries(figures[model] ?? {}).map(([of, rate]) => [`${month} ${of}`.trim(), rate]),
     ),
   )
 

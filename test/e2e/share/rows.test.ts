@@ -48,7 +48,6 @@ const spansOf = async (key: string, table: string, body = {}): Promise<Span[]> =
     })
     .sort()
 
-
 const subscribe = ({ org }: Tenant, plan: string) =>
   db.query('update subscriptions set plan = $1 where organization_id = $2', [plan, org.id])
 
