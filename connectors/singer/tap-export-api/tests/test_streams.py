@@ -8,7 +8,7 @@ from service import METRICS, Service, Target, assert_exact, run
 from singer_sdk.exceptions import ConfigurationError, FatalAPIError
 from tap_export_api import changes, metrics, windows
 
-VISIBILITY, CITATIONS = (next(m for m in METRICS if m["name"] == name) for name in ("visibility", "citations"))
+VISIBILITY = next(m for m in METRICS if m["name"] == "visibility")
 
 
 def records(messages, stream):

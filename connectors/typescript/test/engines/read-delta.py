@@ -49,10 +49,13 @@ ENGINES = {
     "duckdb": read_duckdb,
 }
 
+
 def rows_of(url):
     table = DeltaTable(url, storage_options=job["options"])
     return {
-        engine: [{name: None if value is pandas.NA else value for name, value in row.items()} for row in read(table, url)]
+        engine: [
+            {name: None if value is pandas.NA else value for name, value in row.items()} for row in read(table, url)
+        ]
         for engine, read in ENGINES.items()
     }
 
