@@ -136,6 +136,23 @@ test('a full list has all days, but those that the plan stops to reach meanwhile
   expect(await rowsIn(job.store)).toEqual({ ...reached, sentiment: [] })
 })
 
+/** What happens to a file between two syncs, and whether its days are fetched again. */
+test.each<[string, (bucket: ReturnType<typeof memoryBucket>, path: string) => unknown, boolean]>([
+  ['stays', () => {}, false],
+  ['is emptied', (bucket, path) => bucket.put(path, ''), true],
+  ['is deleted', (bucket, path) => bucket.remove(path), true],
+])('a file that %s', async (_, happen, isFetched) => {
+  const { service, bucket, job, files, fetched } = setUp()
+  await sync(job, undefined)
+  const before = fetched().length
+  const [path = ''] = await files()
+  happen(bucket, path)
+  expect((await dryRun(job, undefined)) > 0).toBe(isFetched)
+  await sync(job, undefined)
+  expect(fetched().length > before).toBe(isFetched)
+  expect(await rowsIn(job.store)).toEqual(await service.rows())
+})
+
 test('says which file had days that cannot be fetched again, and fetches the others', async () => {
   const { service, bucket, altering, job, files } = setUp()
   await sync(job, undefined)

@@ -305,15 +305,15 @@ test('a brand that appears while metrics are listed again is written again with 
 })
 
 test('thirds follow their days; a month that was written in the last hour follows later', async () => {
-  const { said } = await answered(`${MONTH}-01`, `${MONTH}-02`, `${MONTH}-11`, `${MONTH}-12`, `${MONTH}-28`)
+  const { said } = await answered(`${MONTH}-01`, `${MONTH}-02`, `${MONTH}-11`, `${MONTH}-20`, `${MONTH}-28`)
   await publish()
-  const days = [`day ${MONTH}-01`, `day ${MONTH}-02`, `day ${MONTH}-11`, `day ${MONTH}-12`, `day ${MONTH}-28`]
+  const days = [`day ${MONTH}-01`, `day ${MONTH}-02`, `day ${MONTH}-11`, `day ${MONTH}-20`, `day ${MONTH}-28`]
   const thirds = [`third ${MONTH}-01`, `third ${MONTH}-11`]
   const all = [...days, ...thirds, `month ${MONTH}-01`].sort()
   expect((await objectsOf('visibility')).sort()).toEqual(all)
 
   const change = async () => {
-    await answer(db, { ...said, at: `${MONTH}-12T10:00:00Z` })
+    await answer(db, { ...said, at: `${MONTH}-20T10:00:00Z` })
     await refresh(db)
     await publish()
   }
@@ -321,6 +321,10 @@ test('thirds follow their days; a month that was written in the last hour follow
     await change()
     expect((await objectsOf('visibility')).sort()).toEqual([...days, ...thirds].sort())
   }
+  // The version before the one that has the new third.
+  const [ended] = await first(`select max(removed) from daily.objects where period = 'third'`)
+  const [latest] = await first('select max(version) from daily.versions')
+  expect(ended, 'a third ends with a change of its last day').toBe(latest - 1)
   expect((await publish()).versions, 'within the hour').toEqual([])
 
   await db.query(PERIODS_DUE)
