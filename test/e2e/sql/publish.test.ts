@@ -1,3 +1,4 @@
+import { parquetReadObjects } from 'hyparquet'
 import { AbortError } from 'p-retry'
 import { beforeEach, expect, test } from 'vitest'
 import type { RunStatement } from '../../../drizzle/db/refresh.ts'
@@ -72,6 +73,10 @@ function countingBatches(nth = 0, effect = async () => {}) {
   }
   return { run, batches: () => batches }
 }
+
+/** Reads the rows of an object. */
+const rowsOfObject = (id: unknown) =>
+  parquetReadObjects({ file: objects.get(`${id}.parquet`)?.buffer ?? new ArrayBuffer() })
 
 /** Stores rows of a day of `citation_share`, and lists the day as changed. */
 async function fill(brandId: string, day: string, rows: number) {
@@ -431,6 +436,31 @@ test('keeps the version that was current so many days ago, and what it names', a
   await db.query(DELETIONS_DUE)
   await publish()
   expect([...objects.keys()].sort()).toEqual(await named())
+})
+
+test('a day that empties while its object is lost is in no third and month either', async () => {
+  const days = ['01', '02', '03'].map((day) => `${MONTH}-${day}`)
+  const { id } = await answered(...days)
+  await publish()
+  expect(await objectsOf('visibility')).toContain(`month ${days[0]}`)
+  const [lost] = await first(
+    `select id from daily.current_objects where metric = 'visibility' and period = 'day' and first = $1`,
+    [days[1]],
+  )
+  objects.delete(`${lost}.parquet`)
+  await query('delete from answers where answered_at >= $1 and answered_at < $2', [days[1], days[2]])
+  await refresh(db)
+  await query('select daily.restart_share(array[$1::uuid], array[$2::uuid])', [id, lost])
+  await publish()
+  const named = await query(
+    `select id, rows from daily.current_objects where metric = 'visibility' and period in ('third', 'month')`,
+  )
+  expect(named.map(([, rows]) => rows)).toEqual([2, 2])
+  for (const [object] of named)
+    expect((await rowsOfObject(object)).map(({ date }) => date.toISOString().slice(0, 10))).toEqual([
+      days[0],
+      days[2],
+    ])
 })
 
 test('numbers go on at least two later when versions came faster than seconds', async () => {
