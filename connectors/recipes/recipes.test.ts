@@ -15,7 +15,7 @@ import { brand, database } from '../../test/fixtures/rows.ts'
 import { type Tenant, tenant } from '../../test/fixtures/tenant.ts'
 import { expectTyped } from '../test-support/column-types.ts'
 import { type Server, startPostgres } from '../test-support/postgres.ts'
-import { codeOf, type Loaded, loadInPostgres, type Place, psql, RECIPES, runIn } from './recipes.ts'
+import { codeOf, type Loaded, type Place, psql, RECIPES, runIn } from './recipes.ts'
 
 // Runs the code of connectors/recipes/README.md as it stands there, apart from address, key and brand.
 
@@ -224,44 +224,6 @@ describe.skipIf(!isInstalled)('connectors/recipes/README.md', () => {
       'sentiment',
       columns.map(([, , type = '']) => type),
     )
-  })
-
-  // What the page warns of.
-  test('a pipe after curl hides from PostgreSQL that the transfer broke', async () => {
-    for (const change of [{ url: breaking.url }, wrongKey()]) {
-      const here = await place(change)
-      await loadInPostgres(
-        here,
-        codeOf('PostgreSQL', 'sql', here).replace(`'$$`, () => `' | cat$$`),
-      )
-      expect(Number(await psql(here, '-c', 'select count(*) from citation_share'))).toBeLessThan(20_500)
-    }
-  })
-
-  test(`psql's \\copy from program keeps the rows of a transfer that broke`, async () => {
-    const here = await place({ url: breaking.url })
-    const code = codeOf('psql', 'sh', here)
-    await runIn(here, 'sh', '-c', code.slice(0, code.indexOf('curl')))
-    const [url = ''] = /http:[^']*/.exec(code) ?? []
-    const copy = `\\copy visibility from program 'curl -sSf -H "X-API-Key: ${its.key}" "${url}"' with (format csv, header)`
-    await expect(psql(here, '-c', copy)).rejects.toThrow('curl: (18)')
-    expect((await psql(here, '-c', 'select count(*) from visibility')).trim()).toBe('1000')
-  })
-
-  test('Python iterates over the lines of a transfer that broke without an error', async () => {
-    const here = await place({ url: breaking.url })
-    const [url = ''] = /http:[^']*format=csv[^']*/.exec(codeOf('curl', 'sh', here)) ?? []
-    const read = (expression: string) =>
-      runIn(
-        here,
-        'python3',
-        '-c',
-        `from urllib.request import Request, urlopen
-response = urlopen(Request("${url}", headers={"X-API-Key": "${its.key}"}))
-print(${expression})`,
-      )
-    expect(Number(await read('sum(line.count(b"2026-10-") for line in response)'))).toBe(1000)
-    await expect(read('len(response.read())')).rejects.toThrow('IncompleteRead')
   })
 })
 

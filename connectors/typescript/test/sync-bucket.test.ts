@@ -4,7 +4,7 @@ import { startLocalServer } from '../../certify/local-server.ts'
 import { UsageError } from '../cli/errors.ts'
 import { objectStore } from '../cli/object-store.ts'
 
-// Copies in a bucket. On an S3 server: engines/s3.test.ts.
+// Copies in a bucket. On an S3 server: engines/delta.test.ts.
 
 test.each([
   ['s3://', {}, /^Use s3:\/\/bucket\/prefix instead of /],

@@ -10,7 +10,6 @@ import { dryRun } from '../cli/dry-run.ts'
 import { DiffersError } from '../cli/errors.ts'
 import { folderStore } from '../cli/folder-store.ts'
 import { repair } from '../cli/repair.ts'
-import { METRICS } from '../cli/streams.ts'
 import { sync } from '../cli/sync.ts'
 import { verify } from '../cli/verify.ts'
 import { ExportApi, ForbiddenError, ServerError } from '../src/index.ts'
@@ -54,72 +53,6 @@ function setUp() {
   const fetched = () => requests.filter(({ pathname }) => !/brands|changes/.test(pathname))
   return { service, bucket, requests, readable, altering, job, files, fetched }
 }
-
-const ALL_ENDPOINTS = METRICS.map(({ endpoint }) => endpoint)
-
-type Scope = { fromDate?: string; toDate?: string; endpoints?: string[]; brands?: string[] }
-
-test.each<[Scope]>([
-  [{ toDate: '2026-10-01' }],
-  [{ fromDate: '2026-10-02' }],
-  [{ fromDate: '2026-09-10', toDate: '2026-09-20' }],
-  [{ endpoints: ['visibility'] }],
-  [{ brands: BRANDS.slice(1, 2) }],
-  [{ toDate: '2026-10-01', endpoints: ['sentiment'], brands: BRANDS.slice(0, 2) }],
-])('a copy of %j stays one, and can be widened, but not narrowed', async ({ brands, ...scope }) => {
-  const { service, bucket, job, files } = setUp()
-  const { fromDate = '', toDate = '9999', endpoints } = scope
-  const inScope = await service.rows(
-    ({ brand_id, endpoint, date }) =>
-      (endpoints?.includes(endpoint) ?? true) &&
-      (brands?.includes(brand_id) ?? true) &&
-      fromDate <= date &&
-      date <= toDate,
-  )
-  await sync({ ...job, ...scope }, brands)
-  expect(await rowsIn(job.store)).toEqual(inScope)
-  for (const path of await files()) bucket.remove(path)
-  await repair({ ...job, full: true })
-  expect(await rowsIn(job.store)).toEqual(inScope)
-  expect(await verify({ ...job, full: true })).toEqual([])
-  await sync(job, undefined)
-  expect(await rowsIn(job.store)).toEqual(inScope)
-  const all = { ...job, fromDate: '0001-01-01', toDate: '9999-12-31', endpoints: endpoints && ALL_ENDPOINTS }
-  expect(await dryRun(all, brands && BRANDS)).toBeGreaterThan(0)
-  await sync(all, brands && BRANDS)
-  expect(await rowsIn(job.store)).toEqual(await service.rows())
-  for (const run of [sync, dryRun])
-    await expect(run({ ...job, ...scope }, brands)).rejects.toThrow(
-      /^memory has the days from 0001-01-01 to 9999-/,
-    )
-  for (let count = 0; count < 9; count += 1) service.restate()
-  await repair({ ...job, full: true })
-  expect(await rowsIn(job.store)).toEqual(await service.rows())
-  expect(await verify({ ...job, full: true })).toEqual([])
-})
-
-test.each([
-  ['failed for all brands', BRANDS, 'metric'],
-  ['had no brand', [], ''],
-])('begins again after a first sync that %s', async (_, brands, failing) => {
-  const { altering, job, readable } = setUp()
-  readable.brands = brands
-  altering.alter = (endpoint, { data }) => void (failing && /vis|sent/.test(endpoint) && data.splice(0, 1))
-  await sync(job, undefined).catch(() => {})
-  altering.alter = () => {}
-  readable.brands = BRANDS
-  await sync(job, undefined)
-  expect(await verify(job)).toEqual([])
-})
-
-test('a repair fetches what is lost of an endpoint that was copied later', async () => {
-  const { service, bucket, job, files } = setUp()
-  for (const endpoints of [['visibility'], ['visibility', 'sentiment']])
-    await sync({ ...job, endpoints }, undefined)
-  for (const path of await files()) bucket.remove(path)
-  await repair(job)
-  expect(await rowsIn(job.store)).toEqual(await service.rows())
-})
 
 test.each<[string, (data: Page['data']) => unknown, RegExp]>([
   ['lost', (data) => data.splice(1, 1), /has rows \d instead of \d, in the last of 10 attempts/],
@@ -203,21 +136,6 @@ test('a full list has all days, but those that the plan stops to reach meanwhile
   expect(await rowsIn(job.store)).toEqual({ ...reached, sentiment: [] })
 })
 
-test.each([4, 400, -80])('never takes over a file with a bit flipped at %i', async (position) => {
-  const { service, bucket, job, files } = setUp()
-  await sync(job, undefined)
-  for (const path of await files()) {
-    const bytes = Buffer.from(bucket.bytesOf(path))
-    const at = (position + bytes.length) % bytes.length
-    bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at)
-    bucket.put(path, bytes)
-  }
-  for (let count = 0; count < 4; count += 1) service.restate()
-  await expect(sync(job, undefined)).rejects.toThrow('is not the file that sync wrote. Run verify --repair.')
-  await repair(job)
-  expect(await rowsIn(job.store)).toEqual(await service.rows())
-})
-
 /** What happens to a file between two syncs, and whether its days are fetched again. */
 test.each<[string, (bucket: ReturnType<typeof memoryBucket>, path: string) => unknown, boolean]>([
   ['stays', () => {}, false],
@@ -274,27 +192,6 @@ test('ends while each list has changes, and equals the service as of that list',
   await sync(job, undefined)
   const lists = requests.slice(before).filter(({ pathname }) => pathname.endsWith('/changes'))
   expect(lists.filter(({ searchParams }) => !searchParams.has('cursor'))).toHaveLength(1)
-  expect(await rowsIn(job.store)).toEqual(await service.rows())
-})
-
-test('lists a brand again whose days change while they are fetched', async () => {
-  const { service, altering, job } = setUp()
-  const [brand = ''] = BRANDS
-  await sync(job, undefined)
-  let changes = 3
-  altering.isFailing = ({ pathname, searchParams }) => {
-    const isOfBrand = searchParams.get('brandId') === brand && !pathname.endsWith('/changes')
-    if (isOfBrand && changes > 0) {
-      changes -= 1
-      // The day that is fetched has other rows than were listed.
-      service.restate(brand, { endpoint: pathname.split('/').at(-1), date: searchParams.get('fromDate') })
-    }
-    return false
-  }
-  const restate = () => service.restate(brand, { endpoint: 'visibility', date: '2026-10-01' })
-  restate()
-  await sync(job, undefined)
-  expect(changes).toBe(0)
   expect(await rowsIn(job.store)).toEqual(await service.rows())
 })
 
@@ -370,22 +267,6 @@ test('lists all days again of a table that gets a column', async () => {
   expect(await rowsIn(job.store)).toEqual(await service.rows())
 })
 
-test('fetches all of a table whose folder was deleted, also after a sync that failed', async () => {
-  const { service, bucket, altering, job } = setUp()
-  await sync(job, undefined)
-  for (const path of bucket.names()) if (path.startsWith('visibility/')) bucket.remove(path)
-  altering.isFailing = ({ searchParams }) => BRANDS.slice(1).includes(searchParams.get('brandId') ?? '')
-  const store: typeof job.store = {
-    ...job.store,
-    createIfAbsent: async (path, text) => !path.startsWith('brands/') && job.store.createIfAbsent(path, text),
-  }
-  // The table then has the same version as before, and the days of one brand.
-  await expect(sync({ ...job, store }, undefined)).rejects.toThrow('Other syncs write')
-  altering.isFailing = () => false
-  await sync(job, undefined)
-  expect(await rowsIn(job.store)).toEqual(await service.rows())
-})
-
 /** What a hostile service sends in a row of an endpoint, and the error. */
 test.each<[string, Record<string, string>, RegExp]>([
   ['brands', { id: '../../x' }, /lists a brand whose id is \.\.\/\.\.\/x/],
@@ -412,35 +293,6 @@ test('rows are of the brand for which they were fetched', async () => {
   }
   await sync(job, undefined)
   expect(await rowsIn(job.store)).toEqual(await service.rows())
-})
-
-/** How the last of what says which part a copy has is lost. */
-test.each<
-  [string, (bucket: ReturnType<typeof memoryBucket>, before: ReadonlyMap<string, Uint8Array>) => unknown]
->([
-  ['has lost its last version', (bucket) => bucket.remove(brandsOf(bucket).at(-1) ?? '')],
-  [
-    'is that of before',
-    (bucket, before) => {
-      for (const path of brandsOf(bucket)) bucket.remove(path)
-      for (const [path, bytes] of before) bucket.put(path, bytes)
-    },
-  ],
-])('a copy with days outside of its scope becomes one of everything: the folder brands %s', async (_, lose) => {
-  const { service, bucket, altering, job } = setUp()
-  await sync({ ...job, toDate: '2026-09-20' }, undefined)
-  const before = new Map(brandsOf(bucket).map((path) => [path, bucket.bytesOf(path)]))
-  Object.assign(altering, { status: 403, isFailing: ({ pathname }: URL) => pathname.endsWith('/sentiment') })
-  await expect(sync({ ...job, toDate: '9999-12-31', concurrency: 1 }, undefined)).rejects.toThrow(
-    'Not yours.',
-  )
-  altering.isFailing = () => false
-  lose(bucket, before)
-  for (let count = 0; count < 9; count += 1) service.restate()
-  expect(await verify({ ...job, full: true })).not.toEqual([])
-  await sync(job, undefined)
-  expect(await rowsIn(job.store)).toEqual(await service.rows())
-  expect(await verify({ ...job, full: true })).toEqual([])
 })
 
 /** Returns what the folder of the brands has, its log in order at last. */

@@ -42,7 +42,7 @@ test.concurrent('keeps every promise of certify', async () => {
   expect(verdicts[1]).toMatchObject({ requests: 2 })
 })
 
-test.concurrent('sends a request for each page and list, and restores a file that was deleted', async ({
+test.concurrent('sends a request for each page and list, and fewer for scattered days', async ({
   onTestFinished,
 }) => {
   const its = await answeredDays(db, { first: FIRST, days: 45 })
@@ -97,12 +97,6 @@ test.concurrent('sends a request for each page and list, and restores a file tha
     last: { rows: 0, copyRows: rows, message },
     asked: ['/brands', '/changes'],
   })
-  const [path = ''] = await filesIn(folderStore(copy), 'visibility')
-  await rm(join(copy, path))
-  // Its table is listed as at first.
-  expect(await sync()).toMatchObject({ code: 0, asked: [...lists, '/visibility'].sort() })
-  await expectExact(expect, { db, copy, ...its })
-
   for (let day = 0; day < 45; day += 2) await its.say(`${addDays(FIRST, day)}T01:00:00Z`)
   await refresh(db)
   const scattered = (await sync()).asked.filter((path) => path !== '/brands' && path !== '/changes')

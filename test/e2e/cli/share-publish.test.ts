@@ -9,7 +9,6 @@ import { runCommand } from '../../fixtures/command.ts'
 import { withClient } from '../../fixtures/database.ts'
 import { isolatedPool } from '../../fixtures/isolated-database.ts'
 import { startOwnService } from '../../fixtures/own-service.ts'
-import { PERIODS_DUE } from '../../fixtures/publishing.ts'
 import { answeredDays } from '../../fixtures/scene.ts'
 
 const { db, url } = await isolatedPool()
@@ -113,21 +112,6 @@ test("verify --share compares a brand's own row", async () => {
   expect(other).toHaveLength(bytes)
   expect((await run('verify', ['--share'])).stdout).toBe(`${id}.parquet: its rows are not those of brands\n`)
   await bucket.put(`${id}.parquet`, content ?? new Uint8Array())
-})
-
-test('a lost bucket is written again, also with a month that is due; its earlier versions are forgotten', async () => {
-  await scene.say('2025-10-02T09:00:00Z')
-  await withClient(url, (client) => refreshAll(client))
-  expect((await run('share-publish')).code).toBe(0)
-  const earlier = await versions()
-  await db.query(PERIODS_DUE)
-  const { rows } = await db.query('select id from daily.objects')
-  await bucket.delete(rows.map(({ id }) => `${id}.parquet`))
-  expect(await run('share-publish')).toMatchObject({
-    code: 0,
-    stdout: expect.stringMatching(/All objects match the tables\.\n$/),
-  })
-  expect(Math.min(...(await versions()))).toBeGreaterThan(Math.max(...earlier))
 })
 
 test('publish waits while another publisher works, and says who does', async () => {

@@ -82,13 +82,6 @@ describe('a query names the files', () => {
       'own 2026-10-03',
     ])
   })
-
-  test('within a thousand ranges of days', async () => {
-    const days = Array.from({ length: 999 }, (_, index) => `'${1000 + index}-01-01'`)
-    const hint = (...more: string[]) => ({ predicateHints: [`date in (${[...days, ...more].join(', ')})`] })
-    expect(await named(hint(`'2026-10-02'`))).toEqual(['own 2026-10-02'])
-    expect(await named(hint(`'2026-10-02'`, `'3000-01-01'`))).toEqual(ALL)
-  })
 })
 
 test('the rows of brands have no days', async () => {

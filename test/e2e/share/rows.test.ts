@@ -8,7 +8,7 @@ import { addDays, answeredDays, type Scene } from '../../fixtures/scene.ts'
 import { objectsOf, rowsOf, startShare } from '../../fixtures/share.ts'
 import { type Tenant, tenant } from '../../fixtures/tenant.ts'
 
-const { db, service, publish, publishPeriods, query } = await startShare()
+const { db, service, publish, query } = await startShare()
 
 const METRICS = readStreams().filter(({ kind }) => kind === 'metric')
 
@@ -48,35 +48,8 @@ const spansOf = async (key: string, table: string, body = {}): Promise<Span[]> =
     })
     .sort()
 
-/** Replaces what tables have of a brand's days by a row a day, or by none. The rows of another `from` are other rows. */
-async function fill(
-  brandId: string,
-  { metrics = METRICS, first, days = 1, from = 1, isEmpty = false }: Filling,
-): Promise<void> {
-  const last = addDays(first, days - 1)
-  for (const { name, endpoint } of metrics) {
-    await db.query(`delete from daily.${name} where brand_id = $1 and date between $2 and $3`, [
-      ...[brandId, first, last],
-    ])
-    if (!isEmpty) await fillDaily(db, { name: endpoint, brandId, rows: days, first, days, from })
-  }
-  await db.query(
-    `select daily.list_changes(array_agg(metric), array_agg($1::uuid), array_agg(day::date), array_agg(jsonb '["answers"]'))
-     from unnest($2::text[]) as metric, generate_series($3::date, $4::date, interval '1 day') as day`,
-    [brandId, metrics.map(({ name }) => name), first, last],
-  )
-}
-
 const subscribe = ({ org }: Tenant, plan: string) =>
   db.query('update subscriptions set plan = $1 where organization_id = $2', [plan, org.id])
-
-type Filling = {
-  readonly metrics?: readonly { readonly name: string; readonly endpoint: string }[]
-  readonly first: string
-  readonly days?: number
-  readonly from?: number
-  readonly isEmpty?: boolean
-}
 
 describe('two brands', () => {
   let its: Scene
@@ -128,13 +101,14 @@ describe('two brands', () => {
 
 describe('a table with rows on every day of more than a year', () => {
   const DAYS = 400
-  const metrics = METRICS.filter(({ name }) => name === 'sentiment')
   let its: Tenant
 
   beforeAll(async () => {
     await clearOfMidnight(120_000)
     its = await tenant(db)
-    await fill(its.brandId, { metrics, first: daysAgo(DAYS - 1), days: DAYS })
+    const first = daysAgo(DAYS - 1)
+    await fillDaily(db, { name: 'sentiment', brandId: its.brandId, rows: DAYS, first, days: DAYS })
+    await db.query(`select daily.relist('sentiment', $1)`, [its.brandId])
     await publish()
   })
 
@@ -153,55 +127,6 @@ describe('a table with rows on every day of more than a year', () => {
     const before = { predicateHints: [`date = '${addDays(clamp, -1)}'`] }
     expect(await spansOf(its.key, 'sentiment', before)).toEqual([])
   })
-
-  test('a change in a month takes its thirds in place of it, until it is written again', async () => {
-    await subscribe(its, 'enterprise')
-    const month = `${daysAgo(300).slice(0, 7)}-01`
-    const end = addDays(`${addDays(month, 31).slice(0, 7)}-01`, -1)
-    const spans = async (body = {}) =>
-      (await spansOf(its.key, 'sentiment', body)).filter(([first]) => first >= month && first <= end)
-    const thirds: Span[] = [
-      [month, addDays(month, 9)],
-      [addDays(month, 10), addDays(month, 19)],
-      [addDays(month, 20), end],
-    ]
-    const changed = addDays(month, 4)
-    const before = await query(its.key, 'sentiment')
-    expect(await spans()).toEqual([[month, end]])
-
-    await fill(its.brandId, { metrics, first: changed, from: 1000 })
-    await publish()
-    expect(await spans()).toEqual(thirds)
-    await expectPages(its.key, [its.brandId])
-    const { version } = before
-    expect(await spans({ version })).toEqual([[month, end]])
-    expect(sorted(await rowsOf(await query(its.key, 'sentiment', { version })))).toEqual(
-      sorted(await rowsOf(before)),
-    )
-
-    await publishPeriods()
-    expect(await spans()).toEqual([[month, end]])
-    await expectPages(its.key, [its.brandId])
-
-    await fill(its.brandId, { metrics, first: changed, isEmpty: true })
-    await publish()
-    expect(await spans()).toEqual(thirds)
-    await expectPages(its.key, [its.brandId])
-  })
-})
-
-test('100 days of two brands, the open month included, are at most 100 objects of six tables', async () => {
-  await clearOfMidnight(60_000)
-  const its = await tenant(db)
-  const brands = [its.brandId, await brand(db, its.org)]
-  for (const brandId of brands) await fill(brandId, { first: daysAgo(99), days: 100 })
-  await publish()
-  let files = 0
-  for (const { name } of METRICS) files += (await spansOf(its.key, name)).length
-  expect(METRICS).toHaveLength(6)
-  expect(files).toBeLessThanOrEqual(100)
-  await subscribe(its, 'pro')
-  expect(await expectPages(its.key, brands)).toBe(2 * 6 * 91)
 })
 
 test('a query names many thousand files', async () => {

@@ -51,16 +51,6 @@ beforeAll(async () => {
 })
 
 describe('names are compared without case', () => {
-  test('for every letter whose other case is one letter', () => {
-    // Unicode's folding keeps the dotless ı apart, though its capital is I.
-    const apart = LETTERS.filter((letter) =>
-      [letter.toUpperCase(), letter.toLowerCase()].some(
-        (other) => isOne(other) && foldOf(other) !== foldOf(letter),
-      ),
-    )
-    expect(apart.map(hex)).toEqual(['U+131'])
-  })
-
   test('for every letter whose other case is several letters', () => {
     const apart = LETTERS.filter((letter) =>
       [letter.toUpperCase(), letter.toLowerCase()].some((other) => foldOf(other) !== foldOf(letter)),

@@ -3,7 +3,6 @@ import { AbortError } from 'p-retry'
 import { beforeEach, expect, test } from 'vitest'
 import type { RunStatement } from '../../../drizzle/db/refresh.ts'
 import { relistChangedSchemas } from '../../../drizzle/db/relist.ts'
-import { BusyError } from '../../../lib/share/publish.ts'
 import { clearOfMidnight, daysAgo } from '../../fixtures/clock.ts'
 import { fillDaily } from '../../fixtures/fill-daily.ts'
 import { isolatedPool } from '../../fixtures/isolated-database.ts'
@@ -157,58 +156,6 @@ test('a large day that changes while it is read waits for the next run, and hold
   expect((await current()).get(id)).toBe(302)
 })
 
-test('days that fit into an answer alone are in a later batch, and not read in parts', async () => {
-  const brands = [await answered(), await answered(), await answered()]
-  for (const { id } of brands) await fill(id, '2026-10-01', 15)
-  let parts = 0
-  const run = before('read_part', async () => (parts += 1), 99)
-  const limits = { brands: 9, sets: 99, rows: 1000, bytes: 2000 }
-  expect(await publish({ run, limits })).toMatchObject({ isComplete: true, failures: [] })
-  expect([parts, (await objectsOf('citation_share')).length]).toEqual([0, 3])
-})
-
-test('a day that does not fit into one answer is read in parts', async () => {
-  const { id } = await answered()
-  await fill(id, '2026-10-01', 300)
-  const limits = { brands: 9, sets: 9, rows: 1000, bytes: 1000 }
-  await publish({ limits })
-  const files = await query(
-    `select id, rows from daily.objects where metric = 'citation_share' and added = 1`,
-  )
-  expect(files.length).toBeGreaterThan(3)
-  const urls = new Set<unknown>()
-  for (const [file, rows] of files) {
-    const found = await rowsOfObject(file)
-    expect(found.length).toBe(rows)
-    for (const { url } of found) urls.add(url)
-  }
-  expect(urls.size).toBe(300)
-})
-
-test('a brand with more sets than a batch is committed when all are written, as it is then', async () => {
-  const { id, said } = await answered('2026-10-01', '2026-10-02', '2026-10-03')
-  await db.query(`insert into daily.versions values (0, now())`)
-  const limits = { brands: 1, sets: 2, rows: 1000, bytes: 1_000_000 }
-  const late = await answer(db, { ...said, at: '2026-10-01T10:00:00Z' })
-  await refresh(db)
-  // The day is staged with its late answer, and then as before.
-  const { run, batches } = countingBatches(4, async () => {
-    await db.query('delete from answers where id = $1', [late])
-    await refresh(db)
-  })
-  expect((await publish({ run, limits })).versions[0]).toBe(1)
-  expect(batches()).toBeGreaterThan(4)
-  const [answers] = await first(
-    'select total_prompts from daily.visibility where brand_id = $1 and date = $2',
-    [id, '2026-10-01'],
-  )
-  const [file] = await first(
-    `select id from daily.current_objects where metric = 'visibility' and period = 'day' and first = '2026-10-01'`,
-  )
-  const [row] = await rowsOfObject(file)
-  expect(Number(row?.total_prompts)).toBe(answers)
-})
-
 test('a day that is as it was when its brand is complete stays, whatever was staged of it', async () => {
   const { said } = await answered('2026-10-01')
   await publish()
@@ -223,21 +170,6 @@ test('a day that is as it was when its brand is complete stays, whatever was sta
   expect(batches()).toBe(2)
   expect(await query('select from daily.staged_objects')).toEqual([])
   expect(await query('select from daily.objects where removed is not null')).toEqual([])
-})
-
-test('an object that is not written at first is written again', async () => {
-  await answered('2026-10-01')
-  let puts = 0
-  const put = async (key: string, value: Uint8Array<ArrayBuffer>) => {
-    puts += 1
-    if (puts % 3 === 0) throw new Error('The bucket is away')
-    return objects.set(key, value)
-  }
-  expect(await publish({ bucket: { ...bucket, put } })).toEqual({
-    versions: [1],
-    isComplete: true,
-    failures: [],
-  })
 })
 
 test('an object that cannot be written holds up its brand alone, until it can', async () => {
@@ -295,24 +227,6 @@ test('a brand that cannot be read holds up no other, but the first version', asy
   expect((await publish()).versions).toEqual([4])
 })
 
-test('a set of several objects is committed as a whole, though one of them could not be written', async () => {
-  const { id } = await answered()
-  await fill(id, '2026-10-01', 300)
-  const limits = { brands: 9, sets: 9, rows: 1000, bytes: 1000 }
-  let puts = 0
-  const put = async (key: string, value: Uint8Array<ArrayBuffer>) => {
-    puts += 1
-    if (puts === 3) throw new AbortError('The bucket is away')
-    return objects.set(key, value.slice())
-  }
-  const rows = () => first(`select sum(rows)::int from daily.current_objects where metric = 'citation_share'`)
-  const failed = await publish({ limits, bucket: { ...bucket, put } })
-  expect(failed.failures).toHaveLength(1)
-  expect(await rows()).toEqual([null])
-  await publish({ limits })
-  expect(await rows()).toEqual([300])
-})
-
 test('a brand of which an object is never written waits for the next run', async () => {
   const { id } = await answered()
   await fill(id, '2026-10-01', 300)
@@ -327,19 +241,6 @@ test('a brand of which an object is never written waits for the next run', async
   expect(done).toMatchObject({ versions: [], isComplete: true, failures: [new Error('canceled')] })
   // The brand's own row, then the large day.
   expect(batches()).toBe(2)
-})
-
-test('one publisher works at a time; a second one learns who does', async () => {
-  await answered('2026-10-01')
-  let busy: unknown
-  const run = before('read_batch', async () => {
-    busy = await publish({ holder: 'another' }).catch((error) => error)
-  })
-  expect((await publish({ run })).versions).toEqual([1])
-  expect(busy).toBeInstanceOf(BusyError)
-  expect((busy as BusyError).message).toMatch(
-    /^Another publisher works: a test\. Its lease ends at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ, unless it goes on\.$/,
-  )
 })
 
 test.each([
@@ -359,21 +260,6 @@ test.each([
     'The lease has passed to the other.',
   )
   expect(await query('select max(version) from daily.versions')).toEqual([[2]])
-})
-
-test('a restart forgets what is staged', async () => {
-  const { id } = await answered('2026-10-01')
-  await publish()
-  await db.query(`update brands set name = 'Globex' where id = $1`, [id])
-  const killed = before('commit_batch', () => Promise.reject(new Error('killed')))
-  await expect(publish({ run: killed })).rejects.toThrow('killed')
-  await db.query('update daily.staged_objects set rows = 1, bytes = 1')
-  objects.clear()
-  await query('select daily.restart_share(array[$1::uuid], array(select id from daily.objects))', [id])
-  await publish()
-  expect([...objects.keys()].sort()).toEqual(
-    (await query(`select id || '.parquet' from daily.objects where added is not null order by 1`)).flat(),
-  )
 })
 
 test('a lease of a clock that was set back ends', async () => {
@@ -423,33 +309,16 @@ test('a brand that appears while metrics are listed again is written again with 
   expect(await query(`select from daily.current_objects where digest is null`)).toEqual([])
 })
 
-test('what a killed publisher staged is written again, and its objects are deleted two days later', async () => {
-  const { id } = await answered('2026-10-01')
-  await publish()
-  await db.query(`update brands set name = 'Globex' where id = $1`, [id])
-  const killed = before('commit_batch', () => Promise.reject(new Error('killed')))
-  await expect(publish({ run: killed })).rejects.toThrow('killed')
-  const [left] = await first('select id from daily.staged_objects')
-  expect(objects.has(`${left}.parquet`)).toBe(true)
-  expect((await publish()).versions).toEqual([2])
-  expect(objects.has(`${left}.parquet`)).toBe(true)
-  await db.query(DELETIONS_DUE)
-  await publish()
-  expect([...objects.keys()].sort()).toEqual(
-    (await query(`select id || '.parquet' from daily.objects where added is not null order by 1`)).flat(),
-  )
-})
-
 test('thirds follow their days; a month that was written in the last hour follows later', async () => {
-  const { said } = await answered(`${MONTH}-01`, `${MONTH}-02`, `${MONTH}-11`, `${MONTH}-12`, `${MONTH}-28`)
+  const { said } = await answered(`${MONTH}-01`, `${MONTH}-02`, `${MONTH}-11`, `${MONTH}-20`, `${MONTH}-28`)
   await publish()
-  const days = [`day ${MONTH}-01`, `day ${MONTH}-02`, `day ${MONTH}-11`, `day ${MONTH}-12`, `day ${MONTH}-28`]
+  const days = [`day ${MONTH}-01`, `day ${MONTH}-02`, `day ${MONTH}-11`, `day ${MONTH}-20`, `day ${MONTH}-28`]
   const thirds = [`third ${MONTH}-01`, `third ${MONTH}-11`]
   const all = [...days, ...thirds, `month ${MONTH}-01`].sort()
   expect((await objectsOf('visibility')).sort()).toEqual(all)
 
   const change = async () => {
-    await answer(db, { ...said, at: `${MONTH}-12T10:00:00Z` })
+    await answer(db, { ...said, at: `${MONTH}-20T10:00:00Z` })
     await refresh(db)
     await publish()
   }
@@ -457,6 +326,10 @@ test('thirds follow their days; a month that was written in the last hour follow
     await change()
     expect((await objectsOf('visibility')).sort()).toEqual([...days, ...thirds].sort())
   }
+  // The version before the one that has the new third.
+  const [ended] = await first(`select max(removed) from daily.objects where period = 'third'`)
+  const [latest] = await first('select max(version) from daily.versions')
+  expect(ended, 'a third ends with a change of its last day').toBe(latest - 1)
   expect((await publish()).versions, 'within the hour').toEqual([])
 
   await db.query(PERIODS_DUE)
@@ -514,18 +387,6 @@ test('thirds and months that are read before midnight and committed after it are
   expect(await isDue()).toEqual([[true]])
   expect((await publish()).versions).toEqual([])
   expect(await isDue()).toEqual([[false]])
-})
-
-test('a read of an object that fails is repeated', async () => {
-  await answered(`${MONTH}-01`, `${MONTH}-02`)
-  let reads = 0
-  const read: typeof bucket.read = async (key) => {
-    reads += 1
-    if (reads === 1) throw new Error('The bucket is away')
-    return bucket.read(key)
-  }
-  expect((await publish({ bucket: { ...bucket, read } })).failures).toEqual([])
-  expect(await objectsOf('visibility')).toContain(`month ${MONTH}-01`)
 })
 
 test('months long ago have thirds, too, and today is a day alone', async () => {
@@ -600,33 +461,6 @@ test('a day that empties while its object is lost is in no third and month eithe
       days[0],
       days[2],
     ])
-})
-
-test('a restart ends the versions, and writes lost files again, and no others', async () => {
-  const { id, said } = await answered(`${MONTH}-01`)
-  await publish()
-  const [lost, kept] = (
-    await query(`select id from daily.objects where period = 'day' order by metric = 'visibility' desc`)
-  ).flat()
-  await answer(db, { ...said, at: `${MONTH}-02T09:00:00Z` })
-  await refresh(db)
-  const restart = () => query('select daily.restart_share(array[$1::uuid], array[$2::uuid])', [id, lost])
-  await expect(publish({ run: before('commit_batch', restart) })).rejects.toThrow(
-    'The lease has passed to a migration or repair.',
-  )
-  expect(await query('select from daily.versions')).toEqual([])
-  const { versions } = await publish()
-  expect(versions[0]).toBeGreaterThan(2)
-  expect(await query('select min(version) from daily.versions')).toEqual([[versions[0]]])
-  expect(await objectsOf('visibility')).toEqual([
-    `day ${MONTH}-01`,
-    `month ${MONTH}-01`,
-    `third ${MONTH}-01`,
-    `day ${MONTH}-02`,
-  ])
-  expect(await query('select from daily.current_objects where id = $1', [lost]), 'the lost file').toEqual([])
-  expect(objects.has(`${lost}.parquet`)).toBe(false)
-  expect(await query('select from daily.current_objects where id = $1', [kept]), 'another').toHaveLength(1)
 })
 
 test('numbers go on at least two later when versions came faster than seconds', async () => {

@@ -8,7 +8,7 @@ import { beforeAll, expect, inject, onTestFinished, test } from 'vitest'
 import { readStreams } from '../../../../site/reference/streams.ts'
 import { pull, type Row } from '../../../../test/fixtures/call.ts'
 import { addHostileTexts } from '../../../../test/fixtures/hostile-texts.ts'
-import { database, place, refresh } from '../../../../test/fixtures/rows.ts'
+import { database, refresh } from '../../../../test/fixtures/rows.ts'
 import { scene } from '../../../../test/fixtures/scene.ts'
 import { startTlsServer } from '../../../../test/fixtures/tls-server.ts'
 import { certify } from '../../../certify/certify.ts'
@@ -24,15 +24,12 @@ const METRICS = readStreams().filter(({ kind }) => kind === 'metric')
 
 const db = database()
 
-type State = {
-  readonly bookmarks: Readonly<
-    Record<string, { readonly partitions?: readonly { readonly rows?: Readonly<Record<string, string>> }[] }>
-  >
+type Message = {
+  readonly type: 'RECORD' | 'STATE' | 'SCHEMA'
+  readonly stream?: string
+  readonly record?: Row
+  readonly value?: unknown
 }
-type Message =
-  | { readonly type: 'RECORD'; readonly stream: string; readonly record: Row }
-  | { readonly type: 'STATE'; readonly value: State }
-  | { readonly type: 'SCHEMA' }
 
 let bin: string
 beforeAll(async () => {
@@ -63,11 +60,11 @@ async function run(
 }
 
 /** Runs the tap from a state and returns its messages. */
-async function tap(key: string, state: State | undefined): Promise<Message[]> {
+async function tap(key: string, state: unknown): Promise<Message[]> {
   const folder = await mkdtemp(join(tmpdir(), 'singer-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const file = join(folder, 'state.json')
-  await writeFile(file, JSON.stringify(state ?? {}))
+  await writeFile(file, JSON.stringify(state))
   const output = await run('tap-export-api', ['--config=ENV', '--state', file], key)
   return output
     .trimEnd()
@@ -76,28 +73,13 @@ async function tap(key: string, state: State | undefined): Promise<Message[]> {
 }
 
 const recordsOf = (messages: readonly Message[], stream: string): Row[] =>
-  messages.flatMap((message) =>
-    message.type === 'RECORD' && message.stream === stream ? [message.record] : [],
-  )
+  messages.flatMap(({ record, ...message }) => (record && message.stream === stream ? [record] : []))
 
-const statesOf = (messages: readonly Message[]): State[] =>
-  messages.flatMap((message) => (message.type === 'STATE' ? [message.value] : []))
-
-/** What a target holds after records: the last one of each day and position, unless it is deleted. */
-function held(records: readonly Row[]): Row[] {
-  const rows = new Map(records.map((record) => [`${record.date} ${record.day_row}`, record]))
-  return [...rows.values()]
-    .filter((row) => row._sdc_deleted_at === undefined)
-    .sort((a, b) => `${a.date}`.localeCompare(`${b.date}`) || Number(a.day_row) - Number(b.day_row))
-    .map(({ day_row, ...row }) => row)
-}
-
-/** A brand with two answers on each day: one with citations, phrases and judgements, and one of another model. */
+/** A brand with an answer on each day that has citations, phrases and judgements. */
 async function brandWith(days: readonly string[]) {
   const { say, rival, ...brand } = await scene(db)
-  const { model: otherModel } = await place(db)
   const competitor = await rival('Globex')
-  for (const day of days) {
+  for (const day of days)
     await say(`${day}T10:00:00Z`, {
       citations: [{ url: 'https://a.example/' }, { url: 'https://b.example/' }],
       phrases: [{ polarity: 'positive', confidence: '0.5' }],
@@ -106,10 +88,8 @@ async function brandWith(days: readonly string[]) {
         { competitor, recommended: false },
       ],
     })
-    await say(`${day}T11:00:00Z`, { model: otherModel, citations: [{ url: 'https://c.example/' }] })
-  }
   await refresh(db)
-  return { ...brand, otherModel }
+  return brand
 }
 
 test('the tests of the Singer SDK pass over the service, and all tests without it', async () => {
@@ -136,31 +116,18 @@ test('the tap reads REQUESTS_CA_BUNDLE, and ends at once for what no retry helps
   await expect(wrong).rejects.not.toThrow('hidden')
 })
 
-test('a run after one that was interrupted completes the copy, also when days have fewer rows meanwhile', async () => {
-  const { key, brandId, prompt, otherModel } = await brandWith(['2026-09-29', '2026-09-30', '2026-10-02'])
+test('the tap sends the rows of the pages as they are, and the deletion of a brand that is gone', async () => {
+  const { key, brandId } = await brandWith(['2026-09-29', '2026-10-02'])
   await addHostileTexts(db, brandId, '2026-10-05')
-  const first = await tap(key, undefined)
-  await db.query(
-    `delete from answers where prompt_id = $1 and model_id = $2
-     and answered_at in ('2026-09-30T11:00:00Z', '2026-10-02T11:00:00Z')`,
-    [prompt, otherModel],
-  )
-  await refresh(db)
-  // The target may have loaded more than it has stored the state of.
-  const interrupted = statesOf(first).find(({ bookmarks }) => bookmarks.visibility?.partitions?.[0]?.rows)
-  expect(interrupted).not.toEqual(statesOf(first).at(-1))
-  const second = await tap(key, interrupted)
-
+  const first = await tap(key, {})
   for (const { name, endpoint } of METRICS) {
-    const query = { brandId, fromDate: '2026-01-01', toDate: '2026-12-31' }
-    const rows = await pull(`/${endpoint}`, { key, query })
-    const loaded = [...recordsOf(first, name), ...recordsOf(second, name)]
-    expect(held(loaded), name).toEqual(rows.map((row) => ({ brand_id: brandId, ...row })))
+    const rows = await pull(`/${endpoint}`, { key, query: { brandId, fromDate: '2026-01-01' } })
+    const sent = recordsOf(first, name).map(({ day_row, ...row }) => row)
+    expect(sent, name).toEqual(rows.map((row) => ({ brand_id: brandId, ...row })))
   }
-
   await db.query('update brands set active = false where id = $1', [brandId])
-  const third = await tap(key, statesOf(second).at(-1))
-  expect(third.filter(({ type }) => type === 'RECORD')).toMatchObject([
+  const state = first.findLast(({ type }) => type === 'STATE')?.value
+  expect((await tap(key, state)).filter(({ type }) => type === 'RECORD')).toMatchObject([
     { stream: 'brands', record: { id: brandId, _sdc_deleted_at: expect.any(String) } },
   ])
 })

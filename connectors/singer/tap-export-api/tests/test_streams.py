@@ -8,7 +8,7 @@ from service import METRICS, Service, Target, assert_exact, run
 from singer_sdk.exceptions import ConfigurationError, FatalAPIError
 from tap_export_api import changes, metrics, windows
 
-VISIBILITY, CITATIONS = (next(m for m in METRICS if m["name"] == name) for name in ("visibility", "citations"))
+VISIBILITY = next(m for m in METRICS if m["name"] == "visibility")
 
 
 def records(messages, stream):
@@ -123,38 +123,6 @@ def test_days_without_rows_are_deleted_without_a_request(sync):
     assert_exact(sync.target, service)
 
 
-def test_a_list_that_is_too_long_is_replaced_by_a_list_of_each_brand(sync, monkeypatch):
-    monkeypatch.setattr(changes, "LONGEST_LIST", 1)
-    service = Service("ab")
-    for brand_id in "ab":
-        service.put(brand_id, VISIBILITY, "2026-01-01", [1])
-    sync(service)
-    service.page_rows = 3
-    for day in ("2026-01-01", "2026-01-02"):
-        for brand_id in "ab":
-            service.put(brand_id, VISIBILITY, day, [2])
-    sync(service)
-    assert service.requests == ["brands", "changes", "changes", *["changes", "visibility"] * 2]
-    assert_exact(sync.target, service)
-
-
-def test_rows_that_arrive_altered_are_requested_again(sync):
-    service = Service("a")
-    for day in ("2026-01-01", "2026-01-02"):
-        service.put("a", CITATIONS, day, [1, 2])
-
-    def exchange_two_values(rows):
-        if service.requests.count("citations") < 3:
-            rows[0]["citations"], rows[1]["citations"] = rows[1]["citations"], rows[0]["citations"]
-        return rows
-
-    service.alter = exchange_two_values
-    messages = sync(service)
-    assert service.requests == ["brands", "changes", "citations", *["changes", "citations"] * 2]
-    assert days_sent(messages, "citations") == ["2026-01-02"] * 2 + ["2026-01-01"] * 2
-    assert_exact(sync.target, service)
-
-
 def test_a_run_ends_when_rows_arrive_altered_three_times_and_the_next_one_goes_on(sync):
     service = Service("a")
     for day in ("2026-01-01", "2026-01-02", "2026-01-03"):
@@ -170,77 +138,6 @@ def test_a_run_ends_when_rows_arrive_altered_three_times_and_the_next_one_goes_o
     assert_exact(sync.target, service)
 
 
-def test_a_day_that_changes_after_it_was_listed_is_sent_with_its_later_rows(sync):
-    service = Service("a")
-    service.put("a", VISIBILITY, "2026-01-01", [1])
-
-    def change():
-        if service.requests[-1:] == ["changes"] and len(service.requests) < 8:
-            service.put("a", VISIBILITY, "2026-01-01", range(len(service.requests)))
-
-    service.before = change
-    # The target loads all rows, and no state after them.
-    sync(service, until=last_record)
-    assert service.requests.count("visibility") == 4
-    assert len(sync.target.held("visibility")) == 6
-    service.before = lambda: None
-    service.put("a", VISIBILITY, "2026-01-01", [1])
-    sync(service)
-    assert_exact(sync.target, service)
-
-
-def test_a_plan_that_is_lowered_between_two_pages_leaves_the_day_between_them_as_it_is(sync):
-    service = Service("a")
-    days = [f"2026-01-{day:02}" for day in (1, 2, 3, 4)]
-    for day in days:
-        service.put("a", VISIBILITY, day, [1, 2])
-    sync(service)
-    for day in days:
-        service.put("a", VISIBILITY, day, [3] if day < "2026-01-04" else [])
-    service.page_rows = 1
-
-    def lower():
-        if service.requests.count("visibility") == 2:
-            service.from_date = "2026-01-03"
-
-    service.before = lower
-    messages = sync(service)
-    assert [(row["date"], row["day_row"], "_sdc_deleted_at" in row) for row in records(messages, "visibility")] == [
-        ("2026-01-01", 1, False),
-        ("2026-01-01", 2, True),
-        ("2026-01-03", 1, False),
-        ("2026-01-03", 2, True),
-        ("2026-01-04", 1, True),
-        ("2026-01-04", 2, True),
-    ]
-    service.before = lambda: None
-    service.from_date = "0001-01-01"
-    sync(service)
-    assert_exact(sync.target, service)
-
-
-def test_streams_that_were_deselected_and_brands_that_return_catch_up(sync):
-    service = Service("ab")
-    for brand_id in "ab":
-        for stream in (VISIBILITY, CITATIONS):
-            service.put(brand_id, stream, "2026-01-01", [1])
-    sync(service)
-    for brand_id in "ab":
-        for stream in (VISIBILITY, CITATIONS):
-            service.put(brand_id, stream, "2026-01-02", [2])
-    service.brand_ids = ["a"]
-    messages = sync(service, deselected=["citations"])
-    assert [row["id"] for row in records(messages, "brands")] == ["b", "a"]
-    assert days_sent(messages, "visibility") == ["2026-01-02"]
-    assert records(messages, "citations") == []
-    service.brand_ids = ["a", "b"]
-    messages = sync(service)
-    # All brands share a list, and b is listed in full.
-    assert service.requests.count("changes") == 2
-    assert days_sent(messages, "citations") == ["2026-01-02", "2026-01-01", "2026-01-02"]
-    assert_exact(sync.target, service)
-
-
 def test_a_brand_that_a_stream_map_leaves_out_for_a_time_is_listed_in_full_after_that(sync):
     service = Service("ab")
     for day in ("2026-01-01", "2026-01-02"):
@@ -250,40 +147,6 @@ def test_a_brand_that_a_stream_map_leaves_out_for_a_time_is_listed_in_full_after
     assert service.requests == ["brands", "changes", "visibility"]
     assert days_sent(sync(service), "visibility") == ["2026-01-01", "2026-01-02"]
     assert_exact(sync.target, service)
-
-
-# The brands that the key reads at each request of the brands and of the changes, in turn.
-@pytest.mark.parametrize(
-    ("lists", "lists_sent"),
-    [
-        pytest.param([], 1, id="always readable"),
-        pytest.param(["abc", "ab", "abc"], 2, id="gone while the changes are listed"),
-        pytest.param(["abc", "ab", "abc", "ab", "abc"], 3, id="gone during two lists"),
-        pytest.param(["ab", "abc"], 2, id="back after the brands were listed"),
-        pytest.param(["abc", "ab", "ab"], 2, id="gone for the rest of the run"),
-        pytest.param(["abc", "ab", "ab", "abc"], 3, id="gone, and back later"),
-    ],
-)
-def test_a_key_whose_list_of_brands_changes_loses_no_day(sync, lists, lists_sent):
-    service = Service("abc")
-    for brand_id in "abc":
-        service.put(brand_id, VISIBILITY, "2026-01-01", [1])
-    sync(service)
-    # The changes of brand c are older than those of the others.
-    for brand_id in "cba":
-        service.put(brand_id, VISIBILITY, "2026-01-02", [2])
-
-    def before():
-        if lists:
-            service.brand_ids = lists.pop(0)
-
-    service.before = before
-    sync(service)
-    sent = service.requests.count("brands")
-    service.brand_ids = "abc"
-    sync(service)
-    assert_exact(sync.target, service)
-    assert sent == lists_sent
 
 
 def test_a_run_ends_without_a_new_since_when_the_brands_change_at_each_request(sync):

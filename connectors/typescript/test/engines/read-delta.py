@@ -1,12 +1,11 @@
-"""Reads every version of Delta tables with delta-rs, polars, pandas and DuckDB.
+"""Reads Delta tables with delta-rs, polars, pandas and DuckDB.
 
 Stdin has the addresses of the tables, the options of their bucket, and DuckDB's statements for it, as JSON. Prints the
-days of each table and version by engine, each as the place of its rows; and the rows.
+rows of each table by engine.
 """
 
 import json
 import sys
-from collections import defaultdict
 from pathlib import Path
 
 import duckdb_extension_delta
@@ -39,7 +38,7 @@ def read_pandas(table, _url):
 
 
 def read_duckdb(table, url):
-    scan = connection.sql(f"from delta_scan('{url}', version := {table.version()})")
+    scan = connection.sql(f"from delta_scan('{url}')")
     return scan.to_arrow_table().to_pylist()
 
 
@@ -50,25 +49,15 @@ ENGINES = {
     "duckdb": read_duckdb,
 }
 
-places = {}
 
-
-def days_of(rows):
-    """Returns the place of the rows of each day."""
-    days = defaultdict(list)
-    for row in rows:
-        row = {name: None if value is pandas.NA else value for name, value in row.items()}
-        days[f"{row.get('brand_id')}/{row.get('date')}"].append(json.dumps(row, default=str))
-    texts = {day: f"[{','.join(sorted(rows))}]" for day, rows in days.items()}
-    return {day: places.setdefault(text, len(places)) for day, text in texts.items()}
-
-
-def versions_of(url):
+def rows_of(url):
     table = DeltaTable(url, storage_options=job["options"])
-    for version in range(table.version() + 1):
-        table.load_as_version(version)
-        yield {engine: days_of(read(table, url)) for engine, read in ENGINES.items()}
+    return {
+        engine: [
+            {name: None if value is pandas.NA else value for name, value in row.items()} for row in read(table, url)
+        ]
+        for engine, read in ENGINES.items()
+    }
 
 
-tables = {name: list(versions_of(url)) for name, url in job["tables"].items()}
-print(json.dumps({"tables": tables, "contents": [json.loads(text) for text in places]}, allow_nan=False))
+print(json.dumps({name: rows_of(url) for name, url in job["tables"].items()}, default=str, allow_nan=False))
