@@ -111,7 +111,6 @@ async function expectExact(expect: ExpectStatic, { key, brandId }: Scene): Promi
 
 beforeAll(async () => {
   its = await answeredDays(db, { first: daysBefore(START, 1), days: 50 })
-  await addHostileTexts(db, its.brandId, '2026-11-20')
 })
 
 afterAll(() => rm(folder, { recursive: true, force: true }))
@@ -151,6 +150,9 @@ test('goes on after it was killed, and verifies its copy', CONCURRENT, async ({ 
     target.includes('toDate=2026-10-31') ? [agents] : [],
   )
   expect(requests).toEqual(metrics.map(() => [AGENT]))
+  await expectExact(expect, its)
+  await addHostileTexts(db, its.brandId, '2026-11-20')
+  expect(await sync({ url: inject('serviceUrl') })).toMatchObject({ code: 0 })
   await expectExact(expect, its)
 
   const columns = await query(`select table_name, column_name, data_type from information_schema.columns
