@@ -10,7 +10,6 @@ import { afterAll, beforeAll, type ExpectStatic, expect, inject, test } from 'vi
 import { readStreams } from '../../../site/reference/streams.ts'
 import { startFlakyProxy } from '../../../test/faults/flaky-proxy.ts'
 import { pull, type Row } from '../../../test/fixtures/call.ts'
-import { addHostileTexts } from '../../../test/fixtures/hostile-texts.ts'
 import { database } from '../../../test/fixtures/rows.ts'
 import { answeredDays, type Scene } from '../../../test/fixtures/scene.ts'
 import { startTlsServer } from '../../../test/fixtures/tls-server.ts'
@@ -111,7 +110,6 @@ async function expectExact(expect: ExpectStatic, { key, brandId }: Scene): Promi
 
 beforeAll(async () => {
   its = await answeredDays(db, { first: daysBefore(START, 1), days: 50 })
-  await addHostileTexts(db, its.brandId, '2026-11-20')
 })
 
 afterAll(() => rm(folder, { recursive: true, force: true }))
@@ -130,6 +128,7 @@ test('keeps the promises of a copy', CONCURRENT, async ({ expect }) => {
   expect(verdicts[1]?.requests).toBe(2)
 })
 
+// Hostile texts: connectors/dbt/test/dbt.test.ts, whose proof compares each row that dlt has loaded.
 test('goes on after it was killed, and verifies its copy', CONCURRENT, async ({ expect }) => {
   let child: ChildProcess | undefined
   const october = ['/brands', '/changes', ...metrics.map(({ endpoint }) => `/${endpoint}`)].map(() => [])

@@ -295,6 +295,35 @@ test('rows are of the brand for which they were fetched', async () => {
   expect(await rowsIn(job.store)).toEqual(await service.rows())
 })
 
+/** How the last of what says which part a copy has is lost. */
+test.each<
+  [string, (bucket: ReturnType<typeof memoryBucket>, before: ReadonlyMap<string, Uint8Array>) => unknown]
+>([
+  ['has lost its last version', (bucket) => bucket.remove(brandsOf(bucket).at(-1) ?? '')],
+  [
+    'is that of before',
+    (bucket, before) => {
+      for (const path of brandsOf(bucket)) bucket.remove(path)
+      for (const [path, bytes] of before) bucket.put(path, bytes)
+    },
+  ],
+])('a copy with days outside of its scope becomes one of everything: the folder brands %s', async (_, lose) => {
+  const { service, bucket, altering, job } = setUp()
+  await sync({ ...job, toDate: '2026-09-20' }, undefined)
+  const before = new Map(brandsOf(bucket).map((path) => [path, bucket.bytesOf(path)]))
+  Object.assign(altering, { status: 403, isFailing: ({ pathname }: URL) => pathname.endsWith('/sentiment') })
+  await expect(sync({ ...job, toDate: '9999-12-31', concurrency: 1 }, undefined)).rejects.toThrow(
+    'Not yours.',
+  )
+  altering.isFailing = () => false
+  lose(bucket, before)
+  for (let count = 0; count < 9; count += 1) service.restate()
+  expect(await verify({ ...job, full: true })).not.toEqual([])
+  await sync(job, undefined)
+  expect(await rowsIn(job.store)).toEqual(await service.rows())
+  expect(await verify({ ...job, full: true })).toEqual([])
+})
+
 /** Returns what the folder of the brands has, its log in order at last. */
 const brandsOf = (bucket: ReturnType<typeof memoryBucket>) =>
   bucket
