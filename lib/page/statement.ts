@@ -72,7 +72,7 @@ type SizedRows = KeyedRow & {
  * reads one row more than a page has, which shows that others follow, and which `lib/rows/read.ts` drops when it comes
  * along. It counts bytes only when the rows could be too large.
  */
-export function sizedRows({ row, key, rows: ordered, size, total, unsent = sql`0` }: SizedRows) {
+export function sizedRows({ row, key, rows: ordered, size, total, unsent }: SizedRows) {
   const limit = sql.raw(String(size.rows))
   const bytes = sql.raw(String(size.bytes))
   const rows = sql`${ordered}
@@ -101,7 +101,7 @@ export function sizedRows({ row, key, rows: ordered, size, total, unsent = sql`0
       ) as page
     ) as page
     cross join lateral (
-      select least(page.fetched - ${unsent}, case when ${mostBytes(row)} <= ${bytes} then page.fetched else coalesce((
+      select least(page.fetched${unsent && sql` - ${unsent}`}, case when ${mostBytes(row)} <= ${bytes} then page.fetched else coalesce((
         select greatest(number - 1, 1)
         from (
           select row_number() over so_far as number, sum(${ROW_BYTES}) over so_far as bytes

@@ -1,4 +1,4 @@
-/** The most rows that a statement returns, and the most bytes that these have as JSON. */
+/** The most rows that a page or part has, and the most bytes that these have as JSON. A statement returns one row more. */
 export type Size = { readonly rows: number; readonly bytes: number }
 
 /** Rows of a full page. */
@@ -14,7 +14,7 @@ export const PAGE_BYTES = 4_000_000
 export const PAGE: Size = { rows: PAGE_SIZE, bytes: PAGE_BYTES }
 
 /**
- * What a file reads at a time: more than a page, for fewer round trips (`npm run bench -- files`). Two files of the
+ * What a file reads at a time: more than a page, for fewer round trips. Two files of the
  * largest rows at once keep the Worker's heap below 80 MiB.
  */
 export const FILE_PART: Size = { rows: 5 * PAGE_SIZE, bytes: 5_000_000 }
