@@ -171,31 +171,15 @@ describe('X-Brands-Digest', () => {
   })
 })
 
-describe('a change of the scope between two pages neither repeats nor skips a row of a brand that stays', () => {
-  test.each([
-    [
-      'a brand is archived',
-      (_: Tenant, gone: string) => db.query('update brands set active = false where id = $1', [gone]),
-    ],
-    [
-      'the key is narrowed',
-      ({ org, keyId }: Tenant, gone: string) =>
-        db.query(
-          `update api_keys set brand_ids = array(select id from brands where organization_id = $1 and id <> $2)
-           where id = $3`,
-          [org.id, gone, keyId],
-        ),
-    ],
-  ])('when %s', async (_, change) => {
-    const its = await tenantOf(Array.from({ length: 4 }, () => ({ rows: 400, rowsPerChange: 60 })))
-    const first = await read(its)
-    // The brand of the page's last row: the cursor names it.
-    const gone = String(first.data.at(-1)?.brand_id)
-    await change(its, gone)
-    const { nextCursor } = first.pagination
-    const rest = await pull('/changes', { key: its.key, query: { cursor: nextCursor ?? '' } })
-    expect(rest.filter(({ brand_id }) => brand_id === gone)).toEqual([])
-    const staying = [...first.data, ...rest].filter(({ brand_id }) => brand_id !== gone)
-    expect(staying.map(keyOf)).toEqual(await expected(its.brandIds.filter((id) => id !== gone)))
-  })
+test('a brand that is archived between two pages takes no row of another with it, and repeats none', async () => {
+  const its = await tenantOf(Array.from({ length: 4 }, () => ({ rows: 400, rowsPerChange: 60 })))
+  const first = await read(its)
+  // The brand of the page's last row: the cursor names it.
+  const gone = String(first.data.at(-1)?.brand_id)
+  await db.query('update brands set active = false where id = $1', [gone])
+  const { nextCursor } = first.pagination
+  const rest = await pull('/changes', { key: its.key, query: { cursor: nextCursor ?? '' } })
+  expect(rest.filter(({ brand_id }) => brand_id === gone)).toEqual([])
+  const staying = [...first.data, ...rest].filter(({ brand_id }) => brand_id !== gone)
+  expect(staying.map(keyOf)).toEqual(await expected(its.brandIds.filter((id) => id !== gone)))
 })

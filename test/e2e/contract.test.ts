@@ -215,6 +215,9 @@ test.each([
   '/api/export/v2/brands',
   '/api/export/V1/brands',
   '/favicon.ico',
+  '/x',
+  '//',
+  ...['/docsx', '/docs/x', '/api/export/v1/docs/x', '/api/export/v1/docsx'],
 ])('returns 404 in JSON for %s', async (path) => {
   const fromRoot = `/../../..${path}`
   expectError(await call(fromRoot), 404)
