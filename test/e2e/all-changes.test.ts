@@ -5,7 +5,7 @@ import { EVERY_DAY, resolveWindow } from '../../lib/page/window.ts'
 import { brandsDigestOf } from '../../site/reference/digest.ts'
 import { call, pull, type Row } from '../fixtures/call.ts'
 import { clearOfMidnight } from '../fixtures/clock.ts'
-import { brand, database, manyBrands } from '../fixtures/rows.ts'
+import { brand, database } from '../fixtures/rows.ts'
 import { type Tenant, tenant } from '../fixtures/tenant.ts'
 
 // /changes without brandId. With it: test/e2e/changes.test.ts. What the statement reads: test/e2e/plan.test.ts.
@@ -80,6 +80,10 @@ describe('the order of rows', () => {
     ['many brands with few changes each', Array.from({ length: 60 }, () => ({ rows: 50, rowsPerChange: 7 }))],
     ['brands that changed at one time', Array.from({ length: 5 }, () => ({ rows: 500, rowsPerChange: 500 }))],
     [
+      'more brands than a page has rows',
+      Array.from({ length: 1200 }, (_, n) => ({ rows: 2, rowsPerChange: 2, skip: Math.floor(n / 7) })),
+    ],
+    [
       'brands that changed one after the other',
       [0, 1000, 2000].map((skip) => ({ rows: 900, rowsPerChange: 1, skip })),
     ],
@@ -106,29 +110,6 @@ describe('the order of rows', () => {
       'attachment; filename="changes_0001-01-01_9999-12-31.ndjson"',
     )
   })
-})
-
-test('a page ends where an unread change could follow, and says whether one does', async () => {
-  const its = await tenant(db)
-  await manyBrands(db, its.org, 1200)
-  const { rows: brands } = await db.query('select id from brands where organization_id = $1', [its.org.id])
-  const brandIds = brands.map(({ id }) => id)
-  await db.query(
-    `insert into daily.changes
-     select id, endpoint, '2026-01-01', 1, '{}', '000000000000000', '{}',
-       '2026-11-01T00:00:00.' || lpad((place / 7)::text, 6, '0') || 'Z', 1
-     from unnest($1::uuid[]) with ordinality as brand (id, place), unnest('{citations,visibility}'::text[]) as endpoint`,
-    [brandIds],
-  )
-  const rows: Row[] = []
-  for (let cursor: string | undefined, more = true; more; ) {
-    const { data, pagination } = await read(its, cursor === undefined ? {} : { cursor })
-    rows.push(...data)
-    more = pagination.hasMore
-    expect([data.length > 0, more]).toEqual([true, rows.length < 2 * brandIds.length])
-    cursor = pagination.nextCursor ?? undefined
-  }
-  expect(rows.map(keyOf)).toEqual(await expected(brandIds))
 })
 
 test('has the brands that the key reads, and no row for a key without brands', async () => {

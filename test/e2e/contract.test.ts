@@ -31,15 +31,6 @@ describe.each([metric, ...brands])('GET $path', ({ path, kind }) => {
     return data.some(({ id }) => id === reader.brandId) ? 200 : 404
   }
 
-  test('returns 404 and 405 whatever the key and the parameters are', async () => {
-    const wrong = { key: 'bad', query: BROKEN }
-    for (const other of [`${path}/`, `${path}x`, path.toUpperCase()])
-      expectError(await call(other, wrong), 404)
-    const answer = await call(path, { ...wrong, method: 'POST' })
-    expectError(answer, 405)
-    expect(answer.headers.get('Allow')).toBe('GET, HEAD')
-  })
-
   // Every malformed key: test/unit/api-key.test.ts.
   test('checks the key before the plan, and the plan before the parameters and the brand', async () => {
     const foreign = { brandId: (await tenant(db)).brandId }
