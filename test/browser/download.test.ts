@@ -68,21 +68,13 @@ describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
     await expect.poll(() => saved).toEqual(['visibility.csv'])
   })
 
-  test('saves nothing when the transfer fails', async () => {
-    const response = await startDownload()
-    response.destroy()
-    await expect
-      .poll(state)
-      .toBe('The transfer failed after 2 rows, 0.1 kB. Nothing was saved. Download the file again.')
-    expect(saved).toEqual([])
-  })
-
-  test('saves nothing when fewer rows arrive than the service says', async () => {
-    const response = await startDownload({ 'X-Expected-Rows': '4' })
-    response.end('2026-10-03,e\r\n')
-    await expect
-      .poll(state)
-      .toBe('The transfer failed after 3 rows, 0.1 kB. Nothing was saved. Download the file again.')
+  test.each<[string, number, (response: ServerResponse) => unknown]>([
+    ['the transfer fails', 2, (response) => response.destroy()],
+    ['fewer rows arrive than the service says', 3, (response) => response.end('2026-10-03,e\r\n')],
+  ])('saves nothing when %s', async (_, rows, end) => {
+    end(await startDownload({ 'X-Expected-Rows': '4' }))
+    const message = `The transfer failed after ${rows} rows, 0.1 kB. Nothing was saved. Download the file again.`
+    await expect.poll(state).toBe(message)
     expect(saved).toEqual([])
   })
 

@@ -5,8 +5,7 @@ import { EVERY_DAY, resolveWindow } from '../../lib/page/window.ts'
 import { brandsDigestOf } from '../../site/reference/digest.ts'
 import { call, pull, type Row } from '../fixtures/call.ts'
 import { clearOfMidnight } from '../fixtures/clock.ts'
-import { expectError } from '../fixtures/expect-error.ts'
-import { brand, database, manyBrands } from '../fixtures/rows.ts'
+import { brand, database } from '../fixtures/rows.ts'
 import { type Tenant, tenant } from '../fixtures/tenant.ts'
 
 // /changes without brandId. With it: test/e2e/changes.test.ts. What the statement reads: test/e2e/plan.test.ts.
@@ -61,16 +60,6 @@ async function tenantOf(changes: readonly Omit<Fill, 'brandId'>[]): Promise<Tena
 const read = ({ key }: Tenant, query: Readonly<Record<string, string>> = {}) =>
   call('/changes', { key, query })
 
-test('a row has its brand first, and meta has none', async () => {
-  const its = await tenantOf([{ rows: 1, rowsPerChange: 1 }])
-  const { data, meta, text } = await read(its)
-  expect(text).toMatch(
-    `{"data":[{"brand_id":"${its.brandIds[0]}","endpoint":"citations","date":"2026-01-01",`,
-  )
-  expect(data).toHaveLength(1)
-  expect(meta).toMatchObject({ brandId: null, fromDate: '0001-01-01T00:00:00.000Z' })
-})
-
 describe('the order of rows', () => {
   test('is the time, the brand, the endpoint, the date, at every place where a page can end', async () => {
     const its = await tenantOf(Array.from({ length: 3 }, () => ({ rows: 6, rowsPerChange: 3 })))
@@ -90,6 +79,10 @@ describe('the order of rows', () => {
   test.each([
     ['many brands with few changes each', Array.from({ length: 60 }, () => ({ rows: 50, rowsPerChange: 7 }))],
     ['brands that changed at one time', Array.from({ length: 5 }, () => ({ rows: 500, rowsPerChange: 500 }))],
+    [
+      'more brands than a page has rows',
+      Array.from({ length: 1200 }, (_, n) => ({ rows: 2, rowsPerChange: 2, skip: Math.floor(n / 7) })),
+    ],
     [
       'brands that changed one after the other',
       [0, 1000, 2000].map((skip) => ({ rows: 900, rowsPerChange: 1, skip })),
@@ -117,29 +110,6 @@ describe('the order of rows', () => {
       'attachment; filename="changes_0001-01-01_9999-12-31.ndjson"',
     )
   })
-})
-
-test('a page ends where an unread change could follow, and says whether one does', async () => {
-  const its = await tenant(db)
-  await manyBrands(db, its.org, 1200)
-  const { rows: brands } = await db.query('select id from brands where organization_id = $1', [its.org.id])
-  const brandIds = brands.map(({ id }) => id)
-  await db.query(
-    `insert into daily.changes
-     select id, endpoint, '2026-01-01', 1, '{}', '000000000000000', '{}',
-       '2026-11-01T00:00:00.' || lpad((place / 7)::text, 6, '0') || 'Z', 1
-     from unnest($1::uuid[]) with ordinality as brand (id, place), unnest('{citations,visibility}'::text[]) as endpoint`,
-    [brandIds],
-  )
-  const rows: Row[] = []
-  for (let cursor: string | undefined, more = true; more; ) {
-    const { data, pagination } = await read(its, cursor === undefined ? {} : { cursor })
-    rows.push(...data)
-    more = pagination.hasMore
-    expect([data.length > 0, more]).toEqual([true, rows.length < 2 * brandIds.length])
-    cursor = pagination.nextCursor ?? undefined
-  }
-  expect(rows.map(keyOf)).toEqual(await expected(brandIds))
 })
 
 test('has the brands that the key reads, and no row for a key without brands', async () => {
@@ -171,62 +141,26 @@ describe('X-Brands-Digest', () => {
     await db.query(`update api_keys set brand_ids = '{}' where id = $1`, [its.keyId])
     const none = await read(its)
     expect([none.data, digest(none)]).toEqual([[], brandsDigestOf([])])
+    expect(digest(await call('/changes', { key: its.key, query: { format: 'csv' }, method: 'HEAD' }))).toBe(
+      digest(none),
+    )
   })
 
-  test('is on files and on responses without rows, and not on those of one brand', async () => {
-    const its = await tenantOf([{ rows: 1, rowsPerChange: 1 }])
-    const expected = brandsDigestOf([its.brandId, ...its.brandIds])
-    expect(digest(await read(its, { since: '9999-01-01T00:00:00.000000Z' }))).toBe(expected)
-    expect(digest(await call('/changes', { key: its.key, method: 'HEAD' }))).toBe(expected)
-    for (const [query, header] of [
-      ['', expected],
-      [`&brandId=${its.brandId}`, null],
-    ]) {
-      const file = await fetch(new URL(`/api/export/v1/changes?format=csv${query}`, inject('serviceUrl')), {
-        headers: { 'X-API-Key': its.key, 'User-Agent': randomUUID() },
-      })
-      expect([file.status, digest(file)]).toEqual([200, header])
-    }
+  test('is not on responses of one brand', async () => {
+    const its = await tenant(db)
     expect(digest(await read(its, { brandId: its.brandId }))).toBeNull()
   })
 })
 
-test('a cursor belongs to a request with a brand or to one without', async () => {
-  const its = await tenantOf([{ rows: 1001, rowsPerChange: 100 }])
-  const brandId = its.brandIds[0] ?? ''
-  const ofAll = (await read(its)).pagination.nextCursor ?? ''
-  const ofBrand = (await read(its, { brandId })).pagination.nextCursor ?? ''
-  expect((await read(its, { cursor: ofAll })).data).toHaveLength(1)
-  expect((await read(its, { brandId, cursor: ofBrand })).data).toHaveLength(1)
-  expectError(await read(its, { brandId, cursor: ofAll }), 400)
-  expectError(await read(its, { cursor: ofBrand }), 400)
-})
-
-describe('a change of the scope between two pages neither repeats nor skips a row of a brand that stays', () => {
-  test.each([
-    [
-      'a brand is archived',
-      (_: Tenant, gone: string) => db.query('update brands set active = false where id = $1', [gone]),
-    ],
-    [
-      'the key is narrowed',
-      ({ org, keyId }: Tenant, gone: string) =>
-        db.query(
-          `update api_keys set brand_ids = array(select id from brands where organization_id = $1 and id <> $2)
-           where id = $3`,
-          [org.id, gone, keyId],
-        ),
-    ],
-  ])('when %s', async (_, change) => {
-    const its = await tenantOf(Array.from({ length: 4 }, () => ({ rows: 400, rowsPerChange: 60 })))
-    const first = await read(its)
-    // The brand of the page's last row: the cursor names it.
-    const gone = String(first.data.at(-1)?.brand_id)
-    await change(its, gone)
-    const { nextCursor } = first.pagination
-    const rest = await pull('/changes', { key: its.key, query: { cursor: nextCursor ?? '' } })
-    expect(rest.filter(({ brand_id }) => brand_id === gone)).toEqual([])
-    const staying = [...first.data, ...rest].filter(({ brand_id }) => brand_id !== gone)
-    expect(staying.map(keyOf)).toEqual(await expected(its.brandIds.filter((id) => id !== gone)))
-  })
+test('a brand that is archived between two pages takes no row of another with it, and repeats none', async () => {
+  const its = await tenantOf(Array.from({ length: 4 }, () => ({ rows: 400, rowsPerChange: 60 })))
+  const first = await read(its)
+  // The brand of the page's last row: the cursor names it.
+  const gone = String(first.data.at(-1)?.brand_id)
+  await db.query('update brands set active = false where id = $1', [gone])
+  const { nextCursor } = first.pagination
+  const rest = await pull('/changes', { key: its.key, query: { cursor: nextCursor ?? '' } })
+  expect(rest.filter(({ brand_id }) => brand_id === gone)).toEqual([])
+  const staying = [...first.data, ...rest].filter(({ brand_id }) => brand_id !== gone)
+  expect(staying.map(keyOf)).toEqual(await expected(its.brandIds.filter((id) => id !== gone)))
 })

@@ -66,16 +66,6 @@ test('sorts by name in code point order, then by id', async () => {
   expect(data.filter(({ name }) => name === 'Same').map(({ id }) => id)).toEqual(ids.toReversed())
 })
 
-// Which brands a key reads: test/e2e/contract.test.ts.
-test('lists more brands than a page has rows, in one response', async () => {
-  const org = await organization(db)
-  const { key } = await exportKey(db, org)
-  await manyBrands(db, org, 1100)
-  const { data, text } = await call('/brands', { key })
-  expect(new Set(data.map(({ id }) => id)).size).toBe(1100)
-  expect(Object.keys(JSON.parse(text))).toEqual(['data'])
-})
-
 test('lists a brand once that the list of the key names twice', async () => {
   const org = await organization(db)
   const id = await brand(db, org)

@@ -75,34 +75,17 @@ test.for(['/citations', '/citation-share'])('%s serves URLs of 8,192 random byte
   )
 })
 
-test.for(['/citations', '/citation-share'])('%s serves URLs of any characters as they are', async (path) => {
-  const { say, rows } = await scene(db)
-  const urls = [
-    'https://site.example/"quoted"',
-    'https://site.example/back\\slash\\u0041',
-    'https://site.example/\u0001\u001f\t\r\n\u007f\u2028',
-    'https://site.example/😀/é/e\u0301/\u{10ffff}',
-    "https://site.example/?q=it's&r=<b>%00{}[]",
-    'HTTPS://site.example/',
-    'https://site.example/',
-    ' https://site.example/ ',
-    '',
-  ]
-  await say('2026-10-01T09:00:00Z', {
-    citations: urls.map((each) => ({ url: each, domain: `of ${each}` })),
-  })
-  const found = await rows(path, '2026-10-01')
-  expect(found.map((row) => row.url).toSorted()).toEqual(urls.toSorted())
-  expect(found.filter((row) => row.domain !== `of ${row.url}`)).toEqual([])
-})
-
-test.for(['/citations', '/citation-share'])('%s distinguishes URLs with the same MD5', async (path) => {
+test.for([
+  '/citations',
+  '/citation-share',
+])('%s distinguishes URLs that differ in case or spaces or have the same MD5', async (path) => {
   const { say, rows } = await scene(db)
   // A collision that Marc Stevens published in 2024.
   const urls = ['A', 'E'].map(
     (letter) => `TEXTCOLLBYfGiJUETHQ4h${letter}cKSMd5zYpgqf1YRDhkmxHkhPWptrkoyz28wnI9V0aHeAuaKnak`,
   )
   expect(new Set(urls.map((each) => createHash('md5').update(each).digest('hex'))).size).toBe(1)
+  urls.push('', ' https://a.example/ ', 'https://a.example/', 'HTTPS://a.example/')
   await say('2026-10-01T09:00:00Z', { citations: urls.map((each) => ({ url: each })) })
-  expect((await rows(path, '2026-10-01')).map((row) => row.url).toSorted()).toEqual(urls)
+  expect((await rows(path, '2026-10-01')).map((row) => row.url).toSorted()).toEqual(urls.toSorted())
 })

@@ -91,23 +91,6 @@ test('has no row for an inactive competitor, on no date, until it is active agai
   expect(await rows('/competitors', '2026-01-01', '2026-12-31')).toEqual([])
 })
 
-test('shows a competitor that is added or renamed on all dates', async () => {
-  const { say, rival, rows } = await scene(db)
-  await say('2026-01-01T09:00:00Z', { mentions: ['Globex'] })
-  await say('2026-10-01T09:00:00Z', { mentions: ['Initech'] })
-  expect(await rows('/competitors', '2026-01-01', '2026-12-31')).toEqual([])
-  const id = await rival('Globex')
-  expect(await rows('/competitors', '2026-01-01', '2026-12-31')).toMatchObject([
-    { date: '2026-01-01', competitor_name: 'Globex', competitor_visible_responses: 1 },
-    { date: '2026-10-01', competitor_name: 'Globex', competitor_visible_responses: 0 },
-  ])
-  await db.query(`update competitors set name = 'Initech' where id = $1`, [id])
-  expect(await rows('/competitors', '2026-01-01', '2026-12-31')).toMatchObject([
-    { date: '2026-01-01', competitor_name: 'Initech', competitor_visible_responses: 0 },
-    { date: '2026-10-01', competitor_name: 'Initech', competitor_visible_responses: 1 },
-  ])
-})
-
 test('has no row for the competitor of another brand', async () => {
   const { org, say, rows } = await scene(db)
   const other = await brand(db, org)

@@ -52,9 +52,3 @@ test('a page has an ETag only when its window ended before today', async () => {
   expect(await tagged(daysAgo(1))).toBe(true)
   for (const open of [daysAgo(0), daysAgo(-1), undefined]) expect(await tagged(open), open).toBe(false)
 })
-
-test('returns 304 for the ETag of the OpenAPI document', async () => {
-  const tag = (await call('/openapi.json')).headers.get('ETag') ?? ''
-  const again = await call('/openapi.json', { headers: { 'If-None-Match': tag } })
-  expect([again.status, again.text, again.headers.get('ETag')]).toEqual([304, '', tag])
-})

@@ -52,26 +52,3 @@ test('an answer to a branded prompt is in every metric', async () => {
   await say('2026-10-01T09:00:00Z', { ...said, prompt: await prompt(db, brandId, { branded: true }) })
   expect(await pathsWithRows(here)).toEqual(metrics.map(({ path }) => path))
 })
-
-test('the state of a prompt applies to its whole history, and can be reversed', async () => {
-  const { brandId, say, rows } = await scene(db)
-  const its = await prompt(db, brandId)
-  await say('2026-10-01T09:00:00Z', { prompt: its, mentions: ['Acme'] })
-  await say('2026-10-01T09:00:00Z')
-  await say('2026-10-02T09:00:00Z', { prompt: its })
-  const both = [
-    { date: '2026-10-01', total_prompts: 2, visible_count: 1 },
-    { date: '2026-10-02', total_prompts: 1, visible_count: 0 },
-  ]
-  const read = () => rows('/visibility', '2026-10-01', '2026-10-02')
-  for (const [off, on] of [
-    [`retired_at = '2026-10-05T00:00:00Z'`, 'retired_at = null'],
-    ['counts_in_metrics = false', 'counts_in_metrics = true'],
-  ]) {
-    expect(await read()).toMatchObject(both)
-    await db.query(`update prompts set ${off} where id = $1`, [its])
-    expect(await read()).toMatchObject([{ date: '2026-10-01', total_prompts: 1, visible_count: 0 }])
-    await db.query(`update prompts set ${on} where id = $1`, [its])
-  }
-  expect(await read()).toMatchObject(both)
-})

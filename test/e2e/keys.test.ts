@@ -123,13 +123,15 @@ describe('creating a key', () => {
     await expectRejected(create(org), /2 active keys/)
   })
 
-  test('rejects brands of other organizations', async () => {
+  test('rejects brands of other organizations, an expiry that is not in the future and an empty label', async () => {
     const { org, brandId } = await tenant(db)
     const { brandId: foreign } = await tenant(db)
-    for (const brandIds of [[brandId, foreign], [foreign], [randomUUID()]]) {
+    for (const brandIds of [[brandId, foreign], [foreign], [randomUUID()]])
       await expectRejected(create(org, { brandIds }), /brand/)
-    }
+    for (const expiresAt of [PAST, NOW]) await expectRejected(create(org, { expiresAt }), /expiry/)
+    for (const label of ['', '  ']) await expectRejected(create(org, { label }), /label/)
     expect(await countKeys(org)).toBe(1)
+    expect((await create(org, { expiresAt: later(1) })).state).toBe('active')
   })
 
   test('takes a brand of the organization in either case and named twice, and stores it once', async () => {
@@ -141,20 +143,6 @@ describe('creating a key', () => {
       async (id) => (await call('/sentiment', { key, query: { brandId: id } })).status,
     )
     expect(await Promise.all(statuses)).toEqual([200, 404])
-  })
-
-  test('rejects an expiry that is not in the future', async () => {
-    const org = await organization(db)
-    await expectRejected(create(org, { expiresAt: PAST }), /expiry/)
-    await expectRejected(create(org, { expiresAt: NOW }), /expiry/)
-    expect(await countKeys(org)).toBe(0)
-    expect((await create(org, { expiresAt: new Date(NOW.getTime() + 1) })).state).toBe('active')
-  })
-
-  test('rejects an empty label', async () => {
-    const org = await organization(db)
-    for (const label of ['', '  ']) await expectRejected(create(org, { label }), /label/)
-    expect(await countKeys(org)).toBe(0)
   })
 
   test.each([
@@ -172,8 +160,6 @@ describe('creating a key', () => {
       const attempts = spellings.map((id) =>
         createKey(drizzle({ client }), actor({ ...org, id }), request, NOW),
       )
-      const outcomes = (await Promise.allSettled(attempts)).map(({ status }) => status)
-      expect(outcomes.sort()).toEqual(['fulfilled', ...Array<string>(5).fill('rejected')])
       const refusals = attempts.map((attempt) =>
         attempt.catch((error: unknown) => error instanceof KeyRequestError),
       )
@@ -185,23 +171,17 @@ describe('creating a key', () => {
   })
 })
 
-describe('listing keys', () => {
-  test('lists which keys are active, expired and revoked', async () => {
-    const org = await organization(db)
-    const keys = [
-      ['active', {}],
-      ['active', { expires_at: later(1) }],
-      ['expired', { expires_at: NOW }],
-      ['expired', { expires_at: PAST }],
-      ['revoked', { revoked_at: PAST }],
-      ['revoked', { revoked_at: PAST, expires_at: PAST }],
-    ] as const
-    const expected = await Promise.all(
-      keys.map(async ([state, values]) => [(await exportKey(db, org, values)).id, state] as const),
-    )
-    const listed = await listKeys(keysDb, actor(org), NOW)
-    expect(new Map(listed.map(({ id, state }) => [id, state]))).toEqual(new Map(expected))
-  })
+test.each([
+  ['active', {}],
+  ['active', { expires_at: later(1) }],
+  ['expired', { expires_at: NOW }],
+  ['expired', { expires_at: PAST }],
+  ['revoked', { revoked_at: PAST }],
+  ['revoked', { revoked_at: PAST, expires_at: PAST }],
+])('lists as %s a key with %j', async (state, values) => {
+  const org = await organization(db)
+  const { id } = await exportKey(db, org, values)
+  expect(await listKeys(keysDb, actor(org), NOW)).toMatchObject([{ id, state }])
 })
 
 describe('revoking a key', () => {
@@ -213,12 +193,6 @@ describe('revoking a key', () => {
     const { id } = await exportKey(db, org, { revoked_at: revokedAt })
     expect(await revoke(org, id)).toMatchObject({ state: 'revoked', revokedAt })
     expect(await listKeys(keysDb, actor(org), NOW)).toMatchObject([{ revokedAt }])
-  })
-
-  test('accepts admins, also for keys of other users', async () => {
-    const { org, keyId, key } = await tenant(db)
-    await revoke(await colleague(org, 'admin'), keyId)
-    expect((await call('/brands', { key })).status).toBe(401)
   })
 
   test('rejects keys of other organizations and of other scopes', async () => {
@@ -233,6 +207,8 @@ describe('revoking a key', () => {
 })
 
 describe('rotating a key', () => {
+  const END = later(2 * HOUR_MS)
+
   test('makes a successor with the same brands, label and lifetime, and lets the key expire after the overlap', async () => {
     const org = await organization(db)
     const [brandId] = [await brand(db, org), await brand(db, org)]
@@ -290,12 +266,9 @@ describe('rotating a key', () => {
   test.each([
     ['revoked', { revoked_at: PAST }, HOUR_MS, /key is revoked/],
     ['expired', { expires_at: NOW }, HOUR_MS, /key is expired/],
-    [
-      'that expires before the overlap ends',
-      { expires_at: later(HOUR_MS - 1) },
-      HOUR_MS,
-      /expires at .*shorter/,
-    ],
+    ['that expires during the overlap', { expires_at: later(HOUR_MS - 1) }, HOUR_MS, /expires at .*shorter/],
+    ['created at its expiry', { expires_at: END, created_at: END }, HOUR_MS, /lifetime/],
+    ['created before all time', { expires_at: END, created_at: '-infinity' }, HOUR_MS, /lifetime/],
     ['of another scope', { scope: 'tools' }, HOUR_MS, /no key with this id/],
     ['without an overlap', {}, 0, /overlap is not between/],
     ['with an overlap of more than 30 days', {}, 30 * 24 * HOUR_MS + 1, /overlap is not between/],
@@ -316,15 +289,6 @@ describe('rotating a key', () => {
       await expectRejected(rotate(org, id), new RegExp(`Rotate its successor, ${third.id}`))
     await revokeKey(keysDb, actor(org), third.id, NOW)
     await expectRejected(rotate(org, keyId), new RegExp(`successor, ${third.id}, is revoked. Create a new`))
-  })
-
-  test.each([
-    ['was created at its expiry', { expires_at: later(2 * HOUR_MS), created_at: later(2 * HOUR_MS) }],
-    ['was created before all time', { expires_at: later(2 * HOUR_MS), created_at: '-infinity' }],
-  ])('rejects a key that expires and %s', async (_, values) => {
-    const org = await organization(db)
-    const { id } = await exportKey(db, org, values)
-    await expectRejected(rotate(org, id), /lifetime/)
   })
 
   test.each([

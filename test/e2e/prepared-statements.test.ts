@@ -38,11 +38,6 @@ async function ask(path: string) {
 
 afterEach(() => withClient(databaseUrl, migrateToLatest))
 
-test('a page and the brands call the functions of their statements', async () => {
-  for (const path of ['/sentiment', '/brands']) expect(await ask(path)).toEqual({ rows: 1, calls: [true] })
-  expect(logged.join()).not.toContain('prepared_statement_missing')
-})
-
 // The embedded server has one session, whose rights are its owner's.
 const REVOKE = 'revoke usage on schema statements from export_api_reader'
 

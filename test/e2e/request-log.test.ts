@@ -1,7 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { pathOf, readWorkers } from '../../cli/workers/wrangler-config.ts'
-import type { Intercept } from '../../emulator/workers/outbound.ts'
 import { fillDaily } from '../fixtures/fill-daily.ts'
 import { startOwnService } from '../fixtures/own-service.ts'
 import { database } from '../fixtures/rows.ts'
@@ -15,17 +14,14 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 type Line = Readonly<Record<string, unknown>>
 
-let intercept: Intercept = () => undefined
 let lines: Line[] = []
 
 const service = await startOwnService({
-  intercept: (...asked) => intercept(...asked),
   onLog: (line) => lines.push(JSON.parse(line)),
 })
 afterAll(() => service.close())
 
 beforeEach(() => {
-  intercept = () => undefined
   lines = []
 })
 
@@ -83,24 +79,12 @@ test('every error is logged with what was known by then', async () => {
   const endpoint = '/visibility'
   const cases: readonly (readonly [string, Sent, Line])[] = [
     ['/api/export/v1/svc_live_nothing', {}, { ...NOTHING, status: 404, endpoint: null }],
-    [`${endpoint}/`, its, { ...NOTHING, status: 404, endpoint: null, subrequests: { neon: 0, upstash: 0 } }],
-    [endpoint, { method: 'POST' }, { ...NOTHING, status: 405, method: 'POST', endpoint }],
     [endpoint, {}, { ...NOTHING, status: 401, endpoint, subrequests: { neon: 0, upstash: 1 } }],
     [endpoint, lite, { ...refused, status: 403, endpoint }],
     [endpoint, { key: its.key }, { ...known, status: 400, endpoint }],
     [endpoint, { key: its.key, brandId: lite.brandId }, { ...known, status: 404, endpoint }],
   ]
   for (const [path, sent, line] of cases) expect((await logged(path, sent)).line).toMatchObject(line)
-})
-
-test('the line of a request shares its id with the lines of its failures', async () => {
-  const its = await tenant(db)
-  intercept = () => Promise.resolve(new Response('away', { status: 502 }))
-  const { line } = await logged('/visibility', its)
-  expect(line).toMatchObject({ ...NOTHING, status: 503, subrequests: { neon: 1, upstash: 1 } })
-  const failures = lines.filter(({ event }) => event !== 'request')
-  expect(failures.map(({ event }) => event).sort()).toEqual(['database_error', 'rate_limit_unavailable'])
-  for (const { request_id } of failures) expect(request_id).toBe(line.request_id)
 })
 
 // Which ids a client may choose: test/unit/app.test.ts.

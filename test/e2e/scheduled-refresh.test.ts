@@ -117,29 +117,11 @@ test.each(['1', '2'])('a day that takes too long holds up no other, with %s lane
   const failures = () => log.map((line) => JSON.parse(line)).filter(({ event }) => event === 'day_failed')
   await withSlowDay(db, { brandId, day: '2026-10-04' }, async () => {
     for (let run = 0; run < 2; run += 1) await own.runCron('refresh')
-    const { rows } = await db.query(
-      `select metric, date::text, attempts, retry_at > now() as delayed, last_error from daily.refresh_queue`,
-    )
-    expect(rows).toEqual([
-      {
-        metric: 'visibility',
-        date: '2026-10-04',
-        attempts: 1,
-        delayed: true,
-        last_error: 'canceling statement due to statement timeout',
-      },
-    ])
+    // Its wait, and as_of meanwhile: test/e2e/sql/refresh.test.ts, test/e2e/as-of.test.ts.
+    expect((await db.query('select from daily.refresh_queue')).rowCount).toBe(1)
     await expect.poll(failures).toEqual([failed])
     // The other days were computed 30 at a time.
     expect(new Set(steps.map(({ days }) => days))).toEqual(new Set(['30']))
-    const waiting = await db.query(
-      `select date_trunc('milliseconds', as_of) as as_of from daily.queued_brands`,
-    )
-    expect(waiting.rows).toHaveLength(1)
-    // The health check can answer from a copy.
-    const dataAsOf = async () => (await (await fetch(`${own.url}/api/export/v1/healthz`)).json()).dataAsOf
-    await expect.poll(dataAsOf).toBe(waiting.rows[0].as_of.toISOString())
-
     await db.query('update daily.refresh_queue set retry_at = now()')
     await own.runCron('refresh')
     await expect.poll(failures).toEqual([failed, failed])

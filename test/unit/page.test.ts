@@ -137,11 +137,6 @@ test('statements of all brands have these columns with the digest of the brands,
   expect(firstOfFile.columns).toEqual([...names, ...keys, 'total'])
 })
 
-test('a file reads a page first, and then five times as many rows', () => {
-  const limits = Object.entries(pageStatements(VISIBILITY)).map(([name, { limit }]) => [name, limit])
-  expect(Object.fromEntries(limits)).toEqual({ first: 1000, next: 1000, firstOfFile: 1000, nextOfFile: 5000 })
-})
-
 test('the total of a file is the number of rows of the window', () => {
   expect(read({ ...PAGE, total: '2500' }).total).toBe(2500)
   expect(statusOf(() => read({ ...PAGE, total: 'many' }))).toBe(503)

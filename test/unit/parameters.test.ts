@@ -67,26 +67,15 @@ test.each(['0001-01-01', '9999-12-31', '2024-02-29', '2000-02-29', '2026-12-31']
   expect(parse({ toDate: date })).toEqual({ brandId: ID, toDate: date })
 })
 
-test('a metric needs a brand, and the changes do not', () => {
-  expect(errorOf('', 'metric')).toMatch(/^400 .*\bbrandId\b/)
-  expect(errorOf('')).toBeNull()
-})
-
 describe('names the parameter that is wrong', () => {
   test.each([
-    ['brandId', 'brandId='],
     ['brandId', `brandId=${ID}&brandId=${ID}`],
-    ['fromDate', `brandId=${ID}&fromDate=2026-02-29`],
     ['fromDate', `brandId=${ID}&fromDate=2026-02-01&fromDate=2026-02-01`],
-    ['toDate', `brandId=${ID}&toDate=`],
     ['toDate', `brandId=${ID}&toDate&toDate`],
-    ['since', `brandId=${ID}&since=`],
     ['since', `brandId=${ID}&since=2026-10-01T00:00:00.000000Z&since=2026-10-01T00:00:00.000000Z`],
     ['cursor', `brandId=${ID}&cursor=1`],
     ['cursor', `brandId=${ID}&cursor=a&cursor=b`],
     ['cursor', `brandId=${ID}&cursor=&cursor=`],
-    ['format', `brandId=${ID}&format=`],
-    ['format', `brandId=${ID}&format`],
     ['format', `brandId=${ID}&format=json&format=json`],
     ['cursor', `brandId=${ID}&format=csv&cursor=cA`],
   ])('%s in ?%s', (name, query) => {
@@ -108,6 +97,7 @@ const NOT_UUIDS = [
 ]
 
 const NOT_DAYS = [
+  '',
   ...['2026-02-30', '2023-02-29', '1900-02-29', '2026-13-01', '2026-00-10', '2026-01-00', '2026-04-31'],
   ...['20260201', '2026-1-1', '26-01-01', '0000-01-01', '10000-01-01', '+010000-01-01', '-0001-01-01'],
   ...[' 2026-01-01', '2026-01-01 ', '2026-01-01\n', '2026-01-01\0', '2026-01-01T00:00:00Z', '2026/01/01'],
@@ -115,6 +105,7 @@ const NOT_DAYS = [
 ]
 
 const NOT_INSTANTS = [
+  '',
   ...['2026-10-01', '2026-10-01T00:00Z', '2026-10-01T00:00:00.1234567Z', '2026-10-01T00:00:00.Z'],
   ...['2026-10-01T00:00:00.000000', '2026-10-01T00:00:00 00:00', '2026-10-01 00:00:00.000000Z'],
   ...['2026-10-01T00:00:00+0000', '2026-10-01T00:00:00+00', '2026-10-01T00:00:00+24:00'],
@@ -133,8 +124,9 @@ test.each([
   expect(errorOf(String(new URLSearchParams({ brandId: ID, [name]: value })))).toBe(`400 ${message}`)
 })
 
-test('distinguishes a missing brandId from a malformed one', () => {
+test('a metric needs a brand, and the changes do not', () => {
   expect(errorOf('', 'metric')).toBe(`400 ${PARAMETER_ERRORS.missing('brandId')}`)
+  expect(errorOf('')).toBeNull()
   expect(errorOf('brandId')).toBe(`400 ${PARAMETER_ERRORS.brandId}`)
 })
 
@@ -150,24 +142,15 @@ test('ignores unknown parameters, however often they are sent', () => {
 })
 
 test.each([
-  ...[
-    'fromdate',
-    'FromDate',
-    'from_date',
-    'from-date',
-    'FROM_DATE',
-    'from',
-    'start',
-    'startDate',
-    'start_date',
-  ].map((name) => [name, 'fromDate']),
-  ...['todate', 'to_date', 'to', 'end', 'endDate', 'end_date'].map((name) => [name, 'toDate']),
-  ...['brandid', 'brand_id', 'BRANDID'].map((name) => [name, 'brandId']),
-  ...['Cursor', 'page', 'offset'].map((name) => [name, 'cursor']),
-  ['Format', 'format'],
-])('%s means %s, and is a 400', (name, meant) => {
-  for (const kind of ['metric', 'changes'] as const)
-    expect(errorOf(`brandId=${ID}&${name}=2026-10-01`, kind)).toMatch(new RegExp(`^400 .*\\b${meant}\\b`))
+  ['fromDate', 'fromdate FromDate from_date from-date FROM_DATE from start startDate start_date'],
+  ['toDate', 'todate to_date to end endDate end_date'],
+  ['brandId', 'brandid brand_id BRANDID'],
+  ['cursor', 'Cursor page offset'],
+  ['format', 'Format'],
+])('a 400 says that %s is meant by each of: %s', (meant, names) => {
+  for (const name of names.split(' '))
+    for (const kind of ['metric', 'changes'] as const)
+      expect(errorOf(`brandId=${ID}&${name}=2026-10-01`, kind)).toMatch(new RegExp(`^400 .*\\b${meant}\\b`))
 })
 
 test('a metric ignores what resembles since, and /brands all but what resembles format', () => {
@@ -185,22 +168,16 @@ test.each(['json', 'csv', 'ndjson'])('%s is a format', (format) => {
 describe('the format of the brands', () => {
   const formatOf = (query: string) => parseFormat(new URLSearchParams(query))
 
-  test.each([
-    ['', 'json'],
-    ['format=json&cursor=cA', 'json'],
-    ['format=csv', 'csv'],
-    ['format=ndjson&cursor=', 'ndjson'],
-  ])('of ?%s is %s', (query, format) => {
-    expect(formatOf(query)).toBe(format)
+  test('is JSON by default, and JSON ignores a cursor', () => {
+    for (const query of ['', 'format=json&cursor=cA']) expect(formatOf(query)).toBe('json')
+    expect(formatOf('format=ndjson&cursor=')).toBe('ndjson')
   })
 
-  test.each([
-    ...['CSV', 'csv ', 'xml', 'null', 'application/json', ''].map((format) => `format=${format}`),
-  ])('?%s is malformed', (query) => {
-    expect(thrownBy(() => formatOf(query))).toBe(`400 ${PARAMETER_ERRORS.format}`)
-  })
-
-  test.each([
+  test.each<[query: string, message: string]>([
+    ...['CSV', 'csv ', 'xml', 'null', 'application/json', ''].map((format): [string, string] => [
+      `format=${format}`,
+      PARAMETER_ERRORS.format,
+    ]),
     ['format=csv&format=csv', PARAMETER_ERRORS.repeated('format')],
     ['format=csv&cursor=cA', PARAMETER_ERRORS.cursorOfFile],
     ['format=ndjson&cursor=1', PARAMETER_ERRORS.cursorOfFile],

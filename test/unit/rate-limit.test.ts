@@ -34,6 +34,7 @@ describe('the middleware', () => {
 
   test.each<[string, Parameters<typeof counterAnswers>[0], string]>([
     ['counts in fractions', () => Response.json({ result: [1.5, 12] }), 'TypeError'],
+    ['counts with one number', () => Response.json({ result: [1] }), 'TypeError'],
     ['answers null', () => Response.json({ result: null }), 'TypeError'],
     ['answers text', () => Response.json({ result: 'many' }), 'TypeError'],
     ['answers 400', () => Response.json({ error: 'secret detail' }, { status: 400 }), 'UpstashError'],

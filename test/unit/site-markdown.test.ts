@@ -40,27 +40,6 @@ const rowsOf = (tokens: readonly Token[]): string[][] =>
 /** The text of the document as a reader sees it. */
 const seen = (text = '') => text.replaceAll('`', '').replace(/\s+/g, ' ')
 
-test('the sections are in the order in which a loader needs them', () => {
-  const headings = marked.lexer(text).filter(is('heading'))
-  expect(headings.filter(({ depth }) => depth === 1)).toHaveLength(1)
-  expect(headings.filter(({ depth }) => depth === 2).map(({ text }) => text)).toEqual([
-    'Authentication',
-    'First request',
-    'Paging',
-    'Counts and dates',
-    'Parameters',
-    'Limits',
-    'Errors',
-    'Keep an exact copy',
-    'Edge cases',
-    'Files',
-    'Share',
-    'Versions',
-    'Endpoints',
-    'Response headers',
-  ])
-})
-
 test.each(reference.endpoints)('describes /$id', ({
   id,
   path,

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'
 import { logAll } from '../../../drizzle/db/refresh.ts'
 import { call } from '../../fixtures/call.ts'
@@ -156,14 +155,6 @@ test('rows dated outside of the calendar are ignored and delay nothing', async (
   await say('2026-10-22')
   await refreshOn('2026-10-23')
   expect(await stored()).toEqual({ '2026-10-21': 1, '2026-10-22': 1 })
-})
-
-test('a name that is too long for a key delays its own days alone', async () => {
-  const long = randomBytes(4000).toString('hex')
-  await answer(db, { ...said, at: '2026-10-22T09:00:00Z', judged: [{ competitor: null, recommended: true }] })
-  await db.query('update brands set name = $2 where id = $1', [its.brandId, long])
-  await expect(refreshOn('2026-10-23')).rejects.toThrow('recommended_rate of 2026-10-22')
-  expect(await stored()).toEqual({ '2026-10-21': 1, '2026-10-22': 2 })
 })
 
 test.each([

@@ -1,7 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { refreshAll } from '../../../drizzle/db/refresh.ts'
-import { metricsOf, verify } from '../../../drizzle/db/verify.ts'
 import { differences } from '../../fixtures/differences.ts'
 import { isolatedPool } from '../../fixtures/isolated-database.ts'
 import { answer, refresh } from '../../fixtures/rows.ts'
@@ -14,19 +12,6 @@ import { CLEARANCE } from '../../interleavings/histories.ts'
 const { db } = await isolatedPool()
 
 beforeEach(() => db.query(CLEARANCE))
-
-const CHILDREN_FIRST = [
-  'recommendations',
-  'sentiment_phrases',
-  'citations',
-  'answer_mentions',
-  'answers',
-  'prompts',
-  'competitors',
-  'brands',
-  'models',
-  'markets',
-]
 
 describe('the stored rows equal the views', () => {
   test.for([
@@ -133,35 +118,6 @@ describe('the stored rows equal the views', () => {
       await expect(created).rejects.toThrow('brands_created_at')
     },
   )
-
-  test('after a load without foreign keys that begins with the children, with a refresh after each table', async () => {
-    await sample(db)
-    const client = await db.connect()
-    try {
-      for (const table of CHILDREN_FIRST) {
-        await client.query(`create temp table loaded_${table} as select * from ${table}`)
-      }
-      await client.query(CLEARANCE)
-      await client.query('set session_replication_role = replica')
-      for (const table of CHILDREN_FIRST) {
-        await client.query(`insert into ${table} select * from loaded_${table}`)
-        const found = []
-        for await (const { waiting } of verify(client, {})) found.push(waiting)
-        expect(found.filter((waiting) => !waiting)).toEqual([])
-        if (table === 'brands') expect(found.length).toBeGreaterThan(0)
-        await refreshAll(client)
-        expect(await differences(client)).toEqual([])
-      }
-      for (const metric of await metricsOf(client)) {
-        expect([metric, (await client.query(`select from daily.${metric}`)).rowCount]).not.toEqual([
-          metric,
-          0,
-        ])
-      }
-    } finally {
-      client.release(true)
-    }
-  })
 })
 
 test('the triggers track every column that a metric reads', async () => {

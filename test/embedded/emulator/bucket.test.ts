@@ -1,7 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { AwsClient } from 'aws4fetch'
 import { expect, test } from 'vitest'
 import type { Emulator } from '../../../emulator/emulator.ts'
@@ -67,24 +64,5 @@ test('nothing else below /cdn-cgi answers', async () => {
     }
   } finally {
     await service.close()
-  }
-})
-
-test('objects in a folder outlive a restart, with a new key', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'bucket-test-'))
-  const r2Folder = join(folder, 'r2')
-  try {
-    const first = await startOwnService({ r2Folder })
-    expect(await ask(first, 'PUT', 'x')).toBe(200)
-    await first.close()
-    const second = await startOwnService({ r2Folder })
-    expect(await ask(second, 'GET', 'x')).toBe(200)
-    expect(await ask(second, 'GET', 'x', first.bucket)).toBe(401)
-    expect(second.bucket.secretAccessKey).not.toBe(first.bucket.secretAccessKey)
-    await second.close()
-    expect((await stat(join(r2Folder, 'bucket-id'))).mode & 0o777).toBe(0o600)
-    expect((await stat(r2Folder)).mode & 0o777).toBe(0o700)
-  } finally {
-    await rm(folder, { recursive: true })
   }
 })

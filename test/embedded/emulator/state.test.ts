@@ -117,7 +117,12 @@ test('the profile that a start writes reads files, which the next start still ha
   // The secret that signs the URLs is that of the first start.
   const { pathname, search } = new URL(files[0]?.url ?? '')
   expect((await fetch(new URL(pathname + search, again[0]?.url))).status).toBe(200)
-  expect((await stat(join(checkout, '.state/cursor-secret'))).mode & 0o777).toBe(0o600)
+  for (const [path, mode] of [
+    ['cursor-secret', 0o600],
+    ['r2/bucket-id', 0o600],
+    ['r2', 0o700],
+  ] as const)
+    expect((await stat(join(checkout, '.state', path))).mode & 0o777, path).toBe(mode)
   await kill(next)
 })
 

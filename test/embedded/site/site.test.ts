@@ -5,7 +5,6 @@ import document from '../../../functions/openapi.json' with { type: 'json' }
 import { PLANS } from '../../../lib/access/plans.ts'
 import { EXAMPLE_ORIGIN } from '../../../lib/http/site.ts'
 import { RATE_LIMIT } from '../../../lib/limits/rate-limit.ts'
-import { ERRORS } from '../../../lib/request/errors.ts'
 import { files } from '../../../site/files.ts'
 import { call } from '../../fixtures/call.ts'
 import { reference } from '../../fixtures/site/reference.ts'
@@ -54,18 +53,6 @@ test.for(['/', '/docs', '/docs/', '/api/export/v1/docs/'])('%s leads to the page
   }
   const other = await ask('POST')
   expect([other.status, other.headers.get('Allow')]).toEqual([405, 'GET, HEAD'])
-})
-
-test.for([
-  '/docsx',
-  '/docs/x',
-  '/x',
-  '//',
-  '/api/export/v1/docs/x',
-  '/api/export/v1/docsx',
-])('%s is an unknown path', async (path) => {
-  const response = await fetch(inject('serviceUrl') + path)
-  expect([response.status, await response.json()]).toEqual([404, { error: ERRORS.unknownPath.message }])
 })
 
 test('does not count against the rate limit', async () => {
