@@ -44,7 +44,7 @@ const quoted = (text: string): string => JSON.stringify(text.replaceAll('\n', ' 
 
 const columnProperties = (columns: readonly Column[]): string =>
   columns
-    .map(({ name, description }) => `          - { name: ${name}, description: ${quoted(description)} }\n`)
+    .map(({ name, description }) => `      - { name: ${name}, description: ${quoted(description)} }\n`)
     .join('')
 
 const sources = (streams: readonly Stream[]): string => `# ${NOTE}
@@ -56,10 +56,9 @@ sources:
     tables:
 ${streams
   .map(
-    ({ name, description, columns }) => `      - name: ${name}
+    ({ name, description }) => `      - name: ${name}
         description: ${quoted(description)}
-        columns:
-${columnProperties(columns)}`,
+`,
   )
   .join('')}`
 
@@ -76,14 +75,14 @@ ${
     ? `      - equals_changes: { arguments: { endpoint: ${endpoint}, columns: [${fieldsOf(columns)}] } }\n`
     : ''
 }    columns:
-${columnProperties(columns).replaceAll(/^ {4}/gm, '')}`,
+${columnProperties(columns)}`,
   )
   .join('')}`
 
 const exactModel = ({ name, columns, key }: Stream): string => `-- ${NOTE}
 select
 ${columns.map((column) => `  ${selected(column)}`).join(',\n')}
-from {{ export_api.current_rows('${name}', [${key.map((column) => `'${column}'`).join(', ')}]) }} as loaded
+from {{ export_api.current_rows('${name}', ${list(key)}) }} as loaded
 `
 
 const formulaMacro = ({ name, description, formula }: Figure): string => `{# ${description} #}
@@ -91,47 +90,20 @@ const formulaMacro = ({ name, description, formula }: Figure): string => `{# ${d
 `
 
 /** Returns the models of a figure: by month and over a window, each with and without its breakdown. */
-function periodModels(figure: Figure): Generated[] {
-  const { stream, per, formula } = figure
+function periodModels({ name, stream, per, formula }: Figure): Generated[] {
   const { breakdown } = formula
   const groupings = [
     { suffix: '', by: per },
     ...(breakdown === undefined ? [] : [{ suffix: `_by_${breakdown}`, by: [...per, breakdown] }]),
   ]
-  return groupings.flatMap(({ suffix, by }) => [
-    {
-      path: `dbt/models/metrics/export_api__monthly_${stream.name}${suffix}.sql`,
-      text: periodModel(figure, by, {
-        keys: ["cast({{ dbt.date_trunc('month', 'date') }} as date) as month"],
-        values: [],
-        filter: '',
-      }),
-    },
-    {
-      path: `dbt/models/metrics/export_api__window_${stream.name}${suffix}.sql`,
-      text: periodModel(figure, by, {
-        keys: [],
-        values: ['min(date) as first_date', 'max(date) as last_date'],
-        filter: 'where {{ export_api.in_window() }}\n',
-      }),
-    },
-  ])
+  const sums = list(stream.totals)
+  return groupings.flatMap(({ suffix, by }) =>
+    ['monthly', 'window'].map((period) => ({
+      path: `dbt/models/metrics/export_api__${period}_${stream.name}${suffix}.sql`,
+      text: `-- ${NOTE}\n{{ export_api.${period}('${stream.name}', '${name}', ${sums}, by=${list(by)}) }}\n`,
+    })),
+  )
 }
 
-type Period = {
-  readonly keys: readonly string[]
-  readonly values: readonly string[]
-  readonly filter: string
-}
-
-function periodModel({ name, stream }: Figure, by: readonly string[], period: Period): string {
-  const keys = ['brand_id', ...period.keys, ...by]
-  const sums = stream.totals.map((column) => `sum(${column}) as ${column}`)
-  const columns = [...keys, ...period.values, ...sums, `{{ export_api.${name}() }} as ${name}`]
-  return `-- ${NOTE}
-select
-  ${columns.join(',\n  ')}
-from {{ ref('export_api__${stream.name}') }}
-${period.filter}group by ${keys.map((_, index) => index + 1).join(', ')}
-`
-}
+/** Writes names as a list of Jinja. */
+const list = (names: readonly string[]): string => `[${names.map((name) => `'${name}'`).join(', ')}]`
