@@ -1,6 +1,5 @@
 import type { Column, Stream } from '../../site/reference/streams.ts'
 import { comparable } from './comparable.ts'
-import { type Copy, plain } from './copy.ts'
 import type { Row, Tables } from './service.ts'
 
 /** A row, a table or a column that a copy lacks, or a row that it has in excess. */
@@ -72,3 +71,20 @@ export const carryOver = (
       return [name, [...(before.get(name) ?? []).filter(isEarlier), ...served]]
     }),
   )
+
+/** A table of a copy: its rows, and the type of each column. */
+export type CopiedTable = {
+  readonly rows: readonly Row[]
+  /** The columns by their names in lower case without underscores. One of nulls in JSON has no type. */
+  readonly columns: ReadonlyMap<string, { readonly name: string; readonly type: string | undefined }>
+}
+
+export type Copy = ReadonlyMap<string, CopiedTable>
+
+export type CopyReader = (tables: readonly string[]) => Promise<Copy>
+
+/** A column's name without what naming conventions change: `displayName` is `display_name`. */
+export const plain = (name: string): string => name.replaceAll('_', '').toLowerCase()
+
+/** Singer's loaders stamp the rows that are deleted. */
+export const isLive = (row: Row): boolean => (row._sdc_deleted_at ?? null) === null

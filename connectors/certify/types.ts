@@ -1,5 +1,5 @@
 import type { ColumnType, Stream } from '../../site/reference/streams.ts'
-import { type Copy, plain } from './copy.ts'
+import { type Copy, plain } from './compare.ts'
 
 /** What the users of a warehouse expect, by DuckDB's and PostgreSQL's names, or of JSON. */
 const EXPECTED: Readonly<Record<ColumnType, RegExp>> = {
