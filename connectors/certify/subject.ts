@@ -4,12 +4,18 @@ import { join } from 'node:path'
 import { UsageError } from '../../drizzle/db/connect.ts'
 import { readStreams } from '../../site/reference/streams.ts'
 import { type Ended, type Loader, runLoader } from './command.ts'
-import { type Copy, compare, type Difference, newDifferences, type Texts } from './compare.ts'
+import {
+  type Copy,
+  compare,
+  type Difference,
+  newDifferences,
+  type Texts,
+  unexpectedTypes,
+} from './compare.ts'
 import { copyReader } from './copies.ts'
 import type { Step } from './life.ts'
 import { startProxy, type Traffic, type Watch } from './proxy.ts'
 import type { Service } from './service.ts'
-import { unexpectedTypes } from './types.ts'
 
 /** What documentation promises to the users of a loader, and whether it is kept. */
 export type Verdict = {

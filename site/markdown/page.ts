@@ -8,8 +8,7 @@ import type { Endpoint } from '../reference/endpoint.ts'
 import type { Reference } from '../reference/reference.ts'
 import { addressOf, USER_AGENT } from '../samples.ts'
 import { compact, endpointSection } from './endpoint.ts'
-import { sections } from './sections.ts'
-import { block, code, prose, table } from './syntax.ts'
+import { block, code, prose, sections, table } from './syntax.ts'
 
 const URL = EXAMPLE_ORIGIN + BASE
 

@@ -10,12 +10,11 @@ import { startEmbeddedPostgres } from '../../../emulator/postgres/embedded.ts'
 import { readStreams } from '../../../site/reference/streams.ts'
 import { certify, certifyAll } from '../certify.ts'
 import { runLoader } from '../command.ts'
-import { compare, plain, textsOf } from '../compare.ts'
+import { compare, plain, textsOf, unexpectedTypes } from '../compare.ts'
 import { copyReader } from '../copies.ts'
 import { life } from '../life.ts'
 import { environment } from '../python-environment.ts'
 import { startService } from '../service.ts'
-import { unexpectedTypes } from '../types.ts'
 import { type Mistake, referenceLoader } from './reference-loader.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'certify-test-'))
