@@ -1,7 +1,6 @@
 import { UsageError } from '../drizzle/db/connect.ts'
-import { withPrivateFolder } from './deploy/private-folder.ts'
 import { wranglerConfig } from './deploy/workers.ts'
-import { wrangler } from './deploy/wrangler.ts'
+import { withPrivateFolder, wrangler } from './deploy/wrangler.ts'
 import { createCommand } from './local/command.ts'
 import { run } from './run.ts'
 import { bundle } from './workers/bundle.ts'

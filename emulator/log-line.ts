@@ -1,4 +1,4 @@
-import { color } from '../cli/local/color.ts'
+import { styleText } from 'node:util'
 
 /** What a reader of a terminal does not look up. npm start -- --json prints it. */
 const LEFT_OUT = new Set(['request_id', 'key_id', 'subrequests'])
@@ -38,3 +38,7 @@ function colorOf(status: number): 'green' | 'yellow' | 'red' {
   if (status < 400) return 'green'
   return status < 500 ? 'yellow' : 'red'
 }
+
+/** Colors a text where standard output is a terminal with colors; `NO_COLOR` switches them off. */
+export const color = (format: Parameters<typeof styleText>[0], text: string): string =>
+  process.stdout.isTTY && process.stdout.hasColors() ? styleText(format, text) : text

@@ -5,11 +5,10 @@ import { bundle } from '../cli/workers/bundle.ts'
 import { migrateToLatest } from '../cli/workers/migrate-to-latest.ts'
 import { reasonOf, UsageError, withClient } from '../drizzle/db/connect.ts'
 import { DEMO } from '../drizzle/seed/demo.ts'
-import { banner, listKeys } from './banner.ts'
 import { checkServers, explainTakenPort } from './check-servers.ts'
 import { type Demo, type EmbeddedDemo, NEWEST_DAYS, openDemo } from './demo-data.ts'
 import type { Emulator } from './emulator.ts'
-import { readableLine } from './log-line.ts'
+import { color, readableLine } from './log-line.ts'
 import type { Options } from './options.ts'
 import { announce } from './running-service.ts'
 import { readSettings, requireNetworkOption, type Settings } from './settings.ts'
@@ -115,3 +114,32 @@ const publish = (emulator: Emulator): Promise<void> =>
     await sleep(1_000)
     console.error(`The demo was not published: ${reasonOf(error)}. The next run follows in five minutes.`)
   })
+
+const LABEL_WIDTH = 10
+
+/** Prints where the service is, and for the demo what to do next: at most eight lines of at most 80 columns, and one for an inspector. */
+function banner({ url, databaseUrl, inspectorUrl }: Emulator, demo: Demo | undefined): void {
+  const lines = [entry('Page', color('cyan', url))]
+  if (inspectorUrl) lines.push(entry('Inspector', inspectorUrl))
+  if (demo !== undefined) {
+    lines.push(
+      entry('Request', 'paste into another terminal'),
+      `KEY=${DEMO.key}`,
+      `curl -H "X-API-Key: $KEY" ${url}/api/export/v1/brands`,
+      entry('Copy', `${color('bold', 'npm run sync')} in another terminal writes Delta tables and a report`),
+      entry('Database', `DATABASE_URL=${databaseUrl}`),
+      demo.isKept
+        ? entry('More', `${color('bold', 'npm start -- --keys')} lists all keys`)
+        : entry('Data', 'forgotten at the end: another npm start keeps its own in .state/'),
+    )
+  }
+  lines.push(entry('Stop', 'Press Ctrl-C.'))
+  console.log(`\n${lines.join('\n')}\n`)
+}
+
+const entry = (label: string, text: string): string =>
+  `${color('green', '➜')} ${color('bold', label.padEnd(LABEL_WIDTH))}${text}`
+
+/** Lists the demo keys, each on a line of its own. */
+const listKeys = (): string =>
+  DEMO.keys.map(({ label, key, note }) => `${color('bold', label)}: ${note}\n  ${key}`).join('\n')

@@ -1,6 +1,6 @@
 import { html, raw } from 'hono/html'
 import { Marked } from 'marked'
-import { splitSections } from './markdown/sections.ts'
+import { splitSections } from './markdown/syntax.ts'
 import type { Html } from './prose.ts'
 
 /** Sections of docs.md that the page has in another form, or links to. */

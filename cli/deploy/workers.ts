@@ -8,9 +8,8 @@ import {
   withOuterLimit,
   workersOf,
 } from '../workers/wrangler-config.ts'
-import { withPrivateFolder } from './private-folder.ts'
 import { hostOf, regionOf, type Settings, secretsFor } from './settings.ts'
-import { wrangler } from './wrangler.ts'
+import { withPrivateFolder, wrangler } from './wrangler.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 

@@ -15,7 +15,7 @@ export function showSteps(): Steps {
   if (!process.stderr.isTTY) return { begin: () => {}, end: (text) => console.error(text), clear: () => {} }
   const spinner = yoctoSpinner({ handleSignals: false })
   const clear = () => void spinner.stop()
-  // shutdown.ts ends the process on signals. The spinner hides the cursor.
+  // emulator/main.ts ends the process on signals. The spinner hides the cursor.
   process.on('exit', clear)
   return {
     begin: (text) => {

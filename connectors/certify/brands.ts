@@ -1,9 +1,6 @@
 import type { Client } from 'pg'
 import { insertRows } from '../../drizzle/seed/insert-rows.ts'
-import { AGES, daysBefore } from './days.ts'
-import { fixedId } from './fixed-id.ts'
-import { PLACES } from './organization.ts'
-import { twins } from './twins.ts'
+import { AGES, daysBefore, fixedId, PLACES, twins } from './organization.ts'
 
 type Rows = readonly Readonly<Record<string, unknown>>[]
 

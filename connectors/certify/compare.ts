@@ -1,6 +1,5 @@
-import type { Column, Stream } from '../../site/reference/streams.ts'
+import type { Column, ColumnType, Stream } from '../../site/reference/streams.ts'
 import { comparable } from './comparable.ts'
-import { type Copy, plain } from './copy.ts'
 import type { Row, Tables } from './service.ts'
 
 /** A row, a table or a column that a copy lacks, or a row that it has in excess. */
@@ -72,3 +71,44 @@ export const carryOver = (
       return [name, [...(before.get(name) ?? []).filter(isEarlier), ...served]]
     }),
   )
+
+/** A table of a copy: its rows, and the type of each column. */
+export type CopiedTable = {
+  readonly rows: readonly Row[]
+  /** The columns by their names in lower case without underscores. One of nulls in JSON has no type. */
+  readonly columns: ReadonlyMap<string, { readonly name: string; readonly type: string | undefined }>
+}
+
+export type Copy = ReadonlyMap<string, CopiedTable>
+
+export type CopyReader = (tables: readonly string[]) => Promise<Copy>
+
+/** A column's name without what naming conventions change: `displayName` is `display_name`. */
+export const plain = (name: string): string => name.replaceAll('_', '').toLowerCase()
+
+/** Singer's loaders stamp the rows that are deleted. */
+export const isLive = (row: Row): boolean => (row._sdc_deleted_at ?? null) === null
+
+/** What the users of a warehouse expect, by DuckDB's and PostgreSQL's names, or of JSON. */
+const EXPECTED: Readonly<Record<ColumnType, RegExp>> = {
+  uuid: /^(uuid|text|char|varchar|character varying|json string)/i,
+  text: /^(text|char|varchar|character varying|json string)/i,
+  date: /^(date|json string)$/i,
+  timestamp: /^(timestamp|json string)/i,
+  integer: /^(.*int(eger)?$|decimal|numeric|json number)/i,
+  number: /^(double|float|real|decimal|numeric|json number)/i,
+  boolean: /^(json )?bool/i,
+  json: /^(json|struct|map|text|varchar)/i,
+}
+
+/** Returns the columns whose type is not what is expected, such as a date in a text. */
+export const unexpectedTypes = (streams: readonly Stream[], copy: Copy): string[] =>
+  streams.flatMap(({ name, columns }) => {
+    const copied = copy.get(name)?.columns
+    return columns.flatMap((column) => {
+      const type = copied?.get(plain(column.name))?.type
+      return type === undefined || EXPECTED[column.type].test(type)
+        ? []
+        : [`${name}.${column.name} is ${type}`]
+    })
+  })

@@ -2,8 +2,7 @@ import type { Plan } from '../../lib/access/plans.ts'
 import { ERRORS } from '../../lib/request/errors.ts'
 import { type Alteration, alterPage } from './alter.ts'
 import { URLS_OF_A_PAGE } from './brands.ts'
-import { daysBefore } from './days.ts'
-import { fixedId } from './fixed-id.ts'
+import { daysBefore, fixedId } from './organization.ts'
 import type { Fault, Watched } from './proxy.ts'
 
 /** What happens before a run of the command, and what the run has to do. */

@@ -1,8 +1,27 @@
 import { createHash } from 'node:crypto'
 import type { Client } from 'pg'
+import { demoId } from '../../drizzle/seed/ids.ts'
 import { insertRows } from '../../drizzle/seed/insert-rows.ts'
-import { fixedId } from './fixed-id.ts'
-import { twins } from './twins.ts'
+
+/** Ends of texts. Some loader takes two of them for the same, or changes one. */
+const ENDS = [
+  ...['', ' ', '\t', '/', '\n', '\r\n', '\u200b', '\ufeff', '😀', '\u0001'],
+  ...[' b', '  b', '\u00a0b', "'b'", '’b’', 'fi', 'ﬁ', 'I', 'i', 'ı', '%41', 'A', '&', '&amp;', '\\n'],
+]
+
+/**
+ * Returns texts that differ only by case, blanks, scheme, query, fragment, encoding or invisible characters, or after
+ * `length` characters.
+ */
+export const twins = (text: string, length: number): string[] => [
+  ...ENDS.map((end) => text + end),
+  text.toUpperCase(),
+  ` ${text}`,
+  text.normalize('NFD'),
+  ...['http://', 'https://'].map((scheme) => `${scheme}${text}.example/`),
+  ...['', '?a=1', '?a=1&b=2', '?b=2&a=1', '#a'].map((end) => `${text}.example${end}`),
+  ...['a', 'b'].map((end) => text.padEnd(length, '.') + end),
+]
 
 const MARKETS = ['Ελλάδα'.normalize('NFD'), 'United\nStates\t1 ']
 
@@ -43,4 +62,24 @@ export async function addOrganization(client: Client, keys: readonly string[]): 
     'markets',
     MARKETS.map((name, market) => ({ id: fixedId('market', market), name })),
   )
+}
+
+/** Returns the same UUID for the same words and numbers. */
+export const fixedId = (...words: readonly (string | number)[]): string =>
+  demoId('certify', ...words.map(String))
+
+const DAY_MS = 86_400_000
+
+/** Returns the UTC day that lies a number of days before `today`, both as `YYYY-MM-DD`. */
+export const daysBefore = (today: string, days: number): string =>
+  new Date(Date.parse(today) - days * DAY_MS).toISOString().slice(0, 10)
+
+/** Days before today: some on both sides of the shortest lookback, 90 days, and the most recent ones. */
+export const AGES = [...range(100, 82), ...range(28, 3)]
+
+/** The day from which the command loads, as days before today. */
+export const START = 102
+
+function range(first: number, last: number): number[] {
+  return Array.from({ length: first - last + 1 }, (_, index) => first - index)
 }

@@ -7,8 +7,7 @@ import { BASE } from '../../lib/http/app.ts'
 import { mintApiKey } from '../../lib/request/api-key.ts'
 import { readStreams } from '../../site/reference/streams.ts'
 import { addBrands } from './brands.ts'
-import { daysBefore, START } from './days.ts'
-import { addOrganization } from './organization.ts'
+import { addOrganization, daysBefore, START } from './organization.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 

@@ -4,14 +4,18 @@ import { join } from 'node:path'
 import { UsageError } from '../../drizzle/db/connect.ts'
 import { readStreams } from '../../site/reference/streams.ts'
 import { type Ended, type Loader, runLoader } from './command.ts'
-import { compare, type Difference, newDifferences, type Texts } from './compare.ts'
+import {
+  type Copy,
+  compare,
+  type Difference,
+  newDifferences,
+  type Texts,
+  unexpectedTypes,
+} from './compare.ts'
 import { copyReader } from './copies.ts'
-import type { Copy } from './copy.ts'
 import type { Step } from './life.ts'
 import { startProxy, type Traffic, type Watch } from './proxy.ts'
 import type { Service } from './service.ts'
-import { unexpectedTypes } from './types.ts'
-import { wrongUserAgents } from './user-agent.ts'
 
 /** What documentation promises to the users of a loader, and whether it is kept. */
 export type Verdict = {
@@ -165,3 +169,16 @@ function describe(differences: readonly Difference[]): string[] {
 
 /** The end of what a run printed. */
 const tail = ({ output }: Ended): string => output.trimEnd().split('\n').slice(-20).join('\n')
+
+/** How User-Agents begin that libraries and programs send when a loader sets none. */
+const DEFAULT =
+  /^(python|aiohttp|curl\/|wget\/|go-http-client|node$|node-fetch|undici|axios\/|got |java|okhttp|apache-httpclient|ruby|guzzlehttp|duckdb\/|dlt\/)/i
+
+/** Returns what is wrong with the User-Agents that a loader sent. */
+function wrongUserAgents(agents: ReadonlySet<string>): string[] {
+  if (agents.size > 1) return [`It sent ${agents.size}: ${[...agents].join(', ')}.`]
+  return [...agents].flatMap((agent) => {
+    if (agent === '') return ['It sent none.']
+    return DEFAULT.test(agent) ? [`It sent ${agent}, the default of a library.`] : []
+  })
+}

@@ -57,14 +57,7 @@ create or replace macro export_api_files(endpoint, brand_ids, from_date, to_date
 -- <generated macros>
 -- Brands.
 create or replace macro export_api_brands() as table
-select
-  id,
-  name,
-  "displayName" as display_name,
-  url,
-  "siteUrl" as site_url,
-  industry,
-  "createdAt" as created_at
+select * rename ("displayName" as display_name, "siteUrl" as site_url, "createdAt" as created_at)
 from read_json(
   concat(rtrim(getvariable('export_api_url'), '/'), '/api/export/v1/brands?format=ndjson'),
   format = 'newline_delimited',
@@ -81,16 +74,7 @@ from read_json(
 
 -- Visibility.
 create or replace macro export_api_visibility(brand_ids, from_date := null, to_date := null) as table
-select
-  cast(regexp_extract(filename, 'brandId=([^&]*)', 1) as uuid) as brand_id,
-  date,
-  model_id,
-  provider,
-  market_id,
-  market,
-  total_prompts,
-  visible_count,
-  visibility_rate
+select cast(regexp_extract(filename, 'brandId=([^&]*)', 1) as uuid) as brand_id, *
 from read_json(
   export_api_files('visibility', brand_ids, from_date, to_date, null),
   format = 'newline_delimited',
@@ -108,13 +92,7 @@ from read_json(
 
 -- Competitor visibility.
 create or replace macro export_api_competitors(brand_ids, from_date := null, to_date := null) as table
-select
-  cast(regexp_extract(filename, 'brandId=([^&]*)', 1) as uuid) as brand_id,
-  date,
-  competitor_name,
-  total_responses,
-  competitor_visible_responses,
-  competitor_visibility_rate
+select cast(regexp_extract(filename, 'brandId=([^&]*)', 1) as uuid) as brand_id, *
 from read_json(
   export_api_files('competitors', brand_ids, from_date, to_date, null),
   format = 'newline_delimited',
@@ -129,13 +107,7 @@ from read_json(
 
 -- Cited URLs.
 create or replace macro export_api_citations(brand_ids, from_date := null, to_date := null) as table
-select
-  cast(regexp_extract(filename, 'brandId=([^&]*)', 1) as uuid) as brand_id,
-  date,
-  url,
-  domain,
-  is_owned,
-  citations
+select cast(regexp_extract(filename, 'brandId=([^&]*)', 1) as uuid) as brand_id, *
 from read_json(
   export_api_files('citations', brand_ids, from_date, to_date, null),
   format = 'newline_delimited',
@@ -150,14 +122,7 @@ from read_json(
 
 -- Citation Share.
 create or replace macro export_api_citation_share(brand_ids, from_date := null, to_date := null) as table
-select
-  cast(regexp_extract(filename, 'brandId=([^&]*)', 1) as uuid) as brand_id,
-  date,
-  url,
-  domain,
-  is_owned,
-  citations,
-  owned_citations
+select cast(regexp_extract(filename, 'brandId=([^&]*)', 1) as uuid) as brand_id, *
 from read_json(
   export_api_files('citation-share', brand_ids, from_date, to_date, null),
   format = 'newline_delimited',
@@ -173,15 +138,7 @@ from read_json(
 
 -- Sentiment.
 create or replace macro export_api_sentiment(brand_ids, from_date := null, to_date := null) as table
-select
-  cast(regexp_extract(filename, 'brandId=([^&]*)', 1) as uuid) as brand_id,
-  date,
-  positive_mentions,
-  neutral_mentions,
-  negative_mentions,
-  positive_weight,
-  negative_weight,
-  sentiment_score
+select cast(regexp_extract(filename, 'brandId=([^&]*)', 1) as uuid) as brand_id, *
 from read_json(
   export_api_files('sentiment', brand_ids, from_date, to_date, null),
   format = 'newline_delimited',
@@ -198,13 +155,7 @@ from read_json(
 
 -- Recommended rate.
 create or replace macro export_api_recommended_rate(brand_ids, from_date := null, to_date := null) as table
-select
-  cast(regexp_extract(filename, 'brandId=([^&]*)', 1) as uuid) as brand_id,
-  date,
-  entity_name,
-  is_brand,
-  recommended_rate,
-  judged_answers
+select cast(regexp_extract(filename, 'brandId=([^&]*)', 1) as uuid) as brand_id, *
 from read_json(
   export_api_files('recommended-rate', brand_ids, from_date, to_date, null),
   format = 'newline_delimited',
@@ -219,15 +170,7 @@ from read_json(
 
 -- Changes.
 create or replace macro export_api_changes(brand_ids, since := null) as table
-select
-  cast(regexp_extract(filename, 'brandId=([^&]*)', 1) as uuid) as brand_id,
-  endpoint,
-  date,
-  rows,
-  totals,
-  digest,
-  causes,
-  changed_at
+select cast(regexp_extract(filename, 'brandId=([^&]*)', 1) as uuid) as brand_id, *
 from read_json(
   export_api_files('changes', brand_ids, null, null, since),
   format = 'newline_delimited',

@@ -49,15 +49,13 @@ function readMacro({ name, endpoint, kind, title, columns }: Stream): string {
   const fields = columns
     .filter((column) => column.name !== 'brand_id')
     .map((column) => `"${column.field}": '${TYPES[column.type]}'`)
-  const selected = columns.map((column) => {
-    if (column.name === 'brand_id')
-      return `cast(regexp_extract(filename, 'brandId=([^&]*)', 1) as uuid) as brand_id`
-    return column.name === column.field ? column.name : `"${column.field}" as ${column.name}`
-  })
+  const renamed = columns.flatMap(({ name, field }) => (name === field ? [] : [`"${field}" as ${name}`]))
+  const selected = isBrands
+    ? `* rename (${renamed.join(', ')})`
+    : `cast(regexp_extract(filename, 'brandId=([^&]*)', 1) as uuid) as brand_id, *`
   return `-- ${title}.
 create or replace macro export_api_${name}(${parameters.join(', ')}) as table
-select
-  ${selected.join(',\n  ')}
+select ${selected}
 from read_json(
   ${source},
   format = 'newline_delimited',

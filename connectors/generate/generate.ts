@@ -1,7 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { readStreams, type Stream } from '../../site/reference/streams.ts'
 import { airbyte } from './airbyte.ts'
-import { appsScript } from './apps-script.ts'
 import { dax } from './dax.ts'
 import { dbt } from './dbt.ts'
 import { dbtSeeds } from './dbt-seeds.ts'
@@ -13,7 +12,6 @@ import { typescript } from './typescript.ts'
 
 const WRITERS: readonly ((streams: readonly Stream[]) => readonly Generated[])[] = [
   airbyte,
-  appsScript,
   dax,
   dbt,
   dbtSeeds,

@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { globSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { readFileSync } from 'node:fs'
 import { runInThisContext } from 'node:vm'
 
 type Response = {
@@ -23,7 +22,7 @@ function send(url: string, options: object): Response {
   return JSON.parse(execFileSync(process.execPath, input, { encoding: 'utf8', maxBuffer: 2 ** 26 }))
 }
 
-/** Runs a folder of Apps Script in Node, over imitations of the functions of Google that it calls. */
+/** Runs the script of a folder with the client of the API in Node, over imitations of the functions of Google that it calls. */
 export function runScript(folder: string, services: Readonly<Record<string, unknown>>) {
   /** Answers that come before those of the service. */
   const queue: Response[] = []
@@ -51,9 +50,8 @@ export function runScript(folder: string, services: Readonly<Record<string, unkn
       getDocumentProperties: () => documentProperties,
     },
   }
-  const directory = fileURLToPath(new URL(`../${folder}/`, import.meta.url))
-  const code = globSync(`${directory}*.js`)
-    .map((path) => readFileSync(path, 'utf8'))
+  const code = ['sheets/Api.js', `${folder}/Code.js`]
+    .map((path) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8'))
     .join('\n')
   const names = [...code.matchAll(/^function (\w+)/gm)].map(([, name]) => name)
   const start = runInThisContext(`(${Object.keys(globals)}) => {\n${code}\nreturn { ${names} }\n}`)

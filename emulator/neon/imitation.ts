@@ -1,8 +1,7 @@
 import type { PoolClient, QueryArrayConfig } from 'pg'
 import type { Handler } from '../workers/egress.ts'
-import { authenticate, passwordsOf } from './authenticate.ts'
 import { openPools } from './pools.ts'
-import { type NeonQuery, parseNeonRequest } from './request.ts'
+import { authenticate, type NeonQuery, parseNeonRequest, passwordsOf } from './request.ts'
 import { errorResponse, jsonResponse, writeResult } from './response.ts'
 
 /** Answers the Workers' requests to Neon. */

@@ -1,8 +1,7 @@
+import { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg, { type Pool, type PoolClient } from 'pg'
-import type { Account } from './authenticate.ts'
-import { GuardedSocket } from './guarded-socket.ts'
-import { NeonError } from './request.ts'
+import { type Account, NeonError } from './request.ts'
 
 /** A connection of one request. */
 export interface Connection {
@@ -132,4 +131,20 @@ async function lookUp(pool: Pool, { user, database }: Account) {
     [user, database],
   )
   return { embedded: rows[0]?.embedded ?? false, settings: rows[0]?.settings ?? [] }
+}
+
+/**
+ * A socket that fails when its data cannot be parsed. pg's parser throws on bytes that are not Postgres's protocol, and
+ * an uncaught error would end the process.
+ */
+class GuardedSocket extends Socket {
+  override emit(event: string | symbol, ...values: unknown[]): boolean {
+    try {
+      return super.emit(event, ...values)
+    } catch (error) {
+      if (event !== 'data') throw error
+      this.destroy(error instanceof Error ? error : new Error(String(error)))
+      return true
+    }
+  }
 }

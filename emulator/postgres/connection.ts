@@ -2,7 +2,6 @@ import type { Socket } from 'node:net'
 import type { PGlite } from '@electric-sql/pglite'
 import { serialize } from 'pg-protocol'
 import { fatalMessage, isEndlessCopy, readBatch, readFirstMessage } from './messages.ts'
-import type { Mutex } from './mutex.ts'
 
 /** How long an idle transaction may block other clients. Shorter than a Worker's timeout. */
 const IDLE_TIMEOUT_MS = 4_000
@@ -131,4 +130,32 @@ async function execute(db: PGlite, messages: Buffer, write?: (bytes: Buffer) => 
     },
   })
   if (panic !== undefined) throw new Error(panic)
+}
+
+/** Lets one holder in at a time, in order of arrival. */
+interface Mutex {
+  /** Resolves with the release function once the caller holds the mutex. */
+  acquire(): Promise<() => void>
+  hasWaiters(): boolean
+}
+
+/** Creates a free mutex. */
+export function createMutex(): Mutex {
+  let last = Promise.resolve()
+  let waiters = 0
+  return {
+    acquire: () => {
+      const previous = last
+      waiters++
+      return new Promise((resolve) => {
+        last = new Promise((release) => {
+          void previous.then(() => {
+            waiters--
+            resolve(release)
+          })
+        })
+      })
+    },
+    hasWaiters: () => waiters > 0,
+  }
 }

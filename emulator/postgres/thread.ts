@@ -4,9 +4,8 @@ import { createServer } from 'node:net'
 import { parentPort, workerData } from 'node:worker_threads'
 import { PGlite } from '@electric-sql/pglite'
 import { readImage, writeImage } from './cluster-image.ts'
-import { serve } from './connection.ts'
+import { createMutex, serve } from './connection.ts'
 import { startupMessage } from './messages.ts'
-import { createMutex } from './mutex.ts'
 
 // embedded.ts starts this thread: PGlite blocks its thread while it runs a statement.
 // The migrations set random_page_cost for new sessions; PGlite's only session starts before them.

@@ -1,7 +1,11 @@
+import { randomUUID } from 'node:crypto'
+import { chmodSync, mkdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import type { MiniflareOptions } from 'miniflare'
+import { keptSecret } from '../../cli/local/private-file.ts'
 import {
   byRoute,
   pathOf,
@@ -12,7 +16,6 @@ import {
   workersOf,
 } from '../../cli/workers/wrangler-config.ts'
 import type { BucketAccess } from '../running-service.ts'
-import { bucketIn, type MiniflareBucket } from './bucket.ts'
 import type { CronTrigger } from './crons.ts'
 import { type DemoKeys, withDemoPage } from './demo-page.ts'
 import type { Egress } from './egress.ts'
@@ -136,4 +139,29 @@ async function warmUp(origin: string, workers: WorkerConfig[]): Promise<void> {
       await response.arrayBuffer()
     }),
   )
+}
+
+/** The bucket of the share, as miniflare takes it. */
+type MiniflareBucket = {
+  readonly id: string
+  readonly s3Credentials: { readonly accessKeyId: string; readonly secretAccessKey: string }
+}
+
+/**
+ * Returns the bucket in `folder`, or a new one in memory. miniflare serves its objects to every client that knows its
+ * id, so the id is a secret. The credentials of the S3 API are new at each start.
+ */
+function bucketIn(folder: string | undefined): MiniflareBucket {
+  return {
+    id: folder === undefined ? randomUUID() : keptId(folder),
+    s3Credentials: { accessKeyId: randomUUID(), secretAccessKey: randomUUID() },
+  }
+}
+
+/** Returns the id that names the objects in a folder. */
+function keptId(folder: string): string {
+  mkdirSync(folder, { recursive: true })
+  // Its subfolders are named after the id.
+  chmodSync(folder, 0o700)
+  return keptSecret(join(folder, 'bucket-id'))
 }

@@ -1,5 +1,4 @@
 import { save } from '../charts/elements.ts'
-import { rowCounter } from './csv.ts'
 import { type ApiRequest, fetchResponse } from './request.ts'
 import { amount, errorOf } from './response-view.ts'
 
@@ -51,3 +50,19 @@ async function* chunksOf(body: ReadableStream<Uint8Array<ArrayBuffer>>) {
 
 const sizeOf = (bytes: number): string =>
   bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
+
+const QUOTE = 0x22
+const LINE_FEED = 0x0a
+
+/** Returns a function that counts the rows of a CSV file from its chunks: line feeds outside quotes after the header. */
+function rowCounter(): (chunk: Uint8Array) => number {
+  let lines = 0
+  let isQuoted = false
+  return (chunk) => {
+    for (const byte of chunk) {
+      if (byte === QUOTE) isQuoted = !isQuoted
+      else if (byte === LINE_FEED && !isQuoted) lines += 1
+    }
+    return Math.max(0, lines - 1)
+  }
+}

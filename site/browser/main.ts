@@ -1,13 +1,15 @@
 import { readApiKey } from '../../lib/request/api-key.ts'
 import { find, findAll, save } from '../charts/elements.ts'
+import type { Row } from '../charts/sums.ts'
 import { type Endpoint, isPaged } from '../reference/endpoint.ts'
 import { shareProfile } from '../reference/share-profile.ts'
 import type { SampleRequest } from '../samples.ts'
 import { enableForm } from './endpoint-form.ts'
 import { showCode } from './highlight.ts'
-import { enableKeyForm } from './key-form.ts'
 import { enableSearch, markCurrent } from './navigation.ts'
 import { queryOf, shareParameters } from './parameters.ts'
+import { sendRequest } from './request.ts'
+import { errorOf, NO_RESPONSE, SENDING } from './response-view.ts'
 import { showSamples } from './sample-tabs.ts'
 
 /** Makes the page interactive: code samples, request forms, search, and the key, which stays in its input. */
@@ -65,4 +67,35 @@ function enableButtons(keyOf: () => string): void {
       return 'Copy failed. Open docs.md instead.'
     }
   })
+}
+
+type KeyForm = {
+  readonly brands: Endpoint
+  /** Called with the brands that the key can read. */
+  readonly onBrands: (rows: readonly Row[]) => void
+}
+
+/** Makes the form of the key show the brands that it can read. Returns a function that reads the key. */
+function enableKeyForm({ brands, onBrands }: KeyForm): () => string {
+  const input = find(HTMLInputElement, '#key-input')
+  const state = find(HTMLElement, '#key-state')
+  const keyOf = () => input.value.trim()
+
+  find(HTMLFormElement, '#key').addEventListener('submit', async (event) => {
+    event.preventDefault()
+    state.replaceChildren(SENDING)
+    const response = await sendRequest({ path: brands.path, query: {}, key: keyOf() })
+    if (response === null) return state.replaceChildren(NO_RESPONSE)
+    if (response.status !== 200) return state.replaceChildren(`${response.status}: ${errorOf(response)}`)
+    onBrands(response.rows)
+    const names = response.rows.map(({ name }) => String(name)).join(', ')
+    state.replaceChildren(names === '' ? 'This key can read no brands.' : `This key can read ${names}.`)
+  })
+
+  const show = find(HTMLButtonElement, '#key-show')
+  show.addEventListener('click', () => {
+    const isHidden = input.classList.toggle('secret')
+    show.setAttribute('aria-pressed', String(!isHidden))
+  })
+  return keyOf
 }

@@ -1,6 +1,5 @@
 import { createElement, find, findAll } from '../charts/elements.ts'
 import type { Row } from '../charts/sums.ts'
-import { readFragment, type Values, writeFragment } from './fragment.ts'
 
 type Field = HTMLInputElement | HTMLSelectElement
 
@@ -117,4 +116,24 @@ export function shareParameters({ forms, onChange }: Parameters): SharedParamete
   follow()
   onChange()
   return { listBrands, keepInAddress }
+}
+
+/** The parameters that the address keeps. The key is none of them. */
+const SHARED = ['brandId', 'fromDate', 'toDate']
+
+type Values = Readonly<Record<string, string>>
+
+/** Returns the id of the element that an address points to, and its parameters: none, or all with empty ones. */
+function readFragment(hash: string): { readonly target: string; readonly values: Values } {
+  const [target = '', query] = hash.slice(1).split('?')
+  const parameters = new URLSearchParams(query)
+  const hasValues = SHARED.some((name) => parameters.has(name))
+  const values = hasValues ? SHARED.map((name) => [name, parameters.get(name) ?? '']) : []
+  return { target, values: Object.fromEntries(values) }
+}
+
+/** Writes a fragment such as `#visibility?brandId=…&fromDate=2026-10-01`. */
+function writeFragment(target: string, values: Values): string {
+  const shared = SHARED.flatMap((name) => (values[name] ? [[name, values[name]]] : []))
+  return `#${target}${shared.length === 0 ? '' : `?${new URLSearchParams(shared)}`}`
 }

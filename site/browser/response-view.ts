@@ -1,5 +1,4 @@
-import { createElement, table } from '../charts/elements.ts'
-import { disclosure, scrollable } from '../charts/regions.ts'
+import { createElement, disclosure, scrollable, table } from '../charts/elements.ts'
 import type { Row } from '../charts/sums.ts'
 import type { Endpoint } from '../reference/endpoint.ts'
 import { showCode } from './highlight.ts'

@@ -1,4 +1,4 @@
-import { button, createElement, save, select, table } from './elements.ts'
+import { button, createElement, disclosure, save, scrollable, select, table } from './elements.ts'
 import {
   FEW_ANSWERS,
   type Lines,
@@ -10,7 +10,6 @@ import {
   type View,
 } from './lines.ts'
 import { type Plot, percent, plotOf } from './plot.ts'
-import { disclosure, scrollable } from './regions.ts'
 import type { Sums } from './sums.ts'
 
 /** What a reader chose in a chart, which the chart changes. Pass it to the next chart to keep it. */

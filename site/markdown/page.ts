@@ -1,12 +1,14 @@
+import { PLANS } from '../../lib/access/plans.ts'
 import { BASE } from '../../lib/http/app.ts'
 import { EXAMPLE_ORIGIN } from '../../lib/http/site.ts'
+import { RATE_LIMIT } from '../../lib/limits/rate-limit.ts'
+import { DEFAULT_DAYS } from '../../lib/page/window.ts'
+import { PAGE_SIZE } from '../../lib/rows/size.ts'
 import type { Endpoint } from '../reference/endpoint.ts'
 import type { Reference } from '../reference/reference.ts'
 import { addressOf, USER_AGENT } from '../samples.ts'
 import { compact, endpointSection } from './endpoint.ts'
-import { LIMITS, PLAN_LIMITS } from './limits.ts'
-import { sections } from './sections.ts'
-import { block, code, prose, table } from './syntax.ts'
+import { block, code, prose, sections, table } from './syntax.ts'
 
 const URL = EXAMPLE_ORIGIN + BASE
 
@@ -85,3 +87,22 @@ const headers = ({ headers }: Reference): string =>
     ['Header', 'Description'],
     headers.map(({ name, description }) => [code(name), prose(description)]),
   )
+
+/** The limits of the service, from the constants that enforce them. */
+const LIMITS: Readonly<Record<string, string>> = {
+  'Rate limit': `${RATE_LIMIT.requests} requests, refilled by ${RATE_LIMIT.refill.requests} every ${RATE_LIMIT.refill.seconds} seconds, across all endpoints. The limit applies to each session cookie or \`Authorization\` header. A client that sends only its key is identified by its IP address and \`User-Agent\` together: the key does not count.`,
+  'Page size': `up to ${PAGE_SIZE} rows`,
+  'Default window of a metric': `from ${DEFAULT_DAYS} days before today until now`,
+}
+
+/** The limits of each plan, as cells of a table. */
+const PLAN_LIMITS = Object.entries(PLANS).map(([plan, { lookbackDays, keys }]) => ({
+  plan,
+  history: history(lookbackDays),
+  keys: String(keys),
+}))
+
+function history(days: number | null): string {
+  if (days === null) return 'full history'
+  return days === 0 ? 'no access' : `${days} days`
+}

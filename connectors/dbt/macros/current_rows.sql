@@ -1,4 +1,24 @@
 {#
+  Returns a query: the current rows of a loaded table. Loaders store the same column as different types, and some store an
+  empty text as null. Rates and weights have four decimals. `columns` has the type of each column in the API.
+#}
+{% macro exact_rows(table, key, columns) -%}
+{%- set types = {
+  'uuid': dbt.type_string(), 'date': 'date', 'integer': dbt.type_bigint(), 'number': 'decimal(18, 4)'
+} -%}
+select
+  {%- for name, type in columns.items() %}
+  {% set cast_type = types.get(type.removesuffix(' or null')) -%}
+  {%- if type == 'text' -%} coalesce({{ name }}, '') as {{ name }}
+  {%- elif cast_type -%} cast({{ name }} as {{ cast_type }}) as {{ name }}
+  {%- else -%} {{ name }}
+  {%- endif -%}
+  {{ ',' if not loop.last }}
+  {%- endfor %}
+from {{ export_api.current_rows(table, key) }} as loaded
+{%- endmacro %}
+
+{#
   Returns a subquery: the rows of a loaded table that the service served when it was loaded. A loader can keep other
   rows next to them: the variable export_api_loader picks the rule. `key` lists the columns that identify a row.
 #}

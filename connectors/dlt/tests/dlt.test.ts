@@ -15,7 +15,7 @@ import { answeredDays, type Scene } from '../../../test/fixtures/scene.ts'
 import { startTlsServer } from '../../../test/fixtures/tls-server.ts'
 import { sorted } from '../../../test/sync/compare-copy.ts'
 import { certify } from '../../certify/certify.ts'
-import { daysBefore } from '../../certify/days.ts'
+import { daysBefore } from '../../certify/organization.ts'
 import { environment } from '../../certify/python-environment.ts'
 import { dltEnvironment, SOURCES } from './dlt.ts'
 

@@ -1,14 +1,15 @@
 import type { Row } from '../../../lib/share/parquet.ts'
+import { digestOf } from '../../../site/reference/digest.ts'
 import type { ChangedDay, ExportApi } from '../src/index.ts'
 import type { Batch } from './batch.ts'
 import type { BrandRun, Changes } from './changes.ts'
 import type { Copy, MetricTable } from './copy.ts'
 import { endpointsOf } from './coverage.ts'
-import { describeDifferences } from './day-sums.ts'
 import { CommandError } from './errors.ts'
 import { daysOf, proofOf, statisticsOf } from './files.ts'
 import type { Progress } from './progress.ts'
 import type { Scope } from './scope.ts'
+import type { Stream } from './streams.ts'
 import { counted } from './text.ts'
 import { type FetchWindow, fetchWindows, type KnownDay, pagesOf } from './windows.ts'
 
@@ -163,4 +164,24 @@ async function prove(
   const differences = describeDifferences(rows, listed, table.stream)
   if (differences !== '') brand.problem = `${table.stream.endpoint} of ${date} has ${differences}`
   else await batch.add(table, { brandId: brand.id, date, proof: proofOf(listed), rows })
+}
+
+/** Decimals have four digits after the point: in these units, sums are exact. */
+const UNITS = 10_000
+
+/** Describes how the rows of a day differ from what the service lists, such as `rows 2 instead of 3`; empty when they are equal. */
+function describeDifferences(rows: readonly Row[], listed: ChangedDay, { columns, sent }: Stream): string {
+  const sumOf = (field: string) =>
+    rows.reduce((sum, row) => sum + Math.round(Number(row[field]) * UNITS), 0) / UNITS
+  const sums = Object.entries(listed.totals)
+    // Later versions of the service can have more fields.
+    .filter(([field]) => sent.some(({ name }) => name === field))
+    .map(([field, expected]) => ({ field, actual: sumOf(field), expected }))
+  const differences = [{ field: 'rows', actual: rows.length, expected: listed.rows }, ...sums]
+    .filter(({ actual, expected }) => actual !== expected)
+    .map(({ field, actual, expected }) => `${field} ${actual} instead of ${expected}`)
+  const isKnown = rows.every((row) => Object.keys(row).length === columns.length)
+  if (differences.length > 0 || !isKnown) return differences.join(', ')
+  const digest = digestOf(rows, sent)
+  return digest === listed.digest ? '' : `digest ${digest} instead of ${listed.digest}`
 }

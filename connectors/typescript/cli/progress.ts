@@ -1,5 +1,4 @@
 import { drawBar, type ProgressBar } from './progress-bar.ts'
-import { type RateLimit, readRateLimit, waitSeconds } from './rate-limit.ts'
 import { formatSeconds, forTerminal } from './text.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -122,3 +121,18 @@ export function createProgress({ quiet = false, stream = process.stdout }: Outpu
 }
 
 const secondsSince = (at: number): number => (performance.now() - at) / 1000
+
+/** A bucket of requests as a response describes it: how fast it fills up, and how many are left. */
+type RateLimit = { readonly requests: number; readonly seconds: number; readonly remaining: number }
+
+/** Returns undefined when the service did not count the request. */
+export function readRateLimit(headers: Headers): RateLimit | undefined {
+  const [, requests, seconds] = /;q=(\d+);w=(\d+)/.exec(headers.get('RateLimit-Policy') ?? '') ?? []
+  const [, remaining] = /;r=(\d+)/.exec(headers.get('RateLimit') ?? '') ?? []
+  if (remaining === undefined) return undefined
+  return { requests: Number(requests), seconds: Number(seconds), remaining: Number(remaining) }
+}
+
+/** Returns the seconds in which the bucket receives what requests need beyond those that are left. */
+export const waitSeconds = (needed: number, { requests, seconds, remaining }: RateLimit): number =>
+  (Math.max(0, needed - remaining) * seconds) / requests

@@ -2,10 +2,9 @@ import { createApi } from './api.ts'
 import { DiffersError } from './errors.ts'
 import { openStore } from './open-store.ts'
 import type { Progress } from './progress.ts'
-import { repair } from './repair.ts'
 import { describeEqual } from './summary.ts'
 import { counted } from './text.ts'
-import { verify } from './verify.ts'
+import { repair, verify } from './verify.ts'
 
 export type VerifyOptions = {
   url?: string

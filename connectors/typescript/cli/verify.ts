@@ -10,6 +10,7 @@ import { statisticsOf } from './files.ts'
 import { inspectFile } from './inspect.ts'
 import type { Progress } from './progress.ts'
 import type { Store } from './store.ts'
+import { sync } from './sync.ts'
 
 /** What differs from the service, or from what sync wrote. */
 export type Difference = {
@@ -109,4 +110,13 @@ function describe(listed: ChangedDay, proof = '0', since: string | null): string
     : `digest ${digest} instead of ${listed.digest}`
   const cause = listed.changedAt > (since ?? '') ? ' It changed after the sync.' : ''
   return `${proof === IN_TWO_FILES ? 'it is in two files' : what}.${cause}`
+}
+
+/**
+ * Lists all days of the scope of a copy, and fetches what differs again. Days that the plan does not reach stay as they are.
+ * Throws as `sync` does.
+ */
+export async function repair({ full, ...options }: Verification): Promise<void> {
+  await requireCopy(options.store)
+  await sync({ ...options, check: full ? 'rows' : 'hash', isFull: true }, undefined)
 }

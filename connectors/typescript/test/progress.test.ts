@@ -1,8 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { expect, test, vi } from 'vitest'
 import { createApi } from '../cli/api.ts'
-import { createProgress } from '../cli/progress.ts'
-import { readRateLimit, waitSeconds } from '../cli/rate-limit.ts'
+import { createProgress, readRateLimit, waitSeconds } from '../cli/progress.ts'
 import { page } from './fake-api.ts'
 
 const headers = (remaining: number) => ({

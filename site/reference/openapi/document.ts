@@ -1,9 +1,13 @@
-import type * as z from 'zod/mini'
+import * as z from 'zod/mini'
+import { PAID_PLANS, PLANS } from '../../../lib/access/plans.ts'
 import { BASE } from '../../../lib/http/app.ts'
+import { RATE_LIMIT } from '../../../lib/limits/rate-limit.ts'
+import { CURSOR } from '../../../lib/page/cursor.ts'
 import { Parameters } from '../../../lib/page/parameters.ts'
-import { ErrorBody, Meta, Pagination } from './envelope.ts'
+import { DEFAULT_DAYS } from '../../../lib/page/window.ts'
+import { flag, instant, nullable, text, uuid } from '../../../lib/rows/schema.ts'
+import { PAGE_SIZE } from '../../../lib/rows/size.ts'
 import { HEADERS } from './headers.ts'
-import { INTRODUCTION } from './introduction.ts'
 import { type Json, jsonSchema } from './json-schema.ts'
 import { describeOperation, type NamedOperation } from './operation.ts'
 import { RESPONSES } from './responses.ts'
@@ -83,3 +87,53 @@ function parameter(name: string, schema: z.core.$ZodType, example = ''): { reado
   const { description = '', ...rest } = jsonSchema(schema)
   return { name, in: 'query', required: name === 'brandId', description, schema: rest, example }
 }
+
+/** The `pagination` member of a page (docs/specification.md, Paging). */
+const Pagination = z.object({
+  pageSize: z.literal(PAGE_SIZE).check(z.meta({ description: 'Maximum number of rows per page.' })),
+  hasMore: flag('Whether another page follows.'),
+  nextCursor: z
+    .nullable(z.string().check(z.regex(new RegExp(`^${CURSOR}$`))))
+    .check(z.meta({ description: 'Send it as `cursor` to get the next page. Null on the last page.' })),
+})
+
+/** The `meta` member of a page (docs/specification.md, Paging). */
+const Meta = z.object({
+  brandId: nullable(uuid('The requested brand. Null for every brand, on `/changes` without `brandId`.')),
+  fromDate: instant('Start of the window. Later than requested when the plan limits the window.'),
+  toDate: instant(
+    'End of the window, inclusive: the last millisecond of `toDate`. Without `toDate` it is the time of the first request, or the end of 9999-12-31 for `/changes`.',
+  ),
+  plan: z.enum(PAID_PLANS).check(z.meta({ description: "Plan of the key's organization." })),
+})
+
+/** The body of every error (docs/specification.md, Errors). */
+const ErrorBody = z.object({
+  error: text('What failed, then what to do. Messages can change: use the status in programs.'),
+})
+
+const lookbacks = PAID_PLANS.map((plan) => {
+  const days = PLANS[plan].lookbackDays
+  return `${days === null ? 'no limit' : `${days} days`} (${plan})`
+})
+
+/** The description of the whole API. Blank lines separate its paragraphs. */
+const INTRODUCTION = `Send your API key in the \`X-API-Key\` header. Start with \`/brands\`: metrics require a \`brandId\` from its
+response.
+
+Metrics and \`/changes\` return pages of up to ${PAGE_SIZE} rows, and fewer when these are large. To get all rows, send
+\`pagination.nextCursor\` as \`cursor\` until \`hasMore\` is false. Keep the other parameters the same for all pages. \`format=csv\` and \`format=ndjson\`
+return all rows of a window as one file instead.
+
+Metrics cover counted answers: answers without an error, to prompts that are not retired and that count in metrics.
+To compute a rate for a period, sum the counts, then divide. The average of daily rates is a different number.
+
+Dates are UTC days. Without \`fromDate\`, the window of a metric starts ${DEFAULT_DAYS} days before today. Your plan limits
+how far back a window reaches: ${lookbacks.join(', ')}. The rate limit is ${RATE_LIMIT.requests}
+requests, refilled by ${RATE_LIMIT.refill.requests} every ${RATE_LIMIT.refill.seconds} seconds, across all endpoints.
+
+Late data and edits can change days you have already loaded, however old. \`/changes\` lists the days that changed since your
+last sync, and all days the first time. Request the listed days, and your copy stays exact. If you cannot store
+\`since\`, request the most recent days again every day. This misses changes to older days. Either way, delete the
+requested days from your copy and insert what you received. Never merge rows, because a row can disappear from its day. The fields in
+\`x-primary-key\` identify a row, within its brand. They compare by code point.`

@@ -4,7 +4,6 @@ import { PAGE_SIZE } from '../../../lib/rows/size.ts'
 import { FILE_WRITERS } from '../../../lib/rows/write.ts'
 import { COMMON_HEADERS, headerReferences } from './headers.ts'
 import type { Json } from './json-schema.ts'
-import { linksOf, operationId } from './links.ts'
 import { responseReferences } from './responses.ts'
 
 /** An operation, and the name under which its file exports the schema of its row. */
@@ -75,4 +74,33 @@ const objectSchema = (properties: Record<string, Json>): Json => ({
   type: 'object',
   properties,
   required: Object.keys(properties),
+})
+
+/** The operation's identifier in the document, from its path: `citationShare`. */
+const operationId = ({ path }: Pick<Operation, 'path'>): string =>
+  path.slice(1).replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
+
+/** Returns the links of a 200 response: from a page to the next one, from the brands to each of the `paged` operations. */
+function linksOf(operation: Operation, paged: readonly Operation[]): Json {
+  if (operation.kind !== 'brands') return { nextPage: nextPage(operation) }
+  return Object.fromEntries(
+    paged.map((each) => [
+      operationId(each),
+      {
+        operationId: operationId(each),
+        description: 'Send the `id` of a brand as `brandId`.',
+        parameters: { brandId: '$response.body#/data/0/id' },
+      },
+    ]),
+  )
+}
+
+const nextPage = (operation: Operation): Json => ({
+  operationId: operationId(operation),
+  description:
+    'While `hasMore` is true, send `nextCursor` as `cursor` with the other parameters of the request.',
+  parameters: {
+    ...Object.fromEntries(parameterNames(operation.kind).map((name) => [name, `$request.query.${name}`])),
+    cursor: '$response.body#/pagination/nextCursor',
+  },
 })

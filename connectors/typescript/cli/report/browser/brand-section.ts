@@ -1,9 +1,8 @@
 import { type ChartState, chart } from '../../../../../site/charts/chart.ts'
-import { createElement, find } from '../../../../../site/charts/elements.ts'
+import { createElement, find, table } from '../../../../../site/charts/elements.ts'
 import { type Period, periodOf } from '../periods.ts'
-import type { BrandReport } from '../report-data.ts'
+import type { BrandReport, CitedDomains } from '../report-data.ts'
 import { summarize } from '../sentences.ts'
-import { domainTable } from './domain-table.ts'
 import { type Figures, type Filter, figuresOf, isFiltered } from './figures.ts'
 import { tile } from './tile.ts'
 
@@ -85,4 +84,34 @@ function facts({ url, asOf }: BrandReport, { from, to, before }: Period, view: V
     asOf === null ? 'The sync has not finished' : `As of ${asOf.slice(0, 16).replace('T', ' ')} UTC`,
   ]
   return parts.filter((part) => part !== '').map((part) => createElement('span', {}, [part]))
+}
+
+const integer = new Intl.NumberFormat('en')
+
+/** Renders the domains that answers cite most in a period. */
+function domainTable({ domains, total }: CitedDomains): HTMLElement {
+  const rows = domains.map(([domain, citations]) => [
+    domain === '' ? 'unknown' : breakable(domain),
+    integer.format(citations),
+    `${((citations / total) * 100).toFixed(2)} %`,
+  ])
+  const about = '“unknown” are cited URLs for which no domain was recorded.'
+  return createElement('figure', { class: 'chart cited' }, [
+    createElement('figcaption', {}, [
+      createElement('strong', {}, ['Cited domains']),
+      ` The domains that answers cite most, of ${integer.format(total)} citations.`,
+    ]),
+    table(['Domain', 'Citations', 'Of all'], rows),
+    ...(domains.at(-1)?.[0] === '' ? [createElement('p', { class: 'facts' }, [about])] : []),
+  ])
+}
+
+/** Lets a domain break after its dots. */
+function breakable(domain: string): HTMLElement {
+  const parts = domain.split(/(?<=\.)/)
+  return createElement(
+    'span',
+    {},
+    parts.flatMap((part) => [part, createElement('wbr')]),
+  )
 }
