@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { brand } from '../../fixtures/rows.ts'
 import { objectsOf, startShare } from '../../fixtures/share.ts'
 import { type Tenant, tenant } from '../../fixtures/tenant.ts'
@@ -41,52 +41,36 @@ const ALL = [
   'own 2026-10-04',
 ]
 
-const withTree = (tree: object) => named({ jsonPredicateHints: JSON.stringify(tree) })
-const compare = (op: string, name: string, ...values: string[]) => ({
-  op,
-  children: [{ op: 'column', name }, ...values.map((value) => ({ op: 'literal', value }))],
+test('a query names the files of all brands and days without a bound', async () => {
+  expect(await named({ predicateHints: [`sentiment_score > 50`], limitHint: 1 })).toEqual(ALL)
 })
 
-describe('a query names the files', () => {
-  test('of all brands and days without a hint', async () => {
-    expect(await named({})).toEqual(ALL)
-    expect(await named({ predicateHints: [`sentiment_score > 50`], limitHint: 1 })).toEqual(ALL)
+test('a query names the files that overlap one of several ranges of days', async () => {
+  const compare = (op: string, value: string) => ({
+    op,
+    children: [
+      { op: 'column', name: 'date' },
+      { op: 'literal', value },
+    ],
   })
+  const children = [compare('lessThanOrEqual', '2026-10-01'), compare('greaterThanOrEqual', '2026-10-04')]
+  const withTree = (op: string) => named({ jsonPredicateHints: JSON.stringify({ op, children }) })
+  expect(await withTree('or')).toEqual(ALL.filter((name) => !/-0[23]$/.test(name)))
+  expect(await withTree('and')).toEqual([])
+  expect(await named({ predicateHints: [`date in ('2025-09-30', '2026-10-02', '9999-12-31')`] })).toEqual([
+    'own 2025-09-01',
+    'own 2026-10-02',
+  ])
+  expect(await named({ predicateHints: [`date in ('2025-08-31', '2025-10-01')`] })).toEqual([])
+})
 
-  test('of days that overlap one of several ranges', async () => {
-    const early = compare('lessThanOrEqual', 'date', '2026-10-01')
-    const late = compare('greaterThanOrEqual', 'date', '2026-10-04')
-    expect(await withTree({ op: 'or', children: [early, late] })).toEqual([
-      'other 2026-10-01',
-      'own 2025-09-01',
-      'own 2026-10-01',
-      'own 2026-10-04',
-    ])
-    expect(await withTree({ op: 'and', children: [early, late] })).toEqual([])
-  })
-
-  test('of a month that has one of the days', async () => {
-    expect(await withTree(compare('in', 'date', '2025-09-30', '2026-10-02', '9999-12-31'))).toEqual([
-      'own 2025-09-01',
-      'own 2026-10-02',
-    ])
-    expect(await named({ predicateHints: [`date in ('2025-08-31', '2025-10-01')`] })).toEqual([])
-  })
-
-  test('of brands, when both kinds of hints allow them', async () => {
-    expect(await withTree(compare('equal', 'brand_id', other))).toEqual(ALL.slice(0, 2))
-    const predicateHints = [`brand_id in ('${other}', '${its.brandId.toUpperCase()}')`, `date = '2026-10-03'`]
-    expect(await named({ predicateHints })).toEqual(['other 2026-10-03', 'own 2026-10-03'])
-    const tree = compare('in', 'brand_id', its.brandId, '00000000-0000-0000-0000-000000000000')
-    expect(await named({ predicateHints, jsonPredicateHints: JSON.stringify(tree) })).toEqual([
-      'own 2026-10-03',
-    ])
-  })
+test('a query names the files of the brands and days of its hints', async () => {
+  const ids = `'${other}', '00000000-0000-0000-0000-000000000000'`
+  const predicateHints = [`brand_id in (${ids})`, `date = '2026-10-03'`]
+  expect(await named({ predicateHints })).toEqual(['other 2026-10-03'])
 })
 
 test('the rows of brands have no days', async () => {
-  const jsonPredicateHints = JSON.stringify(compare('equal', 'date', '2026-10-02'))
-  expect(objectsOf(await query(its.key, 'brands', { jsonPredicateHints }))).toHaveLength(2)
   const predicateHints = [`date > '2026-10-02'`, `date < '2026-10-01'`, `brand_id = '${other}'`]
   expect(objectsOf(await query(its.key, 'brands', { predicateHints }))).toHaveLength(1)
 })
