@@ -126,7 +126,10 @@ test('a large day that changes while it is read waits for the next run, and hold
   const run = before('read_part', () => fill(its.id, '2026-10-01', 302))
   expect(await publish({ run, limits })).toMatchObject({ isComplete: false, failures: [] })
   const current = async ({ id }: { id: string }) =>
-    query(`select sum(rows)::int from daily.current_objects where metric = 'citation_share' and brand_id = $1`, [id])
+    query(
+      `select sum(rows)::int from daily.current_objects where metric = 'citation_share' and brand_id = $1`,
+      [id],
+    )
   expect([...(await current(its)), ...(await current(other))]).toEqual([[300], [1]])
   await publish({ limits })
   expect(await current(its)).toEqual([[302]])
