@@ -59,12 +59,9 @@ async function expectUnavailable(response: Response): Promise<void> {
   expect(JSON.stringify(lines)).not.toContain('svc_live_')
 }
 
-test.each([
-  [`${BASE}/shares`],
-  [`${TABLE}/metadata`],
-])('while the bucket is unavailable, %s works', async (url) => {
-  expect((await ask(url)).status).toBe(200)
-  expect(lines).toHaveLength(1)
+test('while the bucket is unavailable, calls that name no object work', async () => {
+  for (const url of [`${BASE}/shares`, `${TABLE}/metadata`]) expect((await ask(url)).status).toBe(200)
+  expect(lines).toHaveLength(2)
 })
 
 test.each([
@@ -79,7 +76,6 @@ test.each([
   ['HEAD', {}, env],
   ['GET', { Range: 'bytes=0-3' }, env],
   ['GET', { Range: 'bytes=0-3' }, halfway],
-  ['GET', { Range: 'bytes=0-3', 'If-Range': '"a"' }, env],
   ['GET', { 'If-None-Match': '"b"' }, halfway],
 ])('while the bucket is unavailable, an object is 503 (%s, %j)', async (method, headers, bucket) => {
   const url = await urls.sign(ID)
