@@ -61,7 +61,7 @@ test('throws the words of another error at once', async () => {
 })
 
 test('sends nothing to where a bucket redirects', async () => {
-  const other = await start([status(200)])
+  const other = await start([])
   const { asked, bucket, send } = await start([
     (_, response) => void response.writeHead(307, { Location: `${other.bucket}/key` }).end(),
   ])
@@ -101,22 +101,18 @@ test('signs for the account, its region and the content', async () => {
 const KEYS = { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret' }
 
 test.each([
-  [{}, 'https://bucket.s3.us-east-1.amazonaws.com', 'us-east-1'],
+  [{}, 'https://bucket.s3.us-east-1.amazonaws.com'],
   [{ AWS_DEFAULT_REGION: 'eu-west-1', AWS_REGION: 'auto' }, 'https://bucket.s3.auto.amazonaws.com', 'auto'],
-  [{ AWS_ENDPOINT_URL: 'http://one' }, 'http://one/bucket', 'us-east-1'],
-  [
-    { AWS_ENDPOINT_URL: 'http://one', AWS_ENDPOINT_URL_S3: 'https://two//' },
-    'https://two/bucket',
-    'us-east-1',
-  ],
-])('with %j the bucket is at %s', (environment, url, region) => {
+  [{ AWS_ENDPOINT_URL: 'http://one' }, 'http://one/bucket'],
+  [{ AWS_ENDPOINT_URL: 'http://one', AWS_ENDPOINT_URL_S3: 'https://two//' }, 'https://two/bucket'],
+])('with %j the bucket is at %s', (environment, url, region = 'us-east-1') => {
   expect(bucketOf('bucket', { ...KEYS, ...environment })).toEqual({ ...ACCOUNT, url, region })
 })
 
 test('a bucket whose name has dots is a path; a session has a token', () => {
-  expect(bucketOf('a.b', { ...KEYS, AWS_SESSION_TOKEN: 'token' })).toEqual({
-    ...ACCOUNT,
-    ...{ url: 'https://s3.us-east-1.amazonaws.com/a.b', region: 'us-east-1', sessionToken: 'token' },
+  expect(bucketOf('a.b', { ...KEYS, AWS_SESSION_TOKEN: 'token' })).toMatchObject({
+    url: 'https://s3.us-east-1.amazonaws.com/a.b',
+    sessionToken: 'token',
   })
 })
 
