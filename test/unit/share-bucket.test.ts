@@ -59,9 +59,12 @@ async function expectUnavailable(response: Response): Promise<void> {
   expect(JSON.stringify(lines)).not.toContain('svc_live_')
 }
 
-test('while the bucket is unavailable, calls that name no object work', async () => {
-  for (const url of [`${BASE}/shares`, `${TABLE}/metadata`]) expect((await ask(url)).status).toBe(200)
-  expect(lines).toHaveLength(2)
+test.each([
+  [`${BASE}/shares`],
+  [`${TABLE}/metadata`],
+])('while the bucket is unavailable, %s works', async (url) => {
+  expect((await ask(url)).status).toBe(200)
+  expect(lines).toHaveLength(1)
 })
 
 test.each([
