@@ -160,9 +160,10 @@ describe('a query names the files', () => {
 
   test('that overlap one of several ranges of days', async () => {
     const days = `date in ('2026-09-30', '2026-10-02', '9999-12-31')`
-    expect(await named(days)).toEqual(['own 2026-09-21', 'own 2026-10-02'])
+    expect(await named(days)).toEqual(['own 2026-09-01', 'own 2026-10-02'])
     expect(await named(days, `date > '2026-10-01'`)).toEqual(['own 2026-10-02'])
     expect(await named(`date <= '2026-10-01'`, `date >= '2026-10-02'`)).toEqual([])
+    expect(await named(`date in ('2026-08-31', '2026-10-04')`)).toEqual([])
   })
 
   test('of brands and days', async () => {
