@@ -3,11 +3,10 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
-import { afterAll, expect, inject, onTestFinished, test, vi } from 'vitest'
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 import { startLocalServer } from '../../connectors/certify/local-server.ts'
 import { withClient } from '../../drizzle/db/connect.ts'
 import { startEmbeddedPostgres } from '../../emulator/postgres/embedded.ts'
@@ -19,7 +18,7 @@ import { hasAll } from '../fixtures/programs.ts'
 import { database, refresh } from '../fixtures/rows.ts'
 import { answeredDays } from '../fixtures/scene.ts'
 import { startTlsServer } from '../fixtures/tls-server.ts'
-import { METRICS, sorted } from '../sync/compare-copy.ts'
+import { sorted } from '../sync/compare-copy.ts'
 
 // Runs the SQL statements and the Python program of docs/sync.md as they stand there. That the program keeps an exact copy:
 // connectors/certify/test/certify.test.ts.
@@ -36,15 +35,6 @@ afterAll(async () => {
   await postgres.close()
   await rm(folder, { recursive: true, force: true })
 })
-
-/** Adds a brand with days, one of them with hostile texts. */
-async function hostileBrand() {
-  const its = await answeredDays(db, { first: '2026-10-01', days: 3 })
-  await addHostileTexts(db, its.brandId, '2026-10-05')
-  const served = (endpoint: string, query: Readonly<Record<string, string | undefined>> = {}) =>
-    pull(`/${endpoint}`, { key: its.key, query: { brandId: its.brandId, fromDate: '2026-10-01', ...query } })
-  return { ...its, served }
-}
 
 /** Runs SQL statements. Returns the rows of the last one. */
 type Query = (sql: string) => Promise<Row[]>
@@ -92,7 +82,10 @@ if (hasAll('duckdb')) ENGINES.push(['DuckDB', inDuckdb])
 
 test.each(ENGINES)('the statements keep an exact copy in %s, and prove it', async (engine, query) => {
   const [tables = '', join = '', replace = '', proof = ''] = blocks('SQL', 'sql')
-  const { brandId, prompt, say, served } = await hostileBrand()
+  const { brandId, key, prompt, say } = await answeredDays(db, { first: '2026-10-01', days: 3 })
+  await addHostileTexts(db, brandId, '2026-10-05')
+  const served = (endpoint: string, query: Readonly<Record<string, string | undefined>> = {}) =>
+    pull(`/${endpoint}`, { key, query: { brandId, fromDate: '2026-10-01', ...query } })
   const land = async (table: string, rows: readonly Row[]) => {
     const tuples = rows.map((row) => `(${literals(Object.values(row))})`)
     if (tuples.length > 0) await query(`insert into ${table} values ${tuples.join(',\n')}`)
@@ -141,32 +134,24 @@ test.each(ENGINES)('the statements keep an exact copy in %s, and prove it', asyn
   expect(await query(proofOf(proof, engine))).toHaveLength(1)
 })
 
-/** Runs a Python program. Returns its errors. */
-async function runProgram(args: readonly string[], env: Readonly<Record<string, string>>): Promise<string> {
+/** Runs the Python program, or another one, with a key at an address. Returns its errors. */
+async function runProgram(
+  env: Readonly<Record<string, string | undefined>> = {},
+  text = program,
+): Promise<string> {
   const { PATH, HOME } = process.env
-  return run('python3', args, { cwd: folder, env: { PATH, HOME, ...env } }).then(
+  return run('python3', ['-c', text], {
+    cwd: folder,
+    env: { PATH, HOME, EXPORT_API_KEY: 'key', ...env },
+  }).then(
     () => '',
     ({ stderr }: { stderr: string }) => stderr,
   )
 }
 
-test.runIf(hasAll('python3'))('the Python program stores the rows as they are', async () => {
-  const { key, served } = await hostileBrand()
-  const env = { EXPORT_API_KEY: key, EXPORT_API_URL: inject('serviceUrl') }
-  expect(await runProgram(['-c', program], env)).toBe('')
-  const store = new DatabaseSync(join(folder, 'export.db'))
-  onTestFinished(() => store.close())
-  for (const { name } of METRICS) {
-    const copied = store.prepare('SELECT row FROM metric_rows WHERE endpoint = ?').all(name)
-    expect(sorted(copied.map(({ row }) => JSON.parse(String(row)))), name).toEqual(sorted(await served(name)))
-  }
-})
-
 test.runIf(hasAll('python3'))('the Python program follows no redirect', async () => {
   const { url, followed, close } = await startRedirectingServer()
-  const errors = await runProgram(['-c', program], { EXPORT_API_KEY: 'key', EXPORT_API_URL: url }).finally(
-    close,
-  )
+  const errors = await runProgram({ EXPORT_API_URL: url }).finally(close)
   expect(errors).toBe('brands: 302: \n')
   expect(followed).toEqual([])
 })
@@ -190,8 +175,7 @@ test.runIf(hasAll('python3'))('the Python program retries as docs/specification.
     response.writeHead(status, retryAfter === undefined ? {} : { 'Retry-After': retryAfter }).end(body)
   })
   const impatient = 'import time; time.sleep = lambda seconds: None\n'
-  const env = { EXPORT_API_KEY: 'key', EXPORT_API_URL: server.url }
-  const lines = await runProgram(['-c', impatient + program], env).finally(server.close)
+  const lines = await runProgram({ EXPORT_API_URL: server.url }, impatient + program).finally(server.close)
   expect([...lines.matchAll(/^brands: .* Waits (\d+) s\.$/gm)].map(([, seconds]) => Number(seconds))).toEqual(
     [12, 2, 4, 8, 7, 12, 12, 60, 12],
   )
@@ -233,8 +217,7 @@ test.runIf(hasAll('python3')).each<[string, number, string, RequestListener]>([
 ])('the Python program ends when the service %s', async (_, sent, message, respond) => {
   const requests = vi.fn(respond)
   const server = await startLocalServer(requests)
-  const env = { EXPORT_API_KEY: 'key', EXPORT_API_URL: server.url }
-  expect(await runProgram(['-c', program], env).finally(server.close)).toBe(`${message}\n`)
+  expect(await runProgram({ EXPORT_API_URL: server.url }).finally(server.close)).toBe(`${message}\n`)
   expect(requests).toHaveBeenCalledTimes(sent)
 })
 
@@ -248,49 +231,33 @@ test.runIf(hasAll('python3'))('the Python program requests days in the fewest pa
   const stored = { '2026-10-02': 1100, '2026-10-04': 400, '2026-10-06': 9 }
   const check = `PAGE_SIZE = 1000\n${windows}assert windows(${JSON.stringify(listed)}, ${JSON.stringify(stored)}) == [
     ("2026-10-01", "2026-10-01"), ("2026-10-03", "2026-10-05")]`
-  expect(await runProgram(['-c', check], {})).toBe('')
+  expect(await runProgram({}, check)).toBe('')
 })
 
-/** Starts a service that accepts no key. Keeps the path and the key's headers of each request. */
-async function startRejecting() {
-  const received: unknown[] = []
-  const server = await startLocalServer(({ url, headers }, response) => {
-    received.push([url, headers['x-api-key'], headers.authorization])
-    response.writeHead(401).end('Rejected.')
-  })
-  onTestFinished(server.close)
-  return { url: server.url, received }
-}
-
 test.runIf(hasAll('python3'))(
-  'the Python program accepts addresses and keys as people paste them',
+  'the Python program reads addresses and keys as people paste them',
   async () => {
-    const { url, received } = await startRejecting()
-    const addresses = [`${url}/`, `${url}/api/export/v1`, `${url}/api/export/v1/`, ` ${url}\n`]
+    const received: unknown[] = []
+    const { url, close } = await startLocalServer(({ url, headers }, response) => {
+      received.push([url, headers['x-api-key'], headers.authorization])
+      response.writeHead(401).end('Rejected.')
+    })
+    onTestFinished(close)
+    for (const EXPORT_API_URL of [undefined, 'api.example.com', 'htps://api.example.com', `${url}/?a=b`])
+      expect(await runProgram({ EXPORT_API_URL })).toBe(
+        'Set EXPORT_API_URL to an address such as https://api.example.com.\n',
+      )
+    for (const EXPORT_API_KEY of [undefined, 'a key', 'clé', 'a\u0001key'])
+      expect(await runProgram({ EXPORT_API_URL: url, EXPORT_API_KEY })).toBe(
+        'Set EXPORT_API_KEY to your API key, without other characters.\n',
+      )
+    expect(received).toEqual([])
+    const addresses = [`${url}/`, ` ${url}/api/export/v1/\n`]
     for (const EXPORT_API_URL of addresses)
-      expect(await runProgram(['-c', program], { EXPORT_API_URL, EXPORT_API_KEY: ' key\r\n' })).toBe(
+      expect(await runProgram({ EXPORT_API_URL, EXPORT_API_KEY: ' key\r\n' })).toBe(
         'brands: 401: Rejected.\n',
       )
     expect(received).toEqual(addresses.map(() => ['/api/export/v1/brands?', 'key', 'Bearer key']))
-  },
-)
-
-test.runIf(hasAll('python3'))(
-  'the Python program names a setting that is wrong, and shows no key',
-  async () => {
-    const { url, received } = await startRejecting()
-    for (const EXPORT_API_URL of [undefined, 'api.example.com', 'htps://api.example.com', `${url}/?a=b`])
-      expect(
-        await runProgram(['-c', program], {
-          EXPORT_API_KEY: 'key',
-          ...(EXPORT_API_URL && { EXPORT_API_URL }),
-        }),
-      ).toBe('Set EXPORT_API_URL to an address such as https://api.example.com.\n')
-    for (const EXPORT_API_KEY of [undefined, '\n', 'a key', 'a\nkey', 'clé', 'a\u0001key'])
-      expect(
-        await runProgram(['-c', program], { EXPORT_API_URL: url, ...(EXPORT_API_KEY && { EXPORT_API_KEY }) }),
-      ).toBe('Set EXPORT_API_KEY to your API key, without other characters.\n')
-    expect(received).toEqual([])
   },
 )
 
@@ -300,11 +267,10 @@ test.runIf(hasAll('python3', 'openssl'))(
     const { url, certificate } = await startTlsServer((_, response) =>
       response.writeHead(401).end('Rejected.'),
     )
-    const env = { EXPORT_API_KEY: 'key', EXPORT_API_URL: url }
-    expect(await runProgram(['-c', program], env)).toMatch(
+    expect(await runProgram({ EXPORT_API_URL: url })).toMatch(
       /^brands: .*CERTIFICATE_VERIFY_FAILED.* set SSL_CERT_FILE .*\n$/,
     )
-    const trusted = await runProgram(['-c', program], { ...env, SSL_CERT_FILE: certificate })
+    const trusted = await runProgram({ EXPORT_API_URL: url, SSL_CERT_FILE: certificate })
     expect(trusted).toBe('brands: 401: Rejected.\n')
   },
 )

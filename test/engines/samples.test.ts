@@ -189,13 +189,12 @@ test('JavaScript samples are strict TypeScript, too', async () => {
     await writeFile(join(directory, `${endpoint.id}.mts`), sample)
   }
   const files = (await readdir(directory)).map((file) => join(directory, file))
-  const options = '--ignoreConfig --noEmit --strict --target es2024 --module nodenext --types node'.split(' ')
-  const checked = await run(join(ROOT, 'node_modules/.bin/tsc'), [
-    ...options,
-    '--typeRoots',
-    join(ROOT, 'node_modules/@types'),
-    ...files,
-  ]).catch((error: { stdout: string }) => error)
+  const options =
+    '--ignoreConfig --noEmit --strict --target es2024 --module nodenext --types node --typeRoots'
+  const args = [...options.split(' '), join(ROOT, 'node_modules/@types'), ...files]
+  const checked = await run(join(ROOT, 'node_modules/.bin/tsc'), args).catch(
+    (error: { stdout: string }) => error,
+  )
   expect(checked.stdout).toBe('')
 })
 

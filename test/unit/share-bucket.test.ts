@@ -79,7 +79,6 @@ test.each([
   ['HEAD', {}, env],
   ['GET', { Range: 'bytes=0-3' }, env],
   ['GET', { Range: 'bytes=0-3' }, halfway],
-  ['GET', { Range: 'bytes=0-3', 'If-Range': '"a"' }, env],
   ['GET', { 'If-None-Match': '"b"' }, halfway],
 ])('while the bucket is unavailable, an object is 503 (%s, %j)', async (method, headers, bucket) => {
   const url = await urls.sign(ID)

@@ -31,7 +31,9 @@ test.each([
   ['read', () => readObject(bucket, 'id')],
 ])('a %s that fails is repeated by the share alone', async (_, attempt) => {
   fetched.mockImplementation(async () => new Response('', { status: 503 }))
-  await expect(attempt()).rejects.toThrow(UsageError)
+  await expect(attempt()).rejects.toThrow(
+    /^\w+ .*: 503\.\nCheck SHARE_BUCKET, AWS_ENDPOINT_URL_S3 and the API token\.$/,
+  )
   expect(fetched).toHaveBeenCalledTimes(4)
 })
 
@@ -51,20 +53,8 @@ test('an object that is missing is null, does not exist, and is deleted', async 
   await bucket.delete(['key'])
 })
 
-test('an error says what to check', async () => {
-  const body = '<Error><Code>NoSuchBucket</Code><Message>There is none.</Message></Error>'
-  fetched.mockResolvedValue(new Response(body, { status: 404 }))
-  await expect(bucket.put('key', new Uint8Array())).rejects.toThrow(
-    new UsageError(
-      'PUT https://r2.example/share/key: 404 NoSuchBucket. There is none.\n' +
-        'Check SHARE_BUCKET, AWS_ENDPOINT_URL_S3 and the API token.',
-    ),
-  )
-})
-
 test.each([
   [{ AWS_ENDPOINT_URL_S3: '' }, /^Set AWS_ENDPOINT_URL_S3, such as /],
-  [{ AWS_ENDPOINT_URL_S3: 'r2.example' }, /^AWS_ENDPOINT_URL_S3 must begin /],
   [{ AWS_SECRET_ACCESS_KEY: '' }, /^Set AWS_ACCESS_KEY_ID and /],
 ])('%j is wrong usage', (setting, message) => {
   const open = () => openBucket({ ...SETTINGS, ...setting })

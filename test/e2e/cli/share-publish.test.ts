@@ -45,8 +45,8 @@ const currentObjects = async (condition = `first = '2025-10-01'`): Promise<strin
   return rows.map(({ id }) => `${id}.parquet`)
 }
 
-const versions = async (): Promise<number[]> =>
-  (await db.query('select version from daily.versions order by version')).rows.map(({ version }) => version)
+const oldest = async (): Promise<number> =>
+  (await db.query('select min(version) as version from daily.versions')).rows[0].version
 
 test('publish writes days, then months, and verifies them; then it has nothing to do', async () => {
   // Three days, a third and a month of five metrics, since `recommended_rate` begins later, and a brand.
@@ -62,18 +62,13 @@ test('publish writes days, then months, and verifies them; then it has nothing t
 
 test('publish names the bucket of the settings', async () => {
   expect((await run('verify', ['--share'], { ...AS_SETTINGS, PORT: '1' })).code).toBe(0)
-  const { AWS_SECRET_ACCESS_KEY: _, ...incomplete } = AS_SETTINGS
-  expect(await run('share-publish', [], { ...incomplete, PORT: '1' })).toMatchObject({
-    code: 1,
-    stderr: 'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and AWS_SESSION_TOKEN if you have one.\n',
-  })
   expect(
     (await run('share-publish', [], { ...AS_SETTINGS, AWS_SECRET_ACCESS_KEY: 'other', PORT: '1' })).stderr,
   ).toMatch(/^\w+ http:.*: 403 SignatureDoesNotMatch\. .*\nCheck SHARE_BUCKET, .*\.$/m)
 })
 
 test('verify --share names wrong objects, and publish replaces them and ends the versions that name them', async () => {
-  const earlier = await versions()
+  const { rows: latest } = await db.query('select max(version) as version from daily.versions')
   const [missing = '', short = '', swapped = '', other = ''] = await currentObjects()
   const all = await currentObjects('true')
   const content = await bucket.read(other)
@@ -93,7 +88,7 @@ test('verify --share names wrong objects, and publish replaces them and ends the
     code: 0,
     stdout: expect.stringMatching(/^Replaced 3 objects\. All objects match the tables\.$/m),
   })
-  expect(Math.min(...(await versions()))).toBeGreaterThan(Math.max(...earlier))
+  expect(await oldest()).toBeGreaterThan(latest[0].version)
   const left = await currentObjects('true')
   expect(left).toHaveLength(all.length)
   expect(all.filter((name) => !left.includes(name)).sort()).toEqual([missing, short, swapped].sort())

@@ -14,15 +14,7 @@ import { type Tenant, tenant } from '../../fixtures/tenant.ts'
 
 const { db, service, ask, query, publish, logged } = await startShare()
 
-const TABLES = [
-  'brands',
-  'citation_share',
-  'citations',
-  'competitors',
-  'recommended_rate',
-  'sentiment',
-  'visibility',
-]
+const STREAMS = readStreams().filter(({ kind }) => kind !== 'changes')
 
 /** Each kind of call, with a request of it that is malformed. */
 const CALLS: readonly { path: string; malformed?: string; call?: ShareCall }[] = [
@@ -86,6 +78,20 @@ test('before the first version the lists work and the tables are 503', async () 
   }
 })
 
+test('the publisher logs what it published, and that another one works', async () => {
+  const published = () => logged.filter(({ event }) => String(event).startsWith('publish'))
+  const { rows } = await db.query<{ lease: string }>(`select daily.take_lease('a test') as lease`)
+  const { number, until } = JSON.parse(rows[0]?.lease ?? '')
+  await publish()
+  const message = `Another publisher works: a test. Its lease ends at ${until}, unless it goes on.`
+  await expect.poll(published).toEqual([{ event: 'publish_busy', message }])
+  await db.query('select daily.release_lease($1)', [number])
+  await publish()
+  await expect
+    .poll(() => published().slice(1))
+    .toEqual([{ event: 'published', version: 1, objects: 1, bytes: expect.any(Number) }])
+})
+
 describe('after a version', () => {
   beforeAll(async () => {
     await refresh(db)
@@ -95,10 +101,10 @@ describe('after a version', () => {
 
   describe.each(CALLS)('$path', ({ path, malformed: suffix, call = {} }) => {
     const send = (more: ShareCall = {}, to = path) => ask(to, { ...call, ...more })
-    const bad = (key: string) =>
+    const bad = (key: string, to = path) =>
       suffix === undefined
-        ? send({ key, ...(call.body !== undefined && { body: '[' }) })
-        : send({ key }, path + suffix)
+        ? send({ key, ...(call.body !== undefined && { body: '[' }) }, to)
+        : send({ key }, to + suffix)
 
     test('is 401 without an active export key as the bearer token, before all else', async () => {
       const { keyId: revoked, key: revokedKey } = await tenant(db, { plan: 'lite' })
@@ -107,7 +113,6 @@ describe('after a version', () => {
       unauthenticated(await send())
       unauthenticated(await bad(revokedKey))
       unauthenticated(await bad(tools))
-      unauthenticated(await bad('eyJhbGciOiJIUzI1NiJ9.e30.x'))
       unauthenticated(await bad(its.key.replace('live', 'test')))
       unauthenticated(await send({ headers: { 'X-API-Key': its.key } }))
       unauthenticated(await send({ headers: { Authorization: `Basic ${its.key}` } }))
@@ -121,12 +126,7 @@ describe('after a version', () => {
     test('is 400 for what is malformed, before the share', async () => {
       if (suffix === undefined && call.body === undefined) return
       malformed(await bad(its.key))
-      const other = path.replace('/export', '/other')
-      malformed(
-        call.body === undefined
-          ? await send({ key: its.key }, other + suffix)
-          : await send({ key: its.key, body: '[' }, other),
-      )
+      malformed(await bad(its.key, path.replace('/export', '/other')))
     })
 
     test('is 200 by one statement and one request of the budget', async () => {
@@ -170,9 +170,8 @@ describe('after a version', () => {
       unauthenticated(await ask(path, { key: `${its.key}0`, method: 'POST', body: large(), headers }))
     }
     const hints = JSON.stringify({ predicateHints: ['x'.repeat(65_000)] })
-    for (const small of [new Blob(['{"limitHint":', '1}']).stream(), hints])
+    for (const small of [new Blob(['{"limitHint":', '1}']).stream(), hints, ''])
       expect((await ask(path, { key: its.key, method: 'POST', body: small })).status).toBe(200)
-    expect((await ask(path, { key: its.key, method: 'POST' })).status).toBe(200)
   })
 
   test('a client over its budget is 429, whatever its key', async () => {
@@ -188,16 +187,12 @@ describe('after a version', () => {
       '/',
       '/shares/',
       '/shares/other',
-      '/shares/other/schemas',
-      '/shares/export/schemas/other/tables',
       '/shares/export%00',
       '/shares/%ff',
-      '/files/none.parquet',
       '/shares/export/schemas/other/tables/brands/version',
       `${tablePath('changes')}/version`,
       `${tablePath('citation-share')}/version`,
       `${tablePath('constructor')}/metadata`,
-      `${tablePath('brands%00')}/metadata`,
       `${tablePath('brands%00')}/changes?startingVersion=2147483647`,
     ])
       missing(await ask(path, { key }))
@@ -206,11 +201,8 @@ describe('after a version', () => {
   })
 
   test('names are case-insensitive and may be percent-encoded', async () => {
-    const { key } = its
     const path = '/shares/EXPORT/schemas/Metrics/tables/%42rands'
-    expect((await ask(`${path}/version`, { key })).status).toBe(200)
-    expect((await ask(`${path}/query`, { key, method: 'POST' })).lines).toHaveLength(3)
-    expect((await ask('/shares/Export', { key })).text).toBe('{"share":{"name":"export"}}')
+    expect((await ask(`${path}/query`, { key: its.key, method: 'POST' })).lines).toHaveLength(3)
   })
 
   test('lists name the share, the schema and the tables, in pages', async () => {
@@ -219,16 +211,15 @@ describe('after a version', () => {
     expect(await list('/shares')).toEqual({ items: [{ name: 'export' }] })
     expect(await list('/shares/export/schemas')).toEqual({ items: [{ name: 'metrics', share: 'export' }] })
     for (const path of ['/shares/export/schemas/metrics/tables', '/shares/export/all-tables']) {
-      const items = TABLES.map((name) => ({ name, schema: 'metrics', share: 'export' }))
+      const names = STREAMS.map(({ name }) => name).sort()
+      const items = names.map((name) => ({ name, schema: 'metrics', share: 'export' }))
       expect(await list(path)).toEqual({ items })
       expect(await list(`${path}?maxResults=2&pageToken=5`)).toEqual({ items: items.slice(5) })
     }
   })
 
   test('the metadata of a table has the fields of its endpoint after brand_id', async () => {
-    const streams = readStreams().filter(({ kind }) => kind !== 'changes')
-    expect(streams.map(({ name }) => name).sort()).toEqual(TABLES)
-    for (const { name, columns } of streams) {
+    for (const { name, columns } of STREAMS) {
       const { lines, version } = await ask(`${tablePath(name)}/metadata`, { key: its.key })
       expect(version).toBeGreaterThan(0)
       const files = objectsOf(await query(its.key, name))
@@ -250,18 +241,6 @@ describe('after a version', () => {
     }
   })
 
-  test('fileidhash is repeated', async () => {
-    const { key } = its
-    for (const [path, call] of [
-      [`${tablePath('brands')}/changes?startingTimestamp=2999-01-01T00:00:00Z`, {}],
-      [`${tablePath('brands')}/query`, { method: 'POST', body: '{}' }],
-    ] as const) {
-      const { status, headers } = await ask(path, { key, ...call, headers: { fileidhash: 'PARQUET' } })
-      expect([status, headers.get('fileidhash')]).toEqual([200, 'parquet'])
-      expect((await ask(path, { key, ...call })).headers.get('fileidhash')).toBeNull()
-    }
-  })
-
   test('a table has the active brands that the key reads', async () => {
     const mine = await tenant(db)
     const second = await brand(db, mine.org, { name: 'Second' })
@@ -276,9 +255,6 @@ describe('after a version', () => {
     expect(await brandsOf(one)).toEqual([second])
     expect(await brandsOf(none)).toEqual([])
     expect(await brandsOf(mine, { predicateHints: [`brand_id = '${its.brandId}'`] })).toEqual([])
-    expect(await brandsOf(mine, { predicateHints: [`brand_id = '${second.toUpperCase()}'`] })).toEqual([
-      second,
-    ])
 
     await db.query('update brands set active = not active where organization_id = $1', [mine.org.id])
     expect(await brandsOf(mine), 'at once, without a version').toEqual([inactive])

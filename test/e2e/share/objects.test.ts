@@ -19,23 +19,20 @@ beforeAll(async () => {
   etag = response.headers.get('ETag') ?? ''
 })
 
-const first = (...answer: Parameters<typeof objectsOf>): SharedObject => {
-  const [found] = objectsOf(...answer)
-  if (found === undefined) throw new Error('The snapshot has no object')
-  return found
-}
+const first = (...answer: Parameters<typeof objectsOf>): SharedObject =>
+  objectsOf(...answer)[0] ?? expect.fail('The snapshot has no object')
 
 const get = (headers: Record<string, string> = {}, { url = object.url, method = 'GET' } = {}) =>
   fetch(url, { method, headers })
 
 const bodyOf = async (response: Response) => Buffer.from(await response.arrayBuffer())
 
-const errorOf = async (response: Response) => [response.status, (await response.json()).errorCode]
+const expectError = async (response: Response, status: number, errorCode: string) =>
+  expect([response.status, (await response.json()).errorCode]).toEqual([status, errorCode])
 
 test('an object is private, has its size and its type, and needs neither a key nor the database nor the budget', async () => {
   const before = service.subrequests()
   const response = await get()
-  expect(response.status).toBe(200)
   expect(Object.fromEntries(response.headers)).toMatchObject({
     'content-type': 'application/vnd.apache.parquet',
     'content-length': String(object.size),
@@ -55,19 +52,16 @@ test('an object is private, has its size and its type, and needs neither a key n
 test('HEAD answers the headers of GET', async () => {
   const head = await get({}, { method: 'HEAD' })
   const whole = await get()
+  await whole.body?.cancel()
+  expect(head.status).toBe(200)
   for (const name of ['Content-Length', 'Content-Type', 'ETag', 'Accept-Ranges', 'Cache-Control'])
     expect([name, head.headers.get(name)]).toEqual([name, whole.headers.get(name)])
-  expect(head.status).toBe(200)
-  await whole.body?.cancel()
 })
 
 test.each([
   ['bytes=0-0', 0, 1],
-  ['bytes=0-3', 0, 4],
   ['bytes=4-', 4, undefined],
   ['bytes=-8', -8, undefined],
-  ['bytes=-99999999', 0, undefined],
-  ['bytes=2-99999999', 2, undefined],
   ['bytes=2-99999999999999999999', 2, undefined],
   ['bytes=-99999999999999999999', 0, undefined],
 ])('Range: %s is 206', async (range, from, to) => {
@@ -83,15 +77,11 @@ test.each([
 })
 
 test('a range after the end is 416', async () => {
-  const ranges = [bytes.length, bytes.length + 1, '99999999999999999999']
-  for (const range of [
-    ...ranges.map((from) => `bytes=${from}-`),
-    'bytes=-0',
-    `bytes=${bytes.length}-99999999`,
-  ]) {
-    const response = await get({ Range: range })
-    expect([range, response.headers.get('Content-Range')]).toEqual([range, `bytes */${bytes.length}`])
-    expect(await errorOf(response)).toEqual([416, 'RANGE_NOT_SATISFIABLE'])
+  const end = bytes.length
+  for (const Range of [`bytes=${end}-`, `bytes=${end}-99999999`, 'bytes=99999999999999999999-', 'bytes=-0']) {
+    const response = await get({ Range })
+    expect([Range, response.headers.get('Content-Range')]).toEqual([Range, `bytes */${end}`])
+    await expectError(response, 416, 'RANGE_NOT_SATISFIABLE')
   }
 })
 
@@ -99,64 +89,41 @@ test.each([
   ['bytes=0-1,4-5'],
   ['bytes=5-2'],
   ['bytes=-'],
-  ['bytes'],
   ['rows=0-1'],
-  ['bytes=a-b'],
 ])('Range: %s is the whole object', async (range) => {
   const response = await get({ Range: range })
-  expect(response.status).toBe(200)
-  expect(response.headers.get('Content-Range')).toBeNull()
+  expect([response.status, response.headers.get('Content-Range')]).toEqual([200, null])
   expect((await bodyOf(response)).equals(bytes)).toBe(true)
 })
 
-test('If-Range with another entity tag, a date or a weak tag asks for the whole object', async () => {
+test('If-Range with another entity tag or a weak one asks for the whole object', async () => {
   expect(etag).toMatch(/^"[^"]+"$/)
   for (const [ifRange, status] of [
     [etag, 206],
-    ['"other"', 200],
     [`W/${etag}`, 200],
     ['Tue, 24 Nov 2026 00:00:00 GMT', 200],
   ] as const) {
     const response = await get({ Range: 'bytes=0-3', 'If-Range': ifRange })
-    expect([ifRange, response.status, (await bodyOf(response)).length]).toEqual([
-      ifRange,
-      status,
-      status === 206 ? 4 : bytes.length,
-    ])
+    const length = status === 206 ? 4 : bytes.length
+    expect([ifRange, response.status, (await bodyOf(response)).length]).toEqual([ifRange, status, length])
   }
 })
 
-test('If-None-Match with its entity tag is 304, and what is no entity tag is ignored', async () => {
-  for (const method of ['GET', 'HEAD'])
-    for (const [value, status] of [
-      [etag, 304],
-      [`"other", ${etag}`, 304],
-      [`W/${etag}`, 304],
-      ['*', 304],
-      ['"other"', 200],
-      ['other', 200],
-      ['"', 200],
-    ] as const) {
-      const response = await get({ 'If-None-Match': value }, { method })
-      expect([method, value, response.status]).toEqual([method, value, status])
-      if (status === 304) expect(response.headers.get('ETag')).toBe(etag)
-      await response.body?.cancel()
-    }
+test.each(['GET', 'HEAD'])('If-None-Match with its entity tag is 304 to %s', async (method) => {
+  const same = await get({ 'If-None-Match': etag }, { method })
+  expect([same.status, same.headers.get('ETag')]).toEqual([304, etag])
+  const other = await get({ 'If-None-Match': '"other"' }, { method })
+  expect(other.status).toBe(200)
+  await other.body?.cancel()
 })
 
 test('an altered or missing signature is 403, and other methods are 405', async () => {
   const [path = ''] = object.url.split('?')
-  const id = object.id.replace(/^./, (digit) => (digit === '0' ? '1' : '0'))
-  for (const url of [
-    path,
-    `${object.url}x`,
-    object.url.replace(object.id, id),
-    object.url.replace('expires=', 'expires=9'),
-  ])
-    expect(await errorOf(await get({}, { url }))).toEqual([403, 'PERMISSION_DENIED'])
+  for (const url of [path, `${object.url}x`])
+    await expectError(await get({}, { url }), 403, 'PERMISSION_DENIED')
   const response = await get({}, { method: 'POST' })
   expect(response.headers.get('Allow')).toBe('GET, HEAD')
-  expect(await errorOf(response)).toEqual([405, 'METHOD_NOT_ALLOWED'])
+  await expectError(response, 405, 'METHOD_NOT_ALLOWED')
 })
 
 test('an object works after its key is revoked, and an object that is gone is 404', async () => {
@@ -179,6 +146,6 @@ test('an object works after its key is revoked, and an object that is gone is 40
   await db.query(DELETIONS_DUE)
   await publish()
   for (const headers of [{}, { Range: 'bytes=0-3' }, { Range: 'bytes=0-3', 'If-Range': etag }] as const)
-    expect(await errorOf(await get(headers, { url }))).toEqual([404, 'RESOURCE_DOES_NOT_EXIST'])
+    await expectError(await get(headers, { url }), 404, 'RESOURCE_DOES_NOT_EXIST')
   expect((await get({}, { url, method: 'HEAD' })).status).toBe(404)
 })

@@ -39,17 +39,14 @@ async function expectPages(key: string, brandIds: readonly string[]): Promise<nu
 
 type Span = readonly [first: string, last: string]
 
-/** The first and last day of each file of a table, in order. */
-const spansOf = async (key: string, table: string, body = {}): Promise<Span[]> =>
-  objectsOf(await query(key, table, body))
+/** The first and last day of each file of sentiment, in order. */
+const spansOf = async (key: string, body = {}): Promise<Span[]> =>
+  objectsOf(await query(key, 'sentiment', body))
     .map(({ stats }): Span => {
       const { minValues, maxValues } = JSON.parse(stats)
       return [minValues.date, maxValues.date]
     })
     .sort()
-
-const subscribe = ({ org }: Tenant, plan: string) =>
-  db.query('update subscriptions set plan = $1 where organization_id = $2', [plan, org.id])
 
 describe('two brands', () => {
   let its: Scene
@@ -117,26 +114,71 @@ describe('a table with rows on every day of more than a year', () => {
     ['agency', 180],
     ['enterprise', DAYS - 1],
   ])('the plan %s reads every day from its clamp on and no day before it, in few files', async (plan, days) => {
-    await subscribe(its, plan)
+    await db.query('update subscriptions set plan = $1 where organization_id = $2', [plan, its.org.id])
     const clamp = daysAgo(days)
     expect(await expectPages(its.key, [its.brandId])).toBe(days + 1)
-    const spans = await spansOf(its.key, 'sentiment')
+    const spans = await spansOf(its.key)
     expect(spans.length).toBeLessThanOrEqual(40)
     if (plan === 'enterprise') return
     expect(spans.filter(([first]) => first < clamp)).toEqual([])
     const before = { predicateHints: [`date = '${addDays(clamp, -1)}'`] }
-    expect(await spansOf(its.key, 'sentiment', before)).toEqual([])
+    expect(await spansOf(its.key, before)).toEqual([])
   })
 })
 
-test('a query names many thousand files', async () => {
-  const { key, brandId } = await answeredDays(db, { first: '2026-10-01', days: 1 })
-  await db.query(
-    `insert into daily.objects (id, metric, brand_id, period, first, last, digest, rows, bytes, added)
-     select gen_random_uuid(), 'sentiment', $1, 'day', date '1900-01-01' + day, date '1900-01-01' + day, '', 1, 1,
-       (select max(version) from daily.versions)
-     from generate_series(1, 20000) as day`,
-    [brandId],
-  )
-  expect(objectsOf(await query(key, 'sentiment'))).toHaveLength(20_000)
+describe('a query names the files', () => {
+  let its: Scene
+  let other: string
+
+  /** Lists days of a brand as files. */
+  const list = (brandId: string, ...days: readonly string[]) =>
+    db.query(
+      `insert into daily.objects (id, metric, brand_id, period, first, last, digest, rows, bytes, added)
+       select gen_random_uuid(), 'sentiment', $1, 'day', day, day, '', 1, 1, (select max(version) from daily.versions)
+       from unnest($2::date[]) as day`,
+      [brandId, days],
+    )
+  /** The files of a query, as their brand and first day. */
+  const named = async (...predicateHints: readonly string[]) =>
+    objectsOf(await query(its.key, 'sentiment', { predicateHints }))
+      .map(({ stats }) => JSON.parse(stats).minValues)
+      .map(({ brand_id, date }) => `${brand_id === other ? 'other' : 'own'} ${date}`)
+      .sort()
+
+  beforeAll(async () => {
+    its = await answeredDays(db, { first: '2026-09-29', days: 2 })
+    other = await brand(db, its.org)
+    await refresh(db)
+    await publish()
+    await list(its.brandId, '2026-10-01', '2026-10-02', '2026-10-03')
+    await list(other, '2026-10-01', '2026-10-03')
+  })
+
+  test('of all brands and days without a bound', async () => {
+    expect(await named(`sentiment_score > 50`)).toHaveLength(6)
+  })
+
+  test('that overlap one of several ranges of days', async () => {
+    const days = `date in ('2026-09-30', '2026-10-02', '9999-12-31')`
+    expect(await named(days)).toEqual(['own 2026-09-01', 'own 2026-10-02'])
+    expect(await named(days, `date > '2026-10-01'`)).toEqual(['own 2026-10-02'])
+    expect(await named(`date <= '2026-10-01'`, `date >= '2026-10-02'`)).toEqual([])
+    expect(await named(`date in ('2026-08-31', '2026-10-04')`)).toEqual([])
+  })
+
+  test('of brands and days', async () => {
+    const ids = `brand_id in ('${other}', '00000000-0000-0000-0000-000000000000')`
+    expect(await named(ids, `date = '2026-10-03'`)).toEqual(['other 2026-10-03'])
+  })
+
+  test('of brands, whose rows have no days', async () => {
+    const predicateHints = [`date > '2026-10-02'`, `date < '2026-10-01'`, `brand_id = '${other}'`]
+    expect(objectsOf(await query(its.key, 'brands', { predicateHints }))).toHaveLength(1)
+  })
+
+  test('of many thousand days', async () => {
+    const days = Array.from({ length: 20_000 }, (_, day) => addDays('1900-01-01', day))
+    await list(its.brandId, ...days)
+    expect(await named(`date < '1960-01-01'`)).toHaveLength(20_000)
+  })
 })
