@@ -1,12 +1,27 @@
 import { expect, test } from 'vitest'
 import { startingOver } from '../cli/brands.ts'
-import { listTogether } from '../cli/changes.ts'
+import { listAlone, listTogether } from '../cli/changes.ts'
 import { MovedError } from '../cli/errors.ts'
 import { type Answer, fakeApi, META, page } from './fake-api.ts'
 
 // What certify and sync-interleavings.test.ts do not see: requests that are saved, and work that ends.
 
 const ID = META.brandId
+
+test('keeps the last change of a day that changes between two pages', async () => {
+  const at = (micros: number) => `2026-11-01T00:00:00.00000${micros}Z`
+  const change = (rows: number, micros: number) => {
+    const day = { brand_id: ID, endpoint: 'visibility', date: '2026-10-01', digest: '1'.repeat(15) }
+    return { ...day, rows, totals: {}, causes: {}, changed_at: at(micros) }
+  }
+  const { api } = fakeApi([page([change(1, 6)], 'second'), page([change(2, 8)])])
+  const found = await listAlone(
+    { api, fromDate: undefined },
+    { id: ID, since: at(5), fromDate: META.fromDate },
+    null,
+  )
+  expect(found).toMatchObject({ days: [{ rows: 2 }], since: at(8) })
+})
 
 test('asks for one brand only when no other was read before', async () => {
   const { api, requests } = fakeApi([page([])])
