@@ -1,25 +1,20 @@
-import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Emulator } from '../../../emulator/emulator.ts'
 import { SHARE_BASE } from '../../../lib/share/signed-url.ts'
 import { readStreams, type Stream } from '../../../site/reference/streams.ts'
 import { call, pull, type Row } from '../../../test/fixtures/call.ts'
-import { duckdbSetup } from '../../../test/fixtures/duckdb.ts'
 import { addHostileTexts, HOSTILE_BRAND } from '../../../test/fixtures/hostile-texts.ts'
 import { isolatedPool } from '../../../test/fixtures/isolated-database.ts'
 import { startOwnService } from '../../../test/fixtures/own-service.ts'
 import { brand, refresh } from '../../../test/fixtures/rows.ts'
-import { tenant } from '../../../test/fixtures/tenant.ts'
-import { environment } from '../../certify/python-environment.ts'
 import { type Answered, brandWithAnswers, DAYS } from '../../test-support/answers.ts'
 import { runPython } from '../../test-support/python.ts'
 import { addDays } from '../../typescript/cli/days.ts'
 
-// Reads the share with the official client, and its files with DuckDB.
+// Reads the share with the official client.
 
 const tables = readStreams().filter(({ kind }) => kind !== 'changes')
 
@@ -45,11 +40,9 @@ const served: Record<'before' | 'after', ReadonlyMap<string, readonly Row[]>> = 
 let results: ReadonlyMap<string, unknown>
 
 beforeAll(async () => {
-  process.env.PATH = `${await environment('duckdb')}:${process.env.PATH}`
   folder = await mkdtemp(join(tmpdir(), 'delta-sharing-'))
   service = await startOwnService({ databaseUrl })
   its = await brandWithAnswers(db)
-  const empty = await tenant(db)
   const hostile = await brand(db, its.org, HOSTILE_BRAND)
   await addHostileTexts(db, hostile, '2026-10-02')
   brands = [its.brandId, hostile]
@@ -83,7 +76,6 @@ beforeAll(async () => {
       function: 'changes',
     },
     none: { ...load('visibility', { starting_version: after.version + 1 }), function: 'changes' },
-    empty: { ...load('visibility'), profile: await writeProfile(empty.key) },
     wrong: { ...load('visibility'), profile: await writeProfile(`${its.key.slice(0, -4)}0000`) },
   }
   const printed = await runPython({
@@ -189,12 +181,6 @@ test('the changes are the rows of changed days, deleted and inserted', () => {
   expect(frame('none').rows).toEqual([])
 })
 
-test('a table without rows has its columns', () => {
-  const { columns, rows } = frame('empty')
-  expect(Object.keys(columns)).toEqual(Object.keys(frame('visibility').columns))
-  expect(rows).toEqual([])
-})
-
 test('hints leave out files, and a limit leaves out rows', () => {
   const ofMonth = served.after.get('visibility')?.filter(({ date }) => String(date).startsWith(MONTH))
   expect(sorted(frame('hints').rows)).toEqual(sorted(ofMonth))
@@ -205,28 +191,4 @@ test('a wrong key fails with the sentence of the service', () => {
   expect(results.get('wrong')).toEqual({
     error: expect.stringMatching(/401[\s\S]*Send an active export key/),
   })
-})
-
-test('DuckDB reads the files of a query', async () => {
-  const url = `${service.url}${SHARE_BASE}/shares/export/schemas/metrics/tables/citation_share/query`
-  const response = await fetch(url, { method: 'POST', headers: { Authorization: `Bearer ${its.key}` } })
-  const files = [...(await response.text()).matchAll(/"url":"([^"]+)"/g)].map(([, file]) => `'${file}'`)
-  const { stdout } = await promisify(execFile)(
-    'duckdb',
-    [
-      '-bail',
-      '-list',
-      '-noheader',
-      '-cmd',
-      duckdbSetup(folder),
-      '-c',
-      `select to_json(loaded) from read_parquet([${files}]) as loaded`,
-    ],
-    { maxBuffer: 100_000_000 },
-  )
-  const rows: Row[] = stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line))
-  expect(sorted(rows)).toEqual(sorted(served.after.get('citation_share')))
 })

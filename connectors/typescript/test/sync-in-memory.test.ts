@@ -76,6 +76,15 @@ test('what a stopped sync has fetched is not fetched again', async () => {
   ])
 })
 
+test('verify compares no time with the clock of this machine', async () => {
+  const { job } = setUp()
+  // Of a brand alone, the greatest change is later than those of the others, and the clock of the changes is ahead.
+  for (let syncs = 0; syncs < 2; syncs += 1) await sync(job, undefined)
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-10-01') })
+  expect(await verify(job)).toEqual([])
+  vi.useRealTimers()
+})
+
 test('verify finds a change that was lost on the way, and repair fetches it', async () => {
   const { service, altering, job } = setUp()
   // The second list is of no brand alone.

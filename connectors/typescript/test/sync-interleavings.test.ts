@@ -43,8 +43,7 @@ async function age(table: Table, version: number): Promise<void> {
   await table.store.replace(`${log}/_last_checkpoint`, JSON.stringify({ version }))
 }
 
-// A month behind the clock of the service, with which nothing compares it.
-beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-10-01') }))
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-11-01') }))
 afterEach(() => void vi.useRealTimers())
 
 test.for(Array.from({ length: SEEDS }, (_, index) => index + 1))('seed %d', async (seed) => {
