@@ -174,8 +174,6 @@ test('calculates the rates of a period from sums', () => {
   })
   for (const formula of [
     ['visibility', 'PERCENT', '(SUM($visible_count)) / (SUM($total_prompts))'],
-    ['competitors', 'PERCENT', '(SUM($competitor_visible_responses)) / (SUM($total_responses))'],
-    ['citation-share', 'PERCENT', '(SUM($owned_citations)) / (SUM($citations))'],
     ['sentiment', 'PERCENT', '(SUM($positive_weight)) / (SUM($positive_weight) + SUM($negative_weight))'],
     [
       'recommended-rate',

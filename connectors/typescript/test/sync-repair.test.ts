@@ -130,14 +130,9 @@ const replaced = (table: string, values: string): Tamper =>
 
 const TAMPERINGS: Readonly<Record<string, Tamper>> = {
   'a count is another': replaced('visibility', 'visible_count + 1 as visible_count'),
-  'values of two rows are exchanged': replaced('recommended_rate', 'not is_brand as is_brand'),
-  'an empty text is null': replaced('visibility', 'null::varchar as provider'),
   'rows are of an unknown brand': replaced('visibility', 'uuid()::text as brand_id'),
   'a column is dropped': rows('visibility', 'select * exclude (market) from rows'),
   'a count is a floating-point number': replaced('visibility', 'visible_count::double as visible_count'),
-  'a file is that of another table': async (copy) =>
-    cp(await pathOf(copy, 'citations'), await pathOf(copy, 'citation_share')),
-  'the brands are others': async (copy) => cp(await pathOf(copy, 'visibility'), await pathOf(copy, 'brands')),
   'a brand is renamed': replaced('brands', "name || '!' as name"),
   'the log lacks a file': added(() => []),
   'the log has a file under another name, too': async (copy) => {
