@@ -39,9 +39,7 @@ test.concurrent('keeps every promise of certify', async () => {
   expect(verdicts[1]).toMatchObject({ requests: 2 })
 })
 
-test.concurrent('sends a request for each page and list', async ({
-  onTestFinished,
-}) => {
+test.concurrent('sends a request for each page and list', async ({ onTestFinished }) => {
   const its = await answeredDays(db, { first: '2026-09-20', days: 45 })
   const citations = Array.from({ length: 1500 }, (_, index) => ({ url: `https://site.example/${index}` }))
   await its.say('2026-10-05T00:00:00Z', { mentions: ['Acme'], citations })
