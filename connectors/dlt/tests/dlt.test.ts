@@ -6,14 +6,12 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, type ExpectStatic, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { readStreams } from '../../../site/reference/streams.ts'
 import { startFlakyProxy } from '../../../test/faults/flaky-proxy.ts'
-import { pull, type Row } from '../../../test/fixtures/call.ts'
 import { database } from '../../../test/fixtures/rows.ts'
 import { answeredDays, type Scene } from '../../../test/fixtures/scene.ts'
 import { startTlsServer } from '../../../test/fixtures/tls-server.ts'
-import { sorted } from '../../../test/sync/compare-copy.ts'
 import { certify } from '../../certify/certify.ts'
 import { daysBefore } from '../../certify/organization.ts'
 import { environment } from '../../certify/python-environment.ts'
@@ -22,21 +20,7 @@ import { dltEnvironment, SOURCES } from './dlt.ts'
 const CONNECTOR = fileURLToPath(new URL('../', import.meta.url))
 const START = '2026-10-01'
 const AGENT = 'export-api-dlt/1.0.0'
-const streams = readStreams()
-const metrics = streams.filter(({ kind }) => kind === 'metric')
-const TYPES = {
-  uuid: 'VARCHAR',
-  date: 'DATE',
-  text: 'VARCHAR',
-  integer: 'BIGINT',
-  number: 'DOUBLE',
-  boolean: 'BOOLEAN',
-  timestamp: 'TIMESTAMP WITH TIME ZONE',
-  json: 'JSON',
-}
-const COLUMNS = streams.flatMap(({ name, columns }) =>
-  columns.map((column) => ({ table_name: name, column_name: column.name, data_type: TYPES[column.type] })),
-)
+const metrics = readStreams().filter(({ kind }) => kind === 'metric')
 // They mostly wait.
 const CONCURRENT = { concurrent: true }
 
@@ -87,27 +71,6 @@ async function sync(
   return { code: child.exitCode, stdout, stderr }
 }
 
-/** Runs SQL in the copy. Returns the rows of the last statement. */
-async function query(sql: string): Promise<Row[]> {
-  const options = { maxBuffer: Number.POSITIVE_INFINITY }
-  const file = join(folder, 'export_api_pipeline.duckdb')
-  const { stdout } = await run(join(bin, 'duckdb'), ['-bail', '-json', file, sql], options)
-  return stdout.trim() === '' ? [] : JSON.parse(stdout)
-}
-
-/** Expects that each table of the copy has the service's rows. */
-async function expectExact(expect: ExpectStatic, { key, brandId }: Scene): Promise<void> {
-  for (const { name: table, endpoint, columns } of metrics) {
-    const fields = columns.map(({ name }) => name).filter((field) => field !== 'brand_id')
-    const copied = await query(`select ${fields} from export_api.${table}`)
-    const served = await pull(`/${endpoint}`, {
-      key,
-      query: { brandId, fromDate: START, toDate: '9999-12-31' },
-    })
-    expect([table, sorted(copied)]).toEqual([table, sorted(served)])
-  }
-}
-
 beforeAll(async () => {
   its = await answeredDays(db, { first: daysBefore(START, 1), days: 50 })
 })
@@ -150,14 +113,9 @@ test('goes on after it was killed, and verifies its copy', CONCURRENT, async ({ 
     target.includes('toDate=2026-10-31') ? [agents] : [],
   )
   expect(requests).toEqual(metrics.map(() => [AGENT]))
-  await expectExact(expect, its)
-
-  const columns = await query(`select table_name, column_name, data_type from information_schema.columns
-    where table_schema = 'export_api' and not starts_with(table_name, '_dlt') and not starts_with(column_name, '_dlt')`)
-  expect(sorted(columns)).toEqual(sorted(COLUMNS))
-
-  await query(`update export_api.sentiment set positive_weight = 0.1 where date = '2026-10-05';
-    delete from export_api.visibility where date = '2026-11-10'`)
+  const damage = `update export_api.sentiment set positive_weight = 0.1 where date = '2026-10-05';
+    delete from export_api.visibility where date = '2026-11-10'`
+  await run(join(bin, 'duckdb'), ['-bail', join(folder, 'export_api_pipeline.duckdb'), damage])
   const { code, stdout } = await sync({ url: inject('serviceUrl'), args: ['--verify'] })
   expect(code).toBe(1)
   expect(stdout.match(/^.*listed: .*$/gm)).toEqual([

@@ -226,32 +226,22 @@ test.each<[string, () => Promise<boolean>, string]>([
   expect(await namesOf(table.store, 'numbers')).toHaveLength(1)
 })
 
+const pipe = (path: string) => execFileSync('mkfifo', [path])
+
 /** What is in the place of a file or folder of a copy. */
 test.each<[string, string, (path: string, elsewhere: string) => unknown, RegExp]>([
-  [
-    'a pipe as a hint',
-    '_last_checkpoint',
-    (path) => execFileSync('mkfifo', [path]),
-    /_last_checkpoint is no file, /,
-  ],
-  [
-    'a pipe as an entry',
-    `${versionName(1)}.json`,
-    (path) => execFileSync('mkfifo', [path]),
-    /1\.json is no file, /,
-  ],
+  ['a pipe as an entry', `${LOG}/${versionName(1)}.json`, pipe, /1\.json is no file, /],
   [
     'a link as a hint',
-    '_last_checkpoint',
+    `${LOG}/_last_checkpoint`,
     (path, elsewhere) => symlink(`${elsewhere}/x`, path),
     /_last_checkpoint is no file, /,
   ],
-  ['a link as its log', '', (path, elsewhere) => symlink(elsewhere, path), /_delta_log is no folder, /],
-  ['a pipe as its log', '', (path) => execFileSync('mkfifo', [path]), /_delta_log is no folder, /],
+  ['a pipe as its log', LOG, pipe, /_delta_log is no folder, /],
   [
     'a link as its folder',
-    '..',
-    (path, elsewhere) => symlink(elsewhere, path.replace(/\/_delta_log.*/, '')),
+    'numbers',
+    (path, elsewhere) => symlink(elsewhere, path),
     /numbers is no folder, /,
   ],
 ])('%s is an error at once, and nothing is written elsewhere', async (name, file, put, message) => {
@@ -260,9 +250,8 @@ test.each<[string, string, (path: string, elsewhere: string) => unknown, RegExp]
   await write(await open(store), '2026-10-01')
   await mkdir(elsewhere)
   await writeFile(join(elsewhere, 'x'), '')
-  const path = join(copy, LOG, file)
-  await rm(file === '..' ? join(copy, 'numbers') : path, { recursive: true, force: true })
-  await put(file === '..' ? join(copy, LOG) : join(copy, LOG, file).replace(/\/$/, ''), elsewhere)
+  await rm(join(copy, file), { recursive: true, force: true })
+  await put(join(copy, file), elsewhere)
   await expect(open(store)).rejects.toThrow(message)
   expect(await readdir(elsewhere)).toEqual(['x'])
 })

@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
@@ -67,8 +67,6 @@ async function copyTo(name: string): Promise<string> {
   return copy
 }
 
-const pathsIn = async (copy: string) => (await readdir(copy, { recursive: true })).sort()
-
 const isOf = (month: string, file: AddFile): boolean => statisticsOf(file).first.startsWith(month)
 
 /** Returns the path of the file of a month, or of the brands. */
@@ -77,9 +75,6 @@ async function pathOf(copy: string, table: string, month = table === 'brands' ? 
   const file = [...(found?.snapshot.files.values() ?? [])].find((file) => isOf(month, file))
   return join(copy, table, file?.path ?? '')
 }
-
-const entryPath = (copy: string, version: number): string =>
-  join(copy, 'visibility/_delta_log', `${String(version).padStart(20, '0')}.json`)
 
 type Tamper = (copy: string) => Promise<unknown>
 
@@ -132,43 +127,12 @@ const rows =
 const replaced = (table: string, values: string): Tamper =>
   rows(table, `select * replace (${values}) from rows`)
 
-/** Changes a byte. */
-const rot =
-  (table: string): Tamper =>
-  async (copy) => {
-    const path = await pathOf(copy, table)
-    const content = await readFile(path)
-    const hash = sha256(content)
-    content[20] = (content[20] ?? 0) ^ 1
-    await writeFile(path, content)
-    await describe(copy, table, path, hash)
-  }
-
-const FIRST_DAY = "date = '2026-10-01'"
-
 const TAMPERINGS: Readonly<Record<string, Tamper>> = {
-  'a file has another byte': rot('visibility'),
-  'a table is deleted': (copy) => rm(join(copy, 'visibility'), { recursive: true }),
-  'a row is deleted': rows('visibility', `from rows where not (${FIRST_DAY})`),
-  'a row is there twice': rows('visibility', `from rows union all from rows where ${FIRST_DAY}`),
   'a count is another': replaced('visibility', 'visible_count + 1 as visible_count'),
-  'a count is null': replaced('visibility', 'null::bigint as total_prompts'),
-  'values of two rows are exchanged': replaced('recommended_rate', 'not is_brand as is_brand'),
-  'a name has a space at its end': replaced('competitors', "competitor_name || ' ' as competitor_name"),
-  'an empty text is null': replaced('visibility', 'null::varchar as provider'),
-  'days are shifted': replaced('visibility', '(date + 1)::date as date'),
   'rows are of an unknown brand': replaced('visibility', 'uuid()::text as brand_id'),
   'a column is dropped': rows('visibility', 'select * exclude (market) from rows'),
-  'a column is renamed': rows('visibility', 'select * rename (market as region) from rows'),
   'a count is a floating-point number': replaced('visibility', 'visible_count::double as visible_count'),
-  'a file is that of another month': async (copy) =>
-    cp(await pathOf(copy, 'visibility', '2026-09'), await pathOf(copy, 'visibility')),
-  'a file is that of another table': async (copy) =>
-    cp(await pathOf(copy, 'citations'), await pathOf(copy, 'citation_share')),
-  'the brands are others': async (copy) => cp(await pathOf(copy, 'visibility'), await pathOf(copy, 'brands')),
-  'the brands have another byte': rot('brands'),
   'a brand is renamed': replaced('brands', "name || '!' as name"),
-  'the table of brands is deleted': (copy) => rm(join(copy, 'brands'), { recursive: true }),
   'the log lacks a file': added(() => []),
   'the log has a file under another name, too': async (copy) => {
     const path = await pathOf(copy, 'visibility')
@@ -189,8 +153,6 @@ const TAMPERINGS: Readonly<Record<string, Tamper>> = {
     return [{ ...action, ...(metaData && { metaData: { ...metaData, schemaString: String(schemaString) } }) }]
   }),
   'the log lacks the schema': log('visibility', ({ metaData, ...action }) => [action]),
-  'an entry is emptied': (copy) => truncate(entryPath(copy, 0)),
-  'the last entry is missing': (copy) => rm(entryPath(copy, 1)),
   'the coverage is of the future': coverage(() => ({ since: '9999-01-01T00:00:00.000000Z' })),
   'the coverage lacks a brand': coverage(({ brandIds }) => ({
     brandIds: brandIds.filter((id) => id !== its.brandId),
@@ -215,19 +177,6 @@ test.for(Object.entries(TAMPERINGS))('%s', async ([name, tamper]) => {
   expect(brandsOf(repaired)).toEqual(new Set([its.brandId, other]))
 })
 
-// delta-table.test.ts has what else a log can lack.
-test('a torn entry of a log is an error whose advice undoes it', async () => {
-  const copy = await copyTo('torn')
-  await truncate(entryPath(copy, 1), 100)
-  const before = await pathsIn(copy)
-  for (const work of [differences, repairFully, (copy: string) => sync(jobOf(copy), undefined)])
-    await expect(work(copy)).rejects.toThrow(/\/visibility: .+\. Restore it\. Or delete this folder: /)
-  expect(await pathsIn(copy)).toEqual(before)
-  await rm(join(copy, 'visibility'), { recursive: true })
-  await sync(jobOf(copy), undefined)
-  expect(await differences(copy)).toEqual([])
-})
-
 test('a bucket that refuses a request does not cost a file', async () => {
   const copy = await copyTo('refused')
   const store = { ...folderStore(copy), open: () => Promise.reject(new StoreError('fails')) }
@@ -241,22 +190,4 @@ test('no sync touches files of other programs', async () => {
   await tags(() => undefined)(copy)
   for (const work of [differences, repairFully, (copy: string) => sync(jobOf(copy), undefined)])
     await expect(work(copy)).rejects.toThrow('Another program has written ')
-})
-
-test('sync, repair and the deletion of old files leave the files of others', async () => {
-  const copy = await copyTo('shared')
-  const { metrics } = await openCopy(folderStore(copy))
-  const [replacedFile] = metrics.get('visibility')?.snapshot.removed.keys() ?? []
-  const path = await pathOf(copy, 'visibility')
-  await cp(original, join(copy, 'other'), { recursive: true })
-  for (const name of ['visibility', 'visibility/year=2026', 'visibility/_delta_log'])
-    await cp(path, join(copy, name, 'extra.parquet'))
-  const before = await pathsIn(copy)
-  expect(await differences(copy)).toEqual([])
-  await repairFully(copy)
-  await sync({ ...jobOf(copy), keepDays: 0 }, undefined)
-  const after = await pathsIn(copy)
-  const deleted = before.filter((path) => !after.includes(path))
-  expect(deleted).toContain(`visibility/${replacedFile}`)
-  expect(deleted.filter((path) => /extra|other/.test(path))).toEqual([])
 })

@@ -6,7 +6,6 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, expect, inject, onTestFinished, test } from 'vitest'
-import { addHostileTexts } from '../../../../test/fixtures/hostile-texts.ts'
 import { database, refresh } from '../../../../test/fixtures/rows.ts'
 import { scene } from '../../../../test/fixtures/scene.ts'
 import { certify } from '../../../certify/certify.ts'
@@ -161,17 +160,7 @@ test('keeps the promises of a loader with the proof of dbt, but for a plan that 
     copy: 'duckdb:export.duckdb',
     schema: 'exact',
     folder: own,
-  })
-  for (const name of ['state.json', 'export.duckdb']) await rm(join(own, name))
-  const { key, brandId } = await scene(db)
-  await addHostileTexts(db, brandId, '2026-10-05')
-  const hostile = await sync({
-    EXPORT_API_URL: inject('serviceUrl'),
-    EXPORT_API_KEY: key,
-    EXPORT_API_START_DATE: '2026-10-01',
   }).finally(() => python.stdin.end())
-  // The proof of dbt compares each row.
-  expect(hostile).toEqual({ code: 0, output: '' })
   // `/brands`, and `/changes` of two brands.
   expect(verdicts[1]?.requests).toBe(3)
   expect(verdicts.filter(({ kept }) => !kept)).toEqual([

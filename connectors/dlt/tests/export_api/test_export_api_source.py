@@ -33,19 +33,10 @@ def test_the_digest_is_that_of_the_reference(vector):
     assert digest(STREAMS[vector["endpoint"]], vector["rows"]) == vector["digest"]
 
 
-def test_windows_join_days_over_others_where_that_needs_no_more_pages():
+def test_windows_join_adjacent_days_when_the_rows_of_others_are_not_known():
     days = dict.fromkeys(["2026-10-01", "2026-10-02", "2026-10-04"], 400)
-    whole = [["2026-10-01", "2026-10-04"]]
-    adjacent = [["2026-10-01", "2026-10-02"], ["2026-10-04", "2026-10-04"]]
-    assert join_days(days) == adjacent
-    assert join_days(days, {}) == whole
+    assert join_days(days) == [["2026-10-01", "2026-10-02"], ["2026-10-04", "2026-10-04"]]
     assert join_days({"0001-01-01": 1, "9999-12-31": 1}) == [["0001-01-01"] * 2, ["9999-12-31"] * 2]
-    assert join_days(days, {"2026-10-03": 800}) == whole
-    assert join_days(days, {"2026-10-03": 801}) == adjacent
-    # The days before a gap are left alone where those after it fill a page.
-    days = {"2026-10-01": 400, "2026-10-03": 500, "2026-10-05": 100, "2026-10-06": 0}
-    others = {"2026-10-02": 1100, "2026-10-04": 400}
-    assert join_days(days, others) == [["2026-10-01", "2026-10-01"], ["2026-10-03", "2026-10-05"]]
 
 
 @pytest.mark.parametrize("rows", [1, 10, 100, 1000, 3000])
@@ -187,15 +178,6 @@ def load(pipeline, service):
     assert days_that_differ(pipeline) == []
 
 
-def load_three_brands(pipeline, service):
-    """Loads a day of each brand. Their changes are listed together from now on."""
-    service.brand_ids = list("abc")
-    for brand_id in "abc":
-        service.put(brand_id, "2026-10-05", 1)
-    load(pipeline, service)
-    load(pipeline, service)
-
-
 def days_of_copy(pipeline):
     with pipeline.sql_client() as client:
         return client.execute_sql("SELECT brand_id, date::text FROM sentiment ORDER BY ALL")
@@ -216,39 +198,13 @@ def test_runs_with_a_limit_request_days_together_and_reach_each_brand_before_the
     assert (days_that_differ(pipeline), len(days_of_copy(pipeline))) == ([], 15)
 
 
-# The brands that the key reads at each request of the brands and of the changes, in turn.
-@pytest.mark.parametrize(
-    ("lists", "requests"),
-    [
-        pytest.param([], 2, id="always readable"),
-        pytest.param(["abc", "ab", "abc"], 4, id="gone while the changes are listed"),
-        pytest.param(["abc", "ab", "abc", "ab", "abc", "abc"], 6, id="gone during two lists"),
-        pytest.param(["ab", "abc"], 4, id="back after the brands were listed"),
-        pytest.param(["abc", "ab", "ab"], 4, id="gone for the rest of the run"),
-        pytest.param(["abc", "ab", "ab", "abc", "abc"], 6, id="gone, and back later"),
-    ],
-)
-def test_a_key_whose_list_of_brands_changes_loses_no_day(service, pipeline, lists, requests):
-    load_three_brands(pipeline, service)
-    # The changes of brand c are older than those of the others.
-    for brand_id in "cba":
-        service.put(brand_id, "2026-10-06", 2)
-
-    def before(path):
-        if path in ("brands", "changes") and lists:
-            service.brand_ids = list(lists.pop(0))
-
-    service.before = before
-    load(pipeline, service)
-    sent = [path for path in service.requests if path in ("brands", "changes")]
-    service.before, service.brand_ids = lambda path: None, list("abc")
-    load(pipeline, service)
-    assert days_of_copy(pipeline) == [(brand_id, f"2026-10-{day:02}") for brand_id in "abc" for day in (5, 6)]
-    assert len(sent) == requests
-
-
 def test_a_run_ends_without_a_new_since_when_the_brands_change_at_each_request(service, pipeline):
-    load_three_brands(pipeline, service)
+    service.brand_ids = list("abc")
+    for brand_id in "abc":
+        service.put(brand_id, "2026-10-05", 1)
+    # From the second run on, the changes of all brands are listed together.
+    for _ in range(2):
+        load(pipeline, service)
     before = pipeline.state["sources"]
     service.put("a", "2026-10-06", 2)
     service.before = lambda path: service.brand_ids.append(f"d{len(service.brand_ids)}")

@@ -1,6 +1,5 @@
-"""The SDK's own tests, against the service of `TAP_EXPORT_API_…`, or one in memory."""
+"""The SDK's own tests, and those of requests, against a service in memory."""
 
-import os
 import time
 from types import SimpleNamespace
 
@@ -21,14 +20,7 @@ def serve_rows():
     return serve(service)
 
 
-def config():
-    names = {name: f"TAP_EXPORT_API_{name.upper()}" for name in CONFIG}
-    if names["base_url"] in os.environ:
-        return {name: os.environ[variable] for name, variable in names.items()}
-    return {**CONFIG, "base_url": serve_rows()}
-
-
-TestTapExportApi = get_tap_test_class(TapExportApi, config=config())
+TestTapExportApi = get_tap_test_class(TapExportApi, config={**CONFIG, "base_url": serve_rows()})
 
 
 def test_the_key_does_not_follow_a_redirect():
