@@ -101,6 +101,16 @@ begin
       select distinct (answered_at at time zone 'UTC')::date as day from export_source.answers
       where answers.prompt_id = seed.prompt_id and (answered_at at time zone 'UTC')::date >= seed.first offset 0
     ) as answered
+    -- Also where the batch has moved or deleted the answers: for the cause alone, since these days are affected anyway.
+    union
+    select seed.source, cause, 'answered_at', seed.prompt_id, changed.day, null
+    from affected_prompts as seed
+    join (select distinct prompt_id, day from batch where source = 'answers') as changed using (prompt_id)
+    where changed.day >= seed.first
+    union
+    select seed.source, seed.cause, 'recorded_at', seed.prompt_id, part.day, answer.day
+    from affected_prompts as seed join answers_of_parts as answer using (prompt_id) join changed_parts as part using (answer_id)
+    where seed.first = '-infinity' and part.source = 'citations'
     union
     select part.source, cause, 'recorded_at', answer.prompt_id, part.day, answer.day
     from changed_parts as part join answers_of_parts as answer using (answer_id) where part.source = 'citations'
@@ -115,6 +125,11 @@ begin
         select id, (answered_at at time zone 'UTC')::date as day
         from export_source.answers where answers.prompt_id = seed.prompt_id offset 0
       ) as asked
+      union all
+      select seed.source, seed.cause, changed.answer_id, seed.prompt_id, changed.day
+      from affected_prompts as seed
+      join (select answer_id, prompt_id, day from batch where source = 'answers') as changed using (prompt_id)
+      where seed.first = '-infinity'
     ) as seed cross join lateral (
       select distinct (recorded_at at time zone 'UTC')::date as day
       from export_source.citations where citations.answer_id = seed.answer_id offset 0

@@ -9,6 +9,11 @@ type Listed = { readonly changedAt: string; readonly causes: ReadonlyMap<string,
 
 const NOT_LISTED: Listed = { changedAt: '', causes: new Map() }
 
+/** Whether a step can take away the rows in which an earlier change shows, so that nothing of it is left to name. */
+const canHide = (step: string, kinds: readonly string[]): boolean =>
+  /^(drop|truncate)/.test(step) ||
+  (/^(move|ask|place|fail)/.test(step) && kinds.every((kind) => ['models', 'markets'].includes(kind)))
+
 /** SQL of a text for each day of each metric, which tells whether its rows differ. */
 const contents = (schema: string) =>
   METRICS.map(({ name }) => {
@@ -65,10 +70,16 @@ export async function followCauses(client: pg.Client) {
     }
 
     const after = await texts(client, contents('metrics'))
-    const days = new Set([...after.keys(), ...defined.keys()])
-    for (const day of days)
-      if (added.length > 0 && after.get(day) !== defined.get(day))
-        owed.push({ day, kinds: added, since: previous.get(day)?.changedAt ?? '' })
+    const days = new Set(
+      [...after.keys(), ...defined.keys()].filter((day) => after.get(day) !== defined.get(day)),
+    )
+    owed = owed.map((change) =>
+      (kind === 'truncate' || days.has(change.day)) && canHide(kind, change.kinds)
+        ? { ...change, kinds: [...change.kinds, ...added] }
+        : change,
+    )
+    if (added.length > 0)
+      for (const day of days) owed.push({ day, kinds: added, since: previous.get(day)?.changedAt ?? '' })
     defined = after
     const stored = await texts(client, contents('daily'))
     owed = owed.filter((change) => {
