@@ -255,7 +255,7 @@ const copyOfVectors = (source: string, rowsOf: (fields: readonly (readonly strin
     'create schema vectors',
     `create table vectors.vector as ${source}`,
     `create table vectors.changes as select name as brand_id, endpoint, date, json_array_length(rows) as rows,
-    null as totals, digest, null as changed_at from vectors.vector`,
+    null as totals, digest, null as causes, null as changed_at from vectors.vector`,
     ...streams
       .filter(({ kind }) => kind === 'metric')
       .map(({ name, endpoint, columns }) => {
