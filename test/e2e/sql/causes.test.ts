@@ -4,6 +4,7 @@ import { logAll } from '../../../drizzle/db/refresh.ts'
 import { relistAll } from '../../../drizzle/db/relist.ts'
 import { isolatedPool } from '../../fixtures/isolated-database.ts'
 import { answer, brand, insert, organization, place, prompt, refresh } from '../../fixtures/rows.ts'
+import { tableOf } from '../../fixtures/schema.ts'
 import { CLEARANCE } from '../../interleavings/histories.ts'
 
 const { db } = await isolatedPool()
@@ -116,7 +117,11 @@ const EDITS: [string, (sample: Sample) => Promise<unknown>, Record<string, strin
     ({ said }) => db.query(`update markets set name = 'Another' where id = $1`, [said.market]),
     { visibility: ['markets'] },
   ],
-  ['a truncated table', () => db.query('truncate sentiment_phrases'), { sentiment: ['recomputed'] }],
+  [
+    'a truncated table',
+    () => db.query(`truncate ${tableOf('sentiment_phrases')}`),
+    { sentiment: ['recomputed'] },
+  ],
 ]
 
 test.each(EDITS)('%s is the cause of the days that it changed', async (_, edit, expected) => {
