@@ -200,7 +200,7 @@ begin
   with late as (
     select endpoint, brand_id, date, jsonb_agg(distinct cause) as causes
     from unnest(taken) as cause join daily.row_schemas using (metric) join daily.changes using (endpoint, brand_id, date)
-    where cause.batch <= changes.batch + 1
+    where cause.batch <= changes.batch + 1 and causes ->> cause is distinct from changed_at
       and (metric, brand_id, date) not in (select metric, brand_id, date from daily.changed(outcomes))
     group by endpoint, brand_id, date
   )

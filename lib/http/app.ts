@@ -128,7 +128,7 @@ export const isLoopback = (host: string): boolean => LOOPBACK.test(host)
  * Answers 403 to plain HTTP, which would show keys and rows to everyone on the way. Serves this machine's own hosts, and
  * the emulator's network, which the binding `ALLOW_HTTP` stands for.
  */
-export const requireHttps: Middleware = async (context, next) => {
+const requireHttps: Middleware = async (context, next) => {
   const { protocol, hostname } = new URL(context.req.url)
   if (protocol !== 'https:' && !isLoopback(hostname) && !('ALLOW_HTTP' in context.env)) {
     throw httpError('plainHttp')
@@ -137,7 +137,7 @@ export const requireHttps: Middleware = async (context, next) => {
 }
 
 /** Makes browsers keep to HTTPS for a year, and to the type that a response states. */
-export const addTransportHeaders: Middleware = async (context, next) => {
+const addTransportHeaders: Middleware = async (context, next) => {
   await next()
   const { headers } = context.res
   headers.set('X-Content-Type-Options', 'nosniff')

@@ -22,7 +22,7 @@ const ESCAPED_MARK = `${MARK}D`
 const ESCAPED_MARKS = new RegExp(ESCAPED_MARK, 'g')
 
 /** Name of the column of a result that holds a field's cells. */
-export const columnName = (name: string): string => `cells_${name}`
+const columnName = (name: string): string => `cells_${name}`
 
 /**
  * Returns a function that splits the columns of `aggregateColumns` into cells. It throws `TypeError` unless each
