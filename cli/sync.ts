@@ -1,11 +1,9 @@
 // npm run sync: the command of the package export-api-client. Without settings, it copies from the npm start that runs.
 // npm run sync -- verify FOLDER and npm run sync -- report FOLDER run its other commands.
-import { setTimeout as sleep } from 'node:timers/promises'
 import { UsageError } from '../connectors/typescript/cli/errors.ts'
 import { program } from '../connectors/typescript/cli/program.ts'
-import { findRunning } from '../emulator/running-service.ts'
+import { awaitRunning } from '../emulator/running-service.ts'
 import { printError } from './local/print-error.mjs'
-import { showSteps } from './local/steps.ts'
 
 const args = process.argv.slice(2)
 const has = (name: string): boolean => args.some((arg) => arg === name || arg.startsWith(`${name}=`))
@@ -36,24 +34,13 @@ function defaults(): string[] {
  * when there is none.
  */
 async function useRunningService(): Promise<string> {
-  let service = findRunning(process.env.PORT)
-  const steps = showSteps()
-  if (service?.isLoading) {
-    const message = 'Waiting for the service, which loads older days of the demo'
-    if (process.stderr.isTTY) steps.begin(message)
-    else console.error(message)
-  }
-  while (service?.isLoading) {
-    await sleep(500)
-    service = findRunning(process.env.PORT)
-  }
-  steps.clear()
+  const service = await awaitRunning()
   if (service === undefined)
     throw new UsageError(
       'No service runs here. Run npm start in another terminal, or set EXPORT_API_URL and EXPORT_API_KEY.',
     )
   // A key of the environment is that of another service, unless this one has no demo.
-  const key = service.key ?? process.env.EXPORT_API_KEY
+  const key = service.demo?.key ?? process.env.EXPORT_API_KEY
   if (!key)
     throw new UsageError(
       `The service at ${service.url} has the keys of your database, so none is known here. Set EXPORT_API_KEY.`,

@@ -74,12 +74,12 @@ async function start({ options, settings, steps }: Start, embedded: EmbeddedDemo
   ])
   steps.end('Started the Workers')
   const { url, bucket } = emulator
-  const key = demo && DEMO.key
-  announce({ url, key, bucket, isLoading: missing > 0 })
-  if (key !== undefined) writeProfile(url, key)
+  const service = { url, bucket, demo: demo && { databaseUrl: demo.databaseUrl, key: DEMO.key } }
+  announce({ ...service, isLoading: missing > 0 })
+  if (demo !== undefined) writeProfile(url, DEMO.key)
   banner(emulator, demo)
   if (demo !== undefined)
-    void completeDemo(demo, emulator, missing).then(() => announce({ url, key, bucket, isLoading: false }))
+    void completeDemo(demo, emulator, missing).then(() => announce({ ...service, isLoading: false }))
   if (options.watch) {
     const { reloadOnChange } = await import('./dev.ts')
     await reloadOnChange(emulator)

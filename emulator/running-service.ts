@@ -1,7 +1,9 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isAlive } from '../cli/local/pid-lock.mjs'
 import { writePrivateFile } from '../cli/local/private-file.ts'
+import { showSteps } from '../cli/local/steps.ts'
 import { makeStateFolder, STATE_FOLDER } from './state.ts'
 
 /** What commands of this machine need to know of a service that `npm start` runs. */
@@ -9,8 +11,8 @@ type RunningService = {
   readonly pid: number
   /** Without a trailing slash. */
   readonly url: string
-  /** A key of the demo that reads all its brands; undefined with `DATABASE_URL`. */
-  readonly key?: string | undefined
+  /** The connection string of the demo and a key that reads two of its brands; undefined with `DATABASE_URL`. */
+  readonly demo?: { readonly databaseUrl: string; readonly key: string } | undefined
   /** Whether it still loads older days of the demo. */
   readonly isLoading: boolean
   /** The bucket of the share, by the S3 API. */
@@ -49,6 +51,24 @@ export function findRunning(port: string | undefined): RunningService | undefine
     .filter(({ pid }) => isAlive(pid))
   const on = (wanted: string) => services.find(({ url }) => new URL(url).port === wanted)
   return port ? on(port) : (on(DEFAULT_PORT) ?? services[0])
+}
+
+/** Returns the service on `PORT`, or as {@link findRunning} finds it, once it has all days of the demo. */
+export async function awaitRunning(): Promise<RunningService | undefined> {
+  const find = () => findRunning(process.env.PORT)
+  let service = find()
+  const steps = showSteps()
+  if (service?.isLoading) {
+    const message = 'Waiting for the service, which loads older days of the demo'
+    if (process.stderr.isTTY) steps.begin(message)
+    else console.error(message)
+  }
+  while (service?.isLoading) {
+    await sleep(500)
+    service = find()
+  }
+  steps.clear()
+  return service
 }
 
 /** Returns nothing of a file that its process removes meanwhile. */

@@ -41,7 +41,7 @@ const ENTITIES = BRANDS.flatMap(({ id, name, displayName, aliases, competitors, 
     // Every second one is weak where the brand is strong.
     bias_effect: index % 2 === 0 ? -0.7 : 1,
     branded_effect: -0.1,
-    spellings: spellingsOf(competitor.name, competitor.aliases),
+    spellings: spellingsOf(competitor.name, [...competitor.aliases, ...competitor.unlisted]),
   })),
 ])
 

@@ -7,7 +7,8 @@ const { enterprise, agency, pro } = ORGANIZATIONS
  * The demo brands: their records in the application, and how their metrics develop. A probability has its `level` at
  * the start of a cycle and its `rise` over the whole cycle: that an answer names the brand or competitor, and that a
  * phrase is positive. Of the cited sites, the brand owns the first one for some time. `sampling` is the share of the
- * daily runs (prompt × model × market) that exist. `idle` are inactive competitors and prompts that do not count.
+ * daily runs (prompt × model × market) that exist. `idle` are inactive competitors and prompts that do not count. Answers
+ * have the `unlisted` spellings of a competitor, too, which are not among its aliases.
  */
 export const BRANDS = [
   // The main brand: every prompt runs daily on every model and market, and the brand overtakes a competitor.
@@ -58,7 +59,7 @@ export const BRANDS = [
     competitors: [
       { name: 'Brightkettle', aliases: ['Bright Kettle'], level: 0.41, rise: 0.08 },
       { name: 'Osterholm', aliases: ['Osterholm Haushalt'], level: 0.3, rise: -0.04 },
-      { name: 'Kitsune Home', aliases: ['Kitsune', 'キツネホーム'], level: 0.15, rise: 0.12 },
+      { name: 'Kitsune Home', aliases: ['キツネホーム'], unlisted: ['Kitsune'], level: 0.15, rise: 0.12 },
     ],
     prompts: [
       'Quietest dishwasher for an open kitchen',
@@ -134,6 +135,7 @@ export const BRANDS = [
   id: demoId('brand', brand.slug),
   domain: `${brand.slug}.example`,
   competitors: brand.competitors.map((competitor) => ({
+    unlisted: [],
     ...competitor,
     id: demoId('competitor', brand.slug, competitor.name),
     active: !idle.includes(competitor.name),

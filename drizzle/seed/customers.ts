@@ -23,7 +23,10 @@ export async function insertCustomers(client: Client): Promise<void> {
     memberships: ALL.map(({ id, owner }) => ({ organization_id: id, user_id: owner.id, role: 'owner' })),
     brands: BRANDS.map(brandRow),
     competitors: BRANDS.flatMap((brand) =>
-      brand.competitors.map(({ level, rise, ...competitor }) => ({ ...competitor, brand_id: brand.id })),
+      brand.competitors.map(({ level, rise, unlisted, ...competitor }) => ({
+        ...competitor,
+        brand_id: brand.id,
+      })),
     ),
     prompts: BRANDS.flatMap(({ id, prompts }) => prompts.map((prompt) => ({ ...prompt, brand_id: id }))),
     api_keys: KEYS.map(keyRow),

@@ -18,7 +18,7 @@ export function describeCauses(days: ChangedDays): string {
     for (const cause of causes) counts.set(cause, (counts.get(cause) ?? 0) + 1)
   const reasons = [...counts]
     .sort(([, left], [, right]) => right - left)
-    .map(([cause, count]) => `${formatNumber(count)} ${meaningOf(cause)}`)
+    .map(([cause, count]) => `${formatNumber(count)} ${describeCause(cause)}`)
   return `${counted(days.size, 'day')} changed: ${reasons.join(', ')}.`
 }
 
@@ -39,4 +39,4 @@ const CAUSES: ReadonlyMap<string, string> = new Map([
 ])
 
 /** Returns what a kind of cause means; of one that is not known, its name. */
-const meaningOf = (cause: string): string => CAUSES.get(cause) ?? `by ${cause}`
+export const describeCause = (cause: string): string => CAUSES.get(cause) ?? `by ${cause}`

@@ -28,7 +28,11 @@ afterAll(() => rm(checkout, { recursive: true }))
 
 /** Makes these services run: this process is theirs. */
 async function announce(
-  services: readonly { readonly url: string; readonly key?: string; readonly isLoading?: boolean }[],
+  services: readonly {
+    readonly url: string
+    readonly demo?: { readonly key: string }
+    readonly isLoading?: boolean
+  }[],
 ): Promise<void> {
   const names = services.map(({ url }) => `running-${new URL(url).port}.json`)
   for (const name of await readdir(join(checkout, '.state')))
@@ -52,8 +56,8 @@ const OTHER = 'http://127.0.0.1:1'
 test('copies from the service that runs to copy/, and draws the report', async () => {
   const url = inject('serviceUrl')
   await announce([
-    { url: OTHER, key: 'svc_live_1' },
-    { url, key: its.key },
+    { url: OTHER, demo: { key: 'svc_live_1' } },
+    { url, demo: { key: its.key } },
   ])
   expect(await npmSync({ PORT: new URL(url).port })).toMatchObject({ code: 0, stderr: '' })
   expect(await readdir(join(checkout, 'copy'))).toEqual(expect.arrayContaining(['brands', 'report.html']))
@@ -62,7 +66,7 @@ test('copies from the service that runs to copy/, and draws the report', async (
 })
 
 test('waits until the service has all days of the demo', async () => {
-  const service = { url: inject('serviceUrl'), key: its.key }
+  const service = { url: inject('serviceUrl'), demo: { key: its.key } }
   await announce([{ ...service, isLoading: true }])
   const child = spawn(process.execPath, ['cli/sync.ts'], { cwd: checkout, env: {} })
   const [message] = await once(child.stderr, 'data')
@@ -73,7 +77,7 @@ test('waits until the service has all days of the demo', async () => {
 })
 
 test('with settings, takes them, and a folder named after the service', async () => {
-  await announce([{ url: OTHER, key: 'svc_live_1' }])
+  await announce([{ url: OTHER, demo: { key: 'svc_live_1' } }])
   const [url, EXPORT_API_KEY] = [inject('serviceUrl'), its.key]
   expect(await npmSync({ EXPORT_API_URL: url, EXPORT_API_KEY })).toMatchObject({ code: 0, stderr: '' })
   const copied = await readdir(join(checkout, `copy-127.0.0.1-${new URL(url).port}`))
