@@ -10,7 +10,7 @@ const has = (name: string): boolean => args.some((arg) => arg === name || arg.st
 const url = process.env.EXPORT_API_URL
 /** Another command of the package. */
 const isOther = program.commands.some((command) => command.name() === args[0])
-const usesRunning = args[0] !== 'report' && !url && !has('--url')
+const usesRunning = !['report', 'log'].includes(args[0] ?? '') && !url && !has('--url')
 
 if (usesRunning)
   program.hook('preAction', async (_, sync) => void sync.setOptionValue('url', await useRunningService()))

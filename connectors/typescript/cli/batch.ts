@@ -11,6 +11,8 @@ type ProvenDay = {
   readonly date: string
   readonly proof: string
   readonly rows: readonly Row[]
+  /** The kinds of causes why it changed since the last sync. */
+  readonly causes: readonly string[]
 }
 
 /** A commit waits for that many milliseconds, or rows and characters, which are in memory. */
@@ -103,7 +105,10 @@ async function replaceDays(
     const sources = old.map((file) => fileSource(table, file, (day) => !replaced.has(day)))
     actions.push(...(await writeFiles(table, [...sources, ...days.map(sourceOf)])), ...old.map(removal))
   }
-  await commit(table, 'WRITE', { actions, expiry })
+  const causes = Object.fromEntries(
+    batch.filter(({ causes }) => causes.length > 0).map((day) => [dayKey(day.brandId, day.date), day.causes]),
+  )
+  await commit(table, 'WRITE', { actions, expiry, userMetadata: JSON.stringify({ causes }) })
 }
 
 function hasOneOf(file: AddFile, batch: readonly ProvenDay[], replaced: ReadonlySet<string>): boolean {

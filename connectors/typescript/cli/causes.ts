@@ -4,11 +4,14 @@ import { counted, formatNumber } from './text.ts'
 /** The kinds of causes of each day of a brand that changed. */
 export type ChangedDays = Map<string, ReadonlySet<string>>
 
+/** Returns the kinds of causes of a day that are later than a `changedAt`; none when the brand was not read before. */
+export const causesSince = ({ causes }: Pick<ChangedDay, 'causes'>, since: string | null): string[] =>
+  Object.keys(causes).filter((cause) => since !== null && (causes[cause] ?? '') > since)
+
 /** Adds a day that changed after a `changedAt`, with the causes that are later. */
-export function addCauses(days: ChangedDays, { brandId, date, causes }: ChangedDay, since: string): void {
-  const key = `${brandId}/${date}`
-  const later = Object.keys(causes).filter((cause) => (causes[cause] ?? '') > since)
-  days.set(key, new Set([...(days.get(key) ?? []), ...later]))
+export function addCauses(days: ChangedDays, day: ChangedDay, since: string): void {
+  const key = `${day.brandId}/${day.date}`
+  days.set(key, new Set([...(days.get(key) ?? []), ...causesSince(day, since)]))
 }
 
 /** Returns a sentence that says why days changed, with the most frequent cause first. A day can have several. */

@@ -2,6 +2,7 @@ import type { Row } from '../../../lib/share/parquet.ts'
 import { digestOf } from '../../../site/reference/digest.ts'
 import type { ChangedDay, ExportApi } from '../src/index.ts'
 import type { Batch } from './batch.ts'
+import { causesSince } from './causes.ts'
 import type { BrandRun, Changes } from './changes.ts'
 import type { Copy, MetricTable } from './copy.ts'
 import { endpointsOf } from './coverage.ts'
@@ -163,7 +164,10 @@ async function prove(
   if (listed === undefined) return
   const differences = describeDifferences(rows, listed, table.stream)
   if (differences !== '') brand.problem = `${table.stream.endpoint} of ${date} has ${differences}`
-  else await batch.add(table, { brandId: brand.id, date, proof: proofOf(listed), rows })
+  else {
+    const causes = causesSince(listed, brand.since)
+    await batch.add(table, { brandId: brand.id, date, proof: proofOf(listed), rows, causes })
+  }
 }
 
 /** Decimals have four digits after the point: in these units, sums are exact. */

@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import { exitOnWrongUsage } from '../../../cli/local/wrong-usage.ts'
 import manifest from '../package.json' with { type: 'json' }
 import { isDay } from './days.ts'
+import { runLog } from './log-command.ts'
 import { isBucket, openStore } from './open-store.ts'
 import { writeReport } from './report/write-report.ts'
 import { run } from './run.ts'
@@ -79,6 +80,20 @@ connection(program.command('verify <copy>'))
       ...program.opts<Global>(),
       location: copy,
       work: (progress) => runVerify(copy, options, progress),
+    }),
+  )
+
+program
+  .command('log <copy>')
+  .description(
+    'Lists the days that syncs replaced, with the sums of their rows before and after, and why they changed. Sends no request to the service.',
+  )
+  .option('--days', 'a line for each day (default: for each brand)')
+  .action((copy: string, options: { days?: true }) =>
+    run({
+      ...program.opts<Global>(),
+      location: copy,
+      work: (progress) => runLog(openStore(copy, progress), progress, options),
     }),
   )
 

@@ -60,10 +60,32 @@ const RESTORE =
 const logOf = (table: string): string => `${table}/_delta_log`
 
 async function readSnapshot(store: Store, table: string): Promise<Snapshot> {
-  const snapshot = emptySnapshot()
   const hint = await store.read(`${logOf(table)}/_last_checkpoint`)
-  if (hint !== undefined) {
-    const version = parse('_last_checkpoint', () => JSON.parse(hint.toString()).version)
+  const version = hint && parse('_last_checkpoint', () => JSON.parse(hint.toString()).version)
+  const snapshot = emptySnapshot()
+  for await (const _ of applyEntries(store, table, snapshot, version));
+  for (const path of snapshot.files.keys()) insidePath(path)
+  return snapshot
+}
+
+/** Yields the actions of each version that the log still has, oldest first, next to the version before it. */
+export async function* readVersions({ store, name }: Pick<Table, 'store' | 'name'>) {
+  const files = [...(await store.list(logOf(name))).keys()].sort()
+  const checkpoint = files.find((file) => file.endsWith('.checkpoint.parquet'))
+  const isWhole = files[0] === `${versionName(0)}.json`
+  const before = emptySnapshot()
+  const version = isWhole || checkpoint === undefined ? undefined : Number.parseInt(checkpoint, 10)
+  for await (const actions of applyEntries(store, name, before, version)) yield { before, actions }
+}
+
+/** Applies a checkpoint, if there is one, and then the entries after it. Yields the actions of each before they are applied. */
+async function* applyEntries(
+  store: Store,
+  table: string,
+  snapshot: Snapshot,
+  version: number | undefined,
+): AsyncGenerator<Action[]> {
+  if (version !== undefined) {
     const name = `${versionName(version)}.checkpoint.parquet`
     const bytes = await store.read(`${logOf(table)}/${name}`)
     if (bytes === undefined) throw damaged(name)
@@ -82,11 +104,10 @@ async function readSnapshot(store: Store, table: string): Promise<Snapshot> {
   for (const { name, actions } of entries) {
     const next = `${versionName(snapshot.version + 1)}.json`
     if (name !== next) throw damaged(next)
+    yield actions
     parse(name, () => apply(snapshot, actions))
     snapshot.version += 1
   }
-  for (const path of snapshot.files.keys()) insidePath(path)
-  return snapshot
 }
 
 const ENTRY = /^\d{20}\.json$/
@@ -102,6 +123,13 @@ function parse<Result>(name: string, read: () => Result): Result {
 const damaged = (name: string, cause?: unknown): CommandError =>
   new CommandError(`_delta_log/${name} is damaged or missing.`, { cause })
 
+type Commit = {
+  readonly actions: readonly Action[]
+  readonly expiry: number
+  /** What engines show in the history of the table. */
+  readonly userMetadata?: string
+}
+
 /**
  * Commits the next version, and every hundredth version a checkpoint. `expiry` is the time in milliseconds before which
  * nothing is kept for readers of earlier versions. Throws `MovedError` when another process has committed since.
@@ -109,7 +137,7 @@ const damaged = (name: string, cause?: unknown): CommandError =>
 export async function commit(
   table: Table,
   operation: string,
-  { actions, expiry }: { readonly actions: readonly Action[]; readonly expiry: number },
+  { actions, expiry, userMetadata }: Commit,
 ): Promise<void> {
   const { store, name, snapshot, loose } = table
   const version = snapshot.version + 1
@@ -120,6 +148,7 @@ export async function commit(
     operation,
     operationParameters: {},
     engineInfo: `export-api/${manifest.version}`,
+    userMetadata,
     txnId: id,
   }
   const timed = actions.map(({ remove, ...action }) =>
