@@ -1,6 +1,6 @@
 import { describeCauses } from './causes.ts'
 import type { Synced } from './sync.ts'
-import { counted, formatBytes, formatNumber, formatSeconds } from './text.ts'
+import { counted, formatBytes, formatMinute, formatNumber, formatSeconds } from './text.ts'
 import type { Compared } from './verify.ts'
 
 type Run = {
@@ -20,7 +20,7 @@ export function describeSync(
   const has = `${location.replace(/\/*$/, '/')} has ${counted(size.rows, 'row')} in ${counted(size.files, 'file')}, ${formatBytes(size.bytes)}.`
   const copied = `Copied ${counted(rows, 'row')} of ${counted(changed, 'brand')} in ${counted(requests, 'request')}, ${formatSeconds(seconds)}.`
   const equal = isWhole ? 'It equals the service' : 'What it covers equals the service'
-  const time = asOf === null ? '' : ` as of ${asOf.slice(0, 'YYYY-MM-DDTHH:MM'.length).replace('T', ' ')} UTC`
+  const time = asOf === null ? '' : ` as of ${formatMinute(asOf)}`
   return [
     ...(causes.size > 0 ? [describeCauses(causes)] : []),
     ...(changed === 0 ? [`Nothing changed. ${has}`] : [copied, has]),

@@ -22,6 +22,10 @@ export function formatBytes(bytes: number): string {
 export const formatSeconds = (seconds: number): string =>
   seconds < 120 ? `${Math.ceil(seconds)} s` : `${Math.round(seconds / 60)} minutes`
 
+/** Returns the minute of a time in UTC, such as `2026-11-27 19:58 UTC`. */
+export const formatMinute = (time: string): string =>
+  `${time.slice(0, 'YYYY-MM-DDTHH:MM'.length).replace('T', ' ')} UTC`
+
 /** Returns a text for a terminal: it interprets nothing of it, and lines end before words that do not fit in its columns. */
 export const forTerminal = (text: string, columns?: number): string =>
   columns === undefined ? escapeControls(text) : wrap(escapeControls(text), columns).join('\n')

@@ -50,7 +50,7 @@ test('lists each day that a sync replaced, with its sums before and after, and w
   expect(replaced.length).toBeGreaterThan(3)
   for (const [day, sums] of replaced) {
     const [table, brand, from] = day.split(',')
-    const entry = logged.find((each) => each.table === table && each.brand === brand && each.from === from)
+    const entry = logged.find((each) => each.table === table && each.brandId === brand && each.from === from)
     expect(entry).toMatchObject({
       to: from,
       days: 1,

@@ -4,12 +4,15 @@ import { splitsOf } from '../../../../site/charts/lines.ts'
 import { addRows, brandCell, FIELDS, type Sums } from '../../../../site/charts/sums.ts'
 import { firstSentence } from '../../../../site/reference/first-sentence.ts'
 import { fieldsOf } from '../../../../site/reference/formula.ts'
-import { brandsOf, type MetricTable, requireCopy } from '../copy.ts'
+import { describeCause } from '../causes.ts'
+import { brandsOf, type Copy, type MetricTable, requireCopy } from '../copy.ts'
 import { coverageOf } from '../coverage.ts'
+import { describeDays, readReplaced } from '../replaced-days.ts'
 import type { Store } from '../store.ts'
+import { formatMinute, formatNumber } from '../text.ts'
 import { PERIOD_NAMES, periodOf } from './periods.ts'
 import { readTable } from './read-files.ts'
-import type { BrandReport, CitedDomains, MetricReport } from './report-data.ts'
+import type { BrandReport, CitedDomains, MetricReport, ReplacedRow } from './report-data.ts'
 
 /** Reads what the report shows of the brands of a copy. Throws `CommandError` when there is none. */
 export async function readReport(store: Store): Promise<BrandReport[]> {
@@ -43,9 +46,29 @@ export async function readReport(store: Store): Promise<BrandReport[]> {
   const citations = copy.metrics.get('citations')
   if (citations === undefined) throw new Error('No endpoint has the citations')
   const citedBy = await readDomains(citations, brands)
+  const replacedOf = await readChanges(copy)
   return brands
-    .map((brand) => ({ ...brand, cited: citedBy(brand.id) }))
+    .map((brand) => ({ ...brand, cited: citedBy(brand.id), replaced: replacedOf(brand.id) }))
     .sort((left, right) => left.name.localeCompare(right.name, 'en'))
+}
+
+const MOST_REPLACED = 12
+
+/** Returns the days that the latest syncs replaced, by brand. */
+async function readChanges(copy: Copy): Promise<(brandId: string) => ReplacedRow[]> {
+  const entries = (await readReplaced(copy)).reverse()
+  const titles = new Map([...copy.metrics.values()].map(({ name, stream }) => [name, stream.title]))
+  return (id) =>
+    entries
+      .filter(({ brandId }) => brandId === id)
+      .slice(0, MOST_REPLACED)
+      .map(({ time, table, causes, before, after, ...entry }) => [
+        formatMinute(time),
+        titles.get(table) ?? table,
+        describeDays(entry),
+        `${formatNumber(before.rows)} → ${formatNumber(after.rows)}`,
+        causes.map(describeCause).join(', '),
+      ])
 }
 
 /** Adds up the formula of a metric for each brand. */

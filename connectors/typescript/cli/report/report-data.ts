@@ -18,6 +18,9 @@ export type CitedDomains = {
   readonly total: number
 }
 
+/** Days that a sync replaced, as a row of texts: when, the metric, the days, why, and the rows before and after. */
+export type ReplacedRow = readonly string[]
+
 /** What the report shows of a brand. */
 export type BrandReport = {
   readonly id: string
@@ -30,4 +33,6 @@ export type BrandReport = {
   readonly metrics: readonly MetricReport[]
   /** By the name of the period. */
   readonly cited: Readonly<Record<string, CitedDomains>>
+  /** The latest first. */
+  readonly replaced: readonly ReplacedRow[]
 }

@@ -1,5 +1,5 @@
 import { type ChartState, chart } from '../../../../../site/charts/chart.ts'
-import { createElement, find, table } from '../../../../../site/charts/elements.ts'
+import { createElement, find, scrollable, table } from '../../../../../site/charts/elements.ts'
 import { type Period, periodOf } from '../periods.ts'
 import type { BrandReport, CitedDomains } from '../report-data.ts'
 import { summarize } from '../sentences.ts'
@@ -42,6 +42,7 @@ export function brandSection(brand: BrandReport, view: View): HTMLElement {
     createElement('div', { class: 'charts' }, [
       ...shown.map(({ card }) => card),
       ...(cited?.total ? [domainTable(cited)] : []),
+      ...(brand.replaced.length > 0 ? [replacedTable(`${brand.name}: what changed`, brand.replaced)] : []),
     ]),
   )
   return section
@@ -87,6 +88,16 @@ function facts({ url, asOf }: BrandReport, { from, to, before }: Period, view: V
 }
 
 const integer = new Intl.NumberFormat('en')
+
+/** Renders the days that changed after they were copied. */
+const replacedTable = (label: string, rows: BrandReport['replaced']): HTMLElement =>
+  createElement('figure', { class: 'chart replaced' }, [
+    createElement('figcaption', {}, [
+      createElement('strong', {}, ['What changed']),
+      ' The days that the latest syncs replaced, and why.',
+    ]),
+    createElement('div', scrollable(label), [table(['Copied', 'Metric', 'Days', 'Rows', 'Why'], rows)]),
+  ])
 
 /** Renders the domains that answers cite most in a period. */
 function domainTable({ domains, total }: CitedDomains): HTMLElement {
