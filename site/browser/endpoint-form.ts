@@ -1,10 +1,10 @@
 import type { ChartState } from '../charts/chart.ts'
-import { button as createButton, createElement, find, findAll } from '../charts/elements.ts'
-import { splitsOf } from '../charts/lines.ts'
-import { addRows, brandCell, type Sums } from '../charts/sums.ts'
+import { button as createButton, find, findAll } from '../charts/elements.ts'
+import { addRows } from '../charts/sums.ts'
 import { type Endpoint, isMetric } from '../reference/endpoint.ts'
 import { downloadCsv } from './download.ts'
-import { addPage, completeDays, type LoadedRows } from './loaded-rows.ts'
+import { type Brand, formulaChart } from './formula-chart.ts'
+import { addPage, type LoadedRows } from './loaded-rows.ts'
 import { queryOf } from './parameters.ts'
 import { type ApiResponse, pagesFrom, sendRequest } from './request.ts'
 import { amount, details, NO_RESPONSE, SENDING, summary } from './response-view.ts'
@@ -162,32 +162,4 @@ export function enableForm(form: HTMLFormElement, options: EndpointForm): void {
   for (const [name, work] of Object.entries(works))
     for (const button of findAll(HTMLButtonElement, `[data-${name}]`, form))
       button.addEventListener('click', () => void run(button, work))
-}
-
-/** The brand among its competitors: its name, and the sums of its own visibility. */
-type Brand = { readonly name: string; readonly sums: Sums }
-
-type Charted = {
-  readonly loaded: LoadedRows
-  readonly brand: Brand | undefined
-  /** What the reader chose in the last chart, which this chart changes. */
-  readonly state: ChartState
-}
-
-/** Renders the chart of an endpoint's formula over the loaded rows, if it has both. The first one loads the library. */
-async function formulaChart(
-  { summary, formula }: Endpoint,
-  { loaded, brand, state }: Charted,
-): Promise<Node[]> {
-  if (formula === undefined || loaded.rows.length === 0) return []
-  // A new version of the service has other files.
-  const library = await import('../charts/chart.ts').catch(() => undefined)
-  if (library === undefined) return [createElement('p', {}, ['The chart did not load. Reload the page.'])]
-  const adder = addRows(formula)
-  for (const row of completeDays(loaded)) adder.add(row)
-  const { days, cells } = adder.result()
-  const note =
-    loaded.next === null ? '' : `Rows of ${loaded.rows.at(-1)?.date} can continue on the next page.`
-  const sums = { days, cells: brand ? [brandCell(brand.sums, days, brand.name), ...cells] : cells }
-  return [library.chart({ title: summary, note, splits: splitsOf({ formula, title: summary }), sums, state })]
 }

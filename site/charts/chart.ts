@@ -24,6 +24,8 @@ type Chart = Pick<View, 'from' | 'to' | 'where'> & {
   /** What it can have a line for each of; the first by default. */
   readonly splits: readonly Split[]
   readonly sums: Sums
+  /** Renders why its rates moved. */
+  readonly explanation?: (() => Node) | undefined
   readonly state?: ChartState
 }
 
@@ -36,6 +38,7 @@ export function chart({
   note,
   splits,
   sums,
+  explanation,
   state = { off: new Set() },
   ...view
 }: Chart) {
@@ -82,7 +85,8 @@ export function chart({
     )
   }
   render()
-  return createElement('figure', { class: 'chart' }, [caption, tools, content])
+  const why = explanation ? [disclosure('Why it moved', explanation)] : []
+  return createElement('figure', { class: 'chart' }, [caption, tools, content, ...why])
 }
 
 /** Renders the numbers of a chart, in percent. */

@@ -47,6 +47,12 @@ export type View = {
   readonly unit?: Unit | undefined
 }
 
+/** Days, inclusive. */
+export type Days = { readonly from: string; readonly to: string }
+
+/** Two periods, whose rates are compared. */
+export type Compared = { readonly before: Days; readonly now: Days }
+
 /** Lines through more points cannot be read. */
 const MOST_DAYS = 60
 /** Rates of fewer answers are mostly chance. */
@@ -75,10 +81,22 @@ export function splitsOf({ formula, title }: Metric): readonly Split[] {
   ]
 }
 
+/** Whether what moved a rate can be told: its rows have models and markets, or several names. */
+export const canExplain = (splits: readonly Split[]): boolean =>
+  splits.length > 1 || splits[0]?.field !== undefined
+
 /** Writes the days from the first point to the last. */
 export function periodOf(points: readonly Point[]): string {
   const [first, last] = [points[0]?.first, points.at(-1)?.last]
   return first === last ? `${first}` : `${first} to ${last}`
+}
+
+/** Returns the second half of days and as many before it; undefined for a single day. */
+export function halvesOf(days: readonly string[]): Compared | undefined {
+  const half = Math.floor(days.length / 2)
+  const [first, middle, start, last] = [days.at(-2 * half), days.at(-half - 1), days.at(-half), days.at(-1)]
+  if (half === 0 || !first || !middle || !start || !last) return undefined
+  return { before: { from: first, to: middle }, now: { from: start, to: last } }
 }
 
 /** Returns the rate of some points of a line in percent, or null when there is nothing to divide by. Divides sums. */

@@ -1,5 +1,7 @@
 import { type ChartState, chart } from '../../../../../site/charts/chart.ts'
 import { createElement, find, scrollable, table } from '../../../../../site/charts/elements.ts'
+import { canExplain } from '../../../../../site/charts/lines.ts'
+import { whyItMoved } from '../../../../../site/charts/why.ts'
 import { type Period, periodOf } from '../periods.ts'
 import type { BrandReport, CitedDomains } from '../report-data.ts'
 import { summarize } from '../sentences.ts'
@@ -58,13 +60,23 @@ function sentenceOf(shown: readonly Figures[], view: View): string {
 }
 
 /** Renders the chart of a metric. */
-function card(brand: BrandReport, { metric, scope }: Figures, { from, to }: Period, view: View): HTMLElement {
+function card(
+  brand: BrandReport,
+  { metric, scope }: Figures,
+  { from, to, before }: Period,
+  view: View,
+): HTMLElement {
   const { name, title, about, splits, sums } = metric
   const [key, label] = [`${brand.id} ${name}`, `${brand.name}: ${title}`]
   const state = view.states.get(key) ?? { off: new Set() }
   view.states.set(key, state)
   const note = `${about} ${scope}`.trim()
-  return chart({ title, label, note, splits, sums, from, to, where: view.where, state })
+  const { where } = view
+  const explanation =
+    before && canExplain(splits)
+      ? () => whyItMoved({ title, label, splits, sums, before, now: { from, to }, where })
+      : undefined
+  return chart({ title, label, note, splits, sums, from, to, where, explanation, state })
 }
 
 /** Opens the numbers of a chart and moves there. */

@@ -1,0 +1,97 @@
+import { type Contribution, type Decomposition, decompose, pointsOf, startOf } from './contributions.ts'
+import { createElement, scrollable, table } from './elements.ts'
+import { type Compared, linesOf, type Split, type View } from './lines.ts'
+import type { Sums } from './sums.ts'
+
+/** What the change of visibility is explained by. */
+const FIELDS: Readonly<Record<string, string>> = { model_id: 'Model', market: 'Market' }
+
+export type Change = Compared &
+  Pick<View, 'where'> & {
+    readonly title: string
+    /** Names it among those of the page. */
+    readonly label: string
+    readonly sums: Sums
+    readonly splits: readonly Split[]
+  }
+
+/**
+ * Explains the change of a rate between two periods: a sentence, and what each model and market adds. Of several rates, such
+ * as those of competitors, it lists the change of each.
+ */
+export function whyItMoved({ title, label, splits, sums, ...periods }: Change): Node {
+  const per = splits.length === 1 ? splits[0]?.field : undefined
+  if (per !== undefined) return changesOf(per, { label, sums, ...periods })
+  const fields = Object.keys(FIELDS).filter((field) => periods.where?.[field] === undefined)
+  const found = decompose(sums, periods, fields)
+  if (found === null) return createElement('p', {}, ['A period has no answers.'])
+  const { before, now, where } = periods
+  const split = { label: title, field: undefined, total: false }
+  const lines = linesOf(sums, { split, from: before.from, to: now.to, where, unit: 'week' })
+  const tables = Object.entries(found.byField).map(([field, contributions]) =>
+    table(
+      [FIELDS[field] ?? field, 'Before', 'Now', 'Own rate', 'Mix', 'Points'],
+      contributions.map((each) => [
+        each.name,
+        percentOf(each.before),
+        percentOf(each.now),
+        ...[each.rate, each.mix, pointsOf(each)].map(signed),
+      ]),
+    ),
+  )
+  return createElement('div', { class: 'why' }, [
+    createElement('p', {}, [explain(title, found, startOf(lines)?.first)]),
+    createElement('div', scrollable(`Why it moved: ${label}`), tables),
+  ])
+}
+
+/** Lists the rates that have answers in both periods, those that changed most first. */
+function changesOf(per: string, { label, sums, where, ...periods }: Omit<Change, 'title' | 'splits'>): Node {
+  const changes = sums.cells.flatMap(({ values: { [per]: name = '', is_brand } }) => {
+    const only = { [per]: name, ...(is_brand === undefined ? {} : { is_brand }) }
+    const found = decompose(sums, { ...periods, where: { ...where, ...only } }, [])
+    return found === null ? [] : { name, ...found }
+  })
+  changes.sort((left, right) => Math.abs(right.change) - Math.abs(left.change))
+  const rows = changes.map(({ name, before, now, change, isNoise }) => [
+    ...[name, percentOf(before), percentOf(now)],
+    isNoise ? 'within the noise' : signed(change),
+  ])
+  return createElement('div', { ...scrollable(`Why it moved: ${label}`), class: 'scrolled why' }, [
+    table(['Name', 'Before', 'Now', 'Points'], rows),
+  ])
+}
+
+/** Says in sentences how a rate changed, since when, and what added to it or moved the other way. */
+export function explain(title: string, found: Decomposition, start: string | undefined): string {
+  const { before, now, change, byField } = found
+  if (found.isNoise)
+    return `${title} is unchanged within the noise: ${percentOf(now)} of ${now.whole} answers, after ${percentOf(before)} of ${before.whole}.`
+  const all = Object.values(byField)
+  const most = all.flatMap(([first]) => first ?? []).filter((each) => pointsOf(each) * change > 0)
+  const against = all.flat().filter((each) => pointsOf(each) * change < 0)
+  against.sort((left, right) => Math.abs(pointsOf(right)) - Math.abs(pointsOf(left)))
+  const mix = sum((all[0] ?? []).map((each) => each.mix))
+  return [
+    `${title} ${change > 0 ? 'rose' : 'fell'} by ${points(Math.abs(change))} points to ${percentOf(now)}${start === undefined ? '' : `, from the week of ${start} on`}.`,
+    most.length > 0 ? `${listOf(most)} added most.` : '',
+    against.length > 0 ? `${listOf(against.slice(0, 2))} moved the other way.` : '',
+    mix === 0 ? '' : `${signed(mix)} points are the mix: more or fewer answers where it is high.`,
+  ]
+    .filter(Boolean)
+    .join(' ')
+}
+
+const listOf = (contributions: readonly Contribution[]): string =>
+  contributions.map((each) => `${each.name} (${signed(pointsOf(each))})`).join(' and ')
+
+const percentOf = ({ part, whole }: { readonly part: number; readonly whole: number }): string =>
+  whole === 0 ? 'none' : `${((part / whole) * 100).toFixed(1)} %`
+
+/** Writes tenths of a point. */
+const points = (tenths: number): string => (tenths / 10).toFixed(1)
+
+const signed = (tenths: number): string =>
+  tenths === 0 ? '0.0' : `${tenths > 0 ? '+' : '−'}${points(Math.abs(tenths))}`
+
+const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0)
