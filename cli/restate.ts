@@ -1,10 +1,10 @@
 import type { Client } from 'pg'
-import { describeCause } from '../connectors/typescript/cli/causes.ts'
 import { counted } from '../connectors/typescript/cli/text.ts'
 import { UsageError, withClient } from '../drizzle/db/connect.ts'
 import { refreshAll } from '../drizzle/db/refresh.ts'
 import { restateDemo } from '../drizzle/seed/restate.ts'
 import { awaitRunning } from '../emulator/running-service.ts'
+import { describeCause } from '../site/reference/causes.ts'
 import { createCommand } from './local/command.ts'
 import { run } from './run.ts'
 

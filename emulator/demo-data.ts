@@ -2,9 +2,11 @@ import { diskRemedy } from '../cli/local/disk-errors.mjs'
 import { migrateToLatest } from '../cli/workers/migrate-to-latest.ts'
 import { reasonOf, UsageError, withClient } from '../drizzle/db/connect.ts'
 import { refreshAll } from '../drizzle/db/refresh.ts'
-import { type Inserted, seedMissingDays } from '../drizzle/seed/demo.ts'
+import { DEMO, type Inserted, seedMissingDays } from '../drizzle/seed/demo.ts'
+import { restateDemo } from '../drizzle/seed/restate.ts'
 import type { EmbeddedPostgres } from './postgres/embedded.ts'
 import type { State } from './state.ts'
+import type { DemoPage } from './workers/demo-page.ts'
 
 /** Days to load before the service starts: the default window, and the days whose late citations fall into it. */
 export const NEWEST_DAYS = 34
@@ -59,6 +61,21 @@ export async function openDemo({ state, postgres }: EmbeddedDemo): Promise<Demo>
     },
   }
 }
+
+/** What the reference page has of the demo in a database. */
+export const demoPage = (url: string): DemoPage => ({
+  keys: DEMO.keys,
+  restate: () =>
+    withClient(url, async (client) => {
+      const sentences: string[] = []
+      for await (const sentence of restateDemo(client, new Date().toISOString().slice(0, 10))) {
+        sentences.push(sentence)
+        // One after the other, so that each day names the edit that changed it.
+        await refreshAll(client)
+      }
+      return sentences
+    }),
+})
 
 /** Loads days that are missing. */
 const load = (url: string, days: Parameters<typeof seedMissingDays>[2]): Promise<Inserted> =>

@@ -10,7 +10,7 @@ import { upstash } from './upstash/handler.ts'
 import { connectRedis, embeddedRedis, type RedisBackend } from './upstash/redis.ts'
 import { BINDINGS, connectionStrings, variables } from './workers/bindings.ts'
 import { scheduleCrons } from './workers/crons.ts'
-import type { DemoKeys } from './workers/demo-page.ts'
+import type { DemoPage } from './workers/demo-page.ts'
 import { startEgress } from './workers/egress.ts'
 import { type Intercept, outbound, type Subrequests } from './workers/outbound.ts'
 import { startWorkers } from './workers/workers.ts'
@@ -40,8 +40,8 @@ export interface EmulatorOptions {
   outerLimit?: number | undefined
   /** The folder of the share's bucket. Without it the bucket is in memory. */
   r2Folder?: string | undefined
-  /** Keys that the reference page lists; the first is entered. */
-  demoKeys?: DemoKeys | undefined
+  /** What the reference page has of the demo. */
+  demoPage?: DemoPage | undefined
   /** Whether cron triggers fire. Default: true. */
   crons?: boolean | undefined
   /** Whether dist/ is built first. Default: true. */
@@ -114,6 +114,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
           handlers: { neon: neon.handle, upstash: upstash(redis, bindings.UPSTASH_REDIS_REST_TOKEN) },
           subrequests,
           latencyMs: options.latencyMs ?? 0,
+          restate: options.demoPage?.restate,
           intercept: (...request) => (serving ? options.intercept?.(...request) : undefined),
         }),
       ),
@@ -129,7 +130,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
         outerLimit: options.outerLimit,
         scheduledBindings: { DATABASE_URL: refresher },
         r2Folder: options.r2Folder,
-        demoKeys: options.demoKeys,
+        demoPage: options.demoPage,
         outbound: egress.service,
         onLog: (line) => serving && options.onLog?.(line),
       }),

@@ -16,7 +16,12 @@ export async function withDemoService<Result>(
   { day, changed }: DemoTimes,
   work: (url: string) => Promise<Result>,
 ): Promise<Result> {
-  const emulator = await startEmulator({ host: '127.0.0.1', port: 0, crons: false, demoKeys: DEMO.keys })
+  const emulator = await startEmulator({
+    host: '127.0.0.1',
+    port: 0,
+    crons: false,
+    demoPage: { keys: DEMO.keys, restate: async () => [] },
+  })
   try {
     await withClient(emulator.databaseUrl, async (client) => {
       await migrateToLatest(client)

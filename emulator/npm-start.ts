@@ -6,7 +6,7 @@ import { migrateToLatest } from '../cli/workers/migrate-to-latest.ts'
 import { reasonOf, UsageError, withClient } from '../drizzle/db/connect.ts'
 import { DEMO } from '../drizzle/seed/demo.ts'
 import { checkServers, explainTakenPort } from './check-servers.ts'
-import { type Demo, type EmbeddedDemo, NEWEST_DAYS, openDemo } from './demo-data.ts'
+import { type Demo, demoPage, type EmbeddedDemo, NEWEST_DAYS, openDemo } from './demo-data.ts'
 import type { Emulator } from './emulator.ts'
 import { color, readableLine } from './log-line.ts'
 import type { Options } from './options.ts'
@@ -63,7 +63,7 @@ async function start({ options, settings, steps }: Start, embedded: EmbeddedDemo
         allowNetwork: options.allowNetwork === true,
         databaseUrl,
         r2Folder: demo?.isKept === false ? undefined : R2_FOLDER,
-        demoKeys: demo && DEMO.keys,
+        demoPage: demo && demoPage(demo.databaseUrl),
         vars: { CURSOR_SECRET: keptSecret(CURSOR_SECRET_FILE), ...variables(process.env) },
         bundle: false,
         onLog: (line) => console.log(options.json || !process.stdout.isTTY ? line : readableLine(line)),

@@ -1,7 +1,14 @@
 import { html } from 'hono/html'
 import { DEFAULT_DAYS } from '../lib/page/window.ts'
 import { anchor, breakable, type Html, prose } from './prose.ts'
-import { type Endpoint, fileParameter, isMetric, isPaged, type Parameter } from './reference/endpoint.ts'
+import {
+  type Endpoint,
+  fileParameter,
+  isMetric,
+  isPaged,
+  listsChanges,
+  type Parameter,
+} from './reference/endpoint.ts'
 import { SAMPLES } from './samples.ts'
 
 /** Renders the section of an endpoint: what it returns, and next to it a form, code samples and a response. */
@@ -22,7 +29,7 @@ export function endpointSection(endpoint: Endpoint, ids: ReadonlySet<string>): H
       <p class="buttons"><button type="submit">Send</button>${isPaged(endpoint) ? html`<button type="button" class="quiet" data-next hidden>Next page</button><button type="button" class="quiet" data-all hidden>Load all pages</button>` : ''}${format && html`<button type="button" class="quiet" data-download>Download CSV</button>`}</p>
       <p class="state"><span role="status" data-status></span> <span data-progress></span></p>
     </form>
-    <div class="response" data-response="${id}"></div>
+    ${listsChanges(endpoint) ? html`<div class="response live"><details data-changed><summary>What changed</summary></details></div>` : ''}<div class="response" data-response="${id}"></div>
     ${samples(endpoint)}
     <details class="example" open><summary>Example response</summary><pre tabindex="0" role="region" aria-label="Example response of ${summary}"><code data-language="json">${example}</code></pre></details>
   </div>

@@ -69,12 +69,12 @@ export async function files(): Promise<Files> {
 
 /** Returns the source of the page's script. */
 function entryPoint({ endpoints }: Reference): string {
-  // The page already contains the descriptions and examples.
+  // The page already contains the descriptions and examples, and its script reads no more of the fields.
+  const unread = { description: '', nullable: false, additive: false }
   const withoutProse = endpoints.map((endpoint) => ({
     ...endpoint,
-    description: '',
-    example: '',
-    fields: endpoint.fields.map((field) => ({ ...field, description: '' })),
+    ...{ description: '', example: '', rowName: '', primaryKey: [], statuses: [] },
+    fields: endpoint.fields.map((field) => ({ ...field, ...unread })),
     parameters: endpoint.parameters.map((parameter) => ({ ...parameter, description: '', example: '' })),
   }))
   return `

@@ -9,6 +9,15 @@ for (const button of document.querySelectorAll('[data-demo-key]')) {
   })
 }
 
+document.querySelector('[data-restate]').addEventListener('click', async ({ currentTarget }) => {
+  const state = document.querySelector('[data-restated]')
+  currentTarget.disabled = true
+  state.replaceChildren('Changing the past takes a few seconds…')
+  const response = await fetch('docs/restate', { method: 'POST' }).catch(() => null)
+  state.replaceChildren(response?.ok ? (await response.json()).join(' ') : 'The demo was not changed.')
+  currentTarget.disabled = false
+})
+
 // The form of the endpoint that the address names.
 const target = location.hash.slice(1).split('?')[0] || 'visibility'
 const request = document.getElementById(target)?.closest('.endpoint')?.querySelector('form.try')

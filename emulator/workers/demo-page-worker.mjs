@@ -14,6 +14,7 @@ export default {
   async fetch(request, env) {
     const { pathname } = new URL(request.url)
     if (pathname === `${PAGE}/demo.js`) return new Response(script, { headers: SCRIPT_HEADERS })
+    if (pathname === `${PAGE}/restate`) return restate(request)
     if (pathname !== PAGE) return env.PAGE.fetch(request)
     const headers = new Headers(request.headers)
     // Its ETag is that of the page without the keys.
@@ -23,17 +24,30 @@ export default {
   },
 }
 
+/** Changes the past of the demo for the page alone: other sites can send requests to this machine, too. */
+function restate(request) {
+  const isOwn = request.method === 'POST' && request.headers.get('Sec-Fetch-Site') === 'same-origin'
+  return isOwn ? fetch('https://demo.test/restate') : new Response(null, { status: 404 })
+}
+
 function addKeys(response, keys) {
   const { status, headers, body } = new HTMLRewriter()
     .on('head', {
       element: (head) => head.append('<script type="module" src="docs/demo.js"></script>', { html: true }),
     })
     .on('#key-input', { element: (input) => input.setAttribute('value', keys[0].key) })
+    .on('[data-changed]', { element: (panel) => panel.append(RESTATE, { html: true }) })
     .on('.story', { element: (story) => story.after(list(keys), { html: true }) })
     .transform(response)
   const kept = [...headers].filter(([name]) => name !== 'etag' && name !== 'content-length')
   return new Response(body, { status, headers: kept })
 }
+
+const RESTATE = `
+<div class="inset">
+  <p><button type="button" class="quiet" data-restate>Change the past of the demo</button></p>
+  <p role="status" data-restated></p>
+</div>`
 
 const list = (keys) => `
 <p class="note">This is the demo. The key <b>${keys[0].label}</b> is entered above, and draws <a href="#visibility-try">the first chart</a>.</p>

@@ -1,8 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import type { DEMO } from '../../drizzle/seed/demo.ts'
 
-/** Keys to try the service with. */
-export type DemoKeys = typeof DEMO.keys
+/** What the page has of the demo: keys to try the service with, and a button that changes its past. */
+export type DemoPage = {
+  readonly keys: typeof DEMO.keys
+  /** Returns a sentence about each edit. */
+  readonly restate: () => Promise<readonly string[]>
+}
 
 type Module = { type: 'ESModule' | 'Text'; path: string; contents: string }
 
@@ -15,7 +19,7 @@ type Options = {
 }
 
 /** Puts a Worker in front of the reference page, which enters the first of the keys and lists them all. */
-export async function withDemoPage<Worker extends Options>(workers: readonly Worker[], keys: DemoKeys) {
+export async function withDemoPage<Worker extends Options>(workers: readonly Worker[], { keys }: DemoPage) {
   const contentsOf = (path: string) => readFile(new URL(path, import.meta.url), 'utf8')
   const modules: Module[] = [
     { type: 'ESModule', path: 'worker.js', contents: await contentsOf('demo-page-worker.mjs') },

@@ -22,18 +22,24 @@ const SERVICES: ReadonlyMap<string, Service> = new Map([
   ['local.upstash.test', 'upstash'],
 ])
 
+/** The reference page of the demo sends requests to it (`demo-page-worker.mjs`). */
+const DEMO_HOST = 'demo.test'
+
 interface Outbound {
   handlers: Record<Service, (request: Request) => Promise<Response>>
   /** Counted up with each request. */
   subrequests: Subrequests
   latencyMs: number
+  /** Changes the past of the demo: requests to {@link DEMO_HOST} ask for it. */
+  restate: (() => Promise<readonly string[]>) | undefined
   intercept?: Intercept | undefined
 }
 
 /** Routes a Worker's request to Neon or Upstash by its host. Any other host is 502: nothing leaves the machine. */
-export function outbound({ handlers, subrequests, latencyMs, intercept }: Outbound) {
+export function outbound({ handlers, subrequests, latencyMs, restate, intercept }: Outbound) {
   return async (request: Request): Promise<Response> => {
     const { host } = new URL(request.url)
+    if (host === DEMO_HOST && restate) return Response.json(await restate())
     const service = SERVICES.get(host)
     if (service === undefined) {
       return new Response(`The emulator does not send requests to ${host}.`, { status: 502 })

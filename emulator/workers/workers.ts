@@ -17,7 +17,7 @@ import {
 } from '../../cli/workers/wrangler-config.ts'
 import type { BucketAccess } from '../running-service.ts'
 import type { CronTrigger } from './crons.ts'
-import { type DemoKeys, withDemoPage } from './demo-page.ts'
+import { type DemoPage, withDemoPage } from './demo-page.ts'
 import type { Egress } from './egress.ts'
 import { createMiniflare } from './miniflare.ts'
 
@@ -34,7 +34,7 @@ interface WorkersOptions {
   outerLimit: number | undefined
   /** The folder of the buckets; without one they are in memory. */
   r2Folder: string | undefined
-  demoKeys: DemoKeys | undefined
+  demoPage: DemoPage | undefined
   /** Receives every subrequest. */
   outbound: Egress['service']
   onLog: (line: string) => unknown
@@ -89,7 +89,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
 }
 
 async function miniflareOptions(options: WorkersOptions, bucket: MiniflareBucket): Promise<MiniflareOptions> {
-  const { host, port, inspectorPort, bindings, scheduledBindings, outerLimit, r2Folder, demoKeys } = options
+  const { host, port, inspectorPort, bindings, scheduledBindings, outerLimit, r2Folder, demoPage } = options
   const { outbound, onLog } = options
   const file = withOuterLimit(await readWranglerFile(), outerLimit)
   const guard = await readFile(new URL('./guard.mjs', import.meta.url), 'utf8')
@@ -125,7 +125,7 @@ async function miniflareOptions(options: WorkersOptions, bucket: MiniflareBucket
     handleRuntimeStdio: (...streams: Readable[]) => {
       for (const input of streams) createInterface({ input }).on('line', onLog)
     },
-    workers: demoKeys ? await withDemoPage(workers, demoKeys) : workers,
+    workers: demoPage ? await withDemoPage(workers, demoPage) : workers,
   }
 }
 

@@ -40,7 +40,7 @@ export async function formulaChart(
 
 /** Renders why a rate moved from one half of the days to the other, as soon as that part of the page is loaded. */
 function explainLater(change: Change): Node {
-  const element = createElement('div', { class: 'why' })
+  const element = createElement('div', { class: 'inset' })
   import('../charts/why.ts')
     .then(({ whyItMoved }) => element.append(whyItMoved(change)))
     .catch(() => element.append(createElement('p', {}, ['This part did not load. Reload the page.'])))

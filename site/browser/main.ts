@@ -9,7 +9,7 @@ import { showCode } from './highlight.ts'
 import { enableSearch, markCurrent } from './navigation.ts'
 import { queryOf, shareParameters } from './parameters.ts'
 import { sendRequest } from './request.ts'
-import { errorOf, NO_RESPONSE, SENDING } from './response-view.ts'
+import { errorOf, NO_RESPONSE, readRows, SENDING } from './response-view.ts'
 import { showSamples } from './sample-tabs.ts'
 
 /** Makes the page interactive: code samples, request forms, search, and the key, which stays in its input. */
@@ -40,6 +40,17 @@ export function main(endpoints: readonly Endpoint[]): void {
       onResponse: ({ rows }) => endpoint === brands && listBrands(rows),
     })
   }
+  const changed = find(HTMLDetailsElement, '[data-changed]')
+  const read = ({ path }: Endpoint, query = {}) => readRows({ path, query, key: keyOf() })
+  const changes = endpointOf('changes')
+  const watch = () =>
+    import('./what-changed.ts').then(({ watchChanges }) =>
+      watchChanges(changed, {
+        readChanges: (since) => read(changes, { since }),
+        readBrands: () => read(brands),
+      }),
+    )
+  changed.addEventListener('toggle', watch, { once: true })
   enableSearch()
   markCurrent()
   enableButtons(keyOf)

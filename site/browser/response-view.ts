@@ -3,7 +3,7 @@ import type { Row } from '../charts/sums.ts'
 import type { Endpoint } from '../reference/endpoint.ts'
 import { showCode } from './highlight.ts'
 import { indentJson, isRow, parseObject } from './json.ts'
-import type { ApiResponse } from './request.ts'
+import { type ApiRequest, type ApiResponse, pagesFrom } from './request.ts'
 
 /** Rows in the table: more are slow on a phone, and the CSV file contains them all. */
 const MAX_ROWS = 100
@@ -15,6 +15,19 @@ export const NO_RESPONSE = 'No response. Check your connection, then send the re
 export function errorOf({ status, text }: Pick<ApiResponse, 'status' | 'text'>): string {
   const error = parseObject(text)?.error
   return typeof error === 'string' ? error : `The service returned ${status}.`
+}
+
+/** Reads all pages. Returns a message instead of rows when one fails. */
+export async function readRows(request: ApiRequest): Promise<Row[] | string> {
+  if (request.key === '') return 'Enter your API key first.'
+  const rows: Row[] = []
+  const waits = { signal: new AbortController().signal, onWait: () => {} }
+  for await (const response of pagesFrom(request, waits)) {
+    if (response === null) return NO_RESPONSE
+    if (response.status !== 200) return `${response.status}: ${errorOf(response)}`
+    rows.push(...response.rows)
+  }
+  return rows
 }
 
 /** Renders a response as one line. */

@@ -39,7 +39,7 @@ export function whyItMoved({ title, label, splits, sums, ...periods }: Change): 
       ]),
     ),
   )
-  return createElement('div', { class: 'why' }, [
+  return createElement('div', { class: 'inset' }, [
     createElement('p', {}, [explain(title, found, startOf(lines)?.first)]),
     createElement('div', scrollable(`Why it moved: ${label}`), tables),
   ])
@@ -57,7 +57,7 @@ function changesOf(per: string, { label, sums, where, ...periods }: Omit<Change,
     ...[name, percentOf(before), percentOf(now)],
     isNoise ? 'within the noise' : signed(change),
   ])
-  return createElement('div', { ...scrollable(`Why it moved: ${label}`), class: 'scrolled why' }, [
+  return createElement('div', { ...scrollable(`Why it moved: ${label}`), class: 'scrolled inset' }, [
     table(['Name', 'Before', 'Now', 'Points'], rows),
   ])
 }

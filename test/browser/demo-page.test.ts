@@ -23,7 +23,8 @@ const demoKeys = [
   { label: 'whole', key: its.key, note: 'reads two brands' },
   { label: 'unknown', key: mintApiKey(), note: 'returns 401' },
 ]
-const service = await startOwnService({ demoKeys })
+const restate = async () => ['Retired a prompt.', 'Edited an answer.']
+const service = await startOwnService({ demoPage: { keys: demoKeys, restate } })
 afterAll(() => service.close())
 
 test('serves the page with the keys, its security headers, and no ETag', async () => {

@@ -1,4 +1,4 @@
-import { describeCause } from './causes.ts'
+import { describeCause } from '../../../site/reference/causes.ts'
 import { requireCopy } from './copy.ts'
 import type { Progress } from './progress.ts'
 import { describeDays, type Entry, readReplaced } from './replaced-days.ts'

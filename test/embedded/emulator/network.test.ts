@@ -126,7 +126,10 @@ test('a service that only this machine reaches answers 403 at another host, and 
 })
 
 test('a service behind TLS proxies serves its host, and writes URLs with https', async () => {
-  const service = await startOwnService({ allowNetwork: true, demoKeys: DEMO.keys })
+  const service = await startOwnService({
+    allowNetwork: true,
+    demoPage: { keys: DEMO.keys, restate: async () => [] },
+  })
   onTestFinished(service.close)
   for (const [host, protocol] of [
     ['export.test:443', 'https'],

@@ -1,0 +1,68 @@
+import { createElement } from '../charts/elements.ts'
+import type { Row } from '../charts/sums.ts'
+import { describeCause } from '../reference/causes.ts'
+
+const EVERY_MS = 5_000
+
+/** The panel begins with the changes of so many milliseconds. */
+const RECENT_MS = 600_000
+
+const MOST_LINES = 40
+
+/** Reads rows. Returns what a person should know when there are none. */
+type Read = () => Promise<readonly Row[] | string>
+
+type Watch = { readonly readChanges: (since: string) => ReturnType<Read>; readonly readBrands: Read }
+
+/** Shows which days change and why, the latest first, while the panel is open and the page is visible. */
+export function watchChanges(panel: HTMLDetailsElement, { readChanges, readBrands }: Watch): void {
+  const [state, list] = [createElement('p', { role: 'status' }), createElement('ul')]
+  panel.append(createElement('div', { class: 'inset' }, [state, list]))
+  // With six digits, as the service writes times.
+  let since = new Date(Date.now() - RECENT_MS).toISOString().replace('Z', '000Z')
+
+  async function update(): Promise<string> {
+    const changed = await readChanges(since)
+    if (typeof changed === 'string') return changed
+    if (changed.length > 0) {
+      const brands = await readBrands()
+      const names = new Map(
+        typeof brands === 'string' ? [] : brands.map(({ id, name }) => [id, String(name)]),
+      )
+      const lines = describeChanges(changed, since).map(({ brandId, text }) =>
+        createElement('li', {}, [`${names.get(brandId) ?? brandId}: ${text}`]),
+      )
+      list.replaceChildren(...[...lines, ...list.children].slice(0, MOST_LINES))
+      since = String(changed.at(-1)?.changed_at ?? since)
+    }
+    const seconds = EVERY_MS / 1000
+    return list.children.length === 0
+      ? `Nothing changed in the last ten minutes. Looks again every ${seconds} seconds.`
+      : `Looks again every ${seconds} seconds.`
+  }
+
+  const tick = async () => {
+    if (panel.open && !document.hidden) state.replaceChildren(await update())
+    setTimeout(tick, EVERY_MS)
+  }
+  void tick()
+}
+
+type Change = { readonly brandId: unknown; readonly text: string }
+
+/** Describes rows of `/changes`: in a line, the days of a brand that changed for the same causes. */
+function describeChanges(rows: readonly Row[], since: string): Change[] {
+  const groups = new Map<string, Row[]>()
+  for (const row of rows) {
+    const kinds = Object.entries(row.causes ?? {}).flatMap(([kind, time]) => (time > since ? kind : []))
+    const key = [row.brand_id, ...kinds.map(describeCause)].join('\n')
+    groups.set(key, [...(groups.get(key) ?? []), row])
+  }
+  return [...groups].reverse().map(([key, of]) => {
+    const [, ...causes] = key.split('\n')
+    const days = [...new Set(of.map(({ date }) => String(date)))].sort()
+    const endpoints = [...new Set(of.map(({ endpoint }) => endpoint))].join(', ')
+    const when = days.length === 1 ? days[0] : `${days.length} days from ${days[0]} to ${days.at(-1)}`
+    return { brandId: of[0]?.brand_id, text: `${[when, ...causes].join(', ')} (${endpoints})` }
+  })
+}
