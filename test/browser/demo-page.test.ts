@@ -23,7 +23,15 @@ const demoKeys = [
   { label: 'whole', key: its.key, note: 'reads two brands' },
   { label: 'unknown', key: mintApiKey(), note: 'returns 401' },
 ]
-const restate = async () => ['Retired a prompt.', 'Edited an answer.']
+async function restate(): Promise<string[]> {
+  await db.query(
+    `insert into daily.changes (brand_id, endpoint, date, rows, totals, digest, causes, changed_at, batch)
+     select $1, 'visibility', $2::date, 0, '{}', '000000000000000', json_build_object('prompts', now), now, 1
+     from to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as now`,
+    [other, first],
+  )
+  return ['Retired a prompt.']
+}
 const service = await startOwnService({ demoPage: { keys: demoKeys, restate } })
 afterAll(() => service.close())
 
@@ -45,6 +53,14 @@ test('serves the page with the keys, its security headers, and no ETag', async (
   expect((await fetch(`${service.url}/docs`)).url).toBe(service.url + PAGE)
   const head = await fetch(service.url + PAGE, { method: 'HEAD' })
   expect([head.status, head.headers.get('ETag'), await head.text()]).toEqual([200, null, ''])
+})
+
+test('changes the past of the demo for the page alone', async () => {
+  const send = (headers: HeadersInit, method = 'POST') =>
+    fetch(`${service.url}${PAGE}/restate`, { method, headers })
+  expect((await send({})).status).toBe(404)
+  expect((await send({ 'Sec-Fetch-Site': 'cross-site' })).status).toBe(404)
+  expect((await send({ 'Sec-Fetch-Site': 'same-origin' }, 'GET')).status).toBe(404)
 })
 
 test('production has none of it', async () => {
@@ -81,6 +97,19 @@ describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
     expect(await position()).toEqual(['BODY', 0, 0])
     expect(page.url()).toBe(service.url + PAGE)
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+    expect(messages).toEqual([])
+    await page.close()
+  })
+
+  test('changes the past on a click, and shows what changed and why while one looks', async () => {
+    const { page, messages } = await open('')
+    const panel = page.locator('[data-changed]')
+    await panel.locator('summary').click()
+    await panel.getByText('Nothing changed').waitFor()
+    await panel.getByRole('button').click()
+    await panel.getByText('Retired a prompt.').waitFor()
+    const line = `Other: ${first}, since a prompt was retired or edited (visibility)`
+    await panel.getByText(line).waitFor({ timeout: 30_000 })
     expect(messages).toEqual([])
     await page.close()
   })
