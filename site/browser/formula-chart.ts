@@ -1,7 +1,7 @@
 import type { ChartState } from '../charts/chart.ts'
 import { createElement } from '../charts/elements.ts'
-import { canExplain, halvesOf, splitsOf } from '../charts/lines.ts'
-import { addRows, brandCell, type Sums } from '../charts/sums.ts'
+import { halvesOf, splitsOf } from '../charts/lines.ts'
+import { addRows, brandCell, hasParts, type Sums } from '../charts/sums.ts'
 import type { Change } from '../charts/why.ts'
 import type { Endpoint } from '../reference/endpoint.ts'
 import { completeDays, type LoadedRows } from './loaded-rows.ts'
@@ -32,7 +32,7 @@ export async function formulaChart(
     loaded.next === null ? '' : `Rows of ${loaded.rows.at(-1)?.date} can continue on the next page.`
   const sums = { days, cells: brand ? [brandCell(brand.sums, days, brand.name), ...cells] : cells }
   const splits = splitsOf({ formula, title: summary })
-  const halves = canExplain(splits) ? halvesOf(days) : undefined
+  const halves = hasParts(sums) ? halvesOf(days) : undefined
   const explanation =
     halves && (() => explainLater({ title: summary, label: summary, splits, sums, ...halves }))
   return [library.chart({ title: summary, note, splits, sums, explanation, state })]

@@ -26,6 +26,19 @@ export type Decomposition = {
   readonly byField: Readonly<Record<string, readonly Contribution[]>>
 }
 
+const MOST_DOMAINS = 15
+
+/** Joins the domains with the fewest citations, of which there can be thousands. */
+export function joinRareDomains({ days, cells }: Sums): Sums {
+  const size = ({ whole }: Cell) => sum(whole)
+  const largest = cells.toSorted((left, right) => size(right) - size(left))
+  const rare = largest.filter(({ values }) => values.domain !== undefined).slice(MOST_DOMAINS)
+  if (rare.length === 0) return { days, cells }
+  const side = (of: 'part' | 'whole') => days.map((_, day) => sum(rare.map((cell) => cell[of][day] ?? 0)))
+  const joined = { values: { domain: `${rare.length} others` }, part: side('part'), whole: side('whole') }
+  return { days, cells: [...cells.filter((cell) => !rare.includes(cell)), joined] }
+}
+
 /** The quantile of the normal distribution for 95 %, two-sided. */
 const Z = 1.96
 
@@ -115,16 +128,17 @@ function roundTo(wanted: number, exact: readonly number[]): number[] {
 const remainder = (value: number): number => value - Math.floor(value)
 
 /**
- * Returns the point of a line at which its change began: after it, the sums differ most from those of the mean rate. Undefined when
- * it has one point.
+ * Returns the point of a line at which its change began: after it, the sums lie most above those of the mean rate, or below for a
+ * negative change. Undefined when there is none.
  */
-export function startOf({ lines: [line], points }: Lines): Point | undefined {
+export function startOf({ lines: [line], points }: Lines, change: number): Point | undefined {
   const mean = line === undefined ? null : rateOf(line)
   if (line === undefined || mean === null) return undefined
-  let [deviation, most, start] = [0, 0, undefined as Point | undefined]
+  let [above, most, start] = [0, 0, undefined as Point | undefined]
   for (const [index, whole] of line.whole.slice(0, -1).entries()) {
-    deviation += (line.part[index] ?? 0) - (whole * mean) / 100
-    if (Math.abs(deviation) > most) [most, start] = [Math.abs(deviation), points[index + 1]]
+    above += (line.part[index] ?? 0) - (whole * mean) / 100
+    const lack = -Math.sign(change) * above
+    if (lack > most) [most, start] = [lack, points[index + 1]]
   }
   return start
 }

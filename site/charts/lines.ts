@@ -81,10 +81,6 @@ export function splitsOf({ formula, title }: Metric): readonly Split[] {
   ]
 }
 
-/** Whether what moved a rate can be told: its rows have models and markets, or several names. */
-export const canExplain = (splits: readonly Split[]): boolean =>
-  splits.length > 1 || splits[0]?.field !== undefined
-
 /** Writes the days from the first point to the last. */
 export function periodOf(points: readonly Point[]): string {
   const [first, last] = [points[0]?.first, points.at(-1)?.last]

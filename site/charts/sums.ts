@@ -22,7 +22,11 @@ export type Cell = {
 export type Sums = { readonly days: readonly string[]; readonly cells: readonly Cell[] }
 
 /** The fields of rows that charts tell apart, or filter by. `is_brand` tells the brand from its competitors. */
-export const FIELDS = ['model_id', 'market', 'competitor_name', 'entity_name', 'is_brand']
+export const FIELDS = ['model_id', 'market', 'domain', 'competitor_name', 'entity_name', 'is_brand']
+
+/** Whether the rows of a metric have fields by which its change can be explained. */
+export const hasParts = ({ cells }: Sums): boolean =>
+  cells.some(({ values }) => Object.keys(values).length > 0)
 
 const DAY = 86_400_000
 /** So many days without rows show that a line ends. Days can be centuries apart. */
@@ -38,7 +42,9 @@ export function addRows({ part, whole }: Metric['formula']) {
   return {
     add(row: Row): void {
       const values = Object.fromEntries(
-        FIELDS.flatMap((field) => (row[field] === undefined ? [] : [[field, String(row[field])]])),
+        FIELDS.flatMap((field) =>
+          row[field] === undefined ? [] : [[field, String(row[field] ?? 'unknown')]],
+        ),
       )
       const key = JSON.stringify(values)
       const { byDay } = cells.get(key) ?? { byDay: new Map() }

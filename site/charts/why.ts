@@ -1,10 +1,17 @@
-import { type Contribution, type Decomposition, decompose, pointsOf, startOf } from './contributions.ts'
+import {
+  type Contribution,
+  type Decomposition,
+  decompose,
+  joinRareDomains,
+  pointsOf,
+  startOf,
+} from './contributions.ts'
 import { createElement, scrollable, table } from './elements.ts'
 import { type Compared, linesOf, type Split, type View } from './lines.ts'
 import type { Sums } from './sums.ts'
 
-/** What the change of visibility is explained by. */
-const FIELDS: Readonly<Record<string, string>> = { model_id: 'Model', market: 'Market' }
+/** What the change of a rate is explained by, where its rows have it. */
+const FIELDS: Readonly<Record<string, string>> = { model_id: 'Model', market: 'Market', domain: 'Domain' }
 
 export type Change = Compared &
   Pick<View, 'where'> & {
@@ -16,14 +23,16 @@ export type Change = Compared &
   }
 
 /**
- * Explains the change of a rate between two periods: a sentence, and what each model and market adds. Of several rates, such
+ * Explains the change of a rate between two periods: a sentence, and what each model, market or domain adds. Of several rates, such
  * as those of competitors, it lists the change of each.
  */
 export function whyItMoved({ title, label, splits, sums, ...periods }: Change): Node {
   const per = splits.length === 1 ? splits[0]?.field : undefined
   if (per !== undefined) return changesOf(per, { label, sums, ...periods })
-  const fields = Object.keys(FIELDS).filter((field) => periods.where?.[field] === undefined)
-  const found = decompose(sums, periods, fields)
+  const fields = Object.keys(FIELDS).filter(
+    (field) => periods.where?.[field] === undefined && sums.cells.some(({ values }) => field in values),
+  )
+  const found = decompose(joinRareDomains(sums), periods, fields)
   if (found === null) return createElement('p', {}, ['A period has no answers.'])
   const { before, now, where } = periods
   const split = { label: title, field: undefined, total: false }
@@ -40,7 +49,7 @@ export function whyItMoved({ title, label, splits, sums, ...periods }: Change): 
     ),
   )
   return createElement('div', { class: 'inset' }, [
-    createElement('p', {}, [explain(title, found, startOf(lines)?.first)]),
+    createElement('p', {}, [explain(title, found, startOf(lines, found.change)?.first)]),
     createElement('div', scrollable(`Why it moved: ${label}`), tables),
   ])
 }
@@ -74,9 +83,9 @@ export function explain(title: string, found: Decomposition, start: string | und
   const mix = sum((all[0] ?? []).map((each) => each.mix))
   return [
     `${title} ${change > 0 ? 'rose' : 'fell'} by ${points(Math.abs(change))} points to ${percentOf(now)}${start === undefined ? '' : `, from the week of ${start} on`}.`,
-    most.length > 0 ? `${listOf(most)} added most.` : '',
+    most.length > 0 ? `${listOf(most)} contributed most.` : '',
     against.length > 0 ? `${listOf(against.slice(0, 2))} moved the other way.` : '',
-    mix === 0 ? '' : `${signed(mix)} points are the mix: more or fewer answers where it is high.`,
+    mix === 0 ? '' : `The mix accounts for ${signed(mix)} points.`,
   ]
     .filter(Boolean)
     .join(' ')

@@ -84,7 +84,7 @@ test('says in sentences what moved a rate, what moved the other way, and since w
   ])
   const found = decompose(sums, PERIODS, ['model_id', 'market'])
   expect(found && explain('Visibility', found, '2026-10-02')).toBe(
-    'Visibility rose by 15.0 points to 50.0 %, from the week of 2026-10-02 on. a (+25.0) and US (+25.0) added most. b (−10.0) and UK (−10.0) moved the other way.',
+    'Visibility rose by 15.0 points to 50.0 %, from the week of 2026-10-02 on. a (+25.0) and US (+25.0) contributed most. b (−10.0) and UK (−10.0) moved the other way.',
   )
   const same = decompose(sumsOf([['a', 'US', 40, 100, 42, 100]]), PERIODS, ['model_id'])
   expect(same && explain('Visibility', same, undefined)).toBe(
@@ -98,7 +98,9 @@ test('a change began where the sums differ most from those of the mean rate', ()
     rows.add({ date: `2026-10-0${day}`, hits: day < 6 ? 1 : 5, answers: 10 })
   const sums = rows.result()
   const split = { label: 'Rate', field: undefined, total: false }
-  expect(startOf(linesOf(sums, { split, unit: 'day' }))?.first).toBe('2026-10-06')
+  const lines = linesOf(sums, { split, unit: 'day' })
+  expect(startOf(lines, 400)?.first).toBe('2026-10-06')
+  expect(startOf(lines, -400)).toBeUndefined()
   expect(halvesOf(sums.days.slice(0, 5))).toEqual({
     before: { from: '2026-10-02', to: '2026-10-03' },
     now: { from: '2026-10-04', to: '2026-10-05' },

@@ -1,5 +1,6 @@
 import type { Formula } from '../../../../lib/page/operation.ts'
 import type { Row } from '../../../../lib/share/parquet.ts'
+import { joinRareDomains } from '../../../../site/charts/contributions.ts'
 import { splitsOf } from '../../../../site/charts/lines.ts'
 import { addRows, brandCell, FIELDS, type Sums } from '../../../../site/charts/sums.ts'
 import { describeCause } from '../../../../site/reference/causes.ts'
@@ -82,7 +83,7 @@ async function readSums(table: MetricTable, formula: Formula): Promise<(brandId:
     brands.set(brandId, sums)
     sums.add(row)
   }
-  return (brandId) => sumsOf(brandId).result()
+  return (brandId) => joinRareDomains(sumsOf(brandId).result())
 }
 
 /** Adds the brand to its competitors, whose visibility is measured like its own. */

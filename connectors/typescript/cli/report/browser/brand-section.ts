@@ -1,6 +1,6 @@
 import { type ChartState, chart } from '../../../../../site/charts/chart.ts'
 import { createElement, find, scrollable, table } from '../../../../../site/charts/elements.ts'
-import { canExplain } from '../../../../../site/charts/lines.ts'
+import { hasParts } from '../../../../../site/charts/sums.ts'
 import { whyItMoved } from '../../../../../site/charts/why.ts'
 import { type Period, periodOf } from '../periods.ts'
 import type { BrandReport, CitedDomains } from '../report-data.ts'
@@ -73,7 +73,7 @@ function card(
   const note = `${about} ${scope}`.trim()
   const { where } = view
   const explanation =
-    before && canExplain(splits)
+    before && hasParts(sums)
       ? () => whyItMoved({ title, label, splits, sums, before, now: { from, to }, where })
       : undefined
   return chart({ title, label, note, splits, sums, from, to, where, explanation, state })
