@@ -17,8 +17,12 @@ await run(async () => {
   const service = await awaitRunning()
   if (service === undefined) throw new UsageError('No demo runs here. Run npm start in another terminal.')
   const { url, demo } = service
+  if (demo === undefined)
+    throw new UsageError(
+      `The service at ${url} uses your database. restate changes only the demo of npm start.`,
+    )
   const named = process.env.DATABASE_URL
-  if (demo === undefined || (named && named !== demo.databaseUrl))
+  if (named && named !== demo.databaseUrl)
     throw new UsageError(
       'restate changes only the demo of npm start, and DATABASE_URL names another database.',
     )
@@ -28,12 +32,11 @@ await run(async () => {
     let since = start
     for await (const sentence of restateDemo(client, new Date().toISOString().slice(0, 10))) {
       console.log(sentence)
-      // One after the other, so that each day names the edit that changed it.
-      await refreshAll(client)
       await printChanges(client, since)
       since = await lastChange(client)
     }
-    console.log(`\nSee them: ${url}/api/export/v1/changes?since=${start}\nCopy them: npm run sync`)
+    const request = `curl -H "X-API-Key: ${demo.key}" "${url}/api/export/v1/changes?since=${start}"`
+    console.log(`\nList them: ${request}\nCopy them: npm run sync`)
   })
 })
 
@@ -49,11 +52,11 @@ async function printChanges(client: Client, since: string): Promise<void> {
     `select cause, string_agg(distinct endpoint, ', ') as endpoints, count(distinct date)::int as days,
        min(date)::text as first, max(date)::text as last
      from daily.changes cross join json_each_text(causes) as causes (cause, at)
-     where at > $1 group by cause`,
+     where at > $1 group by cause order by cause`,
     [since],
   )
   for (const { cause, endpoints, days, first, last } of rows) {
-    const when = first === last ? first : `${first} to ${last}`
-    console.log(`  /changes lists ${counted(days, 'day')} (${when}) ${describeCause(cause)}: ${endpoints}`)
+    const when = first === last ? first : `between ${first} and ${last}`
+    console.log(`  /changes lists ${counted(days, 'day')}, ${when}, ${describeCause(cause)}: ${endpoints}`)
   }
 }

@@ -62,19 +62,18 @@ export async function openDemo({ state, postgres }: EmbeddedDemo): Promise<Demo>
   }
 }
 
-/** What the reference page has of the demo in a database. */
-export const demoPage = (url: string): DemoPage => ({
+/** What the reference page has of the demo in a database, which may still load older days. */
+export const demoPage = (url: string, isLoading: () => boolean): DemoPage => ({
   keys: DEMO.keys,
-  restate: () =>
-    withClient(url, async (client) => {
+  restate: async () => {
+    if (isLoading()) return ['The demo still loads older days. Try again when they are loaded.']
+    const today = new Date().toISOString().slice(0, 10)
+    return withClient(url, async (client) => {
       const sentences: string[] = []
-      for await (const sentence of restateDemo(client, new Date().toISOString().slice(0, 10))) {
-        sentences.push(sentence)
-        // One after the other, so that each day names the edit that changed it.
-        await refreshAll(client)
-      }
+      for await (const sentence of restateDemo(client, today)) sentences.push(sentence)
       return sentences
-    }),
+    })
+  },
 })
 
 /** Loads days that are missing. */

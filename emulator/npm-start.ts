@@ -56,6 +56,7 @@ async function start({ options, settings, steps }: Start, embedded: EmbeddedDemo
   }
   steps.begin('Starting the Workers')
   const databaseUrl = settings.databaseUrl ?? demo?.databaseUrl
+  let isLoading = true
   const [emulator, missing] = await Promise.all([
     explainTakenPort(
       startEmulator({
@@ -63,7 +64,7 @@ async function start({ options, settings, steps }: Start, embedded: EmbeddedDemo
         allowNetwork: options.allowNetwork === true,
         databaseUrl,
         r2Folder: demo?.isKept === false ? undefined : R2_FOLDER,
-        demoPage: demo && demoPage(demo.databaseUrl),
+        demoPage: demo && demoPage(demo.databaseUrl, () => isLoading),
         vars: { CURSOR_SECRET: keptSecret(CURSOR_SECRET_FILE), ...variables(process.env) },
         bundle: false,
         onLog: (line) => console.log(options.json || !process.stdout.isTTY ? line : readableLine(line)),
@@ -75,11 +76,15 @@ async function start({ options, settings, steps }: Start, embedded: EmbeddedDemo
   steps.end('Started the Workers')
   const { url, bucket } = emulator
   const service = { url, bucket, demo: demo && { databaseUrl: demo.databaseUrl, key: DEMO.key } }
-  announce({ ...service, isLoading: missing > 0 })
+  isLoading = missing > 0
+  announce({ ...service, isLoading })
   if (demo !== undefined) writeProfile(url, DEMO.key)
   banner(emulator, demo)
   if (demo !== undefined)
-    void completeDemo(demo, emulator, missing).then(() => announce({ ...service, isLoading: false }))
+    void completeDemo(demo, emulator, missing).then(() => {
+      isLoading = false
+      announce({ ...service, isLoading })
+    })
   if (options.watch) {
     const { reloadOnChange } = await import('./dev.ts')
     await reloadOnChange(emulator)

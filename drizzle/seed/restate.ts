@@ -1,4 +1,5 @@
 import type { Client } from 'pg'
+import { refreshAll } from '../db/refresh.ts'
 import { demoId } from './ids.ts'
 
 const HALDENPEAK = demoId('brand', 'haldenpeak')
@@ -7,28 +8,34 @@ const COMPETITOR = 'Kitsune Home'
 const ALIAS = 'Kitsune'
 
 /**
- * Changes the past of the demo as life does, an edit at a time, and yields a sentence about each. `today` is YYYY-MM-DD
- * (UTC). Repeated, each edit goes on or is undone, so that it has an effect again. Skips an edit of what a user has
- * deleted.
+ * Changes the past of the demo, an edit at a time, and yields a sentence about each after its days were recomputed: so each
+ * day names the edit that changed it. `today` is YYYY-MM-DD (UTC). Repeated, it cites other answers late, and edits
+ * again or undoes the rest. Skips an edit of what a user has deleted.
  */
 export async function* restateDemo(client: Client, today: string): AsyncGenerator<string> {
-  const edit = async (sql: string, values: readonly string[]) =>
-    (await client.query(sql, [...values])).rows[0]
+  const edit = async (sql: string, values: readonly string[]) => {
+    const { rows } = await client.query(sql, [...values])
+    await refreshAll(client)
+    return rows[0]
+  }
 
   // They count today for /citations, and on the days of their answers for /citation-share.
   const late = await edit(
-    `with late as (
+    `with counted as (
+       select answers.id, day, row_number() over (partition by day order by answers.id) as place
+       from answers join prompts on prompts.id = prompt_id
+       cross join lateral (select (answered_at at time zone 'UTC')::date as day) as of
+       where brand_id = $1 and day between $2::date - 6 and $2::date - 4
+         and error is null and retired_at is null and counts_in_metrics
+         and not exists (select from citations where answer_id = answers.id and url = $3)
+     ), late as (
        insert into citations (answer_id, url, domain, owned, recorded_at)
-       select answer_id, 'https://' || domain || '/archive', domain, owned, now()
-       from citations join answers on answers.id = answer_id join prompts on prompts.id = prompt_id
-       where brand_id = $1 and domain is not null and (answered_at at time zone 'UTC')::date between $2::date - 6 and $2::date - 4
-       order by random() limit 12
+       select id, $3, 'trailgazette.example', false, now() from counted where place <= 4
        returning answer_id
      )
-     select count(*)::int as citations,
-       array_to_string(array_agg(distinct (answered_at at time zone 'UTC')::date::text), ', ') as days
-     from late join answers on answers.id = answer_id having count(*) > 0`,
-    [HALDENPEAK, today],
+     select count(*)::int as citations, string_agg(distinct day::text, ', ') as days
+     from late join counted on counted.id = answer_id having count(*) > 0`,
+    [HALDENPEAK, today, 'https://trailgazette.example/archive'],
   )
   if (late) yield `Haldenpeak: recorded ${late.citations} late citations of answers of ${late.days}.`
 

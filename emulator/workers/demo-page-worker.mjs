@@ -14,7 +14,7 @@ export default {
   async fetch(request, env) {
     const { pathname } = new URL(request.url)
     if (pathname === `${PAGE}/demo.js`) return new Response(script, { headers: SCRIPT_HEADERS })
-    if (pathname === `${PAGE}/restate`) return restate(request)
+    if (pathname === `${PAGE}/restate`) return restate(request, env)
     if (pathname !== PAGE) return env.PAGE.fetch(request)
     const headers = new Headers(request.headers)
     // Its ETag is that of the page without the keys.
@@ -25,9 +25,14 @@ export default {
 }
 
 /** Changes the past of the demo for the page alone: other sites can send requests to this machine, too. */
-function restate(request) {
+async function restate(request, env) {
   const isOwn = request.method === 'POST' && request.headers.get('Sec-Fetch-Site') === 'same-origin'
-  return isOwn ? fetch('https://demo.test/restate') : new Response(null, { status: 404 })
+  if (!isOwn) return new Response(null, { status: 404 })
+  // It serves the page to no host of another name.
+  const page = await env.PAGE.fetch(
+    new Request(new URL(PAGE, request.url), { method: 'HEAD', headers: request.headers }),
+  )
+  return page.status === 200 ? fetch('https://demo.test/restate') : page
 }
 
 function addKeys(response, keys) {

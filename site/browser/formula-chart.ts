@@ -42,7 +42,9 @@ export async function formulaChart(
 function explainLater(change: Change): Node {
   const element = createElement('div', { class: 'inset' })
   import('../charts/why.ts')
-    .then(({ whyItMoved }) => element.append(whyItMoved(change)))
+    .then(({ whyItMoved, joinRareDomains }) =>
+      element.append(whyItMoved({ ...change, sums: joinRareDomains(change.sums) })),
+    )
     .catch(() => element.append(createElement('p', {}, ['This part did not load. Reload the page.'])))
   return element
 }

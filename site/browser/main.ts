@@ -44,12 +44,15 @@ export function main(endpoints: readonly Endpoint[]): void {
   const read = ({ path }: Endpoint, query = {}) => readRows({ path, query, key: keyOf() })
   const changes = endpointOf('changes')
   const watch = () =>
-    import('./what-changed.ts').then(({ watchChanges }) =>
-      watchChanges(changed, {
-        readChanges: (since) => read(changes, { since }),
-        readBrands: () => read(brands),
-      }),
-    )
+    import('./what-changed.ts')
+      .then(({ watchChanges }) =>
+        watchChanges(changed, {
+          keyOf,
+          readChanges: (since) => read(changes, { since }),
+          readBrands: () => read(brands),
+        }),
+      )
+      .catch(() => changed.append('This part did not load. Reload the page.'))
   changed.addEventListener('toggle', watch, { once: true })
   enableSearch()
   markCurrent()

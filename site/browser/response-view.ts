@@ -3,7 +3,7 @@ import type { Row } from '../charts/sums.ts'
 import type { Endpoint } from '../reference/endpoint.ts'
 import { showCode } from './highlight.ts'
 import { indentJson, isRow, parseObject } from './json.ts'
-import { type ApiRequest, type ApiResponse, pagesFrom } from './request.ts'
+import { type ApiRequest, type ApiResponse, sendRequest } from './request.ts'
 
 /** Rows in the table: more are slow on a phone, and the CSV file contains them all. */
 const MAX_ROWS = 100
@@ -17,17 +17,12 @@ export function errorOf({ status, text }: Pick<ApiResponse, 'status' | 'text'>):
   return typeof error === 'string' ? error : `The service returned ${status}.`
 }
 
-/** Reads all pages. Returns a message instead of rows when one fails. */
-export async function readRows(request: ApiRequest): Promise<Row[] | string> {
+/** Reads a page. Returns a message instead of rows when it fails. */
+export async function readRows(request: ApiRequest): Promise<readonly Row[] | string> {
   if (request.key === '') return 'Enter your API key first.'
-  const rows: Row[] = []
-  const waits = { signal: new AbortController().signal, onWait: () => {} }
-  for await (const response of pagesFrom(request, waits)) {
-    if (response === null) return NO_RESPONSE
-    if (response.status !== 200) return `${response.status}: ${errorOf(response)}`
-    rows.push(...response.rows)
-  }
-  return rows
+  const response = await sendRequest(request)
+  if (response === null) return NO_RESPONSE
+  return response.status === 200 ? response.rows : `${response.status}: ${errorOf(response)}`
 }
 
 /** Renders a response as one line. */

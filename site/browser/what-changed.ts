@@ -9,41 +9,59 @@ const RECENT_MS = 600_000
 
 const MOST_LINES = 40
 
+/** After an error, it waits longer. */
+const AFTER_ERROR_MS = 20_000
+
 /** Reads rows. Returns what a person should know when there are none. */
 type Read = () => Promise<readonly Row[] | string>
 
-type Watch = { readonly readChanges: (since: string) => ReturnType<Read>; readonly readBrands: Read }
+type Watch = {
+  readonly keyOf: () => string
+  /** Reads the next changes, which may not be all. */
+  readonly readChanges: (since: string) => ReturnType<Read>
+  readonly readBrands: Read
+}
 
 /** Shows which days change and why, the latest first, while the panel is open and the page is visible. */
-export function watchChanges(panel: HTMLDetailsElement, { readChanges, readBrands }: Watch): void {
-  const [state, list] = [createElement('p', { role: 'status' }), createElement('ul')]
+export function watchChanges(panel: HTMLDetailsElement, { keyOf, readChanges, readBrands }: Watch): void {
+  const [state, list] = [
+    createElement('p', { role: 'status' }),
+    createElement('ul', { 'aria-live': 'polite' }),
+  ]
   panel.append(createElement('div', { class: 'inset' }, [state, list]))
-  // With six digits, as the service writes times.
-  let since = new Date(Date.now() - RECENT_MS).toISOString().replace('Z', '000Z')
+  let [key, since] = ['', '']
 
-  async function update(): Promise<string> {
-    const changed = await readChanges(since)
-    if (typeof changed === 'string') return changed
-    if (changed.length > 0) {
-      const brands = await readBrands()
-      const names = new Map(
-        typeof brands === 'string' ? [] : brands.map(({ id, name }) => [id, String(name)]),
-      )
-      const lines = describeChanges(changed, since).map(({ brandId, text }) =>
-        createElement('li', {}, [`${names.get(brandId) ?? brandId}: ${text}`]),
-      )
-      list.replaceChildren(...[...lines, ...list.children].slice(0, MOST_LINES))
-      since = String(changed.at(-1)?.changed_at ?? since)
+  async function look(): Promise<readonly Row[] | string> {
+    if (key !== keyOf()) {
+      key = keyOf()
+      // With six digits, as the service writes times.
+      since = new Date(Date.now() - RECENT_MS).toISOString().replace('Z', '000Z')
+      list.replaceChildren()
     }
-    const seconds = EVERY_MS / 1000
-    return list.children.length === 0
-      ? `Nothing changed in the last ten minutes. Looks again every ${seconds} seconds.`
-      : `Looks again every ${seconds} seconds.`
+    const changed = await readChanges(since)
+    if (typeof changed === 'string' || changed.length === 0) return changed
+    const brands = await readBrands()
+    const names = new Map(typeof brands === 'string' ? [] : brands.map(({ id, name }) => [id, String(name)]))
+    const lines = describeChanges(changed, since).map(({ brandId, text }) =>
+      createElement('li', {}, [`${names.get(brandId) ?? brandId}: ${text}`]),
+    )
+    list.replaceChildren(...[...lines, ...list.children].slice(0, MOST_LINES))
+    since = String(changed.at(-1)?.changed_at ?? since)
+    return changed
   }
 
   const tick = async () => {
-    if (panel.open && !document.hidden) state.replaceChildren(await update())
-    setTimeout(tick, EVERY_MS)
+    let wait = EVERY_MS
+    if (panel.open && !document.hidden) {
+      const found = await look()
+      const isFailed = typeof found === 'string'
+      const nothing = list.children.length === 0 ? 'Nothing changed in the last ten minutes. ' : ''
+      const text = isFailed ? found : `${nothing}Looks again every ${EVERY_MS / 1000} seconds.`
+      // Screen readers announce what is replaced.
+      if (state.textContent !== text) state.replaceChildren(text)
+      if (isFailed) wait = AFTER_ERROR_MS
+    }
+    setTimeout(tick, wait)
   }
   void tick()
 }

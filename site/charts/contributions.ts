@@ -26,19 +26,6 @@ export type Decomposition = {
   readonly byField: Readonly<Record<string, readonly Contribution[]>>
 }
 
-const MOST_DOMAINS = 15
-
-/** Joins the domains with the fewest citations, of which there can be thousands. */
-export function joinRareDomains({ days, cells }: Sums): Sums {
-  const size = ({ whole }: Cell) => sum(whole)
-  const largest = cells.toSorted((left, right) => size(right) - size(left))
-  const rare = largest.filter(({ values }) => values.domain !== undefined).slice(MOST_DOMAINS)
-  if (rare.length === 0) return { days, cells }
-  const side = (of: 'part' | 'whole') => days.map((_, day) => sum(rare.map((cell) => cell[of][day] ?? 0)))
-  const joined = { values: { domain: `${rare.length} others` }, part: side('part'), whole: side('whole') }
-  return { days, cells: [...cells.filter((cell) => !rare.includes(cell)), joined] }
-}
-
 /** The quantile of the normal distribution for 95 %, two-sided. */
 const Z = 1.96
 
@@ -153,4 +140,4 @@ const total = (sides: readonly Sides[]): Sides => ({
   whole: sum(sides.map(({ whole }) => whole)),
 })
 
-const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0)
+export const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0)

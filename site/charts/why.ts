@@ -1,17 +1,23 @@
-import {
-  type Contribution,
-  type Decomposition,
-  decompose,
-  joinRareDomains,
-  pointsOf,
-  startOf,
-} from './contributions.ts'
+import { type Contribution, type Decomposition, decompose, pointsOf, startOf, sum } from './contributions.ts'
 import { createElement, scrollable, table } from './elements.ts'
 import { type Compared, linesOf, type Split, type View } from './lines.ts'
 import type { Sums } from './sums.ts'
 
 /** What the change of a rate is explained by, where its rows have it. */
 const FIELDS: Readonly<Record<string, string>> = { model_id: 'Model', market: 'Market', domain: 'Domain' }
+
+const MOST_DOMAINS = 15
+
+/** Joins the domains with the fewest citations, of which there can be thousands. */
+export function joinRareDomains({ days, cells }: Sums): Sums {
+  const sized = cells.map((cell) => ({ cell, size: sum(cell.whole) }))
+  const largest = sized.sort((left, right) => right.size - left.size).map(({ cell }) => cell)
+  const rare = cells[0]?.values.domain === undefined ? [] : largest.slice(MOST_DOMAINS)
+  if (rare.length < 2) return { days, cells }
+  const side = (of: 'part' | 'whole') => days.map((_, day) => sum(rare.map((cell) => cell[of][day] ?? 0)))
+  const joined = { values: { domain: `${rare.length} others` }, part: side('part'), whole: side('whole') }
+  return { days, cells: [...largest.slice(0, MOST_DOMAINS), joined] }
+}
 
 export type Change = Compared &
   Pick<View, 'where'> & {
@@ -32,8 +38,8 @@ export function whyItMoved({ title, label, splits, sums, ...periods }: Change): 
   const fields = Object.keys(FIELDS).filter(
     (field) => periods.where?.[field] === undefined && sums.cells.some(({ values }) => field in values),
   )
-  const found = decompose(joinRareDomains(sums), periods, fields)
-  if (found === null) return createElement('p', {}, ['A period has no answers.'])
+  const found = decompose(sums, periods, fields)
+  if (found === null) return createElement('p', {}, ['One of the periods has no rows to compare.'])
   const { before, now, where } = periods
   const split = { label: title, field: undefined, total: false }
   const lines = linesOf(sums, { split, from: before.from, to: now.to, where, unit: 'week' })
@@ -56,10 +62,9 @@ export function whyItMoved({ title, label, splits, sums, ...periods }: Change): 
 
 /** Lists the rates that have answers in both periods, those that changed most first. */
 function changesOf(per: string, { label, sums, where, ...periods }: Omit<Change, 'title' | 'splits'>): Node {
-  const changes = sums.cells.flatMap(({ values: { [per]: name = '', is_brand } }) => {
-    const only = { [per]: name, ...(is_brand === undefined ? {} : { is_brand }) }
-    const found = decompose(sums, { ...periods, where: { ...where, ...only } }, [])
-    return found === null ? [] : { name, ...found }
+  const changes = sums.cells.flatMap((cell) => {
+    const found = decompose({ ...sums, cells: [cell] }, { ...periods, where }, [])
+    return found === null ? [] : { name: cell.values[per] ?? '', ...found }
   })
   changes.sort((left, right) => Math.abs(right.change) - Math.abs(left.change))
   const rows = changes.map(({ name, before, now, change, isNoise }) => [
@@ -71,25 +76,28 @@ function changesOf(per: string, { label, sums, where, ...periods }: Omit<Change,
   ])
 }
 
-/** Says in sentences how a rate changed, since when, and what added to it or moved the other way. */
+/** Says in sentences how a rate changed, since when, and what contributed to it or moved the other way. */
 export function explain(title: string, found: Decomposition, start: string | undefined): string {
   const { before, now, change, byField } = found
-  if (found.isNoise)
-    return `${title} is unchanged within the noise: ${percentOf(now)} of ${now.whole} answers, after ${percentOf(before)} of ${before.whole}.`
-  const all = Object.values(byField)
-  const most = all.flatMap(([first]) => first ?? []).filter((each) => pointsOf(each) * change > 0)
+  const figures = `${percentOf(now)} of ${number.format(now.whole)}, after ${percentOf(before)} of ${number.format(before.whole)}`
+  if (found.isNoise) return `${title} is unchanged within the noise: ${figures}.`
+  if (change === 0) return `${title} changed by less than 0.1 points: ${figures}.`
+  // A single part is the whole.
+  const all = Object.values(byField).filter((contributions) => contributions.length > 1)
+  const most = all.flatMap((parts) => parts.find((each) => pointsOf(each) * change > 0) ?? [])
   const against = all.flat().filter((each) => pointsOf(each) * change < 0)
   against.sort((left, right) => Math.abs(pointsOf(right)) - Math.abs(pointsOf(left)))
-  const mix = sum((all[0] ?? []).map((each) => each.mix))
+  const since = start === undefined ? '' : `, from the week of ${start} on`
   return [
-    `${title} ${change > 0 ? 'rose' : 'fell'} by ${points(Math.abs(change))} points to ${percentOf(now)}${start === undefined ? '' : `, from the week of ${start} on`}.`,
+    `${title} ${change > 0 ? 'rose' : 'fell'} by ${points(Math.abs(change))} points to ${percentOf(now)}${since}.`,
     most.length > 0 ? `${listOf(most)} contributed most.` : '',
     against.length > 0 ? `${listOf(against.slice(0, 2))} moved the other way.` : '',
-    mix === 0 ? '' : `The mix accounts for ${signed(mix)} points.`,
   ]
     .filter(Boolean)
     .join(' ')
 }
+
+const number = new Intl.NumberFormat('en')
 
 const listOf = (contributions: readonly Contribution[]): string =>
   contributions.map((each) => `${each.name} (${signed(pointsOf(each))})`).join(' and ')
@@ -102,5 +110,3 @@ const points = (tenths: number): string => (tenths / 10).toFixed(1)
 
 const signed = (tenths: number): string =>
   tenths === 0 ? '0.0' : `${tenths > 0 ? '+' : '−'}${points(Math.abs(tenths))}`
-
-const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0)

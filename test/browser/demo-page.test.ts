@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
+import { request } from 'node:http'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { DEMO } from '../../drizzle/seed/demo.ts'
@@ -61,6 +63,14 @@ test('changes the past of the demo for the page alone', async () => {
   expect((await send({})).status).toBe(404)
   expect((await send({ 'Sec-Fetch-Site': 'cross-site' })).status).toBe(404)
   expect((await send({ 'Sec-Fetch-Site': 'same-origin' }, 'GET')).status).toBe(404)
+  const { port } = new URL(service.url)
+  const rebound = {
+    path: `${PAGE}/restate`,
+    method: 'POST',
+    headers: { Host: `evil.example:${port}`, 'Sec-Fetch-Site': 'same-origin' },
+  }
+  const [response] = await once(request({ port, ...rebound }).end(), 'response')
+  expect(response.resume().statusCode).toBe(403)
 })
 
 test('production has none of it', async () => {
@@ -108,7 +118,7 @@ describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
     await panel.getByText('Nothing changed').waitFor()
     await panel.getByRole('button').click()
     await panel.getByText('Retired a prompt.').waitFor()
-    const line = `Other: ${first}, since a prompt was retired or edited (visibility)`
+    const line = `Other: ${first}, because a prompt was retired or edited (visibility)`
     await panel.getByText(line).waitFor({ timeout: 30_000 })
     expect(messages).toEqual([])
     await page.close()

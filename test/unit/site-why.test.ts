@@ -88,7 +88,19 @@ test('says in sentences what moved a rate, what moved the other way, and since w
   )
   const same = decompose(sumsOf([['a', 'US', 40, 100, 42, 100]]), PERIODS, ['model_id'])
   expect(same && explain('Visibility', same, undefined)).toBe(
-    'Visibility is unchanged within the noise: 42.0 % of 100 answers, after 40.0 % of 100.',
+    'Visibility is unchanged within the noise: 42.0 % of 100, after 40.0 % of 100.',
+  )
+})
+
+test('names who contributed with the change, where most moved against it, and no single market', () => {
+  const sums = sumsOf([
+    ['a', 'US', 600, 1000, 300, 1000],
+    ['b', 'US', 200, 1000, 460, 1000],
+    ['c', 'US', 200, 1000, 440, 1000],
+  ])
+  const found = decompose(sums, PERIODS, ['model_id', 'market'])
+  expect(found && explain('Visibility', found, undefined)).toBe(
+    'Visibility rose by 6.7 points to 40.0 %. b (+8.7) contributed most. a (−10.0) moved the other way.',
   )
 })
 

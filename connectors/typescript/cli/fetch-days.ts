@@ -7,7 +7,7 @@ import type { BrandRun, Changes } from './changes.ts'
 import type { Copy, MetricTable } from './copy.ts'
 import { endpointsOf } from './coverage.ts'
 import { CommandError } from './errors.ts'
-import { daysOf, proofOf, statisticsOf } from './files.ts'
+import { daysOf, fromUnits, proofOf, statisticsOf, toUnits } from './files.ts'
 import type { Progress } from './progress.ts'
 import type { Scope } from './scope.ts'
 import type { Stream } from './streams.ts'
@@ -170,13 +170,9 @@ async function prove(
   }
 }
 
-/** Decimals have four digits after the point: in these units, sums are exact. */
-const UNITS = 10_000
-
 /** Describes how the rows of a day differ from what the service lists, such as `rows 2 instead of 3`; empty when they are equal. */
 function describeDifferences(rows: readonly Row[], listed: ChangedDay, { columns, sent }: Stream): string {
-  const sumOf = (field: string) =>
-    rows.reduce((sum, row) => sum + Math.round(Number(row[field]) * UNITS), 0) / UNITS
+  const sumOf = (field: string) => fromUnits(rows.reduce((sum, row) => sum + toUnits(row[field]), 0))
   const sums = Object.entries(listed.totals)
     // Later versions of the service can have more fields.
     .filter(([field]) => sent.some(({ name }) => name === field))

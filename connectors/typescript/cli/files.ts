@@ -15,6 +15,11 @@ export type Source = { readonly days: Days; readonly rows: () => AsyncIterable<R
 export const proofOf = ({ rows, digest }: { readonly rows: number; readonly digest: string }): string =>
   `${rows} ${digest}`
 
+/** Decimals have four digits after the point: in these units, sums are exact. */
+const UNITS = 10_000
+export const toUnits = (value: unknown): number => Math.round(Number(value) * UNITS)
+export const fromUnits = (units: number): number => units / UNITS
+
 export const dayKey = (brandId: string, date: string): string => `${brandId}/${date}`
 
 const parsed = new WeakMap<AddFile, Days>()

@@ -1,7 +1,7 @@
 import { escapeControls } from '../../../cli/local/escape-controls.ts'
 import { wrap } from '../../../cli/local/print-error.mjs'
 
-const NUMBER = new Intl.NumberFormat('en')
+const NUMBER = new Intl.NumberFormat('en', { maximumFractionDigits: 4 })
 
 /** Returns a number with separators, such as `102,741`. */
 export const formatNumber = (number: number): string => NUMBER.format(number)

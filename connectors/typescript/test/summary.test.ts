@@ -36,7 +36,7 @@ test('says why days changed since the last sync, the most frequent cause first',
   addCauses(causes, { ...day, date: '2026-10-02', causes: { prompts: later } }, since)
   addCauses(causes, { ...day, date: '2026-10-03', causes: { 'a new kind': later } }, since)
   expect(describeSync({ ...synced, causes }, run)[0]).toBe(
-    '3 days changed: 2 by late or edited citations, 1 since a prompt was retired or edited, 1 by a new kind.',
+    '3 days changed: 2 by late or edited citations, 1 because a prompt was retired or edited, 1 by a new kind.',
   )
 })
 

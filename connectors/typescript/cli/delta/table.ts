@@ -33,6 +33,8 @@ export type Table = {
 }
 
 const PARALLEL = 16
+/** Entries of a log that are in memory. */
+const BLOCK = 64
 const CHECKPOINT_EVERY = 100
 
 /** Opens the latest version of a table. Throws `CommandError` when its log is damaged, or a later version's. */
@@ -68,14 +70,21 @@ async function readSnapshot(store: Store, table: string): Promise<Snapshot> {
   return snapshot
 }
 
-/** Yields the actions of each version that the log still has, oldest first, next to the version before it. */
-export async function* readVersions({ store, name }: Pick<Table, 'store' | 'name'>) {
+/**
+ * Yields the actions of the versions that the log still has without a gap, oldest first, next to the version before each. With
+ * `isRecent`, only those since the last checkpoint.
+ */
+export async function* readVersions({ store, name }: Pick<Table, 'store' | 'name'>, isRecent: boolean) {
   const files = [...(await store.list(logOf(name))).keys()].sort()
-  const checkpoint = files.find((file) => file.endsWith('.checkpoint.parquet'))
-  const isWhole = files[0] === `${versionName(0)}.json`
+  const versionsOf = (pattern: RegExp) => files.filter((file) => pattern.test(file)).map(Number.parseFloat)
+  const entries = new Set(versionsOf(ENTRY))
+  let first = Math.max(...entries)
+  while (entries.has(first - 1)) first -= 1
+  const checkpoints = versionsOf(/^\d{20}\.checkpoint\.parquet$/).filter((version) => version >= first - 1)
+  const oldest = first === 0 ? undefined : checkpoints[0]
   const before = emptySnapshot()
-  const version = isWhole || checkpoint === undefined ? undefined : Number.parseInt(checkpoint, 10)
-  for await (const actions of applyEntries(store, name, before, version)) yield { before, actions }
+  for await (const actions of applyEntries(store, name, before, isRecent ? checkpoints.at(-1) : oldest))
+    yield { before, actions }
 }
 
 /** Applies a checkpoint, if there is one, and then the entries after it. Yields the actions of each before they are applied. */
@@ -97,16 +106,19 @@ async function* applyEntries(
   }
   const start = snapshot.version < 0 ? '' : `${versionName(snapshot.version)}.json`
   const names = [...(await store.list(logOf(table), start)).keys()].filter((name) => ENTRY.test(name))
-  const entries = await inParallel(names.sort(), PARALLEL, async (name) => {
-    const text = String(await store.read(`${logOf(table)}/${name}`))
-    return { name, actions: parse(name, () => parseEntry(text)) }
-  })
-  for (const { name, actions } of entries) {
-    const next = `${versionName(snapshot.version + 1)}.json`
-    if (name !== next) throw damaged(next)
-    yield actions
-    parse(name, () => apply(snapshot, actions))
-    snapshot.version += 1
+  names.sort()
+  while (names.length > 0) {
+    const entries = await inParallel(names.splice(0, BLOCK), PARALLEL, async (name) => {
+      const text = String(await store.read(`${logOf(table)}/${name}`))
+      return { name, actions: parse(name, () => parseEntry(text)) }
+    })
+    for (const { name, actions } of entries) {
+      const next = `${versionName(snapshot.version + 1)}.json`
+      if (name !== next) throw damaged(next)
+      yield actions
+      parse(name, () => apply(snapshot, actions))
+      snapshot.version += 1
+    }
   }
 }
 

@@ -1,13 +1,14 @@
 import type { Formula } from '../../../../lib/page/operation.ts'
 import type { Row } from '../../../../lib/share/parquet.ts'
-import { joinRareDomains } from '../../../../site/charts/contributions.ts'
 import { splitsOf } from '../../../../site/charts/lines.ts'
 import { addRows, brandCell, FIELDS, type Sums } from '../../../../site/charts/sums.ts'
+import { joinRareDomains } from '../../../../site/charts/why.ts'
 import { describeCause } from '../../../../site/reference/causes.ts'
 import { firstSentence } from '../../../../site/reference/first-sentence.ts'
 import { fieldsOf } from '../../../../site/reference/formula.ts'
 import { brandsOf, type Copy, type MetricTable, requireCopy } from '../copy.ts'
 import { coverageOf } from '../coverage.ts'
+import { addDays } from '../days.ts'
 import { describeDays, readReplaced } from '../replaced-days.ts'
 import type { Store } from '../store.ts'
 import { formatMinute, formatNumber } from '../text.ts'
@@ -49,25 +50,25 @@ export async function readReport(store: Store): Promise<BrandReport[]> {
   const citedBy = await readDomains(citations, brands)
   const replacedOf = await readChanges(copy)
   return brands
-    .map((brand) => ({ ...brand, cited: citedBy(brand.id), replaced: replacedOf(brand.id) }))
+    .map((brand) => ({ ...brand, cited: citedBy(brand.id), replaced: replacedOf(brand) }))
     .sort((left, right) => left.name.localeCompare(right.name, 'en'))
 }
 
 const MOST_REPLACED = 12
 
-/** Returns the days that the latest syncs replaced, by brand. */
-async function readChanges(copy: Copy): Promise<(brandId: string) => ReplacedRow[]> {
-  const entries = (await readReplaced(copy)).reverse()
+/** Returns the days that the latest syncs replaced, by brand. The last two days of a brand are new rather than replaced. */
+async function readChanges(copy: Copy): Promise<(brand: Pick<BrandReport, 'id' | 'days'>) => ReplacedRow[]> {
+  const entries = (await readReplaced(copy, { isRecent: true })).reverse()
   const titles = new Map([...copy.metrics.values()].map(({ name, stream }) => [name, stream.title]))
-  return (id) =>
+  return ({ id, days }) =>
     entries
-      .filter(({ brandId }) => brandId === id)
+      .filter(({ brandId, from }) => brandId === id && days !== null && from < addDays(days.last, -1))
       .slice(0, MOST_REPLACED)
       .map(({ time, table, causes, before, after, ...entry }) => [
         formatMinute(time),
         titles.get(table) ?? table,
         describeDays(entry),
-        `${formatNumber(before.rows)} → ${formatNumber(after.rows)}`,
+        before.rows === after.rows ? '' : `${formatNumber(before.rows)} → ${formatNumber(after.rows)}`,
         causes.map(describeCause).join(', '),
       ])
 }

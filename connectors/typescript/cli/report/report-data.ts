@@ -18,7 +18,7 @@ export type CitedDomains = {
   readonly total: number
 }
 
-/** Days that a sync replaced, as a row of texts: when, the metric, the days, why, and the rows before and after. */
+/** Days that a sync replaced, as a row of texts: when, the metric, the days, the numbers of rows, and why. */
 export type ReplacedRow = readonly string[]
 
 /** What the report shows of a brand. */
