@@ -306,28 +306,6 @@ test('months long ago have thirds, too, and today is a day alone', async () => {
   ])
 })
 
-test('keeps the version that was current so many days ago', async () => {
-  const { said } = await answered('2026-10-01')
-  await publish()
-  const [kept] = await first('select version from daily.versions')
-  for (const days of [40, 31, 10]) {
-    await answer(db, { ...said, at: '2026-10-01T10:00:00Z' })
-    await refresh(db)
-    await publish()
-    await db.query(
-      `update daily.versions set committed_at = now() - $1 * interval '1 day' where version = (select max(version) from daily.versions)`,
-      [days],
-    )
-    await db.query(`update daily.versions set committed_at = now() - interval '50 days' where version = $1`, [
-      kept,
-    ])
-  }
-  await publish()
-  expect(
-    await query(`select extract(day from now() - committed_at)::int from daily.versions order by version`),
-  ).toEqual([[31], [10]])
-})
-
 test('a day that empties while its object is lost is in no third and month either', async () => {
   const days = ['01', '02', '03'].map((day) => `${MONTH}-${day}`)
   const { id } = await answered(...days)
