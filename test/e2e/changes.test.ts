@@ -146,24 +146,6 @@ describe('since', () => {
   })
 })
 
-test('a day that changes between two pages is on both, with its later time on the second', async () => {
-  const its = await tenant(db)
-  const dates = Array.from({ length: 1001 }, (_, day) => daysAgo(1001 - day))
-  await list(
-    its,
-    dates.map((date) => ({ date })),
-  )
-  const first = await read(its)
-  await db.query('update daily.changes set changed_at = $1 where brand_id = $2 and date = $3', [
-    AT_2,
-    its.brandId,
-    dates[0],
-  ])
-  const second = await read(its, { cursor: first.pagination.nextCursor ?? '' })
-  const listed = [...first.data, ...second.data].map(({ date, changed_at }) => [date, changed_at])
-  expect(listed).toEqual([...dates.map((date) => [date, AT_1]), [dates[0], AT_2]])
-})
-
 // In full: test/unit/window.test.ts.
 test('the window is of every day, those to come as well, unless the request bounds it', async () => {
   const its = await tenant(db)
@@ -178,18 +160,4 @@ test('the window is of every day, those to come as well, unless the request boun
   expect(meta).toMatchObject({ fromDate: '0001-01-01T00:00:00.000Z', toDate: '9999-12-31T23:59:59.999Z' })
   const bounded = await read(its, { fromDate: daysAgo(91), toDate: daysAgo(89) })
   expect(datesOf(bounded.data)).toEqual(dates.slice(1, 4))
-})
-
-test('since applies to the days that a raised plan adds, and meta tells that there are some', async () => {
-  const its = await tenant(db, { plan: 'pro' })
-  await list(its, [{ date: daysAgo(91) }, { date: daysAgo(89) }])
-  const before = await read(its)
-  expect(datesOf(before.data)).toEqual([daysAgo(89)])
-  await db.query(`update subscriptions set plan = 'agency' where organization_id = $1`, [its.org.id])
-  const { data, meta } = await read(its, { since: AT_1 })
-  expect(data).toEqual([])
-  expect([meta.fromDate, before.meta.fromDate]).toEqual(
-    [180, 90].map((days) => `${daysAgo(days)}T00:00:00.000Z`),
-  )
-  expect(datesOf((await read(its)).data)).toEqual([daysAgo(91), daysAgo(89)])
 })
