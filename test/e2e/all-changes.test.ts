@@ -141,7 +141,6 @@ describe('X-Brands-Digest', () => {
       digest(none),
     )
   })
-
 })
 
 test('a brand that is archived between two pages takes no row of another with it, and repeats none', async () => {

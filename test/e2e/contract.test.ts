@@ -1,5 +1,7 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { activeKey } from '../../lib/access/scope.ts'
+import { renderStatement } from '../../lib/database/statement.ts'
 import { ERRORS } from '../../lib/request/errors.ts'
 import { type Answer, call } from '../fixtures/call.ts'
 import { findEndpoints } from '../fixtures/endpoints.ts'
@@ -142,6 +144,16 @@ describe.each(endpoints.filter(({ name }) => ['visibility', 'brands'].includes(n
       }
     })
   })
+})
+
+test('a key stops to work at its expiry to the millisecond', async () => {
+  const { key } = await tenant(db, { key: { expires_at: '2026-10-01T12:00:00.000Z' } })
+  const { sql, parameters } = renderStatement(activeKey)
+  expect(parameters).toEqual(['key_hash', 'now'])
+  const hash = createHash('sha256').update(key).digest('hex')
+  const isActive = async (now: string) => (await db.query(sql, [hash, now])).rowCount === 1
+  expect(await isActive('2026-10-01T11:59:59.999Z')).toBe(true)
+  expect(await isActive('2026-10-01T12:00:00.000Z')).toBe(false)
 })
 
 test.each(brands)('$path returns data alone, and ignores every other parameter', async ({ path, row }) => {

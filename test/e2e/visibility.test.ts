@@ -42,7 +42,6 @@ describe('visibility', () => {
       { date: '2026-10-01', total_prompts: 2, visible_count: 1 },
       { date: '2026-10-02', total_prompts: 1, visible_count: 0 },
     ])
-    expect(await rows('/visibility', '2026-10-02')).toMatchObject([{ date: '2026-10-02', total_prompts: 1 }])
   })
 
   test('has a row for each model and market, in code point order of model_id, then by market_id', async () => {
@@ -88,7 +87,6 @@ describe('an answer mentions the brand', () => {
     ['an alias', brands, ' the a-team ', 1],
     ['a name that has spaces around in the table', { ...brands, name: ' Ajax  ' }, 'ajax', 1],
     ['a name that only contains its name', brands, 'Acme Incorporated', 0],
-    ['a name that only begins with its name', brands, 'Acmeology', 0],
     ['its name without a letter v at an end', { ...brands, name: 'Nerv' }, 'Ner', 0],
     ['a pattern', brands, 'A%', 0],
     ['an empty name', brands, ' ', 0],
