@@ -152,26 +152,17 @@ describe('after a version', () => {
     })
   })
 
-  test('a body that is too large is 400, and 401 with another key, whether its length is known or not', async () => {
+  test('a body of unknown length that is too large is 400, and 401 with another key', async () => {
     const path = `${tablePath('brands')}/query`
-    const body = JSON.stringify({ predicateHints: ['x'.repeat(262_144)] })
-    const chunks = () =>
-      new ReadableStream({
-        start(controller) {
-          for (let at = 0; at < body.length; at += 16_384)
-            controller.enqueue(new TextEncoder().encode(body.slice(at, at + 16_384)))
-          controller.close()
-        },
-      })
-    // The service answers before it has read the body, and then ends the connection: no later request may use it.
-    const headers = { Connection: 'close' }
-    for (const large of [() => body, chunks]) {
-      malformed(await ask(path, { key: its.key, method: 'POST', body: large(), headers }))
-      unauthenticated(await ask(path, { key: `${its.key}0`, method: 'POST', body: large(), headers }))
-    }
+    const send = (body: BodyInit, key = its.key) =>
+      // The service answers before it has read the body, and then ends the connection: no later request may use it.
+      ask(path, { key, method: 'POST', body, headers: { Connection: 'close' } })
+    const large = () => new Blob([`{"predicateHints":["${'x'.repeat(262_144)}"]}`]).stream()
+    malformed(await send(large()))
+    unauthenticated(await send(large(), `${its.key}0`))
     const hints = JSON.stringify({ predicateHints: ['x'.repeat(65_000)] })
     for (const small of [new Blob(['{"limitHint":', '1}']).stream(), hints, ''])
-      expect((await ask(path, { key: its.key, method: 'POST', body: small })).status).toBe(200)
+      expect((await send(small)).status).toBe(200)
   })
 
   test('a client over its budget is 429, whatever its key', async () => {

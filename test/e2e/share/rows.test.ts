@@ -175,10 +175,4 @@ describe('a query names the files', () => {
     const predicateHints = [`date > '2026-10-02'`, `date < '2026-10-01'`, `brand_id = '${other}'`]
     expect(objectsOf(await query(its.key, 'brands', { predicateHints }))).toHaveLength(1)
   })
-
-  test('of many thousand days', async () => {
-    const days = Array.from({ length: 20_000 }, (_, day) => addDays('1900-01-01', day))
-    await list(its.brandId, ...days)
-    expect(await named(`date < '1960-01-01'`)).toHaveLength(20_000)
-  })
 })
