@@ -1,8 +1,7 @@
 import type { RequestContext, RequestLog } from '../request/context.ts'
 import { HttpError } from '../request/errors.ts'
 import { FILE_PART } from '../rows/size.ts'
-import { fileBudget } from './budget.ts'
-import { sleep } from './sleep.ts'
+import { fileBudget, sleep } from './budget.ts'
 
 /** Rows as they are sent, how many they are, and the key of the last one when others follow. */
 export type Chunk = {

@@ -30,10 +30,13 @@ export function createApp(): App {
   return app
 }
 
-/** Answers 405 with `Allow`. */
-export const methodNotAllowed: Middleware = () => {
-  throw httpError('method', { Allow: 'GET, HEAD' })
-}
+/** Lets some methods pass; answers 405 with `Allow` to others. */
+export const methods =
+  (allow: string): Middleware =>
+  (context, next) => {
+    if (allow.split(', ').includes(context.req.method)) return next()
+    throw new HttpError(405, `Method not allowed. Use ${allow.replace(', ', ' or ')}.`, { Allow: allow })
+  }
 
 /** Records which endpoint a request reached. */
 export const nameEndpoint =

@@ -7,6 +7,7 @@ const PARAMETERS = ['brandId', 'since', 'fromDate', 'toDate', 'cursor', 'format'
 
 /** Every message of an error. They are fixed, so none can quote a request or internals. */
 const SENTENCES = new Set<string>([
+  'Method not allowed. Use GET or HEAD.',
   ...Object.values(ERRORS).map(({ message }) => message),
   ...Object.values(PARAMETER_ERRORS).flatMap((sentence) =>
     typeof sentence === 'string' ? [sentence] : PARAMETERS.map(sentence),

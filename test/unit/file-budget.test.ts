@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { fileBudget } from '../../lib/file/budget.ts'
-import { sleep } from '../../lib/file/sleep.ts'
+import { fileBudget, sleep } from '../../lib/file/budget.ts'
 import type { Budget } from '../../lib/request/context.ts'
 
 beforeEach(() => void vi.useFakeTimers())
