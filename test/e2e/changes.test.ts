@@ -137,12 +137,7 @@ describe('since', () => {
     const { pagination, headers } = await read(its, { since: AT_1 })
     const cursor = pagination.nextCursor ?? ''
     for (const since of [undefined, AT_2]) expectError(await read(its, { since, cursor }), 400)
-    const link = /^<([^>]+)>; rel="next"$/.exec(headers.get('Link') ?? '')?.[1] ?? ''
-    expect(Object.fromEntries(new URL(link).searchParams)).toEqual({
-      brandId: its.brandId,
-      since: AT_1,
-      cursor,
-    })
+    expect(headers.get('Link')).toContain(`&since=${encodeURIComponent(AT_1)}&`)
   })
 })
 

@@ -46,20 +46,6 @@ describe('the stored rows equal the views', () => {
     expect(await differences(db)).toEqual([])
   })
 
-  test.for([
-    'competitors',
-    'prompts',
-    'brands',
-    'models',
-    'markets',
-    'organizations',
-  ])('after %s is truncated', async (table) => {
-    await sample(db)
-    await db.query(`truncate ${tableOf(table)} cascade`)
-    await refresh(db)
-    expect(await differences(db)).toEqual([])
-  })
-
   test.skipIf(MAPPED)('with names of the greatest length; longer ones are refused', async () => {
     const its = await sample(db)
     const long = () => randomBytes(2000).toString('base64').slice(0, 2000)
@@ -75,22 +61,17 @@ describe('the stored rows equal the views', () => {
 
   test('with aliases in two dimensions, which only tables of an application accept', async () => {
     const { brand: brandId, competitor } = await sample(db)
+    const nested = `aliases = '{{Initech,ACM},{Hooli,X}}'`
+    const tables = ['brands', 'competitors']
+    for (const table of MAPPED ? [] : tables)
+      await expect(db.query(`update ${table} set ${nested}`)).rejects.toThrow(`${table}_aliases`)
     const client = await db.connect()
     try {
       await client.query('begin')
-      for (const [table, id] of [
-        ['brands', brandId],
-        ['competitors', competitor],
-      ]) {
-        const nest = () =>
-          client.query(`update ${table} set aliases = '{{Initech,ACM},{Hooli,X}}' where id = $1`, [id])
-        if (!MAPPED) {
-          await client.query('savepoint before')
-          await expect(nest()).rejects.toThrow(`${table}_aliases`)
-          await client.query(`rollback to before; alter table ${table} drop constraint ${table}_aliases`)
-        }
-        await nest()
-      }
+      for (const table of tables)
+        await client.query(
+          `alter table ${tableOf(table)} drop constraint if exists ${table}_aliases; update ${table} set ${nested}`,
+        )
       const { rows } = await client.query(
         `select names from metrics.brand_names where brand_id = $1
          union all select names from metrics.competitor_names where competitor_id = $2`,
