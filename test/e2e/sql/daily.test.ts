@@ -33,13 +33,14 @@ describe('the stored rows equal the views', () => {
   test.for([
     ['sentiment_phrases', ['sentiment']],
     ['recommendations', ['recommended_rate']],
+    ['competitors', ['competitors', 'recommended_rate']],
     ['citations', ['citation_share', 'citations']],
   ] as const)('after truncate of %s, without work for metrics that do not read it', async ([
     table,
     metrics,
   ]) => {
     await sample(db)
-    await db.query(`truncate ${tableOf(table)}; select daily.resolve()`)
+    await db.query(`truncate ${tableOf(table)} cascade; select daily.resolve()`)
     const { rows } = await db.query('select distinct metric from daily.refresh_queue order by metric')
     expect(rows.map(({ metric }) => metric)).toEqual(metrics)
     await refresh(db)
