@@ -76,35 +76,32 @@ test('a row has totals, digest and causes as they are stored, and the time with 
   expect(/"data":\[(.*)\],"pagination"/.exec(text)?.[1]).toBe(row)
 })
 
-describe('the order of rows', () => {
-  const ORDERED = [
-    ['citation-share', '2026-10-03', AT_1],
-    ['citations', '2026-10-01', AT_1],
-    ['citations', '2026-10-02', AT_1],
-    ['visibility', '2020-01-01', AT_1],
-    ['citations', '2026-10-03', AT_2],
-    ['citation-share', '2026-10-01', AT_3],
-  ] as const
-  const changes = ORDERED.map(([endpoint, date, at]) => ({ endpoint, date, at }))
-  const CURSOR_SECRET = inject('cursorSecret')
+const ORDERED = [
+  ['citation-share', '2026-10-03', AT_1],
+  ['citations', '2026-10-01', AT_1],
+  ['citations', '2026-10-02', AT_1],
+  ['visibility', '2020-01-01', AT_1],
+  ['citations', '2026-10-03', AT_2],
+  ['citation-share', '2026-10-01', AT_3],
+] as const
+const changes = ORDERED.map(([endpoint, date, at]) => ({ endpoint, date, at }))
+const CURSOR_SECRET = inject('cursorSecret')
 
-  test('is the time, the endpoint by code point, the date, at every place where a page can end', async () => {
-    const its = await tenant(db)
-    await list(its, changes.toReversed())
-    const keyOf = ({ endpoint, date, changed_at }: Row) => [endpoint, date, changed_at]
-    expect((await read(its)).data.map(keyOf)).toEqual(ORDERED)
-    const window = resolveWindow(EVERY_DAY, 'enterprise', new Date())
-    for (const [index, { endpoint, date, at }] of changes.entries()) {
-      const cursor = await signCursor(
-        { window, organizationId: null, after: [at, endpoint, date] },
-        { endpoint: '/changes', brandId: its.brandId },
-        [CURSOR_SECRET],
-      )
-      expect((await read(its, { cursor })).data.map(keyOf)).toEqual(ORDERED.slice(index + 1))
-    }
-  })
+test('the order of rows is the time, the endpoint by code point, the date, at every place where a page can end', async () => {
+  const its = await tenant(db)
+  await list(its, changes.toReversed())
+  const keyOf = ({ endpoint, date, changed_at }: Row) => [endpoint, date, changed_at]
+  expect((await read(its)).data.map(keyOf)).toEqual(ORDERED)
+  const window = resolveWindow(EVERY_DAY, 'enterprise', new Date())
+  for (const [index, { endpoint, date, at }] of changes.entries()) {
+    const cursor = await signCursor(
+      { window, organizationId: null, after: [at, endpoint, date] },
+      { endpoint: '/changes', brandId: its.brandId },
+      [CURSOR_SECRET],
+    )
+    expect((await read(its, { cursor })).data.map(keyOf)).toEqual(ORDERED.slice(index + 1))
+  }
 })
-
 describe('since', () => {
   test('lists later changes only, to the microsecond', async () => {
     const its = await tenant(db)
