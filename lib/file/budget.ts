@@ -1,8 +1,7 @@
 import type { Budget, Consume } from '../request/context.ts'
 import { PAGE_SIZE } from '../rows/size.ts'
 
-/** Resolves after some milliseconds. */
-export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** Requests that a file leaves to the client's other requests. */
 const RESERVE = 5

@@ -104,11 +104,8 @@ function unhandled(error: Error, context: RequestContext): HttpError {
   return httpError('internal')
 }
 
-/** A body's bytes and their strong ETag. */
-type Encoded = { readonly bytes: ReturnType<TextEncoder['encode']>; readonly etag: string }
-
-/** Encodes a body as UTF-8 and computes its ETag: half of its SHA-256 in hex, quoted. */
-export async function encodeWithEtag(body: string): Promise<Encoded> {
+/** Encodes a body as UTF-8 and computes its strong ETag: half of its SHA-256 in hex, quoted. */
+export async function encodeWithEtag(body: string) {
   const bytes = new TextEncoder().encode(body)
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
   return { bytes, etag: `"${hex(digest.subarray(0, 16))}"` }

@@ -14,7 +14,7 @@ import { fieldNames, fieldsOf } from '../rows/schema.ts'
 import { FILE_PART, PAGE, type Size, WHOLE } from '../rows/size.ts'
 import { isFile, writeJson } from '../rows/write.ts'
 import type { DocumentedWorker, StoredOperation } from './operation.ts'
-import { parseFormat } from './parameters.ts'
+import { parseParameters } from './parameters.ts'
 import { brandsDigestHeader } from './respond.ts'
 import { type KeyedRow, keyAfter, list, type PageStatement, sizedColumns, sizedRows } from './statement.ts'
 
@@ -39,7 +39,7 @@ export function brands<Shape extends z.core.$ZodShape, Rows extends PgView>({
     const { env, clock, now, log } = context.var
     const key_hash = requireKeyHash(context)
     const { searchParams } = new URL(context.req.url)
-    const format = await accessErrorsFirst(context, () => parseFormat(searchParams))
+    const { format } = await accessErrorsFirst(context, () => parseParameters(searchParams, 'brands'))
     const read = async (statement: PageStatement, at: Date, after: readonly string[] = []) => {
       const values = { key_hash, now: at.toISOString(), ...valuesOfKey(after) }
       const result = authorize(await runPrepared({ env, log }, statement, values), log)

@@ -8,10 +8,9 @@ import { required } from '../rows/columns.ts'
 import { type Commit, endLine, metadataLines, objectLine } from './actions.ts'
 import { nameOf, readObjects, readTable, searchOf, type Table, versionHeader } from './call.ts'
 import { malformed, shareError, tooOld } from './errors.ts'
-import { signToken, verifyToken } from './refresh-token.ts'
 import { type AsOf, parseAsOf, parseFeed, parseHeaders, parseQuery } from './request.ts'
 import { NamedObjects, Size } from './results.ts'
-import { urlSigner } from './signed-url.ts'
+import { signToken, urlSigner, verifyToken } from './signed-url.ts'
 import { changesStatement, metadataStatement, snapshotStatement } from './statements.ts'
 
 const limitBody = bodyLimit({
