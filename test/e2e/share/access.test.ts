@@ -41,12 +41,6 @@ const TYPES: Readonly<Record<string, string>> = {
   boolean: 'boolean',
 }
 
-/** The fields of a Delta schema: `brand_id`, then the endpoint's fields in order. */
-const fieldsOf = (columns: readonly { field: string; type: string }[]) =>
-  [{ field: 'brand_id', type: 'string' }, ...columns.filter(({ field }) => field !== 'brand_id')].map(
-    ({ field, type }) => ({ name: field, type: TYPES[type] ?? 'string', nullable: true, metadata: {} }),
-  )
-
 let its: Tenant
 
 /** Expects the protocol's error body, which only a response to HEAD leaves out. */
@@ -214,14 +208,17 @@ describe('after a version', () => {
       const { lines, version } = await ask(`${tablePath(name)}/metadata`, { key: its.key })
       expect(version).toBeGreaterThan(0)
       const files = objectsOf(await query(its.key, name))
-      const schema = { type: 'struct', fields: fieldsOf(columns) }
+      const sent = columns.filter(({ field }) => field !== 'brand_id')
+      const fields = [{ field: 'brand_id', type: 'string' }, ...sent].map(({ field, type }) => {
+        return { name: field, type: TYPES[type] ?? 'string', nullable: true, metadata: {} }
+      })
       expect(lines).toEqual([
         { protocol: { minReaderVersion: 1 } },
         {
           metaData: {
             id: `export.metrics.${name}`,
             format: { provider: 'parquet' },
-            schemaString: JSON.stringify(schema),
+            schemaString: JSON.stringify({ type: 'struct', fields }),
             partitionColumns: [],
             configuration: { enableChangeDataFeed: 'true' },
             size: files.reduce((sum, { size }) => sum + size, 0),
