@@ -121,26 +121,24 @@ test('has the brands that the key reads, and no row for a key without brands', a
 })
 
 // The digest itself: test/e2e/brands.test.ts.
-describe('X-Brands-Digest', () => {
-  const digest = ({ headers }: { readonly headers: Headers }) => headers.get('X-Brands-Digest')
+const digest = ({ headers }: { readonly headers: Headers }) => headers.get('X-Brands-Digest')
 
-  test('is of the brands that the key reads when a page is read, changed or not', async () => {
-    const its = await tenantOf([{ rows: 1001, rowsPerChange: 100 }])
-    const [changed = ''] = its.brandIds
-    const first = await read(its)
-    expect(digest(first)).toBe(brandsDigestOf([its.brandId, changed]))
-    const cursor = first.pagination.nextCursor ?? ''
-    expect(digest(await read(its, { cursor }))).toBe(digest(first))
-    expect(digest(await read(its, { brandId: changed }))).toBeNull()
-    await db.query('update brands set active = false where id = $1', [its.brandId])
-    expect(digest(await read(its, { cursor }))).toBe(brandsDigestOf([changed]))
-    await db.query(`update api_keys set brand_ids = '{}' where id = $1`, [its.keyId])
-    const none = await read(its)
-    expect([none.data, digest(none)]).toEqual([[], brandsDigestOf([])])
-    expect(digest(await call('/changes', { key: its.key, query: { format: 'csv' }, method: 'HEAD' }))).toBe(
-      digest(none),
-    )
-  })
+test('X-Brands-Digest is of the brands that the key reads when a page is read, changed or not', async () => {
+  const its = await tenantOf([{ rows: 1001, rowsPerChange: 100 }])
+  const [changed = ''] = its.brandIds
+  const first = await read(its)
+  expect(digest(first)).toBe(brandsDigestOf([its.brandId, changed]))
+  const cursor = first.pagination.nextCursor ?? ''
+  expect(digest(await read(its, { cursor }))).toBe(digest(first))
+  expect(digest(await read(its, { brandId: changed }))).toBeNull()
+  await db.query('update brands set active = false where id = $1', [its.brandId])
+  expect(digest(await read(its, { cursor }))).toBe(brandsDigestOf([changed]))
+  await db.query(`update api_keys set brand_ids = '{}' where id = $1`, [its.keyId])
+  const none = await read(its)
+  expect([none.data, digest(none)]).toEqual([[], brandsDigestOf([])])
+  expect(digest(await call('/changes', { key: its.key, query: { format: 'csv' }, method: 'HEAD' }))).toBe(
+    digest(none),
+  )
 })
 
 test('a brand that is archived between two pages takes no row of another with it, and repeats none', async () => {

@@ -83,66 +83,64 @@ describe.each(endpoints.filter(({ name }) => ['visibility', 'brands'].includes(n
     expect(new Set((await Promise.all(causes.map(read))).map(comparable)).size).toBe(1)
   })
 
-  describe('a change of the organization’s state affects the next request', () => {
-    type Step = readonly [sql: string, status: 200 | 401 | 403 | 404]
-    const ROLE = 'update memberships set role ='
-    const PLAN = 'update subscriptions set'
-    const KEY = 'update api_keys set'
+  type Step = readonly [sql: string, status: 200 | 401 | 403 | 404]
+  const ROLE = 'update memberships set role ='
+  const PLAN = 'update subscriptions set'
+  const KEY = 'update api_keys set'
 
-    test.each<[string, ...Step[]]>([
+  test.each<[string, ...Step[]]>([
+    [
+      'the creator’s role',
+      [`${ROLE} 'member' where organization_id = $org`, 401],
+      [`${ROLE} 'admin' where organization_id = $org`, 200],
+      ['delete from memberships where organization_id = $org', 401],
+    ],
+    [
+      'a creator of another organization',
       [
-        'the creator’s role',
-        [`${ROLE} 'member' where organization_id = $org`, 401],
-        [`${ROLE} 'admin' where organization_id = $org`, 200],
-        ['delete from memberships where organization_id = $org', 401],
+        `${KEY} created_by = (select user_id from memberships where organization_id <> $org limit 1) where id = $key`,
+        401,
       ],
+    ],
+    ['revocation', [`${KEY} revoked_at = now() where id = $key`, 401]],
+    ['expiry', [`${KEY} expires_at = now() - interval '1 second' where id = $key`, 401]],
+    ['the scope', [`${KEY} scope = 'tools' where id = $key`, 401]],
+    [
+      'the plan',
+      [`${PLAN} status = 'canceled' where organization_id = $org`, 403],
+      [`${PLAN} status = 'past_due' where organization_id = $org`, 403],
+      [`${PLAN} status = 'active', plan = 'pro' where organization_id = $org`, 200],
+      [`${PLAN} plan = 'lite' where organization_id = $org`, 403],
+      [`${PLAN} plan = 'agency' where organization_id = $org`, 200],
+      ['delete from subscriptions where organization_id = $org', 403],
+    ],
+    [
+      'the brand',
+      ['update brands set active = false where id = $brand', 404],
+      ['update brands set active = true where id = $brand', 200],
       [
-        'a creator of another organization',
-        [
-          `${KEY} created_by = (select user_id from memberships where organization_id <> $org limit 1) where id = $key`,
-          401,
-        ],
+        `update brands set organization_id = (select id from organizations where id <> $org limit 1) where id = $brand`,
+        404,
       ],
-      ['revocation', [`${KEY} revoked_at = now() where id = $key`, 401]],
-      ['expiry', [`${KEY} expires_at = now() - interval '1 second' where id = $key`, 401]],
-      ['the scope', [`${KEY} scope = 'tools' where id = $key`, 401]],
-      [
-        'the plan',
-        [`${PLAN} status = 'canceled' where organization_id = $org`, 403],
-        [`${PLAN} status = 'past_due' where organization_id = $org`, 403],
-        [`${PLAN} status = 'active', plan = 'pro' where organization_id = $org`, 200],
-        [`${PLAN} plan = 'lite' where organization_id = $org`, 403],
-        [`${PLAN} plan = 'agency' where organization_id = $org`, 200],
-        ['delete from subscriptions where organization_id = $org', 403],
-      ],
-      [
-        'the brand',
-        ['update brands set active = false where id = $brand', 404],
-        ['update brands set active = true where id = $brand', 200],
-        [
-          `update brands set organization_id = (select id from organizations where id <> $org limit 1) where id = $brand`,
-          404,
-        ],
-      ],
-      [
-        'the key’s list of brands',
-        [`${KEY} brand_ids = array[gen_random_uuid()] where id = $key`, 404],
-        [`${KEY} brand_ids = array[gen_random_uuid(), $brand] where id = $key`, 200],
-        [`${KEY} brand_ids = '{}' where id = $key`, 404],
-        [`${KEY} brand_ids = null where id = $key`, 200],
-      ],
-    ])('%s', async (_, ...steps) => {
-      const its = await tenant(db)
-      expect(await outcome(its)).toBe(200)
-      for (const [sql, status] of steps) {
-        const ids: Record<string, string> = { $org: its.org.id, $key: its.keyId, $brand: its.brandId }
-        await db.query(sql.replace(/\$\w+/g, (name) => `'${ids[name]}'::uuid`))
-        expect(await outcome(its), sql).toBe(status)
-        const { error } = await read(its)
-        if (status === 401) expect(error).toBe(ERRORS.key.message)
-        if (status === 403) expect(error).toBe(ERRORS.plan.message)
-      }
-    })
+    ],
+    [
+      'the key’s list of brands',
+      [`${KEY} brand_ids = array[gen_random_uuid()] where id = $key`, 404],
+      [`${KEY} brand_ids = array[gen_random_uuid(), $brand] where id = $key`, 200],
+      [`${KEY} brand_ids = '{}' where id = $key`, 404],
+      [`${KEY} brand_ids = null where id = $key`, 200],
+    ],
+  ])('a change of the organization’s state affects the next request: %s', async (_, ...steps) => {
+    const its = await tenant(db)
+    expect(await outcome(its)).toBe(200)
+    for (const [sql, status] of steps) {
+      const ids: Record<string, string> = { $org: its.org.id, $key: its.keyId, $brand: its.brandId }
+      await db.query(sql.replace(/\$\w+/g, (name) => `'${ids[name]}'::uuid`))
+      expect(await outcome(its), sql).toBe(status)
+      const { error } = await read(its)
+      if (status === 401) expect(error).toBe(ERRORS.key.message)
+      if (status === 403) expect(error).toBe(ERRORS.plan.message)
+    }
   })
 })
 

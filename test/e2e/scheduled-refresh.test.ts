@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import type { Intercept } from '../../emulator/workers/outbound.ts'
 import { differences } from '../fixtures/differences.ts'
+import { withFailingDay } from '../fixtures/failing-day.ts'
 import { isolatedPool } from '../fixtures/isolated-database.ts'
 import { startOwnService } from '../fixtures/own-service.ts'
 import { answer, brand, organization, place, prompt } from '../fixtures/rows.ts'
-import { withSlowDay } from '../fixtures/slow-day.ts'
 
 /** A call of daily.refresh: the brand after which it begins, its most days, and how many days it computed. */
 type Step = { readonly after: string | null; readonly days: string; readonly processed: string }
@@ -114,7 +114,7 @@ test.each(['1', '2'])('a day that takes too long holds up no other, with %s lane
     code: '57014',
   }
   const failures = () => log.map((line) => JSON.parse(line)).filter(({ event }) => event === 'day_failed')
-  await withSlowDay(db, { brandId, day: '2026-10-04' }, async () => {
+  await withFailingDay(db, { brandId, day: '2026-10-04', isSlow: true }, async () => {
     for (let run = 0; run < 2; run += 1) await own.runCron('refresh')
     // Its wait, and as_of meanwhile: test/e2e/sql/refresh.test.ts, test/e2e/as-of.test.ts.
     expect((await db.query('select from daily.refresh_queue')).rowCount).toBe(1)
@@ -136,19 +136,16 @@ test('a run logs a day that cannot be computed, without its data', async () => {
   await service.runCron('refresh')
   log = []
   await db.query(`
-    alter table daily.visibility add constraint failing check (brand_id <> '${id}' or date <> '2026-10-04') not valid;
     update answers set error = 'withdrawn' where answered_at < '2026-10-04T06:00:00Z';
     update answer_mentions set name = 'Globex'`)
-  await service.runCron('refresh')
+  await withFailingDay(db, { brandId: id, day: '2026-10-04' }, () => service.runCron('refresh'))
   await expect
     .poll(() => log.map((line) => JSON.parse(line)))
     .toEqual([
       { event: 'day_failed', metric: 'visibility', brand_id: id, date: '2026-10-04', code: '23514' },
       { event: 'refreshed', days: expect.any(Number) },
     ])
-  await db.query(
-    'alter table daily.visibility drop constraint failing; update daily.refresh_queue set retry_at = null',
-  )
+  await db.query('update daily.refresh_queue set retry_at = null')
   await service.runCron('refresh')
 })
 

@@ -1,10 +1,10 @@
 import { beforeEach, expect, inject, test } from 'vitest'
 import { refreshAll } from '../../../drizzle/db/refresh.ts'
 import { differences } from '../../fixtures/differences.ts'
+import { withFailingDay } from '../../fixtures/failing-day.ts'
 import { isolatedPool } from '../../fixtures/isolated-database.ts'
 import { answer, brand, organization, place, prompt, refresh } from '../../fixtures/rows.ts'
 import { tableOf } from '../../fixtures/schema.ts'
-import { withSlowDay } from '../../fixtures/slow-day.ts'
 import { CLEARANCE } from '../../interleavings/histories.ts'
 
 const { db } = await isolatedPool()
@@ -44,14 +44,6 @@ const storedDays = async (brandId: string): Promise<string[]> =>
   ).rows.map(({ date }) => date)
 
 const everything = { maxDays: 30, duration: '1 min' }
-
-/** Runs work while a day of a brand's visibility cannot be stored. */
-async function whileFailing(brandId: string, day: string, work: () => Promise<unknown>): Promise<void> {
-  await db.query(
-    `alter table daily.visibility add constraint failing check (brand_id <> '${brandId}' or date <> '${day}')`,
-  )
-  await work().finally(() => db.query('alter table daily.visibility drop constraint failing'))
-}
 
 const queue = async () =>
   (
@@ -126,7 +118,7 @@ test('computes the other brands and days of a batch in which one day fails, and 
     await brandWith({ days: [10, 11] }),
     await brandWith({ days: [10, 11] }),
   )
-  await whileFailing(failing, '2026-09-10', async () => {
+  await withFailingDay(db, { brandId: failing, day: '2026-09-10' }, async () => {
     await expect(refresh(db)).rejects.toThrow(`visibility of 2026-09-10 of brand ${failing}`)
     expect(await storedDays(failing)).toEqual(['2026-09-11'])
     expect(await storedDays(other)).toEqual(['2026-09-10', '2026-09-11'])
@@ -149,7 +141,7 @@ test('computes the other brands and days of a batch in which one day fails, and 
 test('waits longer after each failure of a day, up to an hour, and at once computes it when it changes', async () => {
   const id = await brandWith({ days: [10, 11] })
   await keepVisibility()
-  await whileFailing(id, '2026-09-10', async () => {
+  await withFailingDay(db, { brandId: id, day: '2026-09-10' }, async () => {
     const waits = []
     for (let n = 0; n < 10; n += 1) {
       if (n === 9) await db.query('update daily.refresh_queue set attempts = 1000')
@@ -174,7 +166,7 @@ test('waits longer after each failure of a day, up to an hour, and at once compu
 test('tries a canceled day again after its wait, even when it changes meanwhile', async () => {
   const id = await brandWith({ days: [10, 11] })
   await keepVisibility()
-  await withSlowDay(db, { brandId: id, day: '2026-09-10' }, async () => {
+  await withFailingDay(db, { brandId: id, day: '2026-09-10', isSlow: true }, async () => {
     while (!(await turn(null, everything)).done);
     expect(await queue()).toEqual([{ date: '2026-09-10', attempts: 1, delayed: true, alone: true }])
     await db.query(`update answers set error = 'withdrawn'`)
