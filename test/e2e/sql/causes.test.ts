@@ -103,15 +103,6 @@ test.each(EDITS)('%s is the cause of the days that it changed', async (_, edit, 
   expect(await since(before)).toEqual(expected)
 })
 
-test('of two kinds in one computation, both are named', async () => {
-  const { answer, newcomer } = await sample(db)
-  const before = await lastStamp()
-  await insert(db, 'answer_mentions', [{ answer_id: answer, name: 'Initech' }])
-  await db.query(`update competitors set aliases = '{globex}' where id = $1`, [newcomer])
-  await refresh(db)
-  expect(await since(before)).toEqual({ competitors: ['competitors', 'mentions'] })
-})
-
 test('a later change keeps the kinds of earlier ones, with their times', async () => {
   const { answer, said } = await sample(db)
   const first = await lastStamp()
