@@ -106,9 +106,7 @@ test('days that passed without a refresh are computed by the next', async () => 
     '2026-10-12': 1,
     '2026-10-19': 1,
   })
-})
-
-test('more days reach further back at once', async () => {
+  // More days reach further back at once.
   await say('2026-10-18')
   await db.query('update daily.rolling_window set days = 10')
   await refreshOn('2026-10-23')

@@ -66,25 +66,9 @@ const SENTENCES = new Set<string>([
 
 /** Every header of a response. */
 const FIELDS = new Set([
-  'allow',
-  'cache-control',
-  'content-disposition',
-  'content-length',
-  'content-type',
-  'etag',
-  'link',
-  'ratelimit',
-  'ratelimit-policy',
-  'retry-after',
-  'server-timing',
-  'transfer-encoding',
-  'vary',
-  'x-window',
-  'x-expected-rows',
-  'x-content-type-options',
-  'x-brands-digest',
-  'x-data-as-of',
-  'x-request-id',
+  ...'allow cache-control content-disposition content-length content-type etag link ratelimit'.split(' '),
+  ...'ratelimit-policy retry-after server-timing transfer-encoding vary x-window x-expected-rows'.split(' '),
+  ...'x-content-type-options x-brands-digest x-data-as-of x-request-id'.split(' '),
 ])
 
 /** Bytes of all headers together that every client and proxy takes. */
