@@ -30,75 +30,47 @@ const EVERY = ['citation-share', 'citations', 'competitors', 'recommended-rate',
 
 const allOf = (...kinds: string[]) => Object.fromEntries(EVERY.map((endpoint) => [endpoint, kinds]))
 
-type Sample = Awaited<ReturnType<typeof sample>>
-
-const EDITS: [string, (sample: Sample) => Promise<unknown>, Record<string, string[]>][] = [
+test.each<[string, string, Record<string, string[]>]>([
   [
     'an answer that failed after all',
-    ({ answer }) => db.query(`update answers set error = 'timeout' where id = $1`, [answer]),
+    `update answers set error = 'timeout' where id = $answer`,
     allOf('answers'),
   ],
-  [
-    'a mention',
-    ({ answer }) => insert(db, 'answer_mentions', [{ answer_id: answer, name: 'Initech' }]),
-    { competitors: ['mentions'] },
-  ],
+  ['a mention', `insert into answer_mentions values ($answer, 'Initech')`, { competitors: ['mentions'] }],
   [
     'a citation of the day',
-    ({ answer }) =>
-      db.query(
-        `insert into citations (answer_id, url, owned, recorded_at) values ($1, 'b', true, '2026-10-01')`,
-        [answer],
-      ),
+    `insert into citations (answer_id, url, owned, recorded_at) values ($answer, 'b', true, '2026-10-01')`,
     { citations: ['citations'], 'citation-share': ['citations'] },
   ],
   [
     'a phrase',
-    ({ answer }) =>
-      insert(db, 'sentiment_phrases', [{ answer_id: answer, polarity: 'negative', confidence: '0.1' }]),
+    `insert into sentiment_phrases (answer_id, polarity, confidence) values ($answer, 'negative', 0.1)`,
     { sentiment: ['sentiment'] },
   ],
   [
     'a judgement',
-    ({ answer }) => db.query('update recommendations set recommended = false where answer_id = $1', [answer]),
+    'update recommendations set recommended = false where answer_id = $answer',
     { 'recommended-rate': ['recommendations'] },
   ],
+  ['a retired prompt', 'update prompts set retired_at = now() where id = $prompt', allOf('prompts')],
   [
-    'a retired prompt',
-    ({ said }) => db.query('update prompts set retired_at = now() where id = $1', [said.prompt]),
-    allOf('prompts'),
-  ],
-  [
-    "a brand's alias",
-    ({ brand }) => db.query(`update brands set name = 'X', display_name = 'X' where id = $1`, [brand]),
+    "a brand's names",
+    `update brands set name = 'X', display_name = 'X' where id = $brand`,
     { visibility: ['brands'], 'recommended-rate': ['brands'] },
   ],
   [
     "a competitor's alias",
-    ({ newcomer }) => db.query(`update competitors set aliases = '{globex}' where id = $1`, [newcomer]),
+    `update competitors set aliases = '{globex}' where id = $competitor`,
     { competitors: ['competitors'] },
   ],
-  [
-    "a model's provider",
-    ({ said }) => db.query(`update models set provider = 'Another' where id = $1`, [said.model]),
-    { visibility: ['models'] },
-  ],
-  [
-    "a market's name",
-    ({ said }) => db.query(`update markets set name = 'Another' where id = $1`, [said.market]),
-    { visibility: ['markets'] },
-  ],
-  [
-    'a truncated table',
-    () => db.query(`truncate ${tableOf('sentiment_phrases')}`),
-    { sentiment: ['recomputed'] },
-  ],
-]
-
-test.each(EDITS)('%s is the cause of the days that it changed', async (_, edit, expected) => {
-  const sampled = await sample(db)
+  ["a model's provider", `update models set provider = 'X' where id = $model`, { visibility: ['models'] }],
+  ["a market's name", `update markets set name = 'X' where id = $market`, { visibility: ['markets'] }],
+  ['a truncated table', `truncate ${tableOf('sentiment_phrases')}`, { sentiment: ['recomputed'] }],
+])('%s is the cause of the days that it changed', async (_, edit, expected) => {
+  const { answer, brand, newcomer, said } = await sample(db)
+  const ids = { answer, brand, competitor: newcomer, ...said }
   const before = await lastStamp()
-  await edit(sampled)
+  await db.query(edit.replace(/\$(\w+)/g, (_, name) => `'${Reflect.get(ids, name)}'`))
   await refresh(db)
   expect(await since(before)).toEqual(expected)
 })
