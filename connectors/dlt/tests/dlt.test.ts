@@ -15,6 +15,7 @@ import { startTlsServer } from '../../../test/fixtures/tls-server.ts'
 import { certify } from '../../certify/certify.ts'
 import { daysBefore } from '../../certify/organization.ts'
 import { environment } from '../../certify/python-environment.ts'
+import { PYTHON_TESTS } from '../../test-support/python.ts'
 import { dltEnvironment, SOURCES } from './dlt.ts'
 
 const CONNECTOR = fileURLToPath(new URL('../', import.meta.url))
@@ -141,7 +142,10 @@ test('reads REQUESTS_CA_BUNDLE, and ends at once with a sentence for what no ret
 
 test('its own tests pass, which need no service', CONCURRENT, async ({ expect }) => {
   const args = ['-q', '-p', 'no:cacheprovider']
-  const { stdout } = await run(join(bin, 'pytest'), args, { cwd: CONNECTOR, env: env('', '') })
+  const { stdout } = await run(join(bin, 'pytest'), args, {
+    cwd: CONNECTOR,
+    env: { ...env('', ''), PYTHONPATH: PYTHON_TESTS },
+  })
   expect(stdout).toMatch(/\d+ passed/)
 })
 
