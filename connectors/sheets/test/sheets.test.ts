@@ -1,12 +1,13 @@
 import { beforeAll, expect, inject, test } from 'vitest'
 import document from '../../../functions/openapi.json' with { type: 'json' }
 import { readStreams } from '../../../site/reference/streams.ts'
-import { call, pull } from '../../../test/fixtures/call.ts'
+import { call } from '../../../test/fixtures/call.ts'
 import { addHostileTexts } from '../../../test/fixtures/hostile-texts.ts'
 import { database } from '../../../test/fixtures/rows.ts'
 import { type Tenant, tenant } from '../../../test/fixtures/tenant.ts'
 import { runScript } from '../../test-support/apps-script.ts'
 import { fillMetrics } from '../../test-support/fill-metrics.ts'
+import { served } from '../../test-support/served.ts'
 
 // Runs the script in Node, over imitations of Google's services and the real service.
 
@@ -89,11 +90,10 @@ function cellOf(type: string, value: unknown): unknown {
 test('loads a window of every endpoint into a sheet each', async () => {
   const { script, sheets } = openBook()
   script.reload?.()
-  for (const { endpoint, kind, columns } of readStreams()) {
+  for (const stream of readStreams()) {
+    const { endpoint, kind, columns } = stream
     if (kind === 'changes') continue
-    const metric = { key: its.key, query: { brandId: its.brandId, ...WINDOW } }
-    const rows =
-      kind === 'metric' ? await pull(`/${endpoint}`, metric) : (await call('/brands', { key: its.key })).data
+    const rows = await served(stream, { key: its.key, brandIds: [its.brandId], query: WINDOW })
     const fields = columns.filter(({ name }) => kind === 'brands' || name !== 'brand_id')
     expect(rows.length).toBeGreaterThan(0)
     expect(sheets[endpoint]).toEqual([
