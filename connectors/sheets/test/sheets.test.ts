@@ -87,8 +87,10 @@ function cellOf(type: string, value: unknown): unknown {
   return type === 'date' || type === 'timestamp' ? Date.parse(String(value)) / 86_400_000 + 25_569 : value
 }
 
-test('loads a window of every endpoint into a sheet each', async () => {
-  const { script, sheets } = openBook()
+test('loads a window of every endpoint into a sheet each, whatever address and key other editors store', async () => {
+  const { script, sheets, documentProperties } = openBook()
+  documentProperties.setProperty('baseUrl', 'http://127.0.0.1:9')
+  documentProperties.setProperty('apiKey', 'svc_live_other')
   script.reload?.()
   for (const stream of readStreams()) {
     const { endpoint, kind, columns } = stream
@@ -152,20 +154,6 @@ test('waits Retry-After seconds, and gives up after five tries', () => {
   expect(() => script.reload?.()).toThrow('Too many requests.')
 })
 
-test('sends the key to the address that its user entered, whatever other editors store', () => {
-  const { script, sheets, documentProperties } = openBook()
-  documentProperties.setProperty('baseUrl', 'http://127.0.0.1:9')
-  documentProperties.setProperty('apiKey', 'svc_live_other')
-  script.reload?.()
-  expect(sheets.sentiment).toHaveLength(4)
-})
-
-test('follows no redirect', () => {
-  const { script, queue } = openBook()
-  queue.push({ status: 302, text: '', headers: { Location: `${inject('serviceUrl')}/elsewhere` } })
-  expect(() => script.reload?.()).toThrow('The service answered 302.')
-})
-
 test('requests a file that is cut again, up to three times', async () => {
   const { script, sheets, queue } = openBook(its.key)
   const file = (text: string, headers: Record<string, string> = {}) => ({ status: 200, text, headers })
@@ -183,13 +171,13 @@ test('requests a file that is cut again, up to three times', async () => {
   expect(sheets.brands).toEqual([expect.arrayContaining(['id', 'name']), expect.arrayContaining(['1', 'a'])])
 })
 
-test('sends the key in Authorization too, to an address as people paste it', () => {
+test('sends the key in Authorization too, to an address as people paste it, and to no redirect', () => {
   for (const end of ['', '/', '/api/export/v1', '/api/export/v1/ \n']) {
-    const { script, sheets, requests } = openBook(` ${its.key}\r\n`, WINDOW, inject('serviceUrl') + end)
-    script.reload?.()
-    expect(sheets.sentiment).toHaveLength(4)
+    const { script, queue, requests } = openBook(` ${its.key}\r\n`, WINDOW, inject('serviceUrl') + end)
+    queue.push({ status: 302, text: '', headers: { Location: `${inject('serviceUrl')}/elsewhere` } })
+    expect(() => script.reload?.()).toThrow('The service answered 302.')
     const headers = { 'X-API-Key': its.key, Authorization: `Bearer ${its.key}` }
-    expect(requests[0]).toEqual([`${inject('serviceUrl')}/api/export/v1/openapi.json?`, headers])
+    expect(requests).toEqual([[`${inject('serviceUrl')}/api/export/v1/openapi.json?`, headers]])
   }
 })
 
