@@ -39,13 +39,7 @@ sources:
     database: "{{ var('export_api_database') or target.database }}"
     schema: "{{ var('export_api_schema') }}"
     tables:
-${streams
-  .map(
-    ({ name, description }) => `      - name: ${name}
-        description: ${quoted(description)}
-`,
-  )
-  .join('')}`
+${streams.map(({ name }) => `      - { name: ${name} }\n`).join('')}`
 
 const exactProperties = (streams: readonly Stream[]): string => `# ${NOTE}
 models:

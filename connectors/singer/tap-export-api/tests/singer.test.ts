@@ -101,7 +101,7 @@ test('target-postgres and target-duckdb keep the copy exact', async () => {
   for (const [name, settings] of Object.entries(targets)) {
     const config = join(folder, `${name}.json`)
     await writeFile(config, JSON.stringify({ ...settings, default_target_schema: schema }))
-    command.push(join(await environment(name), name), config)
+    command.push(join(name === 'target-duckdb' ? await environment(name) : bin, name), config)
   }
   const copy = `postgres://postgres@/postgres?host=${home}`
   const verdicts = await certify({ command: command.join(' '), copy, schema })
