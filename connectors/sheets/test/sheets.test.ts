@@ -26,11 +26,9 @@ beforeAll(async () => {
 function openBook(key = its.key, { fromDate, toDate } = WINDOW, address = inject('serviceUrl')) {
   const sheets: Record<string, unknown[][]> = {}
   const answers = [address, key, its.brandId, fromDate, toDate]
-  const menu = { addItem: () => menu, addToUi: () => menu }
   const ui = {
     ButtonSet: { OK_CANCEL: 'both' },
     Button: { OK: 'ok', CANCEL: 'cancel' },
-    createMenu: () => menu,
     prompt: (_: string, question: string) => ({
       getSelectedButton: () => (answers.length > 0 ? 'ok' : 'cancel'),
       getResponseText: () => answers.shift() ?? question,
@@ -68,7 +66,6 @@ function openBook(key = its.key, { fromDate, toDate } = WINDOW, address = inject
   }
   const LockService = { getDocumentLock: () => documentLock }
   const run = runScript('sheets', { SpreadsheetApp, LockService })
-  run.script.onOpen?.()
   run.script.setUp?.()
   return { ...run, sheets, answers, lock }
 }

@@ -343,21 +343,6 @@ test('a service that does not answer ends the sync, and no brand waits for it ag
   expect(requests.filter(({ pathname }) => pathname.endsWith('/changes'))).toHaveLength(10)
 })
 
-test('deletes what a killed report has left an hour before, and nothing else of the root', async () => {
-  const { bucket, job } = setUp()
-  const file = 'export-api-00000000-0000-4000-8000-000000000000.parquet'
-  await sync(job, undefined)
-  for (const name of [`.${file}`, file, '.export-api.env', 'report.html']) bucket.put(name, '')
-  const syncLater = async (hours: number) => {
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + (hours * DAY_MS) / 24 })
-    await sync(job, undefined)
-    vi.useRealTimers()
-    return bucket.names().filter((name) => !name.includes('/'))
-  }
-  expect(await syncLater(0.5)).toHaveLength(4)
-  expect(await syncLater(2)).toEqual([file, '.export-api.env', 'report.html'])
-})
-
 test('a torn log of the brands is an error whose advice makes a copy of everything', async () => {
   const { service, bucket, job } = setUp()
   await sync({ ...job, toDate: '2026-09-20' }, undefined)

@@ -208,15 +208,6 @@ export async function removeLeft(table: Table, { now, expiry }: Times): Promise<
   await store.remove(left.map((path) => `${name}/${path}`))
 }
 
-/** Deletes what a report that was killed has left next to the tables. */
-export async function removeLeftAside(store: Store, now: number): Promise<void> {
-  const isLeft = (name: string) => name.startsWith('.') && isOwnFile(name)
-  const left = [...(await store.list(''))].filter(
-    ([name, { modified }]) => isLeft(name) && modified < now - LOOSE_MS,
-  )
-  await store.remove(left.map(([name]) => name))
-}
-
 /** Deletes the files that no version has. */
 export const removeLoose = ({ store, name, loose }: Table): Promise<void> =>
   store.remove([...loose].map((path) => `${name}/${path}`))
