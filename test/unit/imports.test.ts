@@ -27,7 +27,7 @@ const ORDER = [
 ]
 
 /** Tests, and what only they use. */
-const TESTS = /(^|\/)(tests?|test-support|recipes)\//
+const TESTS = /(^|\/)(tests?|integration_tests|test-support|recipes)\//
 
 const roomOf = (path: string): number => {
   const rooms = ORDER.filter((room) => path.startsWith(`${room}/`))

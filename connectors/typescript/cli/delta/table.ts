@@ -174,11 +174,8 @@ async function writeCheckpoint({ store, name, snapshot }: Table, expiry: number)
   // Readers of earlier versions begin with the last checkpoint that has expired.
   const log = await store.list(logOf(name))
   const expired = [...log].filter(([file, { modified }]) => /^\d{20}\./.test(file) && modified < expiry)
-  const oldest = expired
-    .map(([file]) => file)
-    .filter((file) => file.endsWith('.checkpoint.parquet'))
-    .sort()
-    .at(-1)
+  const checkpoints = expired.map(([file]) => file).filter((file) => file.endsWith('.checkpoint.parquet'))
+  const oldest = checkpoints.sort().at(-1)
   if (oldest === undefined) return
   const unneeded = expired.filter(([file]) => file.slice(0, 20) < oldest.slice(0, 20))
   await store.remove(unneeded.map(([file]) => `${logOf(name)}/${file}`))
