@@ -68,10 +68,14 @@ test('changed days have a changedAt', async () => {
   expect(requests[0]?.url.searchParams.get('since')).toBe(since)
 })
 
-test('brands are an array', async () => {
-  const rows = [{ id: WINDOW.brandId }]
+test('brands are an array, also when a character arrives in two chunks', async () => {
+  const rows = [{ id: WINDOW.brandId, name: 'Søn' }]
   const headers = { 'X-Brands-Digest': '52dc3ba8379705e' }
-  const answer = () => Response.json({ data: rows }, { headers })
+  const start = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    for (const byte of Buffer.from(JSON.stringify({ data: rows }))) controller.enqueue(Uint8Array.of(byte))
+    controller.close()
+  }
+  const answer = () => new Response(new ReadableStream({ start }), { headers })
   const { api, requests } = fakeApi([answer, answer])
   expect(await api.brands()).toEqual(rows)
   expect(await api.brands.page()).toEqual({ rows, brandsDigest: '52dc3ba8379705e', requestId: null })

@@ -136,13 +136,14 @@ test.each<[string, (bucket: ReturnType<typeof memoryBucket>, path: string) => un
 
 test('ends while each list has changes, and equals the service as of that list', async () => {
   const { service, altering, job, requests } = setUp()
-  await sync(job, undefined)
   altering.isFailing = ({ pathname, searchParams }) => {
     // The last one of the round.
     if (pathname.endsWith('/changes') && !searchParams.has('cursor'))
       for (const brand of BRANDS) service.restate(brand)
     return false
   }
+  // The first two brands change after their lists, and before that of the third.
+  await sync({ ...job, concurrency: 1 }, undefined)
   const before = requests.length
   await sync(job, undefined)
   const lists = requests.slice(before).filter(({ pathname }) => pathname.endsWith('/changes'))
