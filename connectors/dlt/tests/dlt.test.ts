@@ -114,14 +114,14 @@ test('goes on after it was killed, and verifies its copy', CONCURRENT, async ({ 
     target.includes('toDate=2026-10-31') ? [agents] : [],
   )
   expect(requests).toEqual(metrics.map(() => [AGENT]))
-  const damage = `update export_api.sentiment set positive_weight = 0.1 where date = '2026-10-05';
+  const damage = `update export_api.sentiment set positive_weight = 0.1 where date = '${START}';
     delete from export_api.visibility where date = '2026-11-10'`
   await run(join(bin, 'duckdb'), ['-bail', join(folder, 'export_api_pipeline.duckdb'), damage])
   const { code, stdout } = await sync({ url: inject('serviceUrl'), args: ['--verify'] })
   expect(code).toBe(1)
   expect(stdout.match(/^.*listed: .*$/gm)).toEqual([
     expect.stringMatching(
-      /^sentiment of 2026-10-05 of brand .*: 1 rows, .*positive_weight 0.1000, .*; listed: .*positive_weight 0.1001, /,
+      /^sentiment of 2026-10-01 of brand .*: 1 rows, .*positive_weight 0.1000, .*; listed: .*positive_weight 0.1001, /,
     ),
     expect.stringMatching(/^visibility of 2026-11-10 of brand .*: 0 rows, .*; listed: 1 rows, /),
   ])
