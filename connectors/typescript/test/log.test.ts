@@ -81,17 +81,17 @@ test('lists each day that a sync replaced, with its sums before and after, and w
 
 test('lists a past day that empties and has rows again, also after a gap in an old log', async () => {
   const { service, store, syncAll, readLog } = setUp(6)
-  const day = { endpoint: 'visibility', date: '2026-09-15' }
+  const day = '2026-09-15'
   const counts: number[] = []
   // More versions than a checkpoint has.
   for (let syncs = 0; syncs < 130; syncs += 1) {
-    service.restate(BRANDS[0], day)
+    for (let count = 0; count < 4; count += 1) service.restate(BRANDS[0])
     await syncAll()
-    counts.push((await daysOf(service)).get(['visibility', BRANDS[0], day.date].join())?.rows ?? 0)
+    counts.push((await daysOf(service)).get(['visibility', BRANDS[0], day].join())?.rows ?? 0)
   }
   const rowsOf = async () => {
     const entries = (await readLog({ days: true })).filter(
-      ({ table, from }) => table === 'visibility' && from === day.date,
+      ({ table, from }) => table === 'visibility' && from === day,
     )
     return entries.map(({ after }) => Object(after).rows)
   }
@@ -99,7 +99,7 @@ test('lists a past day that empties and has rows again, also after a gap in an o
   const changed = counts.filter((rows, index) => rows !== counts[index - 1])
   // The first sync replaces nothing.
   expect(listed.filter((rows, index) => rows !== listed[index - 1])).toEqual(changed.slice(1))
-  expect(changed.filter((rows, index) => rows > 0 && changed[index - 1] === 0).length).toBeGreaterThan(9)
+  expect(changed.filter((rows, index) => rows > 0 && changed[index - 1] === 0).length).toBeGreaterThan(3)
   await store.remove(['visibility/_delta_log/00000000000000000009.json'])
   const left = await rowsOf()
   expect(left.length).toBeGreaterThan(0)
