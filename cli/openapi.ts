@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
 import { UsageError } from '../drizzle/db/connect.ts'
 import current from '../functions/openapi.json' with { type: 'json' }
 import { BASE } from '../lib/http/app.ts'
@@ -9,6 +11,7 @@ import { run } from './run.ts'
 import { findOperations } from './workers/find-workers.ts'
 
 const FILE = new URL('../functions/openapi.json', import.meta.url)
+const CONNECTORS = fileURLToPath(new URL('../connectors/generate/main.ts', import.meta.url))
 
 const currentBodies = Object.fromEntries(
   Object.entries(current.paths).map(([path, { get }]) => [
@@ -18,7 +21,8 @@ const currentBodies = Object.fromEntries(
 )
 
 const options = createCommand('openapi', {
-  description: 'Writes functions/openapi.json from the Workers in functions/.',
+  description:
+    'Writes functions/openapi.json from the Workers in functions/, and from it the generated parts of connectors/.',
 })
   .option('--check', 'write nothing, and fail when the file is out of date')
   .option('--examples', 'regenerate the examples from the demo data')
@@ -31,8 +35,10 @@ await run(async () => {
   const bodies = options.examples ? await examplesOfDemo(operations) : currentBodies
   const examples = { parameters: PARAMETER_EXAMPLES, bodies }
   const document = `${JSON.stringify(openapi(operations, examples), null, 2)}\n`
-  if (!options.check) await writeFile(FILE, document)
-  else if (document !== written) {
+  if (options.check && document !== written)
     throw new UsageError('functions/openapi.json is out of date. Run npm run openapi.')
-  }
+  if (options.check) return
+  await writeFile(FILE, document)
+  // This process has imported the former document.
+  execFileSync(process.execPath, [CONNECTORS], { stdio: 'inherit' })
 })
