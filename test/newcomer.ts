@@ -53,7 +53,9 @@ function type(commands: readonly string[], cwd: string) {
   shell.stdout.setEncoding('utf8').on('data', (text) => {
     received += text
   })
-  const shown = () => stripVTControlCharacters(received).replaceAll('\r\n', '\n')
+  // A line that is drawn again begins with a move to the first column.
+  const shown = () =>
+    stripVTControlCharacters(received.replaceAll('\u001b[1G', '\r')).replaceAll('\r\n', '\n')
   const ended = new Promise<void>((done) => {
     shell.on('close', (code) => {
       ok(code === 0 || (code === 130 && shown().includes('^C')), `It ended with ${code}:\n${shown()}`)
