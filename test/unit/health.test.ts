@@ -92,14 +92,9 @@ test('returns what the database answered up to 5 seconds ago, and counts the req
 
 test('returns 503 without asking again for 5 seconds after the database failed', async () => {
   const { requests, at } = isolate(neonFails({ message: 'secret detail' }), EMPTY)
-  for (const [ms, status, asked] of [
-    [0, 503, 1],
-    [4999, 503, 1],
-    [5000, 200, 2],
-  ] as const) {
-    expect((await at(ms)).status).toBe(status)
-    expect(requests).toHaveLength(asked)
-  }
+  const statuses = [await at(0), await at(4999)].map(({ status }) => status)
+  expect([statuses, requests.length]).toEqual([[503, 503], 1])
+  expect((await at(5000)).status).toBe(200)
 })
 
 test('keeps the later of two checks, also when the earlier one answers last', async () => {
