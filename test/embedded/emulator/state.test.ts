@@ -1,19 +1,16 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
+import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, truncate } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { copyCheckout } from '../../fixtures/checkout.ts'
+import { copyCheckout, type Start, startIn } from '../../fixtures/checkout.ts'
 
 // npm start in a copy of the checkout, which keeps its data there. The tests build on each other.
 
 const TIMEOUT = 300_000
 const PATIENT = { timeout: TIMEOUT, interval: 50 }
-
-type Start = { readonly child: ChildProcess; readonly ended: Promise<unknown[]>; output: string }
 
 let checkout: string
 const started: Start[] = []
@@ -28,18 +25,7 @@ afterAll(async () => {
 })
 
 function start(...args: string[]): Start {
-  const child = spawn(process.execPath, ['emulator/main.ts', ...args], {
-    cwd: checkout,
-    env: { PATH: process.env.PATH, PORT: '0' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true,
-  })
-  const start: Start = { child, ended: once(child, 'close'), output: '' }
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8').on('data', (text) => {
-      start.output += text
-    })
-  }
+  const start = startIn(checkout, args)
   started.push(start)
   return start
 }
