@@ -4,8 +4,6 @@ import { reasonOf, UsageError, withClient } from '../drizzle/db/connect.ts'
 import type { Settings } from './settings.ts'
 import { connectRedis } from './upstash/redis.ts'
 
-type Address = Pick<Settings, 'host' | 'port'>
-
 /** Throws `UsageError` when the port is in use or a configured server cannot be reached. Starts nothing. */
 export async function checkServers(settings: Settings): Promise<void> {
   const { host, port, inspectorPort, databaseUrl, redisUrl } = settings
@@ -18,7 +16,7 @@ export async function checkServers(settings: Settings): Promise<void> {
 }
 
 /** miniflare reports a port in use only after everything else has started. */
-async function checkPort({ host, port }: Address, variable = 'PORT'): Promise<void> {
+async function checkPort({ host, port }: Pick<Settings, 'host' | 'port'>, variable = 'PORT'): Promise<void> {
   const server = createServer().listen({ host, port, exclusive: true })
   try {
     await once(server, 'listening')
