@@ -78,20 +78,6 @@ describe('npm run deploy', () => {
   })
 })
 
-test('the Workers are deployed in order, by this Node, with secrets in files only', async () => {
-  vi.stubEnv('PATH', '')
-  await deployWorkers({ file, settings, commit: 'abc' }, FAKE_WRANGLER)
-  const calls = await wrangler.calls()
-  expect(calls.map(({ worker }) => worker)).toEqual(deployed)
-  for (const { args, node, config, secrets } of calls) {
-    expect(node).toBe(process.execPath)
-    expect(args.join(' ')).toMatch(/^deploy --config \S+ --env \w+ --tag abc --secrets-file \S+$/)
-    expect([...args, JSON.stringify(config)].join()).not.toMatch(SECRET)
-    expect(secrets).toHaveProperty('CURSOR_SECRET', ENVIRONMENT.CURSOR_SECRET)
-  }
-  expect(await readdir(folder)).toEqual([])
-})
-
 test('a failure stops the deployment, says what is live, and prints and leaves no secret', async () => {
   vi.stubEnv('FAKE_WRANGLER_FAILS', 'sentiment')
   const error: Error = await deployWorkers({ file, settings, commit: 'abc' }, FAKE_WRANGLER).catch(
@@ -167,9 +153,17 @@ describe.skipIf(inject('realPostgres'))('a release', () => {
       FAKE_WRANGLER,
     )
 
-  test('migrates, deploys and tests the service', async () => {
+  test('migrates, deploys the Workers in order, by this Node, with secrets in files only, and tests the service', async () => {
+    vi.stubEnv('PATH', '')
     await release({})
     expect(await calledFor()).toEqual(deployed)
+    for (const { args, node, config, secrets } of await wrangler.calls()) {
+      expect(node).toBe(process.execPath)
+      expect(args.join(' ')).toMatch(/^deploy --config \S+ --env \w+ --tag abc --secrets-file \S+$/)
+      expect([...args, JSON.stringify(config)].join()).not.toMatch(SECRET)
+      expect(secrets).toHaveProperty('CURSOR_SECRET', ENVIRONMENT.CURSOR_SECRET)
+    }
+    expect(await readdir(folder)).toEqual([])
     expect(output.join('\n')).toMatch(
       /current schema[\s\S]*refresh +cron[\s\S]*is live[\s\S]*a wrong key +rejected/,
     )

@@ -138,25 +138,15 @@ test('data that cannot be used is reported in one line, and --fresh deletes it',
   expect(await query(fresh, `select from brands where name = 'Renamed by a user'`)).toEqual([])
 })
 
-test.runIf(process.platform === 'linux')(
-  'workerd ends with a process that is killed',
-  {
-    timeout: TIMEOUT,
-  },
-  async () => {
-    const killed = start()
-    await prints(killed, 'Ctrl-C')
-    const [origin = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(killed.output) ?? []
-    const isServed = () =>
-      fetch(`${origin}/docs`).then(
-        ({ ok }) => ok,
-        () => false,
-      )
-    expect(await isServed()).toBe(true)
-    killed.child.kill('SIGKILL')
-    await expect.poll(isServed, PATIENT).toBe(false)
-  },
-)
+// It still runs.
+test.runIf(process.platform === 'linux')('workerd ends with a process that is killed', async () => {
+  const fresh = started.at(-1)
+  const [origin = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(fresh?.output ?? '') ?? []
+  const answer = () => fetch(origin).then(({ status }) => status, String)
+  expect(await answer()).toBe(200)
+  fresh?.child.kill('SIGKILL')
+  await expect.poll(answer, PATIENT).toMatch(/fetch failed/)
+})
 
 const IN_NAMESPACE = ['--map-root-user', '--mount', 'sh', '-c']
 const canMount = spawnSync('unshare', [...IN_NAMESPACE, 'mount -t tmpfs tmpfs /tmp']).status === 0
