@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { createServer, type ServerResponse } from 'node:http'
-import { afterAll, beforeAll, beforeEach, expect, inject } from 'vitest'
-import { portOf } from '../../cli/local/port.ts'
+import type { ServerResponse } from 'node:http'
+import { afterAll, beforeEach, expect, inject } from 'vitest'
+import { startLocalServer } from '../../connectors/certify/local-server.ts'
 import { mintApiKey } from '../../lib/request/api-key.ts'
 import { browserTest } from '../fixtures/site/browser.ts'
 import { openReferencePage, type ReferencePage } from '../fixtures/site/reference-page.ts'
@@ -15,24 +15,14 @@ const HEADERS = {
 let opened: ReferencePage
 let saved: string[]
 let answer: (response: ServerResponse) => void
-const server = createServer((_, response) => answer(response))
-
-beforeAll(async () => {
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-})
-afterAll(async () => {
-  server.closeAllConnections()
-  server.close()
-})
+const server = await startLocalServer((_, response) => answer(response))
+afterAll(server.close)
 
 beforeEach(async () => {
   opened = await openReferencePage()
   saved = []
   opened.page.on('download', (download) => saved.push(download.suggestedFilename()))
-  await opened.page.route('**/v1/visibility?**', (route) =>
-    route.continue({ url: `http://127.0.0.1:${portOf(server)}/` }),
-  )
+  await opened.page.route('**/v1/visibility?**', (route) => route.continue({ url: `${server.url}/` }))
 })
 const button = () => opened.section('visibility').locator('[data-download]')
 const state = async () => (await opened.section('visibility').locator('.state').textContent())?.trim()

@@ -1,19 +1,16 @@
 import { spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
-import { portOf } from '../../../cli/local/port.ts'
+import { startLocalServer } from '../../../connectors/certify/local-server.ts'
 import { checkServers } from '../../../emulator/check-servers.ts'
 import { openDemo } from '../../../emulator/demo-data.ts'
 import { readSettings, requireNetworkOption } from '../../../emulator/settings.ts'
 
-const listener = createServer().listen(0, '127.0.0.1')
-await once(listener, 'listening')
-const inUse = String(portOf(listener))
-afterAll(() => void listener.close())
+const listener = await startLocalServer(() => {})
+const inUse = new URL(listener.url).port
+afterAll(listener.close)
 
 test('a setting that cannot be used is one line on stderr, and exit code 1', () => {
   const env = { PATH: process.env.PATH, PORT: 'abc' }
