@@ -141,12 +141,12 @@ browserTest('computes the figures of the days that a drag zooms to, and saves th
   await page.mouse.move(0, 0)
   // Of 2026-10-05 and 2026-10-06.
   await expect.poll(text).toMatch(/^2026-10-05 to 2026-10-06: A 95\.00 %, B 80\.00 %/)
-  for (const name of ['C', 'D', 'E', 'F', 'G', 'H', 'I'])
+  for (const name of ['B', 'D', 'E', 'F', 'G', 'H', 'I'])
     await chart.getByRole('button', { name, exact: true }).click()
   const csv = await saved(page, chart.getByRole('button', { name: 'CSV' }))
   expect(csv.name).toBe('Competitor visibility, 2026-10-05 to 2026-10-06.csv')
   expect(csv.content.toString()).toBe(
-    'first_day,last_day,A,B\r\n2026-10-05,2026-10-05,90.0000,80.0000\r\n2026-10-06,2026-10-06,100.0000,\r\n',
+    'first_day,last_day,A,C\r\n2026-10-05,2026-10-05,90.0000,70.0000\r\n2026-10-06,2026-10-06,100.0000,\r\n',
   )
   const png = await saved(page, chart.getByRole('button', { name: 'PNG' }))
   expect(png.name).toBe('Competitor visibility, 2026-10-05 to 2026-10-06.png')

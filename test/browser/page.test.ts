@@ -62,6 +62,9 @@ browserTest('follows pages to the last one', async () => {
   expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Send')
   expect(await section('citations').locator('[data-parameter=cursor]').inputValue()).toBe('')
   expect(await send('citations')).toMatch(/^200 1,000 rows, more on the next page/)
+  // Other dates have other pages.
+  await section('citations').locator('[data-parameter=fromDate]').fill('2026-10-02')
+  expect(await next.isVisible()).toBe(false)
 })
 
 browserTest('loads all pages, waits for the rate limit, and can be canceled', async () => {

@@ -134,6 +134,9 @@ test('describes every endpoint and field, and has anchors of parameters, errors 
       ]),
     )
   }
+  expect(page).toContain(
+    '<label for="sentiment-fromDate"><code>fromDate</code> <span class="about">or 30 days ago<',
+  )
   for (const { name } of reference.headers) expect(ids).toContain(`response-headers.${name}`)
 })
 

@@ -173,7 +173,7 @@ describe('the lines of a chart', () => {
     expect(drawnLines({ rows, formula: breakdown }).few).toEqual([true, false, false, false])
   })
 
-  test('keep the colours of their names in every period', () => {
+  test('keep the colours of their names in every period, and with every filter', () => {
     const names = Array.from({ length: 10 }, (_, index) => `entity ${index}`)
     const rows = names.flatMap((entity_name, index) =>
       manyDays(index === 4 ? 5 : 2, { entity_name, hits: index, all: 10 }),
@@ -191,6 +191,8 @@ describe('the lines of a chart', () => {
         .sort(),
     ).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
     expect(colors({ from: day(3) })).toEqual(all)
+    const where = { entity_name: 'entity 9' }
+    expect(colors({ where })).toEqual({ 'entity 9': all['entity 9'] })
   })
 })
 

@@ -68,6 +68,8 @@ test.each(reference.endpoints)('describes /$id', ({
   )
   const [example] = tokens.filter(is('code'))
   expect(Object.keys(JSON.parse(example?.text ?? ''))).toEqual(fields.map(({ name }) => name))
+  for (const { name, type } of fields)
+    if (type === 'number') expect(example?.text).toMatch(new RegExp(`"${name}": \\d+\\.\\d{4}\\b`))
 })
 
 test('describes every parameter, member of a page, plan, status and header', () => {

@@ -35,10 +35,10 @@ async function readBrands(): Promise<unknown[]> {
   return JSON.parse(await response.text()).data ?? []
 }
 
-/** The message of a request without a key. */
-async function readError(): Promise<string> {
+/** The body of a response to a request without a key. */
+async function readText(path: string): Promise<string> {
   const [origin = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(service.output) ?? []
-  const response = await fetch(`${origin}/api/export/v1/brands`).catch(() => undefined)
+  const response = await fetch(`${origin}/api/export/v1${path}`).catch(() => undefined)
   return response === undefined ? '' : response.text()
 }
 
@@ -55,8 +55,14 @@ test('serves a changed file on the same port, with the same data', {
 }, async () => {
   source = source.replace('API key missing', 'API key absent')
   await writeErrors(source)
-  await expect.poll(readError, PATIENT).toContain('API key absent')
+  await expect.poll(() => readText('/brands'), PATIENT).toContain('API key absent')
   await expect.poll(readBrands, PATIENT).toHaveLength(2)
+})
+
+test('serves a changed page', { timeout: 2 * START_TIMEOUT }, async () => {
+  const file = join(checkout, 'site/page.ts')
+  await writeFile(file, (await readFile(file, 'utf8')).replace('three steps', '3 steps'))
+  await expect.poll(() => readText('/docs'), PATIENT).toContain('Start in 3 steps')
 })
 
 test('prints where a file is broken, and serves the last good build', {
@@ -65,12 +71,12 @@ test('prints where a file is broken, and serves the last good build', {
   await writeErrors(`${source}\nconst broken = = 1\n`)
   await expect.poll(() => service.output, PATIENT).toContain('[ERROR] Unexpected "="')
   expect(service.output).toMatch(/lib\/request\/errors\.ts:\d+:\d+/)
-  expect(await readError()).toContain('API key absent')
+  expect(await readText('/brands')).toContain('API key absent')
 })
 
 test('Ctrl-C ends it and leaves nothing behind', { timeout: 2 * START_TIMEOUT }, async () => {
   service.child.kill('SIGINT')
   expect(await service.ended).toEqual([0, null])
   expect(await readdir(temporary)).toEqual([])
-  expect(await readError()).toBe('')
+  expect(await readText('/brands')).toBe('')
 })

@@ -121,12 +121,13 @@ test('a service that only this machine reaches answers 403 at another host, and 
 test('a service behind TLS proxies serves its host, and writes URLs with https', async () => {
   const service = await startOwnService({ allowNetwork: true, demoKeys: DEMO.keys })
   onTestFinished(service.close)
-  for (const [host, protocol] of [
-    ['export.test:443', 'https'],
-    ['Export.Test', 'HTTPS, http'],
+  for (const [host, protocol, origin] of [
+    ['export.test:443', 'https', 'https://export.test'],
+    ['Export.Test', 'HTTPS, http', 'https://export.test'],
+    ['export.test', 'http, https', 'http://export.test'],
   ]) {
     const lines = ['GET /api/export/v1/docs.md HTTP/1.1', `Host: ${host}`, `X-Forwarded-Proto: ${protocol}`]
-    expect(await sendRaw(service.url, lines)).toContain('https://export.test/api/export/v1/')
+    expect(await sendRaw(service.url, lines)).toContain(`${origin}/api/export/v1/`)
   }
   expect(statusOf(await sendRaw(service.url, docsAt('host.docker.internal')))).toBe(200)
   expect(statusOf(await sendRaw(service.url, ['GET /cdn-cgi/mf/scheduled HTTP/1.1', 'Host: x']))).toBe(404)

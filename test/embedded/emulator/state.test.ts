@@ -61,7 +61,7 @@ test('a start that was killed before it served begins again', { timeout: TIMEOUT
   await kill(killed)
 
   const next = start()
-  await prints(next, 'older days follow')
+  await prints(next, '86 older days follow')
   await query(next, `update brands set name = 'Renamed by a user' where name = 'Vellamora'`)
   await kill(next)
 })
