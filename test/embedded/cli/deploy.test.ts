@@ -10,6 +10,7 @@ import { readSettings } from '../../../cli/deploy/settings.ts'
 import { deployWorkers } from '../../../cli/deploy/workers.ts'
 import { readWranglerFile } from '../../../cli/workers/wrangler-config.ts'
 import { runCommand } from '../../fixtures/command.ts'
+import { withClient } from '../../fixtures/database.ts'
 import { DEPLOY_ENVIRONMENT as ENVIRONMENT } from '../../fixtures/deploy-environment.ts'
 import { FAKE_WRANGLER, type RecordedWrangler, recordWrangler } from '../../fixtures/wrangler.ts'
 
@@ -154,8 +155,11 @@ describe.skipIf(inject('realPostgres'))('a release', () => {
     )
 
   test('migrates, deploys the Workers in order, by this Node, with secrets in files only, and tests the service', async () => {
+    const query = (sql: string) => withClient(url, (client) => client.query(sql))
+    await query(`update daily.row_schemas set listed = false where metric = 'sentiment'`)
     vi.stubEnv('PATH', '')
     await release({})
+    expect((await query('select from daily.row_schemas where not listed')).rows).toEqual([])
     expect(await calledFor()).toEqual(deployed)
     for (const { args, node, config, secrets } of await wrangler.calls()) {
       expect(node).toBe(process.execPath)
