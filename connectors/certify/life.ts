@@ -40,6 +40,8 @@ const MOST_REQUESTS = 6
 
 const later: Fault = { status: 429, retryAfter: 1 }
 const away: Fault = { status: 503, retryAfter: 1 }
+/** Connections that break before and within a response. */
+const broken: readonly Fault[] = ['dropped', 'dropped', null, 'cut', null, 'cut']
 const gone: Fault = { ofMetric: { status: ERRORS.brand.status, error: ERRORS.brand.message } }
 /** A page of a metric that is altered on its way. */
 export const altered = (alteration: Alteration): Fault => ({
@@ -119,18 +121,7 @@ export function life(today: string): readonly Step[] {
     {
       promise: 'Responses with 503, and connections that break, do not end a run.',
       sql: answer(13),
-      faults: [
-        ...Array(8).fill(away),
-        null,
-        { status: 503 },
-        null,
-        'dropped',
-        'dropped',
-        null,
-        'cut',
-        null,
-        'cut',
-      ],
+      faults: [...Array(8).fill(away), null, { status: 503 }, null, ...broken],
     },
     {
       promise: 'A run that a 404 stops ends with an exit code other than 0.',

@@ -62,13 +62,8 @@ from read_json(
   concat(rtrim(getvariable('export_api_url'), '/'), '/api/export/v1/brands?format=ndjson'),
   format = 'newline_delimited',
   columns = {
-    "id": 'uuid',
-    "name": 'varchar',
-    "displayName": 'varchar',
-    "url": 'varchar',
-    "siteUrl": 'varchar',
-    "industry": 'varchar',
-    "createdAt": 'timestamp'
+    "id": 'uuid', "name": 'varchar', "displayName": 'varchar', "url": 'varchar', "siteUrl": 'varchar',
+    "industry": 'varchar', "createdAt": 'timestamp'
   }
 );
 
@@ -79,13 +74,8 @@ from read_json(
   export_api_files('visibility', brand_ids, from_date, to_date, null),
   format = 'newline_delimited',
   columns = {
-    "date": 'date',
-    "model_id": 'varchar',
-    "provider": 'varchar',
-    "market_id": 'uuid',
-    "market": 'varchar',
-    "total_prompts": 'bigint',
-    "visible_count": 'bigint',
+    "date": 'date', "model_id": 'varchar', "provider": 'varchar', "market_id": 'uuid',
+    "market": 'varchar', "total_prompts": 'bigint', "visible_count": 'bigint',
     "visibility_rate": 'decimal(18, 4)'
   }
 );
@@ -97,11 +87,8 @@ from read_json(
   export_api_files('competitors', brand_ids, from_date, to_date, null),
   format = 'newline_delimited',
   columns = {
-    "date": 'date',
-    "competitor_name": 'varchar',
-    "total_responses": 'bigint',
-    "competitor_visible_responses": 'bigint',
-    "competitor_visibility_rate": 'decimal(18, 4)'
+    "date": 'date', "competitor_name": 'varchar', "total_responses": 'bigint',
+    "competitor_visible_responses": 'bigint', "competitor_visibility_rate": 'decimal(18, 4)'
   }
 );
 
@@ -112,11 +99,7 @@ from read_json(
   export_api_files('citations', brand_ids, from_date, to_date, null),
   format = 'newline_delimited',
   columns = {
-    "date": 'date',
-    "url": 'varchar',
-    "domain": 'varchar',
-    "is_owned": 'boolean',
-    "citations": 'bigint'
+    "date": 'date', "url": 'varchar', "domain": 'varchar', "is_owned": 'boolean', "citations": 'bigint'
   }
 );
 
@@ -127,11 +110,7 @@ from read_json(
   export_api_files('citation-share', brand_ids, from_date, to_date, null),
   format = 'newline_delimited',
   columns = {
-    "date": 'date',
-    "url": 'varchar',
-    "domain": 'varchar',
-    "is_owned": 'boolean',
-    "citations": 'bigint',
+    "date": 'date', "url": 'varchar', "domain": 'varchar', "is_owned": 'boolean', "citations": 'bigint',
     "owned_citations": 'bigint'
   }
 );
@@ -143,13 +122,9 @@ from read_json(
   export_api_files('sentiment', brand_ids, from_date, to_date, null),
   format = 'newline_delimited',
   columns = {
-    "date": 'date',
-    "positive_mentions": 'bigint',
-    "neutral_mentions": 'bigint',
-    "negative_mentions": 'bigint',
-    "positive_weight": 'decimal(18, 4)',
-    "negative_weight": 'decimal(18, 4)',
-    "sentiment_score": 'decimal(18, 4)'
+    "date": 'date', "positive_mentions": 'bigint', "neutral_mentions": 'bigint',
+    "negative_mentions": 'bigint', "positive_weight": 'decimal(18, 4)',
+    "negative_weight": 'decimal(18, 4)', "sentiment_score": 'decimal(18, 4)'
   }
 );
 
@@ -160,11 +135,8 @@ from read_json(
   export_api_files('recommended-rate', brand_ids, from_date, to_date, null),
   format = 'newline_delimited',
   columns = {
-    "date": 'date',
-    "entity_name": 'varchar',
-    "is_brand": 'boolean',
-    "recommended_rate": 'decimal(18, 4)',
-    "judged_answers": 'bigint'
+    "date": 'date', "entity_name": 'varchar', "is_brand": 'boolean',
+    "recommended_rate": 'decimal(18, 4)', "judged_answers": 'bigint'
   }
 );
 
@@ -175,13 +147,8 @@ from read_json(
   export_api_files('changes', brand_ids, null, null, since),
   format = 'newline_delimited',
   columns = {
-    "endpoint": 'varchar',
-    "date": 'date',
-    "rows": 'bigint',
-    "totals": 'json',
-    "digest": 'varchar',
-    "causes": 'json',
-    "changed_at": 'timestamp'
+    "endpoint": 'varchar', "date": 'date', "rows": 'bigint', "totals": 'json', "digest": 'varchar',
+    "causes": 'json', "changed_at": 'timestamp'
   }
 );
 

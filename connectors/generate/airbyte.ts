@@ -37,9 +37,7 @@ function streamOf(stream: Stream): string[] {
     '    schema_loader:',
     '      type: InlineSchemaLoader',
     '      schema:',
-    '        $schema: http://json-schema.org/draft-07/schema#',
     '        type: object',
-    '        additionalProperties: true',
     '        properties:',
     ...columns.map((column) => `          ${column.name}: ${schemaOf(column)}`),
   ]

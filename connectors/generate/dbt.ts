@@ -13,7 +13,7 @@ export const dbt = (streams: readonly Stream[]): Generated[] => {
     { path: 'dbt/models/exact/exact.yml', text: exactProperties(streams) },
     ...streams.map((stream) => ({
       path: `dbt/models/exact/export_api__${stream.name}.sql`,
-      text: exactModel(stream),
+      text: `{{ export_api.exact_rows('${stream.name}', key=${list(stream.key)}) }}\n`,
     })),
     { path: 'dbt/macros/formulas.sql', text: `{# ${NOTE} #}\n\n${figures.map(formulaMacro).join('\n')}` },
     ...figures.flatMap(periodModels),
@@ -29,7 +29,10 @@ const quoted = (text: string): string => JSON.stringify(text.replaceAll('\n', ' 
 
 const columnProperties = (columns: readonly Column[]): string =>
   columns
-    .map(({ name, description }) => `      - { name: ${name}, description: ${quoted(description)} }\n`)
+    .map(({ name, type, nullable, description }) => {
+      const data_type = nullable ? `${type} or null` : type
+      return `      - { name: ${name}, data_type: ${data_type}, description: ${quoted(description)} }\n`
+    })
     .join('')
 
 const sources = (streams: readonly Stream[]): string => `# ${NOTE}
@@ -39,13 +42,7 @@ sources:
     database: "{{ var('export_api_database') or target.database }}"
     schema: "{{ var('export_api_schema') }}"
     tables:
-${streams
-  .map(
-    ({ name, description }) => `      - name: ${name}
-        description: ${quoted(description)}
-`,
-  )
-  .join('')}`
+${streams.map(({ name }) => `      - { name: ${name} }\n`).join('')}`
 
 const exactProperties = (streams: readonly Stream[]): string => `# ${NOTE}
 models:
@@ -64,12 +61,6 @@ ${columnProperties(columns)}`,
   )
   .join('')}`
 
-const exactModel = ({ name, columns, key }: Stream): string => `-- ${NOTE}
-{{ export_api.exact_rows('${name}', key=${list(key)}, columns={
-  ${columns.map((column) => `'${column.name}': '${column.type}${column.nullable ? ' or null' : ''}'`).join(', ')}
-}) }}
-`
-
 const formulaMacro = ({ name, description, formula }: Figure): string => `{# ${description} #}
 {% macro ${name}() %}cast(${toSql(formula, sql)} as double precision){% endmacro %}
 `
@@ -85,7 +76,7 @@ function periodModels({ name, stream, per, formula }: Figure): Generated[] {
   return groupings.flatMap(({ suffix, by }) =>
     ['monthly', 'window'].map((period) => ({
       path: `dbt/models/metrics/export_api__${period}_${stream.name}${suffix}.sql`,
-      text: `-- ${NOTE}\n{{ export_api.${period}('${stream.name}', '${name}', ${sums}, by=${list(by)}) }}\n`,
+      text: `{{ export_api.${period}('${stream.name}', '${name}', ${sums}, by=${list(by)}) }}\n`,
     })),
   )
 }

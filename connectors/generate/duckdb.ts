@@ -60,8 +60,19 @@ from read_json(
   ${source},
   format = 'newline_delimited',
   columns = {
-    ${fields.join(',\n    ')}
+    ${inLines(fields).join(',\n    ')}
   }
 );
 `
+}
+
+/** Joins the fields that fit in a line. */
+function inLines(fields: readonly string[]): string[] {
+  const lines: string[] = []
+  for (const field of fields) {
+    const longer = [...lines.slice(-1), field].join(', ')
+    if (longer.length > 100) lines.push(field)
+    else lines.splice(-1, 1, longer)
+  }
+  return lines
 }

@@ -3,7 +3,6 @@ import { readStreams, type Stream } from '../../site/reference/streams.ts'
 import { airbyte } from './airbyte.ts'
 import { dax } from './dax.ts'
 import { dbt } from './dbt.ts'
-import { dbtSeeds } from './dbt-seeds.ts'
 import { duckdb } from './duckdb.ts'
 import type { Generated } from './generated.ts'
 import { powerbi } from './powerbi.ts'
@@ -14,7 +13,6 @@ const WRITERS: readonly ((streams: readonly Stream[]) => readonly Generated[])[]
   airbyte,
   dax,
   dbt,
-  dbtSeeds,
   duckdb,
   powerbi,
   python,

@@ -35,11 +35,6 @@ function resetAuth() {
   PropertiesService.getUserProperties().deleteAllProperties()
 }
 
-/** Hides debug messages from the users of reports. */
-function isAdminUser() {
-  return false
-}
-
 function getConfig() {
   return withUserError(() => {
     const connection = connect()
@@ -82,7 +77,7 @@ function withUserError(action) {
   try {
     return action()
   } catch (error) {
-    return connector.newUserError().setText(error.message).setDebugText(error.stack).throwException()
+    return connector.newUserError().setText(error.message).throwException()
   }
 }
 

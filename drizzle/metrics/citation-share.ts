@@ -1,17 +1,9 @@
 import { sql } from 'drizzle-orm'
-import { boolean, date, integer, primaryKey, uuid } from 'drizzle-orm/pg-core'
-import { daily, metrics, textC, urlHash } from './schema.ts'
+import { integer, primaryKey } from 'drizzle-orm/pg-core'
+import { citationsColumns } from './citations.ts'
+import { daily, metrics, urlHash } from './schema.ts'
 
-const citationShareColumns = () => ({
-  brand_id: uuid().notNull(),
-  date: date().notNull(),
-  url_hash: uuid().notNull(),
-  url: textC().notNull(),
-  domain: textC(),
-  is_owned: boolean().notNull(),
-  citations: integer().notNull(),
-  owned_citations: integer().notNull(),
-})
+const citationShareColumns = () => ({ ...citationsColumns(), owned_citations: integer().notNull() })
 
 /** Cited URLs by the day of the answer, with ownership counted per answer (docs/specification.md). */
 export const citationShare = metrics.view('citation_share', citationShareColumns()).as(sql`

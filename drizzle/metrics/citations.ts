@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { boolean, date, integer, primaryKey, uuid } from 'drizzle-orm/pg-core'
 import { daily, metrics, textC, urlHash } from './schema.ts'
 
-const citationsColumns = () => ({
+export const citationsColumns = () => ({
   brand_id: uuid().notNull(),
   date: date().notNull(),
   url_hash: uuid().notNull(),

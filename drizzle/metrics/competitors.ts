@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { date, integer, numeric, primaryKey, uuid } from 'drizzle-orm/pg-core'
+import { mentionedNames } from './names.ts'
 import { daily, metrics, textC } from './schema.ts'
 
 const competitorsColumns = () => ({
@@ -23,11 +24,7 @@ export const competitors = metrics.view('competitors', competitorsColumns()).as(
         as competitor_visibility_rate
     from metrics.counted_answers as counted
     join metrics.competitor_names as competitor on competitor.brand_id = counted.brand_id
-    cross join lateral (
-      select array_agg(metrics.fold(answer_mentions.name)) as names
-      from export_source.answer_mentions
-      where answer_mentions.answer_id = counted.answer_id
-    ) as mentioned
+    ${mentionedNames}
     group by counted.brand_id, counted.date, competitor.name
   `)
 

@@ -27,3 +27,10 @@ export const competitorNames = metrics
     ) as folded
     where competitors.active
   `)
+
+/** SQL of the relation `mentioned`: the folded names that an answer of `counted` mentions. */
+export const mentionedNames = sql`cross join lateral (
+      select array_agg(metrics.fold(answer_mentions.name)) as names
+      from export_source.answer_mentions
+      where answer_mentions.answer_id = counted.answer_id
+    ) as mentioned`

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { date, integer, numeric, primaryKey, uuid } from 'drizzle-orm/pg-core'
+import { mentionedNames } from './names.ts'
 import { daily, metrics, textC } from './schema.ts'
 
 const visibilityColumns = () => ({
@@ -30,11 +31,7 @@ export const visibility = metrics.view('visibility', visibilityColumns()).as(sql
     join metrics.brand_names as brand on brand.brand_id = counted.brand_id
     join export_source.models on models.id = counted.model_id
     join export_source.markets on markets.id = counted.market_id
-    cross join lateral (
-      select array_agg(metrics.fold(answer_mentions.name)) as names
-      from export_source.answer_mentions
-      where answer_mentions.answer_id = counted.answer_id
-    ) as mentioned
+    ${mentionedNames}
     group by counted.brand_id, counted.date, counted.model_id, models.provider, counted.market_id, markets.name
   `)
 

@@ -3,9 +3,8 @@ import type { Client } from 'pg'
 import { BRANDS } from './brands.ts'
 import { demoId } from './ids.ts'
 import { insertRows } from './insert-rows.ts'
-import { KEYS } from './keys.ts'
 import { MARKETS, MODELS } from './models-and-markets.ts'
-import { ORGANIZATIONS } from './organizations.ts'
+import { KEYS, ORGANIZATIONS } from './organizations.ts'
 
 const ALL = Object.values(ORGANIZATIONS)
 

@@ -3,7 +3,7 @@ import { analyzeAll } from '../db/analyze.ts'
 import { insertAnswers } from './answers.ts'
 import { insertCitations, LATEST_DAYS } from './citations.ts'
 import { clearDemo, insertCustomers } from './customers.ts'
-import { FIRST_BRAND, KEYS } from './keys.ts'
+import { FIRST_BRAND, KEYS } from './organizations.ts'
 import { createRuns } from './runs.ts'
 
 const DAY = 86_400_000

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { databaseError, type QueryContext, type Row, run } from '../database/db.ts'
+import { databaseError, type Row, run } from '../database/db.ts'
 import { renderStatement } from '../database/statement.ts'
 import type { RequestContext, RequestLog } from '../request/context.ts'
 import { httpError } from '../request/errors.ts'
@@ -9,8 +9,11 @@ import { accessColumns, activeKey } from './scope.ts'
 /** Finds key and plan alone. */
 const accessStatement = renderStatement(sql`select ${accessColumns} from (${activeKey}) as access`)
 
+/** What access reads of a request's context. */
+type Access = { readonly var: Pick<RequestContext['var'], 'env' | 'log' | 'now'> }
+
 /** Returns the SHA-256 (hex) of the request's API key; throws 401 when its form is wrong, without asking the database. */
-export function requireKeyHash(context: RequestContext): string {
+export function requireKeyHash(context: Access): string {
   const { keyHash } = context.var.log
   if (keyHash === null) throw httpError('key')
   return keyHash
@@ -35,18 +38,13 @@ export function authorize(row: Row | null, log: RequestLog): AuthorizedRow {
   return { ...row, plan, organization_id }
 }
 
-/** The key of a request, the time at which it must be active, and what is needed to look it up. */
-type Access = QueryContext & {
-  readonly log: RequestLog
-  readonly key_hash: string
-  readonly now: Date
-}
-
 /** Returns what `parse` returns. When it throws, checks key and plan, whose errors come before its own. */
 export async function accessErrorsFirst<Parsed>(
-  { env, log, key_hash, now }: Access,
+  context: Access,
   parse: () => Parsed | Promise<Parsed>,
 ): Promise<Parsed> {
+  const { env, log, now } = context.var
+  const key_hash = requireKeyHash(context)
   try {
     return await parse()
   } catch (error) {

@@ -1,4 +1,5 @@
 import { NeonDbError, neon } from '@neondatabase/serverless'
+import { sqlState } from '../../drizzle/db/sql-state.ts'
 import type { RequestLog } from '../request/context.ts'
 import type { Env } from '../request/env.ts'
 import { type HttpError, httpError } from '../request/errors.ts'
@@ -60,7 +61,7 @@ export async function runPrepared(
   const signal = AbortSignal.timeout(TIMEOUT_MS)
   try {
     return await send(context, await callOf(statement), values, signal).catch((error: unknown) => {
-      if (!MISSING_FUNCTION.has(codeOf(error))) throw error
+      if (!MISSING_FUNCTION.has(sqlState(error))) throw error
       console.warn(JSON.stringify({ event: 'prepared_statement_missing', request_id: context.log?.id }))
       return send(context, statement, values, signal)
     })
@@ -128,6 +129,3 @@ function describe(error: unknown) {
   const { status, code, reason } = parseNeonError(error)
   return { error_name: error.name, source: error.sourceError?.name, neon_status: status, code, reason }
 }
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : ''

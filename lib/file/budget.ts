@@ -1,6 +1,7 @@
-import type { Budget, Consume } from '../request/context.ts'
+import type { RequestContext } from '../request/context.ts'
 import { PAGE_SIZE } from '../rows/size.ts'
-import { sleep } from './sleep.ts'
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** Requests that a file leaves to the client's other requests. */
 const RESERVE = 5
@@ -8,18 +9,12 @@ const RESERVE = 5
 /** The most requests consumed at once: what a full part of a file costs. */
 const STEP = 5
 
-type FileBudget = {
-  readonly consume: Consume
-  /** What the file's own request has left. */
-  readonly budget: Budget | null
-}
-
 /**
  * Returns a function that consumes what a file of a number of rows costs in all: one request for each started page,
- * of which the file's own request is the first. It waits for refills of the budget. After Redis failed once, requests are
+ * of which the file's own request, which has left `budget`, is the first. It waits for refills of the budget. After Redis failed once, requests are
  * counted in the background, one count at a time, until one succeeds: an unavailable Redis must not delay an export.
  */
-export function fileBudget({ consume, budget }: FileBudget): (rows: number) => Promise<void> {
+export function fileBudget({ consume, budget }: Pick<RequestContext['var'], 'consume' | 'budget'>) {
   let consumed = 1
   let isAvailable = budget !== null
   /** The count that was started last, until it ends. */
@@ -43,7 +38,7 @@ export function fileBudget({ consume, budget }: FileBudget): (rows: number) => P
     if (isAvailable) await counting
   }
 
-  return async (rows) => {
+  return async (rows: number): Promise<void> => {
     const cost = Math.ceil(rows / PAGE_SIZE)
     while (consumed < cost) {
       const requests = Math.min(STEP, cost - consumed)

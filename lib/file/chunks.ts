@@ -1,8 +1,8 @@
+import retry, { type Options } from 'p-retry'
 import type { RequestContext, RequestLog } from '../request/context.ts'
 import { HttpError } from '../request/errors.ts'
 import { FILE_PART } from '../rows/size.ts'
 import { fileBudget } from './budget.ts'
-import { sleep } from './sleep.ts'
 
 /** Rows as they are sent, how many they are, and the key of the last one when others follow. */
 export type Chunk = {
@@ -11,8 +11,12 @@ export type Chunk = {
   readonly next: readonly string[] | null
 }
 
-/** Milliseconds before each retry of a statement. */
-const RETRY_PAUSES_MS = [500, 1000, 2000, 4000, 8000]
+/** Repeats a statement that fails with 503 after 0.5, 1, 2, 4 and 8 seconds. */
+const RETRIES: Options = {
+  retries: 5,
+  minTimeout: 500,
+  shouldRetry: ({ error }) => error instanceof HttpError && error.status === 503,
+}
 
 /** Yields a chunk and those after it, which it reads. Retries a statement that fails with 503. */
 export async function* read(
@@ -23,20 +27,8 @@ export async function* read(
     yield chunk
     const { next } = chunk
     if (next === null) return
-    chunk = await withRetries(() => readAfter(next))
+    chunk = await retry(() => readAfter(next), RETRIES)
   }
-}
-
-async function withRetries<Value>(work: () => Promise<Value>): Promise<Value> {
-  for (const pause of RETRY_PAUSES_MS) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!(error instanceof HttpError && error.status === 503)) throw error
-    }
-    await sleep(pause)
-  }
-  return work()
 }
 
 /**

@@ -30,10 +30,13 @@ export function createApp(): App {
   return app
 }
 
-/** Answers 405 with `Allow`. */
-export const methodNotAllowed: Middleware = () => {
-  throw httpError('method', { Allow: 'GET, HEAD' })
-}
+/** Lets some methods pass; answers 405 with `Allow` to others. */
+export const methods =
+  (allow: string): Middleware =>
+  (context, next) => {
+    if (allow.split(', ').includes(context.req.method)) return next()
+    throw new HttpError(405, `Method not allowed. Use ${allow.replace(', ', ' or ')}.`, { Allow: allow })
+  }
 
 /** Records which endpoint a request reached. */
 export const nameEndpoint =
@@ -101,11 +104,8 @@ function unhandled(error: Error, context: RequestContext): HttpError {
   return httpError('internal')
 }
 
-/** A body's bytes and their strong ETag. */
-type Encoded = { readonly bytes: ReturnType<TextEncoder['encode']>; readonly etag: string }
-
-/** Encodes a body as UTF-8 and computes its ETag: half of its SHA-256 in hex, quoted. */
-export async function encodeWithEtag(body: string): Promise<Encoded> {
+/** Encodes a body as UTF-8 and computes its strong ETag: half of its SHA-256 in hex, quoted. */
+export async function encodeWithEtag(body: string) {
   const bytes = new TextEncoder().encode(body)
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
   return { bytes, etag: `"${hex(digest.subarray(0, 16))}"` }

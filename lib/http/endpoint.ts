@@ -2,7 +2,7 @@ import { outerLimit } from '../limits/outer-limit.ts'
 import { type RateLimitOptions, rateLimit } from '../limits/rate-limit.ts'
 import type { App, Middleware, RequestContext } from '../request/context.ts'
 import { parseEnv } from '../request/env.ts'
-import { BASE, createApp, methodNotAllowed, nameEndpoint, type Result, send } from './app.ts'
+import { BASE, createApp, methods, nameEndpoint, type Result, send } from './app.ts'
 
 export type Endpoint = {
   /** Path below {@link BASE}. */
@@ -16,10 +16,8 @@ export type Endpoint = {
 export function endpoint({ path, rateLimit: options, handler }: Endpoint): App {
   const app = createApp()
   const route = BASE + path
-  app.use(route, nameEndpoint(path))
-  app.get(route, ...limits(options))
-  app.get(route, async (context) => send(context, await handler(context).catch(throwError)))
-  app.all(route, methodNotAllowed)
+  app.use(route, nameEndpoint(path), methods('GET, HEAD'), ...limits(options))
+  app.all(route, async (context) => send(context, await handler(context).catch(throwError)))
   return app
 }
 

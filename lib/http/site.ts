@@ -1,6 +1,6 @@
 import type { App } from '../request/context.ts'
 import { httpError } from '../request/errors.ts'
-import { addHeaders, BASE, createApp, methodNotAllowed, nameEndpoint, send } from './app.ts'
+import { addHeaders, BASE, createApp, methods, nameEndpoint, send } from './app.ts'
 
 /** The service in the texts of files. Stands for the scheme and host of the request. */
 export const EXAMPLE_ORIGIN = 'https://api.example.com'
@@ -54,21 +54,19 @@ export function site({ path, aliases = [], files }: Site): App {
   const app = createApp()
   app.use(addHeaders(SECURITY_HEADERS))
   for (const alias of aliases) {
-    app.use(alias, nameEndpoint(path))
-    app.get(alias, (context) => context.redirect(page))
-    app.all(alias, methodNotAllowed)
+    app.use(alias, nameEndpoint(path), methods('GET, HEAD'))
+    app.all(alias, (context) => context.redirect(page))
   }
   app.use(async (context, next) => {
     await find(context.req.path)
     await next()
   })
-  app.use(nameEndpoint(path))
-  app.get('*', async (context) => {
+  app.use(nameEndpoint(path), methods('GET, HEAD'))
+  app.all('*', async (context) => {
     const { type, body, immutable } = await find(context.req.path)
     const text = body.replaceAll(EXAMPLE_ORIGIN, new URL(context.req.url).origin)
     const headers = { 'Content-Type': type, 'Cache-Control': immutable ? CACHING.immutable : CACHING.page }
     return send(context, { body: text, headers, cacheable: true })
   })
-  app.all('*', methodNotAllowed)
   return app
 }

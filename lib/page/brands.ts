@@ -9,13 +9,12 @@ import { fileResult } from '../file/file.ts'
 import type { Result } from '../http/app.ts'
 import { endpoint } from '../http/endpoint.ts'
 import type { RequestContext } from '../request/context.ts'
-import { aggregateColumns, columnNames } from '../rows/columns.ts'
 import { sizedRowsReader, valuesOfKey } from '../rows/read.ts'
 import { fieldNames, fieldsOf } from '../rows/schema.ts'
-import { FILE_PART, PAGE, type Size } from '../rows/size.ts'
+import { FILE_PART, PAGE, type Size, WHOLE } from '../rows/size.ts'
 import { isFile, writeJson } from '../rows/write.ts'
 import type { DocumentedWorker, StoredOperation } from './operation.ts'
-import { parseFormat } from './parameters.ts'
+import { parseParameters } from './parameters.ts'
 import { brandsDigestHeader } from './respond.ts'
 import { type KeyedRow, keyAfter, list, type PageStatement, sizedColumns, sizedRows } from './statement.ts'
 
@@ -40,7 +39,7 @@ export function brands<Shape extends z.core.$ZodShape, Rows extends PgView>({
     const { env, clock, now, log } = context.var
     const key_hash = requireKeyHash(context)
     const { searchParams } = new URL(context.req.url)
-    const format = await accessErrorsFirst({ env, log, key_hash, now }, () => parseFormat(searchParams))
+    const { format } = await accessErrorsFirst(context, () => parseParameters(searchParams, 'brands'))
     const read = async (statement: PageStatement, at: Date, after: readonly string[] = []) => {
       const values = { key_hash, now: at.toISOString(), ...valuesOfKey(after) }
       const result = authorize(await runPrepared({ env, log }, statement, values), log)
@@ -101,15 +100,8 @@ function brandsStatements({ view, row, key }: KeyedBrands): BrandsStatements {
     const names = [...COLUMNS, ...sizedColumns({ row, key, total })]
     return { ...prepareStatement(statement(columns, joins), names), limit: size.rows }
   }
-
-  const all = sql`
-    cross join lateral (
-      select ${list([sql`count(*)::text as fits`, sql`'false' as has_more`, ...aggregateColumns(row)])}
-      from (${allBrands}) as page
-    ) as page`
-  const names = [...COLUMNS, 'fits', 'has_more', ...columnNames(row)]
   return {
-    all: { ...prepareStatement(statement(sql`page.*`, all), names), limit: Number.MAX_SAFE_INTEGER },
+    all: part(WHOLE, allBrands),
     firstOfFile: part(PAGE, allBrands, sql`(select count(*) ${read})`),
     nextOfFile: part(FILE_PART, brandsAfter),
   }

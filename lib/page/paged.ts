@@ -51,7 +51,7 @@ export function paged<Shape extends z.core.$ZodShape, Rows extends PgTable>({
     const { env, now, log } = context.var
     const key_hash = requireKeyHash(context)
     const { searchParams } = new URL(context.req.url)
-    const { parameters, requested, position } = await accessErrorsFirst({ env, log, key_hash, now }, () =>
+    const { parameters, requested, position } = await accessErrorsFirst(context, () =>
       readPageRequest(searchParams, { path, kind, defaults, env, now }),
     )
     const { brandId, format } = parameters

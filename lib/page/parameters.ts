@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { PARAMETER_ERRORS, parameterError } from '../request/errors.ts'
-import { FORMATS, type Format, isFile } from '../rows/write.ts'
+import { FORMATS, isFile } from '../rows/write.ts'
 import { CURSOR } from './cursor.ts'
 import type { Operation } from './operation.ts'
 
@@ -126,19 +126,9 @@ export function parseParameters(query: URLSearchParams, kind: Operation['kind'])
   if (fromDate !== undefined && toDate !== undefined && fromDate > toDate) {
     throw parameterError(PARAMETER_ERRORS.order)
   }
-  if (isFile(format) && cursor) throw parameterError(PARAMETER_ERRORS.cursorOfFile)
+  // Also of `/brands`, which has no cursor.
+  if (isFile(format) && query.getAll('cursor').some((sent) => sent !== ''))
+    throw parameterError(PARAMETER_ERRORS.cursorOfFile)
   // Tools with a fixed list of parameters send an empty cursor for the first page.
   return { ...parsed.data, cursor: cursor || undefined }
-}
-
-/** Parses the parameter `format`; throws 400 when it is misspelled, repeated, unknown, or that of a file next to a cursor. */
-export function parseFormat(query: URLSearchParams): Format {
-  rejectMisnamed(query, ['format'])
-  const [given = 'json', ...others] = query.getAll('format')
-  if (others.length > 0) throw parameterError(PARAMETER_ERRORS.repeated('format'))
-  const format = FORMATS.find((each) => each === given)
-  if (format === undefined) throw parameterError(PARAMETER_ERRORS.format)
-  if (isFile(format) && query.getAll('cursor').some((cursor) => cursor !== ''))
-    throw parameterError(PARAMETER_ERRORS.cursorOfFile)
-  return format
 }

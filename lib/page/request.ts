@@ -1,7 +1,7 @@
 import type { Env } from '../request/env.ts'
 import { PARAMETER_ERRORS, parameterError } from '../request/errors.ts'
 import { secretsOf } from '../request/hash.ts'
-import { type CursorBinding, type CursorPosition, verifyCursor } from './cursor.ts'
+import { type CursorPosition, verifyCursor } from './cursor.ts'
 import type { Operation } from './operation.ts'
 import { type Parameters, parseParameters } from './parameters.ts'
 import { lacksFromDate, type RequestedWindow, withDefaults } from './window.ts'
@@ -34,19 +34,7 @@ export async function readPageRequest(
     if (lacksFromDate(requested, now)) throw parameterError(PARAMETER_ERRORS.lacksFromDate)
     return { parameters, requested, position: null }
   }
-  const position = await verifyCursor(parameters.cursor, bindingOf(parameters, path), secretsOf(env))
+  const position = await verifyCursor(parameters.cursor, { ...parameters, endpoint: path }, secretsOf(env))
   if (position === null) throw parameterError(PARAMETER_ERRORS.cursor)
   return { parameters, requested, position }
 }
-
-/** The request to which a cursor belongs. */
-export const bindingOf = (
-  { brandId, fromDate, toDate, since }: Parameters,
-  endpoint: string,
-): CursorBinding => ({
-  endpoint,
-  brandId,
-  fromDate,
-  toDate,
-  since,
-})

@@ -6,7 +6,6 @@ import { writeJson } from '../rows/write.ts'
 import { signCursor } from './cursor.ts'
 import type { Parameters } from './parameters.ts'
 import type { Page } from './read.ts'
-import { bindingOf } from './request.ts'
 import { dayOf, EVERY_DAY } from './window.ts'
 
 /** A page has one row per line. */
@@ -25,7 +24,11 @@ export async function pageResult(
   const organizationId = brandId === null ? page.organizationId : null
   const nextCursor =
     next &&
-    (await signCursor({ window, organizationId, after: next }, bindingOf(parameters, path), secretsOf(env)))
+    (await signCursor(
+      { window, organizationId, after: next },
+      { ...parameters, endpoint: path },
+      secretsOf(env),
+    ))
   const pagination = { pageSize: PAGE_SIZE, hasMore: nextCursor !== null, nextCursor }
   const meta = { brandId, fromDate: `${window.first}T00:00:00.000Z`, toDate: window.end, plan }
   const link = nextCursor && addressOf(new URL(req.url), { ...parameters, cursor: nextCursor })

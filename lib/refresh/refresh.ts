@@ -21,9 +21,9 @@ const BEHIND_S = 120
 const LOGGED_FAILURES = 50
 
 /** Builds the scheduled Worker that recomputes the days in the queue, with as many lanes as `REFRESH_LANES` says. */
-export function refresher(): { scheduled: (event: unknown, bindings: object) => Promise<void> } {
+export function refresher() {
   return {
-    async scheduled(_event, bindings) {
+    async scheduled(_: unknown, bindings: object): Promise<void> {
       const env = parseEnv(bindings)
       const context = { env, log: null }
       const lane = statementRunner(context)
@@ -47,11 +47,8 @@ export function refresher(): { scheduled: (event: unknown, bindings: object) => 
           console.error(JSON.stringify({ event: 'tables_untracked', tables: untracked }))
       } finally {
         if (days > 0) console.log(JSON.stringify({ event: 'refreshed', days }))
-        await logLag(
-          context,
-          Date.now() - begun >= STATEMENT_TIMEOUT_MS,
-          Math.max(failures - LOGGED_FAILURES, 0),
-        )
+        const isLong = Date.now() - begun >= STATEMENT_TIMEOUT_MS
+        await logLag(context, isLong, Math.max(failures - LOGGED_FAILURES, 0))
       }
     },
   }

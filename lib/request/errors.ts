@@ -6,7 +6,6 @@ export const ERRORS = {
     status: 404,
     message: 'Not found. See /api/export/v1/openapi.json for the available paths.',
   },
-  method: { status: 405, message: 'Method not allowed. Use GET or HEAD.' },
   plainHttp: {
     status: 403,
     message: 'Plain HTTP is not served. Use https://, and rotate a key that you sent over http://.',

@@ -10,20 +10,13 @@ export function memoize<Key extends object, Value>(build: (key: Key) => Value): 
   }
 }
 
-/** Values of the keys that were set last. */
-export type Recent<Value> = {
-  readonly get: (key: string) => Value | undefined
-  readonly set: (key: string, value: Value) => void
-  readonly delete: (key: string) => void
-}
-
 /** Returns a map that keeps at most `capacity` keys, and then drops the one that was set the longest ago. */
-export function recent<Value>(capacity: number): Recent<Value> {
+export function recent<Value>(capacity: number) {
   const values = new Map<string, Value>()
   return {
-    get: (key) => values.get(key),
-    delete: (key) => void values.delete(key),
-    set: (key, value) => {
+    get: (key: string) => values.get(key),
+    delete: (key: string) => void values.delete(key),
+    set: (key: string, value: Value) => {
       values.delete(key)
       values.set(key, value)
       const [oldest] = values.keys()

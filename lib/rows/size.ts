@@ -19,5 +19,8 @@ export const PAGE: Size = { rows: PAGE_SIZE, bytes: PAGE_BYTES }
  */
 export const FILE_PART: Size = { rows: 5 * PAGE_SIZE, bytes: 5_000_000 }
 
+/** What has no bound. */
+export const WHOLE: Size = { rows: 2 ** 31, bytes: 2 ** 53 }
+
 /** The most rows of a file: what Cloudflare's limits allow by far (docs/deploy.md, Limits). */
 export const MOST_ROWS = 2_000_000

@@ -22,14 +22,6 @@ const readBearerToken: Middleware = async (context, next) => {
   return next()
 }
 
-/** Lets some methods pass; answers 405 with `Allow` to others. */
-export const methods =
-  (allow: string): Middleware =>
-  (context, next) => {
-    if (allow.split(', ').includes(context.req.method)) return next()
-    throw new HttpError(405, `Method not allowed. Use ${allow.replace(', ', ' or ')}.`, { Allow: allow })
-  }
-
 /** Runs a request to the bucket; logs a failure and throws 503. An `HttpError` passes. */
 export async function fromBucket<Result>(
   context: RequestContext,

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { accessErrorsFirst, authorize, requireKeyHash } from '../access/authorize.ts'
+import { authorize, requireKeyHash } from '../access/authorize.ts'
 import type { Plan } from '../access/plans.ts'
 import { databaseError, type Row, run } from '../database/db.ts'
 import type { Statement } from '../database/statement.ts'
@@ -41,15 +41,6 @@ export type Table = {
 }
 
 export const searchOf = (context: RequestContext): URLSearchParams => new URL(context.req.url).searchParams
-
-/** Returns what `parse` returns; a wrong key or plan comes before its error. */
-export function parseValid<Parsed>(
-  context: RequestContext,
-  parse: () => Parsed | Promise<Parsed>,
-): Promise<Parsed> {
-  const { env, log, now } = context.var
-  return accessErrorsFirst({ env, log, key_hash: requireKeyHash(context), now }, parse)
-}
 
 /** Returns bounds as an array and as a multirange of Postgres; empty without a bound. */
 const valuesOf = ({ brand_id, date }: Bounds) => ({

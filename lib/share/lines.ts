@@ -1,16 +1,16 @@
 import { bodyLimit } from 'hono/body-limit'
 import * as z from 'zod/mini'
+import { accessErrorsFirst } from '../access/authorize.ts'
 import type { Result } from '../http/app.ts'
 import type { RequestContext } from '../request/context.ts'
 import { secretsOf } from '../request/hash.ts'
 import { required } from '../rows/columns.ts'
 import { type Commit, endLine, metadataLines, objectLine } from './actions.ts'
-import { nameOf, parseValid, readObjects, readTable, searchOf, type Table, versionHeader } from './call.ts'
+import { nameOf, readObjects, readTable, searchOf, type Table, versionHeader } from './call.ts'
 import { malformed, shareError, tooOld } from './errors.ts'
-import { signToken, verifyToken } from './refresh-token.ts'
 import { type AsOf, parseAsOf, parseFeed, parseHeaders, parseQuery } from './request.ts'
 import { NamedObjects, Size } from './results.ts'
-import { urlSigner } from './signed-url.ts'
+import { signToken, urlSigner, verifyToken } from './signed-url.ts'
 import { changesStatement, metadataStatement, snapshotStatement } from './statements.ts'
 
 const limitBody = bodyLimit({
@@ -70,9 +70,9 @@ export async function readChanges(context: RequestContext): Promise<Result> {
   return objectLines(context, table, { version, commit: { version } })
 }
 
-/** {@link parseValid}, after the headers. */
+/** {@link accessErrorsFirst}, after the headers. */
 const parse = <Parsed>(context: RequestContext, rest: () => Parsed | Promise<Parsed>): Promise<Parsed> =>
-  parseValid(context, () => {
+  accessErrorsFirst(context, () => {
     parseHeaders(context.req.raw.headers)
     return rest()
   })

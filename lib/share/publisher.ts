@@ -10,11 +10,9 @@ const RUN_MS = 240_000
 const MOST_REQUESTS = 8000
 
 /** Builds the scheduled Worker that publishes what changed to the bucket of the share. */
-export function publisher(): {
-  scheduled: (event: object, bindings: object) => Promise<void>
-} {
+export function publisher() {
   return {
-    async scheduled(_, bindings) {
+    async scheduled(_: object, bindings: object): Promise<void> {
       const env = parseEnv(bindings)
       const begun = Date.now()
       const r2 = bucketOf(bindings)

@@ -1,25 +1,10 @@
 import * as z from 'zod/mini'
 import { PARAMETER_ERRORS, parameterError } from '../request/errors.ts'
 import { malformed, shareError } from './errors.ts'
-import { type Bounds, readHints } from './hints.ts'
+import { readHints } from './hints.ts'
 
 /** The version that is asked for, by its number or by a time; the latest when both are empty. */
 export type AsOf = { readonly version: string; readonly timestamp: string }
-
-/** What a query asks for. The token is empty when it was not sent; else version and timestamp are. */
-export type Query = AsOf & {
-  readonly refreshToken: string
-  readonly includeRefreshToken: boolean
-  readonly bounds: Bounds
-}
-
-/** What a feed of changes asks for; one start and at most one end is not empty. */
-export type Feed = {
-  readonly startingVersion: string
-  readonly startingTimestamp: string
-  readonly endingVersion: string
-  readonly endingTimestamp: string
-}
 
 const MOST_VERSION = 2_147_483_647
 
@@ -56,8 +41,8 @@ function parseTimestamp(name: string, value: unknown): string {
 export const parseStart = (query: URLSearchParams): string =>
   parseTimestamp('startingTimestamp', parameter(query, 'startingTimestamp'))
 
-/** Parses the parameters of a feed; throws 400. */
-export function parseFeed(query: URLSearchParams): Feed {
+/** Parses the parameters of a feed, of which one start and at most one end is not empty; throws 400. */
+export function parseFeed(query: URLSearchParams) {
   const version = (name: string) => parseVersion(name, parameter(query, name))
   const feed = {
     startingVersion: version('startingVersion'),
@@ -70,8 +55,11 @@ export function parseFeed(query: URLSearchParams): Feed {
   return feed
 }
 
-/** Parses the body of a query; throws 400. Hints that it does not understand are left out: clients filter again. */
-export function parseQuery(text: string): Query {
+/**
+ * Parses the body of a query; throws 400. The token is empty when it was not sent; else version and timestamp are. Hints that
+ * it does not understand are left out: clients filter again.
+ */
+export function parseQuery(text: string) {
   const body = parseObject(text)
   if (!isAbsent(body.startingVersion) || !isAbsent(body.endingVersion)) throw shareError('streaming')
   const asOf = toAsOf(body.version, body.timestamp)

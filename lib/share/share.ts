@@ -1,8 +1,9 @@
-import { nameEndpoint, type Result, send } from '../http/app.ts'
+import { accessErrorsFirst } from '../access/authorize.ts'
+import { methods, nameEndpoint, type Result, send } from '../http/app.ts'
 import { limits, throwError } from '../http/endpoint.ts'
 import type { App, RequestContext } from '../request/context.ts'
-import { createShareApp, methods } from './api.ts'
-import { parseValid, readShare, SCHEMA, SHARE, type Share, searchOf, tableOf, versionHeader } from './call.ts'
+import { createShareApp } from './api.ts'
+import { readShare, SCHEMA, SHARE, type Share, searchOf, tableOf, versionHeader } from './call.ts'
 import { shareError, tooOld } from './errors.ts'
 import { queryTable, readChanges, readMetadata } from './lines.ts'
 import { listBody, parsePage, parseStart } from './request.ts'
@@ -45,7 +46,7 @@ export function share(): App {
 const list =
   (itemsOf: (share: Share) => readonly object[]): Handler =>
   async (context) => {
-    const page = await parseValid(context, () => parsePage(searchOf(context)))
+    const page = await accessErrorsFirst(context, () => parsePage(searchOf(context)))
     return { body: listBody(itemsOf(await readShare(context)), page), cacheable: true }
   }
 
@@ -58,7 +59,7 @@ const describeShare: Handler = async (context) => {
 }
 
 const readVersion: Handler = async (context) => {
-  const startingTimestamp = await parseValid(context, () => parseStart(searchOf(context)))
+  const startingTimestamp = await accessErrorsFirst(context, () => parseStart(searchOf(context)))
   const { row, versions } = tableOf(context, await readShare(context, startingTimestamp))
   if (startingTimestamp !== '' && startingTimestamp < versions.oldestAt) throw tooOld(versions)
   if (startingTimestamp !== '' && row.start == null) throw shareError('future')

@@ -5,13 +5,13 @@ import { equalBytes, hmac, type Secrets } from '../request/hash.ts'
 export const SHARE_BASE = '/api/sharing/v1'
 
 /** Returns the signature of a text. */
-export async function signatureOf(text: string, [secret]: Secrets): Promise<string> {
+async function signatureOf(text: string, [secret]: Secrets): Promise<string> {
   const mac = await hmac(toBytes(text), secret)
   return encodeBase64Url(mac.slice().buffer).replaceAll('=', '')
 }
 
 /** Whether a signature is that of a text. */
-export async function isSignature(signature: string, text: string, secrets: Secrets): Promise<boolean> {
+async function isSignature(signature: string, text: string, secrets: Secrets): Promise<boolean> {
   for (const secret of secrets)
     if (equalBytes(toBytes(signature), toBytes(await signatureOf(text, [secret])))) return true
   return false
@@ -50,6 +50,25 @@ export async function isSigned(
   const expires = query.get('expires') ?? ''
   if (!(Number(expires) * 1000 > now.getTime())) return false
   return isSignature(query.get('signature') ?? '', textOf(id, expires), secrets)
+}
+
+/** What a query named: the version, the first day that the key read, and the brands. */
+export type Named = { readonly version: number; readonly first: string; readonly brands: readonly string[] }
+
+const textOfToken = (named: string, table: string) => `refresh ${table} ${named}`
+
+/** Returns a signed token of what a query of a table named. */
+export async function signToken({ version, first, brands }: Named, table: string, secrets: Secrets) {
+  const named = `${version}.${first}.${brands}`
+  return `${named}.${await signatureOf(textOfToken(named, table), secrets)}`
+}
+
+/** Returns what the query named as values of its statement; null when the token was altered or is of another table. */
+export async function verifyToken(token: string, table: string, secrets: Secrets) {
+  const [version = '', first = '', brands = '', ...signature] = token.split('.')
+  const text = textOfToken(`${version}.${first}.${brands}`, table)
+  if (!(await isSignature(signature.join('.'), text, secrets))) return null
+  return { version, token_first: first, token_brands: `{${brands}}` }
 }
 
 const toBytes = (text: string) => new TextEncoder().encode(text)

@@ -48,21 +48,10 @@ test('sorts by name in code point order, then by id', async () => {
     (start) => start + org.id.slice(-12),
   )
   for (const id of ids) await brand(db, org, { id, name: 'Same' })
-  for (const name of ['😀', 'éclair', 'zebra', 'Zebra', '\uf900', '_', '10', '9'])
-    await brand(db, org, { name })
+  const names = '10 9 Same Same Zebra _ zebra éclair \uf900 😀'.split(' ')
+  for (const name of names.filter((name) => name !== 'Same').toReversed()) await brand(db, org, { name })
   const { data } = await call('/brands', { key })
-  expect(data.map(({ name }) => name)).toEqual([
-    '10',
-    '9',
-    'Same',
-    'Same',
-    'Zebra',
-    '_',
-    'zebra',
-    'éclair',
-    '\uf900',
-    '😀',
-  ])
+  expect(data.map(({ name }) => name)).toEqual(names)
   expect(data.filter(({ name }) => name === 'Same').map(({ id }) => id)).toEqual(ids.toReversed())
 })
 

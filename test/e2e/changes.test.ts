@@ -76,35 +76,32 @@ test('a row has totals, digest and causes as they are stored, and the time with 
   expect(/"data":\[(.*)\],"pagination"/.exec(text)?.[1]).toBe(row)
 })
 
-describe('the order of rows', () => {
-  const ORDERED = [
-    ['citation-share', '2026-10-03', AT_1],
-    ['citations', '2026-10-01', AT_1],
-    ['citations', '2026-10-02', AT_1],
-    ['visibility', '2020-01-01', AT_1],
-    ['citations', '2026-10-03', AT_2],
-    ['citation-share', '2026-10-01', AT_3],
-  ] as const
-  const changes = ORDERED.map(([endpoint, date, at]) => ({ endpoint, date, at }))
-  const CURSOR_SECRET = inject('cursorSecret')
+const ORDERED = [
+  ['citation-share', '2026-10-03', AT_1],
+  ['citations', '2026-10-01', AT_1],
+  ['citations', '2026-10-02', AT_1],
+  ['visibility', '2020-01-01', AT_1],
+  ['citations', '2026-10-03', AT_2],
+  ['citation-share', '2026-10-01', AT_3],
+] as const
+const changes = ORDERED.map(([endpoint, date, at]) => ({ endpoint, date, at }))
+const CURSOR_SECRET = inject('cursorSecret')
 
-  test('is the time, the endpoint by code point, the date, at every place where a page can end', async () => {
-    const its = await tenant(db)
-    await list(its, changes.toReversed())
-    const keyOf = ({ endpoint, date, changed_at }: Row) => [endpoint, date, changed_at]
-    expect((await read(its)).data.map(keyOf)).toEqual(ORDERED)
-    const window = resolveWindow(EVERY_DAY, 'enterprise', new Date())
-    for (const [index, { endpoint, date, at }] of changes.entries()) {
-      const cursor = await signCursor(
-        { window, organizationId: null, after: [at, endpoint, date] },
-        { endpoint: '/changes', brandId: its.brandId },
-        [CURSOR_SECRET],
-      )
-      expect((await read(its, { cursor })).data.map(keyOf)).toEqual(ORDERED.slice(index + 1))
-    }
-  })
+test('the order of rows is the time, the endpoint by code point, the date, at every place where a page can end', async () => {
+  const its = await tenant(db)
+  await list(its, changes.toReversed())
+  const keyOf = ({ endpoint, date, changed_at }: Row) => [endpoint, date, changed_at]
+  expect((await read(its)).data.map(keyOf)).toEqual(ORDERED)
+  const window = resolveWindow(EVERY_DAY, 'enterprise', new Date())
+  for (const [index, { endpoint, date, at }] of changes.entries()) {
+    const cursor = await signCursor(
+      { window, organizationId: null, after: [at, endpoint, date] },
+      { endpoint: '/changes', brandId: its.brandId },
+      [CURSOR_SECRET],
+    )
+    expect((await read(its, { cursor })).data.map(keyOf)).toEqual(ORDERED.slice(index + 1))
+  }
 })
-
 describe('since', () => {
   test('lists later changes only, to the microsecond', async () => {
     const its = await tenant(db)
@@ -137,31 +134,8 @@ describe('since', () => {
     const { pagination, headers } = await read(its, { since: AT_1 })
     const cursor = pagination.nextCursor ?? ''
     for (const since of [undefined, AT_2]) expectError(await read(its, { since, cursor }), 400)
-    const link = /^<([^>]+)>; rel="next"$/.exec(headers.get('Link') ?? '')?.[1] ?? ''
-    expect(Object.fromEntries(new URL(link).searchParams)).toEqual({
-      brandId: its.brandId,
-      since: AT_1,
-      cursor,
-    })
+    expect(headers.get('Link')).toContain(`&since=${encodeURIComponent(AT_1)}&`)
   })
-})
-
-test('a day that changes between two pages is on both, with its later time on the second', async () => {
-  const its = await tenant(db)
-  const dates = Array.from({ length: 1001 }, (_, day) => daysAgo(1001 - day))
-  await list(
-    its,
-    dates.map((date) => ({ date })),
-  )
-  const first = await read(its)
-  await db.query('update daily.changes set changed_at = $1 where brand_id = $2 and date = $3', [
-    AT_2,
-    its.brandId,
-    dates[0],
-  ])
-  const second = await read(its, { cursor: first.pagination.nextCursor ?? '' })
-  const listed = [...first.data, ...second.data].map(({ date, changed_at }) => [date, changed_at])
-  expect(listed).toEqual([...dates.map((date) => [date, AT_1]), [dates[0], AT_2]])
 })
 
 // In full: test/unit/window.test.ts.
@@ -178,18 +152,4 @@ test('the window is of every day, those to come as well, unless the request boun
   expect(meta).toMatchObject({ fromDate: '0001-01-01T00:00:00.000Z', toDate: '9999-12-31T23:59:59.999Z' })
   const bounded = await read(its, { fromDate: daysAgo(91), toDate: daysAgo(89) })
   expect(datesOf(bounded.data)).toEqual(dates.slice(1, 4))
-})
-
-test('since applies to the days that a raised plan adds, and meta tells that there are some', async () => {
-  const its = await tenant(db, { plan: 'pro' })
-  await list(its, [{ date: daysAgo(91) }, { date: daysAgo(89) }])
-  const before = await read(its)
-  expect(datesOf(before.data)).toEqual([daysAgo(89)])
-  await db.query(`update subscriptions set plan = 'agency' where organization_id = $1`, [its.org.id])
-  const { data, meta } = await read(its, { since: AT_1 })
-  expect(data).toEqual([])
-  expect([meta.fromDate, before.meta.fromDate]).toEqual(
-    [180, 90].map((days) => `${daysAgo(days)}T00:00:00.000Z`),
-  )
-  expect(datesOf((await read(its)).data)).toEqual([daysAgo(91), daysAgo(89)])
 })

@@ -1,5 +1,7 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { activeKey } from '../../lib/access/scope.ts'
+import { renderStatement } from '../../lib/database/statement.ts'
 import { ERRORS } from '../../lib/request/errors.ts'
 import { type Answer, call } from '../fixtures/call.ts'
 import { findEndpoints } from '../fixtures/endpoints.ts'
@@ -12,12 +14,13 @@ const db = database()
 const endpoints = await findEndpoints()
 const paged = endpoints.filter(({ kind }) => kind !== 'brands')
 const brands = endpoints.filter(({ kind }) => kind === 'brands')
-// All paged endpoints run the same code: one gets the whole suite, the others a smoke test of each part.
-const [metric, ...others] = paged.toSorted((one) => (one.name === 'visibility' ? -1 : 1))
-if (metric === undefined) throw new Error('No endpoint is paged')
-const BROKEN = { brandId: 'no-uuid', fromDate: '2026-02-30', cursor: '?' }
+const BROKEN = { brandId: 'no-uuid', fromDate: '2026-02-30', cursor: '?', format: 'xml' }
 
-describe.each([metric, ...brands])('GET $path', ({ path, kind }) => {
+// All paged endpoints run the same code: one gets the whole suite, and all get the next ones.
+describe.each(endpoints.filter(({ name }) => ['visibility', 'brands'].includes(name)))('GET $path', ({
+  path,
+  kind,
+}) => {
   const isBrands = kind === 'brands'
   const queryOf = (brandId: string) => (isBrands ? {} : { brandId })
 
@@ -80,134 +83,118 @@ describe.each([metric, ...brands])('GET $path', ({ path, kind }) => {
     expect(new Set((await Promise.all(causes.map(read))).map(comparable)).size).toBe(1)
   })
 
-  describe('a change of the organization’s state affects the next request', () => {
-    type Step = readonly [sql: string, status: 200 | 401 | 403 | 404]
-    const ROLE = 'update memberships set role ='
-    const PLAN = 'update subscriptions set'
-    const KEY = 'update api_keys set'
+  type Step = readonly [sql: string, status: 200 | 401 | 403 | 404]
+  const ROLE = 'update memberships set role ='
+  const PLAN = 'update subscriptions set'
+  const KEY = 'update api_keys set'
 
-    test.each<[string, ...Step[]]>([
+  test.each<[string, ...Step[]]>([
+    [
+      'the creator’s role',
+      [`${ROLE} 'member' where organization_id = $org`, 401],
+      [`${ROLE} 'admin' where organization_id = $org`, 200],
+      ['delete from memberships where organization_id = $org', 401],
+    ],
+    [
+      'a creator of another organization',
       [
-        'the creator’s role',
-        [`${ROLE} 'member' where organization_id = $org`, 401],
-        [`${ROLE} 'admin' where organization_id = $org`, 200],
-        ['delete from memberships where organization_id = $org', 401],
+        `${KEY} created_by = (select user_id from memberships where organization_id <> $org limit 1) where id = $key`,
+        401,
       ],
+    ],
+    ['revocation', [`${KEY} revoked_at = now() where id = $key`, 401]],
+    ['expiry', [`${KEY} expires_at = now() - interval '1 second' where id = $key`, 401]],
+    ['the scope', [`${KEY} scope = 'tools' where id = $key`, 401]],
+    [
+      'the plan',
+      [`${PLAN} status = 'canceled' where organization_id = $org`, 403],
+      [`${PLAN} status = 'past_due' where organization_id = $org`, 403],
+      [`${PLAN} status = 'active', plan = 'pro' where organization_id = $org`, 200],
+      [`${PLAN} plan = 'lite' where organization_id = $org`, 403],
+      [`${PLAN} plan = 'agency' where organization_id = $org`, 200],
+      ['delete from subscriptions where organization_id = $org', 403],
+    ],
+    [
+      'the brand',
+      ['update brands set active = false where id = $brand', 404],
+      ['update brands set active = true where id = $brand', 200],
       [
-        'a creator of another organization',
-        [
-          `${KEY} created_by = (select user_id from memberships where organization_id <> $org limit 1) where id = $key`,
-          401,
-        ],
+        `update brands set organization_id = (select id from organizations where id <> $org limit 1) where id = $brand`,
+        404,
       ],
-      ['revocation', [`${KEY} revoked_at = now() where id = $key`, 401]],
-      ['expiry', [`${KEY} expires_at = now() - interval '1 second' where id = $key`, 401]],
-      ['the scope', [`${KEY} scope = 'tools' where id = $key`, 401]],
-      [
-        'the plan',
-        [`${PLAN} status = 'canceled' where organization_id = $org`, 403],
-        [`${PLAN} status = 'past_due' where organization_id = $org`, 403],
-        [`${PLAN} status = 'active', plan = 'pro' where organization_id = $org`, 200],
-        [`${PLAN} plan = 'lite' where organization_id = $org`, 403],
-        [`${PLAN} plan = 'agency' where organization_id = $org`, 200],
-        ['delete from subscriptions where organization_id = $org', 403],
-      ],
-      [
-        'the brand',
-        ['update brands set active = false where id = $brand', 404],
-        ['update brands set active = true where id = $brand', 200],
-        [
-          `update brands set organization_id = (select id from organizations where id <> $org limit 1) where id = $brand`,
-          404,
-        ],
-      ],
-      [
-        'the key’s list of brands',
-        [`${KEY} brand_ids = array[gen_random_uuid()] where id = $key`, 404],
-        [`${KEY} brand_ids = array[gen_random_uuid(), $brand] where id = $key`, 200],
-        [`${KEY} brand_ids = '{}' where id = $key`, 404],
-        [`${KEY} brand_ids = null where id = $key`, 200],
-      ],
-    ])('%s', async (_, ...steps) => {
-      const its = await tenant(db)
-      expect(await outcome(its)).toBe(200)
-      for (const [sql, status] of steps) {
-        const ids: Record<string, string> = { $org: its.org.id, $key: its.keyId, $brand: its.brandId }
-        await db.query(sql.replace(/\$\w+/g, (name) => `'${ids[name]}'::uuid`))
-        expect(await outcome(its), sql).toBe(status)
-        const { error } = await read(its)
-        if (status === 401) expect(error).toBe(ERRORS.key.message)
-        if (status === 403) expect(error).toBe(ERRORS.plan.message)
-      }
-    })
-  })
-})
-
-describe.each(brands)('GET $path', ({ path, row }) => {
-  test('ignores every parameter', async () => {
-    const { key, brandId } = await tenant(db)
-    const answer = await call(`${path}?brandId=x&brandId=y&fromDate=2026-02-30&toDate=&cursor=%00&page=2`, {
-      key,
-    })
-    expect([answer.status, answer.data.map(({ id }) => id)]).toEqual([200, [brandId]])
-  })
-
-  test('returns data alone', async () => {
-    const answer = await call(path, await tenant(db))
-    expect(answer.headers.get('Content-Type')).toBe('application/json')
-    expect(Object.keys(JSON.parse(answer.text))).toEqual(['data'])
-    expect(answer.data.map(Object.keys)).toEqual([Object.keys(row.shape)])
-    for (const listed of answer.data) row.parse(listed)
-  })
-})
-
-describe.each(paged)('GET $path', ({ name, path, row }) => {
-  test('returns data, pagination and meta: every field of a row, and no row of another brand', async () => {
-    const [its, other] = [await tenant(db), await tenant(db)]
-    await fillDaily(db, { name, brandId: its.brandId, rows: 3, first: '2026-10-01', days: 3 })
-    await fillDaily(db, { name, brandId: other.brandId, rows: 5, first: '2026-10-01', days: 5 })
-    const query = { brandId: its.brandId.toUpperCase(), fromDate: '2026-10-01', toDate: '2026-10-09' }
-    const answer = await call(path, { key: its.key, query })
-    expect(answer.status).toBe(200)
-    expect(answer.headers.get('Content-Type')).toBe('application/json')
-    expect(Object.keys(JSON.parse(answer.text))).toEqual(['data', 'pagination', 'meta'])
-    expect(answer.pagination).toEqual({ pageSize: 1000, hasMore: false, nextCursor: null })
-    expect(answer.meta).toEqual({
-      brandId: its.brandId,
-      fromDate: '2026-10-01T00:00:00.000Z',
-      toDate: '2026-10-09T23:59:59.999Z',
-      plan: 'enterprise',
-    })
-    expect(answer.data.map(({ date }) => date)).toEqual(['2026-10-01', '2026-10-02', '2026-10-03'])
-    for (const served of answer.data) {
-      expect(Object.keys(served)).toEqual(Object.keys(row.shape))
-      row.parse(served)
+    ],
+    [
+      'the key’s list of brands',
+      [`${KEY} brand_ids = array[gen_random_uuid()] where id = $key`, 404],
+      [`${KEY} brand_ids = array[gen_random_uuid(), $brand] where id = $key`, 200],
+      [`${KEY} brand_ids = '{}' where id = $key`, 404],
+      [`${KEY} brand_ids = null where id = $key`, 200],
+    ],
+  ])('a change of the organization’s state affects the next request: %s', async (_, ...steps) => {
+    const its = await tenant(db)
+    expect(await outcome(its)).toBe(200)
+    for (const [sql, status] of steps) {
+      const ids: Record<string, string> = { $org: its.org.id, $key: its.keyId, $brand: its.brandId }
+      await db.query(sql.replace(/\$\w+/g, (name) => `'${ids[name]}'::uuid`))
+      expect(await outcome(its), sql).toBe(status)
+      const { error } = await read(its)
+      if (status === 401) expect(error).toBe(ERRORS.key.message)
+      if (status === 403) expect(error).toBe(ERRORS.plan.message)
     }
   })
 })
 
-// A seam between two pages of each: test/e2e/paging.test.ts.
-describe.each(others)('GET $path', ({ path }) => {
-  test('returns 401, 403, 400 and 404 like the others', async () => {
-    const [its, lite] = [await tenant(db), await tenant(db, { plan: 'lite' })]
-    const { key, brandId } = its
-    expectError(await call(path, { query: { brandId } }), 401)
-    expectError(await call(path, { key: lite.key, query: { brandId } }), 403)
-    const foreign = { brandId: lite.brandId }
-    expectError(await call(path, { key, query: { ...foreign, toDate: '2026-02-30' } }), 400)
-    expectError(await call(path, { key, query: foreign }), 404)
-  })
+test('a key stops to work at its expiry to the millisecond', async () => {
+  const { key } = await tenant(db, { key: { expires_at: '2026-10-01T12:00:00.000Z' } })
+  const { sql, parameters } = renderStatement(activeKey)
+  expect(parameters).toEqual(['key_hash', 'now'])
+  const hash = createHash('sha256').update(key).digest('hex')
+  const isActive = async (now: string) => (await db.query(sql, [hash, now])).rowCount === 1
+  expect(await isActive('2026-10-01T11:59:59.999Z')).toBe(true)
+  expect(await isActive('2026-10-01T12:00:00.000Z')).toBe(false)
 })
 
+test.each(brands)('$path returns data alone, and ignores every other parameter', async ({ path, row }) => {
+  const { key, brandId } = await tenant(db)
+  const query = 'brandId=x&brandId=y&fromDate=2026-02-30&toDate=&cursor=%00&page=2'
+  const answer = await call(`${path}?${query}`, { key })
+  expect(answer.headers.get('Content-Type')).toBe('application/json')
+  expect(Object.keys(JSON.parse(answer.text))).toEqual(['data'])
+  expect(answer.data.map(({ id }) => id)).toEqual([brandId])
+  expect(answer.data.map(Object.keys)).toEqual([Object.keys(row.shape)])
+  for (const listed of answer.data) row.parse(listed)
+})
+
+test.each(paged)('$path returns data, pagination and meta: every field, and no row of another brand', async ({
+  name,
+  path,
+  row,
+}) => {
+  const [its, other] = [await tenant(db), await tenant(db)]
+  await fillDaily(db, { name, brandId: its.brandId, rows: 3, first: '2026-10-01', days: 3 })
+  await fillDaily(db, { name, brandId: other.brandId, rows: 5, first: '2026-10-01', days: 5 })
+  const query = { brandId: its.brandId.toUpperCase(), fromDate: '2026-10-01', toDate: '2026-10-09' }
+  const answer = await call(path, { key: its.key, query })
+  expect(answer.status).toBe(200)
+  expect(answer.headers.get('Content-Type')).toBe('application/json')
+  expect(Object.keys(JSON.parse(answer.text))).toEqual(['data', 'pagination', 'meta'])
+  expect(answer.pagination).toEqual({ pageSize: 1000, hasMore: false, nextCursor: null })
+  expect(answer.meta).toEqual({
+    brandId: its.brandId,
+    fromDate: '2026-10-01T00:00:00.000Z',
+    toDate: '2026-10-09T23:59:59.999Z',
+    plan: 'enterprise',
+  })
+  expect(answer.data.map(({ date }) => date)).toEqual(['2026-10-01', '2026-10-02', '2026-10-03'])
+  for (const served of answer.data) {
+    expect(Object.keys(served)).toEqual(Object.keys(row.shape))
+    row.parse(served)
+  }
+})
+
+// Paths of one Worker: test/unit/app.test.ts.
 test.each([
-  '/api',
-  '/api/export/v1',
-  '/api/export/v1/',
-  '/api/export/v2/brands',
-  '/api/export/V1/brands',
-  '/favicon.ico',
-  '/x',
-  '//',
+  ...['/api/export/v1', '/api/export/v2/brands', '/favicon.ico', '//'],
   ...['/docsx', '/docs/x', '/api/export/v1/docs/x', '/api/export/v1/docsx'],
 ])('returns 404 in JSON for %s', async (path) => {
   const fromRoot = `/../../..${path}`

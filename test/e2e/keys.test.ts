@@ -77,13 +77,6 @@ test.each<[string, (who: Organization, keyId: string) => Promise<unknown>]>([
 })
 
 describe('creating a key', () => {
-  test.each(['owner', 'admin'])('an %s may create one', async (role) => {
-    const { org, brandId } = await tenant(db)
-    const { key, ...made } = await create(await colleague(org, role))
-    expect(made).toMatchObject({ label: 'A loader', lastFour: key.slice(-4), state: 'active' })
-    expect((await call('/brands', { key })).data.map(({ id }) => id)).toEqual([brandId])
-  })
-
   test.each([
     ['lite', { plan: 'lite' }],
     ['past due', { plan: 'pro', status: 'past_due' }],
@@ -136,13 +129,8 @@ describe('creating a key', () => {
 
   test('takes a brand of the organization in either case and named twice, and stores it once', async () => {
     const { org, brandId } = await tenant(db)
-    const other = await brand(db, org)
-    const { key, ...made } = await create(org, { brandIds: [brandId.toUpperCase(), brandId, brandId] })
-    expect(made.brandIds).toEqual([brandId])
-    const statuses = [brandId, other].map(
-      async (id) => (await call('/sentiment', { key, query: { brandId: id } })).status,
-    )
-    expect(await Promise.all(statuses)).toEqual([200, 404])
+    const { brandIds } = await create(org, { brandIds: [brandId.toUpperCase(), brandId, brandId] })
+    expect(brandIds).toEqual([brandId])
   })
 
   test.each([
@@ -172,11 +160,8 @@ describe('creating a key', () => {
 })
 
 test.each([
-  ['active', {}],
   ['active', { expires_at: later(1) }],
   ['expired', { expires_at: NOW }],
-  ['expired', { expires_at: PAST }],
-  ['revoked', { revoked_at: PAST }],
   ['revoked', { revoked_at: PAST, expires_at: PAST }],
 ])('lists as %s a key with %j', async (state, values) => {
   const org = await organization(db)
@@ -359,8 +344,7 @@ describe('the log', () => {
   })
 
   test('accepts no successor of another organization', async () => {
-    const { keyId } = await tenant(db)
-    const { keyId: foreign } = await tenant(db)
+    const [{ keyId }, { keyId: foreign }] = [await tenant(db), await tenant(db)]
     const rotation = keysDb.transaction(async (tx) => {
       await tx.execute(sql`select set_config('export_api.successor', ${foreign}, true)`)
       await tx.execute(sql`update export_source.api_keys set expires_at = now() where id = ${keyId}`)

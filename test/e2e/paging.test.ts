@@ -41,36 +41,39 @@ const page = (
   query: Readonly<Record<string, string | undefined>> = {},
 ): Promise<Answer> => call('/citations', { key, query: { brandId, ...ALL, ...query } })
 
-describe.each(paged)('a run through $path', ({ name, path }) => {
-  test('of 2,500 rows on few days loses no row and doubles none', async () => {
-    const { key, brandId } = await tenant(db)
-    const days = (await hasManyRowsADay(db, name)) ? 3 : 2500
-    await fillDaily(db, { name, brandId, rows: 2500, first: '2015-01-01', days })
-    const rows = await pull(path, { key, query: { brandId, ...ALL } })
-    expect(rows.map(numberOf).sort((one, other) => one - other)).toEqual(numbered(1, 2500))
-    const dates = rows.map(({ date }) => String(date))
-    expect(dates).toEqual(dates.toSorted())
-  })
+test.each(paged)('a run through $path loses no row and doubles none', async ({ name, path }) => {
+  const { key, brandId } = await tenant(db)
+  const days = (await hasManyRowsADay(db, name)) ? 3 : 2500
+  await fillDaily(db, { name, brandId, rows: 2500, first: '2015-01-01', days })
+  const rows = await pull(path, { key, query: { brandId, ...ALL } })
+  expect(rows.map(numberOf).sort((one, other) => one - other)).toEqual(numbered(1, 2500))
+  const dates = rows.map(({ date }) => String(date))
+  expect(dates).toEqual(dates.toSorted())
+})
 
-  test('knows its last page, even a full one', async () => {
-    const { key, brandId } = await tenant(db)
-    await fillDaily(db, { name, brandId, rows: 1000, first: '2015-01-01', days: 1000 })
-    const query = { brandId, ...ALL }
-    const full = await call(path, { key, query })
-    expect(full.data).toHaveLength(1000)
-    expect(full.pagination).toEqual({ pageSize: 1000, hasMore: false, nextCursor: null })
-
-    await fillDaily(db, { name, brandId, rows: 1, first: '2020-01-01', days: 1, from: 1001 })
-    const first = await call(path, { key, query })
-    expect(first.data).toHaveLength(1000)
-    expect(first.pagination).toMatchObject({ pageSize: 1000, hasMore: true })
-    const cursor = first.pagination.nextCursor ?? undefined
-    expect(cursor).toMatch(/^[A-Za-z][A-Za-z0-9_-]+$/)
-    const last = await call(path, { key, query: { ...query, cursor } })
-    expect(last.data.map(numberOf)).toEqual([1001])
-    expect(last.pagination).toEqual({ pageSize: 1000, hasMore: false, nextCursor: null })
-    expect(last.meta).toEqual(first.meta)
+test('a run knows its last page, even a full one', async () => {
+  const its = await cited(1000)
+  const isLast = { pageSize: 1000, hasMore: false, nextCursor: null }
+  const full = await page(its)
+  expect([full.data.length, full.pagination]).toEqual([1000, isLast])
+  await fillDaily(db, {
+    name: 'citations',
+    brandId: its.brandId,
+    rows: 1,
+    first: '2026-10-02',
+    days: 1,
+    from: 1001,
   })
+  const first = await page(its)
+  const cursor = first.pagination.nextCursor ?? ''
+  expect(cursor).toMatch(/^[A-Za-z][A-Za-z0-9_-]+$/)
+  expect([first.data.length, first.pagination]).toEqual([
+    1000,
+    { ...isLast, hasMore: true, nextCursor: cursor },
+  ])
+  const last = await page(its, { cursor })
+  expect([last.data.map(numberOf), last.pagination]).toEqual([[1001], isLast])
+  expect(last.meta).toEqual(first.meta)
 })
 
 describe('a page of large rows', () => {
@@ -171,56 +174,40 @@ describe('a page of large rows', () => {
   })
 })
 
-describe('the order of rows', () => {
-  // By code point: ASCII, Latin, combining marks, Greek, then U+F900, U+FB00, U+FF5E, and the astral planes last.
-  const NAMES = [
-    ...[
-      ' lead',
-      '"quoted"',
-      '10',
-      '9',
-      'A',
-      'Zebra',
-      '\\',
-      '_',
-      'a',
-      'apple',
-      "apple's",
-      'e\u0301clair',
-      'zebra',
-    ],
-    ...['École', 'éclair', 'Ωmega', '\uf900', '\ufb00', '\uff5e', '\u{10000}', '😀'],
-  ]
+// By code point: ASCII, Latin, combining marks, Greek, then U+F900, U+FB00, U+FF5E, and the astral planes last.
+const NAMES = [
+  ' lead',
+  ...`"quoted" 10 9 A Zebra \\ _ a apple apple's e\u0301clair zebra École éclair Ωmega`.split(' '),
+]
+NAMES.push(...'\uf900 \ufb00 \uff5e \u{10000} 😀'.split(' '))
 
-  test('of competitors is the date, then the name by code point, at every place where a page can end', async () => {
-    const { key, brandId } = await tenant(db)
-    const dates = ['2026-10-01', '2026-10-02']
-    const rows = dates.flatMap((date) =>
-      NAMES.map((name) => ({
-        brand_id: brandId,
-        date,
-        competitor_name: name,
-        total_responses: 4,
-        competitor_visible_responses: 1,
-        competitor_visibility_rate: '25.0000',
-      })),
-    )
-    await insert(db, 'daily.competitors', rows.toReversed())
-    const query = { brandId, fromDate: '2026-10-01', toDate: '2026-10-02' }
-    const keyOf = ({ date, competitor_name }: Row) => `${date} ${competitor_name}`
-    const expected = rows.map(keyOf)
-    expect((await call('/competitors', { key, query })).data.map(keyOf)).toEqual(expected)
+test('the order of competitors is the date, then the name by code point, at every place where a page can end', async () => {
+  const { key, brandId } = await tenant(db)
+  const dates = ['2026-10-01', '2026-10-02']
+  const rows = dates.flatMap((date) =>
+    NAMES.map((name) => ({
+      brand_id: brandId,
+      date,
+      competitor_name: name,
+      total_responses: 4,
+      competitor_visible_responses: 1,
+      competitor_visibility_rate: '25.0000',
+    })),
+  )
+  await insert(db, 'daily.competitors', rows.toReversed())
+  const query = { brandId, fromDate: '2026-10-01', toDate: '2026-10-02' }
+  const keyOf = ({ date, competitor_name }: Row) => `${date} ${competitor_name}`
+  const expected = rows.map(keyOf)
+  expect((await call('/competitors', { key, query })).data.map(keyOf)).toEqual(expected)
 
-    const window = resolveWindow(query, 'enterprise', new Date())
-    for (const [index, { date, competitor_name }] of rows.entries()) {
-      const position = { window, after: [date, competitor_name] }
-      const cursor = await seal(position, { endpoint: '/competitors', ...query })
-      const { data } = await call('/competitors', { key, query: { ...query, cursor } })
-      expect(data.map(keyOf), `after ${date} ${competitor_name}`).toEqual(expected.slice(index + 1))
-    }
-  })
+  const window = resolveWindow(query, 'enterprise', new Date())
+  for (const [index, { date, competitor_name }] of rows.entries()) {
+    const position = { window, after: [date, competitor_name] }
+    const cursor = await seal(position, { endpoint: '/competitors', ...query })
+    const { data } = await call('/competitors', { key, query: { ...query, cursor } })
+    expect(data.map(keyOf), `after ${date} ${competitor_name}`).toEqual(expected.slice(index + 1))
+  }
 })
-
 describe('a cursor', () => {
   async function started(): Promise<{ its: Tenant; cursor: string }> {
     const its = await cited(1001)

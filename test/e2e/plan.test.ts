@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findWorkers } from '../../cli/workers/find-workers.ts'
 import type { Emulator } from '../../emulator/emulator.ts'
 import { callOf } from '../../lib/database/statement.ts'
+import { type Call, call } from '../fixtures/call.ts'
 import { fillDaily, hasManyRowsADay } from '../fixtures/fill-daily.ts'
 import { startOwnService } from '../fixtures/own-service.ts'
 import { database, manyBrands, organization } from '../fixtures/rows.ts'
@@ -79,7 +80,7 @@ test('/changes of all brands reads an index entry of each brand, and rows in pro
   await db.query('vacuum analyze daily.changes')
   const empty = await allChanges(its, { since: '9999-01-01T00:00:00.000000Z' })
   const first = await allChanges(its)
-  const second = await allChanges(its, { cursor: first.pagination.nextCursor })
+  const second = await allChanges(its, { cursor: first.pagination.nextCursor ?? '' })
   expect([empty, first, second].map(({ data }) => data.length)).toEqual([0, 1000, 1000])
   const asked = await Promise.all(reading.splice(0))
   expect(asked).toHaveLength(3)
@@ -149,18 +150,15 @@ async function plan({ statement, params, mode, settings = '' }: Asked): Promise<
   }
 }
 
-const page = (name: string, { key, brandId }: Tenant, cursor?: string) =>
-  get(name, key, { brandId, fromDate: '1960-01-01', ...(cursor && { cursor }) })
-
-const allChanges = ({ key }: Tenant, query: Readonly<Record<string, string>> = {}) =>
-  get('changes', key, query)
-
-async function get(name: string, key: string, query: Readonly<Record<string, string>>) {
-  const response = await fetch(`${service.url}/api/export/v1/${name}?${new URLSearchParams(query)}`, {
-    headers: { 'X-API-Key': key },
+const page = (name: string, { key, brandId }: Tenant, cursor?: string | null) =>
+  call(`/${name}`, {
+    service: service.url,
+    key,
+    query: { brandId, fromDate: '1960-01-01', cursor: cursor ?? undefined },
   })
-  return response.json()
-}
+
+const allChanges = ({ key }: Tenant, query: Call['query'] = {}) =>
+  call('/changes', { service: service.url, key, query })
 
 /** The blocks that a scan reads. */
 const blocksOf = (node: Node): number =>

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
 import { pathOf, readWorkers, type WorkerConfig } from '../../cli/workers/wrangler-config.ts'
@@ -11,8 +11,9 @@ import { isolatedDatabase } from '../fixtures/isolated-database.ts'
 import { startOwnService } from '../fixtures/own-service.ts'
 import { exportKey } from '../fixtures/rows.ts'
 import { type Tenant, tenant } from '../fixtures/tenant.ts'
-import { leaks, mark } from '../hostile/secrets.ts'
-import { storedRows, storedValues } from '../hostile/stored-values.ts'
+
+/** A secret that is nowhere else, of letters that every encoding is sure to change. */
+const mark = (name: string): string => `${name}-${randomBytes(12).toString('hex')}`
 
 /** Every secret that is anywhere near the service, by name. */
 const secrets: Record<string, string> = Object.fromEntries(
@@ -265,3 +266,70 @@ describe('no secret, in any spelling, is in', () => {
     expect([...found].map(([name, text]) => `${name}: ${text.slice(0, 400)}`)).toEqual([])
   })
 })
+
+/** A secret as it stands in a text: plain, in hex, or in base64 wherever it begins there. */
+function spellings(secret: string): string[] {
+  const bytes = Buffer.from(secret)
+  const shifted = [0, 1, 2].map((before) => {
+    const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64url')
+    // The characters at both ends are shared with the neighbours of the secret.
+    return text.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6))
+  })
+  return [
+    secret,
+    bytes.toString('hex'),
+    ...shifted,
+    encodeURIComponent(secret),
+    [...secret].reverse().join(''),
+  ]
+}
+
+/** Returns the names of the secrets in a text, in any spelling. */
+function leaks(text: string, secrets: Readonly<Record<string, string>>): string[] {
+  const plain = text.toLowerCase()
+  const base64 = plain.replaceAll('+', '-').replaceAll('/', '_')
+  return Object.entries(secrets)
+    .filter(([, secret]) =>
+      spellings(secret).some((each) => [plain, base64].some((where) => where.includes(each.toLowerCase()))),
+    )
+    .map(([name]) => name)
+}
+
+/** Every key of the service's Redis with its value. */
+async function storedValues({ redis }: Pick<Emulator, 'redis'>): Promise<string[]> {
+  const ask = async (...command: string[]): Promise<unknown> => {
+    const reply = await redis(command)
+    if ('error' in reply) throw new Error(reply.error)
+    return reply.result
+  }
+  const keys = await ask('KEYS', '*')
+  if (!Array.isArray(keys)) throw new TypeError('KEYS gave no list')
+  return Promise.all(
+    keys.map(async (key) => `${key} ${JSON.stringify(await ask(...(await readerOf(String(key)))))}`),
+  )
+
+  async function readerOf(key: string): Promise<string[]> {
+    const type = String(await ask('TYPE', key))
+    if (type === 'string') return ['GET', key]
+    if (type === 'hash') return ['HGETALL', key]
+    // It expired in the meantime.
+    if (type === 'none') return ['EXISTS', key]
+    throw new Error(`No command reads a ${type}`)
+  }
+}
+
+/** Every row of every table of a database, as JSON. */
+async function storedRows(db: pg.Pool): Promise<string[]> {
+  const { rows: tables } = await db.query<{ name: string }>(
+    `select format('%I.%I', schemaname, tablename) as name from pg_tables
+     where schemaname not in ('pg_catalog', 'information_schema')`,
+  )
+  const found: string[] = []
+  for (const { name } of tables) {
+    const { rows } = await db.query<{ row: string }>(
+      `select to_jsonb(each)::text as row from ${name} as each`,
+    )
+    found.push(...rows.map(({ row }) => `${name} ${row}`))
+  }
+  return found
+}

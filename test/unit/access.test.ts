@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
 import { accessErrorsFirst, authorize } from '../../lib/access/authorize.ts'
 import type { Row } from '../../lib/database/db.ts'
+import { parseEnv } from '../../lib/request/env.ts'
 import { parameterError } from '../../lib/request/errors.ts'
 import { emptyLog, loggedLines, statusOf } from '../fixtures/log.ts'
 import { neonAnswers, neonRows } from '../mocks/neon.ts'
+import { bindings } from '../mocks/upstash.ts'
 
 const lines = loggedLines()
 
@@ -42,15 +44,16 @@ test.each<[number, Row | null]>([
   expect(lines).toEqual(errors)
 })
 
-const access = () => ({
-  env: { DATABASE_URL: 'postgresql://me:secret@db.example/x' },
-  log: emptyLog(),
-  key_hash: 'ab',
-  now: new Date('2026-11-22T00:00:00Z'),
+const context = () => ({
+  var: {
+    env: parseEnv(bindings()),
+    log: { ...emptyLog(), keyHash: 'ab' },
+    now: new Date('2026-11-22T00:00:00Z'),
+  },
 })
 
 test('returns valid parameters without asking the database', async () => {
-  expect(await accessErrorsFirst(access(), () => 'parsed')).toBe('parsed')
+  expect(await accessErrorsFirst(context(), () => 'parsed')).toBe('parsed')
 })
 
 test.each([
@@ -63,6 +66,6 @@ test.each([
   const parse = () => {
     throw parameterError('Parameter format is wrong.')
   }
-  await expect(accessErrorsFirst(access(), parse)).rejects.toMatchObject({ status })
+  await expect(accessErrorsFirst(context(), parse)).rejects.toMatchObject({ status })
   expect(requests).toMatchObject([{ params: ['ab', '2026-11-22T00:00:00.000Z'] }])
 })

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { fileBudget } from '../../lib/file/budget.ts'
-import { sleep } from '../../lib/file/sleep.ts'
 import type { Budget } from '../../lib/request/context.ts'
 
 beforeEach(() => void vi.useFakeTimers())
@@ -55,7 +54,7 @@ test('waits for refills and asks again', async () => {
 
 test('waits for one count while Redis is silent, and for none when its own request has waited', async () => {
   const consume = async () => {
-    await sleep(5000)
+    await new Promise((resolve) => setTimeout(resolve, 5000))
     return null
   }
   expect(await secondsFor(fileBudget({ consume, budget: PASSED }), 1_000_000)).toBe(5)
@@ -69,7 +68,7 @@ test('counts one at a time until Redis answers, and then waits for refills', asy
   const consumeSilently = async (requests: number, leave: number) => {
     if (!isSilent) return consume(requests, leave)
     silent += 1
-    await sleep(5000)
+    await new Promise((resolve) => setTimeout(resolve, 5000))
     return null
   }
   const consumeFor = fileBudget({ consume: consumeSilently, budget: null })

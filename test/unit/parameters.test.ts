@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parameterNames, parseFormat, parseParameters } from '../../lib/page/parameters.ts'
+import { parameterNames, parseParameters } from '../../lib/page/parameters.ts'
 import { HttpError, PARAMETER_ERRORS } from '../../lib/request/errors.ts'
 
 const ID = 'abcdefab-1111-1111-1111-111111111111'
@@ -154,8 +154,10 @@ test.each([
 test('a metric ignores what resembles since, and /brands all but what resembles format', () => {
   expect(errorOf(`brandId=${ID}&Since=x`, 'metric')).toBeNull()
   expect(errorOf(`brandId=${ID}&Since=x`)).toMatch(/^400 .*\bsince\b/)
-  expect(parseFormat(new URLSearchParams('from=x&page=2&brand_id=x'))).toBe('json')
-  expect(thrownBy(() => parseFormat(new URLSearchParams('Format=csv')))).toMatch(/^400 .*\bformat\b/)
+  expect(parseParameters(new URLSearchParams('from=x&page=2&brand_id=x'), 'brands')).toEqual({})
+  expect(thrownBy(() => parseParameters(new URLSearchParams('Format=csv'), 'brands'))).toMatch(
+    /^400 .*\bformat\b/,
+  )
 })
 
 test.each(['json', 'csv', 'ndjson'])('%s is a format', (format) => {
@@ -164,10 +166,10 @@ test.each(['json', 'csv', 'ndjson'])('%s is a format', (format) => {
 })
 
 describe('the format of the brands', () => {
-  const formatOf = (query: string) => parseFormat(new URLSearchParams(query))
+  const formatOf = (query: string) => parseParameters(new URLSearchParams(query), 'brands').format
 
   test('is JSON by default, and JSON ignores a cursor', () => {
-    for (const query of ['', 'format=json&cursor=cA']) expect(formatOf(query)).toBe('json')
+    expect([formatOf(''), formatOf('format=json&cursor=cA')]).toEqual([undefined, 'json'])
     expect(formatOf('format=ndjson&cursor=')).toBe('ndjson')
   })
 

@@ -1,13 +1,14 @@
 {#
   Returns a query: the current rows of a loaded table. Loaders store the same column as different types, and some store an
-  empty text as null. Rates and weights have four decimals. `columns` has the type of each column in the API.
+  empty text as null. Rates and weights have four decimals. exact.yml has the type of each column in the API.
 #}
-{% macro exact_rows(table, key, columns) -%}
+{% macro exact_rows(table, key) -%}
 {%- set types = {
   'uuid': dbt.type_string(), 'date': 'date', 'integer': dbt.type_bigint(), 'number': 'decimal(18, 4)'
 } -%}
 select
-  {%- for name, type in columns.items() %}
+  {%- for column in model.columns.values() %}
+  {% set name, type = column.name, column.data_type -%}
   {% set cast_type = types.get(type.removesuffix(' or null')) -%}
   {%- if type == 'text' -%} coalesce({{ name }}, '') as {{ name }}
   {%- elif cast_type -%} cast({{ name }} as {{ cast_type }}) as {{ name }}

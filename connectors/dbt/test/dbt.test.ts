@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { chmod, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,6 +8,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import vectors from '../../../site/reference/digest-vectors.json' with { type: 'json' }
 import { type ColumnType, readStreams } from '../../../site/reference/streams.ts'
+import { readCodeBlocks } from '../../../test/fixtures/code-blocks.ts'
 import { addHostileTexts, HOSTILE_BRAND } from '../../../test/fixtures/hostile-texts.ts'
 import { brand, database } from '../../../test/fixtures/rows.ts'
 import { environment } from '../../certify/python-environment.ts'
@@ -200,18 +201,26 @@ test('the proof has the digest of each vector on DuckDB and PostgreSQL', async (
     expect(rows).toEqual([{ vectors: vectors.length }])
 })
 
-test('the integration tests pass, which have the package as a dependency', async () => {
-  const copy = join(folder, 'package')
-  await cp(DBT_PACKAGE, copy, { recursive: true })
-  const options = {
-    cwd: join(copy, 'integration_tests'),
-    env: { PATH: process.env.PATH, HOME: folder },
-  }
-  const dbt = async (command: string) =>
-    promisify(execFile)(join(await environment('dbt'), 'dbt'), [command], options).catch((error) => error)
+test('a project builds the package as the README installs it', async () => {
+  const project = join(folder, 'project')
+  await mkdir(project)
+  const blocks = (await readCodeBlocks('../connectors/dbt/README.md'))('Install and configure', 'yaml')
+  const [packages = '', vars = ''] = blocks.map((block) =>
+    block.replace('../export-api/connectors/dbt', DBT_PACKAGE),
+  )
+  await writeFile(join(project, 'packages.yml'), packages)
+  const loaded = vars.replace('airbyte', 'dlt').replace('raw_export_api', 'dlt')
+  await writeFile(
+    join(project, 'dbt_project.yml'),
+    `name: mine\nversion: 1.0.0\nprofile: export_api\n${loaded}`,
+  )
+  const dbt = async (...args: string[]) =>
+    promisify(execFile)(join(await environment('dbt'), 'dbt'), args, {
+      cwd: project,
+      env: dbtEnvironment(folder),
+    }).catch((error) => error)
   await dbt('deps')
-  await dbt('seed')
-  const { stdout } = await dbt('build')
+  const { stdout } = await dbt('build', '--select', 'package:export_api')
   expect(stdout).toMatch(/PASS=\d+ WARN=0 ERROR=0 SKIP=0/)
 })
 

@@ -6,8 +6,8 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Emulator } from '../../../emulator/emulator.ts'
 import { SHARE_BASE } from '../../../lib/share/signed-url.ts'
-import { readStreams, type Stream } from '../../../site/reference/streams.ts'
-import { call, pull, type Row } from '../../../test/fixtures/call.ts'
+import { readStreams } from '../../../site/reference/streams.ts'
+import type { Row } from '../../../test/fixtures/call.ts'
 import { duckdbSetup } from '../../../test/fixtures/duckdb.ts'
 import { addHostileTexts, HOSTILE_BRAND } from '../../../test/fixtures/hostile-texts.ts'
 import { isolatedPool } from '../../../test/fixtures/isolated-database.ts'
@@ -17,6 +17,7 @@ import { tenant } from '../../../test/fixtures/tenant.ts'
 import { environment } from '../../certify/python-environment.ts'
 import { type Answered, brandWithAnswers, DAYS } from '../../test-support/answers.ts'
 import { runPython } from '../../test-support/python.ts'
+import { served } from '../../test-support/served.ts'
 import { addDays } from '../../typescript/cli/days.ts'
 
 // Reads the share with the official client, and its files with DuckDB.
@@ -35,13 +36,8 @@ type Frame = { readonly columns: Readonly<Record<string, string>>; readonly rows
 let folder: string
 let service: Emulator
 let its: Answered
-/** The brand of the answers, and one whose texts are hostile. */
-let brands: readonly string[]
-/** The rows of the pages at each version. */
-const served: Record<'before' | 'after', ReadonlyMap<string, readonly Row[]>> = {
-  before: new Map(),
-  after: new Map(),
-}
+/** The rows of the pages at the latest version, under the names of the table's columns. */
+const pages = new Map<string, readonly Row[]>()
 let results: ReadonlyMap<string, unknown>
 
 beforeAll(async () => {
@@ -52,9 +48,8 @@ beforeAll(async () => {
   const empty = await tenant(db)
   const hostile = await brand(db, its.org, HOSTILE_BRAND)
   await addHostileTexts(db, hostile, '2026-10-02')
-  brands = [its.brandId, hostile]
+  const brandIds = [its.brandId, hostile]
   const before = await publish()
-  served.before = await readPages()
   await db.query(
     `delete from answers
      where (answered_at at time zone 'UTC')::date = $1
@@ -63,7 +58,14 @@ beforeAll(async () => {
   )
   await refresh(db)
   const after = await publish()
-  served.after = await readPages()
+  for (const stream of tables) {
+    const query = { fromDate: DAYS.first }
+    const rows = await served(stream, { service: service.url, key: its.key, brandIds, query })
+    pages.set(
+      stream.name,
+      rows.map((row) => (stream.kind === 'brands' ? { brand_id: row.id ?? null, ...row } : row)),
+    )
+  }
 
   const day = { op: 'column', name: 'date', valueType: 'date' }
   const last = { op: 'literal', value: `${MONTH}-01`, valueType: 'date' }
@@ -115,23 +117,6 @@ async function writeProfile(bearerToken: string): Promise<string> {
   return profile
 }
 
-/** Returns the rows of the pages under the names of the table's columns. */
-async function readPages(): Promise<ReadonlyMap<string, readonly Row[]>> {
-  const read = async ({ name, endpoint, kind }: Stream): Promise<[string, readonly Row[]]> => {
-    const options = { service: service.url, key: its.key }
-    if (kind === 'brands') {
-      const { data } = await call(`/${endpoint}`, options)
-      return [name, data.map((row) => ({ brand_id: row.id ?? null, ...row }))]
-    }
-    const rows: Row[] = []
-    for (const brandId of brands)
-      for (const row of await pull(`/${endpoint}`, { ...options, query: { brandId, fromDate: DAYS.first } }))
-        rows.push({ brand_id: brandId, ...row })
-    return [name, rows]
-  }
-  return new Map(await Promise.all(tables.map(read)))
-}
-
 function frame(name: string): Frame {
   const result = results.get(name)
   const isFrame = (value: unknown): value is Frame =>
@@ -162,26 +147,23 @@ test.for(tables)('$name has the rows of the pages, with their types', ({ name, c
   const types = columns.map(({ field, type }) => [field, TYPES[type]])
   expect(loaded).toEqual({ brand_id: 'str', ...Object.fromEntries(types) })
   expect(rows.length).toBeGreaterThan(0)
-  expect(sorted(rows)).toEqual(sorted(served.after.get(name)))
+  expect(sorted(rows)).toEqual(sorted(pages.get(name)))
 })
 
-test.for(['version', 'timestamp'])('a %s has the rows of its moment', (name) => {
-  expect(sorted(frame(name).rows)).toEqual(sorted(served.before.get('visibility')))
-  expect(served.before).not.toEqual(served.after)
-})
-
-test('the changes are the rows of changed days, deleted and inserted', () => {
-  const { rows } = frame('changes')
+test('a version or its time has the rows before the changes, which are deleted and inserted by day', () => {
+  const [before, after] = [frame('version').rows, frame('visibility').rows]
+  expect(sorted(frame('timestamp').rows)).toEqual(sorted(before))
   const changes = (type: string) =>
-    rows
-      .filter(({ _change_type }) => _change_type === type)
+    frame('changes')
+      .rows.filter(({ _change_type }) => _change_type === type)
       .map(({ _change_type, _commit_version, _commit_timestamp, ...row }) => row)
   const days: readonly unknown[] = Object.values(CHANGED)
-  const ofDays = (moment: keyof typeof served) =>
-    served[moment].get('visibility')?.filter(({ date }) => days.includes(date))
+  const ofDays = (rows: readonly Row[], isChanged = true) =>
+    sorted(rows.filter(({ date }) => days.includes(date) === isChanged))
   expect(changes('insert').length).toBeGreaterThan(0)
-  expect(sorted(changes('insert'))).toEqual(sorted(ofDays('after')))
-  expect(sorted(changes('delete'))).toEqual(sorted(ofDays('before')))
+  expect(sorted(changes('insert'))).toEqual(ofDays(after))
+  expect(sorted(changes('delete'))).toEqual(ofDays(before))
+  expect(ofDays(before, false)).toEqual(ofDays(after, false))
   expect(frame('none').rows).toEqual([])
 })
 
@@ -191,7 +173,7 @@ test('a table without rows has its columns', () => {
 })
 
 test('hints leave out files', () => {
-  const ofMonth = served.after.get('visibility')?.filter(({ date }) => String(date).startsWith(MONTH))
+  const ofMonth = pages.get('visibility')?.filter(({ date }) => String(date).startsWith(MONTH))
   expect(sorted(frame('hints').rows)).toEqual(sorted(ofMonth))
 })
 
@@ -212,5 +194,5 @@ test('DuckDB reads the files of a query', async () => {
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line))
-  expect(sorted(rows)).toEqual(sorted(served.after.get('citation_share')))
+  expect(sorted(rows)).toEqual(sorted(pages.get('citation_share')))
 })

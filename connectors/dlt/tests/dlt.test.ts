@@ -15,6 +15,7 @@ import { startTlsServer } from '../../../test/fixtures/tls-server.ts'
 import { certify } from '../../certify/certify.ts'
 import { daysBefore } from '../../certify/organization.ts'
 import { environment } from '../../certify/python-environment.ts'
+import { PYTHON_TESTS } from '../../test-support/python.ts'
 import { dltEnvironment, SOURCES } from './dlt.ts'
 
 const CONNECTOR = fileURLToPath(new URL('../', import.meta.url))
@@ -113,14 +114,14 @@ test('goes on after it was killed, and verifies its copy', CONCURRENT, async ({ 
     target.includes('toDate=2026-10-31') ? [agents] : [],
   )
   expect(requests).toEqual(metrics.map(() => [AGENT]))
-  const damage = `update export_api.sentiment set positive_weight = 0.1 where date = '2026-10-05';
+  const damage = `update export_api.sentiment set positive_weight = 0.1 where date = '${START}';
     delete from export_api.visibility where date = '2026-11-10'`
   await run(join(bin, 'duckdb'), ['-bail', join(folder, 'export_api_pipeline.duckdb'), damage])
   const { code, stdout } = await sync({ url: inject('serviceUrl'), args: ['--verify'] })
   expect(code).toBe(1)
   expect(stdout.match(/^.*listed: .*$/gm)).toEqual([
     expect.stringMatching(
-      /^sentiment of 2026-10-05 of brand .*: 1 rows, .*positive_weight 0.1000, .*; listed: .*positive_weight 0.1001, /,
+      /^sentiment of 2026-10-01 of brand .*: 1 rows, .*positive_weight 0.1000, .*; listed: .*positive_weight 0.1001, /,
     ),
     expect.stringMatching(/^visibility of 2026-11-10 of brand .*: 0 rows, .*; listed: 1 rows, /),
   ])
@@ -141,7 +142,10 @@ test('reads REQUESTS_CA_BUNDLE, and ends at once with a sentence for what no ret
 
 test('its own tests pass, which need no service', CONCURRENT, async ({ expect }) => {
   const args = ['-q', '-p', 'no:cacheprovider']
-  const { stdout } = await run(join(bin, 'pytest'), args, { cwd: CONNECTOR, env: env('', '') })
+  const { stdout } = await run(join(bin, 'pytest'), args, {
+    cwd: CONNECTOR,
+    env: { ...env('', ''), PYTHONPATH: PYTHON_TESTS },
+  })
   expect(stdout).toMatch(/\d+ passed/)
 })
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
 import { readStreams, type Stream } from '../../../site/reference/streams.ts'
-import { call, pull, type Row } from '../../../test/fixtures/call.ts'
+import type { Row } from '../../../test/fixtures/call.ts'
 import { readCodeBlocks } from '../../../test/fixtures/code-blocks.ts'
 import { duckdbSetup } from '../../../test/fixtures/duckdb.ts'
 import { addHostileTexts, HOSTILE_BRAND } from '../../../test/fixtures/hostile-texts.ts'
@@ -15,6 +15,7 @@ import { startLocalServer } from '../../certify/local-server.ts'
 import { environment } from '../../certify/python-environment.ts'
 import { figuresOf } from '../../generate/formulas.ts'
 import { type Answered, brandWithAnswers, DAYS, figuresOfAnswers } from '../../test-support/answers.ts'
+import { served } from '../../test-support/served.ts'
 
 // Runs connectors/duckdb in DuckDB's command line.
 
@@ -71,23 +72,12 @@ const brands = () => `['${its.brandId}', '${other}']`
 const callOf = ({ name, kind }: Stream, ids = brands()): string =>
   `export_api_${name}(${{ brands: '', metric: `${ids}, '${DAYS.first}', '${DAYS.last}'`, changes: ids }[kind]})`
 
-/** Returns the rows of a stream as the JSON pages have them, under the names of its columns. */
-async function served(stream: Stream): Promise<Row[]> {
-  const ids = stream.kind === 'brands' ? [''] : [its.brandId, other]
-  return (await Promise.all(ids.map((brandId) => servedOf(stream, brandId)))).flat()
-}
-
-async function servedOf({ endpoint, kind, columns }: Stream, brandId: string): Promise<Row[]> {
-  const { key } = its
-  const window = kind === 'metric' && { fromDate: DAYS.first, toDate: DAYS.last }
-  const rows =
-    kind === 'brands'
-      ? (await call(`/${endpoint}`, { key })).data
-      : await pull(`/${endpoint}`, { key, query: { brandId, ...window } })
+/** Returns the rows of the pages of a stream under the names of its columns. */
+async function rowsOf(stream: Stream): Promise<Row[]> {
+  const query = stream.kind === 'metric' ? { fromDate: DAYS.first, toDate: DAYS.last } : {}
+  const rows = await served(stream, { key: its.key, brandIds: [its.brandId, other], query })
   return rows.map((row) =>
-    Object.fromEntries(
-      columns.map(({ name, field }) => [name, name === 'brand_id' ? brandId : (row[field] ?? null)]),
-    ),
+    Object.fromEntries(stream.columns.map(({ name, field }) => [name, row[field] ?? null])),
   )
 }
 
@@ -104,7 +94,7 @@ test.for(streams)('export_api_$name returns every row with its types', async (st
   expect(JSON.parse(types)).toEqual(stream.columns.map(({ name, type }) => [name, TYPES[type]]))
   const sorted = (all: readonly unknown[]) => all.map((row) => JSON.stringify(row)).sort()
   expect(rows.length).toBeGreaterThan(0)
-  expect(sorted(rows.map((row) => JSON.parse(row)))).toEqual(sorted(await served(stream)))
+  expect(sorted(rows.map((row) => JSON.parse(row)))).toEqual(sorted(await rowsOf(stream)))
 })
 
 test('the formulas of a window divide sums', async () => {
@@ -145,21 +135,15 @@ test('the example of the README runs, and nothing is listed after the last chang
   ])
 })
 
-test('the recipe of connectors/recipes/README.md runs in the same session', async () => {
-  const [recipe = ''] = (await readCodeBlocks('../connectors/recipes/README.md'))('DuckDB', 'sql')
-  const [secret = ''] = recipe.replace('http://127.0.0.1:8787', inject('serviceUrl')).split('set ')
-  const lines = await duckdb(`${secret}\n${secret}\nselect count(*) from export_api_brands();`)
-  expect(lines).toEqual(['2'])
-})
-
-test('the key goes to no port that begins like that of the service', async () => {
+test('the recipe of connectors/recipes/README.md runs in the same session, and no key goes to a port that begins alike', async () => {
   const url = inject('serviceUrl')
   const [recipe = ''] = (await readCodeBlocks('../connectors/recipes/README.md'))('DuckDB', 'sql')
   const [secret = ''] = recipe.replace('http://127.0.0.1:8787', url).split('set ')
   const secretOf = (origin: string) => `select name from which_secret('${origin}/api', 'http')`
   const both = `${secretOf(url)} union all ${secretOf(`${url}1`)};`
-  const lines = await duckdb(`${both} drop secret export_api; ${secret} ${both}`)
-  expect(lines).toEqual(['export_api', 'export_api_recipe'])
+  const brands = 'select count(*) from export_api_brands();'
+  const lines = await duckdb(`${both} ${secret} ${secret} ${brands} drop secret export_api; ${both}`)
+  expect(lines).toEqual(['export_api', '2', 'export_api_recipe'])
 })
 
 test('addresses and keys are read as people paste them', async () => {

@@ -1,11 +1,12 @@
 import { beforeAll, expect, inject, test } from 'vitest'
 import { readStreams } from '../../../site/reference/streams.ts'
-import { call, pull } from '../../../test/fixtures/call.ts'
+import { call } from '../../../test/fixtures/call.ts'
 import { addHostileTexts } from '../../../test/fixtures/hostile-texts.ts'
 import { database } from '../../../test/fixtures/rows.ts'
 import { type Tenant, tenant } from '../../../test/fixtures/tenant.ts'
 import { runScript } from '../../test-support/apps-script.ts'
 import { fillMetrics } from '../../test-support/fill-metrics.ts'
+import { served } from '../../test-support/served.ts'
 
 // Runs the connector in Node, over an imitation of DataStudioApp and the real service.
 
@@ -133,12 +134,8 @@ test('offers the endpoints and the brands', () => {
   ])
 })
 
-test.for(STREAMS)('returns the requested fields of $name in the dates of the report', async ({
-  endpoint,
-  kind,
-  columns,
-  totals,
-}) => {
+test.for(STREAMS)('returns the requested fields of $name in the dates of the report', async (stream) => {
+  const { endpoint, kind, columns, totals } = stream
   const run = signIn()
   const { schema = [] } = run<Data>('getSchema', { configParams: { endpoint } }) ?? {}
   const fields = columns.filter(({ name }) => kind === 'brands' || name !== 'brand_id').reverse()
@@ -149,11 +146,8 @@ test.for(STREAMS)('returns the requested fields of $name in the dates of the rep
 
   const data = run<Data>('getData', request(endpoint, ids))
   expect(data?.schema.map(({ Id }) => Id)).toEqual(ids)
-  const query = { brandId: its.brandId, fromDate: dateRange.startDate, toDate: dateRange.endDate }
-  const rows =
-    kind === 'brands'
-      ? (await call('/brands', { key: its.key })).data
-      : await pull(`/${endpoint}`, { key: its.key, query })
+  const query = { fromDate: dateRange.startDate, toDate: dateRange.endDate }
+  const rows = await served(stream, { key: its.key, brandIds: [its.brandId], query })
   expect(rows.length).toBeGreaterThan(endpoint === 'citations' ? 1000 : 0)
   const values = (row: (typeof rows)[number]) => fields.map(({ field, type }) => written(type, row[field]))
   expect(data?.rows).toEqual(rows.map((row) => ({ values: values(row) })))

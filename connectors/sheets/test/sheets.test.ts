@@ -1,12 +1,13 @@
 import { beforeAll, expect, inject, test } from 'vitest'
 import document from '../../../functions/openapi.json' with { type: 'json' }
 import { readStreams } from '../../../site/reference/streams.ts'
-import { call, pull } from '../../../test/fixtures/call.ts'
+import { call } from '../../../test/fixtures/call.ts'
 import { addHostileTexts } from '../../../test/fixtures/hostile-texts.ts'
 import { database } from '../../../test/fixtures/rows.ts'
 import { type Tenant, tenant } from '../../../test/fixtures/tenant.ts'
 import { runScript } from '../../test-support/apps-script.ts'
 import { fillMetrics } from '../../test-support/fill-metrics.ts'
+import { served } from '../../test-support/served.ts'
 
 // Runs the script in Node, over imitations of Google's services and the real service.
 
@@ -25,11 +26,9 @@ beforeAll(async () => {
 function openBook(key = its.key, { fromDate, toDate } = WINDOW, address = inject('serviceUrl')) {
   const sheets: Record<string, unknown[][]> = {}
   const answers = [address, key, its.brandId, fromDate, toDate]
-  const menu = { addItem: () => menu, addToUi: () => menu }
   const ui = {
     ButtonSet: { OK_CANCEL: 'both' },
     Button: { OK: 'ok', CANCEL: 'cancel' },
-    createMenu: () => menu,
     prompt: (_: string, question: string) => ({
       getSelectedButton: () => (answers.length > 0 ? 'ok' : 'cancel'),
       getResponseText: () => answers.shift() ?? question,
@@ -67,7 +66,6 @@ function openBook(key = its.key, { fromDate, toDate } = WINDOW, address = inject
   }
   const LockService = { getDocumentLock: () => documentLock }
   const run = runScript('sheets', { SpreadsheetApp, LockService })
-  run.script.onOpen?.()
   run.script.setUp?.()
   return { ...run, sheets, answers, lock }
 }
@@ -86,14 +84,15 @@ function cellOf(type: string, value: unknown): unknown {
   return type === 'date' || type === 'timestamp' ? Date.parse(String(value)) / 86_400_000 + 25_569 : value
 }
 
-test('loads a window of every endpoint into a sheet each', async () => {
-  const { script, sheets } = openBook()
+test('loads a window of every endpoint into a sheet each, whatever address and key other editors store', async () => {
+  const { script, sheets, documentProperties } = openBook()
+  documentProperties.setProperty('baseUrl', 'http://127.0.0.1:9')
+  documentProperties.setProperty('apiKey', 'svc_live_other')
   script.reload?.()
-  for (const { endpoint, kind, columns } of readStreams()) {
+  for (const stream of readStreams()) {
+    const { endpoint, kind, columns } = stream
     if (kind === 'changes') continue
-    const metric = { key: its.key, query: { brandId: its.brandId, ...WINDOW } }
-    const rows =
-      kind === 'metric' ? await pull(`/${endpoint}`, metric) : (await call('/brands', { key: its.key })).data
+    const rows = await served(stream, { key: its.key, brandIds: [its.brandId], query: WINDOW })
     const fields = columns.filter(({ name }) => kind === 'brands' || name !== 'brand_id')
     expect(rows.length).toBeGreaterThan(0)
     expect(sheets[endpoint]).toEqual([
@@ -152,20 +151,6 @@ test('waits Retry-After seconds, and gives up after five tries', () => {
   expect(() => script.reload?.()).toThrow('Too many requests.')
 })
 
-test('sends the key to the address that its user entered, whatever other editors store', () => {
-  const { script, sheets, documentProperties } = openBook()
-  documentProperties.setProperty('baseUrl', 'http://127.0.0.1:9')
-  documentProperties.setProperty('apiKey', 'svc_live_other')
-  script.reload?.()
-  expect(sheets.sentiment).toHaveLength(4)
-})
-
-test('follows no redirect', () => {
-  const { script, queue } = openBook()
-  queue.push({ status: 302, text: '', headers: { Location: `${inject('serviceUrl')}/elsewhere` } })
-  expect(() => script.reload?.()).toThrow('The service answered 302.')
-})
-
 test('requests a file that is cut again, up to three times', async () => {
   const { script, sheets, queue } = openBook(its.key)
   const file = (text: string, headers: Record<string, string> = {}) => ({ status: 200, text, headers })
@@ -183,13 +168,13 @@ test('requests a file that is cut again, up to three times', async () => {
   expect(sheets.brands).toEqual([expect.arrayContaining(['id', 'name']), expect.arrayContaining(['1', 'a'])])
 })
 
-test('sends the key in Authorization too, to an address as people paste it', () => {
+test('sends the key in Authorization too, to an address as people paste it, and to no redirect', () => {
   for (const end of ['', '/', '/api/export/v1', '/api/export/v1/ \n']) {
-    const { script, sheets, requests } = openBook(` ${its.key}\r\n`, WINDOW, inject('serviceUrl') + end)
-    script.reload?.()
-    expect(sheets.sentiment).toHaveLength(4)
+    const { script, queue, requests } = openBook(` ${its.key}\r\n`, WINDOW, inject('serviceUrl') + end)
+    queue.push({ status: 302, text: '', headers: { Location: `${inject('serviceUrl')}/elsewhere` } })
+    expect(() => script.reload?.()).toThrow('The service answered 302.')
     const headers = { 'X-API-Key': its.key, Authorization: `Bearer ${its.key}` }
-    expect(requests[0]).toEqual([`${inject('serviceUrl')}/api/export/v1/openapi.json?`, headers])
+    expect(requests).toEqual([[`${inject('serviceUrl')}/api/export/v1/openapi.json?`, headers]])
   }
 })
 

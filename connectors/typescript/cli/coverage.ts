@@ -3,7 +3,6 @@ import type { Brand } from '../src/index.ts'
 import type { BrandRun } from './changes.ts'
 import type { Copy } from './copy.ts'
 import type { AddFile } from './delta/log.ts'
-import { UsageError } from './errors.ts'
 import { daysOf, statisticsOf } from './files.ts'
 import { sha256 } from './hash.ts'
 import { type Asked, type Scope, WHOLE, widen } from './scope.ts'
@@ -34,8 +33,6 @@ export function coverageOf(copy: Copy): Coverage | undefined {
   const [file] = copy.brands.snapshot.files.values()
   if (file?.tags?.coverage === undefined) return undefined
   const coverage: Coverage = JSON.parse(file.tags.coverage)
-  if (coverage.scope === undefined)
-    throw new UsageError(`Another version has written ${copy.store.location}. Use another folder.`)
   return isWithin(copy, coverage.scope) ? coverage : undefined
 }
 

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import { parseXml, XmlElement } from '@rgrove/parse-xml'
 import { AwsClient } from 'aws4fetch'
 import retry, { AbortError } from 'p-retry'
+import { sha256 } from './hash.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -139,8 +139,6 @@ async function bytesOf({ body }: Response, mostBytes: number): Promise<Uint8Arra
   }
   return new Uint8Array(Buffer.concat(chunks))
 }
-
-const sha256 = (content: string | Uint8Array): string => createHash('sha256').update(content).digest('hex')
 
 /** Returns what a response says about an error. */
 function describe(status: number, bytes: Uint8Array): string {

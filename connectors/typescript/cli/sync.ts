@@ -22,7 +22,6 @@ import {
   removal,
   removeExpired,
   removeLeft,
-  removeLeftAside,
   removeLoose,
   type Table,
 } from './delta/table.ts'
@@ -106,7 +105,6 @@ async function syncBrands(options: Sync, copy: Copy, work: Work): Promise<Synced
   // First what needs no room on a full disk.
   for (const table of tablesOf(copy)) await removeExpired(table, times.expiry)
   for (const table of tablesOf(copy)) await removeLeft(table, times)
-  await removeLeftAside(store, now)
   const before = coverageOf(copy)
   const storeCoverage = async (coverage: Coverage) => {
     const actions = await brandsActions(copy.brands, listed, { coverage, check })

@@ -68,10 +68,14 @@ test('changed days have a changedAt', async () => {
   expect(requests[0]?.url.searchParams.get('since')).toBe(since)
 })
 
-test('brands are an array', async () => {
-  const rows = [{ id: WINDOW.brandId }]
+test('brands are an array, also when a character arrives in two chunks', async () => {
+  const rows = [{ id: WINDOW.brandId, name: 'Søn' }]
   const headers = { 'X-Brands-Digest': '52dc3ba8379705e' }
-  const answer = () => Response.json({ data: rows }, { headers })
+  const start = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    for (const byte of Buffer.from(JSON.stringify({ data: rows }))) controller.enqueue(Uint8Array.of(byte))
+    controller.close()
+  }
+  const answer = () => new Response(new ReadableStream({ start }), { headers })
   const { api, requests } = fakeApi([answer, answer])
   expect(await api.brands()).toEqual(rows)
   expect(await api.brands.page()).toEqual({ rows, brandsDigest: '52dc3ba8379705e', requestId: null })
@@ -163,16 +167,6 @@ test.each<[response: string, message: string, status: number | undefined, Answer
   expect(requests.map(({ init }) => init.redirect)).toEqual(['manual'])
 })
 
-/** A body of that many bytes, of which no more are made than are read. */
-const bodyOf = (bytes: number): Answer => {
-  let left = bytes
-  const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
-    left -= 1_000_000
-    left < 0 ? controller.close() : controller.enqueue(new Uint8Array(1_000_000).fill(32))
-  }
-  return () => new Response(new ReadableStream({ pull }))
-}
-
 test('a certificate that is not trusted is an error, after one request', async () => {
   const cause = Object.assign(new Error('self-signed certificate'), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' })
   const { api, requests } = fakeApi([() => Promise.reject(new TypeError('fetch failed', { cause }))])
@@ -185,7 +179,9 @@ test('a certificate that is not trusted is an error, after one request', async (
 })
 
 test('a body without end is an error, after one request', async () => {
-  const { api, requests } = fakeApi([bodyOf(Number.POSITIVE_INFINITY)])
+  const pull = (controller: ReadableStreamDefaultController<Uint8Array>) =>
+    controller.enqueue(new Uint8Array(1_000_000).fill(32))
+  const { api, requests } = fakeApi([() => new Response(new ReadableStream({ pull }))])
   const message = 'https://service.example sent more than a page. Check baseUrl.'
   await expect(api.brands()).rejects.toMatchObject({ name: 'ExportApiError', message })
   expect(requests).toHaveLength(1)

@@ -24,12 +24,9 @@ export function randomService({ below, pick }: Random) {
   let restated = 0
   /** In the order of their last changes. */
   const days = new Map<string, { readonly rows: readonly Row[]; readonly change: ChangedDay }>()
-  const restate = (
-    brand_id = pick(BRANDS),
-    of: { endpoint?: string | undefined; date?: string | null } = {},
-  ) => {
-    const { endpoint, sent } = STREAMS.find((stream) => stream.endpoint === of.endpoint) ?? pick(STREAMS)
-    const date = of.date ?? pick(DATES)
+  const restate = (brand_id = pick(BRANDS)) => {
+    const { endpoint, sent } = pick(STREAMS)
+    const date = pick(DATES)
     // So few, that days return to what they were.
     const integer = 4 * BRANDS.indexOf(brand_id) + below(4)
     const rows = Array.from({ length: below(4) }, (_, index): Row => {

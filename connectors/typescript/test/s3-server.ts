@@ -14,18 +14,11 @@ const KEYS = { AWS_ACCESS_KEY_ID: 'copier', AWS_SECRET_ACCESS_KEY: 'secret' }
 /** Starts VersityGW, an S3 server that checks signatures. Its objects are files. */
 export async function startS3() {
   const root = await mkdtemp(join(tmpdir(), 's3-'))
-  await mkdir(join(root, 'objects', BUCKET), { recursive: true })
-  await mkdir(join(root, 'metadata'))
+  const [objects, metadata] = [join(root, 'objects'), join(root, 'metadata')]
+  await mkdir(join(objects, BUCKET), { recursive: true })
+  await mkdir(metadata)
   const host = `127.0.0.1:${await freePort()}`
-  const args = [
-    '--port',
-    host,
-    '--quiet',
-    'posix',
-    '--sidecar',
-    join(root, 'metadata'),
-    join(root, 'objects'),
-  ]
+  const args = ['--port', host, '--quiet', 'posix', '--sidecar', metadata, objects]
   const { AWS_ACCESS_KEY_ID: ROOT_ACCESS_KEY, AWS_SECRET_ACCESS_KEY: ROOT_SECRET_KEY } = KEYS
   const server = spawn('versitygw', args, {
     env: { PATH: process.env.PATH, ROOT_ACCESS_KEY, ROOT_SECRET_KEY },

@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { seededRandom } from '../../../test/fixtures/random.ts'
 import { openCopy, tablesOf } from '../cli/copy.ts'
 import { DAY_MS } from '../cli/days.ts'
@@ -136,13 +136,14 @@ test.each<[string, (bucket: ReturnType<typeof memoryBucket>, path: string) => un
 
 test('ends while each list has changes, and equals the service as of that list', async () => {
   const { service, altering, job, requests } = setUp()
-  await sync(job, undefined)
   altering.isFailing = ({ pathname, searchParams }) => {
     // The last one of the round.
     if (pathname.endsWith('/changes') && !searchParams.has('cursor'))
       for (const brand of BRANDS) service.restate(brand)
     return false
   }
+  // The first two brands change after their lists, and before that of the third.
+  await sync({ ...job, concurrency: 1 }, undefined)
   const before = requests.length
   await sync(job, undefined)
   const lists = requests.slice(before).filter(({ pathname }) => pathname.endsWith('/changes'))
@@ -161,37 +162,31 @@ test('a page that is followed by others without end ends the sync of its brand',
   expect(requests.length).toBeLessThan(200)
 })
 
-test('files that no version has go with a full disk', async () => {
+test('files that no version has go with a full disk, and with the process', async () => {
   const { job } = setUp()
-  const folder = await mkdtemp(join(tmpdir(), 'full-disk-'))
+  const folder = await mkdtemp(join(tmpdir(), 'ended-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const store = folderStore(folder)
+  const written = async (table: string) =>
+    (await readdir(join(folder, table))).filter((name) => name.startsWith('export-api-')).length
   const full = Object.assign(new Error('Full'), { syscall: 'write' })
   const createIfAbsent: typeof store.createIfAbsent = async (path, text) => {
     if (path.startsWith('visibility')) throw full
     return store.createIfAbsent(path, text)
   }
-  const store = folderStore(folder)
   await expect(sync({ ...job, store: { ...store, createIfAbsent } }, undefined)).rejects.toBe(full)
-  const written = (await readdir(folder, { recursive: true })).filter((path) => path.includes('export-api-'))
-  await rm(folder, { recursive: true })
-  expect(written.map((path) => path.replace(/\/.*/, ''))).toEqual(['brands'])
-})
+  expect([await written('brands'), await written('visibility')]).toEqual([1, 0])
 
-test('files that no version has go with the process', async () => {
-  const { job } = setUp()
-  const folder = await mkdtemp(join(tmpdir(), 'process-end-'))
   const counts: number[] = []
-  const count = async () => counts.push((await readdir(join(folder, 'visibility'))).length)
   const now: typeof store.now = async (name) => {
     if (name !== 'visibility') return store.now(name)
-    await count()
+    counts.push(await written(name))
     // As a signal does.
     process.listeners('exit').at(-1)?.(143)
-    await count()
+    counts.push(await written(name))
     throw new Error('The process has ended.')
   }
-  const store = folderStore(folder)
   await expect(sync({ ...job, store: { ...store, now } }, undefined)).rejects.toThrow('has ended')
-  await rm(folder, { recursive: true })
   expect(counts).toEqual([3, 0])
 })
 
@@ -349,21 +344,6 @@ test('a service that does not answer ends the sync, and no brand waits for it ag
   expect(requests.filter(({ pathname }) => pathname.endsWith('/changes'))).toHaveLength(10)
 })
 
-test('deletes what a killed report has left an hour before, and nothing else of the root', async () => {
-  const { bucket, job } = setUp()
-  const file = 'export-api-00000000-0000-4000-8000-000000000000.parquet'
-  await sync(job, undefined)
-  for (const name of [`.${file}`, file, '.export-api.env', 'report.html']) bucket.put(name, '')
-  const syncLater = async (hours: number) => {
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + (hours * DAY_MS) / 24 })
-    await sync(job, undefined)
-    vi.useRealTimers()
-    return bucket.names().filter((name) => !name.includes('/'))
-  }
-  expect(await syncLater(0.5)).toHaveLength(4)
-  expect(await syncLater(2)).toEqual([file, '.export-api.env', 'report.html'])
-})
-
 test('a torn log of the brands is an error whose advice makes a copy of everything', async () => {
   const { service, bucket, job } = setUp()
   await sync({ ...job, toDate: '2026-09-20' }, undefined)
@@ -381,15 +361,4 @@ test('a copy of two brands, one of them switched off, is continued without the o
   readable.brands = [one]
   await expect(sync(job, [one])).rejects.toThrow(/leave out the options to continue it/)
   expect(await sync(job, undefined)).toHaveProperty('isWhole', false)
-})
-
-test('a coverage without a scope is one of another version', async () => {
-  const { bucket, job } = setUp()
-  await sync(job, undefined)
-  for (const path of brandsOf(bucket).filter((path) => path.endsWith('.json')))
-    bucket.put(path, Buffer.from(bucket.bytesOf(path)).toString().replaceAll('\\"scope\\"', '\\"x\\"'))
-  for (const run of [sync, dryRun])
-    await expect(run(job, undefined)).rejects.toThrow(
-      'Another version has written memory. Use another folder.',
-    )
 })

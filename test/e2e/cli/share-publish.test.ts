@@ -38,9 +38,9 @@ const AS_SETTINGS = {
 }
 const bucket = openBucket(AS_SETTINGS)
 
-const currentObjects = async (condition = `first = '2025-10-01'`): Promise<string[]> => {
+const currentObjects = async (): Promise<string[]> => {
   const { rows } = await db.query(
-    `select id from daily.current_objects where period = 'day' and ${condition} order by metric, first`,
+    `select id from daily.current_objects where period in ('brand', 'day') order by period, metric, first`,
   )
   return rows.map(({ id }) => `${id}.parquet`)
 }
@@ -69,44 +69,36 @@ test('publish names the bucket of the settings', async () => {
 
 test('verify --share names wrong objects, and publish replaces them and ends the versions that name them', async () => {
   const { rows: latest } = await db.query('select max(version) as version from daily.versions')
-  const [missing = '', short = '', swapped = '', other = ''] = await currentObjects()
-  const all = await currentObjects('true')
-  const content = await bucket.read(other)
+  const all = await currentObjects()
+  // The brand's own row, three days of citation_share, one of citations.
+  const [brand = '', missing = '', short = '', other = '', swapped = ''] = all
+  const read = async (name: string) => Buffer.from((await bucket.read(name)) ?? '')
+  const content = await read(other)
   await bucket.delete([missing])
   await bucket.put(short, new Uint8Array(9))
-  if (content !== null) await bucket.put(swapped, content)
-  await db.query('update daily.objects set bytes = $1 where id = $2', [content?.length, swapped.slice(0, 36)])
+  await bucket.put(swapped, new Uint8Array(content))
+  await db.query('update daily.objects set bytes = $1 where id = $2', [content.length, swapped.slice(0, 36)])
+  const renamed = (await read(brand)).toString('latin1').replaceAll('Acme', 'Acne')
+  await bucket.put(brand, new Uint8Array(Buffer.from(renamed, 'latin1')))
   const found = await run('verify', ['--share'])
   expect(found).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/^3 objects differ from the tables\./),
+    stderr: expect.stringMatching(/^4 objects differ from the tables\./),
   })
   expect(found.stdout).toContain(`${missing}: its object is missing`)
   expect(found.stdout).toContain(`${short}: it has 9 bytes instead of`)
   expect(found.stdout).toContain(`${swapped}: its rows are not those of`)
+  expect(found.stdout).toContain(`${brand}: its rows are not those of brands`)
   expect(await run('share-publish')).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/^Replaced 3 objects\. All objects match the tables\.$/m),
+    stdout: expect.stringMatching(/^Replaced 4 objects\. All objects match the tables\.$/m),
   })
   expect(await oldest()).toBeGreaterThan(latest[0].version)
-  const left = await currentObjects('true')
+  const left = await currentObjects()
   expect(left).toHaveLength(all.length)
-  expect(all.filter((name) => !left.includes(name)).sort()).toEqual([missing, short, swapped].sort())
+  expect(all.filter((name) => !left.includes(name)).sort()).toEqual([brand, missing, short, swapped].sort())
   expect(await bucket.exists(swapped), 'what a URL of it would serve').toBe(false)
   expect(await run('verify', ['--share'])).toMatchObject({ code: 0 })
-})
-
-test("verify --share compares a brand's own row", async () => {
-  const { rows } = await db.query(`select id, bytes from daily.current_objects where metric = 'brands'`)
-  const [{ id, bytes }] = rows
-  const content = await bucket.read(`${id}.parquet`)
-  const other = Buffer.from(content ?? '')
-    .toString('latin1')
-    .replaceAll('Acme', 'Acne')
-  await bucket.put(`${id}.parquet`, new Uint8Array(Buffer.from(other, 'latin1')))
-  expect(other).toHaveLength(bytes)
-  expect((await run('verify', ['--share'])).stdout).toBe(`${id}.parquet: its rows are not those of brands\n`)
-  await bucket.put(`${id}.parquet`, content ?? new Uint8Array())
 })
 
 test('publish waits while another publisher works, and says who does', async () => {

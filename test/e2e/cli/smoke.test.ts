@@ -1,16 +1,20 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, expect, inject, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest'
 import { smoke } from '../../../cli/smoke/smoke.ts'
 import { runCommand } from '../../fixtures/command.ts'
 import { fillDaily } from '../../fixtures/fill-daily.ts'
 import { database } from '../../fixtures/rows.ts'
-import { type Tenant, tenant } from '../../fixtures/tenant.ts'
+import { tenant } from '../../fixtures/tenant.ts'
 
 const BASE = '/api/export/v1'
 
 const db = database()
-let its: Tenant
-let client = ''
+const its = await tenant(db)
+const { brandId } = its
+const today = new Date().toISOString().slice(0, 10)
+await fillDaily(db, { name: 'visibility', brandId, rows: 1300, first: '2026-09-01', days: 9 })
+await fillDaily(db, { name: 'visibility', brandId, rows: 2, first: today, days: 1 })
+await fillDaily(db, { name: 'sentiment', brandId, rows: 3, first: '2026-09-01', days: 3 })
 
 /** What the tests answer instead of the service. */
 let fault: (path: string, agent: string) => Promise<Response> | undefined = () => undefined
@@ -19,27 +23,22 @@ const { fetch } = globalThis
 const genuine = (path: string, key = its.key) =>
   fetch(new URL(path, inject('serviceUrl')), { headers: { 'X-API-Key': key } })
 
-beforeAll(async () => {
-  its = await tenant(db)
-  await fillDaily(db, { name: 'visibility', brandId: its.brandId, rows: 1300, first: '2026-09-01', days: 9 })
-  const today = new Date().toISOString().slice(0, 10)
-  await fillDaily(db, { name: 'visibility', brandId: its.brandId, rows: 2, first: today, days: 1 })
-  await fillDaily(db, { name: 'sentiment', brandId: its.brandId, rows: 3, first: '2026-09-01', days: 3 })
+beforeEach(() => {
+  // A rate budget of its own for each test.
+  const client = randomUUID()
   vi.stubGlobal('fetch', (url: URL | string, init?: RequestInit) => {
     const { pathname, search } = new URL(url)
     const headers = new Headers(init?.headers)
     const agent = headers.get('User-Agent') ?? ''
-    // A rate budget of its own for each test.
     headers.set('User-Agent', client)
     return fault(pathname + search, agent) ?? fetch(url, { ...init, headers })
   })
 })
 
-beforeEach(() => {
-  client = randomUUID()
+afterEach(() => {
+  fault = () => undefined
+  vi.unstubAllGlobals()
 })
-
-afterAll(() => vi.unstubAllGlobals())
 
 async function failures(url: string, key: string): Promise<string> {
   const lines: string[] = []
@@ -118,7 +117,6 @@ test.for<[string, string, (path: string) => Promise<Response>, RegExp]>([
 ])('%s is one failure, without the key', async ([, endpoint, answer, message]) => {
   fault = (path) => (path.startsWith(`${BASE}/${endpoint}`) ? answer(path) : undefined)
   const found = await failures(inject('serviceUrl'), its.key)
-  fault = () => undefined
   expect(found).toMatch(message)
   expect(found).not.toContain(its.key)
 })
@@ -130,7 +128,6 @@ test('an answer to a User-Agent that comes from no Worker is a failure', async (
       ? Promise.resolve(new Response('error code: 1010', blocked))
       : undefined
   const found = await failures(inject('serviceUrl'), its.key)
-  fault = () => undefined
   expect(found).toMatch(
     /^other clients: Python-urllib\S+: .*returned 403 with a non-JSON body\. .*docs\/deploy\.md#before-the-workers/,
   )

@@ -97,33 +97,25 @@ async function days(metric: string): Promise<string[]> {
 describe('soft-deleted rows leave the stored rows, and restored rows return', () => {
   beforeAll(twoAnswers)
 
-  const FIRST = `where uid = (select uid from app.llm_runs order by run_at limit 1)`
-  test.each([
-    ['app.llm_runs', FIRST, ['2026-10-02'], ['2026-10-12']],
+  const FIRST = 'in (select uid from app.llm_runs order by run_at limit 1)'
+  test.each<[string, string, Record<string, string[]>]>([
+    ['app.llm_runs', `uid ${FIRST}`, { visibility: ['2026-10-02'], citations: ['2026-10-12'] }],
     [
       'app.engines',
-      `where slug = (select engine from app.llm_runs order by run_at limit 1)`,
-      ['2026-10-02'],
-      ['2026-10-11', '2026-10-12'],
+      `slug ${FIRST.replace('uid', 'engine')}`,
+      { visibility: ['2026-10-02'], citations: ['2026-10-11', '2026-10-12'] },
     ],
-  ])('%s %s', async (table, which, visibility, citations) => {
-    await db.query(`update ${table} set deleted_at = now() ${which}`)
+    ['app.rivals', 'true', { competitors: [] }],
+  ])('%s where %s', async (table, which, left) => {
+    const stored = async () =>
+      Object.fromEntries(await Promise.all(Object.keys(left).map(async (name) => [name, await days(name)])))
+    const before = await stored()
+    await db.query(`update ${table} set deleted_at = now() where ${which}`)
     await refresh(db)
-    expect([await days('visibility'), await days('citations')]).toEqual([visibility, citations])
-    expect(await differences(db)).toEqual([])
+    expect([await stored(), await differences(db)]).toEqual([left, []])
     await db.query(`update ${table} set deleted_at = null`)
     await refresh(db)
-    expect([await days('visibility'), await days('citations')]).toEqual([
-      ['2026-10-01', '2026-10-02'],
-      ['2026-10-11', '2026-10-12'],
-    ])
-    expect(await differences(db)).toEqual([])
-  })
-
-  test('a competitor', async () => {
-    await db.query('update app.rivals set deleted_at = now()')
-    await refresh(db)
-    expect([await days('competitors'), await differences(db)]).toEqual([[], []])
+    expect([await stored(), await differences(db)]).toEqual([before, []])
   })
 })
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { readStreams } from '../../../site/reference/streams.ts'
 import type { Row } from '../../fixtures/call.ts'
-import { brand, exportKey, insert, organization, refresh } from '../../fixtures/rows.ts'
+import { brand, exportKey, organization, prompt, refresh } from '../../fixtures/rows.ts'
 import { answeredDays, type Scene } from '../../fixtures/scene.ts'
 import {
   objectsOf,
@@ -77,13 +77,8 @@ beforeAll(async () => {
   its = await answeredDays(db, { first: '2026-01-10', days: 3 })
   doomed = await brand(db, its.org, { name: 'Doomed' })
   key = its.key
-  await insert(db, 'prompts', [
-    { id: '11111111-2222-4333-8444-555555555555', brand_id: doomed, text: 'Which?' },
-  ])
-  await its.say('2026-11-03T10:00:00Z', {
-    prompt: '11111111-2222-4333-8444-555555555555',
-    phrases: [{ polarity: 'neutral', confidence: '1' }],
-  })
+  const phrases = [{ polarity: 'neutral', confidence: '1' }]
+  await its.say('2026-11-03T10:00:00Z', { prompt: await prompt(db, doomed), phrases })
   await commit()
 
   const late = await its.say('2026-01-11T10:00:00Z', {

@@ -1,42 +1,13 @@
-import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { logAll } from '../../../drizzle/db/refresh.ts'
 import { relistAll } from '../../../drizzle/db/relist.ts'
 import { isolatedPool } from '../../fixtures/isolated-database.ts'
-import { answer, brand, insert, organization, place, prompt, refresh } from '../../fixtures/rows.ts'
+import { insert, refresh } from '../../fixtures/rows.ts'
+import { sample } from '../../fixtures/sample.ts'
 import { tableOf } from '../../fixtures/schema.ts'
 import { CLEARANCE } from '../../interleavings/histories.ts'
 
 const { db } = await isolatedPool()
-
-const DAY = '2026-10-01'
-
-type Sample = {
-  readonly brandId: string
-  readonly promptId: string
-  readonly answerId: string
-  readonly competitorId: string
-  readonly said: { readonly model: string; readonly market: string; readonly prompt: string }
-}
-
-/** A brand with a competitor, and an answer on {@link DAY} that has rows in every metric. */
-async function sample(): Promise<Sample> {
-  const brandId = await brand(db, await organization(db))
-  const competitorId = randomUUID()
-  await insert(db, 'competitors', [{ id: competitorId, brand_id: brandId, name: 'Globex' }])
-  const promptId = await prompt(db, brandId)
-  const said = { ...(await place(db)), prompt: promptId }
-  const answerId = await answer(db, {
-    ...said,
-    at: `${DAY}T09:00:00Z`,
-    mentions: ['Acme', 'Initech'],
-    citations: [{ url: 'https://site.example/a' }],
-    phrases: [{ polarity: 'positive', confidence: '0.5' }],
-    judged: [{ competitor: null, recommended: true }],
-  })
-  await refresh(db)
-  return { brandId, promptId, answerId, competitorId, said }
-}
 
 /** For each endpoint with later changes, the kinds whose time is later, and whether the greatest is `changed_at`. */
 async function since(last: string): Promise<Record<string, string[]>> {
@@ -59,95 +30,58 @@ const EVERY = ['citation-share', 'citations', 'competitors', 'recommended-rate',
 
 const allOf = (...kinds: string[]) => Object.fromEntries(EVERY.map((endpoint) => [endpoint, kinds]))
 
-const EDITS: [string, (sample: Sample) => Promise<unknown>, Record<string, string[]>][] = [
+test.each<[string, string, Record<string, string[]>]>([
   [
     'an answer that failed after all',
-    ({ answerId }) => db.query(`update answers set error = 'timeout' where id = $1`, [answerId]),
+    `update answers set error = 'timeout' where id = $answer`,
     allOf('answers'),
   ],
-  [
-    'a mention',
-    ({ answerId }) => insert(db, 'answer_mentions', [{ answer_id: answerId, name: 'Globex' }]),
-    { competitors: ['mentions'] },
-  ],
+  ['a mention', `insert into answer_mentions values ($answer, 'Initech')`, { competitors: ['mentions'] }],
   [
     'a citation of the day',
-    ({ answerId }) =>
-      db.query(
-        `insert into citations (answer_id, url, owned, recorded_at) values ($1, 'b', true, '${DAY}')`,
-        [answerId],
-      ),
+    `insert into citations (answer_id, url, owned, recorded_at) values ($answer, 'b', true, '2026-10-01')`,
     { citations: ['citations'], 'citation-share': ['citations'] },
   ],
   [
     'a phrase',
-    ({ answerId }) =>
-      insert(db, 'sentiment_phrases', [{ answer_id: answerId, polarity: 'negative', confidence: '0.1' }]),
+    `insert into sentiment_phrases (answer_id, polarity, confidence) values ($answer, 'negative', 0.1)`,
     { sentiment: ['sentiment'] },
   ],
   [
     'a judgement',
-    ({ answerId }) =>
-      db.query('update recommendations set recommended = false where answer_id = $1', [answerId]),
+    'update recommendations set recommended = false where answer_id = $answer',
     { 'recommended-rate': ['recommendations'] },
   ],
+  ['a retired prompt', 'update prompts set retired_at = now() where id = $prompt', allOf('prompts')],
   [
-    'a retired prompt',
-    ({ promptId }) => db.query('update prompts set retired_at = now() where id = $1', [promptId]),
-    allOf('prompts'),
-  ],
-  [
-    "a brand's alias",
-    ({ brandId }) => db.query(`update brands set name = 'X', display_name = 'X' where id = $1`, [brandId]),
+    "a brand's names",
+    `update brands set name = 'X', display_name = 'X' where id = $brand`,
     { visibility: ['brands'], 'recommended-rate': ['brands'] },
   ],
   [
     "a competitor's alias",
-    ({ competitorId }) =>
-      db.query(`update competitors set aliases = '{initech}' where id = $1`, [competitorId]),
+    `update competitors set aliases = '{globex}' where id = $competitor`,
     { competitors: ['competitors'] },
   ],
-  [
-    "a model's provider",
-    ({ said }) => db.query(`update models set provider = 'Another' where id = $1`, [said.model]),
-    { visibility: ['models'] },
-  ],
-  [
-    "a market's name",
-    ({ said }) => db.query(`update markets set name = 'Another' where id = $1`, [said.market]),
-    { visibility: ['markets'] },
-  ],
-  [
-    'a truncated table',
-    () => db.query(`truncate ${tableOf('sentiment_phrases')}`),
-    { sentiment: ['recomputed'] },
-  ],
-]
-
-test.each(EDITS)('%s is the cause of the days that it changed', async (_, edit, expected) => {
-  const sampled = await sample()
+  ["a model's provider", `update models set provider = 'X' where id = $model`, { visibility: ['models'] }],
+  ["a market's name", `update markets set name = 'X' where id = $market`, { visibility: ['markets'] }],
+  ['a truncated table', `truncate ${tableOf('sentiment_phrases')}`, { sentiment: ['recomputed'] }],
+])('%s is the cause of the days that it changed', async (_, edit, expected) => {
+  const { answer, brand, newcomer, said } = await sample(db)
+  const ids = { answer, brand, competitor: newcomer, ...said }
   const before = await lastStamp()
-  await edit(sampled)
+  await db.query(edit.replace(/\$(\w+)/g, (_, name) => `'${Reflect.get(ids, name)}'`))
   await refresh(db)
   expect(await since(before)).toEqual(expected)
 })
 
-test('of two kinds in one computation, both are named', async () => {
-  const { answerId, competitorId } = await sample()
-  const before = await lastStamp()
-  await insert(db, 'answer_mentions', [{ answer_id: answerId, name: 'Globex' }])
-  await db.query(`update competitors set aliases = '{initech}' where id = $1`, [competitorId])
-  await refresh(db)
-  expect(await since(before)).toEqual({ competitors: ['competitors', 'mentions'] })
-})
-
 test('a later change keeps the kinds of earlier ones, with their times', async () => {
-  const { answerId, promptId } = await sample()
+  const { answer, said } = await sample(db)
   const first = await lastStamp()
-  await insert(db, 'sentiment_phrases', [{ answer_id: answerId, polarity: 'negative', confidence: '0.1' }])
+  await insert(db, 'sentiment_phrases', [{ answer_id: answer, polarity: 'negative', confidence: '0.1' }])
   await refresh(db)
   const second = await lastStamp()
-  await db.query('update prompts set retired_at = now() where id = $1', [promptId])
+  await db.query('update prompts set retired_at = now() where id = $1', [said.prompt])
   await refresh(db)
   expect((await since(first)).sentiment).toEqual(['prompts', 'sentiment'])
   expect((await since(second)).sentiment).toEqual(['prompts'])
@@ -155,25 +89,29 @@ test('a later change keeps the kinds of earlier ones, with their times', async (
 })
 
 test('a change that leaves the rows as they were is no cause of a later one', async () => {
-  const { answerId, competitorId } = await sample()
+  const { answer, newcomer } = await sample(db)
   const before = await lastStamp()
-  await db.query(`update competitors set aliases = '{nobody}' where id = $1`, [competitorId])
+  await db.query(`update competitors set aliases = '{nobody}' where id = $1`, [newcomer])
   await refresh(db)
   expect(await since(before)).toEqual({})
-  await insert(db, 'answer_mentions', [{ answer_id: answerId, name: 'Globex' }])
+  await insert(db, 'answer_mentions', [{ answer_id: answer, name: 'Initech' }])
   await refresh(db)
   expect(await since(before)).toEqual({ competitors: ['mentions'] })
 })
 
 test('a day that cannot be computed keeps the causes of all that reached it meanwhile', async () => {
-  const { answerId, promptId } = await sample()
+  const { answer, said } = await sample(db)
   const before = await lastStamp()
   await db.query('alter table daily.sentiment add constraint failing check (negative_mentions = 0) not valid')
   try {
-    await insert(db, 'sentiment_phrases', [{ answer_id: answerId, polarity: 'negative', confidence: '0.1' }])
+    await insert(db, 'sentiment_phrases', [{ answer_id: answer, polarity: 'negative', confidence: '0.1' }])
     await expect(refresh(db)).rejects.toThrow('sentiment')
-    await db.query('update prompts set counts_in_metrics = not counts_in_metrics where id = $1', [promptId])
-    await db.query('update prompts set counts_in_metrics = not counts_in_metrics where id = $1', [promptId])
+    await db.query('update prompts set counts_in_metrics = not counts_in_metrics where id = $1', [
+      said.prompt,
+    ])
+    await db.query('update prompts set counts_in_metrics = not counts_in_metrics where id = $1', [
+      said.prompt,
+    ])
     await expect(refresh(db)).rejects.toThrow('sentiment')
     expect(await since(before)).toEqual({})
   } finally {
@@ -184,12 +122,12 @@ test('a day that cannot be computed keeps the causes of all that reached it mean
 })
 
 test('a change that a computation saw before a batch had it gets the time of that computation', async () => {
-  const { answerId, promptId } = await sample()
+  const { answer, said } = await sample(db)
   const before = await lastStamp()
-  await db.query('update prompts set counts_in_metrics = false where id = $1', [promptId])
+  await db.query('update prompts set counts_in_metrics = false where id = $1', [said.prompt])
   await db.query('select daily.resolve()')
-  await db.query('update prompts set counts_in_metrics = true where id = $1', [promptId])
-  await insert(db, 'sentiment_phrases', [{ answer_id: answerId, polarity: 'negative', confidence: '0.1' }])
+  await db.query('update prompts set counts_in_metrics = true where id = $1', [said.prompt])
+  await insert(db, 'sentiment_phrases', [{ answer_id: answer, polarity: 'negative', confidence: '0.1' }])
   // Sees the phrase, and does not know of it.
   await db.query(`select daily.refresh(null, '1 min', 30)`)
   expect(await since(before)).toEqual({ sentiment: ['prompts'] })
@@ -200,20 +138,20 @@ test('a change that a computation saw before a batch had it gets the time of tha
 })
 
 test('a batch that follows a computation waits with its causes', async () => {
-  const { answerId, promptId } = await sample()
+  const { answer, said } = await sample(db)
   const before = await lastStamp()
-  await db.query('update prompts set retired_at = now() where id = $1', [promptId])
+  await db.query('update prompts set retired_at = now() where id = $1', [said.prompt])
   await refresh(db)
-  await insert(db, 'sentiment_phrases', [{ answer_id: answerId, polarity: 'negative', confidence: '0.1' }])
+  await insert(db, 'sentiment_phrases', [{ answer_id: answer, polarity: 'negative', confidence: '0.1' }])
   await db.query('select daily.resolve()')
   expect(await since(before)).toEqual(allOf('prompts'))
 })
 
 test('rows that are computed again without a known change are recomputed, listed ones relisted', async () => {
-  const { brandId } = await sample()
+  const { brand } = await sample(db)
   const before = await lastStamp()
   const client = await db.connect()
-  await db.query('update daily.visibility set total_prompts = 7 where brand_id = $1', [brandId])
+  await db.query('update daily.visibility set total_prompts = 7 where brand_id = $1', [brand])
   await logAll(client)
   await refresh(db)
   expect(await since(before)).toEqual({ visibility: ['recomputed'] })

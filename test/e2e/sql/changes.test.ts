@@ -138,15 +138,6 @@ describe('the list of changes', () => {
     )
   })
 
-  test('keeps the days of a deleted brand, emptied', async () => {
-    const { brandId } = await sample()
-    const before = await listed(brandId)
-    await db.query('delete from brands where id = $1', [brandId])
-    await refresh(db)
-    const after = await listed(brandId)
-    expect(after.filter(emptied)).toHaveLength(before.length)
-  })
-
   test('has a greater changed_at for later changes when the clock of the system is behind', async () => {
     const { brandId, said } = await sample()
     const ahead = '2099-01-01T00:00:00.000000Z'

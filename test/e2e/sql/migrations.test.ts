@@ -15,18 +15,9 @@ test('the migrations contain everything in the Drizzle schema', async () => {
     await cp('drizzle/migrations', folder, { recursive: true })
     const before = await readdir(folder)
     // drizzle-kit takes no absolute path, and exits with 0 when it fails.
-    const schema = [
-      '--schema',
-      './drizzle/{tables,source,metrics,refresh,share}/*.ts',
-      '--dialect',
-      'postgresql',
-    ]
-    const { stdout } = await promisify(execFile)('node_modules/.bin/drizzle-kit', [
-      'generate',
-      ...schema,
-      '--out',
-      relative('.', folder),
-    ])
+    const schema = '--dialect postgresql --schema ./drizzle/{tables,source,metrics}/*.ts'.split(' ')
+    const args = ['generate', ...schema, '--out', relative('.', folder)]
+    const { stdout } = await promisify(execFile)('node_modules/.bin/drizzle-kit', args)
     expect(stdout).toContain('No schema changes')
     expect(await readdir(folder)).toEqual(before)
   } finally {

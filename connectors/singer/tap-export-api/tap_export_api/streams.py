@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from singer_sdk.exceptions import ConfigurationError, FatalAPIError
 
@@ -12,6 +12,8 @@ from tap_export_api.client import ExportStream
 
 if TYPE_CHECKING:
     from singer_sdk import Tap
+
+    from tap_export_api.changes import ChangesStream
 
 Row = dict[str, Any]
 
@@ -74,20 +76,10 @@ class DefinedStream(ExportStream):
         self._tap.state_writer.write_state(self.tap_state)
 
 
-class ChangesOfBrands(Protocol):
-    """What changed of each brand. `due` are the brands that have something to send."""
-
-    due: set[str]
-
-    def begin(self, streams: list[BrandStream], brand_ids: list[str], brands_digest: str) -> bool: ...
-
-    def announce_all(self, brand_ids: Iterable[str]) -> Iterator[list[str]]: ...
-
-
 class BrandsStream(DefinedStream):
     """The brands that the key can read. The state has their ids, to send those that are gone as deleted."""
 
-    def __init__(self, tap: Tap, definition: Row, changes: ChangesOfBrands) -> None:
+    def __init__(self, tap: Tap, definition: Row, changes: ChangesStream) -> None:
         super().__init__(tap, definition, [DELETED_AT])
         self.changes = changes
 

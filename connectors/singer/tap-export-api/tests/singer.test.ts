@@ -11,7 +11,7 @@ import { copyReader } from '../../../certify/copies.ts'
 import { environment } from '../../../certify/python-environment.ts'
 import { readExactModels, readMetrics } from '../../../test-support/exact-models.ts'
 import { startPostgres } from '../../../test-support/postgres.ts'
-import { IN_ASCII } from '../../../test-support/python.ts'
+import { IN_ASCII, PYTHON_TESTS } from '../../../test-support/python.ts'
 
 const PACKAGE = fileURLToPath(new URL('..', import.meta.url))
 const SYNC = fileURLToPath(new URL('singer-sync.sh', import.meta.url))
@@ -34,7 +34,7 @@ async function run(
 }
 
 test('its own tests and those of the Singer SDK pass', async () => {
-  const output = await run('pytest', ['-q', '-p', 'no:cacheprovider'])
+  const output = await run('pytest', ['-q', '-p', 'no:cacheprovider'], { PYTHONPATH: PYTHON_TESTS })
   expect(output).toMatch(/\d+ passed/)
   expect(output).not.toMatch(/failed|skipped/)
 })
@@ -101,7 +101,7 @@ test('target-postgres and target-duckdb keep the copy exact', async () => {
   for (const [name, settings] of Object.entries(targets)) {
     const config = join(folder, `${name}.json`)
     await writeFile(config, JSON.stringify({ ...settings, default_target_schema: schema }))
-    command.push(join(await environment(name), name), config)
+    command.push(join(name === 'target-duckdb' ? await environment(name) : bin, name), config)
   }
   const copy = `postgres://postgres@/postgres?host=${home}`
   const verdicts = await certify({ command: command.join(' '), copy, schema })

@@ -1,14 +1,73 @@
 """Runs of the tap, against a service in memory."""
 
+import json
 import random
 import re
+from types import SimpleNamespace
 
 import pytest
-from service import METRICS, Service, Target, assert_exact, run
+from service import METRICS, STREAMS, Service
 from singer_sdk.exceptions import ConfigurationError, FatalAPIError
 from tap_export_api import changes, metrics, windows
+from tap_export_api.client import ExportStream
+from tap_export_api.day_rows import remember, rows_sent
+from tap_export_api.tap import TapExportApi
 
 VISIBILITY = next(m for m in METRICS if m["name"] == "visibility")
+
+
+class Target:
+    """Keeps the rows that it loads, and the last state."""
+
+    def __init__(self):
+        self.rows = {stream["name"]: {} for stream in STREAMS}
+        self.state = {}
+
+    def load(self, messages):
+        for message in messages:
+            if message["type"] == "STATE":
+                self.state = message["value"]
+            elif message["type"] == "RECORD":
+                row = message["record"]
+                key = tuple(row.get(name) for name in ("id", "brand_id", "endpoint", "date", "day_row"))
+                self.rows[message["stream"]][key] = row
+
+    def held(self, name):
+        return [row for row in self.rows[name].values() if "_sdc_deleted_at" not in row]
+
+
+def run(service, monkeypatch, state, messages, deselected=(), **config):
+    """Runs the tap. The list of messages has them also when the run fails."""
+    writer = SimpleNamespace(write_message=lambda message: messages.append(message.to_dict()))
+
+    def request(stream, prepared, context):
+        status, headers, page = service.respond(prepared.url)
+        if status != 200:
+            raise FatalAPIError(page["error"])
+        return SimpleNamespace(headers=headers, json=lambda **_: page)
+
+    monkeypatch.setattr(ExportStream, "_request", request)
+    service.requests.clear()
+    settings = {"base_url": "http://service.example", "api_key": "key", "start_date": "2026-01-01", **config}
+    tap = TapExportApi(config=settings, state=json.loads(json.dumps(state)), message_writer=writer)
+    for name in deselected:
+        tap.streams[name].selected = False
+    tap.sync_all()
+
+
+def assert_exact(target, service):
+    """Asserts that the target holds the rows of all brands, and their changes."""
+    for stream in METRICS:
+        names = [column["name"] for column in stream["columns"]]
+        held = [[row[name] for name in names] for row in target.held(stream["name"])]
+        served = [
+            [brand_id, *row.values()]
+            for (brand_id, endpoint, _), rows in service.days.items()
+            if endpoint == stream["endpoint"]
+            for row in rows
+        ]
+        assert sorted(held, key=str) == sorted(served, key=str)
+    assert sorted(map(str, target.held("changes"))) == sorted(map(str, service.changes.values()))
 
 
 def records(messages, stream):
@@ -36,7 +95,7 @@ def sync(monkeypatch):
     def sync(service, until=None, **options):
         messages = []
         try:
-            run(service, monkeypatch, target.state, messages=messages, **options)
+            run(service, monkeypatch, target.state, messages, **options)
         finally:
             target.load(messages if until is None else messages[: until(messages)])
         return messages
@@ -144,7 +203,7 @@ def test_a_run_ends_without_a_new_since_when_the_brands_change_at_each_request(s
 def test_a_service_that_does_not_identify_the_brands_is_an_error(sync, monkeypatch):
     service = Service("a")
     respond = service.respond
-    monkeypatch.setattr(service, "respond", lambda url: ({}, respond(url)[1]))
+    monkeypatch.setattr(service, "respond", lambda url: (200, {}, respond(url)[2]))
     with pytest.raises(FatalAPIError, match="X-Brands-Digest"):
         sync(service)
 
@@ -188,7 +247,7 @@ def test_the_copy_is_exact_after_a_random_history(sync, monkeypatch, seed):
         messages = []
         deselected = chance.choice([(), (), ("visibility",), ("competitors", "changes")])
         try:
-            run(service, monkeypatch, sync.target.state, messages=messages, deselected=deselected)
+            run(service, monkeypatch, sync.target.state, messages, deselected)
         except FatalAPIError as error:
             assert re.search("differs from /changes|Brand not found|The brands of the key changed", str(error))
         # An interrupted run: the target loads what arrived until then.
@@ -200,3 +259,11 @@ def test_the_copy_is_exact_after_a_random_history(sync, monkeypatch, seed):
     assert_exact(sync.target, service)
     assert "round" not in str(states(sync(service))[-1])
     assert service.requests == ["brands", "changes"]
+
+
+def test_the_number_of_rows_is_kept_by_day():
+    months = {}
+    for day, rows in [("2024-02-01", 8), ("2024-02-02", 8), ("2024-02-29", 1250), ("2024-02-02", 9)]:
+        remember(months, day, rows)
+    assert months == {"2024-02": "8 9 0x26 1250 0x2"}
+    assert [rows_sent(months, f"2024-02-{day}") for day in ("01", "02", "03", "29")] == [8, 9, 0, 1250]

@@ -174,11 +174,8 @@ async function writeCheckpoint({ store, name, snapshot }: Table, expiry: number)
   // Readers of earlier versions begin with the last checkpoint that has expired.
   const log = await store.list(logOf(name))
   const expired = [...log].filter(([file, { modified }]) => /^\d{20}\./.test(file) && modified < expiry)
-  const oldest = expired
-    .map(([file]) => file)
-    .filter((file) => file.endsWith('.checkpoint.parquet'))
-    .sort()
-    .at(-1)
+  const checkpoints = expired.map(([file]) => file).filter((file) => file.endsWith('.checkpoint.parquet'))
+  const oldest = checkpoints.sort().at(-1)
   if (oldest === undefined) return
   const unneeded = expired.filter(([file]) => file.slice(0, 20) < oldest.slice(0, 20))
   await store.remove(unneeded.map(([file]) => `${logOf(name)}/${file}`))
@@ -206,15 +203,6 @@ export async function removeLeft(table: Table, { now, expiry }: Times): Promise<
   // A sync that has slept since it wrote them finds this version, and starts over.
   if (left.length > 0) await commit(table, 'VACUUM', { actions: [], expiry })
   await store.remove(left.map((path) => `${name}/${path}`))
-}
-
-/** Deletes what a report that was killed has left next to the tables. */
-export async function removeLeftAside(store: Store, now: number): Promise<void> {
-  const isLeft = (name: string) => name.startsWith('.') && isOwnFile(name)
-  const left = [...(await store.list(''))].filter(
-    ([name, { modified }]) => isLeft(name) && modified < now - LOOSE_MS,
-  )
-  await store.remove(left.map(([name]) => name))
 }
 
 /** Deletes the files that no version has. */

@@ -91,7 +91,7 @@ const integer = new Intl.NumberFormat('en')
 /** Renders the domains that answers cite most in a period. */
 function domainTable({ domains, total }: CitedDomains): HTMLElement {
   const rows = domains.map(([domain, citations]) => [
-    domain === '' ? 'unknown' : breakable(domain),
+    domain || 'unknown',
     integer.format(citations),
     `${((citations / total) * 100).toFixed(2)} %`,
   ])
@@ -104,14 +104,4 @@ function domainTable({ domains, total }: CitedDomains): HTMLElement {
     table(['Domain', 'Citations', 'Of all'], rows),
     ...(domains.at(-1)?.[0] === '' ? [createElement('p', { class: 'facts' }, [about])] : []),
   ])
-}
-
-/** Lets a domain break after its dots. */
-function breakable(domain: string): HTMLElement {
-  const parts = domain.split(/(?<=\.)/)
-  return createElement(
-    'span',
-    {},
-    parts.flatMap((part) => [part, createElement('wbr')]),
-  )
 }
