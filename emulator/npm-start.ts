@@ -5,7 +5,7 @@ import { bundle } from '../cli/workers/bundle.ts'
 import { migrateToLatest } from '../cli/workers/migrate-to-latest.ts'
 import { reasonOf, UsageError, withClient } from '../drizzle/db/connect.ts'
 import { DEMO } from '../drizzle/seed/demo.ts'
-import { checkServers, explainTakenPort } from './check-servers.ts'
+import { checkServers } from './check-servers.ts'
 import { type Demo, demoPage, type EmbeddedDemo, NEWEST_DAYS, openDemo } from './demo-data.ts'
 import type { Emulator } from './emulator.ts'
 import { color, readableLine } from './log-line.ts'
@@ -58,19 +58,16 @@ async function start({ options, settings, steps }: Start, embedded: EmbeddedDemo
   const databaseUrl = settings.databaseUrl ?? demo?.databaseUrl
   let isLoading = true
   const [emulator, missing] = await Promise.all([
-    explainTakenPort(
-      startEmulator({
-        ...settings,
-        allowNetwork: options.allowNetwork === true,
-        databaseUrl,
-        r2Folder: demo?.isKept === false ? undefined : R2_FOLDER,
-        demoPage: demo && demoPage(demo.databaseUrl, () => isLoading),
-        vars: { CURSOR_SECRET: keptSecret(CURSOR_SECRET_FILE), ...variables(process.env) },
-        bundle: false,
-        onLog: (line) => console.log(options.json || !process.stdout.isTTY ? line : readableLine(line)),
-      }),
-      settings,
-    ),
+    startEmulator({
+      ...settings,
+      allowNetwork: options.allowNetwork === true,
+      databaseUrl,
+      r2Folder: demo?.isKept === false ? undefined : R2_FOLDER,
+      demoPage: demo && demoPage(demo.databaseUrl, () => isLoading),
+      vars: { CURSOR_SECRET: keptSecret(CURSOR_SECRET_FILE), ...variables(process.env) },
+      bundle: false,
+      onLog: (line) => console.log(options.json || !process.stdout.isTTY ? line : readableLine(line)),
+    }),
     loading,
   ])
   steps.end('Started the Workers')
@@ -86,8 +83,14 @@ async function start({ options, settings, steps }: Start, embedded: EmbeddedDemo
       announce({ ...service, isLoading })
     })
   if (options.watch) {
-    const { reloadOnChange } = await import('./dev.ts')
-    await reloadOnChange(emulator)
+    const { watchBundle } = await import('../cli/workers/watch.ts')
+    console.log('Watching functions/, lib/, site/ and drizzle/. npm run check finds errors of types.')
+    await watchBundle(() =>
+      emulator.reload().then(
+        () => console.log('Reloaded.'),
+        (error) => console.error(`The previous Workers keep serving: ${reasonOf(error)}`),
+      ),
+    )
   }
 }
 

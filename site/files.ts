@@ -58,11 +58,7 @@ export async function files(): Promise<Files> {
   const body = String(await page({ reference, markdown: text, files: addresses }))
   return {
     '': { type: 'text/html; charset=utf-8', body, immutable: false },
-    '.md': {
-      type: 'text/markdown; charset=utf-8',
-      body: text,
-      immutable: false,
-    },
+    '.md': { type: 'text/markdown; charset=utf-8', body: text, immutable: false },
     ...assets,
   }
 }

@@ -1,20 +1,13 @@
 import type { PoolClient, QueryArrayConfig } from 'pg'
-import type { Handler } from '../workers/egress.ts'
 import { openPools } from './pools.ts'
 import { authenticate, type NeonQuery, parseNeonRequest, passwordsOf } from './request.ts'
 import { errorResponse, jsonResponse, writeResult } from './response.ts'
-
-/** Answers the Workers' requests to Neon. */
-interface Neon {
-  handle: Handler
-  close(): Promise<void>
-}
 
 /**
  * Answers Neon's SQL over HTTP as its proxy does, for what Workers send: one query, whose cells are text. Accepts the
  * users and passwords of `connectionStrings`.
  */
-export function imitateNeon(databaseUrl: string, connectionStrings: readonly string[]): Neon {
+export function imitateNeon(databaseUrl: string, connectionStrings: readonly string[]) {
   const pools = openPools(databaseUrl)
   const passwords = passwordsOf(connectionStrings)
 
@@ -35,7 +28,7 @@ export function imitateNeon(databaseUrl: string, connectionStrings: readonly str
   }
 
   return {
-    handle: (request) => answer(request).then((json) => jsonResponse(200, json), errorResponse),
+    handle: (request: Request) => answer(request).then((json) => jsonResponse(200, json), errorResponse),
     close: pools.end,
   }
 }

@@ -1,4 +1,3 @@
-import { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg, { type Pool, type PoolClient } from 'pg'
 import { type Account, NeonError } from './request.ts'
@@ -39,7 +38,6 @@ export function openPools(databaseUrl: string): Pools {
   const open = (connectionString: string): Pool => {
     const pool = new pg.Pool({
       connectionString,
-      stream: () => new GuardedSocket(),
       max: 20,
       // Longer than a Worker waits for its turn. A silent server's connection is closed then.
       connectionTimeoutMillis: 10_000,
@@ -131,20 +129,4 @@ async function lookUp(pool: Pool, { user, database }: Account) {
     [user, database],
   )
   return { embedded: rows[0]?.embedded ?? false, settings: rows[0]?.settings ?? [] }
-}
-
-/**
- * A socket that fails when its data cannot be parsed. pg's parser throws on bytes that are not Postgres's protocol, and
- * an uncaught error would end the process.
- */
-class GuardedSocket extends Socket {
-  override emit(event: string | symbol, ...values: unknown[]): boolean {
-    try {
-      return super.emit(event, ...values)
-    } catch (error) {
-      if (event !== 'data') throw error
-      this.destroy(error instanceof Error ? error : new Error(String(error)))
-      return true
-    }
-  }
 }

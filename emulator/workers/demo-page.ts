@@ -23,11 +23,7 @@ export async function withDemoPage<Worker extends Options>(workers: readonly Wor
   const contentsOf = (path: string) => readFile(new URL(path, import.meta.url), 'utf8')
   const modules: Module[] = [
     { type: 'ESModule', path: 'worker.js', contents: await contentsOf('demo-page-worker.mjs') },
-    {
-      type: 'Text',
-      path: 'demo-page-script.mjs',
-      contents: await contentsOf('demo-page-script.mjs'),
-    },
+    { type: 'Text', path: 'demo-page-script.mjs', contents: await contentsOf('demo-page-script.mjs') },
   ]
   const demo = { name: 'demo-page', serviceBindings: { PAGE: 'docs' } }
   return workers.flatMap((worker) =>

@@ -78,7 +78,11 @@ function parameters(endpoints: readonly Endpoint[]): string {
 
 function limits(): string {
   const list = Object.entries(LIMITS).map(([name, limit]) => `- ${name}: ${prose(limit)}`)
-  const plans = PLAN_LIMITS.map(({ plan, history, keys }) => [plan, history, keys])
+  const plans = Object.entries(PLANS).map(([plan, { lookbackDays, keys }]) => [
+    plan,
+    history(lookbackDays),
+    String(keys),
+  ])
   return `${list.join('\n')}\n\n${table(['Plan', 'History', 'API keys'], plans)}`
 }
 
@@ -94,13 +98,6 @@ const LIMITS: Readonly<Record<string, string>> = {
   'Page size': `up to ${PAGE_SIZE} rows`,
   'Default window of a metric': `from ${DEFAULT_DAYS} days before today until now`,
 }
-
-/** The limits of each plan, as cells of a table. */
-const PLAN_LIMITS = Object.entries(PLANS).map(([plan, { lookbackDays, keys }]) => ({
-  plan,
-  history: history(lookbackDays),
-  keys: String(keys),
-}))
 
 function history(days: number | null): string {
   if (days === null) return 'full history'

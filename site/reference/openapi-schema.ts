@@ -27,10 +27,11 @@ const Operation = z.object({
   responses: z.record(z.string(), z.unknown()),
 })
 
-const ObjectSchema = z.object({ properties: z.record(z.string(), Schema) })
-
 /** The schema of a row: its fields by name, and those that identify it within its brand. */
-export const RowSchema = z.extend(ObjectSchema, { 'x-primary-key': z.array(z.string()) })
+export const RowSchema = z.object({
+  properties: z.record(z.string(), Schema),
+  'x-primary-key': z.array(z.string()),
+})
 
 /** A 200 response: the schema of its rows, and an example. */
 export const SuccessResponse = z.object({
@@ -59,7 +60,7 @@ export const OpenApiDocument = z.object({
         example: z.string(),
       }),
     ),
-    schemas: z.looseObject({ Error: ObjectSchema }),
+    schemas: z.record(z.string(), z.unknown()),
     headers: z.record(z.string(), z.object({ description: z.string() })),
   }),
 })

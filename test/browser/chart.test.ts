@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
-import type { Browser, Locator } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { hasBrowser, startBrowser } from '../fixtures/site/browser.ts'
-import { openReferencePage, type ReferencePage } from '../fixtures/site/reference-page.ts'
+import type { Locator, Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { browserTest } from '../fixtures/site/browser.ts'
+import { openReferencePage } from '../fixtures/site/reference-page.ts'
 
 /** Nine competitors; the first is mentioned in 90 of 100 answers a day, the last in 10. */
 const COMPETITORS = ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H', 'I'].map((name, index) => ({
@@ -37,156 +37,145 @@ const MODELS = ['2026-10-01', '2026-10-02'].flatMap((date) => [
   { date, model_id: 'b', market: 'UK', total_prompts: 40, visible_count: 30 },
 ])
 
-describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
-  let browser: Browser
-  let opened: ReferencePage
-
-  beforeAll(async () => {
-    browser = await startBrowser()
+/** Sends a request, and returns the chart of its response. */
+async function open(id = 'competitors') {
+  const opened = await openReferencePage()
+  const { page, section, send } = opened
+  await page.route('**/v1/competitors**', (route) => {
+    const cursor = new URL(route.request().url()).searchParams.get('cursor') ?? ''
+    return route.fulfill({ json: PAGES[cursor] })
   })
-  afterAll(() => browser?.close())
-  afterEach(() => opened.close())
+  await page.route('**/v1/visibility**', (route) =>
+    route.fulfill({ json: { data: MODELS, pagination: { nextCursor: null } } }),
+  )
+  await send(id)
+  const chart = section(id).locator('.chart')
+  const slider = chart.getByRole('slider')
+  const text = () => slider.getAttribute('aria-valuetext')
+  const legend = async () =>
+    Promise.all((await chart.locator('.legend tr').all()).map((row) => row.allInnerTexts()))
+  await slider.locator('canvas').waitFor()
+  return { ...opened, chart, slider, text, legend, caption: () => chart.locator('figcaption').innerText() }
+}
 
-  /** Sends a request, and returns the chart of its response. */
-  async function open(id = 'competitors') {
-    opened = await openReferencePage(browser)
-    const { page, section, send } = opened
-    await page.route('**/v1/competitors**', (route) => {
-      const cursor = new URL(route.request().url()).searchParams.get('cursor') ?? ''
-      return route.fulfill({ json: PAGES[cursor] })
-    })
-    await page.route('**/v1/visibility**', (route) =>
-      route.fulfill({ json: { data: MODELS, pagination: { nextCursor: null } } }),
-    )
-    await send(id)
-    const chart = section(id).locator('.chart')
-    const slider = chart.getByRole('slider')
-    const text = () => slider.getAttribute('aria-valuetext')
-    const legend = async () =>
-      Promise.all((await chart.locator('.legend tr').all()).map((row) => row.allInnerTexts()))
-    await slider.locator('canvas').waitFor()
-    return { ...opened, chart, slider, text, legend, caption: () => chart.locator('figcaption').innerText() }
-  }
+const saved = async (page: Page, button: Locator) => {
+  const [download] = await Promise.all([page.waitForEvent('download'), button.click()])
+  return { name: download.suggestedFilename(), content: await readFile(await download.path()) }
+}
 
-  const saved = async (opened: ReferencePage, button: Locator) => {
-    const [download] = await Promise.all([opened.page.waitForEvent('download'), button.click()])
-    return { name: download.suggestedFilename(), content: await readFile(await download.path()) }
-  }
+browserTest('draws a line for each competitor over the complete days of the loaded pages', async () => {
+  const { messages, section, chart, slider, legend, caption } = await open()
+  expect(await caption()).toBe(
+    'Competitor visibility by day 2026-10-01 to 2026-10-04. Rows of 2026-10-05 can continue on the next page.',
+  )
+  expect((await legend()).flat().map((entry) => entry.replace(/\s+/g, ' ').trim())).toEqual([
+    'All days shown',
+    ...COMPETITORS.map((row) => `${row.competitor_name} ${row.competitor_visible_responses}.00 %`),
+  ])
+  // Eight have a colour of their own.
+  expect(await chart.locator('.legend tr.line-other').innerText()).toContain('I')
+  const colors = await chart
+    .locator('.legend .u-marker')
+    .evaluateAll((markers) => markers.map((marker) => getComputedStyle(marker).color))
+  expect(new Set(colors.slice(1)).size).toBe(9)
 
-  test('draws a line for each competitor over the complete days of the loaded pages', async () => {
-    const { messages, section, chart, slider, legend, caption } = await open()
-    expect(await caption()).toBe(
-      'Competitor visibility by day 2026-10-01 to 2026-10-04. Rows of 2026-10-05 can continue on the next page.',
-    )
-    expect((await legend()).flat().map((entry) => entry.replace(/\s+/g, ' ').trim())).toEqual([
-      'All days shown',
-      ...COMPETITORS.map((row) => `${row.competitor_name} ${row.competitor_visible_responses}.00 %`),
-    ])
-    // Eight have a colour of their own.
-    expect(await chart.locator('.legend tr.line-other').innerText()).toContain('I')
-    const colors = await chart
-      .locator('.legend .u-marker')
-      .evaluateAll((markers) => markers.map((marker) => getComputedStyle(marker).color))
-    expect(new Set(colors.slice(1)).size).toBe(9)
+  await section('competitors').getByRole('button', { name: 'Next page' }).click()
+  await expect.poll(caption).toBe('Competitor visibility by day 2026-10-01 to 2026-10-06.')
+  await expect.poll(() => slider.getAttribute('aria-valuetext')).toMatch(/^All days shown: A 92\.00 %, /)
+  expect(messages).toEqual([])
+})
 
-    await section('competitors').getByRole('button', { name: 'Next page' }).click()
-    await expect.poll(caption).toBe('Competitor visibility by day 2026-10-01 to 2026-10-06.')
-    await expect.poll(() => slider.getAttribute('aria-valuetext')).toMatch(/^All days shown: A 92\.00 %, /)
-    expect(messages).toEqual([])
-  })
+browserTest('reads a day with the keyboard and with the pointer', async () => {
+  const { page, chart, slider, text } = await open()
+  await slider.press('ArrowLeft')
+  expect(await text()).toMatch(/^2026-10-04: A 90\.00 %, B 80\.00 %/)
+  await slider.press('ArrowLeft')
+  expect(await text()).toMatch(/^2026-10-03: A no value/)
+  await slider.press('Home')
+  await slider.press('ArrowLeft')
+  expect(await text()).toMatch(/^2026-10-01: /)
+  await slider.press('PageUp')
+  expect(await text()).toMatch(/^2026-10-04: /)
+  await slider.press('Escape')
+  expect(await text()).toMatch(/^All days shown: /)
+  const over = chart.locator('.u-over')
+  await over.hover({ position: { x: 2, y: 2 } })
+  await expect.poll(text).toMatch(/^2026-10-01: /)
+  await page.mouse.move(0, 0)
+  await expect.poll(text).toMatch(/^All days shown: /)
+})
 
-  test('reads a day with the keyboard and with the pointer', async () => {
-    const { page, chart, slider, text } = await open()
-    await slider.press('ArrowLeft')
-    expect(await text()).toMatch(/^2026-10-04: A 90\.00 %, B 80\.00 %/)
-    await slider.press('ArrowLeft')
-    expect(await text()).toMatch(/^2026-10-03: A no value/)
-    await slider.press('Home')
-    await slider.press('ArrowLeft')
-    expect(await text()).toMatch(/^2026-10-01: /)
-    await slider.press('PageUp')
-    expect(await text()).toMatch(/^2026-10-04: /)
-    await slider.press('Escape')
-    expect(await text()).toMatch(/^All days shown: /)
-    const over = chart.locator('.u-over')
-    await over.hover({ position: { x: 2, y: 2 } })
-    await expect.poll(text).toMatch(/^2026-10-01: /)
-    await page.mouse.move(0, 0)
-    await expect.poll(text).toMatch(/^All days shown: /)
-  })
+browserTest('switches lines off and on, and isolates one, with the entries of the legend', async () => {
+  const { page, section, chart, text, caption } = await open()
+  const entry = (name: string) => chart.getByRole('button', { name, exact: true })
+  await entry('A').focus()
+  await page.keyboard.press('Space')
+  expect(await entry('A').getAttribute('aria-pressed')).toBe('false')
+  expect(await text()).toMatch(/^All days shown: B 80\.00 %/)
+  expect(await chart.locator('.legend tr.u-off').innerText()).toMatch(/A\s+off/)
+  // The next chart keeps it.
+  await section('competitors').getByRole('button', { name: 'Next page' }).click()
+  await expect.poll(caption).toMatch(/2026-10-06/)
+  await expect.poll(text).toMatch(/^All days shown: B 80\.00 %/)
+  await entry('A').click()
+  expect(await text()).toMatch(/^All days shown: A 92\.00 %/)
+  await entry('C').dblclick()
+  expect(await text()).toBe('All days shown: C 70.00 %')
+  await entry('C').dblclick()
+  expect(await text()).toMatch(/^All days shown: A 92\.00 %, B/)
+})
 
-  test('switches lines off and on, and isolates one, with the entries of the legend', async () => {
-    const { page, section, chart, text, caption } = await open()
-    const entry = (name: string) => chart.getByRole('button', { name, exact: true })
-    await entry('A').focus()
-    await page.keyboard.press('Space')
-    expect(await entry('A').getAttribute('aria-pressed')).toBe('false')
-    expect(await text()).toMatch(/^All days shown: B 80\.00 %/)
-    expect(await chart.locator('.legend tr.u-off').innerText()).toMatch(/A\s+off/)
-    // The next chart keeps it.
-    await section('competitors').getByRole('button', { name: 'Next page' }).click()
-    await expect.poll(caption).toMatch(/2026-10-06/)
-    await expect.poll(text).toMatch(/^All days shown: B 80\.00 %/)
-    await entry('A').click()
-    expect(await text()).toMatch(/^All days shown: A 92\.00 %/)
-    await entry('C').dblclick()
-    expect(await text()).toBe('All days shown: C 70.00 %')
-    await entry('C').dblclick()
-    expect(await text()).toMatch(/^All days shown: A 92\.00 %, B/)
-  })
+browserTest('computes the figures of the days that a drag zooms to, and saves them', async () => {
+  const { page, section, chart, text, caption } = await open()
+  await section('competitors').getByRole('button', { name: 'Next page' }).click()
+  await expect.poll(caption).toMatch(/2026-10-06/)
+  const over = chart.locator('.u-over')
+  await over.waitFor()
+  await over.scrollIntoViewIfNeeded()
+  const box = await over.boundingBox()
+  if (box === null) throw new Error('The plot is not visible')
+  await page.mouse.move(box.x + box.width * 0.7, box.y + 50)
+  await page.mouse.down()
+  await page.mouse.move(box.x + box.width + 9, box.y + 60, { steps: 4 })
+  await page.mouse.up()
+  await page.mouse.move(0, 0)
+  // Of 2026-10-05 and 2026-10-06.
+  await expect.poll(text).toMatch(/^2026-10-05 to 2026-10-06: A 95\.00 %, B 80\.00 %/)
+  for (const name of ['B', 'D', 'E', 'F', 'G', 'H', 'I'])
+    await chart.getByRole('button', { name, exact: true }).click()
+  const csv = await saved(page, chart.getByRole('button', { name: 'CSV' }))
+  expect(csv.name).toBe('Competitor visibility, 2026-10-05 to 2026-10-06.csv')
+  expect(csv.content.toString()).toBe(
+    'first_day,last_day,A,C\r\n2026-10-05,2026-10-05,90.0000,70.0000\r\n2026-10-06,2026-10-06,100.0000,\r\n',
+  )
+  const png = await saved(page, chart.getByRole('button', { name: 'PNG' }))
+  expect(png.name).toBe('Competitor visibility, 2026-10-05 to 2026-10-06.png')
+  expect(png.content.subarray(1, 4).toString()).toBe('PNG')
+  await over.dblclick()
+  await page.mouse.move(0, 0)
+  await expect.poll(text).toMatch(/^All days shown: A 92\.00 %/)
+})
 
-  test('computes the figures of the days that a drag zooms to, and saves them', async () => {
-    const { page, section, chart, text, caption } = await open()
-    await section('competitors').getByRole('button', { name: 'Next page' }).click()
-    await expect.poll(caption).toMatch(/2026-10-06/)
-    const over = chart.locator('.u-over')
-    await over.waitFor()
-    await over.scrollIntoViewIfNeeded()
-    const box = await over.boundingBox()
-    if (box === null) throw new Error('The plot is not visible')
-    await page.mouse.move(box.x + box.width * 0.7, box.y + 50)
-    await page.mouse.down()
-    await page.mouse.move(box.x + box.width + 9, box.y + 60, { steps: 4 })
-    await page.mouse.up()
-    await page.mouse.move(0, 0)
-    // Of 2026-10-05 and 2026-10-06.
-    await expect.poll(text).toMatch(/^2026-10-05 to 2026-10-06: A 95\.00 %, B 80\.00 %/)
-    for (const name of ['C', 'D', 'E', 'F', 'G', 'H', 'I'])
-      await chart.getByRole('button', { name, exact: true }).click()
-    const csv = await saved(opened, chart.getByRole('button', { name: 'CSV' }))
-    expect(csv.name).toBe('Competitor visibility, 2026-10-05 to 2026-10-06.csv')
-    expect(csv.content.toString()).toBe(
-      'first_day,last_day,A,B\r\n2026-10-05,2026-10-05,90.0000,80.0000\r\n2026-10-06,2026-10-06,100.0000,\r\n',
-    )
-    const png = await saved(opened, chart.getByRole('button', { name: 'PNG' }))
-    expect(png.name).toBe('Competitor visibility, 2026-10-05 to 2026-10-06.png')
-    expect(png.content.subarray(1, 4).toString()).toBe('PNG')
-    await over.dblclick()
-    await page.mouse.move(0, 0)
-    await expect.poll(text).toMatch(/^All days shown: A 92\.00 %/)
-  })
+browserTest('switches between models, markets, the total and weeks, and keeps the focus', async () => {
+  const { chart, text, caption } = await open('visibility')
+  expect(await text()).toBe('All days shown: Total 50.00 %, b 75.00 %, a 25.00 %')
+  const lines = chart.getByLabel('Lines')
+  await lines.focus()
+  await lines.selectOption('Markets')
+  await expect.poll(text).toBe('All days shown: Total 50.00 %, UK 75.00 %, US 25.00 %')
+  expect(await lines.evaluate((element) => element === document.activeElement)).toBe(true)
+  await lines.selectOption('Total')
+  await expect.poll(text).toBe('All days shown: Total 50.00 %')
+  await chart.getByLabel('Points').selectOption('Weeks')
+  expect(await caption()).toMatch(
+    /^Visibility by week 2026-10-01 to 2026-10-02\. A point is a week; the first has 2 days\./,
+  )
+})
 
-  test('switches between models, markets, the total and weeks, and keeps the focus', async () => {
-    const { chart, text, caption } = await open('visibility')
-    expect(await text()).toBe('All days shown: Total 50.00 %, b 75.00 %, a 25.00 %')
-    const lines = chart.getByLabel('Lines')
-    await lines.focus()
-    await lines.selectOption('Markets')
-    await expect.poll(text).toBe('All days shown: Total 50.00 %, UK 75.00 %, US 25.00 %')
-    expect(await lines.evaluate((element) => element === document.activeElement)).toBe(true)
-    await lines.selectOption('Total')
-    await expect.poll(text).toBe('All days shown: Total 50.00 %')
-    await chart.getByLabel('Points').selectOption('Weeks')
-    expect(await caption()).toMatch(
-      /^Visibility by week 2026-10-01 to 2026-10-02\. A point is a week; the first has 2 days\./,
-    )
-  })
-
-  test('adds the brand to its competitors, with its own visibility', async () => {
-    const { section, text, chart } = await open()
-    await section('competitors').getByRole('button', { name: 'Add the brand' }).click()
-    await expect.poll(text).toMatch(/^All days shown: \S.* 50\.00 %, A 90\.00 %/)
-    expect(await chart.locator('.legend tr.line-0').count()).toBe(1)
-    expect(await section('competitors').getByRole('button', { name: 'Add the brand' }).count()).toBe(0)
-  })
+browserTest('adds the brand to its competitors, with its own visibility', async () => {
+  const { section, text, chart } = await open()
+  await section('competitors').getByRole('button', { name: 'Add the brand' }).click()
+  await expect.poll(text).toMatch(/^All days shown: \S.* 50\.00 %, A 90\.00 %/)
+  expect(await chart.locator('.legend tr.line-0').count()).toBe(1)
+  expect(await section('competitors').getByRole('button', { name: 'Add the brand' }).count()).toBe(0)
 })

@@ -1,14 +1,14 @@
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { request } from 'node:http'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, expect, inject, test } from 'vitest'
 import { DEMO } from '../../drizzle/seed/demo.ts'
 import { mintApiKey } from '../../lib/request/api-key.ts'
 import { fillDaily } from '../fixtures/fill-daily.ts'
 import { startOwnService } from '../fixtures/own-service.ts'
 import { brand, database } from '../fixtures/rows.ts'
-import { hasBrowser, startBrowser } from '../fixtures/site/browser.ts'
+import { browserTest } from '../fixtures/site/browser.ts'
+import { openReferencePage, PHONE } from '../fixtures/site/reference-page.ts'
 import { tenant } from '../fixtures/tenant.ts'
 
 const PAGE = '/api/export/v1/docs'
@@ -80,58 +80,36 @@ test('production has none of it', async () => {
   expect(bundle).not.toMatch(/demo/i)
 })
 
-describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
-  let browser: Browser
+browserTest('draws the first chart without a click, and leaves the view and the address', async () => {
+  const { page, messages, section } = await openReferencePage(PHONE, service.url + PAGE)
+  await section('visibility').locator('.chart').waitFor()
+  expect(await page.locator('#key-state').textContent()).toBe('This key can read Acme, Other.')
+  expect(await page.locator('.chart').count()).toBe(1)
+  const position = page.evaluate('[document.activeElement.tagName, scrollX, scrollY]')
+  expect(await position).toEqual(['BODY', 0, 0])
+  expect(page.url()).toBe(service.url + PAGE)
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+  expect(messages).toEqual([])
+})
 
-  beforeAll(async () => {
-    browser = await startBrowser()
-  })
-  afterAll(() => browser?.close())
+browserTest('changes the past on a click, and shows what changed and why while one looks', async () => {
+  const { page, messages } = await openReferencePage(PHONE, service.url + PAGE)
+  const panel = page.locator('[data-changed]')
+  await panel.locator('summary').click()
+  await panel.getByText('Nothing changed').waitFor()
+  await panel.getByRole('button').click()
+  await panel.getByText('Retired a prompt.').waitFor()
+  const line = `Other: ${first}, because a prompt was retired or edited (visibility)`
+  await panel.getByText(line).waitFor({ timeout: 30_000 })
+  expect(messages).toEqual([])
+})
 
-  async function open(fragment: string) {
-    const page = await browser.newPage({ viewport: { width: 390, height: 844 } })
-    const messages: string[] = []
-    page.on('console', (message) => messages.push(message.text()))
-    page.on('pageerror', ({ message }) => messages.push(message))
-    await page.goto(service.url + PAGE + fragment)
-    const chartOf = (id: string) => page.locator(`section#${id} .chart`)
-    const position = () => page.evaluate('[document.activeElement.tagName, scrollX, scrollY]')
-    return { page, messages, chartOf, position }
-  }
-
-  test('draws the first chart without a click, and leaves the view and the address', async () => {
-    const { page, messages, chartOf, position } = await open('')
-    await chartOf('visibility').waitFor()
-    expect(await page.locator('#key-state').textContent()).toBe('This key can read Acme, Other.')
-    expect(await page.locator('.chart').count()).toBe(1)
-    expect(await position()).toEqual(['BODY', 0, 0])
-    expect(page.url()).toBe(service.url + PAGE)
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
-    expect(messages).toEqual([])
-    await page.close()
-  })
-
-  test('changes the past on a click, and shows what changed and why while one looks', async () => {
-    const { page, messages } = await open('')
-    const panel = page.locator('[data-changed]')
-    await panel.locator('summary').click()
-    await panel.getByText('Nothing changed').waitFor()
-    await panel.getByRole('button').click()
-    await panel.getByText('Retired a prompt.').waitFor()
-    const line = `Other: ${first}, because a prompt was retired or edited (visibility)`
-    await panel.getByText(line).waitFor({ timeout: 30_000 })
-    expect(messages).toEqual([])
-    await page.close()
-  })
-
-  test('draws the chart of the endpoint, the brand and the dates of the address', async () => {
-    const fragment = `#sentiment?brandId=${other}&fromDate=${first}`
-    const { page, chartOf } = await open(fragment)
-    await chartOf('sentiment').waitFor()
-    expect(page.url()).toBe(service.url + PAGE + fragment)
-    expect(await page.locator('#sentiment [data-parameter=brandId]').inputValue()).toBe(other)
-    expect(await page.locator('#sentiment [data-parameter=fromDate]').inputValue()).toBe(first)
-    expect(await page.locator('.chart').count()).toBe(1)
-    await page.close()
-  })
+browserTest('draws the chart of the endpoint, the brand and the dates of the address', async () => {
+  const fragment = `#sentiment?brandId=${other}&fromDate=${first}`
+  const { page, section } = await openReferencePage(PHONE, service.url + PAGE + fragment)
+  await section('sentiment').locator('.chart').waitFor()
+  expect(page.url()).toBe(service.url + PAGE + fragment)
+  expect(await page.locator('#sentiment [data-parameter=brandId]').inputValue()).toBe(other)
+  expect(await page.locator('#sentiment [data-parameter=fromDate]').inputValue()).toBe(first)
+  expect(await page.locator('.chart').count()).toBe(1)
 })

@@ -1,285 +1,276 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import type { Browser, BrowserContextOptions } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
+import { beforeAll, expect, inject } from 'vitest'
 import { isPaged } from '../../site/reference/endpoint.ts'
 import { fillDaily } from '../fixtures/fill-daily.ts'
 import { database } from '../fixtures/rows.ts'
-import { hasBrowser, startBrowser } from '../fixtures/site/browser.ts'
+import { browserTest } from '../fixtures/site/browser.ts'
 import { reference } from '../fixtures/site/reference.ts'
-import { openReferencePage, PHONE, type ReferencePage } from '../fixtures/site/reference-page.ts'
+import { openReferencePage, PHONE } from '../fixtures/site/reference-page.ts'
 import { type Tenant, tenant } from '../fixtures/tenant.ts'
 
 const db = database()
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 const OCTOBER = { fromDate: '2026-10-01', toDate: '2026-10-31' }
 
-describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
-  let browser: Browser
-  let its: Tenant
-  let opened: ReferencePage
+let its: Tenant
 
-  beforeAll(async () => {
-    browser = await startBrowser()
-    its = await tenant(db)
-    const rows = { brandId: its.brandId, first: '2026-10-01' }
-    for (const { id } of reference.endpoints.filter(isPaged))
-      await fillDaily(db, { ...rows, name: id, rows: 5, days: 5 })
-    await fillDaily(db, { ...rows, name: 'citations', rows: 1500, days: 20, from: 6 })
-  })
-  afterAll(() => browser?.close())
-  afterEach(() => opened.close())
-
-  async function open(options?: BrowserContextOptions): Promise<ReferencePage> {
-    opened = await openReferencePage(browser, options)
-    return opened
+beforeAll(async () => {
+  its = await tenant(db)
+  const rows = { brandId: its.brandId, first: '2026-10-01' }
+  for (const { id } of reference.endpoints.filter(isPaged))
+    await fillDaily(db, { ...rows, name: id, rows: 5, days: 5 })
+  await fillDaily(db, { ...rows, name: 'citations', rows: 1500, days: 20, from: 6 })
+})
+browserTest('sends a request to every endpoint, and fits every screen width', async () => {
+  const { page, messages, section, useKey, send } = await openReferencePage(PHONE)
+  await useKey(its.key)
+  for (const endpoint of reference.endpoints) {
+    const { id, fields } = endpoint
+    expect(await send(id, isPaged(endpoint) ? OCTOBER : {}), id).toMatch(/^200 /)
+    const table = section(id).getByRole('table').first()
+    expect(await table.getByRole('columnheader').allTextContents()).toEqual(fields.map(({ name }) => name))
+    expect(await table.getByRole('row').count()).toBeGreaterThan(1)
   }
-
-  test('sends a request to every endpoint, and fits every screen width', async () => {
-    const { page, messages, section, useKey, send } = await open(PHONE)
-    await useKey(its.key)
-    for (const endpoint of reference.endpoints) {
-      const { id, fields } = endpoint
-      expect(await send(id, isPaged(endpoint) ? OCTOBER : {}), id).toMatch(/^200 /)
-      const table = section(id).getByRole('table').first()
-      expect(await table.getByRole('columnheader').allTextContents()).toEqual(fields.map(({ name }) => name))
-      expect(await table.getByRole('row').count()).toBeGreaterThan(1)
-    }
-    for (const width of [390, 320, 768, 1400]) {
-      await page.setViewportSize({ width, height: 844 })
-      expect(await page.evaluate(() => document.documentElement.scrollWidth), `at ${width}`).toBe(width)
-      // The header does not cover what a link leads to.
-      await page.evaluate(() => {
-        location.hash = `#citations?${innerWidth}`
-      })
-      const isShown = section('citations').evaluate((element) => {
-        const { x, y } = element.querySelector('h2')?.getBoundingClientRect() ?? new DOMRect()
-        return document.elementFromPoint(x + 9, y + 9)?.closest('h2') !== null
-      })
-      expect(await isShown, `at ${width}`).toBe(true)
-    }
-    expect(messages).toEqual([])
-  })
-
-  test('follows pages to the last one', async () => {
-    const { page, section, useKey, send } = await open()
-    await useKey(its.key)
-    expect(await send('citations', OCTOBER)).toMatch(/^200 1,000 rows, more on the next page/)
-    const next = section('citations').getByRole('button', { name: 'Next page' })
-    await next.click()
-    await expect
-      .poll(() => section('citations').locator('[data-status]').textContent())
-      .toMatch(/^200 505 rows · /)
-    expect(await next.isVisible()).toBe(false)
-    // The focus does not go with the button, and Send begins again.
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Send')
-    expect(await section('citations').locator('[data-parameter=cursor]').inputValue()).toBe('')
-    expect(await send('citations')).toMatch(/^200 1,000 rows, more on the next page/)
-  })
-
-  test('loads all pages, waits for the rate limit, and can be canceled', async () => {
-    const { page, section, useKey, send } = await open()
-    await useKey(its.key)
-    let left = 1
-    await page.route('**/v1/citations**cursor=**', (route) => {
-      left -= 1
-      const headers = { 'Retry-After': '1' }
-      return left < 0 ? route.continue() : route.fulfill({ status: 429, headers, json: { error: 'Wait.' } })
+  for (const width of [390, 320, 768, 1400]) {
+    await page.setViewportSize({ width, height: 844 })
+    expect(await page.evaluate(() => document.documentElement.scrollWidth), `at ${width}`).toBe(width)
+    // The header does not cover what a link leads to.
+    await page.evaluate(() => {
+      location.hash = `#citations?${innerWidth}`
     })
-    await send('citations', OCTOBER)
-    const progress = section('citations').locator('[data-progress]')
-    await progress.evaluate((element) => {
-      const note = () =>
-        element.setAttribute('data-seen', `${element.getAttribute('data-seen')}|${element.textContent}`)
-      new MutationObserver(note).observe(element, { childList: true })
+    const isShown = section('citations').evaluate((element) => {
+      const { x, y } = element.querySelector('h2')?.getBoundingClientRect() ?? new DOMRect()
+      return document.elementFromPoint(x + 9, y + 9)?.closest('h2') !== null
     })
-    const all = section('citations').getByRole('button', { name: 'Load all pages' })
-    await all.click()
-    const status = section('citations').locator('[data-status]')
-    await expect.poll(() => status.textContent()).toBe('All pages are loaded: 1,505 rows.')
-    expect(await progress.getAttribute('data-seen')).toMatch(
-      /^null\|Rate limit reached\. Continues in 1 s\.\|1 more page, 1,505 rows…/,
-    )
-    expect(await section('citations').locator('summary').first().textContent()).toBe(
-      'First 100 of 1,505 rows',
-    )
-    expect(await all.isVisible()).toBe(false)
+    expect(await isShown, `at ${width}`).toBe(true)
+  }
+  expect(messages).toEqual([])
+})
 
-    left = 1000
-    await send('citations')
-    await all.click()
-    const sending = section('citations').getByRole('button', { name: 'Send' })
-    await expect.poll(() => sending.getAttribute('aria-disabled')).toBe('true')
-    await section('citations').getByRole('button', { name: 'Cancel' }).click()
-    await expect.poll(() => status.textContent()).toBe('Canceled. 1,000 rows are loaded.')
-    expect(await sending.getAttribute('aria-disabled')).toBe(null)
+browserTest('follows pages to the last one', async () => {
+  const { page, section, useKey, send } = await openReferencePage()
+  await useKey(its.key)
+  expect(await send('citations', OCTOBER)).toMatch(/^200 1,000 rows, more on the next page/)
+  const next = section('citations').getByRole('button', { name: 'Next page' })
+  await next.click()
+  await expect
+    .poll(() => section('citations').locator('[data-status]').textContent())
+    .toMatch(/^200 505 rows · /)
+  expect(await next.isVisible()).toBe(false)
+  // The focus does not go with the button, and Send begins again.
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Send')
+  expect(await section('citations').locator('[data-parameter=cursor]').inputValue()).toBe('')
+  expect(await send('citations')).toMatch(/^200 1,000 rows, more on the next page/)
+  // Other dates have other pages.
+  await section('citations').locator('[data-parameter=fromDate]').fill('2026-10-02')
+  expect(await next.isVisible()).toBe(false)
+})
 
-    // An error ends the loading, and leaves the pages before it.
-    await page.route('**/v1/citations**cursor=**', (route) =>
-      route.request().url().endsWith('cursor=c2')
-        ? route.fulfill({ status: 503, json: { error: 'Later.' } })
-        : route.fulfill({ json: { data: [{ date: '2026-10-20' }], pagination: { nextCursor: 'c2' } } }),
-    )
-    await all.click()
-    await expect.poll(() => status.textContent()).toMatch(/^503 Later\. .* 1,001 rows are loaded\.$/)
-    expect(await section('citations').getByText('First 100 of 1,001 rows').isVisible()).toBe(true)
-    expect(await all.isVisible()).toBe(true)
+browserTest('loads all pages, waits for the rate limit, and can be canceled', async () => {
+  const { page, section, useKey, send } = await openReferencePage()
+  await useKey(its.key)
+  let left = 1
+  await page.route('**/v1/citations**cursor=**', (route) => {
+    left -= 1
+    const headers = { 'Retry-After': '1' }
+    return left < 0 ? route.continue() : route.fulfill({ status: 429, headers, json: { error: 'Wait.' } })
   })
-
-  test('shows the rows when the file of the chart is missing', async () => {
-    const { page, section, useKey, send } = await open()
-    await useKey(its.key)
-    await page.route('**/docs/*.js', (route) => route.abort())
-    expect(await send('sentiment', OCTOBER)).toMatch(/^200 5 rows/)
-    const response = section('sentiment').locator('.response')
-    expect(await response.textContent()).toMatch(/^The chart did not load\. Reload the page\.Rows/)
+  await send('citations', OCTOBER)
+  const progress = section('citations').locator('[data-progress]')
+  await progress.evaluate((element) => {
+    const note = () =>
+      element.setAttribute('data-seen', `${element.getAttribute('data-seen')}|${element.textContent}`)
+    new MutationObserver(note).observe(element, { childList: true })
   })
+  const all = section('citations').getByRole('button', { name: 'Load all pages' })
+  await all.click()
+  const status = section('citations').locator('[data-status]')
+  await expect.poll(() => status.textContent()).toBe('All pages are loaded: 1,505 rows.')
+  expect(await progress.getAttribute('data-seen')).toMatch(
+    /^null\|Rate limit reached\. Continues in 1 s\.\|1 more page, 1,505 rows…/,
+  )
+  expect(await section('citations').locator('summary').first().textContent()).toBe('First 100 of 1,505 rows')
+  expect(await all.isVisible()).toBe(false)
 
-  test('says where the rows begin when a window has none', async () => {
-    const { useKey, send } = await open()
-    await useKey(its.key)
-    expect(await send('sentiment', { fromDate: '2026-09-01', toDate: '2026-09-02' })).toMatch(
-      /^200 0 rows · .* The first row within your plan is of 2026-10-01\.$/,
-    )
-  })
+  left = 1000
+  await send('citations')
+  await all.click()
+  const sending = section('citations').getByRole('button', { name: 'Send' })
+  await expect.poll(() => sending.getAttribute('aria-disabled')).toBe('true')
+  await section('citations').getByRole('button', { name: 'Cancel' }).click()
+  await expect.poll(() => status.textContent()).toBe('Canceled. 1,000 rows are loaded.')
+  expect(await sending.getAttribute('aria-disabled')).toBe(null)
 
-  test('finds endpoints, fields, parameters, errors and guides', async () => {
-    const { page } = await open()
-    await page.keyboard.press('/')
-    await page.keyboard.type('visible count')
-    const found = page.locator('#found a')
-    expect(await found.first().getAttribute('href')).toBe('#visibility.visible_count')
-    await page.keyboard.press('ArrowDown')
-    await page.keyboard.press('Enter')
-    await expect.poll(() => new URL(page.url()).hash).toBe('#visibility.visible_count')
-    expect(await found.first().isVisible()).toBe(false)
-    const current = page.locator('nav [aria-current]')
-    await expect.poll(() => current.allTextContents()).toEqual(['/visibility'])
-    for (const [words, href] of [
-      ['fromdate', '#parameters.fromDate'],
-      ['429', '#errors.429'],
-      ['paging', '#paging'],
-      ['next page', '#paging'],
-      ['etag', '#response-headers.ETag'],
-      ['changes', '#changes'],
-    ] as const) {
-      await page.keyboard.press('Control+k')
-      await page.keyboard.type(words)
-      expect(await found.evaluateAll((links) => links.map((link) => link.getAttribute('href')))).toContain(
-        href,
-      )
-      await page.keyboard.press('Escape')
-    }
-    await page.keyboard.type('nothing at all')
-    expect(await page.locator('#found').textContent()).toBe('Nothing found.')
-    await page.locator('#key-input').focus()
-    expect(await page.locator('#found').isVisible()).toBe(false)
-  })
+  // An error ends the loading, and leaves the pages before it.
+  await page.route('**/v1/citations**cursor=**', (route) =>
+    route.request().url().endsWith('cursor=c2')
+      ? route.fulfill({ status: 503, json: { error: 'Later.' } })
+      : route.fulfill({ json: { data: [{ date: '2026-10-20' }], pagination: { nextCursor: 'c2' } } }),
+  )
+  await all.click()
+  await expect.poll(() => status.textContent()).toMatch(/^503 Later\. .* 1,001 rows are loaded\.$/)
+  expect(await section('citations').getByText('First 100 of 1,001 rows').isVisible()).toBe(true)
+  expect(await all.isVisible()).toBe(true)
+})
 
-  test.each([
-    ['without JavaScript', { javaScriptEnabled: false }],
-    ['in print', {}],
-  ] as const)('shows only what works %s', async (name, options) => {
-    const { page } = await open(options)
-    if (name === 'in print') await page.emulateMedia({ media: 'print' })
-    for (const control of await page.locator('button, input, select, form, search').all())
-      expect(await control.isVisible()).toBe(false)
-    expect(await page.getByText('Example response').first().isVisible()).toBe(true)
-    expect(await page.locator('#visibility pre').last().isVisible()).toBe(true)
-  })
+browserTest('shows the rows when the file of the chart is missing', async () => {
+  const { page, section, useKey, send } = await openReferencePage()
+  await useKey(its.key)
+  await page.route('**/docs/*.js', (route) => route.abort())
+  expect(await send('sentiment', OCTOBER)).toMatch(/^200 5 rows/)
+  const response = section('sentiment').locator('.response')
+  expect(await response.textContent()).toMatch(/^The chart did not load\. Reload the page\.Rows/)
+})
 
-  test('shows errors: a wrong key, a missing parameter, too many requests, no response', async () => {
-    const { page, useKey, send } = await open()
-    expect(await useKey('svc_live_wrong')).toMatch(/^401: API key missing or invalid/)
-    expect(await send('visibility')).toMatch(/^401 API key missing or invalid/)
-    await page.getByLabel('API key').fill(its.key)
-    expect(await send('visibility')).toMatch(/^400 Parameter brandId is missing/)
-    await page.route('**/v1/visibility**', (route) =>
-      route.fulfill({ status: 429, headers: { 'Retry-After': '23' }, json: { error: 'Too many.' } }),
-    )
-    expect(await send('visibility')).toMatch(/^429 Too many\. .* retry after 23 s/)
-    await page.route('**/v1/visibility**', (route) => route.abort())
-    expect(await send('visibility')).toMatch(/^No response/)
-  })
+browserTest('says where the rows begin when a window has none', async () => {
+  const { useKey, send } = await openReferencePage()
+  await useKey(its.key)
+  expect(await send('sentiment', { fromDate: '2026-09-01', toDate: '2026-09-02' })).toMatch(
+    /^200 0 rows · .* The first row within your plan is of 2026-10-01\.$/,
+  )
+})
 
-  test('sends the key in its header to this service only, and stores it nowhere', async () => {
-    const { page, requests, section, useKey, send } = await open()
-    await useKey(its.key)
-    for (const id of ['brands', 'visibility']) await send(id)
-    for (const language of ['Python', 'JavaScript', 'SQL', 'curl']) {
-      await section('visibility').getByRole('tab', { name: language }).click()
-      expect(await section('visibility').getByRole('tabpanel').textContent()).not.toContain(its.key)
-    }
-    const stores = {
-      ...(await page.evaluate(async () => ({
-        localStorage: JSON.stringify({ ...localStorage }),
-        sessionStorage: JSON.stringify({ ...sessionStorage }),
-        cookies: document.cookie,
-        address: location.href,
-        history: JSON.stringify(history.state),
-        page: document.documentElement.outerHTML,
-        databases: JSON.stringify(await indexedDB.databases()),
-        caches: JSON.stringify(await caches.keys()),
-      }))),
-      context: JSON.stringify(await page.context().storageState()),
-    }
-    const secret = its.key.slice('svc_live_'.length)
-    for (const [name, text] of Object.entries(stores)) expect(text, name).not.toContain(secret)
-    expect([stores.databases, stores.caches]).toEqual(['[]', '[]'])
-    for (const request of requests) {
-      const { 'x-api-key': key, ...others } = await request.allHeaders()
-      expect(key === its.key).toBe(/\/v1\/(brands|visibility)/.test(request.url()))
-      expect(request.url() + JSON.stringify(others)).not.toContain(its.key)
-    }
-    await page.reload()
-    expect(await page.getByLabel('API key').inputValue()).toBe('')
-  })
+browserTest('finds endpoints, fields, parameters, errors and guides', async () => {
+  const { page } = await openReferencePage()
+  await page.keyboard.press('/')
+  await page.keyboard.type('visible count')
+  const found = page.locator('#found a')
+  expect(await found.first().getAttribute('href')).toBe('#visibility.visible_count')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => new URL(page.url()).hash).toBe('#visibility.visible_count')
+  expect(await found.first().isVisible()).toBe(false)
+  const current = page.locator('nav [aria-current]')
+  await expect.poll(() => current.allTextContents()).toEqual(['/visibility'])
+  for (const [words, href] of [
+    ['fromdate', '#parameters.fromDate'],
+    ['429', '#errors.429'],
+    ['paging', '#paging'],
+    ['next page', '#paging'],
+    ['etag', '#response-headers.ETag'],
+    ['changes', '#changes'],
+  ] as const) {
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type(words)
+    expect(await found.evaluateAll((links) => links.map((link) => link.getAttribute('href')))).toContain(href)
+    await page.keyboard.press('Escape')
+  }
+  await page.keyboard.type('nothing at all')
+  expect(await page.locator('#found').textContent()).toBe('Nothing found.')
+  await page.locator('#key-input').focus()
+  expect(await page.locator('#found').isVisible()).toBe(false)
+})
 
-  test('uses the selected brand, dates and language in the code samples of every endpoint', async () => {
-    const { section, useKey } = await open()
-    await useKey(its.key)
-    await section('visibility').locator('[data-parameter=fromDate]').fill('2026-10-05')
-    await section('visibility').locator('[data-parameter=brandId]').selectOption(its.brandId)
-    await section('sentiment').getByRole('tab', { name: 'Python' }).click()
-    for (const { id } of reference.endpoints.filter(isPaged)) {
-      const code = await section(id).getByRole('tabpanel').textContent()
-      expect(code).toContain(`"brandId": "${its.brandId}"`)
-      expect(code).toContain('"fromDate": "2026-10-05"')
-      expect(code).toContain(`${inject('serviceUrl')}/api/export/v1/${id}"`)
-    }
-  })
+browserTest.each([
+  ['without JavaScript', { javaScriptEnabled: false }],
+  ['in print', {}],
+] as const)('shows only what works %s', async (name, options) => {
+  const { page } = await openReferencePage(options)
+  if (name === 'in print') await page.emulateMedia({ media: 'print' })
+  for (const control of await page.locator('button, input, select, form, search').all())
+    expect(await control.isVisible()).toBe(false)
+  expect(await page.getByText('Example response').first().isVisible()).toBe(true)
+  expect(await page.locator('#visibility pre').last().isVisible()).toBe(true)
+})
 
-  test('works with the keyboard only', async () => {
-    const { page, section } = await open()
-    const focusedText = () => page.evaluate(() => document.activeElement?.textContent)
-    await page.keyboard.press('Tab')
-    expect(await focusedText()).toMatch(/^Skip/)
-    for (const _ of ['title', 'search', 'key']) await page.keyboard.press('Tab')
-    await page.keyboard.type(its.key)
-    await page.keyboard.press('Enter')
-    await expect.poll(() => page.locator('#key-state').textContent()).toMatch(/^This key can read /)
+browserTest('shows errors: a wrong key, a missing parameter, too many requests, no response', async () => {
+  const { page, useKey, send } = await openReferencePage()
+  expect(await useKey('svc_live_wrong')).toMatch(/^401: API key missing or invalid/)
+  expect(await send('visibility')).toMatch(/^401 API key missing or invalid/)
+  await page.getByLabel('API key').fill(its.key)
+  expect(await send('visibility')).toMatch(/^400 Parameter brandId is missing/)
+  await page.route('**/v1/visibility**', (route) =>
+    route.fulfill({ status: 429, headers: { 'Retry-After': '23' }, json: { error: 'Too many.' } }),
+  )
+  expect(await send('visibility')).toMatch(/^429 Too many\. .* retry after 23 s/)
+  await page.route('**/v1/visibility**', (route) => route.abort())
+  expect(await send('visibility')).toMatch(/^No response/)
+})
 
-    await section('visibility').getByRole('tab', { name: 'curl' }).focus()
-    const outline = await page.evaluate(
-      () => document.activeElement && getComputedStyle(document.activeElement).outlineStyle,
-    )
-    expect(outline).toBe('solid')
-    await page.keyboard.press('ArrowRight')
-    expect(await focusedText()).toBe('Python')
-    const selected = section('visibility').getByRole('tab', { selected: true })
-    expect(await selected.textContent()).toBe('Python')
-    await page.keyboard.press('ArrowLeft')
-    await page.keyboard.press('ArrowLeft')
-    expect(await selected.textContent()).toBe('SQL')
-    await page.keyboard.press('Home')
-    expect(await selected.textContent()).toBe('curl')
-  })
+browserTest('sends the key in its header to this service only, and stores it nowhere', async () => {
+  const { page, requests, section, useKey, send } = await openReferencePage()
+  await useKey(its.key)
+  for (const id of ['brands', 'visibility']) await send(id)
+  for (const language of ['Python', 'JavaScript', 'SQL', 'curl']) {
+    await section('visibility').getByRole('tab', { name: language }).click()
+    expect(await section('visibility').getByRole('tabpanel').textContent()).not.toContain(its.key)
+  }
+  const stores = {
+    ...(await page.evaluate(async () => ({
+      localStorage: JSON.stringify({ ...localStorage }),
+      sessionStorage: JSON.stringify({ ...sessionStorage }),
+      cookies: document.cookie,
+      address: location.href,
+      history: JSON.stringify(history.state),
+      page: document.documentElement.outerHTML,
+      databases: JSON.stringify(await indexedDB.databases()),
+      caches: JSON.stringify(await caches.keys()),
+    }))),
+    context: JSON.stringify(await page.context().storageState()),
+  }
+  const secret = its.key.slice('svc_live_'.length)
+  for (const [name, text] of Object.entries(stores)) expect(text, name).not.toContain(secret)
+  expect([stores.databases, stores.caches]).toEqual(['[]', '[]'])
+  expect(new Set(requests.map((request) => new URL(request.url()).origin))).toEqual(
+    new Set([inject('serviceUrl')]),
+  )
+  for (const request of requests) {
+    const { 'x-api-key': key, ...others } = await request.allHeaders()
+    expect(key === its.key).toBe(/\/v1\/(brands|visibility)/.test(request.url()))
+    expect(request.url() + JSON.stringify(others)).not.toContain(its.key)
+  }
+  await page.reload()
+  expect(await page.getByLabel('API key').inputValue()).toBe('')
+})
 
-  test.each([
-    ['light', 'rgb(255, 255, 255)'],
-    ['dark', 'rgb(20, 22, 27)'],
-  ] as const)('passes the accessibility checks of axe in %s mode, including contrast', async (colorScheme, background) => {
-    const { page, section, useKey, send } = await open({ ...PHONE, colorScheme })
+browserTest('uses the selected brand, dates and language in the code samples of every endpoint', async () => {
+  const { section, useKey } = await openReferencePage()
+  await useKey(its.key)
+  await section('visibility').locator('[data-parameter=fromDate]').fill('2026-10-05')
+  await section('visibility').locator('[data-parameter=brandId]').selectOption(its.brandId)
+  await section('sentiment').getByRole('tab', { name: 'Python' }).click()
+  for (const { id } of reference.endpoints.filter(isPaged)) {
+    const code = await section(id).getByRole('tabpanel').textContent()
+    expect(code).toContain(`"brandId": "${its.brandId}"`)
+    expect(code).toContain('"fromDate": "2026-10-05"')
+    expect(code).toContain(`${inject('serviceUrl')}/api/export/v1/${id}"`)
+  }
+})
+
+browserTest('works with the keyboard only', async () => {
+  const { page, section } = await openReferencePage()
+  const focusedText = () => page.evaluate(() => document.activeElement?.textContent)
+  await page.keyboard.press('Tab')
+  expect(await focusedText()).toMatch(/^Skip/)
+  for (const _ of ['title', 'search', 'key']) await page.keyboard.press('Tab')
+  await page.keyboard.type(its.key)
+  await page.keyboard.press('Enter')
+  await expect.poll(() => page.locator('#key-state').textContent()).toMatch(/^This key can read /)
+
+  await section('visibility').getByRole('tab', { name: 'curl' }).focus()
+  const outline = await page.evaluate(
+    () => document.activeElement && getComputedStyle(document.activeElement).outlineStyle,
+  )
+  expect(outline).toBe('solid')
+  await page.keyboard.press('ArrowRight')
+  expect(await focusedText()).toBe('Python')
+  const selected = section('visibility').getByRole('tab', { selected: true })
+  expect(await selected.textContent()).toBe('Python')
+  await page.keyboard.press('ArrowLeft')
+  await page.keyboard.press('ArrowLeft')
+  expect(await selected.textContent()).toBe('SQL')
+  await page.keyboard.press('Home')
+  expect(await selected.textContent()).toBe('curl')
+})
+
+browserTest.each([
+  ['light', 'rgb(255, 255, 255)'],
+  ['dark', 'rgb(20, 22, 27)'],
+] as const)(
+  'passes the accessibility checks of axe in %s mode, including contrast',
+  async (colorScheme, background) => {
+    const { page, section, useKey, send } = await openReferencePage({ ...PHONE, colorScheme })
     await useKey(its.key)
     for (const id of ['visibility', 'competitors']) {
       await send(id, OCTOBER)
@@ -294,5 +285,5 @@ describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
       `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html }) => html) })))`,
     )
     expect(violations).toEqual([])
-  })
-})
+  },
+)

@@ -1,74 +1,67 @@
-import type { Browser, BrowserContextOptions } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, expect } from 'vitest'
 import { brand, database } from '../fixtures/rows.ts'
-import { hasBrowser, startBrowser } from '../fixtures/site/browser.ts'
+import { browserTest } from '../fixtures/site/browser.ts'
 import { openReferencePage, PHONE, type ReferencePage } from '../fixtures/site/reference-page.ts'
 import { type Tenant, tenant } from '../fixtures/tenant.ts'
 
 const db = database()
 
-describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
-  let browser: Browser
-  let its: Tenant
-  let second: string
-  let opened: ReferencePage
+let its: Tenant
+let second: string
+let opened: ReferencePage
 
-  beforeAll(async () => {
-    browser = await startBrowser()
-    its = await tenant(db)
-    second = await brand(db, its.org, { name: 'Second' })
-  })
-  afterAll(() => browser?.close())
-  afterEach(() => opened.close())
+beforeAll(async () => {
+  its = await tenant(db)
+  second = await brand(db, its.org, { name: 'Second' })
+})
+const field = (id: string, name: string) => opened.section(id).locator(`[data-parameter=${name}]`)
+const brandOf = (id: string) => field(id, 'brandId').inputValue()
+const topOf = (id: string) => opened.section(id).evaluate((element) => element.getBoundingClientRect().top)
+const fragment = () => new URL(opened.page.url()).hash
 
-  async function open(options?: BrowserContextOptions): Promise<ReferencePage> {
-    opened = await openReferencePage(browser, options)
-    return opened
-  }
+browserTest('chooses a brand by its name, for every endpoint but those that list all', async () => {
+  opened = await openReferencePage()
+  const { useKey } = opened
+  expect(await field('visibility', 'brandId').locator('option').allTextContents()).toEqual([
+    'Use a key to list its brands',
+  ])
+  await useKey(its.key)
+  expect(await brandOf('visibility')).not.toBe('')
+  expect(await brandOf('changes')).toBe('')
+  await field('visibility', 'brandId').selectOption({ label: 'Second' })
+  expect([await brandOf('sentiment'), await brandOf('changes')]).toEqual([second, second])
+  await field('changes', 'brandId').selectOption({ label: 'All brands' })
+  expect([await brandOf('sentiment'), await brandOf('changes')]).toEqual([second, ''])
+})
 
-  const field = (id: string, name: string) => opened.section(id).locator(`[data-parameter=${name}]`)
-  const brandOf = (id: string) => field(id, 'brandId').inputValue()
-  const topOf = (id: string) => opened.section(id).evaluate((element) => element.getBoundingClientRect().top)
-  const fragment = () => new URL(opened.page.url()).hash
+browserTest('keeps brand and dates in the address, which opens the same view', async () => {
+  opened = await openReferencePage()
+  const { page, useKey } = opened
+  await useKey(its.key)
+  await field('sentiment', 'brandId').selectOption(second)
+  await field('sentiment', 'fromDate').fill('2026-10-01')
+  await field('sentiment', 'cursor').fill('c1')
+  const shared = `?brandId=${second}&fromDate=2026-10-01`
+  expect(fragment()).toBe(`#sentiment-try${shared}`)
+  await page.getByRole('link', { name: '/citations', exact: true }).first().click()
+  await expect.poll(fragment).toBe(`#citations${shared}`)
 
-  test('chooses a brand by its name, for every endpoint but those that list all', async () => {
-    const { useKey } = await open()
-    expect(await field('visibility', 'brandId').locator('option').allTextContents()).toEqual([
-      'Use a key to list its brands',
-    ])
-    await useKey(its.key)
-    expect(await brandOf('visibility')).not.toBe('')
-    expect(await brandOf('changes')).toBe('')
-    await field('visibility', 'brandId').selectOption({ label: 'Second' })
-    expect([await brandOf('sentiment'), await brandOf('changes')]).toEqual([second, second])
-    await field('changes', 'brandId').selectOption({ label: 'All brands' })
-    expect([await brandOf('sentiment'), await brandOf('changes')]).toEqual([second, ''])
-  })
+  const address = page.url()
+  await page.goto('about:blank')
+  await page.goto(address)
+  expect(await brandOf('visibility')).toBe(second)
+  expect(await field('visibility', 'fromDate').inputValue()).toBe('2026-10-01')
+  expect(await topOf('citations')).toBeLessThan(200)
+  await useKey(its.key)
+  expect(await field('visibility', 'brandId').locator('option:checked').textContent()).toBe('Second')
+  expect(fragment()).toBe(`#citations${shared}`)
+})
 
-  test('keeps brand and dates in the address, which opens the same view', async () => {
-    const { page, useKey } = await open()
-    await useKey(its.key)
-    await field('sentiment', 'brandId').selectOption(second)
-    await field('sentiment', 'fromDate').fill('2026-10-01')
-    await field('sentiment', 'cursor').fill('c1')
-    const shared = `?brandId=${second}&fromDate=2026-10-01`
-    expect(fragment()).toBe(`#sentiment-try${shared}`)
-    await page.getByRole('link', { name: '/citations', exact: true }).first().click()
-    await expect.poll(fragment).toBe(`#citations${shared}`)
-
-    const address = page.url()
-    await page.goto('about:blank')
-    await page.goto(address)
-    expect(await brandOf('visibility')).toBe(second)
-    expect(await field('visibility', 'fromDate').inputValue()).toBe('2026-10-01')
-    expect(await topOf('citations')).toBeLessThan(200)
-    await useKey(its.key)
-    expect(await field('visibility', 'brandId').locator('option:checked').textContent()).toBe('Second')
-    expect(fragment()).toBe(`#citations${shared}`)
-  })
-
-  test('takes the values of an address that is opened later, also of a brand that the key does not read', async () => {
-    const { page, send, useKey } = await open()
+browserTest(
+  'takes the values of an address that is opened later, also of a brand that the key does not read',
+  async () => {
+    opened = await openReferencePage()
+    const { page, send, useKey } = opened
     await useKey(its.key)
     await field('visibility', 'toDate').fill('2026-10-31')
     const foreign = '11111111-1111-4111-8111-111111111111'
@@ -81,15 +74,15 @@ describe.skipIf(!hasBrowser)('in a browser (skipped without Chromium)', () => {
     await useKey(its.key)
     expect(await send('visibility')).toMatch(/^404 /)
     expect(fragment()).toBe(`#visibility-try?brandId=${foreign}&fromDate=2026-10-02`)
-  })
+  },
+)
 
-  test('has Send in sight on a phone', async () => {
-    const { page, section } = await open(PHONE)
-    await page.evaluate(() => {
-      location.hash = '#visibility-try'
-    })
-    const send = section('visibility').getByRole('button', { name: 'Send' })
-    const bottom = () => send.evaluate((button) => button.getBoundingClientRect().bottom)
-    await expect.poll(bottom).toBeLessThan(844)
+browserTest('has Send in sight on a phone', async () => {
+  const { page, section } = await openReferencePage(PHONE)
+  await page.evaluate(() => {
+    location.hash = '#visibility-try'
   })
+  const send = section('visibility').getByRole('button', { name: 'Send' })
+  const bottom = () => send.evaluate((button) => button.getBoundingClientRect().bottom)
+  await expect.poll(bottom).toBeLessThan(844)
 })

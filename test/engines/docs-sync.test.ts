@@ -10,7 +10,6 @@ import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 import { startLocalServer } from '../../connectors/certify/local-server.ts'
 import { withClient } from '../../drizzle/db/connect.ts'
 import { startEmbeddedPostgres } from '../../emulator/postgres/embedded.ts'
-import { startRedirectingServer } from '../faults/redirecting-server.ts'
 import { pull, type Row } from '../fixtures/call.ts'
 import { readCodeBlocks } from '../fixtures/code-blocks.ts'
 import { addHostileTexts } from '../fixtures/hostile-texts.ts'
@@ -151,13 +150,6 @@ async function runProgram(
   )
 }
 
-test.runIf(hasAll('python3'))('the Python program follows no redirect', async () => {
-  const { url, followed, close } = await startRedirectingServer()
-  const errors = await runProgram({ EXPORT_API_URL: url }).finally(close)
-  expect(errors).toBe('brands: 302: \n')
-  expect(followed).toEqual([])
-})
-
 test.runIf(hasAll('python3'))('the Python program retries as docs/specification.md says', async () => {
   const broken: readonly (readonly [status: number, body?: string, retryAfter?: string])[] = [
     [429],
@@ -191,6 +183,13 @@ test.runIf(hasAll('python3')).each<[string, number, string, RequestListener]>([
     1,
     'brands: 503: Busy. It asks to wait 99999999999 s.',
     (_, response) => response.writeHead(503, { 'Retry-After': '99999999999' }).end('Busy.'),
+  ],
+  // It sends the key to no other address.
+  [
+    'redirects',
+    1,
+    'brands: 302: ',
+    (_, response) => response.writeHead(302, { Location: '/elsewhere' }).end(),
   ],
   [
     'sends a body without end',

@@ -7,8 +7,6 @@ import { refresh } from '../fixtures/rows.ts'
 import { sample } from '../fixtures/sample.ts'
 import { CLEARANCE } from '../interleavings/histories.ts'
 import { settles } from '../interleavings/locks.ts'
-import { pull } from '../sync/copy.ts'
-import { storedGet } from '../sync/sql-client.ts'
 
 const [DAY, OTHER_DAY] = ['2026-10-01', '2026-10-02']
 
@@ -46,10 +44,14 @@ describe.skipIf(!inject('realPostgres'))(
 
     /** A client that has read everything so far: returns the days that are listed since its last call. */
     async function reader(brandId: string): Promise<() => Promise<unknown[]>> {
-      let since: string | undefined
+      let since = ''
       const read = async () => {
-        const { rows } = await pull(storedGet(db), '/changes', { brandId, since })
-        since = rows.length === 0 ? since : String(rows.at(-1)?.changed_at)
+        const { rows } = await db.query<{ date: string; changed_at: string }>(
+          `select date::text, changed_at from daily.changes
+           where brand_id = $1 and changed_at > $2 order by changed_at`,
+          [brandId, since],
+        )
+        since = rows.at(-1)?.changed_at ?? since
         return rows.map(({ date }) => date)
       }
       await read()

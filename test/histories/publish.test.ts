@@ -44,6 +44,9 @@ type Operation = {
   readonly settle: (result: unknown) => void
 }
 
+/** How often something has happened. */
+type Seen = { kills: number; takeovers: number; periods: number }
+
 type Publisher = { isAlive: boolean; isDone: boolean; readonly waiting: Operation[] }
 
 /** A brand's rows of all tables, by the brand. */
@@ -83,11 +86,7 @@ test(`${HISTORIES} histories of publishers that overlap, and are killed, under c
  * holder works, and a killed publisher runs no further code; what it waited for happens, does not happen, or happens later.
  * Counts kills, leases that end so, and thirds and months that were read.
  */
-async function play(
-  client: pg.Client,
-  seed: number,
-  seen: { kills: number; takeovers: number; periods: number },
-): Promise<void> {
+async function play(client: pg.Client, seed: number, seen: Seen): Promise<void> {
   await client.query(`${CLEARANCE}; ${SHARE_CLEARANCE}; ${BEGINNING}; ${READER}`)
   await refreshAll(client)
   const random = seededRandom(seed)
@@ -265,20 +264,16 @@ async function play(
   async function readSnapshot(version: number, clamp: string): Promise<Rows> {
     const objects: NamedObject[] = []
     for (const { metric } of (await client.query('select metric from daily.shared_tables')).rows) {
-      const values = new Map(
-        Object.entries({
-          key_hash: '00'.repeat(32),
-          now: new Date().toISOString(),
-          window_by_plan: windowByPlan(() => ({ first: clamp, last: '9999-12-31' })),
-          metric,
-          version: String(version),
-          ...{ timestamp: '', brand_ids: '', days: '' },
-        }),
-      )
+      const values: Readonly<Record<string, string>> = {
+        key_hash: '00'.repeat(32),
+        now: new Date().toISOString(),
+        window_by_plan: windowByPlan(() => ({ first: clamp, last: '9999-12-31' })),
+        ...{ metric, version: String(version), timestamp: '', brand_ids: '', days: '' },
+      }
       const { sql, parameters } = snapshotStatement
       const { rows } = await client.query(
         sql,
-        parameters.map((name) => values.get(name)),
+        parameters.map((name) => values[name]),
       )
       expect(rows[0]?.version).toBe(String(version))
       for (const [id, , rows_, , first, last] of JSON.parse(rows[0].objects ?? '[]')) {
@@ -365,20 +360,17 @@ async function tables(client: pg.Client): Promise<Truth> {
     brand: string
     columns: { name: string }[]
   }>('select metric, relation::text, brand, columns from daily.shared_tables')
-  const { rows } = await client.query<{ metric: string; brand: string; row: Record<string, unknown> }>(
-    shared
-      .map(
-        ({ metric, relation, brand }) =>
-          `select '${metric}' as metric, ${brand} as brand, to_jsonb(stored) || jsonb_build_object('brand_id', ${brand}) as row from ${relation} as stored`,
-      )
-      .join(' union all '),
-  )
-  const columns = new Map(shared.map(({ metric, columns }) => [metric, columns]))
-  const truth = new Map<string, string[]>()
-  for (const { metric, brand, row } of rows) {
-    const fields = (columns.get(metric) ?? []).map(({ name }) => [name, row[name]])
-    truth.set(brand, [...(truth.get(brand) ?? []), textOf(metric, Object.fromEntries(fields))])
+  const select = ({ metric, relation, brand, columns }: (typeof shared)[number]) => {
+    const fields = columns.map(({ name }) => (name === 'brand_id' ? `${brand} as brand_id` : `"${name}"`))
+    return `select '${metric}' as metric, brand_id as brand, row_to_json(shown) as row
+            from (select ${fields} from ${relation}) as shown`
   }
+  const { rows } = await client.query<{ metric: string; brand: string; row: Record<string, unknown> }>(
+    shared.map(select).join(' union all '),
+  )
+  const truth = new Map<string, string[]>()
+  for (const { metric, brand, row } of rows)
+    truth.set(brand, [...(truth.get(brand) ?? []), textOf(metric, row)])
   return truth
 }
 

@@ -11,26 +11,16 @@ type Days = ReadonlyMap<string, string>
 /** The views' rows after a commit, null when a lock hid them, and a time at which the commit was acknowledged. */
 type State = { readonly at: number; readonly days: Days | null }
 
-/** Compares the stored rows with what the views held after each commit. */
-export type AsOfCheck = {
-  /** Records the views' rows. Call it after each acknowledged commit; `unseen` commits came just before. */
-  readonly record: (unseen?: number) => Promise<void>
-  /**
-   * Returns the days whose stored rows the views held at no time since the last commit before the brand's as_of, and
-   * the brands whose as_of went back.
-   */
-  readonly violations: () => Promise<string[]>
-  /** Returns the brands whose as_of is before the last commit. */
-  readonly behind: () => Promise<string[]>
-}
-
 /** Microseconds, which a number holds exactly. */
 const micros = (time: string): string => `(extract(epoch from ${time}) * 1000000)::text`
 
 const LOCK_NOT_AVAILABLE = '55P03'
 
-/** Starts an {@link AsOfCheck} of the given brands. The client must not be in a transaction. */
-export async function checkAsOf(client: pg.Client, brands: readonly string[]): Promise<AsOfCheck> {
+/**
+ * Compares the stored rows of brands with what the views held after each commit. The client must not be in a
+ * transaction.
+ */
+export async function checkAsOf(client: pg.Client, brands: readonly string[]) {
   const metrics = await metricsOf(client)
   const daysOf = (schema: string) =>
     metrics
@@ -77,12 +67,17 @@ export async function checkAsOf(client: pg.Client, brands: readonly string[]): P
 
   await client.query(`set lock_timeout = '100ms'`)
   return {
+    /** Records the views' rows. Call it after each acknowledged commit; `unseen` commits came just before. */
     async record(unseen = 0) {
       const { rows } = await client.query(`select ${micros('clock_timestamp()')} as at`)
       const at = Number(rows[0].at)
       if (unseen > 0) states.push({ at, days: null })
       states.push({ at, days: await viewed() })
     },
+    /**
+     * Returns the days whose stored rows the views held at no time since the last commit before the brand's as_of, and
+     * the brands whose as_of went back.
+     */
     async violations() {
       return (await read()).flatMap(({ id, asOf, days }) => {
         const before = latest.get(id) ?? asOf
@@ -95,6 +90,7 @@ export async function checkAsOf(client: pg.Client, brands: readonly string[]): P
         return [...backwards, ...unexplained(id, days, states.slice(since))]
       })
     },
+    /** Returns the brands whose as_of is before the last commit. */
     async behind() {
       const last = states.at(-1)?.at ?? 0
       return (await read()).flatMap(({ id, asOf }) =>

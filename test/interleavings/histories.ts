@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import pg from 'pg'
+import { createCopy } from '../../connectors/certify/test/reference-loader.ts'
 import { logAll, refreshAll } from '../../drizzle/db/refresh.ts'
+import { verify } from '../../drizzle/db/verify.ts'
 import { differences } from '../fixtures/differences.ts'
 import { tableOf } from '../fixtures/schema.ts'
-import { inexact, METRICS, unlisted } from '../sync/compare-copy.ts'
-import { type Copy, emptyCopy, pull, sync } from '../sync/copy.ts'
+import { inexact, METRICS } from '../sync/compare-copy.ts'
 import { storedGet } from '../sync/sql-client.ts'
 import { followCauses } from './causes.ts'
 import { brand, CHANGES, id, uuid } from './changes.ts'
@@ -12,7 +13,7 @@ import { brand, CHANGES, id, uuid } from './changes.ts'
 /** One thing that happens; numbers choose rows and values, and each kind takes what it needs. */
 export type Step = { readonly kind: string; readonly n: readonly number[] }
 
-/** A kind of step: the copy of a brand is brought up to date. */
+/** A kind of step: the copy is brought up to date. */
 const READ = 'read'
 
 /** Tables that refer to others. Without foreign keys, truncating those does not truncate these. */
@@ -104,8 +105,8 @@ export const histories = (): fc.Arbitrary<Step[]> =>
   )
 
 /**
- * Plays a history from the beginning while copies of both brands are kept, and brings the daily tables up to date.
- * Returns where they differ from the views, copies from the changes and from them, and causes from the steps.
+ * Plays a history from the beginning while a copy of both brands is kept, and brings the daily tables up to date.
+ * Returns where they differ from the views, the copy from them, their list of changes from both, and causes from the steps.
  */
 export async function play(client: pg.Client, steps: readonly Step[]): Promise<unknown[]> {
   // A history that failed may have left a transaction open.
@@ -114,23 +115,24 @@ export async function play(client: pg.Client, steps: readonly Step[]): Promise<u
   const causes = await followCauses(client)
 
   const rest = steps.values()
-  const get = storedGet(client)
-  const copies = [0, 1].map((n) => emptyCopy(uuid(1, n)))
-  const wrong: unknown[] = []
+  const get = storedGet(client, [uuid(1, 0), uuid(1, 1)])
+  const copy = createCopy()
   let reading = false
 
-  /** Brings a copy up to date, with a step of the history before every few of its requests. */
-  async function read(copy: Copy, every: number): Promise<void> {
+  /** Brings the copy up to date, with a step of the history before every few of its requests. */
+  async function read(every: number): Promise<void> {
     if (reading) return
     reading = true
     let requests = 0
-    await sync(async (path, query) => {
-      requests += 1
-      if (requests % every === 0) await proceed()
-      return get(path, query)
-    }, copy)
+    await copy.sync({
+      startDate: '0001-01-01',
+      get: async (path, query) => {
+        requests += 1
+        if (requests % every === 0) await proceed()
+        return get(path, query)
+      },
+    })
     reading = false
-    wrong.push(...unlisted(copy, (await pull(get, '/changes', { brandId: copy.brandId })).rows))
   }
 
   /** Plays the next step. Returns false when none is left. */
@@ -141,8 +143,7 @@ export async function play(client: pg.Client, steps: readonly Step[]): Promise<u
     const [a = 0, b = 0, c = 0, d = 0] = n
     const change = CHANGES[kind]
     const operation = OPERATIONS[kind]
-    const copy = copies[a % copies.length]
-    if (kind === READ && copy) await read(copy, 1 + (b % 5))
+    if (kind === READ) await read(1 + (b % 5))
     if (operation) await operation(client, a, b)
     if (change) await sendUnlessRejected(client, change(a, b, c, d))
     if (change || operation) await causes.afterStep(kind)
@@ -152,11 +153,9 @@ export async function play(client: pg.Client, steps: readonly Step[]): Promise<u
   while (await proceed());
   await refreshAll(client)
   await causes.afterStep('refresh')
-  wrong.push(...(await differences(client)), ...causes.unnamed())
-  for (const copy of copies) {
-    await read(copy, Number.POSITIVE_INFINITY)
-    wrong.push(...(await inexact(client, copy)))
-  }
+  await read(Number.POSITIVE_INFINITY)
+  const wrong = [...(await differences(client)), ...causes.unnamed(), ...(await inexact(client, copy.tables))]
+  for await (const difference of verify(client, {})) wrong.push(difference)
   return wrong
 }
 

@@ -1,51 +1,41 @@
 import type pg from 'pg'
+import type { Get } from '../../connectors/certify/test/reference-loader.ts'
 import { fieldNames } from '../../lib/rows/schema.ts'
-import type { Row } from '../fixtures/call.ts'
 import { METRICS } from './compare-copy.ts'
-import type { Get, Query } from './copy.ts'
 
 /** Changes of a page: few, so that the changes of a few days have several pages. */
 const PAGE_SIZE = 8
 
-/** Reads by plain SQL what the Workers read: a request to them takes 50 times as long. */
-export const storedGet =
-  (client: pg.Pool | pg.ClientBase): Get =>
-  async (path, query) => {
-    const data = path === '/changes' ? await changesOf(client, query) : await rowsOf(client, path, query)
-    const last = data.length === PAGE_SIZE && path === '/changes' ? data.at(-1) : undefined
-    const nextCursor = last ? `${last.changed_at} ${last.endpoint} ${last.date}` : null
-    return {
-      data,
-      pagination: { pageSize: PAGE_SIZE, hasMore: nextCursor !== null, nextCursor },
-      meta: { fromDate: `${query.fromDate}T00:00:00.000Z` },
-    }
+/** Reads by plain SQL what the Workers read of some brands: a request to them takes 50 times as long. */
+export function storedGet(client: pg.Client, brandIds: readonly string[]): Get {
+  const pages: Readonly<Record<string, Get>> = {
+    brands: async () => ({ data: brandIds.map((id) => ({ id })), meta: {} }),
+    changes: async (_, { fromDate, since, cursor }) => {
+      const condition = cursor
+        ? '(changed_at, brand_id, endpoint, date) > ($1, $2, $3, $4)'
+        : 'changed_at > $1'
+      const { rows: data } = await client.query(
+        `select brand_id, endpoint, date::text, digest, changed_at from daily.changes
+         where ${condition} order by changed_at, brand_id, endpoint, date limit ${PAGE_SIZE}`,
+        cursor ? String(cursor).split(' ') : [since ?? ''],
+      )
+      const { changed_at, brand_id, endpoint, date } = data.at(-1) ?? {}
+      const nextCursor = data.length === PAGE_SIZE ? `${changed_at} ${brand_id} ${endpoint} ${date}` : null
+      return { data, pagination: { nextCursor }, meta: { fromDate } }
+    },
   }
-
-async function changesOf(
-  client: pg.Pool | pg.ClientBase,
-  { brandId, since = '', cursor }: Query,
-): Promise<Row[]> {
-  const condition = cursor ? '(changed_at, endpoint, date) > ($2, $3, $4)' : 'changed_at > $2'
-  const { rows } = await client.query<Row>(
-    `select endpoint, date::text, rows, totals, digest, changed_at from daily.changes
-     where brand_id = $1 and ${condition} order by changed_at, endpoint, date limit ${PAGE_SIZE}`,
-    [brandId, ...(cursor?.split(' ') ?? [since])],
-  )
-  return rows
+  const rowsOf: Get = async (path, { brandId, fromDate, toDate }) => {
+    const { rows } = await client.query(
+      `select to_jsonb(sent) as row
+       from (select ${columnsOf.get(path)} from daily."${path.replaceAll('-', '_')}"
+             where brand_id = $1 and date between $2 and $3) as sent`,
+      [brandId, fromDate, toDate],
+    )
+    return { data: rows.map(({ row }) => row), meta: { fromDate } }
+  }
+  return (path, query) => (pages[path] ?? rowsOf)(path, query)
 }
 
-const columnsOf = new Map(METRICS.map(({ path, row }) => [path, fieldNames(row).map((name) => `"${name}"`)]))
-
-async function rowsOf(
-  client: pg.Pool | pg.ClientBase,
-  path: string,
-  { brandId, fromDate, toDate }: Query,
-): Promise<Row[]> {
-  const { rows } = await client.query<{ row: Row }>(
-    `select to_jsonb(sent) as row
-     from (select ${columnsOf.get(path)} from daily."${path.slice(1).replaceAll('-', '_')}"
-           where brand_id = $1 and date between $2 and $3) as sent`,
-    [brandId, fromDate, toDate],
-  )
-  return rows.map(({ row }) => row)
-}
+const columnsOf = new Map(
+  METRICS.map(({ name, row }) => [name, fieldNames(row).map((field) => `"${field}"`)]),
+)

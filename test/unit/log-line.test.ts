@@ -15,16 +15,8 @@ test.for([
   [{ ...request, status: 401, rows: null }, 'GET /visibility 401 52 ms'],
   [{ ...request, method: 'POST', endpoint: null, status: 404, rows: null }, 'POST unknown path 404 52 ms'],
   [
-    {
-      event: 'file',
-      request_id: 'a',
-      endpoint: '/sentiment',
-      outcome: 'complete',
-      status: null,
-      rows: 31,
-      ms: 9,
-    },
-    'file /sentiment complete 31 rows 9 ms',
+    { ...request, event: 'file', outcome: 'complete', status: null, rows: 31 },
+    'file /visibility complete 31 rows 52 ms',
   ],
   [
     { event: 'database_error', request_id: 'a', source: 'neon', neon_status: 500, code: null },

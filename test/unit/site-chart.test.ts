@@ -1,6 +1,30 @@
 import { describe, expect, test } from 'vitest'
 import { addPage, completeDays } from '../../site/browser/loaded-rows.ts'
-import { drawnLines, figuresOf, ratesOf } from '../fixtures/site/chart-lines.ts'
+import { type Lines, linesOf, rateOf, splitsOf, type View } from '../../site/charts/lines.ts'
+import { addRows, type Metric, type Row } from '../../site/charts/sums.ts'
+import { fieldsOf } from '../../site/reference/formula.ts'
+import { reference } from '../fixtures/site/reference.ts'
+
+type Drawn = Partial<View> & { readonly rows: readonly Row[]; readonly formula: Metric['formula'] }
+
+/** Returns the lines of the chart of a formula over rows, split as it is by default. */
+function drawnLines({ rows, formula, ...view }: Drawn): Lines {
+  const sums = addRows(formula)
+  for (const row of rows) sums.add(row)
+  const [split] = splitsOf({ title: 'Rate', formula })
+  if (split === undefined) throw new Error('The formula has no lines')
+  return linesOf(sums.result(), { split, ...view })
+}
+
+/** Returns the rate of each line at each point, by its name. */
+const ratesOf = ({ lines, points }: Lines): Record<string, (number | null)[]> =>
+  Object.fromEntries(
+    lines.map((line) => [line.name, points.map((_, point) => rateOf(line, point, point + 1))]),
+  )
+
+/** Returns the rate of each line over all days, by its name. */
+const figuresOf = ({ lines }: Lines): Record<string, number | null> =>
+  Object.fromEntries(lines.map((line) => [line.name, rateOf(line)]))
 
 const formula = { part: ['hits'], whole: ['all'] }
 const per = { ...formula, per: 'entity_name' }
@@ -35,6 +59,18 @@ describe('the lines of a chart', () => {
       lines: [],
       few: [],
     })
+  })
+
+  test('read numbers as text, and recover the counts of rates', () => {
+    const rows = [{ date: '2026-03-01', hits: '1.5000', all: '2.0000' }]
+    expect(figuresOf(drawnLines({ rows, formula }))).toEqual({ Rate: 75 })
+    const rates = [
+      { date: '2026-03-01', entity_name: 'Us', rate: 33.3333, all: 3 },
+      { date: '2026-03-01', entity_name: 'Them', rate: 0, all: 3 },
+      { date: '2026-03-02', entity_name: 'Us', rate: 100, all: 1 },
+    ]
+    const part = [{ rate: 'rate', of: 'all' }]
+    expect(figuresOf(drawnLines({ rows: rates, formula: { ...per, part } }))).toEqual({ Us: 50, Them: 0 })
   })
 
   const entities = [
@@ -137,7 +173,7 @@ describe('the lines of a chart', () => {
     expect(drawnLines({ rows, formula: breakdown }).few).toEqual([true, false, false, false])
   })
 
-  test('keep the colours of their names in every period', () => {
+  test('keep the colours of their names in every period, and with every filter', () => {
     const names = Array.from({ length: 10 }, (_, index) => `entity ${index}`)
     const rows = names.flatMap((entity_name, index) =>
       manyDays(index === 4 ? 5 : 2, { entity_name, hits: index, all: 10 }),
@@ -155,7 +191,22 @@ describe('the lines of a chart', () => {
         .sort(),
     ).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
     expect(colors({ from: day(3) })).toEqual(all)
+    const where = { entity_name: 'entity 1' }
+    expect(colors({ where })).toEqual({ 'entity 1': null })
   })
+})
+
+test.each(reference.endpoints.filter((each) => each.formula))('the formula of $id sums fields of its rows', ({
+  formula,
+  fields,
+}) => {
+  const { part = [], whole = [], per, breakdown } = formula ?? {}
+  const names = fields.map(({ name }) => name)
+  for (const side of [part, whole]) {
+    expect(fieldsOf(side).length).toBeGreaterThan(0)
+    expect(names).toEqual(expect.arrayContaining(fieldsOf(side)))
+  }
+  for (const field of [per, breakdown]) if (field !== undefined) expect(names).toContain(field)
 })
 
 describe('loaded rows', () => {

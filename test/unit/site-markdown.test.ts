@@ -3,6 +3,7 @@ import { marked, type Token, type Tokens } from 'marked'
 import { expect, test } from 'vitest'
 import document from '../../functions/openapi.json' with { type: 'json' }
 import { PLANS } from '../../lib/access/plans.ts'
+import { RATE_LIMIT } from '../../lib/limits/rate-limit.ts'
 import { endpointSection } from '../../site/markdown/endpoint.ts'
 import { llmsTxt } from '../../site/markdown/llms.ts'
 import { markdown } from '../../site/markdown/page.ts'
@@ -67,24 +68,32 @@ test.each(reference.endpoints)('describes /$id', ({
   )
   const [example] = tokens.filter(is('code'))
   expect(Object.keys(JSON.parse(example?.text ?? ''))).toEqual(fields.map(({ name }) => name))
+  for (const { name, type } of fields)
+    if (type === 'number') expect(example?.text).toMatch(new RegExp(`"${name}": \\d+\\.\\d{4}\\b`))
 })
 
 test('describes every parameter, member of a page, plan, status and header', () => {
   const { parameters, schemas, responses, headers } = document.components
   const names = (heading: string) => rowsOf(section(text, heading)).map(([name]) => name)
   const members = ({ properties }: { properties: object }) => Object.keys(properties)
-  expect(names('Parameters')).toEqual(
-    expect.arrayContaining(Object.values(parameters).map(({ name }) => name)),
+  const described = (heading: string) =>
+    rowsOf(section(text, heading)).map((cells) => [cells[0], cells.at(-1)])
+  expect(described('Parameters')).toEqual(
+    expect.arrayContaining(Object.values(parameters).map((each) => [each.name, seen(each.description)])),
   )
   expect(names('Paging')).toEqual([
     ...members(schemas.Pagination).map((name) => `pagination.${name}`),
     ...members(schemas.Meta).map((name) => `meta.${name}`),
   ])
   expect(names('Limits')).toEqual(Object.keys(PLANS))
+  expect(rowsOf(section(text, 'Limits'))).toContainEqual(['agency', '180 days', '5'])
+  expect(text).toContain(`\n- Rate limit: ${RATE_LIMIT.requests} requests`)
   expect(names('Errors')).toEqual(
     expect.arrayContaining(Object.keys(responses).filter((each) => each >= '400')),
   )
-  expect(names('Response headers')).toEqual(Object.keys(headers))
+  expect(described('Response headers')).toEqual(
+    Object.entries(headers).map(([name, { description }]) => [name, seen(description)]),
+  )
 })
 
 test('texts of the document do not become markup', () => {

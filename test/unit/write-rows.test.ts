@@ -75,12 +75,10 @@ describe('escapes text as the to_json of Postgres does', () => {
   })
 })
 
-describe('NDJSON', () => {
-  test('has one object a line, the last one included', () => {
-    const columns = columnReader(fieldsOf(Row))(RESULT, 2)
-    const [first, second] = [1, 2].map((rows) => writeJson({ columns, rows }, '\n').split('\n').at(-1))
-    expect(writeNdjson({ columns, rows: 2 })).toBe(`${first}\n${second}\n`)
-  })
+test('NDJSON has one object a line, the last one included', () => {
+  const columns = columnReader(fieldsOf(Row))(RESULT, 2)
+  const [first, second] = [1, 2].map((rows) => writeJson({ columns, rows }, '\n').split('\n').at(-1))
+  expect(writeNdjson({ columns, rows: 2 })).toBe(`${first}\n${second}\n`)
 })
 
 describe('CSV', () => {

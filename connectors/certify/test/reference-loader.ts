@@ -41,39 +41,20 @@ class Stopped extends Error {}
 const STREAMS = readStreams()
 const METRICS = STREAMS.filter(({ kind }) => kind === 'metric')
 
-/** Creates the loop of docs/sync.md as a loader that writes `<table>.jsonl` into a folder, with some mistakes. */
-export function referenceLoader(folder: string, mistakes: readonly Mistake[]): Loader {
+/** Requests a page. Throws for other responses. */
+export type Get = (path: string, query: Row) => Promise<Page>
+
+/** An empty copy of all tables, and the loop of docs/sync.md, with some mistakes, which makes it equal what is served. */
+export function createCopy(mistakes: readonly Mistake[] = []) {
   const makes = (mistake: Mistake): boolean => mistakes.includes(mistake)
   const tables = new Map(STREAMS.map(({ name }) => [name, new Map<string, Row>()]))
   let stored: { since: string; fromDate: string; brandIds: readonly string[] } | undefined
 
-  async function get(
-    { EXPORT_API_URL, EXPORT_API_KEY }: Environment,
-    path: string,
-    query: Row,
-  ): Promise<Page> {
-    const present = Object.entries(query).flatMap(([name, value]) => (value ? [[name, String(value)]] : []))
-    const url = `${EXPORT_API_URL}${BASE}/${path}?${new URLSearchParams(present)}`
-    const agent = makes('has no User-Agent of its own') ? {} : { 'User-Agent': 'reference-loader/1.0' }
-    const headers = { 'X-API-Key': EXPORT_API_KEY, ...agent }
-    for (let retries = 0; ; retries += 1) {
-      const { answer, page, problem } = await fetch(url, { headers })
-        .then(async (answer) => ({ answer, page: await answer.json(), problem: '' }))
-        .catch((error: unknown) => ({ answer: undefined, page: undefined, problem: String(error) }))
-      if (answer?.ok && page.data) return { ...page, brandsDigest: answer.headers.get('X-Brands-Digest') }
-      const isLater = !answer || answer.ok || answer.status === 429 || answer.status >= 500
-      if (!isLater || retries === 9 || (answer && makes('does not retry')))
-        throw new Stopped(page?.error ?? problem)
-      const wait = answer?.status === 429 ? 12 : Math.min(2 ** retries, 12)
-      if (!makes('retries at once')) await sleep(Number(answer?.headers.get('Retry-After') ?? wait) * 1000)
-    }
-  }
-
-  async function pull(environment: Environment, path: string, query: Row) {
+  async function pull(get: Get, path: string, query: Row) {
     const rows: Row[] = []
     const digests = new Set<unknown>()
     for (let cursor: string | null = null; ; ) {
-      const { data, pagination, meta, brandsDigest } = await get(environment, path, { ...query, cursor })
+      const { data, pagination, meta, brandsDigest } = await get(path, { ...query, cursor })
       rows.push(...data)
       digests.add(brandsDigest)
       const fromDate = String(meta?.fromDate).slice(0, 10)
@@ -93,15 +74,15 @@ export function referenceLoader(folder: string, mistakes: readonly Mistake[]): L
   }
 
   /** Replaces the listed days of a brand. Returns false when one is not as it was listed. */
-  async function replaceDays(environment: Environment, brandId: string, rows: readonly Row[]) {
+  async function replaceDays(source: Source, brandId: string, rows: readonly Row[]) {
     const deletesMore = makes('deletes what the plan does not reach')
     for (const stream of METRICS) {
       const listed = rows.filter(({ endpoint }) => endpoint === stream.endpoint)
       const days = listed.map(({ date }) => String(date)).sort()
       const [first, toDate] = [days[0], days.at(-1)]
       if (first === undefined || toDate === undefined) continue
-      const fromDate = deletesMore ? environment.EXPORT_API_START_DATE : first
-      const fetched = await pull(environment, stream.endpoint, { brandId, fromDate, toDate })
+      const fromDate = deletesMore ? source.startDate : first
+      const fetched = await pull(source.get, stream.endpoint, { brandId, fromDate, toDate })
       if (fetched.fromDate > fromDate && !deletesMore && !makes('ignores a window that moves')) return false
       const sent = stream.columns.slice(1)
       const isAltered = listed.some(
@@ -127,31 +108,31 @@ export function referenceLoader(folder: string, mistakes: readonly Mistake[]): L
     return true
   }
 
-  async function listBrands(environment: Environment) {
-    const { rows, digest } = await pull(environment, 'brands', {})
+  async function listBrands(get: Get) {
+    const { rows, digest } = await pull(get, 'brands', {})
     for (const stream of STREAMS) if (stream.kind === 'brands') store(stream, rows)
     return { brandIds: rows.map(({ id }) => String(id)), digest }
   }
 
-  async function sync(environment: Environment): Promise<void> {
-    const fromDate = environment.EXPORT_API_START_DATE
-    let { brandIds, digest } = await listBrands(environment)
+  async function sync(source: Source): Promise<void> {
+    const { get, startDate: fromDate } = source
+    let { brandIds, digest } = await listBrands(get)
     for (let attempts = 10; attempts > 0; attempts -= 1) {
       const last = makes('loads everything each time') ? undefined : stored
-      const listed = await pull(environment, 'changes', { fromDate, since: last?.since })
+      const listed = await pull(get, 'changes', { fromDate, since: last?.since })
       if (last && listed.fromDate < last.fromDate && !makes('ignores a plan that reaches further back')) {
         stored = undefined
         continue
       }
       if (listed.digest !== digest && !makes('compares no digest of brands')) {
-        ;({ brandIds, digest } = await listBrands(environment))
+        ;({ brandIds, digest } = await listBrands(get))
         continue
       }
       const since = String(listed.rows.at(-1)?.changed_at ?? last?.since)
       const state = { since, fromDate: listed.fromDate, brandIds }
       for (const brandId of brandIds) {
         if (last === undefined || last.brandIds.includes(brandId) || makes('lists no brand alone')) continue
-        listed.rows.push(...(await pull(environment, 'changes', { brandId, fromDate })).rows)
+        listed.rows.push(...(await pull(get, 'changes', { brandId, fromDate })).rows)
       }
       if (listed.rows.length === 0 || (last && makes('loads once'))) {
         if (last) stored = { ...last, brandIds }
@@ -161,7 +142,7 @@ export function referenceLoader(folder: string, mistakes: readonly Mistake[]): L
       const replaced: boolean[] = []
       for (const brandId of brandIds) {
         const rows = listed.rows.filter(({ brand_id }) => brand_id === brandId)
-        replaced.push(await replaceDays(environment, brandId, rows))
+        replaced.push(await replaceDays(source, brandId, rows))
       }
       if (replaced.includes(false)) continue
       stored = state
@@ -169,6 +150,38 @@ export function referenceLoader(folder: string, mistakes: readonly Mistake[]): L
     }
     throw new Stopped('Days are not as they were listed.')
   }
+
+  return { tables, sync }
+}
+
+/** What a loop reads, and the first day to load. */
+type Source = { readonly get: Get; readonly startDate: string }
+
+/** Reads from the service of an environment, and retries. */
+function getFrom({ EXPORT_API_URL, EXPORT_API_KEY }: Environment, mistakes: readonly Mistake[]): Get {
+  const makes = (mistake: Mistake): boolean => mistakes.includes(mistake)
+  const agent = makes('has no User-Agent of its own') ? {} : { 'User-Agent': 'reference-loader/1.0' }
+  const headers = { 'X-API-Key': EXPORT_API_KEY, ...agent }
+  return async (path, query) => {
+    const present = Object.entries(query).flatMap(([name, value]) => (value ? [[name, String(value)]] : []))
+    const url = `${EXPORT_API_URL}${BASE}/${path}?${new URLSearchParams(present)}`
+    for (let retries = 0; ; retries += 1) {
+      const { answer, page, problem } = await fetch(url, { headers })
+        .then(async (answer) => ({ answer, page: await answer.json(), problem: '' }))
+        .catch((error: unknown) => ({ answer: undefined, page: undefined, problem: String(error) }))
+      if (answer?.ok && page.data) return { ...page, brandsDigest: answer.headers.get('X-Brands-Digest') }
+      const isLater = !answer || answer.ok || answer.status === 429 || answer.status >= 500
+      if (!isLater || retries === 9 || (answer && makes('does not retry')))
+        throw new Stopped(page?.error ?? problem)
+      const wait = answer?.status === 429 ? 12 : Math.min(2 ** retries, 12)
+      if (!makes('retries at once')) await sleep(Number(answer?.headers.get('Retry-After') ?? wait) * 1000)
+    }
+  }
+}
+
+/** Creates a loader that writes its copy to `<table>.jsonl` in a folder, with some mistakes. */
+export function referenceLoader(folder: string, mistakes: readonly Mistake[]): Loader {
+  const { tables, sync } = createCopy(mistakes)
 
   async function write(): Promise<void> {
     await mkdir(folder, { recursive: true })
@@ -180,13 +193,13 @@ export function referenceLoader(folder: string, mistakes: readonly Mistake[]): L
   }
 
   return async (environment) => {
-    if (makes('loads nothing')) return { code: 0, output: '' }
+    if (mistakes.includes('loads nothing')) return { code: 0, output: '' }
     try {
-      await sync(environment)
+      await sync({ get: getFrom(environment, mistakes), startDate: environment.EXPORT_API_START_DATE })
       return { code: 0, output: '' }
     } catch (error) {
       if (!(error instanceof Stopped)) throw error
-      return makes('hides errors') ? { code: 0, output: '' } : { code: 1, output: error.message }
+      return mistakes.includes('hides errors') ? { code: 0, output: '' } : { code: 1, output: error.message }
     } finally {
       await write()
     }

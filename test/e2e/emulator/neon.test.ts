@@ -1,6 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { NeonDbError, neon as neonClient, neonConfig } from '@neondatabase/serverless'
 import { afterAll, describe, expect, inject, it, test } from 'vitest'
 import { imitateNeon } from '../../../emulator/neon/imitation.ts'
@@ -116,30 +114,6 @@ describe.runIf(inject('realPostgres'))('a connection', () => {
     await asked
     await expect.poll(isRunning).toBe(0)
   })
-})
-
-test("bytes that are not Postgres's protocol fail the query and not the process", async () => {
-  const int32 = (value: number) => Buffer.from(Uint32Array.of(value).buffer).swap32()
-  const message = (type: string, ...parts: Buffer[]) => {
-    const content = Buffer.concat(parts)
-    return Buffer.concat([Buffer.from(type), int32(content.length + 4), content])
-  }
-  const greeting = Buffer.concat([message('R', int32(0)), message('Z', Buffer.from('I'))])
-  const rowLongerThanItsMessage = message('D', Buffer.from([0, 2]), int32(2_032_809_372))
-  const server = createServer((socket) => {
-    socket.once('data', () => {
-      socket.write(greeting)
-      socket.on('data', () => socket.write(rowLongerThanItsMessage))
-    })
-    socket.on('error', () => socket.destroy())
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  const port = typeof address === 'object' ? address?.port : ''
-  const neon = start(`postgresql://postgres@127.0.0.1:${port}/postgres`)
-  expect((await neon.handle(post('{"query": "select 1"}'))).status).toBe(500)
-  await neon.close()
-  server.close()
 })
 
 test('a Postgres that refuses connections is a 500 in the end', async () => {

@@ -10,6 +10,7 @@ import { readSettings } from '../../../cli/deploy/settings.ts'
 import { deployWorkers } from '../../../cli/deploy/workers.ts'
 import { readWranglerFile } from '../../../cli/workers/wrangler-config.ts'
 import { runCommand } from '../../fixtures/command.ts'
+import { withClient } from '../../fixtures/database.ts'
 import { DEPLOY_ENVIRONMENT as ENVIRONMENT } from '../../fixtures/deploy-environment.ts'
 import { FAKE_WRANGLER, type RecordedWrangler, recordWrangler } from '../../fixtures/wrangler.ts'
 
@@ -76,20 +77,6 @@ describe('npm run deploy', () => {
     expect(result.stdout + result.stderr).not.toMatch(SECRET)
     expect(await wrangler.calls()).toEqual([])
   })
-})
-
-test('the Workers are deployed in order, by this Node, with secrets in files only', async () => {
-  vi.stubEnv('PATH', '')
-  await deployWorkers({ file, settings, commit: 'abc' }, FAKE_WRANGLER)
-  const calls = await wrangler.calls()
-  expect(calls.map(({ worker }) => worker)).toEqual(deployed)
-  for (const { args, node, config, secrets } of calls) {
-    expect(node).toBe(process.execPath)
-    expect(args.join(' ')).toMatch(/^deploy --config \S+ --env \w+ --tag abc --secrets-file \S+$/)
-    expect([...args, JSON.stringify(config)].join()).not.toMatch(SECRET)
-    expect(secrets).toHaveProperty('CURSOR_SECRET', ENVIRONMENT.CURSOR_SECRET)
-  }
-  expect(await readdir(folder)).toEqual([])
 })
 
 test('a failure stops the deployment, says what is live, and prints and leaves no secret', async () => {
@@ -167,9 +154,20 @@ describe.skipIf(inject('realPostgres'))('a release', () => {
       FAKE_WRANGLER,
     )
 
-  test('migrates, deploys and tests the service', async () => {
+  test('migrates, deploys the Workers in order, by this Node, with secrets in files only, and tests the service', async () => {
+    const query = (sql: string) => withClient(url, (client) => client.query(sql))
+    await query(`update daily.row_schemas set listed = false where metric = 'sentiment'`)
+    vi.stubEnv('PATH', '')
     await release({})
+    expect((await query('select from daily.row_schemas where not listed')).rows).toEqual([])
     expect(await calledFor()).toEqual(deployed)
+    for (const { args, node, config, secrets } of await wrangler.calls()) {
+      expect(node).toBe(process.execPath)
+      expect(args.join(' ')).toMatch(/^deploy --config \S+ --env \w+ --tag abc --secrets-file \S+$/)
+      expect([...args, JSON.stringify(config)].join()).not.toMatch(SECRET)
+      expect(secrets).toHaveProperty('CURSOR_SECRET', ENVIRONMENT.CURSOR_SECRET)
+    }
+    expect(await readdir(folder)).toEqual([])
     expect(output.join('\n')).toMatch(
       /current schema[\s\S]*refresh +cron[\s\S]*is live[\s\S]*a wrong key +rejected/,
     )

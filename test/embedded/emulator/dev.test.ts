@@ -1,11 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DEMO } from '../../../drizzle/seed/demo.ts'
-import { copyCheckout } from '../../fixtures/checkout.ts'
+import { copyCheckout, type Start, startIn } from '../../fixtures/checkout.ts'
 
 // npm start -- --watch in a copy of the checkout. The tests build on each other.
 
@@ -14,57 +12,41 @@ const PATIENT = { timeout: START_TIMEOUT, interval: 50 }
 
 let checkout: string
 let temporary: string
-let service: ChildProcess
-let ended: Promise<unknown[]>
-let stdout = ''
-let stderr = ''
+let service: Start
 let source: string
 
 beforeAll(async () => {
   checkout = await copyCheckout()
   temporary = await mkdtemp(join(tmpdir(), 'export-api-tmp-'))
   source = await readFile(join(checkout, 'lib/request/errors.ts'), 'utf8')
-
-  const env = { PATH: process.env.PATH, PORT: '0', TMPDIR: temporary }
-  service = spawn(process.execPath, ['emulator/main.ts', '--watch', '--keys'], {
-    cwd: checkout,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  ended = once(service, 'close')
-  service.stdout?.setEncoding('utf8').on('data', (text) => {
-    stdout += text
-  })
-  service.stderr?.setEncoding('utf8').on('data', (text) => {
-    stderr += text
-  })
+  service = startIn(checkout, ['--watch', '--keys'], { TMPDIR: temporary })
 })
 
 afterAll(async () => {
-  service.kill()
-  await ended
+  service.child.kill()
+  await service.ended
   await Promise.all([checkout, temporary].map((folder) => rm(folder, { recursive: true })))
 })
 
 /** The rows of the request that the banner prints; none while the service is too busy to answer it. */
 async function readBrands(): Promise<unknown[]> {
-  const [, key = '', url = ''] = /^KEY=(.+)\ncurl .+ (http.+)$/m.exec(stdout) ?? []
+  const [, key = '', url = ''] = /^KEY=(.+)\ncurl .+ (http.+)$/m.exec(service.output) ?? []
   const response = await fetch(url, { headers: { 'X-API-Key': key } })
   return JSON.parse(await response.text()).data ?? []
 }
 
-/** The message of a request without a key. */
-async function readError(): Promise<string> {
-  const [origin = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(stdout) ?? []
-  const response = await fetch(`${origin}/api/export/v1/brands`).catch(() => undefined)
+/** The body of a response to a request without a key. */
+async function readText(path: string): Promise<string> {
+  const [origin = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(service.output) ?? []
+  const response = await fetch(`${origin}/api/export/v1${path}`).catch(() => undefined)
   return response === undefined ? '' : response.text()
 }
 
 const writeErrors = (text: string) => writeFile(join(checkout, 'lib/request/errors.ts'), text)
 
 test('prints the demo keys and a request that works', { timeout: START_TIMEOUT }, async () => {
-  await expect.poll(() => stdout + stderr, { timeout: START_TIMEOUT }).toContain('Watching')
-  for (const { key } of DEMO.keys) expect(stdout).toContain(key)
+  await expect.poll(() => service.output, { timeout: START_TIMEOUT }).toContain('Watching')
+  for (const { key } of DEMO.keys) expect(service.output).toContain(key)
   await expect.poll(readBrands, PATIENT).toHaveLength(2)
 })
 
@@ -73,22 +55,28 @@ test('serves a changed file on the same port, with the same data', {
 }, async () => {
   source = source.replace('API key missing', 'API key absent')
   await writeErrors(source)
-  await expect.poll(readError, PATIENT).toContain('API key absent')
+  await expect.poll(() => readText('/brands'), PATIENT).toContain('API key absent')
   await expect.poll(readBrands, PATIENT).toHaveLength(2)
+})
+
+test('serves a changed page', { timeout: 2 * START_TIMEOUT }, async () => {
+  const file = join(checkout, 'site/page.ts')
+  await writeFile(file, (await readFile(file, 'utf8')).replace('three steps', '3 steps'))
+  await expect.poll(() => readText('/docs'), PATIENT).toContain('Start in 3 steps')
 })
 
 test('prints where a file is broken, and serves the last good build', {
   timeout: 2 * START_TIMEOUT,
 }, async () => {
   await writeErrors(`${source}\nconst broken = = 1\n`)
-  await expect.poll(() => stderr, PATIENT).toContain('[ERROR] Unexpected "="')
-  expect(stderr).toMatch(/lib\/request\/errors\.ts:\d+:\d+/)
-  expect(await readError()).toContain('API key absent')
+  await expect.poll(() => service.output, PATIENT).toContain('[ERROR] Unexpected "="')
+  expect(service.output).toMatch(/lib\/request\/errors\.ts:\d+:\d+/)
+  expect(await readText('/brands')).toContain('API key absent')
 })
 
 test('Ctrl-C ends it and leaves nothing behind', { timeout: 2 * START_TIMEOUT }, async () => {
-  service.kill('SIGINT')
-  expect(await ended).toEqual([0, null])
+  service.child.kill('SIGINT')
+  expect(await service.ended).toEqual([0, null])
   expect(await readdir(temporary)).toEqual([])
-  expect(await readError()).toBe('')
+  expect(await readText('/brands')).toBe('')
 })

@@ -2,21 +2,15 @@ import childProcess from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import type { Emulator } from '../../../emulator/emulator.ts'
+import { afterAll, expect, test, vi } from 'vitest'
 import { startEgress } from '../../../emulator/workers/egress.ts'
 import { startOwnService } from '../../fixtures/own-service.ts'
 
-let service: Emulator
-let loopback: number
-
-beforeAll(async () => {
-  const spawn = vi.spyOn(childProcess, 'spawn')
-  service = await startOwnService()
-  const args = spawn.mock.calls.flat(2).join(' ')
-  loopback = Number(/--external-addr=loopback=127\.0\.0\.1:(\d+)/.exec(args)?.[1])
-})
+const spawn = vi.spyOn(childProcess, 'spawn')
+const service = await startOwnService()
 afterAll(() => service.close())
+const spawned = spawn.mock.calls.flat(2).join(' ')
+const loopback = Number(/--external-addr=loopback=127\.0\.0\.1:(\d+)/.exec(spawned)?.[1])
 
 /** Sends a request, and returns its response. */
 async function send(

@@ -1,14 +1,12 @@
-import { once } from 'node:events'
-import { createServer, type RequestListener } from 'node:http'
+import type { RequestListener } from 'node:http'
 import { connect } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AwsClient } from 'aws4fetch'
-import { afterAll, afterEach, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
-import { portOf } from '../../../cli/local/port.ts'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { startLocalServer } from '../../../connectors/certify/local-server.ts'
 import { DEMO } from '../../../drizzle/seed/demo.ts'
-import type { Emulator } from '../../../emulator/emulator.ts'
 import { startProxy } from '../../../emulator/network.ts'
 import { startOwnService } from '../../fixtures/own-service.ts'
 
@@ -23,19 +21,14 @@ async function sendRaw(url: string, lines: readonly string[], body = ''): Promis
 const statusOf = (response: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(response)?.[1])
 
 describe('the proxy', () => {
-  const closers: (() => unknown)[] = []
-  afterEach(async () => {
-    for (const close of closers.splice(0).reverse()) await close()
-  })
-
   async function proxyTo(listener: RequestListener): Promise<string> {
-    const server = createServer(listener).listen(0, '127.0.0.1')
-    closers.push(() => server.close())
-    await once(server, 'listening')
-    const target = `http://127.0.0.1:${portOf(server)}`
-    const { url, close } = await startProxy({ host: '0.0.0.0', port: 0, target })
-    closers.push(close)
-    return url
+    const target = await startLocalServer(listener)
+    const proxy = await startProxy({ host: '0.0.0.0', port: 0, target: target.url })
+    onTestFinished(async () => {
+      await proxy.close()
+      await target.close()
+    })
+    return proxy.url
   }
 
   test.for([
@@ -131,12 +124,13 @@ test('a service behind TLS proxies serves its host, and writes URLs with https',
     demoPage: { keys: DEMO.keys, restate: async () => [] },
   })
   onTestFinished(service.close)
-  for (const [host, protocol] of [
-    ['export.test:443', 'https'],
-    ['Export.Test', 'HTTPS, http'],
+  for (const [host, protocol, origin] of [
+    ['export.test:443', 'https', 'https://export.test'],
+    ['Export.Test', 'HTTPS, http', 'https://export.test'],
+    ['export.test', 'http, https', 'http://export.test'],
   ]) {
     const lines = ['GET /api/export/v1/docs.md HTTP/1.1', `Host: ${host}`, `X-Forwarded-Proto: ${protocol}`]
-    expect(await sendRaw(service.url, lines)).toContain('https://export.test/api/export/v1/')
+    expect(await sendRaw(service.url, lines)).toContain(`${origin}/api/export/v1/`)
   }
   expect(statusOf(await sendRaw(service.url, docsAt('host.docker.internal')))).toBe(200)
   expect(statusOf(await sendRaw(service.url, ['GET /cdn-cgi/mf/scheduled HTTP/1.1', 'Host: x']))).toBe(404)
@@ -156,29 +150,20 @@ test.for([
   expect(statusOf(await sendRaw(inject('serviceUrl'), [...docsAt(host), header]))).toBe(status)
 })
 
-describe('a service that others reach', () => {
-  let service: Emulator
-  let hosts: string[]
-
-  beforeAll(async () => {
-    service = await startOwnService({ host: '0.0.0.0' })
-    const own = Object.values(networkInterfaces())
-      .flatMap((addresses = []) => addresses)
-      .find(({ family, internal }) => family === 'IPv4' && !internal)
-    hosts = [service.url, ...(own ? [`http://${own.address}:${new URL(service.url).port}`] : [])]
-  })
-  afterAll(() => service?.close())
-
-  test('answers below /cdn-cgi with 404', async () => {
-    const { url, accessKeyId, secretAccessKey } = service.bucket
-    const { pathname } = new URL(url)
-    const client = new AwsClient({ accessKeyId, secretAccessKey, service: 's3', retries: 0 })
-    expect((await client.fetch(`${url}/x`)).status).toBe(404)
-    expect((await client.fetch(url)).status).toBe(200)
-    for (const host of hosts) {
-      expect((await client.fetch(host + pathname)).status).toBe(404)
-      for (const path of ['local/r2/s3', 'handler/scheduled', 'mf/scheduled', 'platform-proxy', 'explorer'])
-        expect((await fetch(`${host}/cdn-cgi/${path}`)).status, path).toBe(404)
-    }
-  })
+test('a service that others reach answers below /cdn-cgi with 404', async () => {
+  const service = await startOwnService({ host: '0.0.0.0' })
+  onTestFinished(service.close)
+  const own = Object.values(networkInterfaces())
+    .flatMap((addresses = []) => addresses)
+    .find(({ family, internal }) => family === 'IPv4' && !internal)
+  const { url, accessKeyId, secretAccessKey } = service.bucket
+  const { pathname } = new URL(url)
+  const client = new AwsClient({ accessKeyId, secretAccessKey, service: 's3', retries: 0 })
+  expect((await client.fetch(`${url}/x`)).status).toBe(404)
+  expect((await client.fetch(url)).status).toBe(200)
+  for (const host of [service.url, ...(own ? [`http://${own.address}:${new URL(service.url).port}`] : [])]) {
+    expect((await client.fetch(host + pathname)).status).toBe(404)
+    for (const path of ['local/r2/s3', 'handler/scheduled', 'mf/scheduled', 'platform-proxy', 'explorer'])
+      expect((await fetch(`${host}/cdn-cgi/${path}`)).status, path).toBe(404)
+  }
 })

@@ -1,26 +1,16 @@
 import { spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { startLocalServer } from '../../../connectors/certify/local-server.ts'
 import { checkServers } from '../../../emulator/check-servers.ts'
 import { openDemo } from '../../../emulator/demo-data.ts'
 import { readSettings, requireNetworkOption } from '../../../emulator/settings.ts'
 
-const listener = createServer().listen(0, '127.0.0.1')
-let inUse = ''
-
-beforeAll(async () => {
-  if (!listener.listening) await once(listener, 'listening')
-  const address = listener.address()
-  inUse = typeof address === 'object' ? String(address?.port) : ''
-})
-
-afterAll(() => {
-  listener.close()
-})
+const listener = await startLocalServer(() => {})
+const inUse = new URL(listener.url).port
+afterAll(listener.close)
 
 test('a setting that cannot be used is one line on stderr, and exit code 1', () => {
   const env = { PATH: process.env.PATH, PORT: 'abc' }
@@ -56,17 +46,17 @@ test('a full disk is no reason to delete the data of the last start', async () =
 })
 
 test.for([
-  ['a port in use', () => ({ PORT: inUse }), /^Port \d+ on 127\.0\.0\.1 is in use/],
-  ['a port of the inspector in use', () => ({ INSPECTOR_PORT: inUse }), /INSPECTOR_PORT=\d+ npm start$/],
-  ['a host of another machine', () => ({ HOST: '192.0.2.1' }), /^Cannot listen on HOST 192\.0\.2\.1/],
+  ['a port in use', { PORT: inUse }, /^Port \d+ on 127\.0\.0\.1 is in use/],
+  ['a port of the inspector in use', { INSPECTOR_PORT: inUse }, /INSPECTOR_PORT=\d+ npm start$/],
+  ['a host of another machine', { HOST: '192.0.2.1' }, /^Cannot listen on HOST 192\.0\.2\.1/],
   [
     'an unreachable database',
-    () => ({ DATABASE_URL: 'postgres://me:secret@127.0.0.1:1/x' }),
+    { DATABASE_URL: 'postgres://me:secret@127.0.0.1:1/x' },
     /DATABASE_URL.*ECONNREFUSED/,
   ],
   [
     'an unreachable Redis',
-    () => ({ REDIS_URL: 'redis://:secret@127.0.0.1:1' }),
+    { REDIS_URL: 'redis://:secret@127.0.0.1:1' },
     /^Cannot connect to REDIS_URL: .*ECONNREFUSED/,
   ],
 ] as const)('%s is reported before anything starts, without its secrets', async ([
@@ -74,9 +64,7 @@ test.for([
   environment,
   message,
 ]) => {
-  const error: Error = await checkServers(readSettings({ PORT: '0', ...environment() })).catch(
-    (error) => error,
-  )
+  const error: Error = await checkServers(readSettings({ PORT: '0', ...environment })).catch((error) => error)
   expect(error.message).toMatch(message)
   expect(error.message).not.toContain('secret')
 })

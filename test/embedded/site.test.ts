@@ -1,29 +1,37 @@
 import { randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
+import { marked } from 'marked'
 import { expect, inject, test } from 'vitest'
-import document from '../../../functions/openapi.json' with { type: 'json' }
-import { PLANS } from '../../../lib/access/plans.ts'
-import { EXAMPLE_ORIGIN } from '../../../lib/http/site.ts'
-import { RATE_LIMIT } from '../../../lib/limits/rate-limit.ts'
-import { files } from '../../../site/files.ts'
-import { call } from '../../fixtures/call.ts'
-import { reference } from '../../fixtures/site/reference.ts'
+import document from '../../functions/openapi.json' with { type: 'json' }
+import { EXAMPLE_ORIGIN } from '../../lib/http/site.ts'
+import { files, llms } from '../../site/files.ts'
+import { call } from '../fixtures/call.ts'
+import { reference } from '../fixtures/site/reference.ts'
 
 const request = (path: string, init: RequestInit = {}) =>
-  fetch(`${inject('serviceUrl')}/api/export/v1/docs${path}`, init)
+  fetch(`${inject('serviceUrl')}/api/export/v1${path}`, init)
 
 const built = await files()
 const page = built['']?.body ?? ''
 const assets = Object.keys(built).filter((name) => built[name]?.immutable)
 
-test('serves the page and its files without a key', async () => {
+/** All fixed files by their paths. */
+const FILES = [
+  ...Object.entries(built).map(([name, file]) => [`/docs${name}`, file] as const),
+  ...Object.values(await llms()).map((file) => ['/llms.txt', file] as const),
+]
+
+test('serves the page and its files without a key and a budget', async () => {
   // The script, the chart, why a rate moved, what changed, two parts that they share, the style and the icon.
   expect(assets).toHaveLength(8)
-  for (const [name, { type, body }] of Object.entries(built)) {
-    const response = await request(name)
-    expect([response.status, response.headers.get('Content-Type')], name).toEqual([200, type])
+  for (const [path, { type, body }] of FILES) {
+    const headers = { Cookie: `session=${randomUUID()}` }
+    const response = await request(path, { headers })
+    expect([response.status, response.headers.get('Content-Type')], path).toEqual([200, type])
     expect(await response.text()).toBe(body.replaceAll(EXAMPLE_ORIGIN, inject('serviceUrl')))
-    const head = await request(name, { method: 'HEAD' })
+    for (const name of ['RateLimit', 'RateLimit-Policy']) expect(response.headers.get(name)).toBeNull()
+    expect((await call('/openapi.json', { headers })).headers.get('RateLimit')).toMatch(/r=99;/)
+    const head = await request(path, { method: 'HEAD' })
     expect([head.status, await head.text()]).toEqual([200, ''])
   }
 })
@@ -37,14 +45,14 @@ test('is at most 60 KiB with its first chart after gzip', () => {
 })
 
 test('caches hashed files forever, and revalidates the page by its ETag', async () => {
-  for (const [name, { immutable }] of Object.entries(built)) {
-    const { headers } = await request(name)
+  for (const [path, { immutable }] of FILES) {
+    const { headers } = await request(path)
     const tag = headers.get('ETag') ?? ''
     expect(tag).toMatch(/^"[0-9a-f]{32}"$/)
     expect(headers.get('Cache-Control')).toBe(immutable ? 'public, max-age=31536000, immutable' : 'no-cache')
-    const again = await request(name, { headers: { 'If-None-Match': tag } })
+    const again = await request(path, { headers: { 'If-None-Match': tag } })
     expect([again.status, await again.text()]).toEqual([304, ''])
-    expect((await request(name, { headers: { 'If-None-Match': '"other"' } })).status).toBe(200)
+    expect((await request(path, { headers: { 'If-None-Match': '"other"' } })).status).toBe(200)
   }
 })
 
@@ -58,15 +66,12 @@ test.for(['/', '/docs', '/docs/', '/api/export/v1/docs/'])('%s leads to the page
   expect([other.status, other.headers.get('Allow')]).toEqual([405, 'GET, HEAD'])
 })
 
-test('does not count against the rate limit', async () => {
-  const headers = { Cookie: `session=${randomUUID()}` }
-  const response = await request('', { headers })
-  for (const name of ['RateLimit', 'RateLimit-Policy']) expect(response.headers.get(name)).toBeNull()
-  expect((await call('/openapi.json', { headers })).headers.get('RateLimit')).toMatch(/r=99;/)
-})
-
 test('sets a content security policy that allows this origin only', async () => {
-  const answers = [await request(''), await request('/nothing'), await request('', { method: 'POST' })]
+  const answers = [
+    await request('/llms.txt'),
+    await request('/docs/nothing'),
+    await request('/docs', { method: 'POST' }),
+  ]
   expect(answers.map(({ status }) => status)).toEqual([200, 404, 405])
   for (const answer of answers) {
     const policy = answer.headers.get('Content-Security-Policy') ?? ''
@@ -113,36 +118,33 @@ test('every link within the page leads to one element', () => {
   for (const [, id] of page.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(id)
 })
 
-test('describes every endpoint, field, parameter, status, header and limit', () => {
-  const text = page
-    .replaceAll('<wbr>', '')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&quot;', '"')
-    .replaceAll('&amp;', '&')
-  const plain = text.replace(/<[^>]+>/g, '')
+// What its guides say: test/unit/site-markdown.test.ts.
+test('describes every endpoint and field, and has anchors of parameters, errors and headers', () => {
+  const text = page.replace(/<[^>]+>/g, '')
+  const decoded = text.replaceAll('&#39;', "'").replaceAll('&quot;', '"').replaceAll('&amp;', '&')
+  const plain = decoded.replace(/\s+/g, ' ')
   const expectText = (part: string) =>
-    expect(plain.replace(/\s+/g, ' '), part).toContain(part.replaceAll('`', '').replace(/\s+/g, ' '))
+    expect(plain, part).toContain(part.replaceAll('`', '').replace(/\s+/g, ' '))
   expect(reference.endpoints.map(({ path }) => path)).toEqual(Object.keys(document.paths))
   for (const { id, path, summary, description, fields, parameters, statuses } of reference.endpoints) {
-    expect(text).toContain(`<section class="endpoint" id="${id}"`)
     for (const part of [path, summary, description]) expectText(part)
-    for (const part of [...fields, ...parameters])
-      for (const each of [part.name, part.description]) expectText(each)
-    for (const { name } of fields) expect(ids).toContain(`${id}.${name}`)
-    for (const { name } of parameters) expect(ids).toContain(`parameters.${name}`)
-    for (const status of statuses.filter((each) => each >= '400')) expect(ids).toContain(`errors.${status}`)
+    for (const field of fields) for (const part of [field.name, field.description]) expectText(part)
+    expect(ids).toEqual(
+      expect.arrayContaining([
+        ...[id, ...fields.map(({ name }) => `${id}.${name}`)],
+        ...parameters.map(({ name }) => `parameters.${name}`),
+        ...statuses.filter((each) => each >= '400').map((status) => `errors.${status}`),
+      ]),
+    )
   }
-  for (const { name, description } of reference.headers) {
-    expect(ids).toContain(`response-headers.${name}`)
-    expectText(description)
-  }
-  for (const plan of Object.keys(PLANS)) expectText(plan)
-  expectText(`${RATE_LIMIT.requests} requests`)
-  expectText(`${PLANS.agency.lookbackDays} days`)
+  expect(page).toContain(
+    '<label for="sentiment-fromDate"><code>fromDate</code> <span class="about">or 30 days ago<',
+  )
+  for (const { name } of reference.headers) expect(ids).toContain(`response-headers.${name}`)
 })
 
 test('escapes the text of the document', async () => {
-  const { page: render } = await import('../../../site/page.ts')
+  const { page: render } = await import('../../site/page.ts')
   const [first] = reference.endpoints
   if (first === undefined) throw new Error('No endpoint')
   const hostile = '<img src=x onerror=alert(1)> `</code><script>` & "quoted"'
@@ -157,3 +159,34 @@ test('escapes the text of the document', async () => {
   expect(html).not.toContain('<img')
   expect(html.match(/<script/g)).toHaveLength(1)
 })
+
+test('every link of llms.txt, docs.md and the page leads to a document of this service', async () => {
+  const linked = new Set<string>()
+  for (const path of ['/llms.txt', '/docs.md']) {
+    const text = await (await request(path)).text()
+    expect(text).not.toContain('api.example.com')
+    marked.walkTokens(marked.lexer(text), (token) => {
+      if (token.type === 'link') linked.add(token.href)
+    })
+  }
+  const [, alternate = ''] = /<link rel="alternate" type="text\/markdown" href="([^"]+)">/.exec(page) ?? []
+  linked.add(new URL(alternate, `${inject('serviceUrl')}/api/export/v1/docs`).href)
+
+  const base = `${inject('serviceUrl')}/api/export/v1`
+  const documents = new Set([...linked].map((link) => link.replace(/#.*/, '')))
+  expect([...documents].sort()).toEqual([`${base}/docs`, `${base}/docs.md`, `${base}/openapi.json`])
+  for (const link of documents) expect((await fetch(link)).status, link).toBe(200)
+  const anchors = [...linked].flatMap((link) => /#(.*)/.exec(link)?.[1] ?? [])
+  const headings = marked
+    .lexer(await (await request('/docs.md')).text())
+    .flatMap((token) => (token.type === 'heading' ? slug(token.text) : []))
+  expect(headings).toEqual(expect.arrayContaining(anchors))
+  expect(anchors).not.toEqual([])
+})
+
+/** The anchor that renderers give a heading. */
+const slug = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\w -]/g, '')
+    .replaceAll(' ', '-')
