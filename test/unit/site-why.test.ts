@@ -77,31 +77,29 @@ test.each([
   expect(isNoise({ part, whole }, { part: partNow, whole: wholeNow })).toBe(expected)
 })
 
-test('says in sentences what moved a rate, what moved the other way, and since when', () => {
-  const sums = sumsOf([
-    ['a', 'US', 40, 100, 90, 100],
-    ['b', 'UK', 30, 100, 10, 100],
-  ])
-  const found = decompose(sums, PERIODS, ['model_id', 'market'])
-  expect(found && explain('Visibility', found, '2026-10-02')).toBe(
+test.each([
+  [
     'Visibility rose by 15.0 points to 50.0 %, from the week of 2026-10-02 on. a (+25.0) and US (+25.0) contributed most. b (−10.0) and UK (−10.0) moved the other way.',
-  )
-  const same = decompose(sumsOf([['a', 'US', 40, 100, 42, 100]]), PERIODS, ['model_id'])
-  expect(same && explain('Visibility', same, undefined)).toBe(
+    [
+      ['a', 'US', 40, 100, 90, 100],
+      ['b', 'UK', 30, 100, 10, 100],
+    ],
+  ],
+  [
+    'Visibility rose by 6.7 points to 40.0 %, from the week of 2026-10-02 on. b (+8.7) contributed most. a (−10.0) moved the other way.',
+    [
+      ['a', 'US', 600, 1000, 300, 1000],
+      ['b', 'US', 200, 1000, 460, 1000],
+      ['c', 'US', 200, 1000, 440, 1000],
+    ],
+  ],
+  [
     'Visibility is unchanged within the noise: 42.0 % of 100, after 40.0 % of 100.',
-  )
-})
-
-test('names who contributed with the change, where most moved against it, and no single market', () => {
-  const sums = sumsOf([
-    ['a', 'US', 600, 1000, 300, 1000],
-    ['b', 'US', 200, 1000, 460, 1000],
-    ['c', 'US', 200, 1000, 440, 1000],
-  ])
-  const found = decompose(sums, PERIODS, ['model_id', 'market'])
-  expect(found && explain('Visibility', found, undefined)).toBe(
-    'Visibility rose by 6.7 points to 40.0 %. b (+8.7) contributed most. a (−10.0) moved the other way.',
-  )
+    [['a', 'US', 40, 100, 42, 100]],
+  ],
+] as const)('says in sentences what moved a rate, what moved the other way, and since when: %s', (expected, cells) => {
+  const found = decompose(sumsOf(cells), PERIODS, ['model_id', 'market'])
+  expect(found && explain('Visibility', found, '2026-10-02')).toBe(expected)
 })
 
 test('a change began where the sums differ most from those of the mean rate', () => {
