@@ -16,7 +16,7 @@ import { daily, textC } from '../metrics/schema.ts'
 
 /**
  * The keys of raw rows that changed, as they were and as they are. Triggers append to it, and `daily.resolve` empties it.
- * An entry without ids stands for all rows of all sources, from `day` on if it has one.
+ * An entry without ids stands for all rows of its source, from `day` on if it has one.
  */
 export const changeLog = daily.table('change_log', {
   source: text().notNull(),

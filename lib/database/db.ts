@@ -50,8 +50,7 @@ export async function run(
 
 /**
  * Runs a statement as {@link run} does, by calling its function. Sends the statement's text when the database has no
- * such function, or this role may not use it: until a new version or a restored backup is migrated, or `npm start -- --watch`
- * has edited it.
+ * such function, or this role may not use it: until a new version or a restored backup is migrated.
  */
 export async function runPrepared(
   context: QueryContext,

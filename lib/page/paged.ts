@@ -24,7 +24,7 @@ export type Paged<Shape extends z.core.$ZodShape, Rows extends PgTable> = Stored
   readonly key: readonly (keyof Rows['_']['columns'] & string)[]
   /** The first column of the key, a time as text, where the parameter `since` bounds it. */
   readonly since?: keyof Rows['_']['columns'] & string
-  /** The dates that a request does not send; without them, its window is the last 30 days up to now. */
+  /** The dates that a request does not send; without them, its window is today and the 30 days before. */
   readonly window?: RequestedWindow
 }
 

@@ -14,7 +14,7 @@ export type Env = {
   readonly SESSION_COOKIE: string
   /** How many lanes the scheduled refresh has. */
   readonly REFRESH_LANES: string
-  /** Seconds that the URL of an object of the share works: less than drizzle/tables/share.ts keeps objects. */
+  /** Seconds that the URL of an object of the share works: less than drizzle/sql/publish.sql keeps objects that a version has dropped. */
   readonly URL_SECONDS: string
 }
 

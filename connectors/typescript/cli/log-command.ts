@@ -27,7 +27,7 @@ function describe({ time, table, causes, before, after, ...entry }: Entry, brand
     .filter((field) => field in before && before[field] !== after[field])
     .map((field) => `${field} ${formatNumber(before[field] ?? 0)} → ${formatNumber(after[field] ?? 0)}`)
   const isComplete = Object.keys(before).length > 1 && Object.keys(after).length > 1
-  const unknown = isComplete ? [] : ['the rows before are no longer there to add up']
+  const unknown = isComplete ? [] : ['the rows of one version are no longer there to add up']
   const what = [...sums, ...unknown].join(', ') || 'the sums are the same, and rows are not'
   return [
     [`${formatMinute(time)}: ${table} of ${brand}`, describeDays(entry), ...causes.map(describeCause)].join(

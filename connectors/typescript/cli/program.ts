@@ -86,7 +86,7 @@ connection(program.command('verify <copy>'))
 program
   .command('log <copy>')
   .description(
-    'Lists the days that syncs replaced, with the sums of their rows before and after, and why they changed. Sends no request to the service.',
+    'Lists the days that syncs replaced, with the sums of their rows before and after while the files of earlier versions are there, and why they changed. Sends no request to the service.',
   )
   .option('--days', 'a line for each day (default: for each brand)')
   .action((copy: string, options: { days?: true }) =>

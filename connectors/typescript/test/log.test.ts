@@ -74,7 +74,7 @@ test('lists each day that a sync replaced, with its sums before and after, and w
   expect(await readLog()).toContainEqual(
     expect.objectContaining({
       before: { rows: expect.any(Number) },
-      message: expect.stringContaining('the rows before are no longer there to add up'),
+      message: expect.stringContaining('no longer there to add up'),
     }),
   )
 })

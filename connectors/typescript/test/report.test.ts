@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url'
 import type { Page } from 'playwright-core'
 import { afterAll, expect, test } from 'vitest'
 import type { Row } from '../../../lib/share/parquet.ts'
-import { hasBrowser, startBrowser } from '../../../test/fixtures/site/browser.ts'
+import { browserTest, startBrowser } from '../../../test/fixtures/site/browser.ts'
 import { PHONE } from '../../../test/fixtures/site/reference-page.ts'
 import { brandsActions } from '../cli/brands.ts'
 import { openCopy } from '../cli/copy.ts'
@@ -106,7 +106,7 @@ const report = (...args: string[]) => exportApi({ key: '' }, 'report', ...args)
 
 const texts = (page: Page, selector: string) => page.locator(selector).allTextContents()
 
-test.skipIf(!hasBrowser)('the report says whether a brand does better, and loads nothing', async () => {
+browserTest('the report says whether a brand does better, and loads nothing', async () => {
   const folder = await writeCopy('shown')
   expect(await report(folder)).toMatchObject({ code: 0 })
   const browser = await startBrowser()
