@@ -1,5 +1,5 @@
 import type { Client } from 'pg'
-import { counted } from '../connectors/typescript/cli/text.ts'
+import { counted, forTerminal } from '../connectors/typescript/cli/text.ts'
 import { UsageError, withClient } from '../drizzle/db/connect.ts'
 import { refreshAll } from '../drizzle/db/refresh.ts'
 import { restateDemo } from '../drizzle/seed/restate.ts'
@@ -31,14 +31,23 @@ await run(async () => {
     const start = await lastChange(client)
     let since = start
     for await (const sentence of restateDemo(client, new Date().toISOString().slice(0, 10))) {
-      console.log(sentence)
+      print(sentence)
       await printChanges(client, since)
       since = await lastChange(client)
     }
-    const request = `curl -H "X-API-Key: ${demo.key}" "${url}/api/export/v1/changes?since=${start}"`
-    console.log(`\nList them: ${request}\nCopy them: npm run sync`)
+    console.log(`
+List them:
+KEY=${demo.key}
+curl -H "X-API-Key: $KEY" \\
+"${url}/api/export/v1/changes?since=${start}"
+Copy them: npm run sync`)
   })
 })
+
+/** Prints a line, which ends before words that do not fit on a terminal. */
+function print(text: string): void {
+  console.log(forTerminal(text, process.stdout.columns))
+}
 
 /** Returns the greatest `changed_at` of `/changes`. */
 async function lastChange(client: Client): Promise<string> {
@@ -57,6 +66,6 @@ async function printChanges(client: Client, since: string): Promise<void> {
   )
   for (const { cause, endpoints, days, first, last } of rows) {
     const when = first === last ? first : `between ${first} and ${last}`
-    console.log(`  /changes lists ${counted(days, 'day')}, ${when}, ${describeCause(cause)}: ${endpoints}`)
+    print(`- /changes lists ${counted(days, 'day')}, ${when}, ${describeCause(cause)}: ${endpoints}`)
   }
 }

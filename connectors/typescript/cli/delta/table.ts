@@ -63,7 +63,7 @@ const logOf = (table: string): string => `${table}/_delta_log`
 
 async function readSnapshot(store: Store, table: string): Promise<Snapshot> {
   const hint = await store.read(`${logOf(table)}/_last_checkpoint`)
-  const version = hint && parse('_last_checkpoint', () => JSON.parse(hint.toString()).version)
+  const version = hint && parse('_last_checkpoint', () => Number(JSON.parse(hint.toString()).version))
   const snapshot = emptySnapshot()
   for await (const _ of applyEntries(store, table, snapshot, version));
   for (const path of snapshot.files.keys()) insidePath(path)
