@@ -1,4 +1,6 @@
+import { stdout } from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { wrap } from '../cli/local/print-error.mjs'
 import { keptSecret } from '../cli/local/private-file.ts'
 import { type Steps, showSteps } from '../cli/local/steps.ts'
 import { bundle } from '../cli/workers/bundle.ts'
@@ -66,7 +68,7 @@ async function start({ options, settings, steps }: Start, embedded: EmbeddedDemo
       demoPage: demo && demoPage(demo.databaseUrl, () => isLoading),
       vars: { CURSOR_SECRET: keptSecret(CURSOR_SECRET_FILE), ...variables(process.env) },
       bundle: false,
-      onLog: (line) => console.log(options.json || !process.stdout.isTTY ? line : readableLine(line)),
+      onLog: (line) => console.log(options.json || !stdout.isTTY ? line : forTerminal(line)),
     }),
     loading,
   ])
@@ -122,6 +124,9 @@ const publish = (emulator: Emulator): Promise<void> =>
     await sleep(1_000)
     console.error(`The demo was not published: ${reasonOf(error)}. The next run follows in five minutes.`)
   })
+
+/** Returns a log line to read, which ends before words that do not fit. */
+const forTerminal = (line: string): string => wrap(readableLine(line), stdout.columns).join('\n')
 
 const LABEL_WIDTH = 10
 
