@@ -1,4 +1,4 @@
-import { type Compared, type Days, type Lines, type Point, rateOf, type View } from './lines.ts'
+import { type Compared, cellsOf, type Days, type Lines, type Point, rateOf, sum, type View } from './lines.ts'
 import type { Cell, Sums } from './sums.ts'
 
 /** Sums of the sides of a formula. */
@@ -48,11 +48,11 @@ export function decompose(
   { before, now, where = {} }: Compared & Pick<View, 'where'>,
   fields: readonly string[],
 ): Decomposition | null {
-  const cells = sums.cells
-    .filter(({ values }) =>
-      Object.entries(where).every(([field, value]) => (values[field] ?? value) === value),
-    )
-    .map((cell) => ({ values: cell.values, before: sumOf(sums, cell, before), now: sumOf(sums, cell, now) }))
+  const cells = cellsOf(sums, where).map((cell) => ({
+    values: cell.values,
+    before: sumOf(sums, cell, before),
+    now: sumOf(sums, cell, now),
+  }))
   const whole = { before: total(cells.map((cell) => cell.before)), now: total(cells.map((cell) => cell.now)) }
   if (whole.before.whole === 0 || whole.now.whole === 0) return null
   const [rateBefore, rateNow] = [shareOf(whole.before), shareOf(whole.now)]
@@ -139,5 +139,3 @@ const total = (sides: readonly Sides[]): Sides => ({
   part: sum(sides.map(({ part }) => part)),
   whole: sum(sides.map(({ whole }) => whole)),
 })
-
-export const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0)

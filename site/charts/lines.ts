@@ -101,15 +101,19 @@ export function rateOf({ part, whole }: Pick<Line, 'part' | 'whole'>, from = 0, 
   return divisor === 0 ? null : (sum(part.slice(from, to)) / divisor) * 100
 }
 
+/** Returns the cells whose fields have some values. A cell that lacks a field passes. */
+export const cellsOf = ({ cells }: Sums, where: NonNullable<View['where']>): Cell[] =>
+  cells.filter(({ values }) =>
+    Object.entries(where).every(([field, value]) => (values[field] ?? value) === value),
+  )
+
 /** Adds up the lines of a chart. The rate of a week divides its sums: it is no average of rates. */
 export function linesOf(sums: Sums, { split, from = '', to = '9999-12-31', where = {}, unit }: View): Lines {
   const { field, label, total } = split
   const all = sums.days.filter((day) => day <= to)
   const start = all.filter((day) => day < from).length
   const days = all.slice(start)
-  const cells = sums.cells.filter(({ values }) =>
-    Object.entries(where).every(([field, value]) => (values[field] ?? value) === value),
-  )
+  const cells = cellsOf(sums, where)
   const groups = groupsOf(cells, split)
   const wholes = groups.flatMap(({ cells }) => cells.flatMap(({ whole }) => whole.slice(start, all.length)))
   const readsAsWeeks = days.length >= FEWEST_DAYS_OF_WEEKS && sum(wholes) / groups.length < days.length ** 2
@@ -155,7 +159,7 @@ function weeksOf(days: readonly string[]): number[] {
   return weeks.map((week) => Math.min(week, most))
 }
 
-const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
+export const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
 
 /** Groups cells by what a chart has a line for each of. */
 function groupsOf(cells: readonly Cell[], { field, label }: Split): Group[] {

@@ -1,6 +1,6 @@
-import { type Contribution, type Decomposition, decompose, pointsOf, startOf, sum } from './contributions.ts'
+import { type Contribution, type Decomposition, decompose, pointsOf, startOf } from './contributions.ts'
 import { createElement, scrollable, table } from './elements.ts'
-import { type Compared, linesOf, type Split, type View } from './lines.ts'
+import { type Compared, linesOf, type Split, sum, type View } from './lines.ts'
 import type { Sums } from './sums.ts'
 
 /** What the change of a rate is explained by, where its rows have it. */

@@ -1,5 +1,6 @@
 import { describeCause } from '../../../site/reference/causes.ts'
 import type { ChangedDay } from '../src/index.ts'
+import { dayKey } from './files.ts'
 import { counted, formatNumber } from './text.ts'
 
 /** The kinds of causes of each day of a brand that changed. */
@@ -11,7 +12,7 @@ export const causesSince = ({ causes }: Pick<ChangedDay, 'causes'>, since: strin
 
 /** Adds a day that changed after a `changedAt`, with the causes that are later. */
 export function addCauses(days: ChangedDays, day: ChangedDay, since: string): void {
-  const key = `${day.brandId}/${day.date}`
+  const key = dayKey(day.brandId, day.date)
   days.set(key, new Set([...(days.get(key) ?? []), ...causesSince(day, since)]))
 }
 

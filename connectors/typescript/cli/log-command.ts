@@ -16,7 +16,7 @@ export async function runLog(
   const copy = await requireCopy(store)
   const names = new Map<string, string>()
   for await (const { id, name } of readTable(copy.brands)) names.set(String(id), String(name))
-  const entries = await readReplaced(copy, { isByDay, hasSums: true })
+  const entries = await readReplaced(copy, { isByDay })
   for (const entry of entries)
     progress.notice('replaced', describe(entry, names.get(entry.brandId) ?? entry.brandId), entry)
   if (entries.length === 0) progress.notice('log', 'No sync has replaced a day.')

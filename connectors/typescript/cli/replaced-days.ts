@@ -40,16 +40,17 @@ export const describeDays = ({ days, from, to }: Pick<Entry, 'days' | 'from' | '
 type Options = {
   /** Whether each day is an entry. */
   readonly isByDay?: boolean
-  /** Whether to read the rows, and sum each field that adds up. Files of earlier versions are there for some days. */
-  readonly hasSums?: boolean
-  /** Whether to read no further back than the last checkpoints of the logs. */
+  /**
+   * Whether to read no further back than the last checkpoints of the logs, and no rows. Otherwise sums each field that adds
+   * up, of files that are still there.
+   */
   readonly isRecent?: boolean
 }
 
 /** Returns the days that syncs replaced, as far as the logs of the tables have them. The oldest version is the first. */
 export async function readReplaced(
   copy: Copy,
-  { isByDay = false, hasSums = false, isRecent = false }: Options,
+  { isByDay = false, isRecent = false }: Options,
 ): Promise<Entry[]> {
   const entries: Entry[] = []
   for (const table of copy.metrics.values())
@@ -61,7 +62,7 @@ export async function readReplaced(
         groups.set(key, [...(groups.get(key) ?? []), day])
       }
       const [old, now] = [days.map((day) => day.before), days.map((day) => day.after)]
-      const sums = hasSums ? { old: await readSums(table, old), now: await readSums(table, now) } : undefined
+      const sums = isRecent ? undefined : { old: await readSums(table, old), now: await readSums(table, now) }
       const time = new Date(Number(commitOf(actions)?.timestamp ?? 0)).toISOString()
       for (const group of groups.values()) {
         const dates = group.map(({ after }) => after.date).sort()
