@@ -11,6 +11,7 @@ const ORDER = [
   'functions',
   'site',
   'cli/local',
+  'site/report',
   'site/charts',
   'site/reference',
   'lib/share',

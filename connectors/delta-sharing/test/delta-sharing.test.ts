@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Emulator } from '../../../emulator/emulator.ts'
 import { SHARE_BASE } from '../../../lib/share/signed-url.ts'
+import { addDays } from '../../../site/charts/days.ts'
 import { readStreams } from '../../../site/reference/streams.ts'
 import type { Row } from '../../../test/fixtures/call.ts'
 import { duckdbSetup } from '../../../test/fixtures/duckdb.ts'
@@ -18,7 +19,6 @@ import { environment } from '../../certify/python-environment.ts'
 import { type Answered, brandWithAnswers, DAYS } from '../../test-support/answers.ts'
 import { runPython } from '../../test-support/python.ts'
 import { served } from '../../test-support/served.ts'
-import { addDays } from '../../typescript/cli/days.ts'
 
 // Reads the share with the official client, and its files with DuckDB.
 

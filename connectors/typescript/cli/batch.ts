@@ -1,6 +1,7 @@
 import type { Row } from '../../../lib/share/parquet.ts'
+import { addDays } from '../../../site/charts/days.ts'
 import type { MetricTable } from './copy.ts'
-import { addDays, monthOf } from './days.ts'
+import { monthOf } from './days.ts'
 import type { Action, AddFile } from './delta/log.ts'
 import { commit, removal, type Times } from './delta/table.ts'
 import { dayKey, daysOf, eachDay, fileSource, type Source, statisticsOf, writeFiles } from './files.ts'

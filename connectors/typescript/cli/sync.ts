@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { DAY_MS } from '../../../site/charts/days.ts'
 import {
   ConnectionError,
   type ExportApi,
@@ -14,7 +15,6 @@ import { addCauses, type ChangedDays } from './causes.ts'
 import { type BrandRun, type Changes, listAlone, listTogether } from './changes.ts'
 import { brandsOf, type Copy, type CopySize, openCopy, sizeOf, tablesOf } from './copy.ts'
 import { type Coverage, coverageOf, endpointsOf, nextCoverage, scopeOf, startsOf } from './coverage.ts'
-import { DAY_MS } from './days.ts'
 import type { AddFile } from './delta/log.ts'
 import {
   commit,

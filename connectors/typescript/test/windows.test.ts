@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { addDays } from '../cli/days.ts'
+import { addDays } from '../../../site/charts/days.ts'
 import { type FetchWindow, fetchWindows, type KnownDay, pagesOf } from '../cli/windows.ts'
 
 /** Returns days from the last one of October on. Those that are in the copy have a minus. */

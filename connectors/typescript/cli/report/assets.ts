@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { bundleAsset } from '../../../../site/charts/bundle-asset.ts'
 
@@ -12,7 +11,7 @@ export async function assets(): Promise<Assets> {
   const bundle = async (contents: string, loader: 'ts' | 'css') =>
     (await bundleAsset({ contents, resolveDir: FOLDER, loader }))[0].text
   return {
-    script: await bundle(`import { main } from './browser/main.ts'\nmain()`, 'ts'),
-    style: await bundle(await readFile(`${FOLDER}report.css`, 'utf8'), 'css'),
+    script: await bundle(`import { main } from './report-page.ts'\nmain()`, 'ts'),
+    style: await bundle(`@import './page.css';`, 'css'),
   }
 }

@@ -1,20 +1,25 @@
 import type { Formula } from '../../../../lib/page/operation.ts'
 import type { Row } from '../../../../lib/share/parquet.ts'
+import { addDays } from '../../../../site/charts/days.ts'
 import { splitsOf } from '../../../../site/charts/lines.ts'
 import { addRows, brandCell, FIELDS, type Sums } from '../../../../site/charts/sums.ts'
 import { joinRareDomains } from '../../../../site/charts/why.ts'
 import { describeCause } from '../../../../site/reference/causes.ts'
 import { firstSentence } from '../../../../site/reference/first-sentence.ts'
 import { fieldsOf } from '../../../../site/reference/formula.ts'
+import { PERIOD_NAMES, periodOf } from '../../../../site/report/periods.ts'
+import type {
+  BrandReport,
+  CitedDomains,
+  MetricReport,
+  ReplacedRow,
+} from '../../../../site/report/report-data.ts'
 import { brandsOf, type Copy, type MetricTable, requireCopy } from '../copy.ts'
 import { coverageOf } from '../coverage.ts'
-import { addDays } from '../days.ts'
 import { describeDays, readReplaced } from '../replaced-days.ts'
 import type { Store } from '../store.ts'
 import { formatMinute, formatNumber } from '../text.ts'
-import { PERIOD_NAMES, periodOf } from './periods.ts'
 import { readTable } from './read-files.ts'
-import type { BrandReport, CitedDomains, MetricReport, ReplacedRow } from './report-data.ts'
 
 /** Reads what the report shows of the brands of a copy. Throws `CommandError` when there is none. */
 export async function readReport(store: Store): Promise<BrandReport[]> {

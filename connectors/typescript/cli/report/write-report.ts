@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
+import type { BrandReport } from '../../../../site/report/report-data.ts'
 import { folderStore } from '../folder-store.ts'
 import type { Store } from '../store.ts'
 import { type Assets, assets } from './assets.ts'
 import { readReport } from './read-report.ts'
-import type { BrandReport } from './report-data.ts'
 
 /** Writes the charts of a copy into one HTML file, and returns what it contains. */
 export async function writeReport(store: Store, out: string): Promise<{ brands: number; bytes: number }> {

@@ -1,4 +1,4 @@
-import { addDays } from '../days.ts'
+import { addDays } from '../charts/days.ts'
 
 type Days = { readonly first: string; readonly last: string }
 

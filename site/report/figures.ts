@@ -1,7 +1,7 @@
-import { type Line, type Lines, linesOf, rateOf, type Split } from '../../../../../site/charts/lines.ts'
-import type { Period } from '../periods.ts'
-import type { MetricReport } from '../report-data.ts'
-import type { Change, Measure } from '../sentences.ts'
+import { type Line, type Lines, linesOf, rateOf, type Split } from '../charts/lines.ts'
+import type { Period } from './periods.ts'
+import type { MetricReport } from './report-data.ts'
+import type { Change, Measure } from './sentences.ts'
 
 /** Values of fields that the rows of visibility must have. */
 export type Filter = Readonly<Record<string, string>>

@@ -1,4 +1,4 @@
-import { FEW_ANSWERS } from '../../../../site/charts/lines.ts'
+import { FEW_ANSWERS } from '../charts/lines.ts'
 
 /** A rate in percent, and the answers that it rests on. */
 export type Measure = { readonly rate: number | null; readonly answers: number }

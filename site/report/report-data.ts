@@ -1,5 +1,5 @@
-import type { Split } from '../../../../site/charts/lines.ts'
-import type { Sums } from '../../../../site/charts/sums.ts'
+import type { Split } from '../charts/lines.ts'
+import type { Sums } from '../charts/sums.ts'
 
 /** What the report shows of a metric that has a formula. */
 export type MetricReport = {

@@ -1,7 +1,7 @@
-import { createElement } from '../../../../../site/charts/elements.ts'
-import { rateOf } from '../../../../../site/charts/lines.ts'
-import { type Change, knownRate } from '../sentences.ts'
+import { createElement } from '../charts/elements.ts'
+import { rateOf } from '../charts/lines.ts'
 import type { Figures } from './figures.ts'
+import { type Change, knownRate } from './sentences.ts'
 
 /** Renders a figure with its change against the period before. A click leads to its days. */
 export function tile({ metric, trend, scope }: Figures, change: Change, onClick: () => void): HTMLElement {

@@ -1,7 +1,7 @@
-import { button, createElement, find, select } from '../../../../../site/charts/elements.ts'
-import { periodsOf } from '../periods.ts'
-import type { BrandReport } from '../report-data.ts'
-import { brandSection, sectionId } from './brand-section.ts'
+import { button, createElement, find, select } from '../../../../site/charts/elements.ts'
+import { brandSection, sectionId } from '../../../../site/report/brand-section.ts'
+import { periodsOf } from '../../../../site/report/periods.ts'
+import type { BrandReport } from '../../../../site/report/report-data.ts'
 
 /** The fields to filter by, and what they are called. */
 const FILTERS = { model_id: 'Model', market: 'Market' }

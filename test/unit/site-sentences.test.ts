@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Change, summarize } from '../cli/report/sentences.ts'
+import { type Change, summarize } from '../../site/report/sentences.ts'
 
 /** Rates of a period and of the one before, of 100 answers each unless a number of answers is given. */
 type Rates = readonly [now: number | null, before?: number | null, answers?: number, answersBefore?: number]

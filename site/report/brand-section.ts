@@ -1,11 +1,11 @@
-import { type ChartState, chart } from '../../../../../site/charts/chart.ts'
-import { createElement, find, scrollable, table } from '../../../../../site/charts/elements.ts'
-import { hasParts } from '../../../../../site/charts/sums.ts'
-import { whyItMoved } from '../../../../../site/charts/why.ts'
-import { type Period, periodOf } from '../periods.ts'
-import type { BrandReport, CitedDomains } from '../report-data.ts'
-import { summarize } from '../sentences.ts'
+import { type ChartState, chart } from '../charts/chart.ts'
+import { createElement, find, scrollable, table } from '../charts/elements.ts'
+import { hasParts } from '../charts/sums.ts'
+import { whyItMoved } from '../charts/why.ts'
 import { type Figures, type Filter, figuresOf, isFiltered } from './figures.ts'
+import { type Period, periodOf } from './periods.ts'
+import type { BrandReport, CitedDomains } from './report-data.ts'
+import { summarize } from './sentences.ts'
 import { tile } from './tile.ts'
 
 /** What to show of the brands. Keeps what the reader chooses in each chart. */
