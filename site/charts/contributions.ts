@@ -1,8 +1,6 @@
 import { type Compared, cellsOf, type Days, type Lines, type Point, rateOf, sum, type View } from './lines.ts'
+import { isNoise, type Sides } from './noise.ts'
 import type { Cell, Sums } from './sums.ts'
-
-/** Sums of the sides of a formula. */
-type Sides = { readonly part: number; readonly whole: number }
 
 /** What a model or market adds to the change of a rate, in tenths of a point. */
 export type Contribution = {
@@ -24,16 +22,6 @@ export type Decomposition = {
   /** Whether chance alone would change the rate as much in more than one of twenty cases. */
   readonly isNoise: boolean
   readonly byField: Readonly<Record<string, readonly Contribution[]>>
-}
-
-/** The quantile of the normal distribution for 95 %, two-sided. */
-const Z = 1.96
-
-/** Whether the difference of two proportions is within the noise: the pooled z-test at 95 %. */
-export function isNoise(before: Sides, now: Sides): boolean {
-  const pooled = (before.part + now.part) / (before.whole + now.whole)
-  const deviation = Math.sqrt(pooled * (1 - pooled) * (1 / before.whole + 1 / now.whole))
-  return !(Math.abs(shareOf(now) - shareOf(before)) > Z * deviation)
 }
 
 const shareOf = ({ part, whole }: Sides): number => part / whole

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { decompose, isNoise, pointsOf, startOf } from '../../site/charts/contributions.ts'
+import { decompose, pointsOf, startOf } from '../../site/charts/contributions.ts'
 import { halvesOf, linesOf } from '../../site/charts/lines.ts'
+import { isNoise } from '../../site/charts/noise.ts'
 import { addRows } from '../../site/charts/sums.ts'
 import { explain } from '../../site/charts/why.ts'
 import { seededRandom } from '../fixtures/random.ts'
