@@ -73,38 +73,47 @@ ${endpoints.map((endpoint) => endpointSection(endpoint, ids))}
 `
 }
 
-/** Renders the first screen: what the service counts, as a picture, and how to begin. */
+/** Renders the first screen: the figures of a brand, or without a key what the service counts, and how to begin. */
 const overview = ({
   title,
   summary,
 }: Reference): Html => html`<section id="introduction" aria-labelledby="introduction-title">
   <h1 id="introduction-title">${title}</h1>
+  <div id="own" class="live" hidden>
+    <div class="tools">
+      <form id="own-form" autocomplete="off"><label>Brand <select data-parameter="brandId" required><option value=""></option></select></label></form>
+      <div class="tools" id="own-controls"></div>
+      <button type="button" class="quiet" data-link="own-form">Copy link</button>
+      <span role="status" id="own-state"></span>
+    </div>
+    <div id="own-brand"></div>
+    <h2>First request</h2>
+    <pre tabindex="0"><code id="own-request"></code></pre>
+    <p class="buttons"><button type="button" class="quiet" id="own-copy">Copy</button></p>
+  </div>
+  <div id="intro">
   <p class="lead">${summary}</p>
   <ul class="story">
     <li>
       <h2>An AI model answers</h2>
       <p class="question">Which brands make good hiking boots?</p>
       <blockquote>For long tours, testers often name <mark>Haldenpeak</mark> and Tarnvale. <cite>haldenpeak.example</cite></blockquote>
-      <p>Which brands does it name, recommend and cite?</p>
     </li>
     <li>
       <h2>The day becomes a row</h2>
-      <dl><div><dt>date</dt><dd>2026-11-02</dd></div><div><dt>model_id</dt><dd>gpt-5.2</dd></div><div><dt>market</dt><dd>United States</dd></div><div><dt>total_prompts</dt><dd>10</dd></div><div><dt>visible_count</dt><dd>6</dd></div></dl>
-      <p>6 of 10 answers name the brand.</p>
+      <dl><div><dt>date</dt><dd>2026-11-02</dd></div><div><dt>model_id</dt><dd>gpt-5.2</dd></div><div><dt>total_prompts</dt><dd>10</dd></div><div><dt>visible_count</dt><dd>6</dd></div></dl>
     </li>
     <li>
       <h2>You see where you stand</h2>
       <strong class="line-0">60 %</strong>
       <svg viewBox="0 0 240 96" role="img" aria-label="Over weeks, the visibility of the brand rises above that of its competitors"><path class="line-2" d="M0 34 40 38 80 42 120 46 160 58 200 54 236 56"/><path class="line-1" d="M0 70 40 66 80 68 120 64 160 66 200 62 236 64"/><path class="line-0" d="M0 60 40 58 80 50 120 52 160 22 200 28 236 24"/></svg>
-      <p>In your warehouse, BI tool or spreadsheet, equal to the dashboard.</p>
     </li>
   </ul>
-  <h2 class="live">Start in three steps</h2>
   <ol class="steps live">
-    <li>Paste your API key above. The page keeps it in memory and sends it to this service only.</li>
-    <li>Choose a brand and dates at any endpoint. All code samples use them, and the address of this page keeps them.</li>
-    <li>Send the request, and see its chart. It counts against your rate limit.</li>
+    <li>Enter your API key above. The page keeps it in memory and sends it to this service only.</li>
+    <li>See your brand here. Each endpoint below has its request, its chart and code samples.</li>
   </ol>
-  <p>To keep a copy, follow <a href="#keep-an-exact-copy">/changes</a>, or use a connector: <a href="docs.md">docs.md</a> has a program for it. Where the operator has enabled the <a href="#share">share</a>, pandas, Spark, Power BI and other tools read whole tables. Each opens it with a profile file, which contains your key.</p>
+  </div>
+  <p>To keep a copy, follow <a href="#keep-an-exact-copy">/changes</a>, or use a connector. Where the operator has enabled the <a href="#share">share</a>, pandas, Spark, Power BI and other tools read whole tables. Each opens it with a profile file, which contains your key.</p>
   <p class="buttons live"><button type="button" class="quiet" id="profile">Download profile</button> <span role="status" id="profile-state"></span></p>
 </section>`

@@ -18,18 +18,4 @@ document.querySelector('[data-restate]').addEventListener('click', async ({ curr
   currentTarget.disabled = false
 })
 
-// The form of the endpoint that the address names.
-const target = location.hash.slice(1).split('?')[0] || 'visibility'
-const request = document.getElementById(target)?.closest('.endpoint')?.querySelector('form.try')
-const brands = request?.querySelector('select')
-if (brands) {
-  // The page lists the brands when it has them.
-  new MutationObserver((_, observer) => {
-    observer.disconnect()
-    const { href } = location
-    request.requestSubmit()
-    // The page would name the form in the address.
-    history.replaceState(null, '', href)
-  }).observe(brands, { childList: true })
-}
 form.requestSubmit()

@@ -42,7 +42,7 @@ function addKeys(response, keys) {
     })
     .on('#key-input', { element: (input) => input.setAttribute('value', keys[0].key) })
     .on('[data-changed]', { element: (panel) => panel.append(RESTATE, { html: true }) })
-    .on('.story', { element: (story) => story.after(list(keys), { html: true }) })
+    .on('#own', { element: (own) => own.after(list(keys), { html: true }) })
     .transform(response)
   const kept = [...headers].filter(([name]) => name !== 'etag' && name !== 'content-length')
   return new Response(body, { status, headers: kept })
@@ -55,7 +55,7 @@ const RESTATE = `
 </div>`
 
 const list = (keys) => `
-<p class="note">This is the demo. The key <b>${keys[0].label}</b> is entered above, and draws <a href="#visibility-try">the first chart</a>.</p>
+<p class="note">This is the demo. The key <b>${keys[0].label}</b> is entered above. In a terminal: <code>export EXPORT_API_KEY=${keys[0].key}</code></p>
 <div class="response">
   <details>
     <summary>Keys of the demo</summary>

@@ -1,6 +1,5 @@
 import { save } from '../charts/elements.ts'
-import { type ApiRequest, fetchResponse } from './request.ts'
-import { amount, errorOf } from './response-view.ts'
+import { type ApiRequest, amount, chunksOf, errorOf, fetchResponse } from './request.ts'
 
 type Download = {
   readonly request: ApiRequest
@@ -40,12 +39,6 @@ export async function downloadCsv({ request, signal, onProgress }: Download): Pr
       ? 'No response. Check your connection, then download the file again.'
       : `The transfer failed after ${arrived}. Nothing was saved. Download the file again.`
   }
-}
-
-/** Yields the chunks of a body. Safari's streams are not iterable. */
-async function* chunksOf(body: ReadableStream<Uint8Array<ArrayBuffer>>) {
-  const reader = body.getReader()
-  for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value
 }
 
 const sizeOf = (bytes: number): string =>

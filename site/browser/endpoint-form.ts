@@ -1,38 +1,41 @@
 import type { ChartState } from '../charts/chart.ts'
-import { button as createButton, find, findAll } from '../charts/elements.ts'
-import { addRows } from '../charts/sums.ts'
+import { createElement, find, findAll } from '../charts/elements.ts'
+import type { Row } from '../charts/sums.ts'
 import { type Endpoint, isMetric } from '../reference/endpoint.ts'
 import { downloadCsv } from './download.ts'
-import { type Brand, formulaChart } from './formula-chart.ts'
-import { addPage, type LoadedRows } from './loaded-rows.ts'
 import { queryOf } from './parameters.ts'
-import { type ApiResponse, pagesFrom, sendRequest } from './request.ts'
-import { amount, details, NO_RESPONSE, SENDING, summary } from './response-view.ts'
+import { type ApiResponse, errorOf, FileError, sendRequest } from './request.ts'
+import { details, NO_RESPONSE, SENDING, summary } from './response-view.ts'
 
 type EndpointForm = {
   readonly endpoint: Endpoint
   readonly endpoints: readonly Endpoint[]
   readonly keyOf: () => string
-  /** Called before a request is sent. */
-  readonly onSend: () => void
+  readonly brandOf: (id: string | undefined) => Row
+  /** What the reader chose in the chart, which a chart changes. */
+  readonly stateOf: () => ChartState
+  /** Called before the reader sends a request, and after the reader changed the chart. */
+  readonly onView: () => void
   /** Called with each successful response. */
   readonly onResponse: (response: ApiResponse) => void
 }
 
 type Result = readonly (Node | string)[]
 
-/** Makes the buttons of an endpoint's form work. One works at a time, cancels while it does, and then says the status. */
-export function enableForm(form: HTMLFormElement, options: EndpointForm): void {
-  const { endpoint, endpoints, keyOf, onSend, onResponse } = options
-  const view = find(HTMLElement, `[data-response="${endpoint.id}"]`)
+/**
+ * Makes the buttons of an endpoint's form work. One works at a time, cancels while it does, and then says the status.
+ * Returns a function that sends the request.
+ */
+export function enableForm(form: HTMLFormElement, options: EndpointForm): () => Promise<void> {
+  const { endpoint, endpoints, keyOf, brandOf, stateOf, onView, onResponse } = options
+  const [drawing, responded] = [createElement('div'), createElement('div')]
+  find(HTMLElement, `[data-response="${endpoint.id}"]`).append(drawing, responded)
   const status = find(HTMLElement, '[data-status]', form)
-  // Not in the live region: a screen reader would read every page.
+  // Not in the live region: a screen reader would read every number.
   const progress = find(HTMLElement, '[data-progress]', form)
   const submit = find(HTMLButtonElement, '[type=submit]', form)
-  const nextButtons = findAll(HTMLButtonElement, '[data-next], [data-all]', form)
-  const state: ChartState = { off: new Set() }
-  let loaded: LoadedRows | undefined
-  let brand: Brand | undefined
+  const [nextButton] = findAll(HTMLButtonElement, '[data-next]', form)
+  let next = ''
   let running: { readonly button: HTMLButtonElement; readonly controller: AbortController } | undefined
 
   async function run(
@@ -60,78 +63,47 @@ export function enableForm(form: HTMLFormElement, options: EndpointForm): void {
     query,
     key: keyOf(),
   })
-  const failure = ({ aborted }: AbortSignal) => [aborted ? 'Canceled.' : NO_RESPONSE]
-  const onWait = (seconds: number) =>
-    progress.replaceChildren(`Rate limit reached. Continues in ${seconds} s.`)
+  const onProgress = (text: string) => progress.replaceChildren(text)
 
-  async function show(response: ApiResponse): Promise<void> {
-    const charts = loaded ? await formulaChart(endpoint, { loaded, brand, state }) : []
-    const compare = charts.length > 0 && !brand && endpoint.formula?.per === 'competitor_name'
-    view.replaceChildren(
-      ...charts,
-      ...(compare
-        ? [createButton('Add the brand', () => run(submit, (signal) => addBrand(response, signal)))]
-        : []),
-      ...details(response, loaded?.rows ?? [], endpoint),
-    )
-    view.parentElement?.querySelector('.example')?.removeAttribute('open')
-  }
-
-  /** Shows a page, after the pages before it. */
+  /** Shows a page. The first one of a metric has a chart of all pages. */
   async function send(cursor: string, signal: AbortSignal): Promise<Result> {
     const query: Record<string, string> = { ...queryOf(form), ...(cursor && { cursor }) }
-    onSend()
     const response = await sendRequest(requestOf(query), signal)
-    if (response === null) view.replaceChildren()
-    if (response === null) return failure(signal)
-    if (response.status !== 200) loaded = undefined
-    else {
-      if (cursor === '') brand = undefined
-      loaded = addPage(loaded, query.cursor ?? '', response)
-      onResponse(response)
-    }
-    await show(response)
+    if (cursor === '') drawing.replaceChildren()
+    responded.replaceChildren(...(response ? details(response, endpoint) : []))
+    if (response === null) return [signal.aborted ? 'Canceled.' : NO_RESPONSE]
+    markFields(response)
     offerNext(response)
-    const isEmpty = response.status === 200 && response.rows.length === 0 && isMetric(endpoint)
-    return [...summary(response), ...(isEmpty ? [await firstDay(query.brandId ?? '', signal)] : [])]
+    if (response.status !== 200) return summary(response)
+    onResponse(response)
+    form.closest('.panel')?.querySelector('.example')?.removeAttribute('open')
+    if (!isMetric(endpoint) || query.cursor) return summary(response)
+    if (response.rows.length === 0) return [...summary(response), await firstDay(query.brandId ?? '', signal)]
+    status.replaceChildren(...summary(response))
+    return [...summary(response), await draw(response, query, signal)]
   }
 
-  /** Shows all pages after those that are loaded. */
-  async function sendAll(signal: AbortSignal): Promise<Result> {
-    let [pages, last, failed]: [number, ApiResponse | null, Result | null] = [0, null, null]
-    const query = { ...queryOf(form), ...(loaded?.next && { cursor: loaded.next }) }
-    for await (const response of pagesFrom(requestOf(query), { signal, onWait })) {
-      if (response?.status !== 200) {
-        failed = response === null ? failure(signal) : summary(response)
-        break
-      }
-      loaded = addPage(loaded, loaded?.next ?? '', response)
-      last = response
-      pages += 1
-      progress.replaceChildren(
-        `${pages} more ${pages === 1 ? 'page' : 'pages'}, ${amount(loaded.rows.length)}…`,
-      )
+  /** Draws all rows of a window. Returns why it did not. */
+  async function draw(
+    { rows, next }: ApiResponse,
+    query: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<string> {
+    // A new version of the service has other files.
+    const library = await import('./live-report.ts').catch(() => undefined)
+    if (library === undefined) return ' The chart did not load. Reload the page.'
+    const window = {
+      ...{ endpoint, endpoints, brand: brandOf(query.brandId), state: stateOf(), onChange: onView },
+      ...{ rows: next === null ? rows : undefined, reading: { signal, onProgress } },
+      requestOf: (of: Endpoint) => requestOf(query, of),
     }
-    if (last !== null) await show(last)
-    if (last !== null) offerNext(last)
-    const rows = amount(loaded?.rows.length ?? 0)
-    return failed ? [...failed, ` ${rows} are loaded.`] : [`All pages are loaded: ${rows}.`]
-  }
-
-  /** Adds the brand's own visibility to the chart of its competitors. */
-  async function addBrand(shown: ApiResponse, signal: AbortSignal): Promise<Result> {
-    const { cursor, ...query } = queryOf(form)
-    const visibility = endpoints.find(({ id }) => id === 'visibility')
-    if (visibility?.formula === undefined) return []
-    const adder = addRows(visibility.formula)
-    for await (const response of pagesFrom(requestOf(query, visibility), { signal, onWait })) {
-      if (response?.status !== 200) return response === null ? failure(signal) : summary(response)
-      for (const row of response.rows) adder.add(row)
+    try {
+      drawing.replaceChildren(...(await library.drawWindow(window)))
+      return ''
+    } catch (error) {
+      if (signal.aborted) return ' Canceled: a chart needs all rows of the window.'
+      return ` ${error instanceof FileError ? error.message : NO_RESPONSE}`
     }
-    const name = find(HTMLSelectElement, 'select', form).selectedOptions[0]?.text ?? ''
-    brand = { name, sums: adder.result() }
-    await show(shown)
-    return [`Added ${name}, from /visibility.`]
   }
 
   /** Says where the rows of a brand begin. */
@@ -142,24 +114,31 @@ export function enableForm(form: HTMLFormElement, options: EndpointForm): void {
     return row ? ` The first row within your plan is of ${row.date}.` : ' There are no rows within your plan.'
   }
 
-  function offerNext({ next }: ApiResponse): void {
-    if (next === null && nextButtons.some((button) => button === document.activeElement)) submit.focus()
-    for (const button of nextButtons) button.hidden = next === null
+  /** Marks the fields whose parameters an error names. */
+  function markFields(response: ApiResponse): void {
+    const named = response.status === 400 ? errorOf(response).split(/\W+/) : []
+    for (const field of findAll(HTMLElement, '[data-parameter]', form))
+      field.ariaInvalid = named.includes(field.dataset.parameter ?? '') ? 'true' : null
   }
 
+  function offerNext({ next: cursor }: ApiResponse): void {
+    next = cursor ?? ''
+    if (next === '' && nextButton === document.activeElement) submit.focus()
+    if (nextButton) nextButton.hidden = next === ''
+  }
+
+  const sendFirst = () => run(submit, (signal) => send('', signal))
   form.addEventListener('submit', (event) => {
     event.preventDefault()
-    void run(submit, (signal) => send('', signal))
+    onView()
+    void sendFirst()
   })
-  const works = {
-    next: (signal: AbortSignal) => send(loaded?.next ?? '', signal),
-    all: sendAll,
-    download: async (signal: AbortSignal) => {
-      const onProgress = (text: string) => progress.replaceChildren(text)
-      return [await downloadCsv({ request: requestOf(queryOf(form)), signal, onProgress })]
-    },
-  }
-  for (const [name, work] of Object.entries(works))
-    for (const button of findAll(HTMLButtonElement, `[data-${name}]`, form))
-      button.addEventListener('click', () => void run(button, work))
+  nextButton?.addEventListener('click', () => void run(nextButton, (signal) => send(next, signal)))
+  for (const button of findAll(HTMLButtonElement, '[data-download]', form))
+    button.addEventListener('click', () => {
+      void run(button, async (signal) => [
+        await downloadCsv({ request: requestOf(queryOf(form)), signal, onProgress }),
+      ])
+    })
+  return sendFirst
 }

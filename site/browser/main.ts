@@ -1,16 +1,20 @@
 import { readApiKey } from '../../lib/request/api-key.ts'
+import type { ChartState } from '../charts/chart.ts'
 import { find, findAll, save } from '../charts/elements.ts'
 import type { Row } from '../charts/sums.ts'
 import { type Endpoint, isPaged } from '../reference/endpoint.ts'
 import { shareProfile } from '../reference/share-profile.ts'
-import type { SampleRequest } from '../samples.ts'
+import { SAMPLES, type SampleRequest } from '../samples.ts'
+import { enableCopy } from './copy.ts'
 import { enableForm } from './endpoint-form.ts'
+import { enableFirstScreen } from './first-screen.ts'
 import { showCode } from './highlight.ts'
 import { enableSearch, markCurrent } from './navigation.ts'
 import { queryOf, shareParameters } from './parameters.ts'
-import { sendRequest } from './request.ts'
-import { errorOf, NO_RESPONSE, readRows, SENDING } from './response-view.ts'
+import { errorOf, sendRequest } from './request.ts'
+import { NO_RESPONSE, readRows, SENDING } from './response-view.ts'
 import { showSamples } from './sample-tabs.ts'
+import { readState, writeState } from './view-state.ts'
 
 /** Makes the page interactive: code samples, request forms, search, and the key, which stays in its input. */
 export function main(endpoints: readonly Endpoint[]): void {
@@ -27,21 +31,68 @@ export function main(endpoints: readonly Endpoint[]): void {
     return { origin: location.origin, endpoint: endpointOf(id), query }
   }
 
+  const own = find(HTMLFormElement, '#own-form')
+  const requestOf = ({ path }: Endpoint, query = {}) => ({ path, query, key: keyOf() })
+  const showOwn = enableFirstScreen({
+    endpoints,
+    requestOf: (endpoint, { id }) => requestOf(endpoint, { brandId: String(id) }),
+  })
   const renderSamples = showSamples(sampleRequest)
-  const { listBrands, keepInAddress } = shareParameters({ forms, onChange: renderSamples })
-  const keyOf = enableKeyForm({ brands, onBrands: listBrands })
-  for (const form of forms) {
-    const endpoint = endpointOf(form.dataset.endpoint)
-    enableForm(form, {
-      endpoint,
-      endpoints,
-      keyOf,
-      onSend: () => isPaged(endpoint) && keepInAddress(form),
-      onResponse: ({ rows }) => endpoint === brands && listBrands(rows),
+  let listed: readonly Row[] = []
+  const states = new Map<HTMLFormElement, ChartState>()
+
+  /** Shows the brand and the dates that are chosen. */
+  function onChange(): void {
+    renderSamples()
+    const { brandId } = queryOf(own)
+    const query = brandId === undefined ? {} : { brandId }
+    const code = SAMPLES.curl.write({ origin: location.origin, endpoint: endpointOf('visibility'), query })
+    showCode(find(HTMLElement, '#own-request'), code, 'curl')
+    showOwn(listed.find(({ id }) => id === brandId))
+  }
+
+  /** Sends the request that the address names, and draws its chart as the address says. */
+  function onOpen(form: HTMLFormElement, view: URLSearchParams): void {
+    states.set(form, readState(view))
+    if (listed.length > 0) void sends.get(form)?.()
+  }
+
+  const parameters = shareParameters({ forms: [own, ...forms], onChange, onOpen })
+  const keyOf = enableKeyForm({
+    brands,
+    onBrands: (rows) => {
+      listed = rows
+      parameters.listBrands(rows)
+      parameters.open()
+    },
+  })
+  const sends = new Map(
+    forms.map((form) => {
+      const endpoint = endpointOf(form.dataset.endpoint)
+      const stateOf = () => {
+        const state = states.get(form) ?? { off: new Set() }
+        states.set(form, state)
+        return state
+      }
+      const send = enableForm(form, {
+        ...{ endpoint, endpoints, keyOf, stateOf },
+        brandOf: (id) => listed.find((row) => row.id === id) ?? { id, name: 'Brand' },
+        onView: () => isPaged(endpoint) && parameters.keepInAddress(form, writeState(stateOf())),
+        onResponse: ({ rows }) => endpoint === brands && parameters.listBrands(rows),
+      })
+      return [form, send]
+    }),
+  )
+  enableCopy(find(HTMLButtonElement, '#own-copy'), () => find(HTMLElement, '#own-request').textContent)
+  for (const button of findAll(HTMLButtonElement, '[data-link]')) {
+    const form = find(HTMLFormElement, `#${button.dataset.link}`)
+    enableCopy(button, () => {
+      parameters.keepInAddress(form, writeState(states.get(form) ?? { off: new Set() }))
+      return location.href
     })
   }
   const changed = find(HTMLDetailsElement, '[data-changed]')
-  const read = ({ path }: Endpoint, query = {}) => readRows({ path, query, key: keyOf() })
+  const read = (endpoint: Endpoint, query = {}) => readRows(requestOf(endpoint, query))
   const changes = endpointOf('changes')
   const watch = () =>
     import('./what-changed.ts')

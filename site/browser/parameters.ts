@@ -18,17 +18,21 @@ type Parameters = {
   readonly forms: readonly HTMLFormElement[]
   /** Called when a value changes. */
   readonly onChange: () => void
+  /** Called with the form that an address names, and what it says of its chart. */
+  readonly onOpen: (form: HTMLFormElement, view: URLSearchParams) => void
 }
 
 type SharedParameters = {
   /** Lists the brands to choose from, and chooses the first one where a brand is required and none is chosen. */
   readonly listBrands: (rows: readonly Row[]) => void
-  /** Keeps the brand and the dates of a form in the address. */
-  readonly keepInAddress: (form: HTMLFormElement) => void
+  /** Keeps the brand and the dates of a form in the address, and what the reader chose in its chart. */
+  readonly keepInAddress: (form: HTMLFormElement, view?: URLSearchParams) => void
+  /** Calls `onOpen` with the form that the address names, if any. */
+  readonly open: () => void
 }
 
 /** Gives all forms one brand and the same dates: those of the address, and what is entered in any of them. */
-export function shareParameters({ forms, onChange }: Parameters): SharedParameters {
+export function shareParameters({ forms, onChange, onOpen }: Parameters): SharedParameters {
   const selects = forms.flatMap((form) => findAll(HTMLSelectElement, '[data-parameter=brandId]', form))
   let shared: Values = {}
   /** The brand of the address that was opened, which can be one that the key does not read. */
@@ -37,7 +41,7 @@ export function shareParameters({ forms, onChange }: Parameters): SharedParamete
   /** Clears the cursor of a form, which belongs to the previous values. */
   function toFirstPage(form: ParentNode): void {
     for (const field of fieldsOf(form)) if (field.dataset.parameter === 'cursor') field.value = ''
-    for (const next of findAll(HTMLElement, '[data-next], [data-all]', form)) next.hidden = true
+    for (const next of findAll(HTMLElement, '[data-next]', form)) next.hidden = true
   }
 
   /** Sets a parameter in all forms. */
@@ -65,18 +69,27 @@ export function shareParameters({ forms, onChange }: Parameters): SharedParamete
     if (Object.keys(values).length > 0) {
       shared = values
       opened = values.brandId
-      for (const [name, value] of Object.entries(values)) set(name, value)
+      for (const name of SHARED) set(name, values[name] ?? '')
       onChange()
+      open()
     } else if (Object.keys(shared).length > 0) writeAddress(target)
     // Browsers look for an element with the whole fragment as its id.
     if (hash.includes('?')) document.getElementById(target)?.scrollIntoView({ behavior: 'instant' })
   }
 
-  const writeAddress = (target: string) => history.replaceState(null, '', writeFragment(target, shared))
+  function open(): void {
+    const { target, view } = readFragment(location.hash)
+    const section = document.getElementById(target)?.closest('.endpoint')
+    const form = section && forms.find((each) => section.contains(each))
+    if (form) onOpen(form, view)
+  }
 
-  function keepInAddress(form: HTMLFormElement): void {
+  const writeAddress = (target: string, view?: URLSearchParams) =>
+    history.replaceState(null, '', writeFragment(target, shared, view))
+
+  function keepInAddress(form: HTMLFormElement, view?: URLSearchParams): void {
     shared = queryOf(form)
-    writeAddress(`${form.dataset.endpoint}-try`)
+    writeAddress(form.id, view)
   }
 
   function listBrands(rows: readonly Row[]): void {
@@ -115,7 +128,7 @@ export function shareParameters({ forms, onChange }: Parameters): SharedParamete
   addEventListener('hashchange', follow)
   follow()
   onChange()
-  return { listBrands, keepInAddress }
+  return { listBrands, keepInAddress, open }
 }
 
 /** The parameters that the address keeps. The key is none of them. */
@@ -124,16 +137,17 @@ const SHARED = ['brandId', 'fromDate', 'toDate']
 type Values = Readonly<Record<string, string>>
 
 /** Returns the id of the element that an address points to, and its parameters: none, or all with empty ones. */
-function readFragment(hash: string): { readonly target: string; readonly values: Values } {
+function readFragment(hash: string) {
   const [target = '', query] = hash.slice(1).split('?')
   const parameters = new URLSearchParams(query)
-  const hasValues = SHARED.some((name) => parameters.has(name))
-  const values = hasValues ? SHARED.map((name) => [name, parameters.get(name) ?? '']) : []
-  return { target, values: Object.fromEntries(values) }
+  const names = SHARED.some((name) => parameters.has(name)) ? SHARED : []
+  const values: Values = Object.fromEntries(names.map((name) => [name, parameters.get(name) ?? '']))
+  return { target, values, view: parameters }
 }
 
 /** Writes a fragment such as `#visibility?brandId=…&fromDate=2026-10-01`. */
-function writeFragment(target: string, values: Values): string {
+function writeFragment(target: string, values: Values, view = new URLSearchParams()): string {
   const shared = SHARED.flatMap((name) => (values[name] ? [[name, values[name]]] : []))
-  return `#${target}${shared.length === 0 ? '' : `?${new URLSearchParams(shared)}`}`
+  const parameters = new URLSearchParams([...shared, ...view]).toString()
+  return `#${target}${parameters && `?${parameters}`}`
 }

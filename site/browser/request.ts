@@ -48,29 +48,74 @@ export async function sendRequest(request: ApiRequest, signal?: AbortSignal): Pr
   }
 }
 
-type Waits = { readonly signal: AbortSignal; readonly onWait: (seconds: number) => void }
+export type Reading = {
+  readonly signal: AbortSignal
+  /** Called with what one waits for, such as "1,000 of 42,130 rows". */
+  readonly onProgress: (text: string) => void
+}
 
-/** Yields pages from this one to the last, or to an error. Waits as the service says when the rate limit is reached. */
-export async function* pagesFrom(
-  request: ApiRequest,
-  { signal, onWait }: Waits,
-): AsyncGenerator<ApiResponse | null> {
-  let { query } = request
+/** Sends a request. Waits as the service says when the rate limit is reached, then sends it again. */
+async function fetchPatiently(request: ApiRequest, { signal, onProgress }: Reading): Promise<Response> {
   for (;;) {
-    const response = await sendRequest({ ...request, query }, signal)
-    if (response?.status === 429) {
-      for (
-        let seconds = Number(response.headers.get('Retry-After')) || 1;
-        seconds > 0 && !signal.aborted;
-        seconds -= 1
-      ) {
-        onWait(seconds)
-        await new Promise((resolve) => setTimeout(resolve, 1000))
-      }
-      continue
+    const response = await fetchResponse(request, signal)
+    if (response.status !== 429) return response
+    for (let seconds = Number(response.headers.get('Retry-After')) || 1; seconds > 0; seconds -= 1) {
+      signal.throwIfAborted()
+      onProgress(`Waiting ${seconds} s for the rate limit.`)
+      await new Promise((resolve) => setTimeout(resolve, 1000))
     }
-    yield response
-    if (response?.status !== 200 || response.next === null) return
-    query = { ...query, cursor: response.next }
   }
 }
+
+/** A file that is not whole, or no file: what to tell the reader. */
+export class FileError extends Error {}
+
+/** Returns the message of an error response. */
+export function errorOf({ status, text }: Pick<ApiResponse, 'status' | 'text'>): string {
+  const error = parseObject(text)?.error
+  return typeof error === 'string' ? error : `The service returned ${status}.`
+}
+
+/** Calls `onRow` with each row of a window. Throws `FileError` when a row can be missing, or there are too many. */
+export async function readWindow(
+  { query: { cursor, ...query }, ...request }: ApiRequest,
+  onRow: (row: Row) => void,
+  reading: Reading,
+): Promise<{ readonly rows: number; readonly asOf: string | null }> {
+  const response = await fetchPatiently({ ...request, query: { ...query, format: 'ndjson' } }, reading)
+  if (response.status !== 200 || response.body === null) {
+    throw new FileError(
+      `${response.status}: ${errorOf({ status: response.status, text: await response.text() })}`,
+    )
+  }
+  const expected = Number(response.headers.get('X-Expected-Rows'))
+  if (expected > MOST_ROWS) {
+    await response.body.cancel()
+    throw new FileError(`The window has ${amount(expected)}: too many to draw. Choose fewer days.`)
+  }
+  const decoder = new TextDecoder()
+  let [rows, rest] = [0, '']
+  for await (const chunk of chunksOf(response.body)) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) onRow(JSON.parse(line))
+    rows += lines.length
+    reading.onProgress(`Drawing: ${rows.toLocaleString('en')} of ${amount(expected)}.`)
+  }
+  // A proxy can end a transfer that it could not finish.
+  if (rows !== expected)
+    throw new FileError('Rows are missing, or changed meanwhile. Send the request again.')
+  return { rows, asOf: response.headers.get('X-Data-As-Of') }
+}
+
+/** More rows take longer than a reader waits. */
+const MOST_ROWS = 500_000
+
+/** Yields the chunks of a body. Safari's streams are not iterable. */
+export async function* chunksOf(body: ReadableStream<Uint8Array<ArrayBuffer>>) {
+  const reader = body.getReader()
+  for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value
+}
+
+/** Writes a number of rows. */
+export const amount = (rows: number): string => `${rows.toLocaleString('en')} ${rows === 1 ? 'row' : 'rows'}`

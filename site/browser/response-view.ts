@@ -1,21 +1,15 @@
 import { createElement, disclosure, scrollable, table } from '../charts/elements.ts'
 import type { Row } from '../charts/sums.ts'
-import type { Endpoint } from '../reference/endpoint.ts'
+import { type Endpoint, isMetric } from '../reference/endpoint.ts'
 import { showCode } from './highlight.ts'
-import { indentJson, isRow, parseObject } from './json.ts'
-import { type ApiRequest, type ApiResponse, sendRequest } from './request.ts'
+import { indentJson, isRow } from './json.ts'
+import { type ApiRequest, type ApiResponse, amount, errorOf, sendRequest } from './request.ts'
 
 /** Rows in the table: more are slow on a phone, and the CSV file contains them all. */
 const MAX_ROWS = 100
 
 export const SENDING = 'Sending…'
 export const NO_RESPONSE = 'No response. Check your connection, then send the request again.'
-
-/** Returns the message of an error response. */
-export function errorOf({ status, text }: Pick<ApiResponse, 'status' | 'text'>): string {
-  const error = parseObject(text)?.error
-  return typeof error === 'string' ? error : `The service returned ${status}.`
-}
 
 /** Reads a page. Returns a message instead of rows when it fails. */
 export async function readRows(request: ApiRequest): Promise<readonly Row[] | string> {
@@ -31,9 +25,7 @@ export function summary(response: ApiResponse): Node[] {
   const limit = /r=(\d+);t=(\d+)/.exec(headers.get('RateLimit') ?? '')
   const retryAfter = headers.get('Retry-After')
   const facts = [
-    status === 200
-      ? amount(rows.length) + (next === null ? '' : ', more on the next page')
-      : errorOf(response),
+    status === 200 ? amount(rows.length) + (next === null ? '' : ' on this page') : errorOf(response),
     `${ms} ms`,
     ...(retryAfter === null ? [] : [`retry after ${retryAfter} s`]),
     ...(limit === null ? [] : [`${limit[1]} requests left, next refill in ${limit[2]} s`]),
@@ -44,20 +36,18 @@ export function summary(response: ApiResponse): Node[] {
   ]
 }
 
-/** Writes a number of rows. */
-export const amount = (rows: number): string => `${rows.toLocaleString('en')} ${rows === 1 ? 'row' : 'rows'}`
-
-/** Renders the rows that are loaded as a table, and the JSON and the headers of the last response. */
-export function details(response: ApiResponse, rows: readonly Row[], { id, fields }: Endpoint): Node[] {
+/** Renders the rows of a response as a table, its JSON and its headers. Rows of a metric start closed: a chart shows them. */
+export function details(response: ApiResponse, endpoint: Endpoint): Node[] {
+  const [{ rows }, { id, fields }] = [response, endpoint]
   const json = () => block('JSON', indentJson(response.text), 'json')
   const headers = [...response.headers].map((pair) => pair.join(': ')).join('\n')
   const title = rows.length > MAX_ROWS ? `First ${MAX_ROWS} of ${amount(rows.length)}` : 'Rows'
   const names = fields.map(({ name }) => name)
-  const cells = rows.slice(0, MAX_ROWS).map((row) => fields.map(({ name, type }) => cellOf(row[name], type)))
+  const cells = () =>
+    rows.slice(0, MAX_ROWS).map((row) => fields.map(({ name, type }) => cellOf(row[name], type)))
+  const rowTable = () => createElement('div', scrollable(`Rows of ${id}`), [table(names, cells())])
   return [
-    ...(rows.length === 0
-      ? []
-      : [disclosure(title, createElement('div', scrollable(`Rows of ${id}`), [table(names, cells)]))]),
+    ...(rows.length === 0 ? [] : [disclosure(title, isMetric(endpoint) ? rowTable : rowTable())]),
     disclosure('JSON', rows.length === 0 ? json() : json),
     disclosure('Headers', () => block('Headers', headers)),
   ]

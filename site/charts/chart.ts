@@ -13,7 +13,12 @@ import { type Plot, percent, plotOf } from './plot.ts'
 import type { Sums } from './sums.ts'
 
 /** What a reader chose in a chart, which the chart changes. Pass it to the next chart to keep it. */
-export type ChartState = { split?: string; unit?: Unit | undefined; readonly off: Set<string> }
+export type ChartState = {
+  split?: string | undefined
+  unit?: Unit | undefined
+  readonly off: Set<string>
+  zoom?: { readonly from: string; readonly to: string } | undefined
+}
 
 type Chart = Pick<View, 'from' | 'to' | 'where'> & {
   readonly title: string
@@ -27,6 +32,9 @@ type Chart = Pick<View, 'from' | 'to' | 'where'> & {
   /** Renders why its rates moved. */
   readonly explanation?: (() => Node) | undefined
   readonly state?: ChartState
+  readonly brand?: string
+  readonly source?: string
+  readonly onChange?: () => void
 }
 
 const UNITS: Readonly<Record<string, Unit | undefined>> = { Automatic: undefined, Days: 'day', Weeks: 'week' }
@@ -40,6 +48,9 @@ export function chart({
   sums,
   explanation,
   state = { off: new Set() },
+  brand: _brand,
+  source: _source,
+  onChange: _onChange,
   ...view
 }: Chart) {
   const [caption, content] = [createElement('figcaption'), createElement('div')]

@@ -2,9 +2,10 @@ import { type ChartState, chart } from '../charts/chart.ts'
 import { createElement, find, scrollable, table } from '../charts/elements.ts'
 import { hasParts } from '../charts/sums.ts'
 import { whyItMoved } from '../charts/why.ts'
+import { citedTables } from './cited-tables.ts'
 import { type Figures, type Filter, figuresOf, isFiltered } from './figures.ts'
 import { type Period, periodOf } from './periods.ts'
-import type { BrandReport, CitedDomains } from './report-data.ts'
+import type { BrandReport } from './report-data.ts'
 import { summarize } from './sentences.ts'
 import { tile } from './tile.ts'
 
@@ -13,6 +14,10 @@ export type View = {
   readonly period: string
   readonly where: Filter
   readonly states: Map<string, ChartState>
+  /** Where the rows come from, on saved charts. */
+  readonly source: string
+  /** Whether only the first chart is open. */
+  readonly isFolded: boolean
 }
 
 export const sectionId = ({ id }: Pick<BrandReport, 'id'>): string => `brand-${id}`
@@ -36,28 +41,28 @@ export function brandSection(brand: BrandReport, view: View): HTMLElement {
       ? []
       : [tile(figures, figures.lead, () => showDays(card))],
   )
+  const told = isFiltered(view.where) ? shown.filter(({ metric }) => metric.name === 'visibility') : shown
   const cited = brand.cited[view.period]
+  const cards = [
+    ...shown.map(({ card }) => card),
+    ...(cited ? citedTables(cited, { domain: brand.url, rate: 'Citation Share' }) : []),
+    ...(brand.replaced.length > 0 ? [replacedTable(`${brand.name}: what changed`, brand.replaced)] : []),
+  ]
+  const first = view.isFolded ? 1 : cards.length
   section.append(
     createElement('p', { class: 'facts' }, facts(brand, period, view)),
-    createElement('p', { class: 'lead' }, [sentenceOf(shown, view)]),
+    createElement('p', { class: 'lead' }, [summarize(told)]),
     createElement('div', { class: 'tiles' }, tiles),
-    createElement('div', { class: 'charts' }, [
-      ...shown.map(({ card }) => card),
-      ...(cited?.total ? [domainTable(cited)] : []),
-      ...(brand.replaced.length > 0 ? [replacedTable(`${brand.name}: what changed`, brand.replaced)] : []),
-    ]),
+    createElement('div', { class: 'charts' }, cards.slice(0, first)),
   )
+  if (view.isFolded) {
+    const rest = createElement('div', { class: 'charts' }, cards.slice(first))
+    section.append(createElement('details', { id: 'report' }, [FULL(), rest]))
+  }
   return section
 }
 
-/** Says whether the brand does better or worse. */
-function sentenceOf(shown: readonly Figures[], view: View): string {
-  const figuresOf = (name: string) => shown.find(({ metric }) => metric.name === name)
-  const { lead: visibility, others: models = [] } = figuresOf('visibility') ?? {}
-  if (visibility === undefined) return 'No answers in this period.'
-  const competitors = isFiltered(view.where) ? [] : (figuresOf('competitors')?.others ?? [])
-  return summarize({ visibility, competitors, models })
-}
+const FULL = () => createElement('summary', {}, ['Full report: all charts, the most cited pages and domains'])
 
 /** Renders the chart of a metric. */
 function card(
@@ -76,13 +81,14 @@ function card(
     before && hasParts(sums)
       ? () => whyItMoved({ title, label, splits, sums, before, now: { from, to }, where })
       : undefined
-  return chart({ title, label, note, splits, sums, from, to, where, explanation, state })
+  const saved = { brand: brand.name, source: view.source }
+  return chart({ title, label, note, splits, sums, from, to, where, explanation, state, ...saved })
 }
 
-/** Opens the numbers of a chart and moves there. */
+/** Opens the numbers of a chart, and what the chart is in, and moves there. */
 function showDays(card: HTMLElement): void {
   const [details, summary] = [find(HTMLDetailsElement, 'details', card), find(HTMLElement, 'summary', card)]
-  details.open = true
+  for (const each of [details, card.closest('details')]) if (each) each.open = true
   summary.focus({ preventScroll: true })
   summary.scrollIntoView({ block: 'center' })
 }
@@ -99,8 +105,6 @@ function facts({ url, asOf }: BrandReport, { from, to, before }: Period, view: V
   return parts.filter((part) => part !== '').map((part) => createElement('span', {}, [part]))
 }
 
-const integer = new Intl.NumberFormat('en')
-
 /** Renders the days that changed after they were copied. */
 const replacedTable = (label: string, rows: BrandReport['replaced']): HTMLElement =>
   createElement('figure', { class: 'chart replaced' }, [
@@ -110,21 +114,3 @@ const replacedTable = (label: string, rows: BrandReport['replaced']): HTMLElemen
     ]),
     createElement('div', scrollable(label), [table(['Copied', 'Metric', 'Days', 'Rows', 'Why'], rows)]),
   ])
-
-/** Renders the domains that answers cite most in a period. */
-function domainTable({ domains, total }: CitedDomains): HTMLElement {
-  const rows = domains.map(([domain, citations]) => [
-    domain || 'unknown',
-    integer.format(citations),
-    `${((citations / total) * 100).toFixed(2)} %`,
-  ])
-  const about = '“unknown” are cited URLs for which no domain was recorded.'
-  return createElement('figure', { class: 'chart cited' }, [
-    createElement('figcaption', {}, [
-      createElement('strong', {}, ['Cited domains']),
-      ` The domains that answers cite most, of ${integer.format(total)} citations.`,
-    ]),
-    table(['Domain', 'Citations', 'Of all'], rows),
-    ...(domains.at(-1)?.[0] === '' ? [createElement('p', { class: 'facts' }, [about])] : []),
-  ])
-}

@@ -1,7 +1,7 @@
-import { type Line, type Lines, linesOf, rateOf, type Split } from '../charts/lines.ts'
+import { type Line, type Lines, linesOf, type Split, sum } from '../charts/lines.ts'
+import type { Sides } from '../charts/noise.ts'
 import type { Period } from './periods.ts'
 import type { MetricReport } from './report-data.ts'
-import type { Change, Measure } from './sentences.ts'
 
 /** Values of fields that the rows of visibility must have. */
 export type Filter = Readonly<Record<string, string>>
@@ -9,42 +9,58 @@ export type Filter = Readonly<Record<string, string>>
 /** Whether a filter is on. */
 export const isFiltered = (where: Filter): boolean => Object.keys(where).length > 0
 
+/** A rate in a period, and in the one before when there is one, as the sums that it divides. */
+export type Change = {
+  readonly name: string
+  readonly now: Sides
+  readonly before?: Sides | undefined
+  /** Its line over both periods. */
+  readonly line: Line
+}
+
 /** What a metric says of a period, compared with the one before. */
 export type Figures = {
   readonly metric: MetricReport
   /** The line that stands apart: the brand, or the total. */
   readonly lead: Change | undefined
-  readonly others: readonly Change[]
+  /** The other lines, by what the chart has a line for each of. */
+  readonly others: readonly { readonly label: string; readonly changes: readonly Change[] }[]
   /** What a filter leaves as it is; empty without a filter. */
   readonly scope: string
-  /** The lead over both periods, of which the second begins on this day. */
-  readonly trend: Lines & { readonly from: string }
+  /** The points of both periods, of which the second begins on this day. */
+  readonly points: Lines['points']
+  readonly from: string
 }
 
 /** Returns the figures of a metric, unless it has no answers in the period. */
 export function figuresOf(metric: MetricReport, { from, to, before }: Period, where: Filter): Figures[] {
   const { splits, sums } = metric
-  const [detailed, whole] = [splits[0], splits.at(-1)]
-  if (detailed === undefined || whole === undefined) return []
   // A metric that begins later has no whole period before.
   const earlier = before !== undefined && before.from >= (sums.days[0] ?? '9999') ? before : undefined
-  const changesOf = (split: Split) => {
-    const linesBefore = earlier ? linesOf(sums, { split, where, ...earlier }).lines : []
-    return linesOf(sums, { split, where, from, to }).lines.map((line) => {
-      const same = linesBefore.find(({ name, lead }) => name === line.name && lead === line.lead)
-      return { name: line.name, lead: line.lead, now: measure(line), before: same && measure(same) }
+  const same =
+    ({ name, lead }: Line) =>
+    (line: Line) =>
+      line.name === name && line.lead === lead
+  const view = (split: Split, days: { from: string; to: string }) => linesOf(sums, { split, where, ...days })
+  const both = (split: Split) => view(split, { from: before?.from ?? from, to })
+  const changesOf = (split: Split): Change[] => {
+    const [linesBefore, trends] = [earlier ? view(split, earlier).lines : [], both(split).lines]
+    return view(split, { from, to }).lines.map((line) => {
+      const earlierLine = linesBefore.find(same(line))
+      const before = earlierLine && sidesOf(earlierLine)
+      return { name: line.name, now: sidesOf(line), before, line: trends.find(same(line)) ?? line }
     })
   }
-  const lead = changesOf(whole).find(({ lead }) => lead)
-  const others = changesOf(detailed).filter(({ lead }) => !lead)
-  const trend = { ...linesOf(sums, { split: whole, where, from: before?.from ?? from, to }), from }
-  const hasAnswers = [lead, ...others].some((change) => change?.now.answers)
+  const [whole] = splits.slice(-1)
+  if (whole === undefined) return []
+  const lead = changesOf(whole).find(({ line }) => line.lead)
+  const others = splits
+    .filter(({ field }) => field !== undefined)
+    .map((split) => ({ label: split.label, changes: changesOf(split).filter(({ line }) => !line.lead) }))
+  const hasAnswers = [lead, ...others.flatMap(({ changes }) => changes)].some((change) => change?.now.whole)
   const isWhole = isFiltered(where) && metric.name !== 'visibility'
   const scope = isWhole ? 'All models and markets.' : ''
-  return hasAnswers ? [{ metric, lead, others, scope, trend }] : []
+  return hasAnswers ? [{ metric, lead, others, scope, points: both(whole).points, from }] : []
 }
 
-const measure = (line: Line): Measure => ({
-  rate: rateOf(line),
-  answers: line.whole.reduce((sum, answers) => sum + answers, 0),
-})
+const sidesOf = ({ part, whole }: Line): Sides => ({ part: sum(part), whole: sum(whole) })

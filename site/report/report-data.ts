@@ -1,21 +1,16 @@
 import type { Split } from '../charts/lines.ts'
-import type { Sums } from '../charts/sums.ts'
+import { brandCell, type Sums } from '../charts/sums.ts'
+import type { Cited } from './cited.ts'
 
 /** What the report shows of a metric that has a formula. */
 export type MetricReport = {
-  /** Name of its table. */
+  /** Name of its table, or of its endpoint. */
   readonly name: string
   readonly title: string
   /** What the metric measures, in a sentence. */
   readonly about: string
   readonly splits: readonly Split[]
   readonly sums: Sums
-}
-
-/** Citations by domain: those cited most, then those without a domain, which is empty. */
-export type CitedDomains = {
-  readonly domains: readonly (readonly [domain: string, citations: number])[]
-  readonly total: number
 }
 
 /** Days that a sync replaced, as a row of texts: when, the metric, the days, the numbers of rows, and why. */
@@ -26,13 +21,30 @@ export type BrandReport = {
   readonly id: string
   readonly name: string
   readonly url: string
-  /** The first and the last day that has rows; none when no file has rows. */
+  /** The first and the last day that has rows; none when there are no rows. */
   readonly days: { readonly first: string; readonly last: string } | null
-  /** The files contain all changes up to this time. Null while it is not known. */
+  /** The rows contain all changes up to this time. Null while it is not known. */
   readonly asOf: string | null
   readonly metrics: readonly MetricReport[]
   /** By the name of the period. */
-  readonly cited: Readonly<Record<string, CitedDomains>>
+  readonly cited: Readonly<Record<string, Cited>>
   /** The latest first. */
   readonly replaced: readonly ReplacedRow[]
+}
+
+/** Returns the first and the last day that the rows of metrics have. */
+export function daysOf(metrics: readonly MetricReport[]): BrandReport['days'] {
+  const days = metrics.flatMap(({ sums }) => sums.days).sort()
+  const [first, last] = [days[0], days.at(-1)]
+  return first === undefined || last === undefined ? null : { first, last }
+}
+
+/** Adds the brand to its competitors, whose visibility is measured like its own. */
+export function withBrand(metrics: readonly MetricReport[], name: string): MetricReport[] {
+  const own = metrics.find(({ name }) => name === 'visibility')?.sums
+  return metrics.map((metric) => {
+    const { days, cells } = metric.sums
+    if (metric.name !== 'competitors' || own === undefined || days.length === 0) return metric
+    return { ...metric, sums: { days, cells: [brandCell(own, days, name), ...cells] } }
+  })
 }

@@ -1,79 +1,122 @@
-import { FEW_ANSWERS } from '../charts/lines.ts'
+import { FEW_ANSWERS, type Line, type Point, rateOf, sum } from '../charts/lines.ts'
+import { isNoise, type Sides, zOf } from '../charts/noise.ts'
+import type { Change, Figures } from './figures.ts'
 
-/** A rate in percent, and the answers that it rests on. */
-export type Measure = { readonly rate: number | null; readonly answers: number }
+/** A clause, and how much it says: the most telling have the largest weight. */
+type Fact = { readonly text: string; readonly weight: number }
 
-/** A rate in a period, and in the one before when there is one. */
-export type Change = { readonly name: string; readonly now: Measure; readonly before?: Measure | undefined }
+/** More than any z-value: who leads says more than how far a rate moved. */
+const OVERTAKEN = 1_000
 
-type Summary = {
-  readonly visibility: Change
-  /** The visibility of competitors; none when a filter is on that it does not have. */
-  readonly competitors: readonly Change[]
-  readonly models: readonly Change[]
-}
+const MOST_FACTS = 3
 
-/** Smaller changes are no change, in points. */
-const HELD = 0.5
+/** Whether enough answers support a rate. */
+export const isKnown = (sides: Sides | undefined): sides is Sides =>
+  sides !== undefined && sides.whole >= FEW_ANSWERS
 
-/** Returns the rate when enough answers support it. */
-export const knownRate = (measure: Measure | undefined): number | undefined =>
-  measure === undefined || measure.rate === null || measure.answers < FEW_ANSWERS ? undefined : measure.rate
+const percentOf = ({ part, whole }: Sides): number => (part / whole) * 100
 
-/** Says in a sentence or two whether a brand does better or worse. */
-export function summarize({ visibility: { now, before }, competitors, models }: Summary): string {
-  const [rate, earlier] = [knownRate(now), knownRate(before)]
-  if (rate === undefined) return `Too few answers to tell: ${now.answers} in this period.`
-  const [rival] = ranked(competitors)
-  const wasAhead = earlier === undefined || rival?.before === undefined ? undefined : earlier - rival.before
+/**
+ * Says in a sentence what a period has: the course of visibility, then the facts that are furthest from the noise, and
+ * the weakest model and market.
+ */
+export function summarize(figures: readonly Figures[]): string {
+  const visibility = figures.find(({ metric }) => metric.name === 'visibility')
+  const { now, before } = visibility?.lead ?? {}
+  if (now === undefined || visibility === undefined) return 'No answers in this period.'
+  if (now.whole < FEW_ANSWERS) return `Too few answers to tell: ${now.whole} in this period.`
+  const facts = figures.flatMap((each) => [
+    // Visibility comes first anyway, and the brand among its competitors has the same.
+    ...(each.lead && !['visibility', 'competitors'].includes(each.metric.name)
+      ? courseOf(each.metric.title, each.lead)
+      : []),
+    ...(each === visibility ? [] : each.others.flatMap(({ changes }) => rivalsOf(each, changes))),
+  ])
+  const told = facts.sort((left, right) => right.weight - left.weight).slice(0, MOST_FACTS - 1)
   const clauses = [
-    courseOf(rate, earlier),
-    ...(rival ? [leadOver(rival.name, rate - rival.rate, wasAhead)] : []),
-    ...(before && earlier === undefined ? ['the period before has too few answers to compare'] : []),
+    describeCourse('Visibility', now, before),
+    ...told.map(({ text }) => text),
+    ...(before && !isKnown(before) ? ['the period before has too few answers to compare'] : []),
   ]
-  return [`${clauses.join('; ')}.`, ...extremesOf(models)].join(' ')
+  const weakest = visibility.others.flatMap(({ label, changes }) => weakestOf(label, changes))
+  return [`${clauses.join('; ')}.`, ...weakest].join(' ')
 }
 
-function courseOf(rate: number, before: number | undefined): string {
-  if (before === undefined) return `Visibility is ${round(rate)} %`
-  if (Math.abs(rate - before) < HELD) return `Visibility held at ${round(rate)} %`
-  const [from, to] = distinct(before, rate)
-  return `Visibility ${rate > before ? 'rose' : 'fell'} from ${from} to ${to} %`
+function describeCourse(title: string, now: Sides, before: Sides | undefined): string {
+  if (!isKnown(before)) return `${title} is ${round(percentOf(now))} %`
+  if (isNoise(before, now)) return `${title} is unchanged at ${round(percentOf(now))} %`
+  const [from, to] = distinct(percentOf(before), percentOf(now))
+  return `${title} ${percentOf(now) > percentOf(before) ? 'rose' : 'fell'} from ${from} to ${to} %`
 }
 
-/** Says how many points the brand is ahead of its strongest competitor, or behind it. */
-function leadOver(name: string, lead: number, before: number | undefined): string {
-  const sideOf = (points: number) => (Math.abs(points) < HELD ? 0 : Math.sign(points))
-  const [isAhead, isLevel] = [lead > 0, sideOf(lead) === 0]
-  const by = `${round(Math.abs(lead))} ${round(Math.abs(lead)) === '1' ? 'point' : 'points'}`
-  if (before === undefined)
-    return isLevel ? `level with ${name}` : `${by} ${isAhead ? 'ahead of' : 'behind'} ${name}`
-  if (isLevel) return `${sideOf(before) === 0 ? 'still' : 'now'} level with ${name}`
-  const [winner, loser] = isAhead ? ['the brand', name] : [name, 'the brand']
-  if (sideOf(before) !== sideOf(lead)) return `${winner} overtook ${loser} and leads by ${by}`
-  const whose = isAhead ? `the lead over ${name}` : `${name}'s lead`
-  if (Math.abs(lead - before) < HELD) return `${whose} held at ${by}`
-  const [from, to] = distinct(Math.abs(before), Math.abs(lead))
-  return `${whose} ${Math.abs(lead) > Math.abs(before) ? 'grew' : 'shrank'} from ${from} to ${to} points`
+/** Returns the change of a rate beyond the noise. */
+function courseOf(name: string, { now, before }: Change, scope = ''): Fact[] {
+  if (!isKnown(now) || !isKnown(before) || isNoise(before, now)) return []
+  return [{ text: describeCourse(name, now, before) + scope, weight: Math.abs(zOf(before, now)) }]
 }
 
-/** Names the models with the highest and the lowest visibility. */
-function extremesOf(models: readonly Change[]): string[] {
-  const known = ranked(models)
-  const [best, worst] = [known[0], known.at(-1)]
-  if (best === undefined || worst === undefined || best.rate - worst.rate < HELD) return []
-  const [high, low] = distinct(best.rate, worst.rate)
-  return [`It is highest in ${best.name} (${high} %) and lowest in ${worst.name} (${low} %).`]
+/** Returns which competitors moved, who overtook whom, and how far away the strongest one is. */
+function rivalsOf({ metric, lead, points }: Figures, changes: readonly Change[]): Fact[] {
+  if (lead === undefined || !isKnown(lead.now)) return []
+  const rivals = changes.filter(({ now }) => isKnown(now))
+  const most = Math.max(...rivals.map(({ now }) => percentOf(now)))
+  const scope = metric.name === 'competitors' ? '' : ` in ${metric.title}`
+  return rivals.flatMap((rival) => [
+    ...courseOf(rival.name, rival, scope),
+    ...standingOf({ lead, rival, scope, points, isStrongest: percentOf(rival.now) === most }),
+  ])
 }
 
-/** Returns the known rates, the highest first. */
-const ranked = (changes: readonly Change[]) =>
-  changes
-    .flatMap(({ name, now, before }) => {
-      const rate = knownRate(now)
-      return rate === undefined ? [] : [{ name, rate, before: knownRate(before) }]
-    })
-    .sort((left, right) => right.rate - left.rate)
+type Pair = {
+  readonly lead: Change
+  readonly rival: Change
+  readonly scope: string
+  readonly points: Figures['points']
+  readonly isStrongest: boolean
+}
+
+/** Returns who of two leads by how much, where that is new, or the other is the strongest. */
+function standingOf({ lead, rival, scope, points, isStrongest }: Pair): Fact[] {
+  const [side, earlier] = [sideOf(rival.now, lead.now), sideOf(rival.before, lead.before)]
+  const distance = round(Math.abs(percentOf(lead.now) - percentOf(rival.now)))
+  const by = `${distance} ${distance === '1' ? 'point' : 'points'}`
+  const [winner, loser] = side > 0 ? [lead, rival] : [rival, lead]
+  if (side * earlier < 0) {
+    const since = crossing(points, winner.line, loser.line)
+    const text = `${winner.name} overtook ${loser.name}${scope}${since ? ` on ${since.first}` : ''} and leads by ${by}`
+    return [{ text, weight: OVERTAKEN }]
+  }
+  const standing = side === 0 ? 'level with' : `${by} ${side > 0 ? 'ahead of' : 'behind'}`
+  return isStrongest ? [{ text: `${standing} ${rival.name}${scope}`, weight: 1 }] : []
+}
+
+/** Returns which of two rates is higher beyond the noise: 1 for the second, -1 for the first, 0 for neither. */
+const sideOf = (first: Sides | undefined, second: Sides | undefined): number =>
+  !isKnown(first) || !isKnown(second) || isNoise(first, second) ? 0 : Math.sign(zOf(first, second))
+
+/** Returns the point from which on a line is above another: before it, their differences add up to the least. */
+function crossing(points: Figures['points'], line: Line, other: Line): Point | undefined {
+  let [total, least, start] = [0, 0, undefined as Point | undefined]
+  for (const index of points.keys()) {
+    total += (rateOf(line, index, index + 1) ?? 0) - (rateOf(other, index, index + 1) ?? 0)
+    if (total < least) [least, start] = [total, points[index + 1]]
+  }
+  return start
+}
+
+/** Names the model or market whose visibility is the lowest, beyond the noise. */
+function weakestOf(label: string, changes: readonly Change[]): string[] {
+  const known = changes.filter(({ now }) => isKnown(now))
+  const [weakest, ...others] = known.sort((left, right) => percentOf(left.now) - percentOf(right.now))
+  const rest = {
+    part: sum(others.map(({ now }) => now.part)),
+    whole: sum(others.map(({ now }) => now.whole)),
+  }
+  if (weakest === undefined || !isKnown(rest) || isNoise(rest, weakest.now)) return []
+  return [
+    `Weakest ${label.toLowerCase().slice(0, -1)}: ${weakest.name} (${round(percentOf(weakest.now))} %).`,
+  ]
+}
 
 const round = (value: number): string => value.toFixed(0)
 

@@ -1,17 +1,23 @@
 import { createElement } from '../charts/elements.ts'
 import { rateOf } from '../charts/lines.ts'
-import type { Figures } from './figures.ts'
-import { type Change, knownRate } from './sentences.ts'
+import { isNoise } from '../charts/noise.ts'
+import type { Change, Figures } from './figures.ts'
+import { isKnown } from './sentences.ts'
+
+const integer = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
 
 /** Renders a figure with its change against the period before. A click leads to its days. */
-export function tile({ metric, trend, scope }: Figures, change: Change, onClick: () => void): HTMLElement {
-  const { rate } = change.now
-  const [course, kind] = courseOf(change)
+export function tile({ metric, scope, ...course }: Figures, lead: Change, onClick: () => void): HTMLElement {
+  const rate = rateOf({ part: [lead.now.part], whole: [lead.now.whole] })
+  const [text, kind] = courseOf(lead)
   const element = createElement('button', { type: 'button', class: 'tile', title: 'Show the days' }, [
     createElement('span', {}, [metric.title, createElement('small', {}, [scope && ` ${scope}`])]),
-    createElement('strong', {}, [rate === null ? 'no value' : `${rate.toFixed(1)} %`]),
-    createElement('span', { class: kind }, [course]),
-    sparkline(trend),
+    createElement('span', {}, [
+      createElement('strong', {}, [rate === null ? 'no value' : `${rate.toFixed(1)} %`]),
+      ` n ${integer.format(lead.now.whole)}`,
+    ]),
+    createElement('span', { class: kind }, [text]),
+    sparkline(course, lead),
   ])
   element.addEventListener('click', onClick)
   return element
@@ -19,18 +25,17 @@ export function tile({ metric, trend, scope }: Figures, change: Change, onClick:
 
 /** Says whether a figure is better or worse than before. */
 function courseOf({ now, before }: Change): [course: string, kind: string] {
-  const [rate, earlier] = [knownRate(now), knownRate(before)]
   if (before === undefined) return ['no earlier period', '']
-  if (rate === undefined || earlier === undefined) return ['too few answers to compare', '']
-  const points = Number((rate - earlier).toFixed(1))
-  if (points === 0) return ['no change', '']
-  const [sign, kind] = points > 0 ? ['▲', 'better'] : ['▼', 'worse']
-  return [`${sign} ${Math.abs(points).toFixed(1)} points ${kind}`, kind]
+  if (!isKnown(now) || !isKnown(before)) return ['too few answers to compare', '']
+  const points = Math.abs((now.part / now.whole - before.part / before.whole) * 100).toFixed(1)
+  if (isNoise(before, now)) return [`unchanged (${points} points)`, '']
+  const [sign, kind] = now.part / now.whole > before.part / before.whole ? ['▲', 'better'] : ['▼', 'worse']
+  return [`${sign} ${points} points ${kind}`, kind]
 }
 
 /** Draws a line over the period, and over the one before in another colour. */
-function sparkline({ points, lines: [line], from }: Figures['trend']): SVGElement {
-  const rates = points.map((_, point) => line && rateOf(line, point, point + 1))
+function sparkline({ points, from }: Pick<Figures, 'points' | 'from'>, { line }: Change): SVGElement {
+  const rates = points.map((_, point) => rateOf(line, point, point + 1))
   const known = rates.filter((rate) => typeof rate === 'number')
   const [low, high] = [Math.min(...known), Math.max(...known)]
   const places = rates.map((rate, point) => {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { addPage, completeDays } from '../../site/browser/loaded-rows.ts'
 import { type Lines, linesOf, rateOf, splitsOf, type View } from '../../site/charts/lines.ts'
 import { addRows, type Metric, type Row } from '../../site/charts/sums.ts'
 import { fieldsOf } from '../../site/reference/formula.ts'
@@ -207,25 +206,4 @@ test.each(reference.endpoints.filter((each) => each.formula))('the formula of $i
     expect(names).toEqual(expect.arrayContaining(fieldsOf(side)))
   }
   for (const field of [per, breakdown]) if (field !== undefined) expect(names).toContain(field)
-})
-
-describe('loaded rows', () => {
-  const [first, second, third] = ['2026-03-01', '2026-03-02', '2026-03-03'].map((date) => ({ date }))
-  const rows = [first, second, third].filter((row) => row !== undefined)
-  const one = addPage(undefined, '', { rows: rows.slice(0, 2), next: 'c1' })
-
-  test('add the next page, and leave out the day that the next page may continue', () => {
-    expect(completeDays(one)).toEqual([first])
-    expect(completeDays(addPage(one, 'c1', { rows: rows.slice(1), next: null }))).toEqual([
-      first,
-      second,
-      second,
-      third,
-    ])
-  })
-
-  test('start again with any other page, and leave out the day that a page before it may have begun', () => {
-    expect(completeDays(addPage(one, '', { rows: rows.slice(2), next: null }))).toEqual([third])
-    expect(completeDays(addPage(one, 'c7', { rows: rows.slice(1), next: null }))).toEqual([third])
-  })
 })

@@ -1,58 +1,105 @@
 import { expect, test } from 'vitest'
-import { type Change, summarize } from '../../site/report/sentences.ts'
+import { splitsOf } from '../../site/charts/lines.ts'
+import { addRows, type Row } from '../../site/charts/sums.ts'
+import { figuresOf } from '../../site/report/figures.ts'
+import { withBrand } from '../../site/report/report-data.ts'
+import { summarize } from '../../site/report/sentences.ts'
 
-/** Rates of a period and of the one before, of 100 answers each unless a number of answers is given. */
-type Rates = readonly [now: number | null, before?: number | null, answers?: number, answersBefore?: number]
+/** Of how many answers of two days how many have something; a few have another number of answers. */
+type Hits = readonly [before: number, now: number, answersBefore?: number, answersNow?: number]
 
-const change = (name: string, [now, before, answers = 100, answersBefore = 100]: Rates): Change => ({
-  name,
-  now: { rate: now, answers },
-  before: before === undefined ? undefined : { rate: before, answers: answersBefore },
-})
+const FORMULAS = {
+  visibility: { part: ['hits'], whole: ['answers'], breakdown: 'model_id' },
+  competitors: { part: ['hits'], whole: ['answers'], per: 'competitor_name' },
+  recommended: { part: ['hits'], whole: ['answers'], per: 'entity_name' },
+  share: { part: ['hits'], whole: ['answers'] },
+}
+const TITLES = { visibility: 'Visibility', competitors: '', recommended: 'Recommended rate', share: 'Share' }
 
-const SENTENCES: readonly [expected: string, visibility: Rates, rival?: Rates][] = [
-  ['Visibility rose from 42 to 46 %.', [46, 42]],
-  ['Visibility fell from 46 to 42 %.', [42, 46]],
-  ['Visibility held at 42 %.', [42.4, 42]],
-  ['Visibility rose from 41.8 to 42.4 %.', [42.4, 41.8]],
-  ['Visibility is 46 %.', [46]],
-  ['Visibility is 0 %.', [0]],
-  ['Visibility is 46 %; the period before has too few answers to compare.', [46, 90, 100, 9]],
-  ['Visibility is 46 %; the period before has too few answers to compare.', [46, null, 100, 0]],
-  ['Too few answers to tell: 9 in this period.', [46, 42, 9]],
-  ['Too few answers to tell: 0 in this period.', [null, 42, 0]],
-  ['Visibility rose from 42 to 46 %; the lead over Rival shrank from 9 to 2 points.', [46, 42], [44, 33]],
-  ['Visibility rose from 42 to 46 %; the lead over Rival grew from 1 to 3 points.', [46, 42], [43, 41]],
-  ['Visibility rose from 42 to 46 %; the lead over Rival held at 2 points.', [46, 42], [44, 40.2]],
-  ["Visibility fell from 46 to 42 %; Rival's lead grew from 1 to 4 points.", [42, 46], [46, 47]],
-  ["Visibility held at 42 %; Rival's lead shrank from 4 to 1 points.", [42, 42], [43, 46]],
-  ["Visibility held at 42 %; Rival's lead held at 1 point.", [42, 42], [43, 43.2]],
-  ['Visibility rose from 42 to 46 %; the brand overtook Rival and leads by 3 points.', [46, 42], [43, 44]],
-  ['Visibility fell from 46 to 42 %; Rival overtook the brand and leads by 1 point.', [42, 46], [43, 44]],
-  ['Visibility fell from 46 to 42 %; now level with Rival.', [42, 46], [42.2, 40]],
-  ['Visibility held at 42 %; still level with Rival.', [42, 42], [42.2, 42.3]],
-  ['Visibility is 46 %; 2 points ahead of Rival.', [46], [44]],
-  ['Visibility is 46 %; 1 point behind Rival.', [46], [46.6]],
-  ['Visibility is 46 %; level with Rival.', [46], [46]],
-  ['Visibility rose from 42 to 46 %; 2 points ahead of Rival.', [46, 42], [44, 30, 100, 9]],
+const rowsOf = ([before, now, answersBefore = 1000, answers = 1000]: Hits, values: Row = {}): Row[] => [
+  ...(answersBefore < 0 ? [] : [{ ...values, date: '2026-10-01', hits: before, answers: answersBefore }]),
+  { ...values, date: '2026-10-02', hits: now, answers },
 ]
 
-test.each(SENTENCES)('%s', (expected, visibility, rival) => {
-  // The others are weaker, or have too few answers.
-  const others = [change('Low', [9, 90]), change('Few', [90, 90, 9])]
-  const competitors = rival === undefined ? others.slice(1) : [...others, change('Rival', rival)]
-  expect(summarize({ visibility: change('Total', visibility), competitors, models: [] })).toBe(expected)
+type Metrics = { readonly [name in keyof typeof FORMULAS]?: readonly Row[] | undefined }
+
+/** Returns the sentence about the second day, compared with the first. */
+function sentenceOf(metrics: Metrics): string {
+  const of = (name: keyof typeof FORMULAS, rows: readonly Row[]) => {
+    const [title, formula] = [TITLES[name], FORMULAS[name]]
+    const sums = addRows(formula)
+    for (const row of rows) sums.add(row)
+    return { name, title, about: '', splits: splitsOf({ title, formula }), sums: sums.result() }
+  }
+  const day = { from: '2026-10-02', to: '2026-10-02' }
+  const period = { ...day, before: { from: '2026-10-01', to: '2026-10-01' } }
+  const reports = [
+    of('visibility', metrics.visibility ?? []),
+    of('competitors', metrics.competitors ?? []),
+    of('recommended', metrics.recommended ?? []),
+    of('share', metrics.share ?? []),
+  ]
+  return summarize(withBrand(reports, 'Acme').flatMap((metric) => figuresOf(metric, period, {})))
+}
+
+const model = (name: string, hits: Hits, market = 'US') => rowsOf(hits, { model_id: name, market })
+const rival = (name: string, hits: Hits) => rowsOf(hits, { competitor_name: name })
+const entity = (name: string, hits: Hits) => rowsOf(hits, { entity_name: name, is_brand: name === 'Acme' })
+
+test.each<[expected: string, Metrics]>([
+  ['Visibility rose from 42 to 49 %.', { visibility: model('a', [420, 490]) }],
+  ['Visibility fell from 49 to 42 %.', { visibility: model('a', [490, 420]) }],
+  // 42 of 100 against 46 of 100.
+  ['Visibility is unchanged at 46 %.', { visibility: model('a', [42, 46, 100, 100]) }],
+  [
+    'Visibility rose from 41.8 to 42.4 %.',
+    { visibility: model('a', [418_000, 424_000, 1_000_000, 1_000_000]) },
+  ],
+  ['Visibility is 46 %.', { visibility: model('a', [0, 460, -1]) }],
+  [
+    'Visibility is 46 %; the period before has too few answers to compare.',
+    { visibility: model('a', [9, 460, 9]) },
+  ],
+  ['Too few answers to tell: 9 in this period.', { visibility: model('a', [420, 9, 1000, 9]) }],
+  ['No answers in this period.', {}],
+])('says how visibility moved beyond the noise: %s', (expected, metrics) => {
+  expect(sentenceOf(metrics)).toBe(expected)
 })
 
-test.each<[string, Record<string, Rates>]>([
-  [' It is highest in a (53 %) and lowest in c (40 %).', { b: [50], a: [53], c: [40], few: [99, 99, 9] }],
-  [' It is highest in a (40.4 %) and lowest in b (39.8 %).', { a: [40.4], b: [39.8] }],
-  ['', { a: [40.4], b: [40] }],
-  ['', { a: [40.4], few: [0, 0, 9] }],
-])('names the strongest and the weakest model:%s', (expected, rates) => {
-  const models = Object.entries(rates).map(([name, each]) => change(name, each))
-  const visibility = change('Total', [46, 42])
-  expect(summarize({ visibility, competitors: [], models })).toBe(
-    `Visibility rose from 42 to 46 %.${expected}`,
+const VISIBILITY = model('a', [420, 490])
+
+test.each<[expected: string, Metrics['competitors']]>([
+  // Others are weaker, or have too few answers.
+  [
+    '5 points ahead of Rival',
+    [...rival('Rival', [440, 440]), ...rival('Low', [90, 90]), ...rival('Few', [9, 9, 9, 9])],
+  ],
+  ['5 points behind Rival', rival('Rival', [540, 540])],
+  ['level with Rival', rival('Rival', [480, 480])],
+  ['Acme overtook Rival on 2026-10-02 and leads by 9 points', rival('Rival', [500, 400])],
+  ['Rival overtook Acme on 2026-10-02 and leads by 11 points', rival('Rival', [300, 600])],
+])('says where the brand stands among its competitors: %s', (expected, competitors) => {
+  expect(sentenceOf({ visibility: VISIBILITY, competitors })).toContain(
+    `Visibility rose from 42 to 49 %; ${expected}`,
   )
+})
+
+test('tells the facts furthest from the noise, of all metrics', () => {
+  const competitors = [...rival('Rival', [450, 450]), ...rival('Late', [100, 200])]
+  const recommended = [...entity('Acme', [300, 310]), ...entity('Rival', [100, 250])]
+  const share = rowsOf([200, 250])
+  expect(sentenceOf({ visibility: VISIBILITY, competitors, recommended, share })).toBe(
+    'Visibility rose from 42 to 49 %; Rival rose from 10 to 25 % in Recommended rate; Late rose from 10 to 20 %.',
+  )
+})
+
+test('names the weakest model and market beyond the noise', () => {
+  const visibility = [
+    ...model('a', [420, 490], 'US'),
+    ...model('b', [420, 400], 'UK'),
+    ...model('few', [0, 0, 9, 9], 'UK'),
+  ]
+  expect(sentenceOf({ visibility })).toMatch(/\. Weakest model: b \(40 %\)\. Weakest market: UK \(40 %\)\.$/)
+  const level = [...model('a', [420, 490], 'US'), ...model('b', [420, 480], 'UK')]
+  expect(sentenceOf({ visibility: level })).not.toContain('Weakest')
 })

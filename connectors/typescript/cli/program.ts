@@ -41,6 +41,8 @@ const positive = (text: string): number => {
 
 type Global = { quiet?: boolean }
 
+type ReportOptions = { out?: string; brand?: string[] }
+
 connection(program.command('sync'))
   .description('Fetches what changed, and commits it to the tables. Run it as often as you like.')
   .requiredOption('--out <folder>', 'folder of the copy, or s3://bucket/prefix')
@@ -101,13 +103,14 @@ program
   .command('report <copy>')
   .description('Writes the charts of a copy into one HTML file. Sends no request to the service.')
   .option('--out <file>', 'file to write (default: report.html in the folder, or here for a bucket)')
-  .action((copy: string, { out = join(isBucket(copy) ? '' : copy, 'report.html') }: { out?: string }) =>
+  .option('--brand <id...>', 'brands to show, by id or name (default: all with rows)')
+  .action((copy: string, { out = join(isBucket(copy) ? '' : copy, 'report.html'), brand }: ReportOptions) =>
     run({
       ...program.opts<Global>(),
       location: copy,
       work: async (progress) => {
         progress.begin('Drawing the charts')
-        const { brands, bytes } = await writeReport(openStore(copy, progress), out)
+        const { brands, bytes } = await writeReport(openStore(copy, progress), out, brand)
         const message = `Wrote ${out}: ${counted(brands, 'brand')}, ${formatBytes(bytes)}.`
         progress.notice('report', message, { out, brands, bytes })
       },

@@ -50,16 +50,23 @@ const hasAll = (wide: readonly string[] | null, narrow: readonly string[] | null
   wide === null || (narrow?.every((name) => wide.includes(name)) ?? false)
 
 /**
- * Returns the brands with these ids or names. Throws `UsageError` for one that the key does not read, and for a name of
- * several brands.
+ * Returns the brands with these ids or names. Throws `UsageError` for one that is not listed, and for a name of several
+ * brands.
  */
-export function selectBrands(listed: readonly Brand[], wanted: readonly string[]): readonly Brand[] {
+export function selectBrands<Named extends Pick<Brand, 'id' | 'name' | 'displayName'>>(
+  listed: readonly Named[],
+  wanted: readonly string[],
+): readonly Named[] {
   const found = wanted.map((text) => findBrand(listed, text.toLowerCase(), text))
   return listed.filter((brand) => found.includes(brand))
 }
 
-function findBrand(listed: readonly Brand[], lower: string, text: string): Brand {
-  const hasName = ({ name, displayName }: Brand) =>
+function findBrand<Named extends Pick<Brand, 'id' | 'name' | 'displayName'>>(
+  listed: readonly Named[],
+  lower: string,
+  text: string,
+): Named {
+  const hasName = ({ name, displayName }: Named) =>
     [name, displayName].some((each) => each.toLowerCase() === lower)
   const byId = listed.filter(({ id }) => id === lower)
   const found = byId.length > 0 ? byId : listed.filter(hasName)
@@ -69,7 +76,7 @@ function findBrand(listed: readonly Brand[], lower: string, text: string): Brand
   const names = choice.map(({ id, name }) => `${name} (${id})`)
   throw new UsageError(
     brand === undefined
-      ? `The key does not read brand ${text}. It reads ${listOf(names, MOST_LISTED) || 'no brand'}.`
+      ? `No brand has the id or name ${text}. Choose from ${listOf(names, MOST_LISTED) || 'none'}.`
       : `${found.length} brands have the name ${text}. Use an id: ${listOf(names, MOST_LISTED)}.`,
   )
 }

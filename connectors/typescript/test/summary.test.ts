@@ -102,12 +102,12 @@ test('selects brands by ids and names', () => {
 
 test('a brand that is not one of the key lists those that are', () => {
   expect(() => selectBrands(BRANDS, ['Halden'])).toThrow(
-    'The key does not read brand Halden. It reads Haldenpeak (a1), Acme (b2), ACME (c3).',
+    'No brand has the id or name Halden. Choose from Haldenpeak (a1), Acme (b2), ACME (c3).',
   )
   expect(() => selectBrands(BRANDS, ['acme'])).toThrow(
     '2 brands have the name acme. Use an id: Acme (b2), ACME (c3).',
   )
-  expect(() => selectBrands([], ['acme'])).toThrow('The key does not read brand acme. It reads no brand.')
+  expect(() => selectBrands([], ['acme'])).toThrow('No brand has the id or name acme. Choose from none.')
   const many = Array.from({ length: 1022 }, (_, index) => brandOf(`id${index}`, `Brand ${index}`))
   expect(() => selectBrands(many, ['x'])).toThrow(
     /It reads Brand 0 \(id0\), .*Brand 19 \(id19\) and 1,002 more\.$/,

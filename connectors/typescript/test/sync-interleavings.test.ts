@@ -29,7 +29,7 @@ vi.mock('node:crypto', async (original) => ({
 
 /** How a run may end while others write. */
 const ENDS =
-  /^Up to date$|^Other syncs write |^Not up to date: .*(Not now|No brand)\.|^No brand\.$|The key does not read brand |^The brands of the key |has no copy\. Run sync first\.$|is not the file that sync wrote\. Run verify --repair\.$|^memory has the days from |^Days that the key does not reach are lost |is damaged or missing\./
+  /^Up to date$|^Other syncs write |^Not up to date: .*(Not now|No brand)\.|^No brand\.$|No brand has the id or name |^The brands of the key |has no copy\. Run sync first\.$|is not the file that sync wrote\. Run verify --repair\.$|^memory has the days from |^Days that the key does not reach are lost |is damaged or missing\./
 
 type Run = { isKilled: boolean; isAlone?: true; end?: string }
 

@@ -11,7 +11,7 @@ export async function assets(): Promise<Assets> {
   const bundle = async (contents: string, loader: 'ts' | 'css') =>
     (await bundleAsset({ contents, resolveDir: FOLDER, loader }))[0].text
   return {
-    script: await bundle(`import { main } from './report-page.ts'\nmain()`, 'ts'),
+    script: await bundle(`import { main } from './main.ts'\nmain()`, 'ts'),
     style: await bundle(`@import './page.css';`, 'css'),
   }
 }

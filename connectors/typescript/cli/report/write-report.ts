@@ -7,9 +7,13 @@ import type { Store } from '../store.ts'
 import { type Assets, assets } from './assets.ts'
 import { readReport } from './read-report.ts'
 
-/** Writes the charts of a copy into one HTML file, and returns what it contains. */
-export async function writeReport(store: Store, out: string): Promise<{ brands: number; bytes: number }> {
-  const brands = await readReport(store)
+/** Writes the charts of a copy, or of some of its brands, into one HTML file, and returns what it contains. */
+export async function writeReport(
+  store: Store,
+  out: string,
+  wanted?: readonly string[],
+): Promise<{ brands: number; bytes: number }> {
+  const brands = await readReport(store, wanted)
   const html = page(brands, await assets())
   await folderStore(dirname(out)).replace(basename(out), html)
   return { brands: brands.length, bytes: (await stat(out)).size }
@@ -33,7 +37,7 @@ function page(brands: readonly BrandReport[], { script, style }: Assets): string
 <meta http-equiv="Content-Security-Policy" content="${policy.join('; ')}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>AI visibility</title>
+<title>${escapeText(brands.map(({ name }) => name).join(', '))}: AI visibility</title>
 <style>${style}</style>
 </head>
 <body>
@@ -50,6 +54,8 @@ function page(brands: readonly BrandReport[], { script, style }: Assets): string
 </html>
 `
 }
+
+const escapeText = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 
 /** Writes JSON without the characters that could end its element. */
 const toJson = (value: unknown): string => JSON.stringify(value).replaceAll('<', '\\u003c')

@@ -1,0 +1,55 @@
+import { createElement, find } from '../charts/elements.ts'
+import type { Row } from '../charts/sums.ts'
+import type { Endpoint } from '../reference/endpoint.ts'
+import { type ApiRequest, FileError } from './request.ts'
+import { NO_RESPONSE } from './response-view.ts'
+
+type FirstScreen = {
+  readonly endpoints: readonly Endpoint[]
+  readonly requestOf: (endpoint: Endpoint, brand: Row) => ApiRequest
+}
+
+/** Returns a function that begins the page with the figures and charts of a brand, once they are in view. */
+export function enableFirstScreen({ endpoints, requestOf }: FirstScreen): (brand: Row | undefined) => void {
+  const section = find(HTMLElement, '#introduction')
+  const [intro, own] = [find(HTMLElement, '#intro', section), find(HTMLElement, '#own', section)]
+  const status = find(HTMLElement, '#own-state', section)
+  let [shown, wanted] = [undefined as Row | undefined, undefined as Row | undefined]
+  let controller = new AbortController()
+
+  async function show(brand: Row): Promise<void> {
+    shown = brand
+    controller.abort()
+    controller = new AbortController()
+    const { signal } = controller
+    const main = createElement('div')
+    find(HTMLElement, '#own-brand', section).replaceChildren(main)
+    const reading = { signal, onProgress: (text: string) => status.replaceChildren(text) }
+    try {
+      const library = await import('./live-report.ts')
+      const source = { endpoints, brand, reading, requestOf: (of: Endpoint) => requestOf(of, brand) }
+      const controls = find(HTMLElement, '#own-controls', section)
+      const options = { period: 'Last 30 days', source: location.origin, isFolded: true }
+      const show = library.showBrands({ ...options, periods: library.PERIODS, controls, main })
+      for await (const report of library.readReport(source)) show([report])
+      status.replaceChildren()
+    } catch (error) {
+      if (!signal.aborted) status.replaceChildren(error instanceof FileError ? error.message : NO_RESPONSE)
+    }
+  }
+
+  const showWanted = () => {
+    if (wanted && wanted !== shown && isInView) void show(wanted)
+  }
+  let isInView = false
+  new IntersectionObserver(([entry]) => {
+    isInView = entry?.isIntersecting === true
+    showWanted()
+  }).observe(section)
+  return (brand) => {
+    wanted = brand
+    intro.hidden = brand !== undefined
+    own.hidden = brand === undefined
+    showWanted()
+  }
+}
