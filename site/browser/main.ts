@@ -1,16 +1,16 @@
 import { readApiKey } from '../../lib/request/api-key.ts'
 import { find, findAll, save } from '../charts/elements.ts'
 import type { Row } from '../charts/sums.ts'
+import type { SampleRequest } from '../curl-sample.ts'
 import { type Endpoint, isPaged } from '../reference/endpoint.ts'
 import { shareProfile } from '../reference/share-profile.ts'
-import type { SampleRequest } from '../samples.ts'
 import { enableForm } from './endpoint-form.ts'
 import { showCode } from './highlight.ts'
-import { enableSearch, markCurrent } from './navigation.ts'
+import { markCurrent, offerSearch } from './navigation.ts'
+import { loadPart, whenNear } from './on-demand.ts'
 import { queryOf, shareParameters } from './parameters.ts'
 import { sendRequest } from './request.ts'
 import { errorOf, NO_RESPONSE, readRows, SENDING } from './response-view.ts'
-import { showSamples } from './sample-tabs.ts'
 
 /** Makes the page interactive: code samples, request forms, search, and the key, which stays in its input. */
 export function main(endpoints: readonly Endpoint[]): void {
@@ -27,8 +27,11 @@ export function main(endpoints: readonly Endpoint[]): void {
     return { origin: location.origin, endpoint: endpointOf(id), query }
   }
 
-  const renderSamples = showSamples(sampleRequest)
-  const { listBrands, keepInAddress } = shareParameters({ forms, onChange: renderSamples })
+  let samples: Promise<() => void> | undefined
+  const { listBrands, keepInAddress } = shareParameters({
+    forms,
+    onChange: () => samples?.then((render) => render()).catch(() => undefined),
+  })
   const keyOf = enableKeyForm({ brands, onBrands: listBrands })
   for (const form of forms) {
     const endpoint = endpointOf(form.dataset.endpoint)
@@ -44,21 +47,27 @@ export function main(endpoints: readonly Endpoint[]): void {
   const read = ({ path }: Endpoint, query = {}) => readRows({ path, query, key: keyOf() })
   const changes = endpointOf('changes')
   const watch = () =>
-    import('./what-changed.ts')
-      .then(({ watchChanges }) =>
+    loadPart(
+      import('./what-changed.ts'),
+      ({ watchChanges }) =>
         watchChanges(changed, {
           keyOf,
           readChanges: (since) => read(changes, { since }),
           readBrands: () => read(brands),
         }),
-      )
-      .catch(() => changed.append('This part did not load. Reload the page.'))
+      changed,
+    )
   changed.addEventListener('toggle', watch, { once: true })
-  enableSearch()
+  offerSearch()
   markCurrent()
   enableButtons(keyOf)
-  for (const code of findAll(HTMLElement, 'code[data-language]'))
-    showCode(code, code.textContent, code.dataset.language)
+  whenNear(findAll(HTMLElement, '[data-samples]'), (element) => {
+    samples ??= import('./sample-tabs.ts').then(({ showSamples }) => showSamples(sampleRequest))
+    loadPart(samples, () => {}, element)
+  })
+  whenNear(findAll(HTMLElement, 'code[data-language]'), (code) =>
+    showCode(code, code.textContent, code.getAttribute('data-language') ?? ''),
+  )
 }
 
 /** Makes the buttons work that belong to no endpoint. */
