@@ -24,7 +24,7 @@ function python(request: SampleRequest): string {
   const entries = parametersOf(request).map(([name, value]) => `${text(name)}: ${text(value)}`)
   return `# Save as pull.py, then run: python3 pull.py
 # Set the key first: export EXPORT_API_KEY=svc_live_…
-import json, os, re
+import json, os, re, time
 from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import HTTPRedirectHandler, Request, build_opener
@@ -51,6 +51,9 @@ while True:
         with opener.open(request) as response:
             page = json.load(response)
     except HTTPError as error:
+        if error.code == 429:
+            time.sleep(int(error.headers.get("Retry-After", 12)))
+            continue
         raise SystemExit(f"{error.code}: {error.read().decode()}")
     for row in page["data"]:
         print(json.dumps(row))
@@ -79,18 +82,23 @@ const headers = {
   Authorization: \`Bearer \${key}\`,
   'User-Agent': '${USER_AGENT}',
 }
-let cursor
-do {
+while (true) {
   const response = await fetch(url, { headers, redirect: 'manual' }) // sends the key to this address only
+  if (response.status === 429) {
+    const seconds = Number(response.headers.get('Retry-After') ?? 12)
+    await new Promise((resolve) => setTimeout(resolve, 1000 * seconds))
+    continue
+  }
   if (!response.ok) {
     console.error(\`\${response.status}: \${await response.text()}\`)
     process.exit(1)
   }
   const page = await response.json()
   for (const row of page.data) console.log(JSON.stringify(row))
-  cursor = page.pagination?.nextCursor
-  if (cursor) url.searchParams.set('cursor', cursor)
-} while (cursor)`
+  const cursor = page.pagination?.nextCursor
+  if (!cursor) break
+  url.searchParams.set('cursor', cursor)
+}`
 }
 
 /** Without types, DuckDB takes texts such as 0012 for numbers. Identifiers and times stay texts. */

@@ -58,6 +58,10 @@ export function main(endpoints: readonly Endpoint[]): void {
       changed,
     )
   changed.addEventListener('toggle', watch, { once: true })
+  const program = find(HTMLDetailsElement, '[data-file]')
+  const showProgram = (text: string) => showCode(find(HTMLElement, 'code', program), text, 'python')
+  const readProgram = async () => (await fetch(program.dataset.file ?? '')).text()
+  program.addEventListener('toggle', () => loadPart(readProgram(), showProgram, program), { once: true })
   offerSearch()
   markCurrent()
   enableButtons(keyOf)

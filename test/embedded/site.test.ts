@@ -6,6 +6,7 @@ import document from '../../functions/openapi.json' with { type: 'json' }
 import { EXAMPLE_ORIGIN } from '../../lib/http/site.ts'
 import { files, llms } from '../../site/files.ts'
 import { call } from '../fixtures/call.ts'
+import { readCodeBlocks } from '../fixtures/code-blocks.ts'
 import { reference } from '../fixtures/site/reference.ts'
 
 const request = (path: string, init: RequestInit = {}) =>
@@ -119,9 +120,16 @@ test('refers to no other host, and has no inline script or style', () => {
 
 const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
 
-test('every link within the page leads to one element', () => {
+test('every link of the page leads to one element, or to a file', () => {
   expect(new Set(ids).size).toBe(ids.length)
+  for (const [, name] of page.matchAll(/="docs(\/[^"]+)"/g)) expect(Object.keys(built)).toContain(name)
   for (const [, id] of page.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(id)
+})
+
+test('has the program of docs/sync.md as a file', async () => {
+  const [program = ''] = (await readCodeBlocks('sync.md'))('Python', 'python')
+  expect(built['/loader.py']?.body).toBe(program)
+  expect(page).toContain('<a href="docs/loader.py" download>')
 })
 
 // What its guides say: test/unit/site-markdown.test.ts.
