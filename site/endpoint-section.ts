@@ -1,5 +1,7 @@
 import { html } from 'hono/html'
+import { EXAMPLE_ORIGIN } from '../lib/http/site.ts'
 import { DEFAULT_DAYS } from '../lib/page/window.ts'
+import { curl } from './curl-sample.ts'
 import { anchor, breakable, type Html, prose } from './prose.ts'
 import {
   type Endpoint,
@@ -9,7 +11,6 @@ import {
   listsChanges,
   type Parameter,
 } from './reference/endpoint.ts'
-import { SAMPLES } from './samples.ts'
 
 /** Renders the section of an endpoint: what it returns, and next to it a form, code samples and a response. */
 export function endpointSection(endpoint: Endpoint, ids: ReadonlySet<string>): Html {
@@ -45,16 +46,12 @@ export function endpointSection(endpoint: Endpoint, ids: ReadonlySet<string>): H
 </section>`
 }
 
-function samples({ id, summary }: Endpoint): Html {
-  return html`<div class="samples live" data-samples="${id}">
-      <div class="bar">
-        <div role="tablist" aria-label="Code samples: ${summary}">${Object.entries(SAMPLES).map(
-          ([language, { label }], index) =>
-            html`<button type="button" role="tab" id="${id}-${language}" aria-controls="${id}-code" aria-selected="${index === 0 ? 'true' : 'false'}" tabindex="${index === 0 ? '0' : '-1'}" data-language="${language}">${label}</button>`,
-        )}</div>
-        <button type="button" class="quiet" data-copy>Copy</button>
-      </div>
-      <pre role="tabpanel" id="${id}-code" tabindex="0" aria-labelledby="${id}-curl"><code></code></pre>
+/** Renders the sample for curl. `browser/sample-tabs.ts` adds the tabs of the others. */
+function samples(endpoint: Endpoint): Html {
+  const sample = curl({ origin: EXAMPLE_ORIGIN, endpoint, query: {} })
+  return html`<div class="samples" data-samples="${endpoint.id}">
+      <div class="bar live"></div>
+      <pre id="${endpoint.id}-code" tabindex="0"><code>${sample}</code></pre>
     </div>`
 }
 

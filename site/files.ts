@@ -59,9 +59,13 @@ export async function files(): Promise<Files> {
   return {
     '': { type: 'text/html; charset=utf-8', body, immutable: false },
     '.md': { type: 'text/markdown; charset=utf-8', body: text, immutable: false },
+    '/loader.py': { type: 'text/x-python; charset=utf-8', body: programOf(sync), immutable: false },
     ...assets,
   }
 }
+
+/** Returns the program of docs/sync.md. */
+const programOf = (sync: string): string => /```python\n(.*?)```/s.exec(sync)?.[1] ?? ''
 
 /** Returns the source of the page's script. */
 function entryPoint({ endpoints }: Reference): string {

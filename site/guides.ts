@@ -4,7 +4,7 @@ import { splitSections } from './markdown/syntax.ts'
 import type { Html } from './prose.ts'
 
 /** Sections of docs.md that the page has in another form, or links to. */
-const LEFT_OUT = /^(Python|Digest|Edge cases|Versions|Endpoints|\/.*)$/
+const LEFT_OUT = /^(Digest|Edge cases|Versions|Endpoints|\/.*)$/
 
 export type Guide = { readonly id: string; readonly title: string; readonly content: Html }
 
@@ -13,7 +13,13 @@ const marked = new Marked({
     html: ({ text }) => String(html`${text}`),
     heading: ({ text, depth }) => `<h${depth} id="${anchorOf(text)}">${text}</h${depth}>`,
     code: ({ text, lang = '' }) =>
-      String(html`<pre tabindex="0"><code data-language="${lang}">${text}</code></pre>`),
+      String(
+        // The only program in Python is as long as the rest of the page's code: a file of its own.
+        lang === 'python'
+          ? html`<p><a href="docs/loader.py" download>Download loader.py</a></p>
+<details class="example live" data-file="docs/loader.py"><summary>Show loader.py</summary><pre tabindex="0"><code></code></pre></details>`
+          : html`<pre tabindex="0"><code data-language="${lang}">${text}</code></pre>`,
+      ),
   },
 })
 

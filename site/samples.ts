@@ -1,15 +1,14 @@
-import type { Endpoint } from './reference/endpoint.ts'
+import {
+  addressOf,
+  curl,
+  fileOf,
+  parametersOf,
+  RATE_LIMIT_COMMENT,
+  type SampleRequest,
+  USER_AGENT,
+} from './curl-sample.ts'
 
 export type Language = 'curl' | 'python' | 'javascript' | 'sql'
-
-/** The request that a code sample sends. */
-export type SampleRequest = {
-  /** Scheme and host of the service. */
-  readonly origin: string
-  readonly endpoint: Endpoint
-  /** Values of the form by parameter, without empty ones and without the cursor. */
-  readonly query: Readonly<Record<string, string>>
-}
 
 /** The languages of the code samples, in the order of their tabs. Each sample prints all rows of a window. */
 export const SAMPLES: Readonly<
@@ -21,47 +20,11 @@ export const SAMPLES: Readonly<
   sql: { label: 'SQL', write: duckdb },
 }
 
-/** The `User-Agent` of the samples. */
-export const USER_AGENT = 'my-warehouse/1.0'
-
-/** Why a program sends its key in `Authorization`, too. */
-const RATE_LIMIT_COMMENT = 'Gives the key a rate limit of its own.'
-
-/** Value of a required parameter that is not set. */
-const PLACEHOLDER = 'BRAND_ID'
-
-/** Returns the parameters of a sample: those that are set, and placeholders for required ones. */
-function parametersOf({ endpoint, query }: SampleRequest): [name: string, value: string][] {
-  return endpoint.parameters.flatMap(({ name, required }): [string, string][] => {
-    const value = query[name] || (required ? PLACEHOLDER : '')
-    return value === '' ? [] : [[name, value]]
-  })
-}
-
-/** Returns the address of the first page. The encoding leaves no quote in it. */
-export function addressOf(request: SampleRequest): string {
-  const query = new URLSearchParams(parametersOf(request)).toString()
-  return request.origin + request.endpoint.path + (query && `?${query}`)
-}
-
-const fileOf = ({ query, ...request }: SampleRequest, format: string): string =>
-  addressOf({ ...request, query: { ...query, format } })
-
-function curl(request: SampleRequest): string {
-  return `# Requires curl 7.76 or later. Prints a row a line.
-# Set the key first: export EXPORT_API_KEY=svc_live_…
-# Authorization: ${RATE_LIMIT_COMMENT}
-curl -sS --fail-with-body --compressed \\
-  '${fileOf(request, 'ndjson')}' \\
-  -H "X-API-Key: \${EXPORT_API_KEY:?Set it to your API key.}" \\
-  -H "Authorization: Bearer $EXPORT_API_KEY" -A '${USER_AGENT}'`
-}
-
 function python(request: SampleRequest): string {
   const entries = parametersOf(request).map(([name, value]) => `${text(name)}: ${text(value)}`)
   return `# Save as pull.py, then run: python3 pull.py
 # Set the key first: export EXPORT_API_KEY=svc_live_…
-import json, os, re
+import json, os, re, time
 from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import HTTPRedirectHandler, Request, build_opener
@@ -88,6 +51,9 @@ while True:
         with opener.open(request) as response:
             page = json.load(response)
     except HTTPError as error:
+        if error.code == 429:
+            time.sleep(int(error.headers.get("Retry-After", 12)))
+            continue
         raise SystemExit(f"{error.code}: {error.read().decode()}")
     for row in page["data"]:
         print(json.dumps(row))
@@ -116,18 +82,23 @@ const headers = {
   Authorization: \`Bearer \${key}\`,
   'User-Agent': '${USER_AGENT}',
 }
-let cursor
-do {
+while (true) {
   const response = await fetch(url, { headers, redirect: 'manual' }) // sends the key to this address only
+  if (response.status === 429) {
+    const seconds = Number(response.headers.get('Retry-After') ?? 12)
+    await new Promise((resolve) => setTimeout(resolve, 1000 * seconds))
+    continue
+  }
   if (!response.ok) {
     console.error(\`\${response.status}: \${await response.text()}\`)
     process.exit(1)
   }
   const page = await response.json()
   for (const row of page.data) console.log(JSON.stringify(row))
-  cursor = page.pagination?.nextCursor
-  if (cursor) url.searchParams.set('cursor', cursor)
-} while (cursor)`
+  const cursor = page.pagination?.nextCursor
+  if (!cursor) break
+  url.searchParams.set('cursor', cursor)
+}`
 }
 
 /** Without types, DuckDB takes texts such as 0012 for numbers. Identifiers and times stay texts. */

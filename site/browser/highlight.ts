@@ -1,33 +1,11 @@
-import bash from '@speed-highlight/core/languages/bash.js'
-import json from '@speed-highlight/core/languages/json.js'
-import py from '@speed-highlight/core/languages/py.js'
-import ts from '@speed-highlight/core/languages/ts.js'
-import { tokenizeWith } from '@speed-highlight/core/tokenize'
-import { createElement } from '../charts/elements.ts'
-
-/** The words of the samples: the library's grammar has all of SQL, which is more to load than the samples. */
-const sql = [
-  { type: 'cmnt', match: /--.*/g },
-  { expand: 'str' },
-  { type: 'kwd', match: /\b(CREATE|SECRET|TYPE|SCOPE|EXTRA_HTTP_HEADERS|MAP|SET|FROM)\b/g },
-  { type: 'bool', match: /\b(true|false)\b/g },
-]
-const GRAMMARS = { curl: bash, sh: bash, javascript: ts, json, python: py, sql }
-
-const isKnown = (language: string): language is keyof typeof GRAMMARS => language in GRAMMARS
-
 /** Longest text to highlight: a phone takes too long for more. */
 const MAX_LENGTH = 60_000
 
-/** Shows code in an element, with syntax highlighting. */
-export function showCode(element: Element, code: string, language = ''): void {
+/** Shows code in an element, and highlights its syntax when the grammars are loaded. */
+export async function showCode(element: Element, code: string, language?: string): Promise<void> {
   element.replaceChildren(code)
-  if (code.length > MAX_LENGTH || !isKnown(language)) return
-  const parts: (Node | string)[] = []
-  const addToken = (text: string, type?: string) => {
-    parts.push(type === undefined ? text : createElement('span', { class: `code-${type}` }, [text]))
-  }
-  // @ts-expect-error The library's types do not support exactOptionalPropertyTypes.
-  tokenizeWith(code, GRAMMARS[language], addToken, { languages: { js: ts } })
-  element.replaceChildren(...parts)
+  if (code.length > MAX_LENGTH || language === undefined) return
+  const grammars = await import('./grammars.ts').catch(() => null)
+  // The element can have other code by now.
+  if (grammars && element.textContent === code) element.replaceChildren(...grammars.highlight(code, language))
 }

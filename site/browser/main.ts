@@ -2,18 +2,18 @@ import { readApiKey } from '../../lib/request/api-key.ts'
 import type { ChartState } from '../charts/chart.ts'
 import { find, findAll, save } from '../charts/elements.ts'
 import type { Row } from '../charts/sums.ts'
+import { curl, type SampleRequest } from '../curl-sample.ts'
 import { type Endpoint, isPaged } from '../reference/endpoint.ts'
 import { shareProfile } from '../reference/share-profile.ts'
-import { SAMPLES, type SampleRequest } from '../samples.ts'
 import { enableCopy } from './copy.ts'
 import { enableForm } from './endpoint-form.ts'
 import { enableFirstScreen } from './first-screen.ts'
 import { showCode } from './highlight.ts'
-import { enableSearch, markCurrent } from './navigation.ts'
+import { markCurrent, offerSearch } from './navigation.ts'
+import { loadPart, whenNear } from './on-demand.ts'
 import { queryOf, shareParameters } from './parameters.ts'
 import { errorOf, sendRequest } from './request.ts'
 import { NO_RESPONSE, readRows, SENDING } from './response-view.ts'
-import { showSamples } from './sample-tabs.ts'
 import { readState, writeState } from './view-state.ts'
 
 /** Makes the page interactive: code samples, request forms, search, and the key, which stays in its input. */
@@ -37,16 +37,16 @@ export function main(endpoints: readonly Endpoint[]): void {
     endpoints,
     requestOf: (endpoint, { id }) => requestOf(endpoint, { brandId: String(id) }),
   })
-  const renderSamples = showSamples(sampleRequest)
+  let samples: Promise<() => void> | undefined
   let listed: readonly Row[] = []
   const states = new Map<HTMLFormElement, ChartState>()
 
   /** Shows the brand and the dates that are chosen. */
   function onChange(): void {
-    renderSamples()
+    samples?.then((render) => render()).catch(() => undefined)
     const { brandId } = queryOf(own)
     const query = brandId === undefined ? {} : { brandId }
-    const code = SAMPLES.curl.write({ origin: location.origin, endpoint: endpointOf('visibility'), query })
+    const code = curl({ origin: location.origin, endpoint: endpointOf('visibility'), query })
     showCode(find(HTMLElement, '#own-request'), code, 'curl')
     showOwn(listed.find(({ id }) => id === brandId))
   }
@@ -95,21 +95,31 @@ export function main(endpoints: readonly Endpoint[]): void {
   const read = (endpoint: Endpoint, query = {}) => readRows(requestOf(endpoint, query))
   const changes = endpointOf('changes')
   const watch = () =>
-    import('./what-changed.ts')
-      .then(({ watchChanges }) =>
+    loadPart(
+      import('./what-changed.ts'),
+      ({ watchChanges }) =>
         watchChanges(changed, {
           keyOf,
           readChanges: (since) => read(changes, { since }),
           readBrands: () => read(brands),
         }),
-      )
-      .catch(() => changed.append('This part did not load. Reload the page.'))
+      changed,
+    )
   changed.addEventListener('toggle', watch, { once: true })
-  enableSearch()
+  const program = find(HTMLDetailsElement, '[data-file]')
+  const showProgram = (text: string) => showCode(find(HTMLElement, 'code', program), text, 'python')
+  const readProgram = async () => (await fetch(program.dataset.file ?? '')).text()
+  program.addEventListener('toggle', () => loadPart(readProgram(), showProgram, program), { once: true })
+  offerSearch()
   markCurrent()
   enableButtons(keyOf)
-  for (const code of findAll(HTMLElement, 'code[data-language]'))
-    showCode(code, code.textContent, code.dataset.language)
+  whenNear(findAll(HTMLElement, '[data-samples]'), (element) => {
+    samples ??= import('./sample-tabs.ts').then(({ showSamples }) => showSamples(sampleRequest))
+    loadPart(samples, () => {}, element)
+  })
+  whenNear(findAll(HTMLElement, 'code[data-language]'), (code) =>
+    showCode(code, code.textContent, code.getAttribute('data-language') ?? ''),
+  )
 }
 
 /** Makes the buttons work that belong to no endpoint. */

@@ -1,5 +1,6 @@
-import { find, findAll } from '../charts/elements.ts'
-import { type Language, SAMPLES, type SampleRequest } from '../samples.ts'
+import { button, createElement, find, findAll } from '../charts/elements.ts'
+import type { SampleRequest } from '../curl-sample.ts'
+import { type Language, SAMPLES } from '../samples.ts'
 import { showCode } from './highlight.ts'
 
 const isLanguage = (name: string | undefined): name is Language =>
@@ -42,9 +43,14 @@ export function showSamples(requestOf: (id: string) => SampleRequest): () => voi
   }
 
   for (const container of containers) {
-    const tabs = findAll(HTMLElement, '[role=tab]', container)
-    for (const [index, tab] of tabs.entries()) {
+    const id = container.dataset.samples ?? ''
+    const tabs = Object.entries(SAMPLES).map(([name, { label }]) => {
+      const target = { id: `${id}-${name}`, 'aria-controls': `${id}-code`, 'data-language': name }
+      const tab = createElement('button', { type: 'button', role: 'tab', ...target }, [label])
       tab.addEventListener('click', () => select(tab))
+      return tab
+    })
+    for (const [index, tab] of tabs.entries()) {
       tab.addEventListener('keydown', (event) => {
         const next = tabs[KEYS[event.key]?.(index, tabs.length) ?? -1]
         if (next === undefined) return
@@ -53,17 +59,22 @@ export function showSamples(requestOf: (id: string) => SampleRequest): () => voi
         select(next)
       })
     }
-    const button = find(HTMLButtonElement, '[data-copy]', container)
-    button.addEventListener('click', async () => {
+    const copy = button('Copy', async () => {
       const code = find(HTMLElement, 'code', container).textContent
-      button.textContent = await navigator.clipboard.writeText(code).then(
+      copy.textContent = await navigator.clipboard.writeText(code).then(
         () => 'Copied',
         () => 'Copy failed',
       )
       setTimeout(() => {
-        button.textContent = 'Copy'
+        copy.textContent = 'Copy'
       }, 2000)
     })
+    find(HTMLElement, 'pre', container).setAttribute('role', 'tabpanel')
+    const label = `Code samples of /${id}`
+    find(HTMLElement, '.bar', container).append(
+      createElement('div', { role: 'tablist', 'aria-label': label }, tabs),
+      copy,
+    )
   }
   render()
   return render

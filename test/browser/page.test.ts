@@ -192,6 +192,7 @@ browserTest('sends the key in its header to this service only, and stores it now
   const { page, requests, section, useKey, send } = await openReferencePage()
   await useKey(its.key)
   for (const id of ['brands', 'visibility']) await send(id)
+  await section('visibility').locator('.samples').scrollIntoViewIfNeeded()
   for (const language of ['Python', 'JavaScript', 'SQL', 'curl']) {
     await section('visibility').getByRole('tab', { name: language }).click()
     expect(await section('visibility').getByRole('tabpanel').textContent()).not.toContain(its.key)
@@ -229,6 +230,7 @@ browserTest('uses the selected brand, dates and language in the code samples of 
   await useKey(its.key)
   await section('visibility').locator('[data-parameter=fromDate]').fill('2026-10-05')
   await section('visibility').locator('[data-parameter=brandId]').selectOption(its.brandId)
+  await section('sentiment').locator('.samples').scrollIntoViewIfNeeded()
   await section('sentiment').getByRole('tab', { name: 'Python' }).click()
   for (const { id } of reference.endpoints.filter(isPaged)) {
     const code = await section(id).getByRole('tabpanel').textContent()
@@ -248,6 +250,7 @@ browserTest('works with the keyboard only', async () => {
   await page.keyboard.press('Enter')
   await expect.poll(() => page.locator('#key-state').textContent()).toMatch(/^This key can read /)
 
+  await section('visibility').locator('.samples').scrollIntoViewIfNeeded()
   await section('visibility').getByRole('tab', { name: 'curl' }).focus()
   const outline = await page.evaluate(
     () => document.activeElement && getComputedStyle(document.activeElement).outlineStyle,

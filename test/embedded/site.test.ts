@@ -6,6 +6,7 @@ import document from '../../functions/openapi.json' with { type: 'json' }
 import { EXAMPLE_ORIGIN } from '../../lib/http/site.ts'
 import { files, llms } from '../../site/files.ts'
 import { call } from '../fixtures/call.ts'
+import { readCodeBlocks } from '../fixtures/code-blocks.ts'
 import { reference } from '../fixtures/site/reference.ts'
 
 const request = (path: string, init: RequestInit = {}) =>
@@ -22,8 +23,9 @@ const FILES = [
 ]
 
 test('serves the page and its files without a key and a budget', async () => {
-  // The script, the chart, why a rate moved, what changed, two parts that they share, the style and the icon.
-  expect(assets).toHaveLength(8)
+  // The script, the chart, why a rate moved, what changed, the samples, the grammars, the search, three parts that they
+  // share, the style and the icon.
+  expect(assets).toHaveLength(12)
   for (const [path, { type, body }] of FILES) {
     const headers = { Cookie: `session=${randomUUID()}` }
     const response = await request(path, { headers })
@@ -37,10 +39,15 @@ test('serves the page and its files without a key and a budget', async () => {
 })
 
 test('is at most 60 KiB with its first chart after gzip', () => {
-  const isOnDemand = (name: string) => /moved the other way|Looks again every/.test(built[name]?.body ?? '')
-  const sizes = ['', ...assets.filter((name) => !isOnDemand(name))].map(
-    (name) => gzipSync(built[name]?.body ?? '').length,
+  const withImports = (name: string): string[] => {
+    const imports = built[name]?.body.matchAll(/(?:from|import)"\.(\/\w+\.js)"/g) ?? []
+    return [name, ...[...imports].flatMap(([, each = '']) => withImports(each))]
+  }
+  const parts = assets.filter(
+    (name) => !/^\/[A-Z0-9]{8}\.js$/.test(name) || /uplot/.test(built[name]?.body ?? ''),
   )
+  const first = new Set(['', ...parts].flatMap(withImports))
+  const sizes = [...first].map((name) => gzipSync(built[name]?.body ?? '').length)
   expect(sizes.reduce((total, size) => total + size)).toBeLessThanOrEqual(60 * 1024)
 })
 
@@ -113,9 +120,16 @@ test('refers to no other host, and has no inline script or style', () => {
 
 const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
 
-test('every link within the page leads to one element', () => {
+test('every link of the page leads to one element, or to a file', () => {
   expect(new Set(ids).size).toBe(ids.length)
+  for (const [, name] of page.matchAll(/="docs(\/[^"]+)"/g)) expect(Object.keys(built)).toContain(name)
   for (const [, id] of page.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(id)
+})
+
+test('has the program of docs/sync.md as a file', async () => {
+  const [program = ''] = (await readCodeBlocks('sync.md'))('Python', 'python')
+  expect(built['/loader.py']?.body).toBe(program)
+  expect(page).toContain('<a href="docs/loader.py" download>')
 })
 
 // What its guides say: test/unit/site-markdown.test.ts.

@@ -20,7 +20,7 @@ import { type Tenant, tenant } from '../fixtures/tenant.ts'
 
 const db = database()
 const run = promisify(execFile)
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 const folder = await mkdtemp(join(tmpdir(), 'samples-'))
 let its: Tenant
@@ -81,7 +81,8 @@ async function runSample(
 ): Promise<Row[]> {
   const proxy = await startFlakyProxy(inject('serviceUrl'), faults)
   const stdout = await runAt(language, { origin: proxy.url, id, query, key }).finally(proxy.close)
-  expect([...proxy.asked.values()].flat()).toEqual(Array(proxy.asked.size).fill('my-warehouse/1.0'))
+  const requests = proxy.asked.size + faults.flat().filter((fault) => fault === 429).length
+  expect([...proxy.asked.values()].flat()).toEqual(Array(requests).fill('my-warehouse/1.0'))
   return RUNNERS[language].parse(stdout)
 }
 
@@ -150,6 +151,14 @@ test.each(
     expect(await failed(key)).not.toContain('hidden')
 })
 
+// curl and DuckDB request all rows at once.
+test.each(
+  languages.filter((language) => language === 'python' || language === 'javascript'),
+)('%s waits for the rate limit', async (language) => {
+  const { data } = await call('/brands', { key: its.key })
+  expect(await runSample(language, { id: 'brands', faults: [[429]] })).toEqual(data)
+})
+
 test.each(languages)('%s fails when the rows are cut off', async (language) => {
   const { brandId, key } = await tenant(db)
   const query = { brandId, fromDate: '2026-10-01', toDate: '2026-10-31' }
@@ -192,10 +201,9 @@ test('JavaScript samples are strict TypeScript, too', async () => {
   const options =
     '--ignoreConfig --noEmit --strict --target es2024 --module nodenext --types node --typeRoots'
   const args = [...options.split(' '), join(ROOT, 'node_modules/@types'), ...files]
-  const checked = await run(join(ROOT, 'node_modules/.bin/tsc'), args).catch(
-    (error: { stdout: string }) => error,
-  )
-  expect(checked.stdout).toBe('')
+  await run(join(ROOT, 'node_modules/.bin/tsc'), args).catch(({ stdout, message }) => {
+    throw new Error(stdout || message)
+  })
 })
 
 test('samples escape the values that a reader enters', () => {
