@@ -27,7 +27,7 @@ export function endpointSection(endpoint: Endpoint, ids: ReadonlySet<string>): H
   <div class="panel">
     <form class="try live" id="${id}-try" data-endpoint="${id}" autocomplete="off" novalidate aria-label="Request: ${summary}">
       ${inputs.map((parameter) => field(endpoint, parameter))}
-      <p class="buttons"><button type="submit">Send</button>${isPaged(endpoint) ? html`<button type="button" class="quiet" data-next hidden>Next page</button>` : ''}${format && html`<button type="button" class="quiet" data-download>Download CSV</button>`}${isPaged(endpoint) ? html`<button type="button" class="quiet" data-link="${id}-try">Copy link</button>` : ''}</p>
+      <p class="buttons"><button type="submit">Send</button>${isPaged(endpoint) ? html`<button type="submit" class="quiet" data-next hidden>Next page</button>` : ''}${format && html`<button type="submit" class="quiet" data-download>Download CSV</button>`}${isPaged(endpoint) ? html`<button type="button" class="quiet" data-link="${id}-try">Copy link</button>` : ''}</p>
       <p class="state"><span role="status" data-status></span> <span data-progress></span></p>
     </form>
     ${listsChanges(endpoint) ? html`<div class="response live"><details data-changed><summary>What changed</summary></details></div>` : ''}<div class="response" data-response="${id}"></div>

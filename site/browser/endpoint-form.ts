@@ -13,8 +13,8 @@ type EndpointForm = {
   readonly keyOf: () => string
   readonly brandOf: (id: string | undefined) => Row
   /** What the reader chose in the chart, which a chart changes. */
-  readonly stateOf: () => ChartState
-  /** Called before the reader sends a request, and after the reader changed the chart. */
+  readonly state: () => ChartState
+  /** Called when the reader changed the chart. */
   readonly onView: () => void
   /** Called with each successful response. */
   readonly onResponse: (response: ApiResponse) => void
@@ -23,17 +23,17 @@ type EndpointForm = {
 type Result = readonly (Node | string)[]
 
 /**
- * Makes the buttons of an endpoint's form work. One works at a time, cancels while it does, and then says the status.
- * Returns a function that sends the request.
+ * Returns a function that does what a button of an endpoint's form says: by default, it sends the request. One works at a
+ * time, cancels while it does, and then says the status.
  */
-export function enableForm(form: HTMLFormElement, options: EndpointForm): () => Promise<void> {
-  const { endpoint, endpoints, keyOf, brandOf, stateOf, onView, onResponse } = options
+export function enableForm(form: HTMLFormElement, options: EndpointForm) {
+  const { endpoint, endpoints, keyOf, brandOf, state, onView, onResponse } = options
   const [drawing, responded] = [createElement('div'), createElement('div')]
   find(HTMLElement, `[data-response="${endpoint.id}"]`).append(drawing, responded)
   const status = find(HTMLElement, '[data-status]', form)
   // Not in the live region: a screen reader would read every number.
   const progress = find(HTMLElement, '[data-progress]', form)
-  const submit = find(HTMLButtonElement, '[type=submit]', form)
+  const submit = find(HTMLButtonElement, 'button', form)
   const [nextButton] = findAll(HTMLButtonElement, '[data-next]', form)
   let next = ''
   let running: { readonly button: HTMLButtonElement; readonly controller: AbortController } | undefined
@@ -93,7 +93,7 @@ export function enableForm(form: HTMLFormElement, options: EndpointForm): () => 
     const library = await import('./live-report.ts').catch(() => undefined)
     if (library === undefined) return ' The chart did not load. Reload the page.'
     const window = {
-      ...{ endpoint, endpoints, brand: brandOf(query.brandId), state: stateOf(), onChange: onView },
+      ...{ endpoint, endpoints, brand: brandOf(query.brandId), state: state(), onChange: onView },
       ...{ rows: next === null ? rows : undefined, reading: { signal, onProgress } },
       requestOf: (of: Endpoint) => requestOf(query, of),
     }
@@ -127,18 +127,11 @@ export function enableForm(form: HTMLFormElement, options: EndpointForm): () => 
     if (nextButton) nextButton.hidden = next === ''
   }
 
-  const sendFirst = () => run(submit, (signal) => send('', signal))
-  form.addEventListener('submit', (event) => {
-    event.preventDefault()
-    onView()
-    void sendFirst()
-  })
-  nextButton?.addEventListener('click', () => void run(nextButton, (signal) => send(next, signal)))
-  for (const button of findAll(HTMLButtonElement, '[data-download]', form))
-    button.addEventListener('click', () => {
-      void run(button, async (signal) => [
-        await downloadCsv({ request: requestOf(queryOf(form)), signal, onProgress }),
-      ])
-    })
-  return sendFirst
+  const download = async (signal: AbortSignal) => [
+    await downloadCsv({ request: requestOf(queryOf(form)), signal, onProgress }),
+  ]
+  return (button = submit) => {
+    if (button === nextButton) return run(button, (signal) => send(next, signal))
+    return run(button, 'download' in button.dataset ? download : (signal) => send('', signal))
+  }
 }

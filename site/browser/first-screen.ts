@@ -29,7 +29,12 @@ export function enableFirstScreen({ endpoints, requestOf }: FirstScreen): (brand
       const library = await import('./live-report.ts')
       const source = { endpoints, brand, reading, requestOf: (of: Endpoint) => requestOf(of, brand) }
       const controls = find(HTMLElement, '#own-controls', section)
-      const options = { period: 'Last 30 days', source: location.origin, isFolded: true }
+      const options = {
+        period: 'Last 30 days',
+        source: location.origin,
+        isFolded: true,
+        explain: library.explain,
+      }
       const show = library.showBrands({ ...options, periods: library.PERIODS, controls, main })
       for await (const report of library.readReport(source)) show([report])
       status.replaceChildren()

@@ -1,13 +1,15 @@
 import { type ChartState, chart } from '../charts/chart.ts'
 import { addDays } from '../charts/days.ts'
-import { type Compared, halvesOf, splitsOf } from '../charts/lines.ts'
+import { createElement } from '../charts/elements.ts'
+import { halvesOf, splitsOf } from '../charts/lines.ts'
 import { addRows, brandCell, hasParts, type Row, type Sums } from '../charts/sums.ts'
-import { joinRareDomains, whyItMoved } from '../charts/why.ts'
+import type { Change } from '../charts/why.ts'
 import type { Endpoint } from '../reference/endpoint.ts'
 import { countCitations } from '../report/cited.ts'
 import { citedTables } from '../report/cited-tables.ts'
 import { periodOf } from '../report/periods.ts'
 import { type BrandReport, daysOf, type MetricReport, withBrand } from '../report/report-data.ts'
+import { loadPart } from './on-demand.ts'
 import { type ApiRequest, type Reading, readWindow } from './request.ts'
 
 export { showBrands } from '../report/brands.ts'
@@ -53,15 +55,25 @@ export async function drawWindow({ endpoint, rows, state, onChange, ...source }:
   const sums = { days, cells: own ? [brandCell(own, days, String(name)), ...cells] : cells }
   const splits = splitsOf({ formula, title })
   const halves = hasParts(sums) ? halvesOf(days) : undefined
-  const explain = (halves: Compared) =>
-    whyItMoved({ title, label: title, splits, ...halves, sums: joinRareDomains(sums) })
   return [
     chart({
       ...{ title, splits, sums, state, onChange, brand: String(name), source: location.host },
-      explanation: halves && (() => explain(halves)),
+      explanation: halves && (() => explain({ title, label: title, splits, sums, ...halves })),
     }),
     ...tables,
   ]
+}
+
+/** Renders why a rate moved, as soon as that part of the page is loaded. */
+export function explain(change: Change): Node {
+  const element = createElement('div')
+  loadPart(
+    import('../charts/why.ts'),
+    ({ whyItMoved, joinRareDomains }) =>
+      element.append(whyItMoved({ ...change, sums: joinRareDomains(change.sums) })),
+    element,
+  )
+  return element
 }
 
 /** Adds up the brand's own visibility. */

@@ -6,13 +6,13 @@ import { curl, type SampleRequest } from '../curl-sample.ts'
 import { type Endpoint, isPaged } from '../reference/endpoint.ts'
 import { shareProfile } from '../reference/share-profile.ts'
 import { enableCopy } from './copy.ts'
-import { enableForm } from './endpoint-form.ts'
+import type { enableForm } from './endpoint-form.ts'
 import { enableFirstScreen } from './first-screen.ts'
 import { showCode } from './highlight.ts'
 import { markCurrent, offerSearch } from './navigation.ts'
 import { loadPart, whenNear } from './on-demand.ts'
 import { queryOf, shareParameters } from './parameters.ts'
-import { errorOf, sendRequest } from './request.ts'
+import { type ApiResponse, errorOf, sendRequest } from './request.ts'
 import { NO_RESPONSE, readRows, SENDING } from './response-view.ts'
 import { readState, writeState } from './view-state.ts'
 
@@ -47,17 +47,18 @@ export function main(endpoints: readonly Endpoint[]): void {
     const { brandId } = queryOf(own)
     const query = brandId === undefined ? {} : { brandId }
     const code = curl({ origin: location.origin, endpoint: endpointOf('visibility'), query })
-    showCode(find(HTMLElement, '#own-request'), code, 'curl')
+    find(HTMLElement, '#own-request').textContent = code
     showOwn(listed.find(({ id }) => id === brandId))
   }
 
-  /** Sends the request that the address names, and draws its chart as the address says. */
-  function onOpen(form: HTMLFormElement, view: URLSearchParams): void {
-    states.set(form, readState(view))
-    if (listed.length > 0) void sends.get(form)?.()
-  }
-
-  const parameters = shareParameters({ forms: [own, ...forms], onChange, onOpen })
+  const parameters = shareParameters({
+    forms: [own, ...forms],
+    onChange,
+    onOpen: (form, view) => {
+      states.set(form, readState(view))
+      if (listed.length > 0) press(form)
+    },
+  })
   const keyOf = enableKeyForm({
     brands,
     onBrands: (rows) => {
@@ -66,28 +67,41 @@ export function main(endpoints: readonly Endpoint[]): void {
       parameters.open()
     },
   })
-  const sends = new Map(
-    forms.map((form) => {
-      const endpoint = endpointOf(form.dataset.endpoint)
-      const stateOf = () => {
-        const state = states.get(form) ?? { off: new Set() }
-        states.set(form, state)
-        return state
-      }
-      const send = enableForm(form, {
-        ...{ endpoint, endpoints, keyOf, stateOf },
-        brandOf: (id) => listed.find((row) => row.id === id) ?? { id, name: 'Brand' },
-        onView: () => isPaged(endpoint) && parameters.keepInAddress(form, writeState(stateOf())),
-        onResponse: ({ rows }) => endpoint === brands && parameters.listBrands(rows),
-      })
-      return [form, send]
-    }),
-  )
+  const keepInAddress = (form: HTMLFormElement) => parameters.keepInAddress(form, writeState(stateOf(form)))
+
+  function stateOf(form: HTMLFormElement): ChartState {
+    const state = states.get(form) ?? { off: new Set() }
+    states.set(form, state)
+    return state
+  }
+
+  const enabled = new Map<HTMLFormElement, Promise<ReturnType<typeof enableForm>>>()
+  /** Does what a button of a form says. The first one loads that part of the page. */
+  function press(form: HTMLFormElement, button?: HTMLButtonElement): void {
+    const endpoint = endpointOf(form.dataset.endpoint)
+    const options = {
+      ...{ endpoint, endpoints, keyOf, state: () => stateOf(form), onView: () => keepInAddress(form) },
+      brandOf: (id: string | undefined) => listed.find((row) => row.id === id) ?? { id, name: 'Brand' },
+      onResponse: ({ rows }: ApiResponse) => endpoint === brands && parameters.listBrands(rows),
+    }
+    const part =
+      enabled.get(form) ?? import('./endpoint-form.ts').then(({ enableForm }) => enableForm(form, options))
+    enabled.set(form, part)
+    loadPart(part, (work) => work(button), form)
+  }
+  for (const form of forms) {
+    form.addEventListener('submit', (event) => {
+      event.preventDefault()
+      const { submitter } = event
+      if (isPaged(endpointOf(form.dataset.endpoint))) keepInAddress(form)
+      press(form, submitter instanceof HTMLButtonElement ? submitter : undefined)
+    })
+  }
   enableCopy(find(HTMLButtonElement, '#own-copy'), () => find(HTMLElement, '#own-request').textContent)
   for (const button of findAll(HTMLButtonElement, '[data-link]')) {
     const form = find(HTMLFormElement, `#${button.dataset.link}`)
     enableCopy(button, () => {
-      parameters.keepInAddress(form, writeState(states.get(form) ?? { off: new Set() }))
+      keepInAddress(form)
       return location.href
     })
   }

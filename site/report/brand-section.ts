@@ -1,7 +1,7 @@
 import { type ChartState, chart } from '../charts/chart.ts'
 import { createElement, find, scrollable, table } from '../charts/elements.ts'
 import { hasParts } from '../charts/sums.ts'
-import { whyItMoved } from '../charts/why.ts'
+import type { Change as WhyChange } from '../charts/why.ts'
 import { citedTables } from './cited-tables.ts'
 import { type Figures, type Filter, figuresOf, isFiltered } from './figures.ts'
 import { type Period, periodOf } from './periods.ts'
@@ -16,6 +16,8 @@ export type View = {
   readonly states: Map<string, ChartState>
   /** Where the rows come from, on saved charts. */
   readonly source: string
+  /** Renders why a rate moved. */
+  readonly explain: (change: WhyChange) => Node
   /** Whether only the first chart is open. */
   readonly isFolded: boolean
 }
@@ -79,7 +81,7 @@ function card(
   const { where } = view
   const explanation =
     before && hasParts(sums)
-      ? () => whyItMoved({ title, label, splits, sums, before, now: { from, to }, where })
+      ? () => view.explain({ title, label, splits, sums, before, now: { from, to }, where })
       : undefined
   const saved = { brand: brand.name, source: view.source }
   return chart({ title, label, note, splits, sums, from, to, where, explanation, state, ...saved })

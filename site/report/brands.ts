@@ -5,7 +5,7 @@ import type { BrandReport } from './report-data.ts'
 /** The fields to filter by, and what they are called. */
 const FILTERS = { model_id: 'Model', market: 'Market' }
 
-type Shown = Pick<View, 'period' | 'source' | 'isFolded'> & {
+type Shown = Omit<View, 'where' | 'states'> & {
   /** The periods to choose from. */
   readonly periods: readonly string[]
   readonly controls: HTMLElement

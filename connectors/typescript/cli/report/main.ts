@@ -1,4 +1,5 @@
 import { button, createElement, find } from '../../../../site/charts/elements.ts'
+import { whyItMoved } from '../../../../site/charts/why.ts'
 import { sectionId } from '../../../../site/report/brand-section.ts'
 import { showBrands } from '../../../../site/report/brands.ts'
 import { periodsOf } from '../../../../site/report/periods.ts'
@@ -9,7 +10,7 @@ export function main(): void {
   const brands: readonly BrandReport[] = JSON.parse(find(HTMLElement, '#data').textContent)
   const { names: periods, longest: period } = periodsOf(brands.flatMap(({ days }) => days ?? []))
   const controls = find(HTMLElement, '#controls')
-  const options = { period, periods, source: 'export-api report', isFolded: false }
+  const options = { period, periods, source: 'export-api report', explain: whyItMoved, isFolded: false }
   showBrands({ ...options, controls, main: find(HTMLElement, 'main') })(brands)
   controls.append(button('Print', () => print()))
   const links = brands.map((brand) => createElement('a', { href: `#${sectionId(brand)}` }, [brand.name]))
