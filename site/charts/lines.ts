@@ -56,10 +56,10 @@ export type Compared = { readonly before: Days; readonly now: Days }
 const MOST_DAYS = 60
 /** Rates of fewer answers are mostly chance. */
 export const FEW_ANSWERS = 10
-/** Colours of competitors; a line's own follows from its name, and the next free one when another line has it. */
-const COLORS = [1, 2, 3, 4, 5, 6, 7, 8]
-/** Colours of models and markets, which no competitor on the page has. More than four have some of the others, too. */
-const COLORS_OF_PARTS = [9, 10, 11, 12]
+/** Colours of each kind: competitors, and then models and markets. A line's own follows from its name, or is the next free one. */
+const COLORS = 6
+/** Lines of a chart that have a colour. The last two have colours of the other kind. */
+const MOST_COLORED = 8
 /**
  * From these on, days are joined to weeks where a line has fewer answers a day than there are days. In fewer days,
  * seeing each matters more than that its rates are mostly chance.
@@ -185,8 +185,8 @@ function groupsOf(cells: readonly Cell[], { field, label }: Split): Group[] {
 
 /** Gives the largest groups of all days a colour each, which follows from the name, or is the next free one. */
 function colorsOf(groups: readonly Group[], areParts: boolean): Map<string, number> {
-  const more = groups.length > COLORS_OF_PARTS.length ? COLORS.slice(COLORS_OF_PARTS.length) : []
-  const colors = areParts ? [...COLORS_OF_PARTS, ...more] : COLORS
+  const count = groups.length > COLORS ? MOST_COLORED : COLORS
+  const colors = Array.from({ length: count }, (_, index) => ((index + (areParts ? COLORS : 0)) % 12) + 1)
   const size = ({ cells }: Group) => sum(cells.flatMap(({ part }) => part))
   const largest = groups.toSorted((left, right) => size(right) - size(left)).slice(0, colors.length)
   const names = largest.map(({ name }) => name).sort()

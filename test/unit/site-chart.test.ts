@@ -191,12 +191,12 @@ describe('the lines of a chart', () => {
     expect(colors({ from: day(3) })).toEqual(all)
     const where = { entity_name: 'entity 1' }
     expect(colors({ where })).toEqual({ 'entity 1': null })
-    // None is a competitor's, while there are four.
+    // None is a competitor's, while there are six.
     const models = (count: number) => {
       const parts = names.slice(0, count).map((model_id) => ({ date: day(0), model_id, hits: 1, all: 10 }))
       return drawnLines({ rows: parts, formula: breakdown }).lines.map(({ color }) => color ?? 0)
     }
-    expect(models(4).sort((left, right) => left - right)).toEqual([0, 9, 10, 11, 12])
+    expect(models(6).sort((left, right) => left - right)).toEqual([0, 7, 8, 9, 10, 11, 12])
     expect(new Set(models(8)).size).toBe(9)
   })
 })
