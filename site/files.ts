@@ -32,7 +32,7 @@ export async function llms(): Promise<Files> {
 export async function files(): Promise<Files> {
   const reference = readReference(document)
   const [[script, ...parts], [style], icon, sync, specification] = await Promise.all([
-    bundleAsset({ contents: entryPoint(reference), resolveDir: SITE, loader: 'ts' }),
+    bundleAsset({ contents: entryPoint(reference), resolveDir: SITE, loader: 'ts' }, true),
     readFile(`${SITE}style.css`, 'utf8').then((contents) =>
       bundleAsset({ contents, resolveDir: SITE, loader: 'css' }),
     ),

@@ -1,10 +1,13 @@
 import type { OutputFile, StdinOptions } from 'esbuild'
 
 /**
- * Bundles a script or a style sheet for browsers. Returns it first, then the parts of the script that it loads later,
- * which have their hashes as names.
+ * Bundles a script or a style sheet for browsers. Returns it first. With splitting, the parts of the script that it loads
+ * later follow, which have their hashes as names.
  */
-export async function bundleAsset(stdin: StdinOptions): Promise<[OutputFile, ...OutputFile[]]> {
+export async function bundleAsset(
+  stdin: StdinOptions,
+  splitting = false,
+): Promise<[OutputFile, ...OutputFile[]]> {
   // Imported here because commands that only list the Workers do not need esbuild.
   const { build } = await import('esbuild')
   const { outputFiles } = await build({
@@ -12,7 +15,7 @@ export async function bundleAsset(stdin: StdinOptions): Promise<[OutputFile, ...
     write: false,
     bundle: true,
     minify: true,
-    splitting: stdin.loader === 'ts',
+    splitting,
     outdir: '/',
     chunkNames: '[hash]',
     format: 'esm',

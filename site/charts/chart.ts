@@ -1,6 +1,8 @@
 import { button, createElement, disclosure, save, scrollable, select, table } from './elements.ts'
 import {
   FEW_ANSWERS,
+  isFew,
+  isPartial,
   type Lines,
   linesOf,
   periodOf,
@@ -9,15 +11,15 @@ import {
   type Unit,
   type View,
 } from './lines.ts'
-import { type Plot, percent, plotOf } from './plot.ts'
+import { count, type Plot, type PlotState, percent, plotOf, type Shown } from './plot.ts'
 import type { Sums } from './sums.ts'
 
 /** What a reader chose in a chart, which the chart changes. Pass it to the next chart to keep it. */
-export type ChartState = {
+export type ChartState = PlotState & {
   split?: string | undefined
   unit?: Unit | undefined
-  readonly off: Set<string>
-  zoom?: { readonly from: string; readonly to: string } | undefined
+  /** Whether the explanation is open. */
+  why?: boolean
 }
 
 type Chart = Pick<View, 'from' | 'to' | 'where'> & {
@@ -26,6 +28,9 @@ type Chart = Pick<View, 'from' | 'to' | 'where'> & {
   readonly label?: string
   /** What a reader should know about it. */
   readonly note?: string
+  /** Whose rates and where they are from, for saved files. */
+  readonly brand?: string | undefined
+  readonly source?: string | undefined
   /** What it can have a line for each of; the first by default. */
   readonly splits: readonly Split[]
   readonly sums: Sums
@@ -34,6 +39,7 @@ type Chart = Pick<View, 'from' | 'to' | 'where'> & {
   readonly state?: ChartState
   readonly brand?: string
   readonly source?: string
+  /** Called after the reader changed the state, except for the explanation. */
   readonly onChange?: () => void
 }
 
@@ -44,13 +50,15 @@ export function chart({
   title,
   label = title,
   note,
+  brand,
+  source = '',
   splits,
   sums,
   explanation,
   state = { off: new Set() },
+  onChange = () => {},
   brand: _brand,
   source: _source,
-  onChange: _onChange,
   ...view
 }: Chart) {
   const [caption, content] = [createElement('figcaption'), createElement('div')]
@@ -58,9 +66,26 @@ export function chart({
   const choose = (change: Partial<ChartState>) => {
     Object.assign(state, change)
     render()
+    onChange()
   }
-  const saveAs = (extension: string, file: Blob | null) => {
-    if (file !== null) save(`${label.replaceAll(':', '')}, ${plot?.shown().period}.${extension}`, file)
+  async function saveAs(extension: string, fileOf: (shown: Shown) => Blob | Promise<Blob>): Promise<void> {
+    const shown = plot?.shown()
+    if (shown === undefined) return
+    const name = brand === undefined ? label.replaceAll(':', '') : `${brand} ${title}`
+    save(`${name}, ${periodOf(shown.points)}.${extension}`, await fileOf(shown))
+  }
+  async function imageOf({ unit, points, lines, colorOf, canvas }: Shown): Promise<Blob> {
+    const image = await import('./image.ts')
+    return image.imageOf({
+      title: `${title} by ${unit}, in percent`,
+      facts: [brand, periodOf(points)].filter(Boolean).join(' · '),
+      legend: lines.map((line) => ({
+        text: `${line.name} ${percent(rateOf(line))}, ${count(line)}`,
+        color: colorOf(line),
+      })),
+      plot: await canvas(),
+      source,
+    })
   }
   const units = Object.keys(UNITS)
   const unit = units.find((name) => UNITS[name] === state.unit)
@@ -68,49 +93,74 @@ export function chart({
   const tools = createElement('div', { class: 'tools' }, [
     ...(labels.length < 2 ? [] : [select('Lines', labels, state.split, (split) => choose({ split }))]),
     select('Points', units, unit, (name) => choose({ unit: UNITS[name] })),
-    button('Chart as CSV', () => saveAs('csv', new Blob([plot?.shown().csv ?? ''], { type: 'text/csv' }))),
-    button('Chart as PNG', () => plot?.canvas()?.toBlob((image) => saveAs('png', image))),
+    button('Chart as CSV', () => saveAs('csv', csvOf)),
+    button('Chart as PNG', () => saveAs('png', imageOf)),
   ])
 
   function render(): void {
     const split = splits.find(({ label }) => label === state.split) ?? splits[0]
     if (split === undefined) throw new Error(`The chart of ${title} has no lines`)
     const lines = linesOf(sums, { ...view, split, unit: state.unit })
-    const { unit, points, few } = lines
+    const { unit, points } = lines
     const days = points[0]?.days
+    const hasFew = lines.lines.some(({ whole }) => whole.some(isFew))
+    const isCut = points.some((point) => isPartial(unit, point))
     caption.replaceChildren(
       createElement('strong', {}, [`${title} by ${unit}`]),
       ' ',
       createElement('span', {}, [days ? `${periodOf(points)}.` : 'No day is complete.']),
-      unit === 'week' ? ` A point is a week${days === 7 ? '' : `; the first has ${days} days`}.` : '',
-      few.some(Boolean) ? ` Shaded: each line has fewer than ${FEW_ANSWERS} answers.` : '',
+      unit === 'week' ? ` A point is an ISO week${isCut ? '; dashed: a week with fewer days' : ''}.` : '',
+      hasFew ? ` Faint: fewer than ${FEW_ANSWERS} answers.` : '',
       note ? ` ${note}` : '',
     )
     tools.hidden = days === undefined
     content.replaceChildren()
     if (days === undefined) return
-    plot = plotOf(label, lines, state.off)
+    plot = plotOf(label, lines, state, onChange)
     content.append(
       plot.element,
-      disclosure('Numbers of the chart', () => numbers(label, lines)),
+      disclosure('Table', () => numbers(label, lines)),
     )
   }
   render()
-  const why = explanation ? [disclosure('Why it moved', explanation)] : []
-  return createElement('figure', { class: 'chart' }, [caption, tools, content, ...why])
+  const figure = createElement('figure', { class: 'chart' }, [caption, tools, content])
+  if (explanation) {
+    const why = disclosure('Why it moved', explanation)
+    why.open = state.why === true
+    why.addEventListener('toggle', () => {
+      state.why = why.open
+    })
+    figure.append(why)
+  }
+  return figure
 }
 
-/** Renders the numbers of a chart, in percent. */
+/** Renders the numbers of a chart: rates in percent, and how many answers each has. */
 function numbers(label: string, { unit, points, lines }: Lines): Node {
   const row = (name: string, from?: number, to?: number) => [
     name,
-    ...lines.map((line) => percent(rateOf(line, from, to))),
+    ...lines.map((line) => {
+      const rate = rateOf(line, from, to)
+      const answers = rate === null ? [] : [' ', createElement('small', {}, [count(line, from, to)])]
+      return createElement('span', {}, [percent(rate), ...answers])
+    }),
   ]
   const rows = points.map((point, index) => row(periodOf([point]), index, index + 1))
-  return createElement('div', scrollable(`Numbers of the chart: ${label}`), [
-    table(
-      [unit === 'day' ? 'Day' : 'Week', ...lines.map(({ name }) => name)],
-      [row('All days shown'), ...rows],
-    ),
+  return createElement('div', scrollable(`Table: ${label}`), [
+    table([unit === 'day' ? 'Day' : 'Week', ...lines.map(({ name }) => name)], [row('All days'), ...rows]),
   ])
+}
+
+/** Writes the rates of a chart as CSV, in percent. */
+function csvOf({ points, lines }: Lines): Blob {
+  const rows = points.map(({ first, last }, point) => [
+    ...[first, last],
+    ...lines.map((line) => rateOf(line, point, point + 1)?.toFixed(4) ?? ''),
+  ])
+  const quoted = (cell: string) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
+  const csv = [['first_day', 'last_day', ...lines.map(({ name }) => name)], ...rows]
+  return new Blob(
+    csv.map((cells) => `${cells.map(quoted).join(',')}\r\n`),
+    { type: 'text/csv' },
+  )
 }

@@ -56,10 +56,15 @@ export function select(
 }
 
 /** Creates a table. The first cell of each row is its header. */
-export function table(head: readonly string[], rows: readonly (readonly Child[])[]): HTMLTableElement {
+export function table(
+  head: readonly string[],
+  rows: readonly (readonly Child[])[],
+  caption?: string,
+): HTMLTableElement {
   const cell = (child: Child, index: number) =>
     index === 0 ? createElement('th', { scope: 'row' }, [child]) : createElement('td', {}, [child])
   return createElement('table', {}, [
+    ...(caption === undefined ? [] : [createElement('caption', {}, [caption])]),
     createElement('thead', {}, [
       createElement(
         'tr',
@@ -92,7 +97,7 @@ export const scrollable = (label: string) => ({
 })
 
 /** Renders a title that shows its content when it is opened. Content that starts closed is rendered when it opens. */
-export function disclosure(title: string, content: Node | (() => Node)): Node {
+export function disclosure(title: string, content: Node | (() => Node)): HTMLDetailsElement {
   const isOpen = content instanceof Node
   const element = createElement('details', isOpen ? { open: '' } : {}, [
     createElement('summary', {}, [title]),

@@ -1,9 +1,10 @@
+import { addDays, DAY_MS } from './days.ts'
 import type { Cell, Metric, Sums } from './sums.ts'
 
-/** What a point of a chart stands for. The last week ends with the last day. */
+/** What a point of a chart stands for. Weeks are those of ISO 8601: from Monday to Sunday. */
 export type Unit = 'day' | 'week'
 
-/** The days of a point. The first week also has the days that make no whole week. */
+/** The days of a point. Of the first and the last week, it has those that are shown. */
 export type Point = { readonly first: string; readonly last: string; readonly days: number }
 
 /** A line of a chart: the sides of its formula at each point. */
@@ -11,7 +12,7 @@ export type Line = {
   readonly name: string
   /** Whether it stands apart: the brand, or the total. */
   readonly lead: boolean
-  /** Its colour from 1, which follows from its name; 0 for the lead; null for lines beyond those that have a colour. */
+  /** Its colour from 1, which follows from its name and what the chart is split by; 0 for the lead; null for lines beyond those that have a colour. */
   readonly color: number | null
   readonly part: readonly number[]
   readonly whole: readonly number[]
@@ -22,8 +23,6 @@ export type Lines = {
   readonly points: readonly Point[]
   /** The lead first, then in the order of their rates. */
   readonly lines: readonly Line[]
-  /** Whether each line of a point has few answers. */
-  readonly few: readonly boolean[]
 }
 
 /** What a chart can have a line for each of. */
@@ -57,16 +56,16 @@ export type Compared = { readonly before: Days; readonly now: Days }
 const MOST_DAYS = 60
 /** Rates of fewer answers are mostly chance. */
 export const FEW_ANSWERS = 10
-/** Colours of lines; a line's own follows from its name, and the next free one when another line has it. */
-const COLORS = 8
+/** Colours of each kind: competitors, and then models and markets. A line's own follows from its name, or is the next free one. */
+const COLORS = 6
+/** Lines of a chart that have a colour. The last two have colours of the other kind. */
+const MOST_COLORED = 8
 /**
  * From these on, days are joined to weeks where a line has fewer answers a day than there are days. In fewer days,
  * seeing each matters more than that its rates are mostly chance.
  */
 const FEWEST_DAYS_OF_WEEKS = 21
 const TOTAL = 'Total'
-const DAY_MS = 86_400_000
-const WEEK_MS = 7 * DAY_MS
 
 type Group = { readonly name: string; readonly isBrand: boolean; readonly cells: Cell[] }
 
@@ -96,10 +95,21 @@ export function halvesOf(days: readonly string[]): Compared | undefined {
 }
 
 /** Returns the rate of some points of a line in percent, or null when there is nothing to divide by. Divides sums. */
-export function rateOf({ part, whole }: Pick<Line, 'part' | 'whole'>, from = 0, to?: number): number | null {
-  const divisor = sum(whole.slice(from, to))
-  return divisor === 0 ? null : (sum(part.slice(from, to)) / divisor) * 100
+export function rateOf(line: Pick<Line, 'part' | 'whole'>, from = 0, to?: number): number | null {
+  const answers = answersOf(line, from, to)
+  return answers === 0 ? null : (sum(line.part.slice(from, to)) / answers) * 100
 }
+
+/** Returns how many answers some points of a line have. */
+export const answersOf = ({ whole }: Pick<Line, 'whole'>, from = 0, to?: number): number =>
+  sum(whole.slice(from, to))
+
+/** Whether a point has so few answers that its rate is mostly chance. */
+export const isFew = (answers = 0): boolean => answers > 0 && answers < FEW_ANSWERS
+
+/** Whether a point is a week of which some days are not shown. */
+export const isPartial = (unit: Unit, point: Point | undefined): boolean =>
+  unit === 'week' && point !== undefined && point.days < 7
 
 /** Returns the cells whose fields have some values. A cell that lacks a field passes. */
 export const cellsOf = ({ cells }: Sums, where: NonNullable<View['where']>): Cell[] =>
@@ -118,10 +128,12 @@ export function linesOf(sums: Sums, { split, from = '', to = '9999-12-31', where
   const wholes = groups.flatMap(({ cells }) => cells.flatMap(({ whole }) => whole.slice(start, all.length)))
   const readsAsWeeks = days.length >= FEWEST_DAYS_OF_WEEKS && sum(wholes) / groups.length < days.length ** 2
   const unitOf = unit ?? (days.length > MOST_DAYS || readsAsWeeks ? 'week' : 'day')
-  const weeks = weeksOf(days)
-  const starts = [...days.keys()].filter((day) => unitOf === 'day' || weeks[day] !== weeks[day - 1])
-  const points = starts.map((day, point) => days.slice(day, starts[point + 1]))
-  const colors = colorsOf(groupsOf(sums.cells, split).filter(({ isBrand }) => !isBrand))
+  const firsts = unitOf === 'day' ? days : days.map(mondayOf)
+  const starts = [...days.keys()].filter((day) => firsts[day] !== firsts[day - 1])
+  const colors = colorsOf(
+    groupsOf(sums.cells, split).filter(({ isBrand }) => !isBrand),
+    total,
+  )
   const lineOf = ({ name, isBrand, cells }: Group): Line => {
     const lead = isBrand || field === undefined
     const side = (of: 'part' | 'whole') =>
@@ -138,12 +150,15 @@ export function linesOf(sums: Sums, { split, from = '', to = '9999-12-31', where
     }
   }
   const lines = groups.map(lineOf)
-  const most = points.map((_, point) => Math.max(...lines.map(({ whole }) => whole[point] ?? 0)))
   const rank = (line: Line) => (line.lead ? 101 : (rateOf(line) ?? -1))
   return {
     unit: unitOf,
-    points: points.map((of) => ({ first: of[0] ?? label, last: of.at(-1) ?? label, days: of.length })),
-    few: most.map((answers) => answers > 0 && answers < FEW_ANSWERS),
+    points: starts.map((day, point) => {
+      const first = (point === 0 ? days[0] : firsts[day]) ?? label
+      const isLast = point === starts.length - 1
+      const last = isLast ? (days.at(-1) ?? label) : addDays(firsts[day] ?? label, unitOf === 'day' ? 0 : 6)
+      return { first, last, days: (Date.parse(last) - Date.parse(first)) / DAY_MS + 1 }
+    }),
     lines: [
       ...(total && groups.length > 1 ? [lineOf({ name: TOTAL, isBrand: true, cells })] : []),
       ...lines,
@@ -151,13 +166,7 @@ export function linesOf(sums: Sums, { split, from = '', to = '9999-12-31', where
   }
 }
 
-/** Returns the week of each day, counted from the last one. The first week also has the days that make no whole one. */
-function weeksOf(days: readonly string[]): number[] {
-  const weeks = days.map((day) => Math.floor((Date.parse(days.at(-1) ?? day) - Date.parse(day)) / WEEK_MS))
-  const first = Date.parse(days.at(-1) ?? '') - Date.parse(days[0] ?? '') + DAY_MS
-  const most = Math.max(1, Math.floor(first / WEEK_MS)) - 1
-  return weeks.map((week) => Math.min(week, most))
-}
+const mondayOf = (day: string): string => addDays(day, -((new Date(day).getUTCDay() + 6) % 7))
 
 export const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
 
@@ -175,24 +184,22 @@ function groupsOf(cells: readonly Cell[], { field, label }: Split): Group[] {
 }
 
 /** Gives the largest groups of all days a colour each, which follows from the name, or is the next free one. */
-function colorsOf(groups: readonly Group[]): Map<string, number> {
+function colorsOf(groups: readonly Group[], areParts: boolean): Map<string, number> {
+  const count = groups.length > COLORS ? MOST_COLORED : COLORS
+  const colors = Array.from({ length: count }, (_, index) => ((index + (areParts ? COLORS : 0)) % 12) + 1)
   const size = ({ cells }: Group) => sum(cells.flatMap(({ part }) => part))
-  const largest = groups.toSorted((left, right) => size(right) - size(left)).slice(0, COLORS)
-  const free = [...Array(COLORS).keys()]
-  const colors = largest
-    .map(({ name }) => name)
-    .sort()
-    .map((name): [string, number] => {
-      const wanted =
-        [...name].reduce((hash, letter) => (hash * 31 + (letter.codePointAt(0) ?? 0)) % 1_000_003, 7) % COLORS
-      const [color = 0] = free.splice(
-        Math.max(
-          0,
-          free.findIndex((each) => each >= wanted),
-        ),
-        1,
+  const largest = groups.toSorted((left, right) => size(right) - size(left)).slice(0, colors.length)
+  const names = largest.map(({ name }) => name).sort()
+  const free = new Set(colors)
+  return new Map(
+    names.map((name) => {
+      const hash = [...name].reduce(
+        (hash, letter) => (hash * 31 + (letter.codePointAt(0) ?? 0)) % 1_000_003,
+        7,
       )
-      return [name, color + 1]
-    })
-  return new Map(colors)
+      const [color = 0] = [...colors.slice(hash % colors.length), ...colors].filter((each) => free.has(each))
+      free.delete(color)
+      return [name, color]
+    }),
+  )
 }

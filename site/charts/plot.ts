@@ -1,24 +1,25 @@
-/*! uPlot: Copyright (c) 2025 Leon Sorokin, MIT License */
 import uPlot from 'uplot'
+import { drawingOf, type Style } from './drawing.ts'
 import { createElement, find } from './elements.ts'
-import { type Line, type Lines, periodOf, rateOf } from './lines.ts'
+import { answersOf, type Days, type Line, type Lines, periodOf, rateOf } from './lines.ts'
 
-export type Plot = {
-  readonly element: HTMLElement
-  /** Returns the days that are visible, and the numbers of the lines that are on as CSV. */
-  readonly shown: () => { readonly period: string; readonly csv: string }
-  readonly canvas: () => HTMLCanvasElement | undefined
-}
+/** What a reader chose in a plot. */
+export type PlotState = { readonly off: Set<string>; zoom?: Days | undefined }
 
-const DAY = 86_400
-/** Distances of the labels of days, in seconds. */
-const STEPS_OF_DAYS = [1, 2, 3, 5, 7, 10, 14, 21, 28, 56, 91, 182, 364, 3640, 36_400].map(
-  (days) => days * DAY,
-)
-const DATE = new Intl.DateTimeFormat('en', { timeZone: 'UTC', month: 'short', day: 'numeric' })
-const MONTH = new Intl.DateTimeFormat('en', { timeZone: 'UTC', month: 'short', year: 'numeric' })
-/** In pixels. A plot that is at least `wide` has the names of its lines at their ends. `paper` fits a card on A4. */
-const SIZE = { height: 260, names: 116, line: 15, wide: 480, paper: 640 }
+/** What a plot shows: the points that are visible, and the lines that are on. */
+export type Shown = Lines &
+  Pick<Style, 'colorOf'> & {
+    /** Draws them in twice the pixels of a page. */
+    readonly canvas: () => Promise<HTMLCanvasElement>
+  }
+
+export type Plot = { readonly element: HTMLElement; readonly shown: () => Shown }
+
+/** In pixels. `paper` fits a card on A4. An image is as wide on each screen. */
+const SIZE = { height: 260, paper: 640, image: 760 }
+
+/** A readout of more lines covers the plot. */
+const MOST_LINES = 10
 
 /** By how many points a key moves the selected one. */
 const STEPS: Readonly<Record<string, number>> = {
@@ -28,6 +29,12 @@ const STEPS: Readonly<Record<string, number>> = {
 
 export const percent = (value: number | null): string =>
   value === null ? 'no value' : `${value.toFixed(2)} %`
+
+const integer = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
+
+/** Writes how many answers some points of a line have. */
+export const count = (line: Line, from?: number, to?: number): string =>
+  `n ${integer.format(answersOf(line, from, to))}`
 
 /** The plots of the page, which are drawn again when the colours change, and for print. */
 const plots = new Set<uPlot>()
@@ -45,17 +52,19 @@ addEventListener('beforeprint', () => drawAll(SIZE.paper))
 addEventListener('afterprint', () => drawAll())
 
 /**
- * Draws lines with a legend, whose entries switch lines off and on, and keeps the names of lines that are off. The plot
- * is a slider that selects a point, with the pointer or the keyboard.
+ * Draws lines with a legend, whose entries switch lines off and on, and keeps what the reader chose. The plot is a slider
+ * that selects a point, with the pointer or the keyboard, and shows its numbers beside it.
  */
-export function plotOf(label: string, { unit, points, lines, few }: Lines, off: Set<string>): Plot {
+export function plotOf(label: string, all: Lines, state: PlotState, onChange: () => void): Plot {
+  const { unit, points, lines } = all
+  const { off } = state
   const end = points.length - 1
-  const times = points.map(({ first }) => Date.parse(first) / 1000)
-  const values = lines.map((line) => points.map((_, point) => rateOf(line, point, point + 1)))
   let plot: uPlot | undefined
   let selected: number | undefined
-  let visible = [...times.keys()]
+  let visible = [...points.keys()]
   const legend = createElement('div', { class: 'legend' })
+  // The slider speaks its value.
+  const readout = createElement('div', { class: 'readout', hidden: '' })
   const holder = createElement('div', {
     class: 'plot',
     role: 'slider',
@@ -65,18 +74,39 @@ export function plotOf(label: string, { unit, points, lines, few }: Lines, off: 
     'aria-valuemax': String(end),
   })
 
-  /** The points of the numbers in the legend: the selected one, or all that are visible. */
-  const span = (): [from: number, to: number] =>
-    selected === undefined ? [visible[0] ?? 0, (visible.at(-1) ?? end) + 1] : [selected, selected + 1]
-  const heading = () =>
-    selected === undefined && visible.length > end ? 'All days shown' : periodOf(points.slice(...span()))
-  const figure = (line: Line | undefined) => (line === undefined ? '' : percent(rateOf(line, ...span())))
+  const entryOf = (index: number) => find(HTMLElement, `tr:nth-child(${index + 1}) th`, legend)
+  const colorOf = ({ color }: Line) =>
+    getComputedStyle(find(HTMLElement, `.line-${color ?? 'other'} .u-marker`, legend)).color
+  const style = { off, colorOf, element: holder }
+  const { data, series, hooks, ...drawing } = drawingOf(all, style)
 
+  const isOn = ({ name }: Line) => !off.has(name)
+  const span = (): [from: number, to: number] => [visible[0] ?? 0, (visible.at(-1) ?? end) + 1]
+  const period = (from: number, to: number) =>
+    to - from > end ? 'All days' : periodOf(points.slice(from, to))
+
+  /** Tells the numbers of the selected point, or of all that are visible. */
   function speak(): void {
-    plot?.setLegend({ idxs: Array(lines.length + 1).fill(selected ?? null) }, false)
-    const figures = lines.filter(({ name }) => !off.has(name)).map((line) => `${line.name} ${figure(line)}`)
+    plot?.setLegend({ idxs: Array(lines.length + 1).fill(null) }, false)
+    const [from, to] = selected === undefined ? span() : [selected, selected + 1]
+    const [heading, on] = [period(from, to), lines.filter(isOn)]
+    const figures = on.map((line) => `${line.name} ${percent(rateOf(line, from, to))}`)
     holder.ariaValueNow = String(selected ?? end)
-    holder.ariaValueText = `${heading()}: ${figures.join(', ')}`
+    holder.ariaValueText = `${heading}: ${figures.join(', ')}`
+    readout.hidden = selected === undefined
+    if (plot === undefined || selected === undefined) return
+    const rows = on
+      .slice(0, MOST_LINES)
+      .flatMap((line) => [
+        createElement('span', { class: `line-${line.color ?? 'other'}` }, [line.name]),
+        createElement('b', {}, [percent(rateOf(line, from, to))]),
+        createElement('small', {}, [line.whole[from] ? count(line, from, to) : '']),
+      ])
+    readout.replaceChildren(createElement('strong', {}, [heading]), ...rows)
+    const x = plot.valToPos(data[0][selected] ?? 0, 'x')
+    const isLeft = x > plot.over.clientWidth / 2
+    readout.style.left = isLeft ? '' : `${x + 12}px`
+    readout.style.right = isLeft ? `${plot.over.clientWidth - x + 12}px` : ''
   }
   holder.addEventListener('keydown', (event) => {
     const step = STEPS[event.key] ?? Number.NaN
@@ -84,7 +114,7 @@ export function plotOf(label: string, { unit, points, lines, few }: Lines, off: 
     event.preventDefault()
     const [from, to] = [visible[0] ?? 0, visible.at(-1) ?? end]
     const point = Math.min(to, Math.max(from, (selected ?? (step > 0 ? from - 1 : to + 1)) + step))
-    const left = Number.isNaN(point) ? -10 : plot.valToPos(times[point] ?? 0, 'x')
+    const left = Number.isNaN(point) ? -10 : plot.valToPos(data[0][point] ?? 0, 'x')
     plot.setCursor({ left, top: -1000 })
   })
   // uPlot follows the mouse only.
@@ -93,65 +123,22 @@ export function plotOf(label: string, { unit, points, lines, few }: Lines, off: 
     if (pointerType !== 'mouse' && box) plot?.setCursor({ left: clientX - box.left, top: clientY - box.top })
   })
 
-  const entryOf = (index: number) => find(HTMLElement, `tr:nth-child(${index + 1}) th`, legend)
-  const colorOf = (index: number) => getComputedStyle(find(HTMLElement, '.u-marker', entryOf(index))).color
-  const lineColor = () => getComputedStyle(holder).borderColor
-
-  /** Fills the background, which a saved image needs, and shades points with few answers. */
-  function shade({ ctx, bbox, valToPos }: uPlot): void {
-    ctx.save()
-    ctx.fillStyle = getComputedStyle(document.documentElement).backgroundColor
-    ctx.fillRect(0, 0, ctx.canvas.width, ctx.canvas.height)
-    ctx.fillStyle = lineColor()
-    ctx.globalAlpha = 0.5
-    const half = (unit === 'day' ? DAY : 7 * DAY) / 2
-    for (const [point, time] of times.entries()) {
-      const left = Math.max(bbox.left, valToPos(time - half, 'x', true))
-      const right = Math.min(bbox.left + bbox.width, valToPos(time + half, 'x', true))
-      if (few[point] && right > left) ctx.fillRect(left, bbox.top, right - left, bbox.height)
-    }
-    ctx.restore()
-  }
-
-  /** Writes the names of lines at their ends, each below the previous one. */
-  function nameEnds({ ctx, bbox, width, valToPos }: uPlot): void {
-    if (width < SIZE.wide || lines.length < 2) return
-    const size = SIZE.line * devicePixelRatio
-    const ends = lines.flatMap(({ name, color }, index) => {
-      const value =
-        values[index]?.slice(0, (visible.at(-1) ?? end) + 1).findLast((each) => each !== null) ?? null
-      const isNamed = color !== null && !off.has(name) && value !== null
-      return isNamed ? [{ name, index, y: valToPos(value, 'y', true) }] : []
-    })
-    ends.sort((left, right) => left.y - right.y)
-    for (const [index, each] of ends.entries()) each.y = Math.max(each.y, (ends[index - 1]?.y ?? 0) + size)
-    const excess = (ends.at(-1)?.y ?? 0) - bbox.top - bbox.height
-    ctx.save()
-    ctx.font = `600 ${12 * devicePixelRatio}px ${getComputedStyle(holder).fontFamily}`
-    ctx.textBaseline = 'middle'
-    ctx.textAlign = 'left'
-    for (const { name, index, y } of ends) {
-      ctx.fillStyle = colorOf(index + 1)
-      const [x, limit] = [bbox.left + bbox.width + size / 2, (SIZE.names - 12) * devicePixelRatio]
-      ctx.fillText(name, x, y - Math.max(0, excess), limit)
-    }
-    ctx.restore()
+  /** Keeps the days that are visible, unless all are. */
+  function keepZoom(): void {
+    const [first, last] = [points[visible[0] ?? 0], points[visible.at(-1) ?? end]]
+    if (first === undefined || last === undefined) return
+    state.zoom = visible.length > end ? undefined : { from: first.first, to: last.first }
+    onChange()
   }
 
   function draw(): void {
     const size = { width: holder.clientWidth, height: SIZE.height }
     plot?.setSize(size)
     if (plot !== undefined) return
-    const axis: uPlot.Axis = {
-      stroke: () => getComputedStyle(holder).color,
-      grid: { stroke: lineColor, width: 1 },
-      ticks: { show: false },
-      font: `12px ${getComputedStyle(holder).fontFamily}`,
-    }
-    plot = new uPlot(
+    const drawn = new uPlot(
       {
         ...size,
-        padding: [10, ({ width }) => (width < SIZE.wide || lines.length < 2 ? 16 : SIZE.names), 0, 0],
+        ...drawing,
         tzDate: (time) => uPlot.tzDate(new Date(time * 1000), 'Etc/UTC'),
         focus: { alpha: 0.25 },
         legend: {
@@ -159,37 +146,12 @@ export function plotOf(label: string, { unit, points, lines, few }: Lines, off: 
           markers: { width: 0, fill: 'currentColor' },
         },
         cursor: { y: false, focus: { prox: 24 }, drag: { x: true, y: false } },
-        scales: {
-          x: { range: (_, min, max) => (min === max ? [min - DAY, max + DAY] : [min, max]) },
-          y: { range: (_, __, max) => [0, Math.min(101, uPlot.rangeNum(0, max || 1, 0.05, true)[1] ?? 101)] },
-        },
-        axes: [
-          {
-            ...axis,
-            size: 32,
-            gap: 8,
-            incrs: STEPS_OF_DAYS,
-            grid: { show: false },
-            values: (_, ticks, __, ___, step) =>
-              ticks.map((tick) => (step < 364 * DAY ? DATE : MONTH).format(tick * 1000)),
-          },
-          { ...axis, size: 48, values: (_, ticks) => ticks.map((tick) => `${tick} %`) },
-        ],
         series: [
-          { label: '', class: 'heading', value: heading },
-          ...lines.map((line, index) => ({
-            label: line.name,
-            class: `line-${line.color ?? 'other'}`,
-            show: !off.has(line.name),
-            stroke: () => colorOf(index + 1),
-            width: line.lead ? 3 : line.color === null ? 1 : 2,
-            points: { show: true, size: 5, filter: () => pointsAlone(values[index] ?? []) },
-            value: () => (off.has(line.name) ? 'off' : figure(line)),
-          })),
+          { label: '', class: 'heading', value: () => period(...span()) },
+          ...series.map((each, index) => ({ ...each, ...entry(lines[index]) })),
         ],
         hooks: {
-          drawClear: [shade],
-          draw: [nameEnds],
+          ...hooks,
           setCursor: [
             ({ cursor }) => {
               selected = cursor.idx ?? undefined
@@ -203,45 +165,74 @@ export function plotOf(label: string, { unit, points, lines, few }: Lines, off: 
               show ? off.delete(name) : off.add(name)
               entryOf(index ?? 0).ariaPressed = String(show)
               speak()
+              onChange()
             },
           ],
           setScale: [
-            ({ scales: { x } }) => {
-              const isVisible = (time = 0) => time >= (x?.min ?? 0) && time <= (x?.max ?? 0)
-              visible = [...times.keys()].filter((point) => isVisible(times[point]))
+            ({ scales: { x }, status }, key) => {
+              if (key !== 'x') return
+              visible = [...points.keys()].filter((point) => {
+                const time = data[0][point] ?? 0
+                return time >= (x?.min ?? 0) && time <= (x?.max ?? 0)
+              })
               speak()
+              if (status === 1) keepZoom()
             },
           ],
+          setSize: [speak],
         },
       },
-      [times, ...values],
+      data,
       holder,
     )
-    plots.add(plot)
+    plot = drawn
+    plots.add(drawn)
+    drawn.over.append(readout)
+    const { from = '', to = '' } = state.zoom ?? {}
+    const zoomed = points.flatMap(({ first }, point) => (first >= from && first <= to ? point : []))
+    const [min = 0, max = 0] = [data[0][zoomed[0] ?? 0], data[0][zoomed.at(-1) ?? 0]]
+    if (min < max) drawn.setScale('x', { min, max })
     find(HTMLElement, 'table', legend).role = 'presentation'
-    for (const [index, line] of lines.entries()) enableEntry(entryOf(index + 1), !off.has(line.name))
+    for (const [index, line] of lines.entries()) enableEntry(entryOf(index + 1), isOn(line))
     speak()
   }
+
+  /** Returns the entry of a line in the legend. */
+  const entry = (line: Line | undefined): uPlot.Series => ({
+    class: `line-${line?.color ?? 'other'}`,
+    value: () => {
+      if (line === undefined || !isOn(line)) return 'off'
+      return `${percent(rateOf(line, ...span()))}\n${count(line, ...span())}`
+    },
+  })
+
   new ResizeObserver(draw).observe(holder)
   speak()
   return {
     element: createElement('div', {}, [legend, holder]),
-    canvas: () => plot?.ctx.canvas,
     shown: () => {
-      const on = lines.filter(({ name }) => !off.has(name))
-      const rows = visible.map((point) => [
-        points[point]?.first ?? '',
-        points[point]?.last ?? '',
-        ...on.map((line) => values[lines.indexOf(line)]?.[point]?.toFixed(4) ?? ''),
-      ])
-      const quoted = (cell: string) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
-      const csv = [['first_day', 'last_day', ...on.map(({ name }) => name)], ...rows]
-      return {
-        period: periodOf(visible.flatMap((point) => points[point] ?? [])),
-        csv: csv.map((cells) => `${cells.map(quoted).join(',')}\r\n`).join(''),
-      }
+      const [from, to] = span()
+      const cut = (line: Line) => ({
+        ...line,
+        part: line.part.slice(from, to),
+        whole: line.whole.slice(from, to),
+      })
+      const shown = { unit, points: points.slice(from, to), lines: lines.filter(isOn).map(cut) }
+      return { ...shown, colorOf, canvas: () => canvasOf(shown, style) }
     },
   }
+}
+
+async function canvasOf(shown: Lines, style: Style): Promise<HTMLCanvasElement> {
+  const scale = 2 / devicePixelRatio
+  const { data, series, ...drawing } = drawingOf(shown, style, scale)
+  const size = { width: SIZE.image * scale, height: SIZE.height * scale }
+  const hidden = { legend: { show: false }, cursor: { show: false } }
+  const plot = new uPlot({ ...size, ...drawing, ...hidden, series: [{}, ...series] }, data)
+  // It draws in a microtask.
+  await Promise.resolve()
+  plot.destroy()
+  return plot.ctx.canvas
 }
 
 /** Makes an entry of the legend a button. A double click, or a click with Ctrl, leaves only its line. */
@@ -259,9 +250,3 @@ function enableEntry(entry: HTMLElement, isOn: boolean): void {
     entry.dispatchEvent(new MouseEvent('click', { ctrlKey: event.ctrlKey }))
   })
 }
-
-/** Returns the points whose neighbours have no value: a line does not show them. */
-const pointsAlone = (values: readonly (number | null)[]): number[] =>
-  [...values.keys()].filter((point) =>
-    [-1, 0, 1].every((by) => ((values[point + by] ?? null) !== null) === (by === 0)),
-  )

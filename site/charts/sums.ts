@@ -1,4 +1,5 @@
 import type { Formula, Term } from '../../lib/page/operation.ts'
+import { addDays, DAY_MS } from './days.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 
@@ -28,7 +29,6 @@ export const FIELDS = ['model_id', 'market', 'domain', 'competitor_name', 'entit
 export const hasParts = ({ cells }: Sums): boolean =>
   cells.some(({ values }) => Object.keys(values).length > 0)
 
-const DAY = 86_400_000
 /** So many days without rows show that a line ends. Days can be centuries apart. */
 const MOST_EMPTY = 31
 
@@ -88,9 +88,8 @@ const sideOf = (side: readonly Term[], row: Row): number =>
 /** Returns days, which are in ascending order, with those after each that have no rows. */
 const withGaps = (days: readonly string[]): string[] =>
   days.flatMap((date, index) => {
-    const day = Date.parse(date)
-    const distance = (Date.parse(days[index + 1] ?? date) - day) / DAY
+    const distance = (Date.parse(days[index + 1] ?? date) - Date.parse(date)) / DAY_MS
     return Array.from({ length: Math.min(Math.max(1, distance), 1 + MOST_EMPTY) }, (_, after) =>
-      new Date(day + after * DAY).toISOString().slice(0, 10),
+      addDays(date, after),
     )
   })

@@ -52,6 +52,7 @@ export function whyItMoved({ title, label, splits, sums, ...periods }: Change): 
         percentOf(each.now),
         ...[each.rate, each.mix, pointsOf(each)].map(signed),
       ]),
+      `What each ${FIELDS[field]?.toLowerCase()} adds`,
     ),
   )
   return createElement('div', { class: 'inset' }, [

@@ -69,8 +69,8 @@ browserTest('draws a line for each competitor over the complete days of the load
     'Competitor visibility by day 2026-10-01 to 2026-10-04. Rows of 2026-10-05 can continue on the next page.',
   )
   expect((await legend()).flat().map((entry) => entry.replace(/\s+/g, ' ').trim())).toEqual([
-    'All days shown',
-    ...COMPETITORS.map((row) => `${row.competitor_name} ${row.competitor_visible_responses}.00 %`),
+    'All days',
+    ...COMPETITORS.map((row) => `${row.competitor_name} ${row.competitor_visible_responses}.00 % n 300`),
   ])
   // Eight have a colour of their own.
   expect(await chart.locator('.legend tr.line-other').innerText()).toContain('I')
@@ -81,7 +81,7 @@ browserTest('draws a line for each competitor over the complete days of the load
 
   await section('competitors').getByRole('button', { name: 'Next page' }).click()
   await expect.poll(caption).toBe('Competitor visibility by day 2026-10-01 to 2026-10-06.')
-  await expect.poll(() => slider.getAttribute('aria-valuetext')).toMatch(/^All days shown: A 92\.00 %, /)
+  await expect.poll(() => slider.getAttribute('aria-valuetext')).toMatch(/^All days: A 92\.00 %, /)
   expect(messages).toEqual([])
 })
 
@@ -97,12 +97,12 @@ browserTest('reads a day with the keyboard and with the pointer', async () => {
   await slider.press('PageUp')
   expect(await text()).toMatch(/^2026-10-04: /)
   await slider.press('Escape')
-  expect(await text()).toMatch(/^All days shown: /)
+  expect(await text()).toMatch(/^All days: /)
   const over = chart.locator('.u-over')
   await over.hover({ position: { x: 2, y: 2 } })
   await expect.poll(text).toMatch(/^2026-10-01: /)
   await page.mouse.move(0, 0)
-  await expect.poll(text).toMatch(/^All days shown: /)
+  await expect.poll(text).toMatch(/^All days: /)
 })
 
 browserTest('switches lines off and on, and isolates one, with the entries of the legend', async () => {
@@ -111,18 +111,18 @@ browserTest('switches lines off and on, and isolates one, with the entries of th
   await entry('A').focus()
   await page.keyboard.press('Space')
   expect(await entry('A').getAttribute('aria-pressed')).toBe('false')
-  expect(await text()).toMatch(/^All days shown: B 80\.00 %/)
+  expect(await text()).toMatch(/^All days: B 80\.00 %/)
   expect(await chart.locator('.legend tr.u-off').innerText()).toMatch(/A\s+off/)
   // The next chart keeps it.
   await section('competitors').getByRole('button', { name: 'Next page' }).click()
   await expect.poll(caption).toMatch(/2026-10-06/)
-  await expect.poll(text).toMatch(/^All days shown: B 80\.00 %/)
+  await expect.poll(text).toMatch(/^All days: B 80\.00 %/)
   await entry('A').click()
-  expect(await text()).toMatch(/^All days shown: A 92\.00 %/)
+  expect(await text()).toMatch(/^All days: A 92\.00 %/)
   await entry('C').dblclick()
-  expect(await text()).toBe('All days shown: C 70.00 %')
+  expect(await text()).toBe('All days: C 70.00 %')
   await entry('C').dblclick()
-  expect(await text()).toMatch(/^All days shown: A 92\.00 %, B/)
+  expect(await text()).toMatch(/^All days: A 92\.00 %, B/)
 })
 
 browserTest('computes the figures of the days that a drag zooms to, and saves them', async () => {
@@ -153,29 +153,29 @@ browserTest('computes the figures of the days that a drag zooms to, and saves th
   expect(png.content.subarray(1, 4).toString()).toBe('PNG')
   await over.dblclick()
   await page.mouse.move(0, 0)
-  await expect.poll(text).toMatch(/^All days shown: A 92\.00 %/)
+  await expect.poll(text).toMatch(/^All days: A 92\.00 %/)
 })
 
 browserTest('switches between models, markets, the total and weeks, and keeps the focus', async () => {
   const { chart, text, caption } = await open('visibility')
-  expect(await text()).toBe('All days shown: Total 50.00 %, b 75.00 %, a 25.00 %')
+  expect(await text()).toBe('All days: Total 50.00 %, b 75.00 %, a 25.00 %')
   const lines = chart.getByLabel('Lines')
   await lines.focus()
   await lines.selectOption('Markets')
-  await expect.poll(text).toBe('All days shown: Total 50.00 %, UK 75.00 %, US 25.00 %')
+  await expect.poll(text).toBe('All days: Total 50.00 %, UK 75.00 %, US 25.00 %')
   expect(await lines.evaluate((element) => element === document.activeElement)).toBe(true)
   await lines.selectOption('Total')
-  await expect.poll(text).toBe('All days shown: Total 50.00 %')
+  await expect.poll(text).toBe('All days: Total 50.00 %')
   await chart.getByLabel('Points').selectOption('Weeks')
   expect(await caption()).toMatch(
-    /^Visibility by week 2026-10-01 to 2026-10-02\. A point is a week; the first has 2 days\./,
+    /^Visibility by week 2026-10-01 to 2026-10-02\. A point is an ISO week; dashed: a week with fewer days\./,
   )
 })
 
 browserTest('adds the brand to its competitors, with its own visibility', async () => {
   const { section, text, chart } = await open()
   await section('competitors').getByRole('button', { name: 'Add the brand' }).click()
-  await expect.poll(text).toMatch(/^All days shown: \S.* 50\.00 %, A 90\.00 %/)
+  await expect.poll(text).toMatch(/^All days: \S.* 50\.00 %, A 90\.00 %/)
   expect(await chart.locator('.legend tr.line-0').count()).toBe(1)
   expect(await section('competitors').getByRole('button', { name: 'Add the brand' }).count()).toBe(0)
 })

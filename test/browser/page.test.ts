@@ -277,7 +277,7 @@ browserTest.each([
     await useKey(its.key)
     for (const id of ['visibility', 'competitors']) {
       await send(id, OCTOBER)
-      await section(id).getByText('Numbers of the chart').click()
+      await section(id).getByText('Table').click()
       await section(id).getByRole('slider').press('Home')
     }
     expect(await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)).toBe(

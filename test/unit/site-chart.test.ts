@@ -56,7 +56,6 @@ describe('the lines of a chart', () => {
       unit: 'day',
       points: [],
       lines: [],
-      few: [],
     })
   })
 
@@ -124,23 +123,30 @@ describe('the lines of a chart', () => {
   const manyDays = (days: number, row: object) =>
     Array.from({ length: days }, (_, index) => ({ date: day(index), hits: 1, ...row }))
 
-  test('divide the sums of weeks beyond 60 days, the first of which has the days left over', () => {
+  test('divide the sums of ISO weeks beyond 60 days, of which the first and the last have the days that are shown', () => {
     const until = (days: number) => drawnLines({ rows: manyDays(days, { all: 60 }), formula })
     expect(until(60)).toMatchObject({ unit: 'day', points: { length: 60 } })
+    // 2026-01-01 is a Thursday.
     const { unit, points, lines } = until(65)
     expect([unit, points.length, points[0], points[1], points.at(-1)]).toEqual([
       'week',
-      9,
-      { first: day(0), last: day(8), days: 9 },
-      { first: day(9), last: day(15), days: 7 },
-      { first: day(58), last: day(64), days: 7 },
+      10,
+      { first: day(0), last: day(3), days: 4 },
+      { first: day(4), last: day(10), days: 7 },
+      { first: day(60), last: day(64), days: 5 },
     ])
     expect(lines[0]).toMatchObject({
-      part: [9, 7, 7, 7, 7, 7, 7, 7, 7],
-      whole: [540, 420, 420, 420, 420, 420, 420, 420, 420],
+      part: [4, 7, 7, 7, 7, 7, 7, 7, 7, 5],
+      whole: [240, 420, 420, 420, 420, 420, 420, 420, 420, 300],
     })
     expect(drawnLines({ rows: manyDays(3, { all: 10 }), formula, unit: 'week' }).points).toEqual([
       { first: day(0), last: day(2), days: 3 },
+    ])
+    // A week that begins without rows is whole.
+    const gap = [0, 60, 70].map((index) => ({ date: day(index), hits: 1, all: 4 }))
+    expect(drawnLines({ rows: gap, formula, unit: 'week' }).points.filter(({ days }) => days < 7)).toEqual([
+      { first: day(0), last: day(3), days: 4 },
+      { first: day(67), last: day(70), days: 4 },
     ])
   })
 
@@ -164,14 +170,6 @@ describe('the lines of a chart', () => {
     expect(drawnLines({ rows: models(1), formula: breakdown, from: day(1) }).unit).toBe('day')
   })
 
-  test('tell which points rest on few answers in each line', () => {
-    const rows = [
-      ...[9, 9, 10, 0].map((all, index) => ({ date: day(index), model_id: 'a', hits: 1, all })),
-      ...[9, 10, 9, 0].map((all, index) => ({ date: day(index), model_id: 'b', hits: 1, all })),
-    ]
-    expect(drawnLines({ rows, formula: breakdown }).few).toEqual([true, false, false, false])
-  })
-
   test('keep the colours of their names in every period, and with every filter', () => {
     const names = Array.from({ length: 10 }, (_, index) => `entity ${index}`)
     const rows = names.flatMap((entity_name, index) =>
@@ -192,6 +190,13 @@ describe('the lines of a chart', () => {
     expect(colors({ from: day(3) })).toEqual(all)
     const where = { entity_name: 'entity 1' }
     expect(colors({ where })).toEqual({ 'entity 1': null })
+    // None is a competitor's, while there are six.
+    const models = (count: number) => {
+      const parts = names.slice(0, count).map((model_id) => ({ date: day(0), model_id, hits: 1, all: 10 }))
+      return drawnLines({ rows: parts, formula: breakdown }).lines.map(({ color }) => color ?? 0)
+    }
+    expect(models(6).sort((left, right) => left - right)).toEqual([0, 7, 8, 9, 10, 11, 12])
+    expect(new Set(models(8)).size).toBe(9)
   })
 })
 

@@ -155,17 +155,17 @@ browserTest('the report says whether a brand does better, and loads nothing', as
       'Recommended rate50.0 %no earlier period',
     ])
     expect(await lines()).toEqual([
-      'All days shown: Total 55.00 %, b 60.00 %, a 50.00 %',
-      `All days shown: Acme 55.00 %, Low 45.00 %, ${HOSTILE} 5.00 %`,
-      'All days shown: Citation Share 12.50 %',
-      'All days shown: Sentiment 50.00 %',
-      'All days shown: Acme 50.00 %, Rival 100.00 %',
+      'All days: Total 55.00 %, b 60.00 %, a 50.00 %',
+      `All days: Acme 55.00 %, Low 45.00 %, ${HOSTILE} 5.00 %`,
+      'All days: Citation Share 12.50 %',
+      'All days: Sentiment 50.00 %',
+      'All days: Acme 50.00 %, Rival 100.00 %',
     ])
     expect(await texts(page, '.cited td, .cited tbody th')).toEqual(['late.example', '2', '100.00 %'])
 
     const numbers = page.locator('.chart:has-text("Sentiment") details')
     await page.locator('.tile', { hasText: 'Sentiment' }).click()
-    await expect.poll(() => numbers.locator('tr').allTextContents()).toContain('2026-11-0150.00 %')
+    await expect.poll(() => numbers.locator('tr').allTextContents()).toContain('2026-11-0150.00 % n 20')
     await expect
       .poll(() => numbers.locator('summary').evaluate((each) => document.activeElement === each))
       .toBe(true)
@@ -189,8 +189,8 @@ browserTest('the report says whether a brand does better, and loads nothing', as
       'Citation Share All models and markets.12.5 %too few answers to compare',
     ])
     expect((await lines()).slice(0, 2)).toEqual([
-      'All days shown: a 50.00 %',
-      `All days shown: Acme 55.00 %, Low 45.00 %, ${HOSTILE} 5.00 %`,
+      'All days: a 50.00 %',
+      `All days: Acme 55.00 %, Low 45.00 %, ${HOSTILE} 5.00 %`,
     ])
     const notes = await texts(page, '.chart:not(.cited) figcaption')
     expect(notes.map((note) => note.endsWith(' All models and markets.'))).toEqual([
@@ -210,7 +210,7 @@ browserTest('the report says whether a brand does better, and loads nothing', as
     await page.locator('.legend th', { hasText: /^b$/ }).click()
     await choose('Period', 'All days')
     // What the reader switched off stays off. 21 of 48 answers, not 45 %, the average of the days.
-    expect((await lines())[0]).toBe('All days shown: Total 43.75 %, a 33.33 %')
+    expect((await lines())[0]).toBe('All days: Total 43.75 %, a 33.33 %')
     expect(await texts(page, '.facts span')).toContain('No earlier period to compare with')
     expect(await texts(page, '.lead')).toEqual([
       'Visibility is 44 %; 1 point ahead of Low. It is highest in b (54 %) and lowest in a (33 %).',
