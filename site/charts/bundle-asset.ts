@@ -23,7 +23,8 @@ export async function bundleAsset(
     legalComments: 'inline',
     logLevel: 'silent',
   })
-  const [file, ...parts] = outputFiles
+  // esbuild names it after the standard input, and sorts the files.
+  const file = outputFiles.find(({ path }) => path.startsWith('/stdin.'))
   if (file === undefined) throw new Error('esbuild returned no file')
-  return [file, ...parts]
+  return [file, ...outputFiles.filter((each) => each !== file)]
 }

@@ -37,8 +37,6 @@ type Chart = Pick<View, 'from' | 'to' | 'where'> & {
   /** Renders why its rates moved. */
   readonly explanation?: (() => Node) | undefined
   readonly state?: ChartState
-  readonly brand?: string
-  readonly source?: string
   /** Called after the reader changed the state, except for the explanation. */
   readonly onChange?: () => void
 }
@@ -57,8 +55,6 @@ export function chart({
   explanation,
   state = { off: new Set() },
   onChange = () => {},
-  brand: _brand,
-  source: _source,
   ...view
 }: Chart) {
   const [caption, content] = [createElement('figcaption'), createElement('div')]
