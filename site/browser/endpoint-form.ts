@@ -4,8 +4,8 @@ import type { Row } from '../charts/sums.ts'
 import { type Endpoint, isMetric } from '../reference/endpoint.ts'
 import { downloadCsv } from './download.ts'
 import { queryOf } from './parameters.ts'
-import { type ApiResponse, errorOf, FileError, sendRequest } from './request.ts'
-import { details, NO_RESPONSE, SENDING, summary } from './response-view.ts'
+import { type ApiResponse, errorOf, FileError, NO_RESPONSE, SENDING, sendRequest } from './request.ts'
+import { details, summary } from './response-view.ts'
 
 type EndpointForm = {
   readonly endpoint: Endpoint

@@ -1,8 +1,7 @@
 import { createElement, find } from '../charts/elements.ts'
 import type { Row } from '../charts/sums.ts'
 import type { Endpoint } from '../reference/endpoint.ts'
-import { type ApiRequest, FileError } from './request.ts'
-import { NO_RESPONSE } from './response-view.ts'
+import { type ApiRequest, FileError, NO_RESPONSE } from './request.ts'
 
 type FirstScreen = {
   readonly endpoints: readonly Endpoint[]

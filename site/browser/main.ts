@@ -12,8 +12,7 @@ import { showCode } from './highlight.ts'
 import { markCurrent, offerSearch } from './navigation.ts'
 import { loadPart, whenNear } from './on-demand.ts'
 import { queryOf, shareParameters } from './parameters.ts'
-import { type ApiResponse, errorOf, sendRequest } from './request.ts'
-import { NO_RESPONSE, readRows, SENDING } from './response-view.ts'
+import { type ApiResponse, errorOf, NO_RESPONSE, readRows, SENDING, sendRequest } from './request.ts'
 import { readState, writeState } from './view-state.ts'
 
 /** Makes the page interactive: code samples, request forms, search, and the key, which stays in its input. */

@@ -76,6 +76,17 @@ export function errorOf({ status, text }: Pick<ApiResponse, 'status' | 'text'>):
   return typeof error === 'string' ? error : `The service returned ${status}.`
 }
 
+export const SENDING = 'Sending…'
+export const NO_RESPONSE = 'No response. Check your connection, then send the request again.'
+
+/** Reads a page. Returns a message instead of rows when it fails. */
+export async function readRows(request: ApiRequest): Promise<readonly Row[] | string> {
+  if (request.key === '') return 'Enter your API key first.'
+  const response = await sendRequest(request)
+  if (response === null) return NO_RESPONSE
+  return response.status === 200 ? response.rows : `${response.status}: ${errorOf(response)}`
+}
+
 /** Calls `onRow` with each row of a window. Throws `FileError` when a row can be missing, or there are too many. */
 export async function readWindow(
   { query: { cursor, ...query }, ...request }: ApiRequest,

@@ -1,23 +1,11 @@
 import { createElement, disclosure, scrollable, table } from '../charts/elements.ts'
-import type { Row } from '../charts/sums.ts'
 import { type Endpoint, isMetric } from '../reference/endpoint.ts'
 import { showCode } from './highlight.ts'
 import { indentJson, isRow } from './json.ts'
-import { type ApiRequest, type ApiResponse, amount, errorOf, sendRequest } from './request.ts'
+import { type ApiResponse, amount, errorOf } from './request.ts'
 
 /** Rows in the table: more are slow on a phone, and the CSV file contains them all. */
 const MAX_ROWS = 100
-
-export const SENDING = 'Sending…'
-export const NO_RESPONSE = 'No response. Check your connection, then send the request again.'
-
-/** Reads a page. Returns a message instead of rows when it fails. */
-export async function readRows(request: ApiRequest): Promise<readonly Row[] | string> {
-  if (request.key === '') return 'Enter your API key first.'
-  const response = await sendRequest(request)
-  if (response === null) return NO_RESPONSE
-  return response.status === 200 ? response.rows : `${response.status}: ${errorOf(response)}`
-}
 
 /** Renders a response as one line. */
 export function summary(response: ApiResponse): Node[] {
