@@ -38,7 +38,7 @@ await run(async () => {
     console.log(`
 List them:
 KEY=${demo.key}
-curl -H "X-API-Key: $KEY" \\
+curl -w '\\n' -H "X-API-Key: $KEY" \\
 "${url}/api/export/v1/changes?since=${start}"
 Copy them: npm run sync`)
   })

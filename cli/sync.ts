@@ -30,8 +30,8 @@ function defaults(): string[] {
 }
 
 /**
- * Takes the key of the service that runs, and returns its address once it has all days of the demo. Throws `UsageError`
- * when there is none.
+ * Returns the address of the service that runs, once it has all days of the demo, and takes its key unless one is set.
+ * Throws `UsageError` when there is none.
  */
 async function useRunningService(): Promise<string> {
   const service = await awaitRunning()
@@ -39,12 +39,12 @@ async function useRunningService(): Promise<string> {
     throw new UsageError(
       'No service runs here. Run npm start in another terminal, or set EXPORT_API_URL and EXPORT_API_KEY.',
     )
-  // A key of the environment is that of another service, unless this one has no demo.
-  const key = service.demo?.key ?? process.env.EXPORT_API_KEY
-  if (!key)
+  if (process.env.EXPORT_API_KEY) return service.url
+  if (service.demo === undefined)
     throw new UsageError(
       `The service at ${service.url} has the keys of your database, so none is known here. Set EXPORT_API_KEY.`,
     )
-  process.env.EXPORT_API_KEY = key
+  if (!program.opts<{ quiet?: boolean }>().quiet) console.error("Using the demo's key.")
+  process.env.EXPORT_API_KEY = service.demo.key
   return service.url
 }

@@ -5,7 +5,7 @@ const LEFT_OUT = new Set(['request_id', 'key_id', 'subrequests'])
 
 /** Returns what a Worker has logged as a line to read: requests in short, other events with their fields. */
 export function readableLine(line: string): string {
-  const log = parse(line)
+  const log = parseLog(line)
   if (log === undefined) return line
   const { event, ...fields } = log
   const { method, endpoint, status, outcome, rows, ms } = fields
@@ -20,7 +20,8 @@ export function readableLine(line: string): string {
 
 type Log = { readonly event: string; readonly [field: string]: unknown }
 
-function parse(line: string): Log | undefined {
+/** Returns what a Worker has logged; undefined for a line that is no event. */
+export function parseLog(line: string): Log | undefined {
   try {
     const log = JSON.parse(line)
     return typeof log?.event === 'string' ? log : undefined

@@ -10,15 +10,20 @@ const NPM_POLL_MS = 1_000
 shutdownOnSignals()
 try {
   const options = readOptions()
+  if (options.keys) (await import('./demo-keys.ts')).printKeys()
+  else await start(options)
+} catch (error) {
+  const { reportError } = await import('../cli/local/report-error.ts')
+  reportError(error)
+  process.exit(1)
+}
+
+async function start(options: Options): Promise<void> {
   makeStateFolder()
   const embedded = process.env.DATABASE_URL ? undefined : startDemo(options)
   // The embedded Postgres starts while the other modules load.
   const { serve } = await import('./npm-start.ts')
   await serve(options, embedded)
-} catch (error) {
-  const { reportError } = await import('../cli/local/report-error.ts')
-  reportError(error)
-  process.exit(1)
 }
 
 function startDemo(options: Options) {

@@ -10,11 +10,12 @@ import { DEMO } from '../drizzle/seed/demo.ts'
 import { checkServers } from './check-servers.ts'
 import { type Demo, demoPage, type EmbeddedDemo, NEWEST_DAYS, openDemo } from './demo-data.ts'
 import type { Emulator } from './emulator.ts'
-import { color, readableLine } from './log-line.ts'
+import { color } from './log-line.ts'
 import type { Options } from './options.ts'
 import { announce } from './running-service.ts'
 import { readSettings, requireNetworkOption, type Settings } from './settings.ts'
 import { CURSOR_SECRET_FILE, R2_FOLDER, writeProfile } from './state.ts'
+import { terminalLog } from './terminal-log.ts'
 import { variables } from './workers/bindings.ts'
 
 /**
@@ -24,8 +25,8 @@ import { variables } from './workers/bindings.ts'
 export async function serve(options: Options, embedded: EmbeddedDemo | undefined): Promise<void> {
   const settings = readSettings(process.env)
   requireNetworkOption(settings, options)
-  if (settings.databaseUrl !== undefined) requireNoDemoOptions(options)
-  if (options.keys) console.log(listKeys())
+  if (settings.databaseUrl !== undefined && options.fresh)
+    throw new UsageError('--fresh deletes the demo data, and DATABASE_URL names another database.')
   await checkServers(settings)
   const steps = showSteps()
   try {
@@ -68,7 +69,7 @@ async function start({ options, settings, steps }: Start, embedded: EmbeddedDemo
       demoPage: demo && demoPage(demo.databaseUrl, () => isLoading),
       vars: { CURSOR_SECRET: keptSecret(CURSOR_SECRET_FILE), ...variables(process.env) },
       bundle: false,
-      onLog: (line) => console.log(options.json || !stdout.isTTY ? line : forTerminal(line)),
+      onLog: options.json || !stdout.isTTY ? console.log : terminalLog(printWrapped),
     }),
     loading,
   ])
@@ -96,14 +97,6 @@ async function start({ options, settings, steps }: Start, embedded: EmbeddedDemo
   }
 }
 
-function requireNoDemoOptions({ fresh, keys }: Options): void {
-  if (fresh) throw new UsageError('--fresh deletes the demo data, and DATABASE_URL names another database.')
-  if (keys)
-    throw new UsageError(
-      '--keys lists the keys of the demo, and DATABASE_URL names another database. Its keys: npm run keys -- list.',
-    )
-}
-
 /** Publishes the demo to its bucket and loads its older days, while the service runs. */
 async function completeDemo(demo: Demo, emulator: Emulator, missing: number): Promise<void> {
   await publish(emulator)
@@ -125,8 +118,8 @@ const publish = (emulator: Emulator): Promise<void> =>
     console.error(`The demo was not published: ${reasonOf(error)}. The next run follows in five minutes.`)
   })
 
-/** Returns a log line to read, which ends before words that do not fit. */
-const forTerminal = (line: string): string => wrap(readableLine(line), stdout.columns).join('\n')
+/** Prints a line that ends before words that do not fit. */
+const printWrapped = (line: string): void => console.log(wrap(line, stdout.columns).join('\n'))
 
 const LABEL_WIDTH = 10
 
@@ -138,7 +131,7 @@ function banner({ url, databaseUrl, inspectorUrl }: Emulator, demo: Demo | undef
     lines.push(
       entry('Request', 'paste into another terminal'),
       `KEY=${DEMO.key}`,
-      `curl -H "X-API-Key: $KEY" ${url}/api/export/v1/brands`,
+      `curl -w '\\n' -H "X-API-Key: $KEY" ${url}/api/export/v1/brands`,
       entry('Copy', `${color('bold', 'npm run sync')} in another terminal writes Delta tables and a report`),
       entry('Database', `DATABASE_URL=${databaseUrl}`),
       demo.isKept
@@ -152,7 +145,3 @@ function banner({ url, databaseUrl, inspectorUrl }: Emulator, demo: Demo | undef
 
 const entry = (label: string, text: string): string =>
   `${color('green', '➜')} ${color('bold', label.padEnd(LABEL_WIDTH))}${text}`
-
-/** Lists the demo keys, each on a line of its own. */
-const listKeys = (): string =>
-  DEMO.keys.map(({ label, key, note }) => `${color('bold', label)}: ${note}\n  ${key}`).join('\n')

@@ -6,7 +6,7 @@ export type Options = {
   readonly watch?: boolean
   /** Delete the data of earlier starts. */
   readonly fresh?: boolean
-  /** List all demo keys. */
+  /** List the demo keys and start nothing. */
   readonly keys?: boolean
   /** Print what Workers log as it is. */
   readonly json?: boolean
@@ -28,7 +28,7 @@ export function readOptions(): Options {
     },
   })
     .option('--watch', 'reload the Workers when a source file changes')
-    .option('--keys', 'list all demo keys')
+    .option('--keys', 'list the demo keys and exit')
     .option('--fresh', 'delete the data of earlier starts and begin again')
     .option('--json', 'print requests as JSON lines, as Workers log them')
     .option(

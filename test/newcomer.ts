@@ -15,9 +15,9 @@ const PROMPT = '❯ '
 /** The README has the default port, which may be in use here. */
 const port = String(await freePort())
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
-const lines = [...readme.matchAll(/^```console\n(.*?)^```/gms)]
-  .flatMap(([, block = '']) => [...block.matchAll(/^\$ (.+)$/gm)])
-  .map(([, line = '']) => line.replace('8787', port))
+const lines = [...readme.matchAll(/^```sh\n(.*?)\n```/gms)].flatMap(([, block = '']) =>
+  block.replaceAll('8787', port).split('\n'),
+)
 const [clone = '', start = '', ...requests] = lines
 ok(clone.startsWith('git clone <address> '), `The first line of the README is ${clone}`)
 ok(start === 'npm start' && requests.pop() === 'npm test', 'It starts with npm start and ends with npm test')
@@ -41,7 +41,7 @@ await again.interrupt()
 /** Types command lines into a new terminal, one after the other. What they print is fit for a person, or the process ends. */
 function type(commands: readonly string[], cwd: string) {
   const begin = performance.now()
-  const script = commands.map((command) => `echo "${PROMPT}"'${command}'\n${command}\n`)
+  const script = commands.map((command) => `echo "${PROMPT}"'${command.replaceAll("'", '"')}'\n${command}\n`)
   const { PATH, HOME } = process.env
   const shell = spawn('script', ['-qefc', `stty cols 80; set -e\n${script.join('')}`, '/dev/null'], {
     cwd,

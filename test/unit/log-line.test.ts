@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { readableLine } from '../../emulator/log-line.ts'
+import { terminalLog } from '../../emulator/terminal-log.ts'
 
 const request = {
   event: 'request',
@@ -24,4 +25,21 @@ test.for([
   ],
 ] as const)('%j is a line to read', ([log, line]) => {
   expect(readableLine(JSON.stringify(log))).toBe(line)
+})
+
+test('a terminal has a line for each kind of request of a burst, and none for what the service does by itself', () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const lines: string[] = []
+  const log = terminalLog((line) => lines.push(line))
+  const burst = [
+    ...[request, request, { ...request, status: 429 }, request],
+    ...[{ event: 'published' }, { event: 'refreshed', days: 1 }, { event: 'database_error' }],
+  ]
+  for (const event of burst) log(JSON.stringify(event))
+  vi.runAllTimers()
+  log(JSON.stringify(request))
+  vi.runAllTimers()
+  const [ok, limited] = ['GET /visibility 200 52 ms', 'GET /visibility 429 52 ms']
+  expect(lines).toEqual([ok, limited, 'database_error', '… 2 more like these', ok])
 })

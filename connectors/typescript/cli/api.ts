@@ -45,8 +45,8 @@ export function createApi({ url, key, userAgent, allowHttp }: Access, progress: 
         if (!isReached && (attempts >= MOST_ATTEMPTS || performance.now() - firstAt > MOST_MS))
           throw new CommandError(describeUnreachable(error.message), { cause: error })
         const seconds = Math.ceil(waitMs / 1000)
-        const isRoutine = error.status === 429 || !isReached
-        progress.wait(`${error.message} Waits ${seconds} s.`, seconds, isRoutine)
+        const routine = error.status === 429 ? 'the rate limit' : isReached ? undefined : 'the service'
+        progress.wait(`${error.message} Waits ${seconds} s.`, seconds, routine)
       },
     })
   } catch (cause) {

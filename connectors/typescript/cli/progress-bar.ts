@@ -10,6 +10,7 @@ export type Status = {
   readonly requests: number
   /** The seconds that are waited before the next request. */
   readonly waiting: number
+  readonly waitsFor: string
   /** The seconds that the rate limit takes at least. */
   readonly waitLeft: number
 }
@@ -24,17 +25,22 @@ export type ProgressBar = {
 
 /** Draws the status in the last line of a terminal, until it is stopped. */
 export function drawBar(stream: NodeJS.WritableStream, status: () => Status): ProgressBar {
+  let furthest = 0
   const format: GenericFormatter = (options, { progress, eta }) => {
-    const { activity, seconds, rows, expected, requests, waiting, waitLeft } = status()
+    const { activity, seconds, rows, expected, requests, waiting, waitsFor, waitLeft } = status()
     if (rows >= expected)
       return waiting > 0
-        ? `${activity} · retries in ${Math.ceil(waiting)} s`
+        ? `${activity} · waiting ${Math.ceil(waiting)} s for ${waitsFor}`
         : `${activity} · ${Math.floor(seconds)} s`
+    // More rows can be expected than at first. A bar does not run backwards.
+    furthest = Math.max(furthest, progress)
+    const counts = `${cliProgress.Format.BarFormat(furthest, options)} ${formatNumber(rows)}/${formatNumber(expected)} rows`
+    const limited = Math.ceil(Math.max(waiting, waitLeft))
+    const time = (left: number) => cliProgress.Format.TimeFormat(left, options, 5)
+    if (waiting > 0) return `${counts} · waiting ${time(limited)} for ${waitsFor}`
     // The pace until now, or NULL or INF, is not the one after the burst.
-    const left = Math.ceil(Math.max(Number(eta) || 0, waiting, waitLeft))
-    const bar = cliProgress.Format.BarFormat(progress, options)
-    const time = cliProgress.Format.TimeFormat(left, options, 5)
-    return `${bar} ${formatNumber(rows)}/${formatNumber(expected)} rows · ${counted(requests, 'request')} · ${time} left`
+    const left = Math.max(Math.ceil(Number(eta) || 0), limited)
+    return `${counts} · ${counted(requests, 'request')} · ${time(left)} left`
   }
   const bars = new cliProgress.MultiBar({
     format,

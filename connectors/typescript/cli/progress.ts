@@ -26,8 +26,8 @@ export type Progress = {
     fields?: Fields,
     level?: Level,
   ) => void
-  /** Reports a wait, which a terminal counts down. A routine one has no line there. */
-  readonly wait: (message: string, seconds: number, isRoutine?: boolean) => void
+  /** Reports a wait, which a terminal counts down. A routine one, for what is named, has no line there. */
+  readonly wait: (message: string, seconds: number, routine?: string) => void
   /** Reports the error that ends the command. */
   readonly fail: (message: string, exitCode: number) => void
   /** Leaves the terminal to what is printed next. */
@@ -52,7 +52,7 @@ export function createProgress({ quiet = false, stream = process.stdout }: Outpu
   let announced = 0
   /** The seconds from now that the rate limit takes at least. */
   const waitLeft = () => (limit === undefined ? 0 : waitSeconds(pages, limit) - secondsSince(limit.at))
-  let resumeAt = 0
+  let pause = { until: 0, cause: '' }
   let current = { activity: '', at: 0 }
   let bar: ProgressBar | undefined
   const print = (level: Level, event: string, fields: Fields) => {
@@ -78,7 +78,8 @@ export function createProgress({ quiet = false, stream = process.stdout }: Outpu
         ...counts,
         activity: current.activity,
         seconds: secondsSince(current.at),
-        waiting: -secondsSince(resumeAt),
+        waiting: -secondsSince(pause.until),
+        waitsFor: pause.cause,
         waitLeft: waitLeft(),
       }))
     },
@@ -107,9 +108,9 @@ export function createProgress({ quiet = false, stream = process.stdout }: Outpu
     },
     log: (event, fields) => print('info', event, fields),
     notice,
-    wait(message, seconds, isRoutine = false) {
-      resumeAt = performance.now() + seconds * 1000
-      if (isRoutine) print('warn', 'wait', { message, seconds })
+    wait(message, seconds, routine) {
+      pause = { until: performance.now() + seconds * 1000, cause: routine ?? 'the service' }
+      if (routine !== undefined) print('warn', 'wait', { message, seconds })
       else notice('wait', message, { seconds }, 'warn')
     },
     fail: (message, exitCode) => print('error', 'failed', { message, exitCode }),

@@ -5,7 +5,7 @@ import { UsageError } from './errors.ts'
 import { isBucket, openStore } from './open-store.ts'
 import type { Progress } from './progress.ts'
 import { writeReport } from './report/write-report.ts'
-import { describeSync } from './summary.ts'
+import { describeReading, describeSync } from './summary.ts'
 import { sync } from './sync.ts'
 import { counted } from './text.ts'
 
@@ -43,15 +43,16 @@ export async function runSync(options: SyncOptions, progress: Progress): Promise
   const synced = await sync(job, brand)
   const { requests, rows } = progress.counts
   const report = join(out, 'report.html')
-  let advice = isBucket(out) ? '' : 'Add --report to draw its charts.'
+  const isRead = synced.changed > 0 && process.stdout.isTTY && !isBucket(out)
+  const advice = isRead ? describeReading(join(out, synced.table)) : []
   if (options.report) {
     progress.begin('Drawing the charts')
     progress.log('report', { out: report, ...(await writeReport(job.store, report)) })
-    advice = `Open ${report} in a browser.`
-  }
+    advice.push(`Open ${report} in a browser.`)
+  } else if (!isBucket(out)) advice.push('Add --report to draw its charts.')
   const { size } = synced
   const seconds = (performance.now() - startedAt) / 1000
-  const lines = describeSync(synced, { location: out, requests, rows, seconds, advice })
+  const lines = describeSync(synced, { location: out, requests, seconds, advice })
   const copied = { copyRows: size.rows, copyFiles: size.files, copyBytes: size.bytes }
   progress.notice('done', lines, { requests, rows, ...copied })
 }

@@ -60,6 +60,8 @@ export type Synced = {
   /** What was compared has every change that was committed before this time; null when the service does not know. */
   readonly asOf: string | null
   readonly size: CopySize
+  /** The name of a table. */
+  readonly table: string
 }
 
 /**
@@ -152,7 +154,9 @@ async function syncBrands(options: Sync, copy: Copy, work: Work): Promise<Synced
   if (problems.length > 0) throw new DiffersError(problems.join(' '))
   const isWhole = isDeepStrictEqual(scope, WHOLE) && gone.length === 0
   const asOf = brands.map(({ asOf }) => asOf ?? '').sort()[0] || null
-  return { changed: changed.size, causes, isWhole, asOf, size: sizeOf(copy) }
+  const [endpoint = ''] = endpointsOf(scope)
+  const { name: table } = copy.metrics.get(endpoint) ?? copy.brands
+  return { changed: changed.size, causes, isWhole, asOf, size: sizeOf(copy), table }
 }
 
 /** A file that is not what the log of its table describes, and the first day of each of its brands. */

@@ -48,7 +48,7 @@ export async function request<Body>({
     requestId: response.headers.get('X-Request-Id') ?? undefined,
     retryAfterMs: retryAfterMs(response.headers),
   }
-  if (!ok) throw errorOf(typeof body?.error === 'string' ? body.error : describe(origin, status), details)
+  if (!ok) throw errorOf(typeof body?.error === 'string' ? body.error : describe(origin, response), details)
   if (body && isComplete(body)) return { headers: response.headers, body }
   const isJson = response.headers.get('Content-Type')?.startsWith('application/json')
   // Not every fetch notices that a body is cut short.
@@ -86,9 +86,13 @@ function parse<Body>(text: string): (Body & { readonly error?: unknown }) | unde
   }
 }
 
-/** Describes a status. Browsers hide that of a redirect. */
-const describe = (origin: string, status: number): string =>
-  REDIRECTS.includes(status) ? `${origin} redirects. Check baseUrl.` : `${origin} returned ${status}.`
+/** Describes a response that has no message of the service. Browsers hide the status of a redirect. */
+function describe(origin: string, { status, headers }: Response): string {
+  if (REDIRECTS.includes(status)) return `${origin} redirects. Check baseUrl.`
+  if (status === 403 && headers.get('Content-Type')?.startsWith('text/html'))
+    return `${origin} returned 403 with a page that is not of the Export API: a proxy or firewall answered.`
+  return `${origin} returned ${status}.`
+}
 
 const REDIRECTS = [0, 301, 302, 303, 307, 308]
 

@@ -156,6 +156,16 @@ test.each<[status: number, Class: typeof ExportApiError]>([
   expect(requests).toHaveLength(1)
 })
 
+test('a 403 with a page of HTML is said to be of a proxy or firewall', async () => {
+  const { api } = fakeApi([
+    () => new Response('<!doctype html>', { status: 403, headers: { 'Content-Type': 'text/html' } }),
+  ])
+  await expect(api.brands()).rejects.toMatchObject({
+    name: 'ForbiddenError',
+    message: expect.stringMatching(/403 with a page .* firewall answered\.$/),
+  })
+})
+
 test.each<[response: string, message: string, status: number | undefined, Answer]>([
   ['redirect', 'redirects', 301, () => Response.redirect('https://other.example/', 301)],
   ['redirect in a browser', 'redirects', undefined, () => Response.error()],

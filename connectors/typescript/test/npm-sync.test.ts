@@ -59,10 +59,17 @@ test('copies from the service that runs to copy/, and draws the report', async (
     { url: OTHER, demo: { key: 'svc_live_1' } },
     { url, demo: { key: its.key } },
   ])
-  expect(await npmSync({ PORT: new URL(url).port })).toMatchObject({ code: 0, stderr: '' })
+  const usesDemo = { code: 0, stderr: "Using the demo's key.\n" }
+  expect(await npmSync({ PORT: new URL(url).port })).toMatchObject(usesDemo)
   expect(await readdir(join(checkout, 'copy'))).toEqual(expect.arrayContaining(['brands', 'report.html']))
   const verified = await npmSync({ PORT: new URL(url).port }, 'verify', 'copy')
-  expect(verified, verified.stderr).toMatchObject({ code: 0 })
+  expect(verified).toMatchObject(usesDemo)
+})
+
+test('a key that is set is used instead of that of the demo', async () => {
+  await announce([{ url: inject('serviceUrl'), demo: { key: its.key } }])
+  const refused = await npmSync({ EXPORT_API_KEY: `svc_live_${'0'.repeat(64)}` }, '--out=refused')
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringMatching(/^(?!.*demo).*API key/) })
 })
 
 test('waits until the service has all days of the demo', async () => {

@@ -68,14 +68,29 @@ test('a terminal shows at once what happens, then a bar, and the time left by th
   expect(written()).toMatch(/^(?!.*or longer).*30,000\/100,000 rows · 1 request · 40s left/s)
 })
 
-test('a terminal counts down a routine wait, of which a log has a line', () => {
+test('a bar does not run backwards when more rows are expected', async () => {
+  const { progress, written } = newProgress(true)
+  progress.begin('Listing')
+  progress.expect(1000)
+  progress.receive(900)
+  await expect.poll(written).toContain('900/1,000 rows')
+  progress.expect(1000)
+  progress.stop()
+  expect(written()).toMatch(/={18}-- 900\/2,000 rows/)
+})
+
+test('a terminal counts down a routine wait and says for what, and a log has a line', () => {
   const terminal = newProgress(true)
   terminal.progress.begin('Listing')
-  terminal.progress.wait('Too many. Waits 9 s.', 9, true)
+  terminal.progress.wait('Too many. Waits 9 s.', 9, 'the rate limit')
   terminal.progress.stop()
-  expect(terminal.written()).toMatch(/^(?!.*Too many).*Listing · retries in \d s/s)
+  expect(terminal.written()).toMatch(/^(?!.*Too many).*Listing · waiting \d s for the rate limit/s)
+  terminal.progress.begin('Listing')
+  terminal.progress.expect(2_345_678)
+  terminal.progress.stop()
+  expect(terminal.written()).toMatch(/0\/2,345,678 rows · waiting \d+s for the rate limit/)
   const log = newProgress(false)
-  log.progress.wait('Too many. Waits 9 s.', 9, true)
+  log.progress.wait('Too many. Waits 9 s.', 9, 'the rate limit')
   expect(JSON.parse(log.written())).toMatchObject({ level: 'warn', event: 'wait', seconds: 9 })
 })
 

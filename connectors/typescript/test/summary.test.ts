@@ -2,24 +2,30 @@ import { expect, test } from 'vitest'
 import { addCauses, type ChangedDays } from '../cli/causes.ts'
 import { describeSystemError } from '../cli/errors.ts'
 import { selectBrands } from '../cli/scope.ts'
-import { describeEqual, describeSync } from '../cli/summary.ts'
+import { describeEqual, describeReading, describeSync } from '../cli/summary.ts'
 import type { Brand } from '../src/index.ts'
 
 // What a person reads.
 
 const size = { files: 24, bytes: 3_140_000, rows: 102_741 }
-const synced = { changed: 2, causes: new Map(), isWhole: true, asOf: '2026-11-02T10:31:44.123456Z', size }
+const synced = {
+  changed: 2,
+  causes: new Map(),
+  isWhole: true,
+  asOf: '2026-11-02T10:31:44.123456Z',
+  size,
+  table: 'visibility',
+}
 const run = {
   location: 'copy',
   requests: 113,
-  rows: 102_741,
   seconds: 37.2,
-  advice: 'Open copy/report.html in a browser.',
+  advice: ['Open copy/report.html in a browser.'],
 }
 
 test('the end of a sync says what it did, what the copy has, that it is equal, and what to open', () => {
   expect(describeSync(synced, run)).toEqual([
-    'Copied 102,741 rows of 2 brands in 113 requests, 38 s.',
+    'Brought 2 brands up to date in 113 requests, 38 s.',
     'copy/ has 102,741 rows in 24 files, 3.1 MB.',
     'It equals the service as of 2026-11-02 10:31 UTC.',
     'Open copy/report.html in a browser.',
@@ -41,23 +47,29 @@ test('says why days changed since the last sync, the most frequent cause first',
 })
 
 test('says that nothing changed, and leaves out what was not compared or is not known', () => {
-  expect(describeSync({ ...synced, changed: 0 }, { ...run, rows: 0, requests: 2, advice: '' })).toEqual([
+  expect(describeSync({ ...synced, changed: 0 }, { ...run, requests: 2, advice: [] })).toEqual([
     'Nothing changed. copy/ has 102,741 rows in 24 files, 3.1 MB.',
     'It equals the service as of 2026-11-02 10:31 UTC.',
   ])
   const part = {
+    ...synced,
     changed: 1,
-    causes: new Map(),
     isWhole: false,
     asOf: null,
     size: { files: 1, bytes: 900, rows: 1 },
   }
-  const long = { location: 's3://bucket/export/', requests: 1, rows: 1, seconds: 600, advice: '' }
+  const long = { location: 's3://bucket/export/', requests: 1, seconds: 600, advice: [] }
   expect(describeSync(part, long)).toEqual([
-    'Copied 1 row of 1 brand in 1 request, 10 minutes.',
+    'Brought 1 brand up to date in 1 request, 10 minutes.',
     's3://bucket/export/ has 1 row in 1 file, 0.9 kB.',
     'What it covers equals the service.',
   ])
+})
+
+test('says how engines read a table, in lines of a terminal', () => {
+  const lines = describeReading('copy/recommended_rate')
+  expect(lines).toHaveLength(2)
+  for (const line of lines) expect(line).toMatch(/^(?=.{0,80}$).*'copy\/recommended_rate'/)
 })
 
 test('verify says what it compared', () => {
