@@ -3,6 +3,7 @@ import { createElement, find, findAll } from '../charts/elements.ts'
 import type { Row } from '../charts/sums.ts'
 import { type Endpoint, isMetric } from '../reference/endpoint.ts'
 import { downloadCsv } from './download.ts'
+import { NOT_LOADED } from './on-demand.ts'
 import { queryOf } from './parameters.ts'
 import { type ApiResponse, errorOf, FileError, NO_RESPONSE, SENDING, sendRequest } from './request.ts'
 import { details, summary } from './response-view.ts'
@@ -89,9 +90,8 @@ export function enableForm(form: HTMLFormElement, options: EndpointForm) {
     query: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<string> {
-    // A new version of the service has other files.
     const library = await import('./live-report.ts').catch(() => undefined)
-    if (library === undefined) return ' The chart did not load. Reload the page.'
+    if (library === undefined) return ` ${NOT_LOADED}`
     const window = {
       ...{ endpoint, endpoints, brand: brandOf(query.brandId), state: state(), onChange: onView },
       ...{ rows: next === null ? rows : undefined, reading: { signal, onProgress } },

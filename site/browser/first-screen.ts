@@ -1,6 +1,7 @@
 import { createElement, find } from '../charts/elements.ts'
 import type { Row } from '../charts/sums.ts'
 import type { Endpoint } from '../reference/endpoint.ts'
+import { NOT_LOADED } from './on-demand.ts'
 import { type ApiRequest, FileError, NO_RESPONSE } from './request.ts'
 
 type FirstScreen = {
@@ -24,8 +25,9 @@ export function enableFirstScreen({ endpoints, requestOf }: FirstScreen): (brand
     const main = createElement('div')
     find(HTMLElement, '#own-brand', section).replaceChildren(main)
     const reading = { signal, onProgress: (text: string) => status.replaceChildren(text) }
+    const library = await import('./live-report.ts').catch(() => undefined)
+    if (library === undefined) return status.replaceChildren(NOT_LOADED)
     try {
-      const library = await import('./live-report.ts')
       const source = { endpoints, brand, reading, requestOf: (of: Endpoint) => requestOf(of, brand) }
       const controls = find(HTMLElement, '#own-controls', section)
       const options = {

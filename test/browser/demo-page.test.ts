@@ -80,11 +80,19 @@ test('production has none of it', async () => {
   expect(bundle).not.toMatch(/demo/i)
 })
 
-browserTest('draws the first chart without a click, and leaves the view and the address', async () => {
+browserTest('begins with the figures of a brand, and leaves the view and the address', async () => {
   const { page, messages, section } = await openReferencePage(PHONE, service.url + PAGE)
-  await section('visibility').locator('.chart').waitFor()
+  const own = section('introduction')
+  await own.locator('.plot canvas').first().waitFor()
   expect(await page.locator('#key-state').textContent()).toBe('This key can read Acme, Other.')
-  expect(await page.locator('.chart').count()).toBe(1)
+  expect(await own.locator('h2').first().textContent()).toBe('Acme Corporation')
+  expect(await own.locator('.facts + .lead').textContent()).toBe('Visibility is 100 %.')
+  expect((await own.locator('.tile').allTextContents()).map((text) => text.replace(/%.*/, '%'))).toEqual([
+    'Visibility100.0 %',
+    'Sentiment50.0 %',
+  ])
+  expect(await own.getByText('An AI model answers').isVisible()).toBe(false)
+  expect(await own.locator('#own-request').textContent()).toContain(`brandId=${its.brandId}`)
   const position = page.evaluate('[document.activeElement.tagName, scrollX, scrollY]')
   expect(await position).toEqual(['BODY', 0, 0])
   expect(page.url()).toBe(service.url + PAGE)
@@ -111,5 +119,5 @@ browserTest('draws the chart of the endpoint, the brand and the dates of the add
   expect(page.url()).toBe(service.url + PAGE + fragment)
   expect(await page.locator('#sentiment [data-parameter=brandId]').inputValue()).toBe(other)
   expect(await page.locator('#sentiment [data-parameter=fromDate]').inputValue()).toBe(first)
-  expect(await page.locator('.chart').count()).toBe(1)
+  expect(await section('introduction').locator('.chart').count()).toBe(0)
 })

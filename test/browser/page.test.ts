@@ -21,6 +21,12 @@ beforeAll(async () => {
   for (const { id } of reference.endpoints.filter(isPaged))
     await fillDaily(db, { ...rows, name: id, rows: 5, days: 5 })
   await fillDaily(db, { ...rows, name: 'citations', rows: 1500, days: 20, from: 6 })
+  await db.query(
+    `insert into daily.changes (brand_id, endpoint, date, rows, totals, digest, causes, changed_at, batch)
+     select brand_id, 'citations', date, count(*), '{}', '000000000000000', '{}', '2026-01-01T00:00:00.000001Z', 1
+     from daily.citations where brand_id = $1 group by brand_id, date`,
+    [its.brandId],
+  )
 })
 browserTest('sends a request to every endpoint, and fits every screen width', async () => {
   const { page, messages, section, useKey, send } = await openReferencePage(PHONE)
@@ -28,7 +34,12 @@ browserTest('sends a request to every endpoint, and fits every screen width', as
   for (const endpoint of reference.endpoints) {
     const { id, fields } = endpoint
     expect(await send(id, isPaged(endpoint) ? OCTOBER : {}), id).toMatch(/^200 /)
-    const table = section(id).getByRole('table').first()
+    const rows = section(id)
+      .locator('.response details')
+      .filter({ hasText: /^(Rows|First 100 of)/ })
+    if (!(await rows.getByRole('table').isVisible())) await rows.locator('summary').click()
+    const table = rows.getByRole('table')
+    await table.waitFor()
     expect(await table.getByRole('columnheader').allTextContents()).toEqual(fields.map(({ name }) => name))
     expect(await table.getByRole('row').count()).toBeGreaterThan(1)
   }
@@ -51,7 +62,7 @@ browserTest('sends a request to every endpoint, and fits every screen width', as
 browserTest('follows pages to the last one', async () => {
   const { page, section, useKey, send } = await openReferencePage()
   await useKey(its.key)
-  expect(await send('citations', OCTOBER)).toMatch(/^200 1,000 rows, more on the next page/)
+  expect(await send('citations', OCTOBER)).toMatch(/^200 1,000 rows on this page/)
   const next = section('citations').getByRole('button', { name: 'Next page' })
   await next.click()
   await expect
@@ -61,66 +72,71 @@ browserTest('follows pages to the last one', async () => {
   // The focus does not go with the button, and Send begins again.
   expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Send')
   expect(await section('citations').locator('[data-parameter=cursor]').inputValue()).toBe('')
-  expect(await send('citations')).toMatch(/^200 1,000 rows, more on the next page/)
+  expect(await send('citations')).toMatch(/^200 1,000 rows on this page/)
   // Other dates have other pages.
   await section('citations').locator('[data-parameter=fromDate]').fill('2026-10-02')
   expect(await next.isVisible()).toBe(false)
 })
 
-browserTest('loads all pages, waits for the rate limit, and can be canceled', async () => {
+browserTest('draws all rows of the window, waits for the rate limit, and can be canceled', async () => {
   const { page, section, useKey, send } = await openReferencePage()
   await useKey(its.key)
   let left = 1
-  await page.route('**/v1/citations**cursor=**', (route) => {
+  const file = '**/v1/citations**format=ndjson**'
+  await page.route(file, (route) => {
     left -= 1
     const headers = { 'Retry-After': '1' }
     return left < 0 ? route.continue() : route.fulfill({ status: 429, headers, json: { error: 'Wait.' } })
   })
-  await send('citations', OCTOBER)
   const progress = section('citations').locator('[data-progress]')
   await progress.evaluate((element) => {
     const note = () =>
       element.setAttribute('data-seen', `${element.getAttribute('data-seen')}|${element.textContent}`)
     new MutationObserver(note).observe(element, { childList: true })
   })
-  const all = section('citations').getByRole('button', { name: 'Load all pages' })
-  await all.click()
   const status = section('citations').locator('[data-status]')
-  await expect.poll(() => status.textContent()).toBe('All pages are loaded: 1,505 rows.')
+  await send('citations', OCTOBER)
+  const tables = section('citations').locator('.cited')
+  await tables.first().waitFor()
   expect(await progress.getAttribute('data-seen')).toMatch(
-    /^null\|Rate limit reached\. Continues in 1 s\.\|1 more page, 1,505 rows…/,
+    /^null\|Waiting 1 s for the rate limit\.\|.*Drawing: 1,505 of 1,505 rows\./,
   )
-  expect(await section('citations').locator('summary').first().textContent()).toBe('First 100 of 1,505 rows')
-  expect(await all.isVisible()).toBe(false)
 
   left = 1000
-  await send('citations')
-  await all.click()
-  const sending = section('citations').getByRole('button', { name: 'Send' })
-  await expect.poll(() => sending.getAttribute('aria-disabled')).toBe('true')
+  await section('citations').getByRole('button', { name: 'Send' }).click()
+  const next = section('citations').getByRole('button', { name: 'Next page' })
+  await expect.poll(() => next.getAttribute('aria-disabled')).toBe('true')
+  await expect.poll(() => progress.textContent()).toMatch(/^Waiting/)
   await section('citations').getByRole('button', { name: 'Cancel' }).click()
-  await expect.poll(() => status.textContent()).toBe('Canceled. 1,000 rows are loaded.')
-  expect(await sending.getAttribute('aria-disabled')).toBe(null)
+  await expect.poll(() => status.textContent()).toMatch(/ Canceled: a chart needs all rows of the window\.$/)
+  expect(await next.getAttribute('aria-disabled')).toBe(null)
+  expect(await tables.count()).toBe(0)
 
-  // An error ends the loading, and leaves the pages before it.
-  await page.route('**/v1/citations**cursor=**', (route) =>
-    route.request().url().endsWith('cursor=c2')
-      ? route.fulfill({ status: 503, json: { error: 'Later.' } })
-      : route.fulfill({ json: { data: [{ date: '2026-10-20' }], pagination: { nextCursor: 'c2' } } }),
-  )
-  await all.click()
-  await expect.poll(() => status.textContent()).toMatch(/^503 Later\. .* 1,001 rows are loaded\.$/)
-  expect(await section('citations').getByText('First 100 of 1,001 rows').isVisible()).toBe(true)
-  expect(await all.isVisible()).toBe(true)
+  // Rows that are missing draw nothing.
+  await page.unroute(file)
+  await page.route(file, async (route) => {
+    const response = await route.fetch()
+    await route.fulfill({ response, body: (await response.text()).replace(/^.*\n/, '') })
+  })
+  await send('citations')
+  await expect.poll(() => status.textContent()).toMatch(/^200 .* Rows are missing, or changed meanwhile\./)
+  expect(await tables.count()).toBe(0)
 })
 
 browserTest('shows the rows when the file of the chart is missing', async () => {
   const { page, section, useKey, send } = await openReferencePage()
+  await page.route('**/docs/*.js', async (route) => {
+    const response = await route.fetch()
+    await ((await response.text()).includes('uplot') ? route.abort() : route.fulfill({ response }))
+  })
   await useKey(its.key)
-  await page.route('**/docs/*.js', (route) => route.abort())
-  expect(await send('sentiment', OCTOBER)).toMatch(/^200 5 rows/)
-  const response = section('sentiment').locator('.response')
-  expect(await response.textContent()).toMatch(/^The chart did not load\. Reload the page\.Rows/)
+  const missing = 'This part did not load. Reload the page.'
+  await expect.poll(() => page.locator('#own-state').textContent()).toBe(missing)
+  await send('sentiment', OCTOBER)
+  await expect
+    .poll(() => section('sentiment').locator('[data-status]').textContent())
+    .toMatch(/^200 5 rows .* This part did not load\. Reload the page\.$/)
+  expect(await section('sentiment').locator('.response').textContent()).toMatch(/^Rows/)
 })
 
 browserTest('says where the rows begin when a window has none', async () => {
@@ -218,7 +234,7 @@ browserTest('sends the key in its header to this service only, and stores it now
   )
   for (const request of requests) {
     const { 'x-api-key': key, ...others } = await request.allHeaders()
-    expect(key === its.key).toBe(/\/v1\/(brands|visibility)/.test(request.url()))
+    expect(key === its.key).toBe(!/\/v1\/docs/.test(request.url()))
     expect(request.url() + JSON.stringify(others)).not.toContain(its.key)
   }
   await page.reload()
