@@ -35,11 +35,10 @@ export function endpointSection(endpoint: Endpoint, ids: ReadonlySet<string>): H
     <details class="example" open><summary>Example response</summary><pre tabindex="0" role="region" aria-label="Example response of ${summary}"><code data-language="json">${example}</code></pre></details>
   </div>
   <div>
-    <h3>Fields</h3>
-    <dl class="fields">${fields.map(
+    <details open><summary><h3>Fields</h3></summary><dl class="fields">${fields.map(
       ({ name, type, nullable, description }) =>
         html`<div id="${id}.${name}"><dt><code>${name}</code> <span class="type">${type}${nullable ? ' or null' : ''}</span>${anchor(`${id}.${name}`, name)}</dt><dd>${prose(description, ids)}</dd></div>`,
-    )}</dl>
+    )}</dl></details>
     <h3>Errors</h3>
     <p>${errors.map((status) => html`<a class="status" href="#errors.${status}">${status}</a> `)}</p>
   </div>

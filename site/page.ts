@@ -34,14 +34,16 @@ export function page({ reference, markdown, files }: Page): Html {
 <body>
 <a class="skip" href="#main">Skip to content</a>
 <header>
-  <a class="title" href="#introduction">${title} <span class="version">${version}</span></a>
-  <search class="live">
-    <input id="search" type="search" placeholder="Search: press /" aria-label="Search" aria-controls="found" autocomplete="off" spellcheck="false">
-    <ul id="found" hidden></ul>
-  </search>
+  <div class="top">
+    <a class="title" href="#introduction">${title} <span class="version">${version}</span></a>
+    <search class="live">
+      <input id="search" type="search" placeholder="Search: press /" aria-label="Search" aria-controls="found" autocomplete="off" spellcheck="false">
+      <ul id="found" hidden></ul>
+    </search>
+  </div>
   <form id="key" class="key live" autocomplete="off">
     <label for="key-input">API key</label>
-    <input id="key-input" type="text" class="secret" placeholder="svc_live_…" autocomplete="off" autocapitalize="off" autocorrect="off" spellcheck="false" data-1p-ignore data-lpignore="true">
+    <input id="key-input" type="text" class="secret" placeholder="svc_live_…" aria-describedby="key-state" autocomplete="off" autocapitalize="off" autocorrect="off" spellcheck="false" data-1p-ignore data-lpignore="true">
     <button type="button" class="quiet" id="key-show" aria-pressed="false">Show</button>
     <button type="submit">Use key</button>
     <p id="key-state" role="status">The page keeps the key in memory only: after a reload, paste it again.</p>

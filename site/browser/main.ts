@@ -14,6 +14,7 @@ import { errorOf, NO_RESPONSE, readRows, SENDING } from './response-view.ts'
 
 /** Makes the page interactive: code samples, request forms, search, and the key, which stays in its input. */
 export function main(endpoints: readonly Endpoint[]): void {
+  closeLists()
   const forms = findAll(HTMLFormElement, 'form.try')
   const brands = endpoints.find((endpoint) => !isPaged(endpoint))
   if (brands === undefined) throw new Error('No endpoint lists the brands')
@@ -74,6 +75,18 @@ export function main(endpoints: readonly Endpoint[]): void {
   )
 }
 
+/** Closes the long lists of a phone, and opens the one that a link leads into. */
+function closeLists(): void {
+  if (!matchMedia('(max-width: 43.99rem)').matches) return
+  for (const list of findAll(HTMLDetailsElement, '.endpoint details')) list.open = false
+  const follow = () => {
+    const [id = ''] = location.hash.slice(1).split('?')
+    document.getElementById(id)?.closest('details')?.setAttribute('open', '')
+  }
+  addEventListener('hashchange', follow)
+  follow()
+}
+
 /** Makes the buttons work that belong to no endpoint. */
 function enableButtons(keyOf: () => string): void {
   const onClick = (id: string, work: () => string | Promise<string>) =>
@@ -112,7 +125,10 @@ function enableKeyForm({ brands, onBrands }: KeyForm): () => string {
     event.preventDefault()
     state.replaceChildren(SENDING)
     const response = await sendRequest({ path: brands.path, query: {}, key: keyOf() })
+    state.classList.toggle('error', response?.status !== 200)
+    input.ariaInvalid = String(response?.status === 401)
     if (response === null) return state.replaceChildren(NO_RESPONSE)
+    if (response.status === 401) return state.replaceChildren(`This key is not valid. ${errorOf(response)}`)
     if (response.status !== 200) return state.replaceChildren(`${response.status}: ${errorOf(response)}`)
     onBrands(response.rows)
     const names = response.rows.map(({ name }) => String(name)).join(', ')

@@ -18,14 +18,18 @@ export function offerSearch(): void {
 
 /** Marks the link of the section that is in view. */
 export function markCurrent(): void {
-  const links = new Map(findAll(HTMLAnchorElement, 'nav a').map((link) => [link.hash.slice(1), link]))
+  const nav = find(HTMLElement, 'nav')
+  const links = new Map(findAll(HTMLAnchorElement, 'a', nav).map((link) => [link.hash.slice(1), link]))
   const observer = new IntersectionObserver(
     (entries) => {
       const entry = entries.findLast(({ isIntersecting }) => isIntersecting)
       if (entry === undefined) return
       for (const [id, link] of links) {
-        if (id === entry.target.id) link.setAttribute('aria-current', 'true')
-        else link.removeAttribute('aria-current')
+        if (id !== entry.target.id) link.removeAttribute('aria-current')
+        else {
+          link.setAttribute('aria-current', 'true')
+          nav.scrollLeft = link.offsetLeft - nav.clientWidth / 3
+        }
       }
     },
     // A line below the header.

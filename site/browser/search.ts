@@ -88,5 +88,5 @@ function snippet({ content }: Entry, words: readonly string[]): string {
   const text = content.toLowerCase()
   const match = [words.join(' '), ...words].map((part) => text.indexOf(part)).find((index) => index >= 0) ?? 0
   const start = content.lastIndexOf(' ', Math.max(0, match - 30)) + 1
-  return content === '' ? '' : `${start > 0 ? '… ' : ''}${content.slice(start, start + 110)} …`
+  return content.slice(start).replace(/^(.{90}\S*).*/, '… $1 …')
 }

@@ -143,6 +143,10 @@ browserTest('finds endpoints, fields, parameters, errors and guides', async () =
   expect(await found.first().isVisible()).toBe(false)
   const current = page.locator('nav [aria-current]')
   await expect.poll(() => current.allTextContents()).toEqual(['/visibility'])
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('rate limit')
+  expect(await found.first().textContent()).toMatch(/^Limits… Rate limit: \d+ requests/)
+  await page.keyboard.press('Escape')
   for (const [words, href] of [
     ['fromdate', '#parameters.fromDate'],
     ['429', '#errors.429'],
@@ -176,7 +180,10 @@ browserTest.each([
 
 browserTest('shows errors: a wrong key, a missing parameter, too many requests, no response', async () => {
   const { page, useKey, send } = await openReferencePage()
-  expect(await useKey('svc_live_wrong')).toMatch(/^401: API key missing or invalid/)
+  expect(await useKey('svc_live_wrong')).toMatch(/^This key is not valid\. API key missing or invalid/)
+  const key = page.getByLabel('API key')
+  expect(await key.getAttribute('aria-invalid')).toBe('true')
+  expect(await page.locator('#key-state.error').count()).toBe(1)
   expect(await send('visibility')).toMatch(/^401 API key missing or invalid/)
   await page.getByLabel('API key').fill(its.key)
   expect(await send('visibility')).toMatch(/^400 Parameter brandId is missing/)
