@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import { endpointSection } from './endpoint-section.ts'
 import { guides } from './guides.ts'
-import { anchor, type Html } from './prose.ts'
+import type { Html } from './prose.ts'
 import type { Reference } from './reference/reference.ts'
 
 type Page = {
@@ -63,7 +63,7 @@ export function page({ reference, markdown, files }: Page): Html {
 ${overview(reference)}
 ${guide.map(
   ({ id, title, content }) => html`<section class="guide" id="${id}" aria-labelledby="${id}-title">
-  <h2><span id="${id}-title">${title}</span>${anchor(id, title)}</h2>
+  <h2><span id="${id}-title">${title}</span></h2>
   ${content}
 </section>`,
 )}

@@ -6,7 +6,7 @@ import { type Endpoint, isPaged } from '../reference/endpoint.ts'
 import { shareProfile } from '../reference/share-profile.ts'
 import { enableForm } from './endpoint-form.ts'
 import { showCode } from './highlight.ts'
-import { markCurrent, offerSearch } from './navigation.ts'
+import { addAnchors, markCurrent, offerSearch } from './navigation.ts'
 import { loadPart, whenNear } from './on-demand.ts'
 import { queryOf, shareParameters } from './parameters.ts'
 import { sendRequest } from './request.ts'
@@ -63,6 +63,7 @@ export function main(endpoints: readonly Endpoint[]): void {
   const showProgram = (text: string) => showCode(find(HTMLElement, 'code', program), text, 'python')
   const readProgram = async () => (await fetch(program.dataset.file ?? '')).text()
   program.addEventListener('toggle', () => loadPart(readProgram(), showProgram, program), { once: true })
+  addAnchors()
   offerSearch()
   markCurrent()
   enableButtons(keyOf)

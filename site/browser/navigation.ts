@@ -1,4 +1,4 @@
-import { find, findAll } from '../charts/elements.ts'
+import { createElement, find, findAll } from '../charts/elements.ts'
 import { loadPart } from './on-demand.ts'
 
 /** Moves to the search with `/` and Ctrl-K. The search is loaded when its input first has the focus. */
@@ -14,6 +14,16 @@ export function offerSearch(): void {
       input.focus()
     }
   })
+}
+
+/** Adds to headings and fields a link to them. */
+export function addAnchors(): void {
+  for (const element of findAll(HTMLElement, '.guide, .endpoint, .fields [id]')) {
+    const title = find(HTMLElement, 'h2, dt', element)
+    const name = title.firstChild?.textContent ?? ''
+    const attributes = { class: 'anchor', href: `#${element.id}`, 'aria-label': `Link to ${name}` }
+    title.append(' ', createElement('a', attributes, ['#']))
+  }
 }
 
 /** Marks the link of the section that is in view. */

@@ -45,6 +45,13 @@ browserTest('sends a request to every endpoint, and fits every screen width', as
     })
     expect(await isShown, `at ${width}`).toBe(true)
   }
+  // A phone begins with closed lists. A link opens the one that it leads into.
+  const field = page.locator('[id="brands.name"]')
+  expect(await field.isVisible()).toBe(false)
+  await page.evaluate(() => {
+    location.hash = '#brands.name'
+  })
+  await expect.poll(() => field.isVisible()).toBe(true)
   expect(messages).toEqual([])
 })
 
@@ -168,14 +175,15 @@ browserTest('finds endpoints, fields, parameters, errors and guides', async () =
 
 browserTest.each([
   ['without JavaScript', { javaScriptEnabled: false }],
-  ['in print', {}],
+  ['in print', PHONE],
 ] as const)('shows only what works %s', async (name, options) => {
   const { page } = await openReferencePage(options)
   if (name === 'in print') await page.emulateMedia({ media: 'print' })
   for (const control of await page.locator('button, input, select, form, search').all())
     expect(await control.isVisible()).toBe(false)
   expect(await page.getByText('Example response').first().isVisible()).toBe(true)
-  expect(await page.locator('#visibility pre').last().isVisible()).toBe(true)
+  for (const content of await page.locator('#visibility :is(pre, .fields)').all())
+    expect(await content.isVisible()).toBe(true)
 })
 
 browserTest('shows errors: a wrong key, a missing parameter, too many requests, no response', async () => {
