@@ -7,16 +7,20 @@ export const CitationShareRow = z.object({
   date: day('UTC day of the answers that cite the URL.'),
   url: text('Cited URL.'),
   domain: nullable(text('Domain of the cited URL. Null when it is unknown.')),
-  is_owned: flag('True when the brand owns the domain of any citation of this URL on this day.'),
+  is_owned: flag(
+    'True when any answer of this day has an owned citation of the URL, whenever it was recorded. `/citations` uses the day of recording.',
+  ),
   citations: count('Counted answers of this day that cite the URL.'),
-  owned_citations: count('Answers counted in `citations` with an owned citation of the URL.'),
+  owned_citations: count(
+    'Answers counted in `citations` with an owned citation of the URL. Can be fewer although `is_owned` is true: the domain became owned during the day.',
+  ),
 })
 
 export default paged({
   path: '/citation-share',
   summary: 'Citation Share',
-  description: `Returns how many answers cite each URL, and in how many of them the citation is owned. One row per URL
-and date of the answer. Citation Share of a period: \`sum(owned_citations) / sum(citations) × 100\`.`,
+  description: `Returns how many answers cite each URL, and in how many of them the citation is owned, as defined at
+\`/citations\`. One row per URL and date of the answer. Citation Share of a period: \`sum(owned_citations) / sum(citations) × 100\`.`,
   row: CitationShareRow,
   primaryKey: ['date', 'url'],
   rows: dailyCitationShare,

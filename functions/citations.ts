@@ -12,7 +12,7 @@ export const CitationRow = z.object({
     ),
   ),
   is_owned: flag(
-    'True (owned) when the brand owns the domain of any citation of this URL on this day. False (earned) otherwise.',
+    'True (owned) when any citation of the URL that was recorded on this day is owned. False (earned) otherwise.',
   ),
   citations: count('Counted answers whose citation of the URL was recorded on this day.'),
 })
@@ -20,8 +20,9 @@ export const CitationRow = z.object({
 export default paged({
   path: '/citations',
   summary: 'Cited URLs',
-  description: `Returns the URLs that answers cite. One row per URL and date on which the citation was recorded. To
-compute Citation Share, use \`/citation-share\`: it uses the date of the answer and counts owned citations.`,
+  description: `Returns the URLs that answers cite. One row per URL and date on which the citation was recorded. A
+citation is owned when it was recorded as one of a domain that the brand owns. To compute Citation Share, use
+\`/citation-share\`: it uses the date of the answer and counts owned citations.`,
   row: CitationRow,
   primaryKey: ['date', 'url'],
   rows: dailyCitations,

@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 import { EXAMPLE_ORIGIN } from '../lib/http/site.ts'
 import { DEFAULT_DAYS } from '../lib/page/window.ts'
 import { curl } from './curl-sample.ts'
-import { anchor, breakable, type Html, prose } from './prose.ts'
+import { breakable, type Html, prose } from './prose.ts'
 import {
   type Endpoint,
   fileParameter,
@@ -20,7 +20,7 @@ export function endpointSection(endpoint: Endpoint, ids: ReadonlySet<string>): H
   const errors = statuses.filter((status) => status >= '400')
   return html`<section class="endpoint" id="${id}" aria-labelledby="${id}-title">
   <div>
-    <h2><span id="${id}-title">${summary}</span>${anchor(id, summary)}</h2>
+    <h2><span id="${id}-title">${summary}</span></h2>
     <p><span class="method">GET</span> <code>${breakable(path)}</code></p>
     <p>${prose(description, ids)}</p>
   </div>
@@ -35,11 +35,10 @@ export function endpointSection(endpoint: Endpoint, ids: ReadonlySet<string>): H
     <details class="example" open><summary>Example response</summary><pre tabindex="0" role="region" aria-label="Example response of ${summary}"><code data-language="json">${example}</code></pre></details>
   </div>
   <div>
-    <h3>Fields</h3>
-    <dl class="fields">${fields.map(
+    <details open><summary><h3>Fields</h3></summary><dl class="fields">${fields.map(
       ({ name, type, nullable, description }) =>
-        html`<div id="${id}.${name}"><dt><code>${name}</code> <span class="type">${type}${nullable ? ' or null' : ''}</span>${anchor(`${id}.${name}`, name)}</dt><dd>${prose(description, ids)}</dd></div>`,
-    )}</dl>
+        html`<div id="${id}.${name}"><dt><code>${name}</code> <span class="type">${type}${nullable ? ' or null' : ''}</span></dt><dd>${prose(description, ids)}</dd></div>`,
+    )}</dl></details>
     <h3>Errors</h3>
     <p>${errors.map((status) => html`<a class="status" href="#errors.${status}">${status}</a> `)}</p>
   </div>

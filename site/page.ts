@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import { endpointSection } from './endpoint-section.ts'
 import { guides } from './guides.ts'
-import { anchor, type Html } from './prose.ts'
+import type { Html } from './prose.ts'
 import type { Reference } from './reference/reference.ts'
 
 type Page = {
@@ -34,14 +34,16 @@ export function page({ reference, markdown, files }: Page): Html {
 <body>
 <a class="skip" href="#main">Skip to content</a>
 <header>
-  <a class="title" href="#introduction">${title} <span class="version">${version}</span></a>
-  <search class="live">
-    <input id="search" type="search" placeholder="Search: press /" aria-label="Search" aria-controls="found" autocomplete="off" spellcheck="false">
-    <ul id="found" hidden></ul>
-  </search>
+  <div class="top">
+    <a class="title" href="#introduction">${title} <span class="version">${version}</span></a>
+    <search class="live">
+      <input id="search" type="search" placeholder="Search: press /" aria-label="Search" aria-controls="found" autocomplete="off" spellcheck="false">
+      <ul id="found" hidden></ul>
+    </search>
+  </div>
   <form id="key" class="key live" autocomplete="off">
     <label for="key-input">API key</label>
-    <input id="key-input" type="text" class="secret" placeholder="svc_live_…" autocomplete="off" autocapitalize="off" autocorrect="off" spellcheck="false" data-1p-ignore data-lpignore="true">
+    <input id="key-input" type="text" class="secret" placeholder="svc_live_…" aria-describedby="key-state" autocomplete="off" autocapitalize="off" autocorrect="off" spellcheck="false" data-1p-ignore data-lpignore="true">
     <button type="button" class="quiet" id="key-show" aria-pressed="false">Show</button>
     <button type="submit">Use key</button>
     <p id="key-state" role="status">The page keeps the key in memory only: after a reload, paste it again.</p>
@@ -61,7 +63,7 @@ export function page({ reference, markdown, files }: Page): Html {
 ${overview(reference)}
 ${guide.map(
   ({ id, title, content }) => html`<section class="guide" id="${id}" aria-labelledby="${id}-title">
-  <h2><span id="${id}-title">${title}</span>${anchor(id, title)}</h2>
+  <h2><span id="${id}-title">${title}</span></h2>
   ${content}
 </section>`,
 )}

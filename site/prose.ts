@@ -13,10 +13,6 @@ export function prose(text: string, ids: ReadonlySet<string>): Html {
   })}`
 }
 
-/** Renders the link of an element to itself. */
-export const anchor = (id: string, name: string): Html =>
-  html` <a class="anchor" href="#${id}" aria-label="Link to ${name}">#</a>`
-
 /** Renders a path with line break opportunities after its slashes. */
 export const breakable = (path: string): Html =>
   html`${path.split('/').map((part, index) => html`${index > 0 ? raw('/<wbr>') : ''}${part}`)}`

@@ -9,7 +9,7 @@ import { enableCopy } from './copy.ts'
 import type { enableForm } from './endpoint-form.ts'
 import { enableFirstScreen } from './first-screen.ts'
 import { showCode } from './highlight.ts'
-import { markCurrent, offerSearch } from './navigation.ts'
+import { addAnchors, markCurrent, offerSearch } from './navigation.ts'
 import { loadPart, whenNear } from './on-demand.ts'
 import { queryOf, shareParameters } from './parameters.ts'
 import { type ApiResponse, errorOf, NO_RESPONSE, readRows, SENDING, sendRequest } from './request.ts'
@@ -17,6 +17,7 @@ import { readState, writeState } from './view-state.ts'
 
 /** Makes the page interactive: code samples, request forms, search, and the key, which stays in its input. */
 export function main(endpoints: readonly Endpoint[]): void {
+  closeLists()
   const forms = findAll(HTMLFormElement, 'form.try')
   const brands = endpoints.find((endpoint) => !isPaged(endpoint))
   if (brands === undefined) throw new Error('No endpoint lists the brands')
@@ -123,6 +124,7 @@ export function main(endpoints: readonly Endpoint[]): void {
   const showProgram = (text: string) => showCode(find(HTMLElement, 'code', program), text, 'python')
   const readProgram = async () => (await fetch(program.dataset.file ?? '')).text()
   program.addEventListener('toggle', () => loadPart(readProgram(), showProgram, program), { once: true })
+  addAnchors()
   offerSearch()
   markCurrent()
   enableButtons(keyOf)
@@ -133,6 +135,18 @@ export function main(endpoints: readonly Endpoint[]): void {
   whenNear(findAll(HTMLElement, 'code[data-language]'), (code) =>
     showCode(code, code.textContent, code.getAttribute('data-language') ?? ''),
   )
+}
+
+/** Closes the long lists of a phone, and opens the one that a link leads into. */
+function closeLists(): void {
+  if (!matchMedia('(max-width: 43.99rem)').matches) return
+  for (const list of findAll(HTMLDetailsElement, '.endpoint details')) list.open = false
+  const follow = () => {
+    const [id = ''] = location.hash.slice(1).split('?')
+    document.getElementById(id)?.closest('details')?.setAttribute('open', '')
+  }
+  addEventListener('hashchange', follow)
+  follow()
 }
 
 /** Makes the buttons work that belong to no endpoint. */
@@ -173,7 +187,10 @@ function enableKeyForm({ brands, onBrands }: KeyForm): () => string {
     event.preventDefault()
     state.replaceChildren(SENDING)
     const response = await sendRequest({ path: brands.path, query: {}, key: keyOf() })
+    state.classList.toggle('error', response?.status !== 200)
+    input.ariaInvalid = String(response?.status === 401)
     if (response === null) return state.replaceChildren(NO_RESPONSE)
+    if (response.status === 401) return state.replaceChildren(`This key is not valid. ${errorOf(response)}`)
     if (response.status !== 200) return state.replaceChildren(`${response.status}: ${errorOf(response)}`)
     onBrands(response.rows)
     const names = response.rows.map(({ name }) => String(name)).join(', ')

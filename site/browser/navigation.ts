@@ -1,4 +1,4 @@
-import { find, findAll } from '../charts/elements.ts'
+import { createElement, find, findAll } from '../charts/elements.ts'
 import { loadPart } from './on-demand.ts'
 
 /** Moves to the search with `/` and Ctrl-K. The search is loaded when its input first has the focus. */
@@ -16,16 +16,30 @@ export function offerSearch(): void {
   })
 }
 
+/** Adds to headings and fields a link to them. */
+export function addAnchors(): void {
+  for (const element of findAll(HTMLElement, '.guide, .endpoint, .fields [id]')) {
+    const title = find(HTMLElement, 'h2, dt', element)
+    const name = title.firstChild?.textContent ?? ''
+    const attributes = { class: 'anchor', href: `#${element.id}`, 'aria-label': `Link to ${name}` }
+    title.append(' ', createElement('a', attributes, ['#']))
+  }
+}
+
 /** Marks the link of the section that is in view. */
 export function markCurrent(): void {
-  const links = new Map(findAll(HTMLAnchorElement, 'nav a').map((link) => [link.hash.slice(1), link]))
+  const nav = find(HTMLElement, 'nav')
+  const links = new Map(findAll(HTMLAnchorElement, 'a', nav).map((link) => [link.hash.slice(1), link]))
   const observer = new IntersectionObserver(
     (entries) => {
       const entry = entries.findLast(({ isIntersecting }) => isIntersecting)
       if (entry === undefined) return
       for (const [id, link] of links) {
-        if (id === entry.target.id) link.setAttribute('aria-current', 'true')
-        else link.removeAttribute('aria-current')
+        if (id !== entry.target.id) link.removeAttribute('aria-current')
+        else {
+          link.setAttribute('aria-current', 'true')
+          nav.scrollLeft = link.offsetLeft - nav.clientWidth / 3
+        }
       }
     },
     // A line below the header.

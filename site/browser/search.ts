@@ -63,7 +63,7 @@ export function enableSearch(): void {
 function entryOf(element: HTMLElement): Entry {
   const heading = element.querySelector('h1, h2, dt')
   const title = heading?.firstChild?.textContent ?? element.textContent
-  const within = element.parentElement?.closest('section')?.querySelector('h2 > span')?.textContent ?? ''
+  const within = element.parentElement?.closest('section')?.querySelector('h2')?.firstChild?.textContent ?? ''
   const text = element.textContent.replace(heading?.textContent ?? '', '').replace(/\s+/g, ' ')
   const content = element.matches('.guide') ? text : ''
   return { id: element.id, title, isHeading: element.matches('section, h3'), within, content }
@@ -88,5 +88,5 @@ function snippet({ content }: Entry, words: readonly string[]): string {
   const text = content.toLowerCase()
   const match = [words.join(' '), ...words].map((part) => text.indexOf(part)).find((index) => index >= 0) ?? 0
   const start = content.lastIndexOf(' ', Math.max(0, match - 30)) + 1
-  return content === '' ? '' : `${start > 0 ? '… ' : ''}${content.slice(start, start + 110)} …`
+  return content.slice(start).replace(/^(.{90}\S*).*/, '… $1 …')
 }

@@ -56,6 +56,13 @@ browserTest('sends a request to every endpoint, and fits every screen width', as
     })
     expect(await isShown, `at ${width}`).toBe(true)
   }
+  // A phone begins with closed lists. A link opens the one that it leads into.
+  const field = page.locator('[id="brands.name"]')
+  expect(await field.isVisible()).toBe(false)
+  await page.evaluate(() => {
+    location.hash = '#brands.name'
+  })
+  await expect.poll(() => field.isVisible()).toBe(true)
   expect(messages).toEqual([])
 })
 
@@ -159,6 +166,10 @@ browserTest('finds endpoints, fields, parameters, errors and guides', async () =
   expect(await found.first().isVisible()).toBe(false)
   const current = page.locator('nav [aria-current]')
   await expect.poll(() => current.allTextContents()).toEqual(['/visibility'])
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('rate limit')
+  expect(await found.first().textContent()).toMatch(/^Limits… Rate limit: \d+ requests/)
+  await page.keyboard.press('Escape')
   for (const [words, href] of [
     ['fromdate', '#parameters.fromDate'],
     ['429', '#errors.429'],
@@ -180,19 +191,23 @@ browserTest('finds endpoints, fields, parameters, errors and guides', async () =
 
 browserTest.each([
   ['without JavaScript', { javaScriptEnabled: false }],
-  ['in print', {}],
+  ['in print', PHONE],
 ] as const)('shows only what works %s', async (name, options) => {
   const { page } = await openReferencePage(options)
   if (name === 'in print') await page.emulateMedia({ media: 'print' })
   for (const control of await page.locator('button, input, select, form, search').all())
     expect(await control.isVisible()).toBe(false)
   expect(await page.getByText('Example response').first().isVisible()).toBe(true)
-  expect(await page.locator('#visibility pre').last().isVisible()).toBe(true)
+  for (const content of await page.locator('#visibility :is(pre, .fields)').all())
+    expect(await content.isVisible()).toBe(true)
 })
 
 browserTest('shows errors: a wrong key, a missing parameter, too many requests, no response', async () => {
   const { page, useKey, send } = await openReferencePage()
-  expect(await useKey('svc_live_wrong')).toMatch(/^401: API key missing or invalid/)
+  expect(await useKey('svc_live_wrong')).toMatch(/^This key is not valid\. API key missing or invalid/)
+  const key = page.getByLabel('API key')
+  expect(await key.getAttribute('aria-invalid')).toBe('true')
+  expect(await page.locator('#key-state.error').count()).toBe(1)
   expect(await send('visibility')).toMatch(/^401 API key missing or invalid/)
   await page.getByLabel('API key').fill(its.key)
   expect(await send('visibility')).toMatch(/^400 Parameter brandId is missing/)

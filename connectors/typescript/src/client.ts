@@ -64,7 +64,7 @@ export class ExportApi {
   readonly competitors: Metric<types.CompetitorRow>
   /** Returns the URLs that answers cite. */
   readonly citations: Metric<types.CitationRow>
-  /** Returns how many answers cite each URL, and in how many of them the citation is owned. */
+  /** Returns how many answers cite each URL, and in how many of them the citation is owned, as defined at `/citations`. */
   readonly citationShare: Metric<types.CitationShareRow>
   /** Returns the sentiment of the phrases about the brand, across all models and markets. */
   readonly sentiment: Metric<types.SentimentRow>

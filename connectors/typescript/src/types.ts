@@ -56,7 +56,7 @@ export type CitationRow = {
   url: string
   /** Domain of the URL; if that day's citations disagree, the one that sorts last by code point. Null when it is unknown. */
   domain: string | null
-  /** True (owned) when the brand owns the domain of any citation of this URL on this day. False (earned) otherwise. */
+  /** True (owned) when any citation of the URL that was recorded on this day is owned. False (earned) otherwise. */
   is_owned: boolean
   /** Counted answers whose citation of the URL was recorded on this day. */
   citations: number
@@ -69,11 +69,11 @@ export type CitationShareRow = {
   url: string
   /** Domain of the cited URL. Null when it is unknown. */
   domain: string | null
-  /** True when the brand owns the domain of any citation of this URL on this day. */
+  /** True when any answer of this day has an owned citation of the URL, whenever it was recorded. `/citations` uses the day of recording. */
   is_owned: boolean
   /** Counted answers of this day that cite the URL. */
   citations: number
-  /** Answers counted in `citations` with an owned citation of the URL. */
+  /** Answers counted in `citations` with an owned citation of the URL. Can be fewer although `is_owned` is true: the domain became owned during the day. */
   owned_citations: number
 }
 
