@@ -23,7 +23,7 @@ const FILES = [
 
 test('serves the page and its files without a key and a budget', async () => {
   // The script, the chart, why a rate moved, what changed, two parts that they share, the style and the icon.
-  expect(assets).toHaveLength(8)
+  expect(assets).toHaveLength(9)
   for (const [path, { type, body }] of FILES) {
     const headers = { Cookie: `session=${randomUUID()}` }
     const response = await request(path, { headers })
