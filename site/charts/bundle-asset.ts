@@ -1,4 +1,14 @@
-import type { OutputFile, StdinOptions } from 'esbuild'
+import { readFile } from 'node:fs/promises'
+import type { OutputFile, Plugin, StdinOptions } from 'esbuild'
+
+/** Leaves out the ways to draw lines and to join data that uPlot assigns to itself and charts do not use. */
+const SMALLER_UPLOT: Plugin = {
+  name: 'smaller-uplot',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /uPlot\.esm\.js$/ }, async ({ path }) => ({
+      contents: (await readFile(path, 'utf8')).replaceAll(/^\t(\(paths\.\w+|uPlot\.join) .*$/gm, ''),
+    })),
+}
 
 /**
  * Bundles a script or a style sheet for browsers. Returns it first. With splitting, the parts of the script that it loads
@@ -16,6 +26,7 @@ export async function bundleAsset(
     bundle: true,
     minify: true,
     splitting,
+    plugins: [SMALLER_UPLOT],
     outdir: '/',
     chunkNames: '[hash]',
     format: 'esm',

@@ -1,17 +1,19 @@
 import { button, createElement, disclosure, save, scrollable, select, table } from './elements.ts'
 import {
+  count,
   FEW_ANSWERS,
   isFew,
   isPartial,
   type Lines,
   linesOf,
+  percent,
   periodOf,
   rateOf,
   type Split,
   type Unit,
   type View,
 } from './lines.ts'
-import { count, type Plot, type PlotState, percent, plotOf, type Shown } from './plot.ts'
+import { type Plot, type PlotState, plotOf } from './plot.ts'
 import type { Sums } from './sums.ts'
 
 /** What a reader chose in a chart, which the chart changes. Pass it to the next chart to keep it. */
@@ -64,24 +66,16 @@ export function chart({
     render()
     onChange()
   }
-  async function saveAs(extension: string, fileOf: (shown: Shown) => Blob | Promise<Blob>): Promise<void> {
+  async function saveAs(extension: 'csv' | 'png'): Promise<void> {
     const shown = plot?.shown()
     if (shown === undefined) return
+    const { csvOf, imageOf } = await import('./saved-files.ts')
+    const period = periodOf(shown.points)
+    const facts = [brand, period].filter(Boolean).join(' · ')
+    const words = { title: `${title} by ${shown.unit}, in percent`, facts, source }
+    const file = extension === 'csv' ? csvOf(shown) : await imageOf(shown, words)
     const name = brand === undefined ? label.replaceAll(':', '') : `${brand} ${title}`
-    save(`${name}, ${periodOf(shown.points)}.${extension}`, await fileOf(shown))
-  }
-  async function imageOf({ unit, points, lines, colorOf, canvas }: Shown): Promise<Blob> {
-    const image = await import('./image.ts')
-    return image.imageOf({
-      title: `${title} by ${unit}, in percent`,
-      facts: [brand, periodOf(points)].filter(Boolean).join(' · '),
-      legend: lines.map((line) => ({
-        text: `${line.name} ${percent(rateOf(line))}, ${count(line)}`,
-        color: colorOf(line),
-      })),
-      plot: await canvas(),
-      source,
-    })
+    save(`${name}, ${period}.${extension}`, file)
   }
   const units = Object.keys(UNITS)
   const unit = units.find((name) => UNITS[name] === state.unit)
@@ -89,8 +83,8 @@ export function chart({
   const tools = createElement('div', { class: 'tools' }, [
     ...(labels.length < 2 ? [] : [select('Lines', labels, state.split, (split) => choose({ split }))]),
     select('Points', units, unit, (name) => choose({ unit: UNITS[name] })),
-    button('Chart as CSV', () => saveAs('csv', csvOf)),
-    button('Chart as PNG', () => saveAs('png', imageOf)),
+    button('Chart as CSV', () => saveAs('csv')),
+    button('Chart as PNG', () => saveAs('png')),
   ])
 
   function render(): void {
@@ -145,18 +139,4 @@ function numbers(label: string, { unit, points, lines }: Lines): Node {
   return createElement('div', scrollable(`Table: ${label}`), [
     table([unit === 'day' ? 'Day' : 'Week', ...lines.map(({ name }) => name)], [row('All days'), ...rows]),
   ])
-}
-
-/** Writes the rates of a chart as CSV, in percent. */
-function csvOf({ points, lines }: Lines): Blob {
-  const rows = points.map(({ first, last }, point) => [
-    ...[first, last],
-    ...lines.map((line) => rateOf(line, point, point + 1)?.toFixed(4) ?? ''),
-  ])
-  const quoted = (cell: string) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
-  const csv = [['first_day', 'last_day', ...lines.map(({ name }) => name)], ...rows]
-  return new Blob(
-    csv.map((cells) => `${cells.map(quoted).join(',')}\r\n`),
-    { type: 'text/csv' },
-  )
 }

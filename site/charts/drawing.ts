@@ -12,8 +12,6 @@ export type Style = {
 }
 
 const DAY = DAY_MS / 1000
-const DATE = new Intl.DateTimeFormat('en', { timeZone: 'UTC', month: 'short', day: 'numeric' })
-const MONTH = new Intl.DateTimeFormat('en', { timeZone: 'UTC', month: 'short', year: 'numeric' })
 /** In pixels. The names of lines have at most a quarter of a narrow plot. */
 const SIZE = { text: 12, line: 15, names: 116, leader: 16, label: 60 }
 const FAINT = 0.35
@@ -123,6 +121,10 @@ export function drawingOf({ unit, points, lines }: Lines, { off, colorOf, elemen
     })
   }
   const isLong = (times.at(-1) ?? 0) - (times[0] ?? 0) > 730 * DAY
+  const { format } = new Intl.DateTimeFormat('en', {
+    ...{ timeZone: 'UTC', month: 'short' },
+    [isLong ? 'year' : 'day']: 'numeric',
+  })
   return {
     data: [times, ...values] satisfies uPlot.AlignedData,
     padding: [10 * scale, widthOfNames, 0, 0] satisfies uPlot.Padding,
@@ -134,7 +136,7 @@ export function drawingOf({ unit, points, lines }: Lines, { off, colorOf, elemen
       {
         ...axis,
         ...{ size: 32 * scale, gap: 8 * scale, grid: { show: false }, splits: labelled },
-        values: (_, splits) => splits.map((time) => (isLong ? MONTH : DATE).format(time * 1000)),
+        values: (_, splits) => splits.map((time) => format(time * 1000)),
       },
       { ...axis, size: 48 * scale, values: (_, splits) => splits.map((rate) => `${rate} %`) },
     ] satisfies uPlot.Axis[],

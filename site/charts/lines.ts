@@ -95,14 +95,17 @@ export function halvesOf(days: readonly string[]): Compared | undefined {
 }
 
 /** Returns the rate of some points of a line in percent, or null when there is nothing to divide by. Divides sums. */
-export function rateOf(line: Pick<Line, 'part' | 'whole'>, from = 0, to?: number): number | null {
-  const answers = answersOf(line, from, to)
-  return answers === 0 ? null : (sum(line.part.slice(from, to)) / answers) * 100
+export function rateOf({ part, whole }: Pick<Line, 'part' | 'whole'>, from = 0, to?: number): number | null {
+  const divisor = sum(whole.slice(from, to))
+  return divisor === 0 ? null : (sum(part.slice(from, to)) / divisor) * 100
 }
 
-/** Returns how many answers some points of a line have. */
-export const answersOf = ({ whole }: Pick<Line, 'whole'>, from = 0, to?: number): number =>
-  sum(whole.slice(from, to))
+export const percent = (value: number | null): string =>
+  value === null ? 'no value' : `${value.toFixed(2)} %`
+
+/** Writes how many answers some points of a line have. */
+export const count = ({ whole }: Line, from?: number, to?: number): string =>
+  `n ${Math.round(sum(whole.slice(from, to))).toLocaleString('en')}`
 
 /** Whether a point has so few answers that its rate is mostly chance. */
 export const isFew = (answers = 0): boolean => answers > 0 && answers < FEW_ANSWERS

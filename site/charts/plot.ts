@@ -1,7 +1,7 @@
 import uPlot from 'uplot'
 import { drawingOf, type Style } from './drawing.ts'
 import { createElement, find } from './elements.ts'
-import { answersOf, type Days, type Line, type Lines, periodOf, rateOf } from './lines.ts'
+import { count, type Days, type Line, type Lines, percent, periodOf, rateOf } from './lines.ts'
 
 /** What a reader chose in a plot. */
 export type PlotState = { readonly off: Set<string>; zoom?: Days | undefined }
@@ -16,7 +16,7 @@ export type Shown = Lines &
 export type Plot = { readonly element: HTMLElement; readonly shown: () => Shown }
 
 /** In pixels. `paper` fits a card on A4. An image is as wide on each screen. */
-const SIZE = { height: 260, paper: 640, image: 760 }
+const SIZE = { height: 260, paper: 640, image: 760, gap: 12 }
 
 /** A readout of more lines covers the plot. */
 const MOST_LINES = 10
@@ -26,15 +26,6 @@ const STEPS: Readonly<Record<string, number>> = {
   ...{ ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 },
   ...{ PageUp: 7, PageDown: -7, Home: Number.NEGATIVE_INFINITY, End: Number.POSITIVE_INFINITY },
 }
-
-export const percent = (value: number | null): string =>
-  value === null ? 'no value' : `${value.toFixed(2)} %`
-
-const integer = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
-
-/** Writes how many answers some points of a line have. */
-export const count = (line: Line, from?: number, to?: number): string =>
-  `n ${integer.format(answersOf(line, from, to))}`
 
 /** The plots of the page, which are drawn again when the colours change, and for print. */
 const plots = new Set<uPlot>()
@@ -78,7 +69,6 @@ export function plotOf(label: string, all: Lines, state: PlotState, onChange: ()
   const colorOf = ({ color }: Line) =>
     getComputedStyle(find(HTMLElement, `.line-${color ?? 'other'} .u-marker`, legend)).color
   const style = { off, colorOf, element: holder }
-  const { data, series, hooks, ...drawing } = drawingOf(all, style)
 
   const isOn = ({ name }: Line) => !off.has(name)
   const span = (): [from: number, to: number] => [visible[0] ?? 0, (visible.at(-1) ?? end) + 1]
@@ -103,10 +93,11 @@ export function plotOf(label: string, all: Lines, state: PlotState, onChange: ()
         createElement('small', {}, [line.whole[from] ? count(line, from, to) : '']),
       ])
     readout.replaceChildren(createElement('strong', {}, [heading]), ...rows)
-    const x = plot.valToPos(data[0][selected] ?? 0, 'x')
-    const isLeft = x > plot.over.clientWidth / 2
-    readout.style.left = isLeft ? '' : `${x + 12}px`
-    readout.style.right = isLeft ? `${plot.over.clientWidth - x + 12}px` : ''
+    const x = plot.valToPos(plot.data[0][selected] ?? 0, 'x')
+    const { offsetLeft } = plot.over
+    const fits = offsetLeft + x + SIZE.gap + readout.offsetWidth <= holder.clientWidth
+    const left = fits ? x + SIZE.gap : x - SIZE.gap - readout.offsetWidth
+    readout.style.left = `${Math.max(-offsetLeft, left)}px`
   }
   holder.addEventListener('keydown', (event) => {
     const step = STEPS[event.key] ?? Number.NaN
@@ -114,7 +105,7 @@ export function plotOf(label: string, all: Lines, state: PlotState, onChange: ()
     event.preventDefault()
     const [from, to] = [visible[0] ?? 0, visible.at(-1) ?? end]
     const point = Math.min(to, Math.max(from, (selected ?? (step > 0 ? from - 1 : to + 1)) + step))
-    const left = Number.isNaN(point) ? -10 : plot.valToPos(data[0][point] ?? 0, 'x')
+    const left = Number.isNaN(point) ? -10 : plot.valToPos(plot.data[0][point] ?? 0, 'x')
     plot.setCursor({ left, top: -1000 })
   })
   // uPlot follows the mouse only.
@@ -123,23 +114,16 @@ export function plotOf(label: string, all: Lines, state: PlotState, onChange: ()
     if (pointerType !== 'mouse' && box) plot?.setCursor({ left: clientX - box.left, top: clientY - box.top })
   })
 
-  /** Keeps the days that are visible, unless all are. */
-  function keepZoom(): void {
-    const [first, last] = [points[visible[0] ?? 0], points[visible.at(-1) ?? end]]
-    if (first === undefined || last === undefined) return
-    state.zoom = visible.length > end ? undefined : { from: first.first, to: last.first }
-    onChange()
-  }
-
   function draw(): void {
     const size = { width: holder.clientWidth, height: SIZE.height }
     plot?.setSize(size)
     if (plot !== undefined) return
+    // The font is that of the page, which the plot is now part of.
+    const { data, series, hooks, ...drawing } = drawingOf(all, style)
     const drawn = new uPlot(
       {
         ...size,
         ...drawing,
-        tzDate: (time) => uPlot.tzDate(new Date(time * 1000), 'Etc/UTC'),
         focus: { alpha: 0.25 },
         legend: {
           mount: (_, table) => legend.replaceChildren(table),
@@ -171,12 +155,19 @@ export function plotOf(label: string, all: Lines, state: PlotState, onChange: ()
           setScale: [
             ({ scales: { x }, status }, key) => {
               if (key !== 'x') return
+              const [min, max] = [x?.min ?? 0, x?.max ?? 0]
               visible = [...points.keys()].filter((point) => {
                 const time = data[0][point] ?? 0
-                return time >= (x?.min ?? 0) && time <= (x?.max ?? 0)
+                return time >= min && time <= max
               })
               speak()
-              if (status === 1) keepZoom()
+              if (status === 0) return
+              const [from = '', to = ''] = [
+                points[visible[0] ?? 0]?.first,
+                points[visible.at(-1) ?? end]?.first,
+              ]
+              state.zoom = visible.length > end ? undefined : { from, to }
+              onChange()
             },
           ],
           setSize: [speak],
@@ -189,8 +180,8 @@ export function plotOf(label: string, all: Lines, state: PlotState, onChange: ()
     plots.add(drawn)
     drawn.over.append(readout)
     const { from = '', to = '' } = state.zoom ?? {}
-    const zoomed = points.flatMap(({ first }, point) => (first >= from && first <= to ? point : []))
-    const [min = 0, max = 0] = [data[0][zoomed[0] ?? 0], data[0][zoomed.at(-1) ?? 0]]
+    const min = Date.parse(points.find(({ first }) => first >= from)?.first ?? '') / 1000
+    const max = Date.parse(points.findLast(({ first }) => first <= to)?.first ?? '') / 1000
     if (min < max) drawn.setScale('x', { min, max })
     find(HTMLElement, 'table', legend).role = 'presentation'
     for (const [index, line] of lines.entries()) enableEntry(entryOf(index + 1), isOn(line))

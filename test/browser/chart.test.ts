@@ -89,6 +89,8 @@ browserTest('reads a day with the keyboard and with the pointer', async () => {
   const { page, chart, slider, text } = await open()
   await slider.press('ArrowLeft')
   expect(await text()).toMatch(/^2026-10-04: A 90\.00 %, B 80\.00 %/)
+  const readout = chart.locator('.readout')
+  expect(await readout.innerText()).toMatch(/^2026-10-04\s+A\s+90\.00 %\s+n 100\s+B\s+80\.00 %/)
   await slider.press('ArrowLeft')
   expect(await text()).toMatch(/^2026-10-03: A no value/)
   await slider.press('Home')
@@ -98,6 +100,7 @@ browserTest('reads a day with the keyboard and with the pointer', async () => {
   expect(await text()).toMatch(/^2026-10-04: /)
   await slider.press('Escape')
   expect(await text()).toMatch(/^All days: /)
+  expect(await readout.isVisible()).toBe(false)
   const over = chart.locator('.u-over')
   await over.hover({ position: { x: 2, y: 2 } })
   await expect.poll(text).toMatch(/^2026-10-01: /)
@@ -141,6 +144,9 @@ browserTest('computes the figures of the days that a drag zooms to, and saves th
   await page.mouse.move(0, 0)
   // Of 2026-10-05 and 2026-10-06.
   await expect.poll(text).toMatch(/^2026-10-05 to 2026-10-06: A 95\.00 %, B 80\.00 %/)
+  // The next chart keeps them.
+  await chart.getByLabel('Points').selectOption('Days')
+  await expect.poll(text).toMatch(/^2026-10-05 to 2026-10-06: A 95\.00 %, B 80\.00 %/)
   for (const name of ['B', 'D', 'E', 'F', 'G', 'H', 'I'])
     await chart.getByRole('button', { name, exact: true }).click()
   const csv = await saved(page, chart.getByRole('button', { name: 'CSV' }))
@@ -151,6 +157,8 @@ browserTest('computes the figures of the days that a drag zooms to, and saves th
   const png = await saved(page, chart.getByRole('button', { name: 'PNG' }))
   expect(png.name).toBe('Competitor visibility, 2026-10-05 to 2026-10-06.png')
   expect(png.content.subarray(1, 4).toString()).toBe('PNG')
+  // As wide on each screen.
+  expect(png.content.readUInt32BE(16)).toBe(1600)
   await over.dblclick()
   await page.mouse.move(0, 0)
   await expect.poll(text).toMatch(/^All days: A 92\.00 %/)

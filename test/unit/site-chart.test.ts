@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { spread } from '../../site/charts/drawing.ts'
 import { type Lines, linesOf, rateOf, splitsOf, type View } from '../../site/charts/lines.ts'
 import { addRows, type Metric, type Row } from '../../site/charts/sums.ts'
 import { fieldsOf } from '../../site/reference/formula.ts'
@@ -198,6 +199,24 @@ describe('the lines of a chart', () => {
     expect(models(6).sort((left, right) => left - right)).toEqual([0, 7, 8, 9, 10, 11, 12])
     expect(new Set(models(8)).size).toBe(9)
   })
+})
+
+test.each([
+  [
+    [10, 50, 90],
+    [10, 50, 90],
+  ],
+  [
+    [50, 50, 51, 90],
+    [40, 50, 60, 90],
+  ],
+  [
+    [0, 2, 99, 100],
+    [0, 10, 90, 100],
+  ],
+])('the names of lines at %j are centred at their ends, within the plot', (places, expected) => {
+  const spreadPlaces = spread(places, { distance: 10, from: 0, to: 100 })
+  expect(spreadPlaces.map(Math.round)).toEqual(expected)
 })
 
 test.each(reference.endpoints.filter((each) => each.formula))('the formula of $id sums fields of its rows', ({

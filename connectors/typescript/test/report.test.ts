@@ -165,7 +165,7 @@ browserTest('the report says whether a brand does better, and loads nothing', as
 
     const numbers = page.locator('.chart:has-text("Sentiment") details')
     await page.locator('.tile', { hasText: 'Sentiment' }).click()
-    await expect.poll(() => numbers.locator('tr').allTextContents()).toContain('2026-11-0150.00 % n 20')
+    await expect.poll(() => numbers.locator('tr').allTextContents()).toContain('2026-11-0150.00 % n 12')
     await expect
       .poll(() => numbers.locator('summary').evaluate((each) => document.activeElement === each))
       .toBe(true)
