@@ -82,12 +82,12 @@ const overview = ({
 }: Reference): Html => html`<section id="introduction" aria-labelledby="introduction-title">
   <h1 id="introduction-title">${title}</h1>
   <div id="own" class="live" hidden>
-    <div class="tools">
+    <div class="tools controls">
       <form id="own-form" autocomplete="off"><label>Brand <select data-parameter="brandId" required><option value=""></option></select></label></form>
-      <div class="tools" id="own-controls"></div>
+      <div id="own-controls"></div>
       <button type="button" class="quiet" data-link="own-form">Copy link</button>
-      <span role="status" id="own-state"></span>
     </div>
+    <p role="status" id="own-state"></p>
     <div id="own-brand"></div>
     <h2>First request</h2>
     <pre tabindex="0"><code id="own-request"></code></pre>

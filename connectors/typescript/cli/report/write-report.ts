@@ -44,7 +44,7 @@ function page(brands: readonly BrandReport[], { script, style }: Assets): string
 <a class="skip" href="#main">Skip to content</a>
 <header>
   <h1>AI visibility</h1>
-  <div id="controls" class="tools"></div>
+  <div id="controls" class="tools controls"></div>
 </header>
 <nav class="live" aria-label="Brands"></nav>
 <main id="main" tabindex="-1"><noscript><p class="note">The charts require JavaScript.</p></noscript></main>
