@@ -103,9 +103,12 @@ export function plotOf(label: string, all: Lines, state: PlotState, onChange: ()
     const step = STEPS[event.key] ?? Number.NaN
     if (plot === undefined || (Number.isNaN(step) && event.key !== 'Escape')) return
     event.preventDefault()
+    const [times] = plot.data
+    if (event.key === 'Escape' && selected === undefined)
+      plot.setScale('x', { min: times[0] ?? 0, max: times[end] ?? 0 })
     const [from, to] = [visible[0] ?? 0, visible.at(-1) ?? end]
     const point = Math.min(to, Math.max(from, (selected ?? (step > 0 ? from - 1 : to + 1)) + step))
-    const left = Number.isNaN(point) ? -10 : plot.valToPos(plot.data[0][point] ?? 0, 'x')
+    const left = Number.isNaN(point) ? -10 : plot.valToPos(times[point] ?? 0, 'x')
     plot.setCursor({ left, top: -1000 })
   })
   // uPlot follows the mouse only.
