@@ -111,10 +111,7 @@ const overview = ({
       <svg viewBox="0 0 240 96" role="img" aria-label="Over weeks, the visibility of the brand rises above that of its competitors"><path class="line-2" d="M0 34 40 38 80 42 120 46 160 58 200 54 236 56"/><path class="line-1" d="M0 70 40 66 80 68 120 64 160 66 200 62 236 64"/><path class="line-0" d="M0 60 40 58 80 50 120 52 160 22 200 28 236 24"/></svg>
     </li>
   </ul>
-  <ol class="steps live">
-    <li>Enter your API key above. The page keeps it in memory and sends it to this service only.</li>
-    <li>See your brand here. Each endpoint below has its request, its chart and code samples.</li>
-  </ol>
+  <p class="live">Enter your API key above to see your brand here. The page keeps the key in memory, and sends it to this service only.</p>
   </div>
   <p>To keep a copy, follow <a href="#keep-an-exact-copy">/changes</a>, or use a connector. Where the operator has enabled the <a href="#share">share</a>, pandas, Spark, Power BI and other tools read whole tables. Each opens it with a profile file, which contains your key.</p>
   <p class="buttons live"><button type="button" class="quiet" id="profile">Download profile</button> <span role="status" id="profile-state"></span></p>
