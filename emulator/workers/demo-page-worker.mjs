@@ -42,7 +42,7 @@ function addKeys(response, keys) {
     })
     .on('#key-input', { element: (input) => input.setAttribute('value', keys[0].key) })
     .on('[data-changed]', { element: (panel) => panel.append(RESTATE, { html: true }) })
-    .on('#own', { element: (own) => own.after(list(keys), { html: true }) })
+    .on('#intro', { element: (intro) => intro.after(list(keys), { html: true }) })
     .transform(response)
   const kept = [...headers].filter(([name]) => name !== 'etag' && name !== 'content-length')
   return new Response(body, { status, headers: kept })

@@ -9,10 +9,11 @@ import { enableCopy } from './copy.ts'
 import type { enableForm } from './endpoint-form.ts'
 import { enableFirstScreen } from './first-screen.ts'
 import { showCode } from './highlight.ts'
+import { enableKeyForm } from './key-form.ts'
 import { addAnchors, markCurrent, offerSearch } from './navigation.ts'
 import { loadPart, whenNear } from './on-demand.ts'
 import { queryOf, shareParameters } from './parameters.ts'
-import { type ApiResponse, errorOf, NO_RESPONSE, readRows, SENDING, sendRequest } from './request.ts'
+import { type ApiResponse, readRows } from './request.ts'
 import { readState, writeState } from './view-state.ts'
 
 /** Makes the page interactive: code samples, request forms, search, and the key, which stays in its input. */
@@ -169,38 +170,4 @@ function enableButtons(keyOf: () => string): void {
       return 'Copy failed. Open docs.md instead.'
     }
   })
-}
-
-type KeyForm = {
-  readonly brands: Endpoint
-  /** Called with the brands that the key can read. */
-  readonly onBrands: (rows: readonly Row[]) => void
-}
-
-/** Makes the form of the key show the brands that it can read. Returns a function that reads the key. */
-function enableKeyForm({ brands, onBrands }: KeyForm): () => string {
-  const input = find(HTMLInputElement, '#key-input')
-  const state = find(HTMLElement, '#key-state')
-  const keyOf = () => input.value.trim()
-
-  find(HTMLFormElement, '#key').addEventListener('submit', async (event) => {
-    event.preventDefault()
-    state.replaceChildren(SENDING)
-    const response = await sendRequest({ path: brands.path, query: {}, key: keyOf() })
-    state.classList.toggle('error', response?.status !== 200)
-    input.ariaInvalid = String(response?.status === 401)
-    if (response === null) return state.replaceChildren(NO_RESPONSE)
-    if (response.status === 401) return state.replaceChildren(`This key is not valid. ${errorOf(response)}`)
-    if (response.status !== 200) return state.replaceChildren(`${response.status}: ${errorOf(response)}`)
-    onBrands(response.rows)
-    const names = response.rows.map(({ name }) => String(name)).join(', ')
-    state.replaceChildren(names === '' ? 'This key can read no brands.' : `This key can read ${names}.`)
-  })
-
-  const show = find(HTMLButtonElement, '#key-show')
-  show.addEventListener('click', () => {
-    const isHidden = input.classList.toggle('secret')
-    show.setAttribute('aria-pressed', String(!isHidden))
-  })
-  return keyOf
 }

@@ -1,6 +1,7 @@
-import { button, createElement, find, findAll } from '../charts/elements.ts'
+import { createElement, find, findAll } from '../charts/elements.ts'
 import type { SampleRequest } from '../curl-sample.ts'
 import { type Language, SAMPLES } from '../samples.ts'
+import { enableCopy } from './copy.ts'
 import { showCode } from './highlight.ts'
 
 const isLanguage = (name: string | undefined): name is Language =>
@@ -59,16 +60,8 @@ export function showSamples(requestOf: (id: string) => SampleRequest): () => voi
         select(next)
       })
     }
-    const copy = button('Copy', async () => {
-      const code = find(HTMLElement, 'code', container).textContent
-      copy.textContent = await navigator.clipboard.writeText(code).then(
-        () => 'Copied',
-        () => 'Copy failed',
-      )
-      setTimeout(() => {
-        copy.textContent = 'Copy'
-      }, 2000)
-    })
+    const copy = createElement('button', { type: 'button', class: 'quiet' }, ['Copy'])
+    enableCopy(copy, () => find(HTMLElement, 'code', container).textContent)
     find(HTMLElement, 'pre', container).setAttribute('role', 'tabpanel')
     const label = `Code samples of /${id}`
     find(HTMLElement, '.bar', container).append(

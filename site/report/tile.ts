@@ -14,7 +14,7 @@ export function tile({ metric, scope, ...course }: Figures, lead: Change, onClic
     createElement('span', {}, [metric.title, createElement('small', {}, [scope && ` ${scope}`])]),
     createElement('span', {}, [
       createElement('strong', {}, [rate === null ? 'no value' : `${rate.toFixed(1)} %`]),
-      ` n ${integer.format(lead.now.whole)}`,
+      createElement('small', {}, [` n ${integer.format(lead.now.whole)}`]),
     ]),
     createElement('span', { class: kind }, [text]),
     sparkline(course, lead),
