@@ -71,10 +71,11 @@ export function shareParameters({ forms, onChange, onOpen }: Parameters): Shared
       opened = values.brandId
       for (const name of SHARED) set(name, values[name] ?? '')
       onChange()
-      open()
     } else if (Object.keys(shared).length > 0) writeAddress(target)
     // Browsers look for an element with the whole fragment as its id.
-    if (hash.includes('?')) document.getElementById(target)?.scrollIntoView({ behavior: 'instant' })
+    if (!hash.includes('?')) return
+    open()
+    document.getElementById(target)?.scrollIntoView({ behavior: 'instant' })
   }
 
   function open(): void {

@@ -17,12 +17,11 @@ type About = {
 export function citedTables(cited: Cited, { domain, rate }: About): HTMLElement[] {
   const { citations, owned, pages, domains } = cited
   if (citations === 0) return []
-  const own = domains.find(({ name }) => name === domain)
+  const own = domains.find(({ name }) => name === domain)?.owned ?? 0
   const name = rate ? `, the ${rate} of ${percentOf(owned, citations)}` : ''
   const share = `Owned are ${integer.format(owned)} of ${integer.format(citations)} citations${name}.`
-  const alone = own
-    ? ` ${domain} alone has ${percentOf(own.owned, citations)}; other owned domains have the rest.`
-    : ''
+  const rest = own < owned ? `${percentOf(own, citations)}; other owned domains have the rest` : 'all of them'
+  const alone = own > 0 ? ` ${domain} alone has ${rest}.` : ''
   const unknown = domains.at(-1)?.name === '' ? ' “unknown” are URLs without a recorded domain.' : ''
   return [
     citedTable('Most cited pages', 'Owned pages first. A heading sorts.', { of: pages, citations }),

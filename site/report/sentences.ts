@@ -96,10 +96,14 @@ const sideOf = (first: Sides | undefined, second: Sides | undefined): number =>
 
 /** Returns the point from which on a line is above another: before it, their differences add up to the least. */
 function crossing(points: Figures['points'], line: Line, other: Line): Point | undefined {
+  const differences = points.flatMap((point, index) => {
+    const [rate, rival] = [rateOf(line, index, index + 1), rateOf(other, index, index + 1)]
+    return rate === null || rival === null ? [] : [{ point, difference: rate - rival }]
+  })
   let [total, least, start] = [0, 0, undefined as Point | undefined]
-  for (const index of points.keys()) {
-    total += (rateOf(line, index, index + 1) ?? 0) - (rateOf(other, index, index + 1) ?? 0)
-    if (total < least) [least, start] = [total, points[index + 1]]
+  for (const [index, { difference }] of differences.entries()) {
+    total += difference
+    if (total < least) [least, start] = [total, differences[index + 1]?.point]
   }
   return start
 }

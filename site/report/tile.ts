@@ -27,8 +27,8 @@ export function tile({ metric, scope, ...course }: Figures, lead: Change, onClic
 function courseOf({ now, before }: Change): [course: string, kind: string] {
   if (before === undefined) return ['no earlier period', '']
   if (!isKnown(now) || !isKnown(before)) return ['too few answers to compare', '']
+  if (isNoise(before, now)) return ['unchanged within the noise', '']
   const points = Math.abs((now.part / now.whole - before.part / before.whole) * 100).toFixed(1)
-  if (isNoise(before, now)) return [`unchanged (${points} points)`, '']
   const [sign, kind] = now.part / now.whole > before.part / before.whole ? ['▲', 'better'] : ['▼', 'worse']
   return [`${sign} ${points} points ${kind}`, kind]
 }

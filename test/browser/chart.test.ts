@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { Locator, Page } from 'playwright-core'
-import { expect } from 'vitest'
+import { expect, inject } from 'vitest'
 import { browserTest } from '../fixtures/site/browser.ts'
 import { openReferencePage } from '../fixtures/site/reference-page.ts'
 
@@ -13,23 +13,11 @@ const COMPETITORS = ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H', 'I'].map((name, ind
 
 const rowsOf = (date: string) => COMPETITORS.map((row) => ({ date, ...row }))
 
-/** Two pages. The first ends within 2026-10-05, and 2026-10-03 has no rows. */
-const PAGES: Readonly<Record<string, object>> = {
-  '': {
-    data: [
-      ...['2026-10-01', '2026-10-02', '2026-10-04'].flatMap(rowsOf),
-      ...rowsOf('2026-10-05').slice(0, 2),
-    ],
-    pagination: { nextCursor: 'c1' },
-  },
-  c1: {
-    data: [
-      ...rowsOf('2026-10-05').slice(2),
-      { date: '2026-10-06', competitor_name: 'A', total_responses: 100, competitor_visible_responses: 100 },
-    ],
-    pagination: { nextCursor: null },
-  },
-}
+/** 2026-10-03 has no rows, and 2026-10-06 has one. */
+const ROWS = [
+  ...['2026-10-01', '2026-10-02', '2026-10-04', '2026-10-05'].flatMap(rowsOf),
+  { date: '2026-10-06', competitor_name: 'A', total_responses: 100, competitor_visible_responses: 100 },
+]
 
 /** Rows of models and markets: `a` is mentioned in 1 of 4 answers, `b` in 3 of 4. */
 const MODELS = ['2026-10-01', '2026-10-02'].flatMap((date) => [
@@ -37,17 +25,19 @@ const MODELS = ['2026-10-01', '2026-10-02'].flatMap((date) => [
   { date, model_id: 'b', market: 'UK', total_prompts: 40, visible_count: 30 },
 ])
 
-/** Sends a request, and returns the chart of its response. */
-async function open(id = 'competitors') {
-  const opened = await openReferencePage()
+/** Sends a request whose first page has one row, and returns the chart of all rows. */
+async function open(id = 'competitors', fragment = '') {
+  const opened = await openReferencePage(undefined, `${inject('serviceUrl')}/api/export/v1/docs${fragment}`)
   const { page, section, send } = opened
-  await page.route('**/v1/competitors**', (route) => {
-    const cursor = new URL(route.request().url()).searchParams.get('cursor') ?? ''
-    return route.fulfill({ json: PAGES[cursor] })
-  })
-  await page.route('**/v1/visibility**', (route) =>
-    route.fulfill({ json: { data: MODELS, pagination: { nextCursor: null } } }),
-  )
+  for (const [name, rows] of Object.entries({ competitors: ROWS, visibility: MODELS }))
+    await page.route(`**/v1/${name}**`, (route) =>
+      route.request().url().includes('format=ndjson')
+        ? route.fulfill({
+            body: rows.map((row) => `${JSON.stringify(row)}\n`).join(''),
+            headers: { 'X-Expected-Rows': String(rows.length) },
+          })
+        : route.fulfill({ json: { data: rows.slice(0, 1), pagination: { nextCursor: 'c1' } } }),
+    )
   await send(id)
   const chart = section(id).locator('.chart')
   const slider = chart.getByRole('slider')
@@ -63,41 +53,39 @@ const saved = async (page: Page, button: Locator) => {
   return { name: download.suggestedFilename(), content: await readFile(await download.path()) }
 }
 
-browserTest('draws a line for each competitor over the complete days of the loaded pages', async () => {
-  const { messages, section, chart, slider, legend, caption } = await open()
-  expect(await caption()).toBe(
-    'Competitor visibility by day 2026-10-01 to 2026-10-04. Rows of 2026-10-05 can continue on the next page.',
+browserTest('draws a line for the brand and each competitor over all rows of the window', async () => {
+  const { messages, chart, legend, caption } = await open()
+  expect(await caption()).toBe('Competitor visibility by day 2026-10-01 to 2026-10-06.')
+  const figures = COMPETITORS.slice(1).map(
+    (row) => `${row.competitor_name} ${row.competitor_visible_responses}.00 % n 400`,
   )
   expect((await legend()).flat().map((entry) => entry.replace(/\s+/g, ' ').trim())).toEqual([
-    'All days',
-    ...COMPETITORS.map((row) => `${row.competitor_name} ${row.competitor_visible_responses}.00 % n 300`),
+    ...['All days', 'Brand 50.00 % n 160', 'A 92.00 % n 500'],
+    ...figures,
   ])
-  // Eight have a colour of their own.
+  // The brand and eight competitors have a colour of their own.
+  expect(await chart.locator('.legend tr.line-0').innerText()).toContain('Brand')
   expect(await chart.locator('.legend tr.line-other').innerText()).toContain('I')
   const colors = await chart
     .locator('.legend .u-marker')
     .evaluateAll((markers) => markers.map((marker) => getComputedStyle(marker).color))
-  expect(new Set(colors.slice(1)).size).toBe(9)
-
-  await section('competitors').getByRole('button', { name: 'Next page' }).click()
-  await expect.poll(caption).toBe('Competitor visibility by day 2026-10-01 to 2026-10-06.')
-  await expect.poll(() => slider.getAttribute('aria-valuetext')).toMatch(/^All days: A 92\.00 %, /)
+  expect(new Set(colors.slice(1)).size).toBe(10)
   expect(messages).toEqual([])
 })
 
 browserTest('reads a day with the keyboard and with the pointer', async () => {
   const { page, chart, slider, text } = await open()
   await slider.press('ArrowLeft')
-  expect(await text()).toMatch(/^2026-10-04: A 90\.00 %, B 80\.00 %/)
-  const readout = chart.locator('.readout')
-  expect(await readout.innerText()).toMatch(/^2026-10-04\s+A\s+90\.00 %\s+n 100\s+B\s+80\.00 %/)
+  expect(await text()).toMatch(/^2026-10-06: Brand no value, A 100\.00 %, B no value/)
   await slider.press('ArrowLeft')
-  expect(await text()).toMatch(/^2026-10-03: A no value/)
+  expect(await text()).toMatch(/^2026-10-05: Brand no value, A 90\.00 %, B 80\.00 %/)
+  const readout = chart.locator('.readout')
+  expect(await readout.innerText()).toMatch(/^2026-10-05\s+.*A\s+90\.00 %\s+n 100\s+B\s+80\.00 %/s)
   await slider.press('Home')
   await slider.press('ArrowLeft')
   expect(await text()).toMatch(/^2026-10-01: /)
   await slider.press('PageUp')
-  expect(await text()).toMatch(/^2026-10-04: /)
+  expect(await text()).toMatch(/^2026-10-06: /)
   await slider.press('Escape')
   expect(await text()).toMatch(/^All days: /)
   expect(await readout.isVisible()).toBe(false)
@@ -109,29 +97,31 @@ browserTest('reads a day with the keyboard and with the pointer', async () => {
 })
 
 browserTest('switches lines off and on, and isolates one, with the entries of the legend', async () => {
-  const { page, section, chart, text, caption } = await open()
+  const { page, section, chart, text } = await open()
+  await chart.getByRole('button', { name: 'Brand', exact: true }).click()
   const entry = (name: string) => chart.getByRole('button', { name, exact: true })
   await entry('A').focus()
   await page.keyboard.press('Space')
   expect(await entry('A').getAttribute('aria-pressed')).toBe('false')
   expect(await text()).toMatch(/^All days: B 80\.00 %/)
-  expect(await chart.locator('.legend tr.u-off').innerText()).toMatch(/A\s+off/)
-  // The next chart keeps it.
-  await section('competitors').getByRole('button', { name: 'Next page' }).click()
-  await expect.poll(caption).toMatch(/2026-10-06/)
+  expect(await chart.locator('.legend tr.u-off').last().innerText()).toMatch(/A\s+off/)
+  // The next chart keeps it, and so does the address.
+  await section('competitors').getByRole('button', { name: 'Send' }).click()
+  await expect.poll(() => chart.count()).toBe(0)
+  await expect.poll(() => chart.count()).toBe(1)
+  expect(new URL(page.url()).hash).toBe('#competitors-try?off=Brand&off=A')
   await expect.poll(text).toMatch(/^All days: B 80\.00 %/)
   await entry('A').click()
   expect(await text()).toMatch(/^All days: A 92\.00 %/)
   await entry('C').dblclick()
   expect(await text()).toBe('All days: C 70.00 %')
   await entry('C').dblclick()
-  expect(await text()).toMatch(/^All days: A 92\.00 %, B/)
+  expect(await text()).toMatch(/^All days: Brand 50\.00 %, A 92\.00 %, B/)
 })
 
 browserTest('computes the figures of the days that a drag zooms to, and saves them', async () => {
-  const { page, section, chart, text, caption } = await open()
-  await section('competitors').getByRole('button', { name: 'Next page' }).click()
-  await expect.poll(caption).toMatch(/2026-10-06/)
+  const { page, chart, text } = await open()
+  await chart.getByRole('button', { name: 'Brand', exact: true }).click()
   const over = chart.locator('.u-over')
   await over.waitFor()
   await over.scrollIntoViewIfNeeded()
@@ -150,12 +140,12 @@ browserTest('computes the figures of the days that a drag zooms to, and saves th
   for (const name of ['B', 'D', 'E', 'F', 'G', 'H', 'I'])
     await chart.getByRole('button', { name, exact: true }).click()
   const csv = await saved(page, chart.getByRole('button', { name: 'CSV' }))
-  expect(csv.name).toBe('Competitor visibility, 2026-10-05 to 2026-10-06.csv')
+  expect(csv.name).toBe('Brand Competitor visibility, 2026-10-05 to 2026-10-06.csv')
   expect(csv.content.toString()).toBe(
     'first_day,last_day,A,C\r\n2026-10-05,2026-10-05,90.0000,70.0000\r\n2026-10-06,2026-10-06,100.0000,\r\n',
   )
   const png = await saved(page, chart.getByRole('button', { name: 'PNG' }))
-  expect(png.name).toBe('Competitor visibility, 2026-10-05 to 2026-10-06.png')
+  expect(png.name).toBe('Brand Competitor visibility, 2026-10-05 to 2026-10-06.png')
   expect(png.content.subarray(1, 4).toString()).toBe('PNG')
   // As wide on each screen.
   expect(png.content.readUInt32BE(16)).toBe(1600)
@@ -164,13 +154,14 @@ browserTest('computes the figures of the days that a drag zooms to, and saves th
 })
 
 browserTest('switches between models, markets, the total and weeks, and keeps the focus', async () => {
-  const { chart, text, caption } = await open('visibility')
+  const { page, chart, text, caption } = await open('visibility')
   expect(await text()).toBe('All days: Total 50.00 %, b 75.00 %, a 25.00 %')
   const lines = chart.getByLabel('Lines')
   await lines.focus()
   await lines.selectOption('Markets')
   await expect.poll(text).toBe('All days: Total 50.00 %, UK 75.00 %, US 25.00 %')
   expect(await lines.evaluate((element) => element === document.activeElement)).toBe(true)
+  expect(new URL(page.url()).hash).toBe('#visibility-try?lines=Markets')
   await lines.selectOption('Total')
   await expect.poll(text).toBe('All days: Total 50.00 %')
   await chart.getByLabel('Points').selectOption('Weeks')
@@ -179,10 +170,13 @@ browserTest('switches between models, markets, the total and weeks, and keeps th
   )
 })
 
-browserTest('adds the brand to its competitors, with its own visibility', async () => {
-  const { section, text, chart } = await open()
-  await section('competitors').getByRole('button', { name: 'Add the brand' }).click()
-  await expect.poll(text).toMatch(/^All days: \S.* 50\.00 %, A 90\.00 %/)
-  expect(await chart.locator('.legend tr.line-0').count()).toBe(1)
-  expect(await section('competitors').getByRole('button', { name: 'Add the brand' }).count()).toBe(0)
+browserTest('opens the chart of an address: its points, hidden lines and zoom', async () => {
+  const view = 'points=day&zoom=2026-10-04%2F2026-10-05&off=Brand&off=B'
+  const { page, text, section } = await open('competitors', `#competitors-try?${view}`)
+  expect(await text()).toMatch(/^2026-10-04 to 2026-10-05: A 90\.00 %, C 70\.00 %/)
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await section('competitors').getByRole('button', { name: 'Copy link' }).click()
+  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe(page.url())
+  const parameters = (query: string) => [...new URLSearchParams(query)].sort()
+  expect(parameters(new URL(page.url()).hash.replace(/.*\?/, ''))).toEqual(parameters(view))
 })

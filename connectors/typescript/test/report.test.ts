@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -33,29 +34,47 @@ const visible = (date: string, model_id: string, total_prompts: number, visible_
 /** The rows of each month, without the columns that the report does not read. */
 const FILES: Readonly<Record<string, readonly Row[]>> = {
   'visibility/2026-10': [
-    visible('2026-10-01', 'a', 4, 1),
-    visible('2026-10-01', 'b', 4, 3),
-    visible('2026-10-20', 'a', 10, 2),
-    visible('2026-10-20', 'b', 10, 4),
+    visible('2026-10-01', 'a', 40, 10),
+    visible('2026-10-01', 'b', 40, 30),
+    visible('2026-10-20', 'a', 100, 20),
+    visible('2026-10-20', 'b', 100, 40),
   ],
-  'visibility/2026-11': [visible('2026-11-01', 'a', 10, 5), visible('2026-11-01', 'b', 10, 6)],
+  'visibility/2026-11': [visible('2026-11-01', 'a', 100, 50), visible('2026-11-01', 'b', 100, 70)],
   'competitors/2026-10': [
-    { date: '2026-10-01', competitor_name: HOSTILE, total_responses: 8, competitor_visible_responses: 4 },
-    { date: '2026-10-20', competitor_name: 'Low', total_responses: 20, competitor_visible_responses: 8 },
+    { date: '2026-10-01', competitor_name: HOSTILE, total_responses: 80, competitor_visible_responses: 40 },
+    { date: '2026-10-20', competitor_name: 'Low', total_responses: 200, competitor_visible_responses: 80 },
   ],
   'competitors/2026-11': [
-    { date: '2026-11-01', competitor_name: 'Low', total_responses: 20, competitor_visible_responses: 9 },
-    { date: '2026-11-01', competitor_name: HOSTILE, total_responses: 20, competitor_visible_responses: 1 },
+    { date: '2026-11-01', competitor_name: 'Low', total_responses: 200, competitor_visible_responses: 90 },
+    { date: '2026-11-01', competitor_name: HOSTILE, total_responses: 200, competitor_visible_responses: 10 },
   ],
-  'citations/2026-10': [
-    { date: '2026-10-01', domain: null, citations: 3 },
-    { date: '2026-10-01', domain: HOSTILE, citations: 1 },
-    { date: '2026-10-02', domain: HOSTILE, citations: 1 },
-    { date: '2026-10-02', domain: HOSTILE, citations: 1 },
+  'citation-share/2026-10': [
+    { date: '2026-10-01', url: 'https://a.example/1', domain: null, citations: 3, owned_citations: 0 },
+    { date: '2026-10-01', url: HOSTILE, domain: HOSTILE, citations: 2, owned_citations: 0 },
+    {
+      date: '2026-10-02',
+      url: 'https://acme.example/b',
+      domain: 'acme.example',
+      citations: 1,
+      owned_citations: 1,
+    },
   ],
-  'citations/2026-11': [{ date: '2026-11-01', domain: 'late.example', citations: 2 }],
-  'citation-share/2026-10': [{ date: '2026-10-01', citations: 2, owned_citations: 2 }],
-  'citation-share/2026-11': [{ date: '2026-11-01', citations: 8, owned_citations: 1 }],
+  'citation-share/2026-11': [
+    {
+      date: '2026-11-01',
+      url: 'https://late.example/',
+      domain: 'late.example',
+      citations: 6,
+      owned_citations: 0,
+    },
+    {
+      date: '2026-11-01',
+      url: 'https://acme.example/a',
+      domain: 'acme.example',
+      citations: 2,
+      owned_citations: 1,
+    },
+  ],
   'sentiment/2026-10': [
     { date: '2026-10-01', positive_weight: 1.5, negative_weight: 0.5 },
     { date: '2026-10-20', positive_weight: 9, negative_weight: 3 },
@@ -93,7 +112,8 @@ async function writeCopy(name: string, ids = [BRAND]): Promise<string> {
     await commitAll(table, await writeFiles(table, sources))
   }
   const about = { name: 'Acme', displayName: HOSTILE, url: 'acme.example', siteUrl: '', industry: null }
-  const listed = ids.map((id) => ({ ...about, id, createdAt: '2026-01-01' }))
+  // The last one has no rows, so no report names it.
+  const listed = [...ids, randomUUID()].map((id) => ({ ...about, id, createdAt: '2026-01-01' }))
   const coverage = {
     ...{ scope: WHOLE, since: SINCE, fromDate: '2026-10-01' },
     ...{ brandIds: [BRAND], removed: {}, versions: '' },
@@ -145,23 +165,31 @@ browserTest('the report says whether a brand does better, and loads nothing', as
       'As of 2026-11-02 10:31 UTC',
     ])
     expect(await texts(page, '.lead')).toEqual([
-      'Visibility rose from 30 to 55 %; the brand overtook Low and leads by 10 points. ' +
-        'It is highest in b (60 %) and lowest in a (50 %).',
+      'Visibility rose from 30 to 60 %; Acme overtook Low on 2026-11-01 and leads by 15 points. ' +
+        'Weakest model: a (50 %). Weakest market: US (50 %).',
     ])
     expect(await texts(page, '.tile')).toEqual([
-      'Visibility55.0 %▲ 25.0 points better',
-      'Citation Share12.5 %too few answers to compare',
-      'Sentiment50.0 %▼ 25.0 points worse',
-      'Recommended rate50.0 %no earlier period',
+      'Visibility60.0 % n 200▲ 30.0 points better',
+      'Sentiment50.0 % n 12unchanged within the noise',
+      'Recommended rate50.0 % n 4no earlier period',
+      'Citation Share12.5 % n 8too few answers to compare',
     ])
     expect(await lines()).toEqual([
-      'All days: Total 55.00 %, b 60.00 %, a 50.00 %',
-      `All days: Acme 55.00 %, Low 45.00 %, ${HOSTILE} 5.00 %`,
-      'All days: Citation Share 12.50 %',
+      'All days: Total 60.00 %, b 70.00 %, a 50.00 %',
+      `All days: Acme 60.00 %, Low 45.00 %, ${HOSTILE} 5.00 %`,
       'All days: Sentiment 50.00 %',
       'All days: Acme 50.00 %, Rival 100.00 %',
+      'All days: Citation Share 12.50 %',
     ])
-    expect(await texts(page, '.cited td, .cited tbody th')).toEqual(['late.example', '2', '100.00 %'])
+    // Owned pages come first, until a heading sorts.
+    const cited = page.locator('.cited').first()
+    const pages = () => cited.locator('tbody tr').allTextContents()
+    expect(await pages()).toEqual(['acme.example/a2125.00 %', 'late.example/6075.00 %'])
+    await cited.getByRole('button', { name: 'Citations' }).click()
+    expect(await pages()).toEqual(['late.example/6075.00 %', 'acme.example/a2125.00 %'])
+    expect(await page.locator('.cited figcaption').last().innerText()).toBe(
+      'Most cited domains Owned are 1 of 8 citations, the Citation Share of 12.50 %. acme.example alone has all of them.',
+    )
 
     const numbers = page.locator('.chart:has-text("Sentiment") details')
     await page.locator('.tile', { hasText: 'Sentiment' }).click()
@@ -171,9 +199,7 @@ browserTest('the report says whether a brand does better, and loads nothing', as
       .toBe(true)
     expect(await page.evaluate(() => scrollY)).toBeGreaterThan(844)
     await page.getByText('Why it moved').first().click()
-    await page
-      .getByText('Visibility is unchanged within the noise: 55.0 % of 20, after 30.0 % of 20.')
-      .waitFor()
+    await page.getByText('Visibility rose by 30.0 points to 60.0 %').waitFor()
     for (const colorScheme of ['dark', 'light'] as const) {
       await page.emulateMedia({ colorScheme })
       await page.evaluate(await readFile(AXE, 'utf8'))
@@ -185,12 +211,12 @@ browserTest('the report says whether a brand does better, and loads nothing', as
     expect(await texts(page, '.facts span')).toContain('Visibility in a only')
     expect(await texts(page, '.lead')).toEqual(['Visibility rose from 20 to 50 %.'])
     expect((await texts(page, '.tile')).slice(0, 2)).toEqual([
-      'Visibility50.0 %▲ 30.0 points better',
-      'Citation Share All models and markets.12.5 %too few answers to compare',
+      'Visibility50.0 % n 100▲ 30.0 points better',
+      'Sentiment All models and markets.50.0 % n 12unchanged within the noise',
     ])
     expect((await lines()).slice(0, 2)).toEqual([
       'All days: a 50.00 %',
-      `All days: Acme 55.00 %, Low 45.00 %, ${HOSTILE} 5.00 %`,
+      `All days: Acme 60.00 %, Low 45.00 %, ${HOSTILE} 5.00 %`,
     ])
     const notes = await texts(page, '.chart:not(.cited) figcaption')
     expect(notes.map((note) => note.endsWith(' All models and markets.'))).toEqual([
@@ -204,20 +230,21 @@ browserTest('the report says whether a brand does better, and loads nothing', as
     expect(await texts(page, '.lead')).toEqual(['No answers in this period.'])
     await choose('Model', 'All models')
     expect(await texts(page, '.facts span')).toContain('Visibility in UK only')
-    expect(await texts(page, '.lead')).toEqual(['Visibility rose from 40 to 60 %.'])
+    expect(await texts(page, '.lead')).toEqual(['Visibility rose from 40 to 70 %.'])
     await choose('Market', 'All markets')
 
     await page.locator('.legend th', { hasText: /^b$/ }).click()
     await choose('Period', 'All days')
-    // What the reader switched off stays off. 21 of 48 answers, not 45 %, the average of the days.
-    expect((await lines())[0]).toBe('All days: Total 43.75 %, a 33.33 %')
+    // What the reader switched off stays off. 220 of 480 answers, not 47 %, the average of the days.
+    expect((await lines())[0]).toBe('All days: Total 45.83 %, a 33.33 %')
     expect(await texts(page, '.facts span')).toContain('No earlier period to compare with')
     expect(await texts(page, '.lead')).toEqual([
-      'Visibility is 44 %; 1 point ahead of Low. It is highest in b (54 %) and lowest in a (33 %).',
+      'Visibility is 46 %; level with Low. Weakest model: a (33 %). Weakest market: US (33 %).',
     ])
-    expect(await texts(page, '.cited td, .cited tbody th')).toEqual([
-      ...[HOSTILE, '3', '37.50 %', 'late.example', '2', '25.00 %'],
-      ...['unknown', '3', '37.50 %'],
+    expect(await texts(page, '.cited tbody tr')).toEqual([
+      ...['acme.example/a2114.29 %', 'acme.example/b117.14 %'],
+      ...['late.example/6042.86 %', 'a.example/13021.43 %', `${HOSTILE}2014.29 %`],
+      ...['late.example6042.86 %', 'acme.example3221.43 %', `${HOSTILE}2014.29 %`, 'unknown3021.43 %'],
     ])
     for (const width of [320, 390, 1280]) {
       await page.setViewportSize({ width, height: 844 })
@@ -247,6 +274,8 @@ test('the report reads each file once, whatever the number of brands in it', asy
   const days = { first: '2026-10-01', last: '2026-11-01' }
   expect(brand).toMatchObject({ days, asOf: SINCE })
   expect(other).toEqual({ ...brand, id: OTHER, asOf: null })
+  expect(await readReport(store, [OTHER])).toEqual([other])
+  await expect(readReport(store, ['Acme'])).rejects.toThrow('2 brands have the name Acme.')
 })
 
 test('a folder without a copy and a missing file are errors, and leave no report', async () => {

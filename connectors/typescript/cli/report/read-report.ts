@@ -1,8 +1,7 @@
-import type { Formula } from '../../../../lib/page/operation.ts'
 import type { Row } from '../../../../lib/share/parquet.ts'
 import { addDays } from '../../../../site/charts/days.ts'
 import { splitsOf } from '../../../../site/charts/lines.ts'
-import { addRows, FIELDS, type Sums } from '../../../../site/charts/sums.ts'
+import { addRows, FIELDS } from '../../../../site/charts/sums.ts'
 import { joinRareDomains } from '../../../../site/charts/why.ts'
 import { describeCause } from '../../../../site/reference/causes.ts'
 import { firstSentence } from '../../../../site/reference/first-sentence.ts'
@@ -38,28 +37,38 @@ export async function readReport(store: Store, wanted?: readonly string[]): Prom
     return { id, name: String(name), displayName: String(display_name ?? id), url: String(url) }
   })
   const chosen = wanted ? selectBrands(listed, wanted) : listed
-  const readers: ((brandId: string) => MetricReport)[] = []
-  for (const table of copy.metrics.values()) {
-    const { formula, name, title, description } = table.stream
-    if (formula === null) continue
-    const about = aboutOf(description)
-    const [splits, sumsOf] = [splitsOf({ title, formula }), await readSums(table, formula)]
-    readers.push((brandId) => ({ name, title, about, splits, sums: sumsOf(brandId) }))
+  const tables = [...copy.metrics.values()].filter(({ stream }) => stream.formula !== null)
+  const rates = await Promise.all(
+    tables.filter((table) => !hasPages(table)).map((table) => readMetric(table)),
+  )
+  const counters = new Map(
+    chosen.map(({ id }) => [id, countersOf(daysOf(rates.map((metricOf) => metricOf(id))))]),
+  )
+  const countRow = (row: Row) => {
+    for (const { counter } of counters.get(String(row.brand_id)) ?? []) counter.add(row)
   }
+  const pages = await Promise.all(tables.filter(hasPages).map((table) => readMetric(table, countRow)))
   const coverage = coverageOf(copy)
-  const brands = chosen.map(({ id, name, displayName, url }) => {
-    const metrics = readers.map((read) => read(id))
-    const asOf = coverage?.brandIds.includes(id) ? coverage.since : null
-    return { id, name: displayName, url, days: daysOf(metrics), asOf, metrics: withBrand(metrics, name) }
-  })
-  const citationShare = copy.metrics.get('citation-share')
-  if (citationShare === undefined) throw new Error('No endpoint has the owned citations')
-  const citedBy = await readCited(citationShare, brands)
   const replacedOf = await readChanges(copy)
-  return brands
-    .map((brand) => ({ ...brand, cited: citedBy(brand.id), replaced: replacedOf(brand) }))
-    .sort((left, right) => left.name.localeCompare(right.name, 'en'))
+  const brands = chosen.map(({ id, name, displayName, url }) => {
+    const metrics = [...rates, ...pages].map((metricOf) => metricOf(id))
+    const asOf = coverage?.brandIds.includes(id) ? coverage.since : null
+    const cited = Object.fromEntries(
+      (counters.get(id) ?? []).map(({ name, counter }) => [name, counter.result()]),
+    )
+    const days = daysOf(metrics)
+    const replaced = replacedOf({ id, days })
+    return { id, name: displayName, url, days, asOf, metrics: withBrand(metrics, name), cited, replaced }
+  })
+  return brands.sort((left, right) => left.name.localeCompare(right.name, 'en'))
 }
+
+/** Whether the rows of a table are cited pages. */
+const hasPages = ({ columns }: MetricTable): boolean => columns.some(({ name }) => name === 'url')
+
+/** Counts the citations of the periods of a brand, which has these days. */
+const countersOf = (days: BrandReport['days']) =>
+  PERIOD_NAMES.flatMap((name) => (days ? [{ name, counter: countCitations(periodOf(name, days).from) }] : []))
 
 const MOST_REPLACED = 12
 
@@ -81,46 +90,28 @@ async function readChanges(copy: Copy): Promise<(brand: Pick<BrandReport, 'id' |
 }
 
 /** Adds up the formula of a metric for each brand. */
-async function readSums(table: MetricTable, formula: Formula): Promise<(brandId: string) => Sums> {
+async function readMetric(
+  { stream, ...table }: MetricTable,
+  onRow = (_: Row) => {},
+): Promise<(brandId: string) => MetricReport> {
+  const { name, title, description, formula } = stream
+  if (formula === null) throw new Error(`${name} has no formula`)
   const brands = new Map<string, ReturnType<typeof addRows>>()
   const sumsOf = (brandId: string) => brands.get(brandId) ?? addRows(formula)
-  const names = ['brand_id', 'date', ...FIELDS, ...fieldsOf(formula.part), ...fieldsOf(formula.whole)]
-  for await (const row of readTable(table, names)) {
+  const sides = [...fieldsOf(formula.part), ...fieldsOf(formula.whole)]
+  for await (const row of readTable(table, ['brand_id', 'date', 'url', ...FIELDS, ...sides])) {
     const brandId = String(row.brand_id)
     const sums = sumsOf(brandId)
     brands.set(brandId, sums)
     sums.add(row)
+    onRow(row)
   }
-  return (brandId) => joinRareDomains(sumsOf(brandId).result())
+  const [about, splits] = [aboutOf(description), splitsOf({ title, formula })]
+  return (brandId) => ({ name, title, about, splits, sums: joinRareDomains(sumsOf(brandId).result()) })
 }
 
 /** Returns what a metric measures: the first sentence of its description, without its verb. */
 function aboutOf(description: string): string {
   const what = firstSentence(description).replace(/^Returns /, '')
   return what.slice(0, 1).toUpperCase() + what.slice(1)
-}
-
-/** Counts the citations of each brand in each period, of which the brand has these days. */
-async function readCited(
-  table: MetricTable,
-  brands: readonly Pick<BrandReport, 'id' | 'days'>[],
-): Promise<(brandId: string) => BrandReport['cited']> {
-  const counters = new Map(
-    brands.map(({ id, days }) => {
-      const counterOf = (name: string) =>
-        days ? [{ name, counter: countCitations(periodOf(name, days).from) }] : []
-      return [id, PERIOD_NAMES.flatMap(counterOf)]
-    }),
-  )
-  for await (const row of readTable(table, [
-    'brand_id',
-    'date',
-    'url',
-    'domain',
-    'citations',
-    'owned_citations',
-  ]))
-    for (const { counter } of counters.get(String(row.brand_id)) ?? []) counter.add(row)
-  return (brandId) =>
-    Object.fromEntries((counters.get(brandId) ?? []).map(({ name, counter }) => [name, counter.result()]))
 }
