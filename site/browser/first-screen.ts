@@ -7,10 +7,15 @@ import { type ApiRequest, FileError, NO_RESPONSE } from './request.ts'
 type FirstScreen = {
   readonly endpoints: readonly Endpoint[]
   readonly requestOf: (endpoint: Endpoint, brand: Row) => ApiRequest
+  /** What the reader chose. */
+  readonly chosen: () => URLSearchParams
+  /** Called after the reader chose something. */
+  readonly onChange: () => void
 }
 
 /** Returns a function that begins the page with the figures and charts of a brand, once they are in view. */
-export function enableFirstScreen({ endpoints, requestOf }: FirstScreen): (brand: Row | undefined) => void {
+export function enableFirstScreen(options: FirstScreen): (brand: Row | undefined) => void {
+  const { endpoints, requestOf, chosen, onChange } = options
   const section = find(HTMLElement, '#introduction')
   const [intro, own] = [find(HTMLElement, '#intro', section), find(HTMLElement, '#own', section)]
   const status = find(HTMLElement, '#own-state', section)
@@ -30,14 +35,14 @@ export function enableFirstScreen({ endpoints, requestOf }: FirstScreen): (brand
     try {
       const source = { endpoints, brand, reading, requestOf: (of: Endpoint) => requestOf(of, brand) }
       const controls = find(HTMLElement, '#own-controls', section)
-      const options = {
-        period: 'Last 30 days',
-        source: location.origin,
-        isFolded: true,
-        explain: library.explain,
+      const show = library.showBrands({
+        ...{ periods: library.PERIODS, period: 'Last 30 days', chosen: chosen(), onChange, controls, main },
+        ...{ source: location.host, isFolded: true, explain: library.explain },
+      })
+      for await (const report of library.readReport(source)) {
+        if (signal.aborted) return
+        show([report])
       }
-      const show = library.showBrands({ ...options, periods: library.PERIODS, controls, main })
-      for await (const report of library.readReport(source)) show([report])
       status.replaceChildren()
     } catch (error) {
       if (!signal.aborted) status.replaceChildren(error instanceof FileError ? error.message : NO_RESPONSE)

@@ -37,7 +37,10 @@ export function main(endpoints: readonly Endpoint[]): void {
   const showOwn = enableFirstScreen({
     endpoints,
     requestOf: (endpoint, { id }) => requestOf(endpoint, { brandId: String(id) }),
+    chosen: () => ownChosen,
+    onChange: () => keepInAddress(own),
   })
+  let ownChosen = new URLSearchParams()
   let samples: Promise<() => void> | undefined
   let listed: readonly Row[] = []
   const states = new Map<HTMLFormElement, ChartState>()
@@ -56,8 +59,9 @@ export function main(endpoints: readonly Endpoint[]): void {
     forms: [own, ...forms],
     onChange,
     onOpen: (form, view) => {
-      states.set(form, readState(view))
-      if (listed.length > 0) press(form)
+      if (form === own) ownChosen = view
+      else states.set(form, readState(view))
+      if (form !== own && listed.length > 0) press(form)
     },
   })
   const keyOf = enableKeyForm({
@@ -68,7 +72,8 @@ export function main(endpoints: readonly Endpoint[]): void {
       parameters.open()
     },
   })
-  const keepInAddress = (form: HTMLFormElement) => parameters.keepInAddress(form, writeState(stateOf(form)))
+  const keepInAddress = (form: HTMLFormElement) =>
+    parameters.keepInAddress(form, form === own ? ownChosen : writeState(stateOf(form)))
 
   function stateOf(form: HTMLFormElement): ChartState {
     const state = states.get(form) ?? { off: new Set() }

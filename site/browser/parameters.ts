@@ -80,7 +80,7 @@ export function shareParameters({ forms, onChange, onOpen }: Parameters): Shared
 
   function open(): void {
     const { target, view } = readFragment(location.hash)
-    const section = document.getElementById(target)?.closest('.endpoint')
+    const section = document.getElementById(target)?.closest('section')
     const form = section && forms.find((each) => section.contains(each))
     if (form) onOpen(form, view)
   }
@@ -89,7 +89,9 @@ export function shareParameters({ forms, onChange, onOpen }: Parameters): Shared
     history.replaceState(null, '', writeFragment(target, shared, view))
 
   function keepInAddress(form: HTMLFormElement, view?: URLSearchParams): void {
-    shared = queryOf(form)
+    const names = fieldsOf(form).map(({ dataset }) => dataset.parameter ?? '')
+    const others = Object.entries(shared).filter(([name]) => !names.includes(name))
+    shared = { ...Object.fromEntries(others), ...queryOf(form) }
     writeAddress(form.id, view)
   }
 
@@ -137,12 +139,16 @@ const SHARED = ['brandId', 'fromDate', 'toDate']
 
 type Values = Readonly<Record<string, string>>
 
-/** Returns the id of the element that an address points to, and its parameters: none, or all with empty ones. */
+/**
+ * Returns the id of the element that an address points to, its parameters, none or all with empty ones, and what it has
+ * of a view.
+ */
 function readFragment(hash: string) {
   const [target = '', query] = hash.slice(1).split('?')
   const parameters = new URLSearchParams(query)
   const names = SHARED.some((name) => parameters.has(name)) ? SHARED : []
   const values: Values = Object.fromEntries(names.map((name) => [name, parameters.get(name) ?? '']))
+  for (const name of SHARED) parameters.delete(name)
   return { target, values, view: parameters }
 }
 

@@ -97,6 +97,14 @@ browserTest('begins with the figures of a brand, and leaves the view and the add
   expect(await position).toEqual(['BODY', 0, 0])
   expect(page.url()).toBe(service.url + PAGE)
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+  // The address keeps what one chooses, and shows it again.
+  await own.getByLabel('Period').selectOption('Last 7 days')
+  const address = page.url()
+  expect(new URL(address).hash).toBe(`#own-form?brandId=${its.brandId}&period=Last+7+days`)
+  await page.goto('about:blank')
+  await page.goto(address)
+  await own.locator('.plot canvas').first().waitFor()
+  expect(await own.locator('.facts').textContent()).toContain('Last 7 days: ')
   expect(messages).toEqual([])
 })
 

@@ -122,6 +122,6 @@ test('a brand that is not one of the key lists those that are', () => {
   expect(() => selectBrands([], ['acme'])).toThrow('No brand has the id or name acme. Choose from none.')
   const many = Array.from({ length: 1022 }, (_, index) => brandOf(`id${index}`, `Brand ${index}`))
   expect(() => selectBrands(many, ['x'])).toThrow(
-    /It reads Brand 0 \(id0\), .*Brand 19 \(id19\) and 1,002 more\.$/,
+    /Choose from Brand 0 \(id0\), .*Brand 19 \(id19\) and 1,002 more\.$/,
   )
 })

@@ -10,7 +10,14 @@ export function main(): void {
   const brands: readonly BrandReport[] = JSON.parse(find(HTMLElement, '#data').textContent)
   const { names: periods, longest: period } = periodsOf(brands.flatMap(({ days }) => days ?? []))
   const controls = find(HTMLElement, '#controls')
-  const options = { period, periods, source: 'export-api report', explain: whyItMoved, isFolded: false }
+  const options = {
+    period,
+    periods,
+    chosen: new URLSearchParams(),
+    source: 'export-api report',
+    explain: whyItMoved,
+    isFolded: false,
+  }
   showBrands({ ...options, controls, main: find(HTMLElement, 'main') })(brands)
   controls.append(button('Print', () => print()))
   const links = brands.map((brand) => createElement('a', { href: `#${sectionId(brand)}` }, [brand.name]))
