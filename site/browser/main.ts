@@ -36,10 +36,12 @@ export function main(endpoints: readonly Endpoint[]): void {
   const requestOf = ({ path }: Endpoint, query = {}) => ({ path, query, key: keyOf() })
   const showOwn = enableFirstScreen({
     endpoints,
-    requestOf: (endpoint, { id }) => requestOf(endpoint, { brandId: String(id) }),
+    requestOf: ({ path }, { id }) => ({ path, query: { brandId: String(id) }, key: listedBy }),
   })
   let samples: Promise<() => void> | undefined
   let listed: readonly Row[] = []
+  /** The key that listed them: the input can have another one by now. */
+  let listedBy = ''
   const states = new Map<HTMLFormElement, ChartState>()
 
   /** Shows the brand and the dates that are chosen. */
@@ -62,8 +64,9 @@ export function main(endpoints: readonly Endpoint[]): void {
   })
   const keyOf = enableKeyForm({
     brands,
-    onBrands: (rows) => {
+    onBrands: (rows, key) => {
       listed = rows
+      listedBy = key
       parameters.listBrands(rows)
       parameters.open()
     },
