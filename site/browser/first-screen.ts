@@ -17,24 +17,23 @@ type FirstScreen = {
 export function enableFirstScreen(options: FirstScreen): (brand: Row | undefined) => void {
   const { endpoints, requestOf, chosen, onChange } = options
   const section = find(HTMLElement, '#introduction')
-  const [intro, own] = [find(HTMLElement, '#intro', section), find(HTMLElement, '#own', section)]
-  const status = find(HTMLElement, '#own-state', section)
-  let [shown, wanted] = [undefined as Row | undefined, undefined as Row | undefined]
+  const part = (id: string) => find(HTMLElement, id, section)
+  const [intro, own, status] = [part('#intro'), part('#own'), part('#own-state')]
+  const [figures, controls] = [part('#own-brand'), part('#own-controls')]
+  let [wanted, isShown] = [undefined as Row | undefined, false]
   let controller = new AbortController()
 
   async function show(brand: Row): Promise<void> {
-    shown = brand
-    controller.abort()
+    isShown = true
     controller = new AbortController()
     const { signal } = controller
     const main = createElement('div')
-    find(HTMLElement, '#own-brand', section).replaceChildren(main)
+    figures.append(main)
     const reading = { signal, onProgress: (text: string) => status.replaceChildren(text) }
     const library = await import('./live-report.ts').catch(() => undefined)
     if (library === undefined) return status.replaceChildren(NOT_LOADED)
     try {
       const source = { endpoints, brand, reading, requestOf: (of: Endpoint) => requestOf(of, brand) }
-      const controls = find(HTMLElement, '#own-controls', section)
       const show = library.showBrands({
         ...{ periods: library.PERIODS, period: 'Last 30 days', chosen: chosen(), onChange, controls, main },
         ...{ source: location.host, isFolded: true, explain: library.explain },
@@ -50,7 +49,7 @@ export function enableFirstScreen(options: FirstScreen): (brand: Row | undefined
   }
 
   const showWanted = () => {
-    if (wanted && wanted !== shown && isInView) void show(wanted)
+    if (wanted && !isShown && isInView) void show(wanted)
   }
   let isInView = false
   new IntersectionObserver(([entry]) => {
@@ -58,6 +57,12 @@ export function enableFirstScreen(options: FirstScreen): (brand: Row | undefined
     showWanted()
   }).observe(section)
   return (brand) => {
+    if (brand !== wanted) {
+      // Nothing stays of another brand or key.
+      controller.abort()
+      isShown = false
+      for (const each of [figures, controls, status]) each.replaceChildren()
+    }
     wanted = brand
     intro.hidden = brand !== undefined
     own.hidden = brand === undefined

@@ -36,13 +36,15 @@ export function main(endpoints: readonly Endpoint[]): void {
   const requestOf = ({ path }: Endpoint, query = {}) => ({ path, query, key: keyOf() })
   const showOwn = enableFirstScreen({
     endpoints,
-    requestOf: (endpoint, { id }) => requestOf(endpoint, { brandId: String(id) }),
+    requestOf: ({ path }, { id }) => ({ path, query: { brandId: String(id) }, key: listedBy }),
     chosen: () => ownChosen,
     onChange: () => keepInAddress(own),
   })
   let ownChosen = new URLSearchParams()
   let samples: Promise<() => void> | undefined
   let listed: readonly Row[] = []
+  /** The key that listed them: the input can have another one by now. */
+  let listedBy = ''
   const states = new Map<HTMLFormElement, ChartState>()
 
   /** Shows the brand and the dates that are chosen. */
@@ -66,8 +68,9 @@ export function main(endpoints: readonly Endpoint[]): void {
   })
   const keyOf = enableKeyForm({
     brands,
-    onBrands: (rows) => {
+    onBrands: (rows, key) => {
       listed = rows
+      listedBy = key
       parameters.listBrands(rows)
       parameters.open()
     },

@@ -219,6 +219,31 @@ browserTest('shows errors: a wrong key, a missing parameter, too many requests, 
   expect(await send('visibility')).toMatch(/^No response/)
 })
 
+browserTest(
+  'shows nothing of a key that is no longer used, nor of one whose response came late',
+  async () => {
+    const { page, section, useKey } = await openReferencePage()
+    await useKey(its.key)
+    const figures = page.locator('#own-brand')
+    await figures.locator('section').waitFor()
+    await section('sentiment').scrollIntoViewIfNeeded()
+    await useKey('svc_live_wrong')
+    expect(await figures.textContent()).toBe('')
+    const late = Promise.withResolvers<void>()
+    await page.route('**/v1/brands', async (route) => {
+      if ((await route.request().headerValue('X-API-Key')) === its.key) await late.promise
+      await route.continue().catch(() => undefined)
+    })
+    await page.getByLabel('API key').fill(its.key)
+    await page.getByRole('button', { name: 'Use key' }).click()
+    expect(await useKey('svc_live_wrong')).toMatch(/^This key is not valid/)
+    late.resolve()
+    await page.unrouteAll({ behavior: 'wait' })
+    expect(await page.locator('#key-state').textContent()).toMatch(/^This key is not valid/)
+    expect(await page.locator('#own').isVisible()).toBe(false)
+  },
+)
+
 browserTest('sends the key in its header to this service only, and stores it nowhere', async () => {
   const { page, requests, section, useKey, send } = await openReferencePage()
   await useKey(its.key)
