@@ -1,7 +1,10 @@
 import { html } from 'hono/html'
+import { EXAMPLE_ORIGIN } from '../lib/http/site.ts'
+import { curl } from './curl-sample.ts'
 import { endpointSection } from './endpoint-section.ts'
 import { guides } from './guides.ts'
 import type { Html } from './prose.ts'
+import { isMetric } from './reference/endpoint.ts'
 import type { Reference } from './reference/reference.ts'
 
 type Page = {
@@ -79,6 +82,7 @@ ${endpoints.map((endpoint) => endpointSection(endpoint, ids))}
 const overview = ({
   title,
   summary,
+  endpoints,
 }: Reference): Html => html`<section id="introduction" aria-labelledby="introduction-title">
   <h1 id="introduction-title">${title}</h1>
   <div id="own" class="live" hidden>
@@ -90,7 +94,10 @@ const overview = ({
     <p role="status" id="own-state"></p>
     <div id="own-brand"></div>
     <h2>First request</h2>
-    <pre tabindex="0"><code id="own-request"></code></pre>
+    <pre tabindex="0"><code id="own-request">${endpoints
+      .filter(isMetric)
+      .slice(0, 1)
+      .map((endpoint) => curl({ origin: EXAMPLE_ORIGIN, endpoint, query: {} }))}</code></pre>
     <p class="buttons"><button type="button" class="quiet" id="own-copy">Copy</button></p>
   </div>
   <div id="intro">

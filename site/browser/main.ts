@@ -2,7 +2,7 @@ import { readApiKey } from '../../lib/request/api-key.ts'
 import type { ChartState } from '../charts/chart.ts'
 import { find, findAll, save } from '../charts/elements.ts'
 import type { Row } from '../charts/sums.ts'
-import { curl, type SampleRequest } from '../curl-sample.ts'
+import type { SampleRequest } from '../curl-sample.ts'
 import { type Endpoint, isPaged } from '../reference/endpoint.ts'
 import { shareProfile } from '../reference/share-profile.ts'
 import { enableCopy } from './copy.ts'
@@ -40,6 +40,7 @@ export function main(endpoints: readonly Endpoint[]): void {
     chosen: () => ownChosen,
     onChange: () => keepInAddress(own),
   })
+  const request = find(HTMLElement, '#own-request')
   let ownChosen = new URLSearchParams()
   let samples: Promise<() => void> | undefined
   let listed: readonly Row[] = []
@@ -51,9 +52,7 @@ export function main(endpoints: readonly Endpoint[]): void {
   function onChange(): void {
     samples?.then((render) => render()).catch(() => undefined)
     const { brandId } = queryOf(own)
-    const query = brandId === undefined ? {} : { brandId }
-    const code = curl({ origin: location.origin, endpoint: endpointOf('visibility'), query })
-    find(HTMLElement, '#own-request').textContent = code
+    request.textContent = request.textContent.replace(/(?<=brandId=)[^&']*/, brandId ?? '')
     showOwn(listed.find(({ id }) => id === brandId))
   }
 
@@ -106,7 +105,7 @@ export function main(endpoints: readonly Endpoint[]): void {
       press(form, submitter instanceof HTMLButtonElement ? submitter : undefined)
     })
   }
-  enableCopy(find(HTMLButtonElement, '#own-copy'), () => find(HTMLElement, '#own-request').textContent)
+  enableCopy(find(HTMLButtonElement, '#own-copy'), () => request.textContent)
   for (const button of findAll(HTMLButtonElement, '[data-link]')) {
     const form = find(HTMLFormElement, `#${button.dataset.link}`)
     enableCopy(button, () => {
