@@ -110,7 +110,7 @@ export async function* readReport({
       onRow(row)
     }
     const window = await readWindow({ ...request, query: { ...query, fromDate } }, add, reading)
-    asOf ??= window.asOf
+    if (asOf === null || String(window.asOf) < asOf) asOf = window.asOf
     return [{ name, title, about: '', splits: splitsOf({ formula, title }), sums: adder.result() }]
   }
   const report = (metrics: readonly MetricReport[], cited: BrandReport['cited']): BrandReport => ({
