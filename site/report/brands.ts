@@ -1,4 +1,4 @@
-import { select } from '../charts/elements.ts'
+import { findAll, select } from '../charts/elements.ts'
 import { brandSection, type View } from './brand-section.ts'
 import type { BrandReport } from './report-data.ts'
 
@@ -22,7 +22,9 @@ export function showBrands({ periods, controls, main, ...options }: Shown) {
 
   function show(): void {
     const view = { ...options, period, where: Object.fromEntries(where), states }
+    const isOpen = main.querySelector('#report[open]') !== null
     main.replaceChildren(...brands.map((brand) => brandSection(brand, view)))
+    for (const report of findAll(HTMLDetailsElement, '#report', main)) report.open = isOpen
   }
 
   function filter([field, label]: [string, string]): HTMLElement {
@@ -39,11 +41,14 @@ export function showBrands({ periods, controls, main, ...options }: Shown) {
     show()
   }
   return (shown: readonly BrandReport[]) => {
+    const isFirst = brands.length === 0
     brands = shown
-    controls.replaceChildren(
-      select('Period', periods, period, choosePeriod),
-      ...Object.entries(FILTERS).map(filter),
-    )
+    // Later rows have the same models and markets, and a control can have the focus.
+    if (isFirst)
+      controls.replaceChildren(
+        select('Period', periods, period, choosePeriod),
+        ...Object.entries(FILTERS).map(filter),
+      )
     show()
   }
 }

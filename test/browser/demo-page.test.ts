@@ -107,6 +107,25 @@ browserTest('begins with the figures of a brand, and leaves the view and the add
   expect(messages).toEqual([])
 })
 
+browserTest('keeps what the reader opened and chose when the citations arrive', async () => {
+  const { page, useKey } = await openReferencePage()
+  const late = Promise.withResolvers<void>()
+  await page.route('**/v1/citation-share**', async (route) => {
+    await late.promise
+    await route.continue()
+  })
+  await useKey(its.key)
+  const period = page.locator('#own-controls').getByLabel('Period')
+  await page.locator('#report > summary').click()
+  await period.selectOption('Last 7 days')
+  await period.focus()
+  late.resolve()
+  await expect.poll(() => page.locator('#own-state').textContent()).toBe('')
+  expect(await period.inputValue()).toBe('Last 7 days')
+  expect(await period.evaluate((element) => element === document.activeElement)).toBe(true)
+  expect(await page.locator('#report[open]').count()).toBe(1)
+})
+
 browserTest('changes the past on a click, and shows what changed and why while one looks', async () => {
   const { page, messages } = await openReferencePage(PHONE, service.url + PAGE)
   const panel = page.locator('[data-changed]')
