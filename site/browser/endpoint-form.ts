@@ -24,8 +24,8 @@ type EndpointForm = {
 type Result = readonly (Node | string)[]
 
 /**
- * Returns a function that does what a button of an endpoint's form says: by default, it sends the request. One works at a
- * time, cancels while it does, and then says the status.
+ * Returns a function that does what a button of an endpoint's form says: one works at a time, cancels while it does, and
+ * then says the status. Without a button, it ends what runs and sends the request.
  */
 export function enableForm(form: HTMLFormElement, options: EndpointForm) {
   const { endpoint, endpoints, keyOf, brandOf, state, onView, onResponse } = options
@@ -37,7 +37,9 @@ export function enableForm(form: HTMLFormElement, options: EndpointForm) {
   const submit = find(HTMLButtonElement, 'button', form)
   const [nextButton] = findAll(HTMLButtonElement, '[data-next]', form)
   let next = ''
-  let running: { readonly button: HTMLButtonElement; readonly controller: AbortController } | undefined
+  let running:
+    | { readonly button: Element; readonly controller: AbortController; readonly done: Promise<Result> }
+    | undefined
 
   async function run(
     button: HTMLButtonElement,
@@ -46,12 +48,12 @@ export function enableForm(form: HTMLFormElement, options: EndpointForm) {
     if (running !== undefined) return running.button === button ? running.controller.abort() : undefined
     const label = button.textContent
     const controller = new AbortController()
-    running = { button, controller }
     const others = findAll(HTMLButtonElement, 'button', form).filter((each) => each !== button)
     for (const each of others) each.ariaDisabled = 'true'
     button.textContent = 'Cancel'
     status.replaceChildren(SENDING)
-    const result = await work(controller.signal)
+    running = { button, controller, done: work(controller.signal) }
+    const result = await running.done
     status.replaceChildren(...result)
     progress.replaceChildren()
     button.textContent = label
@@ -130,8 +132,16 @@ export function enableForm(form: HTMLFormElement, options: EndpointForm) {
   const download = async (signal: AbortSignal) => [
     await downloadCsv({ request: requestOf(queryOf(form)), signal, onProgress }),
   ]
-  return (button = submit) => {
-    if (button === nextButton) return run(button, (signal) => send(next, signal))
-    return run(button, 'download' in button.dataset ? download : (signal) => send('', signal))
+  return async (button?: HTMLButtonElement) => {
+    // An address that is opened ends what runs, and is sent then.
+    while (button === undefined && running !== undefined) {
+      running.controller.abort()
+      await running.done
+    }
+    if (button && button === nextButton) return run(button, (signal) => send(next, signal))
+    return run(
+      button ?? submit,
+      button && 'download' in button.dataset ? download : (signal) => send('', signal),
+    )
   }
 }

@@ -23,15 +23,22 @@ export function enableFirstScreen(options: FirstScreen): (brand: Row | undefined
   let [wanted, isShown] = [undefined as Row | undefined, false]
   let controller = new AbortController()
 
+  function say(text: string): void {
+    status.ariaBusy = null
+    status.replaceChildren(text)
+  }
+
   async function show(brand: Row): Promise<void> {
     isShown = true
+    // A screen reader would read every number.
+    status.ariaBusy = 'true'
     controller = new AbortController()
     const { signal } = controller
     const main = createElement('div')
     figures.append(main)
     const reading = { signal, onProgress: (text: string) => status.replaceChildren(text) }
     const library = await import('./live-report.ts').catch(() => undefined)
-    if (library === undefined) return status.replaceChildren(NOT_LOADED)
+    if (library === undefined) return say(NOT_LOADED)
     try {
       const source = { endpoints, brand, reading, requestOf: (of: Endpoint) => requestOf(of, brand) }
       const show = library.showBrands({
@@ -42,9 +49,9 @@ export function enableFirstScreen(options: FirstScreen): (brand: Row | undefined
         if (signal.aborted) return
         show([report])
       }
-      status.replaceChildren()
+      say('')
     } catch (error) {
-      if (!signal.aborted) status.replaceChildren(error instanceof FileError ? error.message : NO_RESPONSE)
+      if (!signal.aborted) say(error instanceof FileError ? error.message : NO_RESPONSE)
     }
   }
 

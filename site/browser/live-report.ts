@@ -85,8 +85,8 @@ async function visibilityOf({ endpoints, requestOf, reading }: Source): Promise<
   return adder.result()
 }
 
-/** The days of the first screen: the longest of its periods, and as many before. */
-const DAYS = 60
+/** The days of the first screen: the longest of its periods and as many before, up to a day of the last week. */
+const DAYS = 67
 export const PERIODS = ['Last 7 days', 'Last 30 days']
 
 /**
@@ -110,7 +110,7 @@ export async function* readReport({
       onRow(row)
     }
     const window = await readWindow({ ...request, query: { ...query, fromDate } }, add, reading)
-    asOf ??= window.asOf
+    if (asOf === null || String(window.asOf) < asOf) asOf = window.asOf
     return [{ name, title, about: '', splits: splitsOf({ formula, title }), sums: adder.result() }]
   }
   const report = (metrics: readonly MetricReport[], cited: BrandReport['cited']): BrandReport => ({

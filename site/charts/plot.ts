@@ -167,7 +167,7 @@ export function plotOf(label: string, all: Lines, state: PlotState, onChange: ()
               if (status === 0) return
               const [from = '', to = ''] = [
                 points[visible[0] ?? 0]?.first,
-                points[visible.at(-1) ?? end]?.first,
+                points[visible.at(-1) ?? end]?.last,
               ]
               state.zoom = visible.length > end ? undefined : { from, to }
               onChange()

@@ -69,8 +69,8 @@ const FULL = () => createElement('summary', {}, ['Full report: all charts, the m
 /** Renders the chart of a metric. */
 function card(
   brand: BrandReport,
-  { metric, scope }: Figures,
-  { from, to, before }: Period,
+  { metric, scope, before }: Figures,
+  { from, to }: Period,
   view: View,
 ): HTMLElement {
   const { name, title, about, splits, sums } = metric

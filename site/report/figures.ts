@@ -27,6 +27,8 @@ export type Figures = {
   readonly others: readonly { readonly label: string; readonly changes: readonly Change[] }[]
   /** What a filter leaves as it is; empty without a filter. */
   readonly scope: string
+  /** The period before, when the metric has all of it. */
+  readonly before: Period['before']
   /** The points of both periods, of which the second begins on this day. */
   readonly points: Lines['points']
   readonly from: string
@@ -60,7 +62,9 @@ export function figuresOf(metric: MetricReport, { from, to, before }: Period, wh
   const hasAnswers = [lead, ...others.flatMap(({ changes }) => changes)].some((change) => change?.now.whole)
   const isWhole = isFiltered(where) && metric.name !== 'visibility'
   const scope = isWhole ? 'All models and markets.' : ''
-  return hasAnswers ? [{ metric, lead, others, scope, points: both(whole).points, from }] : []
+  return hasAnswers
+    ? [{ metric, lead, others, scope, before: earlier, points: both(whole).points, from }]
+    : []
 }
 
 const sidesOf = ({ part, whole }: Line): Sides => ({ part: sum(part), whole: sum(whole) })

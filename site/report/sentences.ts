@@ -83,7 +83,8 @@ function standingOf({ lead, rival, scope, points, isStrongest }: Pair): Fact[] {
   const [winner, loser] = side > 0 ? [lead, rival] : [rival, lead]
   if (side * earlier < 0) {
     const since = crossing(points, winner.line, loser.line)
-    const text = `${winner.name} overtook ${loser.name}${scope}${since ? ` on ${since.first}` : ''} and leads by ${by}`
+    const when = since ? ` ${since.days > 1 ? 'in the week from' : 'on'} ${since.first}` : ''
+    const text = `${winner.name} overtook ${loser.name}${scope}${when} and leads by ${by}`
     return [{ text, weight: OVERTAKEN }]
   }
   const standing = side === 0 ? 'level with' : `${by} ${side > 0 ? 'ahead of' : 'behind'}`

@@ -13,14 +13,21 @@ import { tenant } from '../fixtures/tenant.ts'
 
 const PAGE = '/api/export/v1/docs'
 
+const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
 /** The first of five days in the default window. */
-const first = new Date(Date.now() - 10 * 86_400_000).toISOString().slice(0, 10)
+const first = daysAgo(10)
 
 const db = database()
 const its = await tenant(db)
 const other = await brand(db, its.org, { name: 'Other' })
-for (const name of ['visibility', 'sentiment'])
-  for (const brandId of [its.brandId, other]) await fillDaily(db, { brandId, name, first, rows: 5, days: 5 })
+for (const [brandId, name] of [
+  [its.brandId, 'sentiment'],
+  [other, 'visibility'],
+  [other, 'sentiment'],
+] as const)
+  await fillDaily(db, { brandId, name, first, rows: 5, days: 5 })
+// Sixty days that end six days ago, as those of a brand can that is not asked about every day.
+await fillDaily(db, { brandId: its.brandId, name: 'visibility', first: daysAgo(65), rows: 60, days: 60 })
 const demoKeys = [
   { label: 'whole', key: its.key, note: 'reads two brands' },
   { label: 'unknown', key: mintApiKey(), note: 'returns 401' },
@@ -86,7 +93,7 @@ browserTest('begins with the figures of a brand, and leaves the view and the add
   await own.locator('.plot canvas').first().waitFor()
   expect(await page.locator('#key-state').textContent()).toBe('This key can read Acme, Other.')
   expect(await own.locator('h2').first().textContent()).toBe('Acme Corporation')
-  expect(await own.locator('.facts + .lead').textContent()).toBe('Visibility is 100 %.')
+  expect(await own.locator('.facts + .lead').textContent()).toBe('Visibility is unchanged at 100 %.')
   expect((await own.locator('.tile').allTextContents()).map((text) => text.replace(/%.*/, '%'))).toEqual([
     'Visibility100.0 %',
     'Sentiment50.0 %',
@@ -106,6 +113,25 @@ browserTest('begins with the figures of a brand, and leaves the view and the add
   await own.locator('.plot canvas').first().waitFor()
   expect(await own.locator('.facts').textContent()).toContain('Last 7 days: ')
   expect(messages).toEqual([])
+})
+
+browserTest('keeps what the reader opened and chose when the citations arrive', async () => {
+  const { page, useKey } = await openReferencePage()
+  const late = Promise.withResolvers<void>()
+  await page.route('**/v1/citation-share**', async (route) => {
+    await late.promise
+    await route.continue()
+  })
+  await useKey(its.key)
+  const period = page.locator('#own-controls').getByLabel('Period')
+  await page.locator('#report > summary').click()
+  await period.selectOption('Last 7 days')
+  await period.focus()
+  late.resolve()
+  await expect.poll(() => page.locator('#own-state').textContent()).toBe('')
+  expect(await period.inputValue()).toBe('Last 7 days')
+  expect(await period.evaluate((element) => element === document.activeElement)).toBe(true)
+  expect(await page.locator('#report[open]').count()).toBe(1)
 })
 
 browserTest('changes the past on a click, and shows what changed and why while one looks', async () => {

@@ -72,8 +72,23 @@ browserTest(
     expect(await field('visibility', 'toDate').inputValue()).toBe('')
     expect(await field('visibility', 'cursor').inputValue()).toBe('')
     await useKey(its.key)
+    const status = opened.section('visibility').locator('[data-status]')
+    await expect.poll(() => status.textContent()).toMatch(/^404 /)
     expect(await send('visibility')).toMatch(/^404 /)
     expect(fragment()).toBe(`#visibility-try?brandId=${foreign}&fromDate=2026-10-02`)
+    // What is opened while a request runs is sent after it, not canceled.
+    const late = Promise.withResolvers<void>()
+    await page.route(
+      ({ search }) => search.includes(foreign),
+      () => late.promise,
+    )
+    await page.getByRole('button', { name: 'Use key' }).click()
+    await expect.poll(() => status.textContent()).toBe('Sending…')
+    await page.evaluate((hash) => {
+      location.hash = hash
+    }, `#visibility-try?brandId=${second}`)
+    await expect.poll(() => status.textContent()).toMatch(/^200 /)
+    late.resolve()
   },
 )
 
