@@ -55,7 +55,7 @@ const RESTATE = `
 </div>`
 
 const list = (keys) => `
-<p class="note">This is the demo. The key <b>${keys[0].label}</b> is entered above. In a terminal: <code>export EXPORT_API_KEY=${keys[0].key}</code></p>
+<p class="note">This is the demo, with its key <b>${keys[0].label}</b>. For a terminal: <code>export EXPORT_API_KEY=${keys[0].key}</code></p>
 <div class="response">
   <details>
     <summary>Keys of the demo</summary>

@@ -29,7 +29,7 @@ export function enableKeyForm({ brands, onBrands }: KeyForm): () => string {
     const rows = response?.status === 200 ? response.rows : []
     onBrands(rows, key)
     if (response === null) return state.replaceChildren(NO_RESPONSE)
-    if (response.status === 401) return state.replaceChildren(`This key is not valid. ${errorOf(response)}`)
+    if (response.status === 401) return state.replaceChildren('This key is not valid.')
     if (response.status !== 200) return state.replaceChildren(`${response.status}: ${errorOf(response)}`)
     const names = rows.map(({ name }) => String(name)).join(', ')
     state.replaceChildren(names === '' ? 'This key can read no brands.' : `This key can read ${names}.`)

@@ -1,10 +1,8 @@
-import { readApiKey } from '../../lib/request/api-key.ts'
 import type { ChartState } from '../charts/chart.ts'
-import { find, findAll, save } from '../charts/elements.ts'
+import { find, findAll } from '../charts/elements.ts'
 import type { Row } from '../charts/sums.ts'
 import type { SampleRequest } from '../curl-sample.ts'
 import { type Endpoint, isPaged } from '../reference/endpoint.ts'
-import { shareProfile } from '../reference/share-profile.ts'
 import { enableCopy } from './copy.ts'
 import type { enableForm } from './endpoint-form.ts'
 import { enableFirstScreen } from './first-screen.ts'
@@ -135,7 +133,16 @@ export function main(endpoints: readonly Endpoint[]): void {
   addAnchors()
   offerSearch()
   markCurrent()
-  enableButtons(keyOf)
+  for (const name of ['saveProfile', 'copyReference'] as const) {
+    const state = find(HTMLElement, `#${name}-state`)
+    find(HTMLButtonElement, `#${name}`).addEventListener('click', () =>
+      loadPart(
+        import('./buttons.ts'),
+        async (part) => state.replaceChildren(await part[name](keyOf())),
+        state,
+      ),
+    )
+  }
   whenNear(findAll(HTMLElement, '[data-samples]'), (element) => {
     samples ??= import('./sample-tabs.ts').then(({ showSamples }) => showSamples(sampleRequest))
     loadPart(samples, () => {}, element)
@@ -155,26 +162,4 @@ function closeLists(): void {
   }
   addEventListener('hashchange', follow)
   follow()
-}
-
-/** Makes the buttons work that belong to no endpoint. */
-function enableButtons(keyOf: () => string): void {
-  const onClick = (id: string, work: () => string | Promise<string>) =>
-    find(HTMLButtonElement, id).addEventListener('click', async () => {
-      find(HTMLElement, `${id}-state`).replaceChildren(await work())
-    })
-  onClick('#profile', () => {
-    const key = readApiKey(keyOf())
-    if (key === null) return 'Enter your API key first: svc_live_ and 64 hexadecimal digits.'
-    save('export.share', new Blob([shareProfile(location.origin, key)]))
-    return 'Saved export.share. It contains your key.'
-  })
-  onClick('#assistant', async () => {
-    try {
-      await navigator.clipboard.writeText(await (await fetch('docs.md')).text())
-      return 'Copied docs.md.'
-    } catch {
-      return 'Copy failed. Open docs.md instead.'
-    }
-  })
 }

@@ -31,7 +31,7 @@ export function drawingOf({ unit, points, lines }: Lines, { off, colorOf, elemen
     ctx.font = fontOf(SIZE.text)
     const widths = named.map(({ name }) => ctx.measureText(name).width + SIZE.leader + 4)
     ctx.restore()
-    return scale * Math.max(16, Math.min(SIZE.names, width / scale / 4, Math.max(0, ...widths)))
+    return scale * Math.max(24, Math.min(SIZE.names, width / scale / 4, Math.max(0, ...widths)))
   }
 
   /** Draws a line, dashed next to a week that is not whole, and faint next to a point of few answers. */

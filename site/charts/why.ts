@@ -45,14 +45,14 @@ export function whyItMoved({ title, label, splits, sums, ...periods }: Change): 
   const lines = linesOf(sums, { split, from: before.from, to: now.to, where, unit: 'week' })
   const tables = Object.entries(found.byField).map(([field, contributions]) =>
     table(
-      [FIELDS[field] ?? field, 'Before', 'Now', 'Own rate', 'Mix', 'Points'],
+      [FIELDS[field] ?? field, 'Before', 'Now', 'By its rate', 'By its share', 'Points'],
       contributions.map((each) => [
         each.name,
         percentOf(each.before),
         percentOf(each.now),
         ...[each.rate, each.mix, pointsOf(each)].map(signed),
       ]),
-      `What each ${FIELDS[field]?.toLowerCase()} adds`,
+      `What each ${FIELDS[field]?.toLowerCase()} adds: ${now.from} to ${now.to}, after ${before.from} to ${before.to}`,
     ),
   )
   return createElement('div', { class: 'inset' }, [

@@ -83,7 +83,9 @@ function card(
     before && hasParts(sums)
       ? () => view.explain({ title, label, splits, sums, before, now: { from, to }, where })
       : undefined
-  const saved = { brand: brand.name, source: view.source }
+  // Only the rows of visibility have models and markets.
+  const filtered = name === 'visibility' ? Object.values(where) : []
+  const saved = { brand: [brand.name, ...filtered].join(', '), source: view.source }
   return chart({ title, label, note, splits, sums, from, to, where, explanation, state, ...saved })
 }
 
@@ -101,7 +103,7 @@ function facts({ url, asOf }: BrandReport, { from, to, before }: Period, view: V
     url,
     `${view.period}: ${from} to ${to}`,
     before ? `Compared with ${before.from} to ${before.to}` : 'No earlier period to compare with',
-    isFiltered(view.where) ? `Visibility in ${Object.values(view.where).join(', ')} only` : '',
+    isFiltered(view.where) ? `Visibility for ${Object.values(view.where).join(', ')} only` : '',
     asOf === null ? 'The sync has not finished' : `As of ${asOf.slice(0, 16).replace('T', ' ')} UTC`,
   ]
   return parts.filter((part) => part !== '').map((part) => createElement('span', {}, [part]))

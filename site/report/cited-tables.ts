@@ -18,14 +18,14 @@ export function citedTables(cited: Cited, { domain, rate }: About): HTMLElement[
   const { citations, owned, pages, domains } = cited
   if (citations === 0) return []
   const own = domains.find(({ name }) => name === domain)?.owned ?? 0
-  const name = rate ? `, the ${rate} of ${percentOf(owned, citations)}` : ''
-  const share = `Owned are ${integer.format(owned)} of ${integer.format(citations)} citations${name}.`
+  const name = rate ? `, a ${rate} of ${percentOf(owned, citations)}` : ''
+  const share = `${integer.format(owned)} of ${integer.format(citations)} citations are owned${name}.`
   const rest = own < owned ? `${percentOf(own, citations)}; other owned domains have the rest` : 'all of them'
   const alone = own > 0 ? ` ${domain} alone has ${rest}.` : ''
   const unknown = domains.at(-1)?.name === '' ? ' “unknown” are URLs without a recorded domain.' : ''
   return [
-    citedTable('Most cited pages', 'Owned pages first. A heading sorts.', { of: pages, citations }),
-    citedTable('Most cited domains', `${share}${alone}${unknown}`, { of: domains, citations }),
+    citedTable('page', 'Owned pages first. Click a heading to sort.', { of: pages, citations }),
+    citedTable('domain', `${share}${alone}${unknown}`, { of: domains, citations }),
   ]
 }
 
@@ -41,11 +41,11 @@ const COLUMNS = {
 }
 
 /** Renders a table that its headings sort. */
-function citedTable(title: string, about: string, { of, citations }: Listed): HTMLElement {
+function citedTable(kind: 'page' | 'domain', about: string, { of, citations }: Listed): HTMLElement {
   const holder = createElement('div', {})
   function show(rows: readonly CitedRow[], sorted?: string): void {
     const shown = table(
-      ['Name', ...Object.keys(COLUMNS), 'Of all'],
+      [kind === 'page' ? 'Page' : 'Domain', ...Object.keys(COLUMNS), 'Of all'],
       rows.map(({ name, ...row }) => [
         name.replace(/^https?:\/\//, '') || 'unknown',
         ...[row.citations, row.owned].map(integer.format),
@@ -69,7 +69,7 @@ function citedTable(title: string, about: string, { of, citations }: Listed): HT
   }
   show(of)
   return createElement('figure', { class: 'chart cited' }, [
-    createElement('figcaption', {}, [createElement('strong', {}, [title]), ` ${about}`]),
+    createElement('figcaption', {}, [createElement('strong', {}, [`Most cited ${kind}s`]), ` ${about}`]),
     holder,
   ])
 }

@@ -88,7 +88,7 @@ function standingOf({ lead, rival, scope, points, isStrongest }: Pair): Fact[] {
     return [{ text, weight: OVERTAKEN }]
   }
   const standing = side === 0 ? 'level with' : `${by} ${side > 0 ? 'ahead of' : 'behind'}`
-  return isStrongest ? [{ text: `${standing} ${rival.name}${scope}`, weight: 1 }] : []
+  return isStrongest ? [{ text: `${lead.name} is ${standing} ${rival.name}${scope}`, weight: 1 }] : []
 }
 
 /** Returns which of two rates is higher beyond the noise: 1 for the second, -1 for the first, 0 for neither. */

@@ -85,7 +85,7 @@ browserTest('saves the profile file of the key that is entered', async () => {
   const key = mintApiKey()
   const { page, messages } = opened
   const button = page.getByRole('button', { name: 'Download profile' })
-  const state = page.locator('#profile-state')
+  const state = page.locator('#saveProfile-state')
   await button.click()
   expect(await state.textContent()).toMatch(/^Enter your API key first/)
   await page.getByLabel('API key').fill(` ${key}`)

@@ -71,11 +71,11 @@ const VISIBILITY = model('a', [420, 490])
 test.each<[expected: string, Metrics['competitors']]>([
   // Others are weaker, or have too few answers.
   [
-    '5 points ahead of Rival',
+    'Acme is 5 points ahead of Rival',
     [...rival('Rival', [440, 440]), ...rival('Low', [90, 90]), ...rival('Few', [9, 9, 9, 9])],
   ],
-  ['5 points behind Rival', rival('Rival', [540, 540])],
-  ['level with Rival', rival('Rival', [480, 480])],
+  ['Acme is 5 points behind Rival', rival('Rival', [540, 540])],
+  ['Acme is level with Rival', rival('Rival', [480, 480])],
   ['Acme overtook Rival on 2026-10-02 and leads by 9 points', rival('Rival', [500, 400])],
   ['Rival overtook Acme on 2026-10-02 and leads by 11 points', rival('Rival', [300, 600])],
 ])('says where the brand stands among its competitors: %s', (expected, competitors) => {

@@ -42,7 +42,7 @@ export function widen(
   const tables = endpoints?.join(', ') ?? 'all endpoints'
   const brands = brandIds === null ? 'all brands' : `the brands ${listOf(brandIds, MOST_LISTED)}`
   throw new UsageError(
-    `${location} has the days from ${fromDate} to ${toDate} of ${tables} and of ${brands}. A sync can add to that, but leave out nothing: leave out the options to continue it, or use another folder for less.`,
+    `${location} has the days from ${fromDate} to ${toDate} of ${tables} and of ${brands}. A sync can add to that, but leave out nothing: leave out the options to continue it, or use another folder for less. To draw some brands, use export-api report --brand.`,
   )
 }
 

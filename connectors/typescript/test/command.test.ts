@@ -211,7 +211,7 @@ test('a copy of a part stays one until a sync asks for more, and no sync for les
   ])
   const { stderr } = await sync('parts', '--brand', 'Acme')
   expect(stderr).toBe(
-    `${join(folder, 'parts')} has the days from 0001-01-01 to 9999-12-31 of sentiment, visibility and of all brands. A sync can add to that, but leave out nothing: leave out the options to continue it, or use another folder for less.\n`,
+    `${join(folder, 'parts')} has the days from 0001-01-01 to 9999-12-31 of sentiment, visibility and of all brands. A sync can add to that, but leave out nothing: leave out the options to continue it, or use another folder for less. To draw some brands, use export-api report --brand.\n`,
   )
   expect(await exportApi(its, 'verify', join(folder, 'parts'), '--full')).toMatchObject({ code: 0 })
 })

@@ -188,7 +188,7 @@ browserTest('the report says whether a brand does better, and loads nothing', as
     await cited.getByRole('button', { name: 'Citations' }).click()
     expect(await pages()).toEqual(['late.example/6075.00 %', 'acme.example/a2125.00 %'])
     expect(await page.locator('.cited figcaption').last().innerText()).toBe(
-      'Most cited domains Owned are 1 of 8 citations, the Citation Share of 12.50 %. acme.example alone has all of them.',
+      'Most cited domains 1 of 8 citations are owned, a Citation Share of 12.50 %. acme.example alone has all of them.',
     )
 
     const numbers = page.locator('.chart:has-text("Sentiment") details')
@@ -208,7 +208,7 @@ browserTest('the report says whether a brand does better, and loads nothing', as
 
     // Only visibility has models.
     await choose('Model', 'a')
-    expect(await texts(page, '.facts span')).toContain('Visibility in a only')
+    expect(await texts(page, '.facts span')).toContain('Visibility for a only')
     expect(await texts(page, '.lead')).toEqual(['Visibility rose from 20 to 50 %.'])
     expect((await texts(page, '.tile')).slice(0, 2)).toEqual([
       'Visibility50.0 % n 100▲ 30.0 points better',
@@ -229,7 +229,7 @@ browserTest('the report says whether a brand does better, and loads nothing', as
     await choose('Market', 'UK')
     expect(await texts(page, '.lead')).toEqual(['No answers in this period.'])
     await choose('Model', 'All models')
-    expect(await texts(page, '.facts span')).toContain('Visibility in UK only')
+    expect(await texts(page, '.facts span')).toContain('Visibility for UK only')
     expect(await texts(page, '.lead')).toEqual(['Visibility rose from 40 to 70 %.'])
     await choose('Market', 'All markets')
 
@@ -239,7 +239,7 @@ browserTest('the report says whether a brand does better, and loads nothing', as
     expect((await lines())[0]).toBe('All days: Total 45.83 %, a 33.33 %')
     expect(await texts(page, '.facts span')).toContain('No earlier period to compare with')
     expect(await texts(page, '.lead')).toEqual([
-      'Visibility is 46 %; level with Low. Weakest model: a (33 %). Weakest market: US (33 %).',
+      'Visibility is 46 %; Acme is level with Low. Weakest model: a (33 %). Weakest market: US (33 %).',
     ])
     expect(await texts(page, '.cited tbody tr')).toEqual([
       ...['acme.example/a2114.29 %', 'acme.example/b117.14 %'],

@@ -112,6 +112,8 @@ async function readMetric(
 
 /** Returns what a metric measures: the first sentence of its description, without its verb. */
 function aboutOf(description: string): string {
-  const what = firstSentence(description).replace(/^Returns /, '')
+  const what = firstSentence(description)
+    .replace(/^Returns /, '')
+    .replaceAll('`', '')
   return what.slice(0, 1).toUpperCase() + what.slice(1)
 }
