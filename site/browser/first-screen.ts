@@ -9,8 +9,11 @@ type FirstScreen = {
   readonly requestOf: (endpoint: Endpoint, brand: Row) => ApiRequest
 }
 
-/** Returns a function that begins the page with the figures and charts of a brand, once they are in view. */
-export function enableFirstScreen({ endpoints, requestOf }: FirstScreen): (brand: Row | undefined) => void {
+/**
+ * Returns a function that begins the page with the figures and charts of a brand of those that are listed, once they are
+ * in view.
+ */
+export function enableFirstScreen({ endpoints, requestOf }: FirstScreen) {
   const section = find(HTMLElement, '#introduction')
   const part = (id: string) => find(HTMLElement, id, section)
   const [intro, own, status] = [part('#intro'), part('#own'), part('#own-state')]
@@ -58,7 +61,7 @@ export function enableFirstScreen({ endpoints, requestOf }: FirstScreen): (brand
     isInView = entry?.isIntersecting === true
     showWanted()
   }).observe(section)
-  return (brand) => {
+  return (brand: Row | undefined, isListed: boolean): void => {
     if (brand !== wanted) {
       // Nothing stays of another brand or key.
       controller.abort()
@@ -66,8 +69,9 @@ export function enableFirstScreen({ endpoints, requestOf }: FirstScreen): (brand
       for (const each of [figures, controls, status]) each.replaceChildren()
     }
     wanted = brand
-    intro.hidden = brand !== undefined
-    own.hidden = brand === undefined
+    intro.hidden = isListed
+    own.hidden = !isListed
+    if (brand === undefined) say('Choose a brand that the key reads.')
     showWanted()
   }
 }

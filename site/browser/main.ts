@@ -51,7 +51,8 @@ export function main(endpoints: readonly Endpoint[]): void {
     const query = brandId === undefined ? {} : { brandId }
     const code = curl({ origin: location.origin, endpoint: endpointOf('visibility'), query })
     find(HTMLElement, '#own-request').textContent = code
-    showOwn(listed.find(({ id }) => id === brandId))
+    const brand = listed.find(({ id }) => id === brandId)
+    showOwn(brand, listed.length > 0)
   }
 
   const parameters = shareParameters({
@@ -65,12 +66,15 @@ export function main(endpoints: readonly Endpoint[]): void {
   const keyOf = enableKeyForm({
     brands,
     onBrands: (rows, key) => {
-      listed = rows
-      listedBy = key
-      parameters.listBrands(rows)
+      list(rows, key)
       parameters.open()
     },
   })
+  function list(rows: readonly Row[], key: string): void {
+    listed = rows
+    listedBy = key
+    parameters.listBrands(rows)
+  }
   const keepInAddress = (form: HTMLFormElement) => parameters.keepInAddress(form, writeState(stateOf(form)))
 
   function stateOf(form: HTMLFormElement): ChartState {
@@ -86,7 +90,7 @@ export function main(endpoints: readonly Endpoint[]): void {
     const options = {
       ...{ endpoint, endpoints, keyOf, state: () => stateOf(form), onView: () => keepInAddress(form) },
       brandOf: (id: string | undefined) => listed.find((row) => row.id === id) ?? { id, name: 'Brand' },
-      onResponse: ({ rows }: ApiResponse) => endpoint === brands && parameters.listBrands(rows),
+      onResponse: ({ rows }: ApiResponse) => endpoint === brands && list(rows, keyOf()),
     }
     const part =
       enabled.get(form) ?? import('./endpoint-form.ts').then(({ enableForm }) => enableForm(form, options))
