@@ -81,8 +81,8 @@ const overview = ({
   summary,
 }: Reference): Html => html`<section id="introduction" aria-labelledby="introduction-title">
   <h1 id="introduction-title">${title}</h1>
-  <div id="own" class="live" hidden>
-    <div class="tools controls">
+  <div id="own" hidden>
+    <div class="tools controls live">
       <form id="own-form" autocomplete="off"><label>Brand <select data-parameter="brandId" required><option value=""></option></select></label></form>
       <div id="own-controls"></div>
       <button type="button" class="quiet" data-link="own-form">Copy link</button>
@@ -91,7 +91,7 @@ const overview = ({
     <div id="own-brand"></div>
     <h2>First request</h2>
     <pre tabindex="0"><code id="own-request"></code></pre>
-    <p class="buttons"><button type="button" class="quiet" id="own-copy">Copy</button></p>
+    <p class="buttons live"><button type="button" class="quiet" id="own-copy">Copy</button></p>
   </div>
   <div id="intro">
   <p class="lead">${summary}</p>

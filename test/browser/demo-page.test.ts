@@ -104,6 +104,9 @@ browserTest('begins with the figures of a brand, and leaves the view and the add
   expect(await position).toEqual(['BODY', 0, 0])
   expect(page.url()).toBe(service.url + PAGE)
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+  await page.emulateMedia({ media: 'print' })
+  expect(await own.locator('.tile').first().isVisible()).toBe(true)
+  expect(await own.locator('select').first().isVisible()).toBe(false)
   expect(messages).toEqual([])
 })
 
