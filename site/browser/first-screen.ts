@@ -49,7 +49,10 @@ export function enableFirstScreen({ endpoints, requestOf }: FirstScreen) {
       for await (const report of library.readReport(source)) show([report])
       say('')
     } catch (error) {
-      if (!signal.aborted) say(error instanceof FileError ? error.message : NO_RESPONSE)
+      if (signal.aborted) return
+      // The other requests would go on to say how many rows they have.
+      controller.abort()
+      say(error instanceof FileError ? error.message : NO_RESPONSE)
     }
   }
 

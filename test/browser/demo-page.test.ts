@@ -112,6 +112,14 @@ browserTest('begins with the figures of a brand, and leaves the view and the add
 
 browserTest('keeps what the reader opened and chose when the citations arrive', async () => {
   const { page, useKey } = await openReferencePage()
+  // An error ends the other requests, and what they say.
+  await page.route('**/v1/sentiment**', (route) => route.fulfill({ status: 503, json: { error: 'Busy.' } }))
+  const ended = page.waitForEvent('requestfailed', (request) => request.url().includes('/visibility'))
+  await page.route('**/v1/visibility**', () => ended)
+  await useKey(its.key)
+  await ended
+  expect(await page.locator('#own-state').textContent()).toBe('503: Busy.')
+  await page.unrouteAll()
   const late = Promise.withResolvers<void>()
   await page.route('**/v1/citation-share**', async (route) => {
     await late.promise
