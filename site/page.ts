@@ -85,8 +85,8 @@ const overview = ({
   endpoints,
 }: Reference): Html => html`<section id="introduction" aria-labelledby="introduction-title">
   <h1 id="introduction-title">${title}</h1>
-  <div id="own" class="live" hidden>
-    <div class="tools controls">
+  <div id="own" hidden>
+    <div class="tools controls live">
       <form id="own-form" autocomplete="off"><label>Brand <select data-parameter="brandId" required><option value=""></option></select></label></form>
       <div id="own-controls"></div>
       <button type="button" class="quiet" data-link="own-form">Copy link</button>
@@ -98,7 +98,7 @@ const overview = ({
       .filter(isMetric)
       .slice(0, 1)
       .map((endpoint) => curl({ origin: EXAMPLE_ORIGIN, endpoint, query: {} }))}</code></pre>
-    <p class="buttons"><button type="button" class="quiet" id="own-copy">Copy</button></p>
+    <p class="buttons live"><button type="button" class="quiet" id="own-copy">Copy</button></p>
   </div>
   <div id="intro">
   <p class="lead">${summary}</p>

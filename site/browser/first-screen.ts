@@ -13,9 +13,11 @@ type FirstScreen = {
   readonly onChange: () => void
 }
 
-/** Returns a function that begins the page with the figures and charts of a brand, once they are in view. */
-export function enableFirstScreen(options: FirstScreen): (brand: Row | undefined) => void {
-  const { endpoints, requestOf, chosen, onChange } = options
+/**
+ * Returns a function that begins the page with the figures and charts of a brand of those that are listed, once they are
+ * in view.
+ */
+export function enableFirstScreen({ endpoints, requestOf, chosen, onChange }: FirstScreen) {
   const section = find(HTMLElement, '#introduction')
   const part = (id: string) => find(HTMLElement, id, section)
   const [intro, own, status] = [part('#intro'), part('#own'), part('#own-state')]
@@ -51,7 +53,10 @@ export function enableFirstScreen(options: FirstScreen): (brand: Row | undefined
       }
       say('')
     } catch (error) {
-      if (!signal.aborted) say(error instanceof FileError ? error.message : NO_RESPONSE)
+      if (signal.aborted) return
+      // The other requests would go on to say how many rows they have.
+      controller.abort()
+      say(error instanceof FileError ? error.message : NO_RESPONSE)
     }
   }
 
@@ -63,7 +68,7 @@ export function enableFirstScreen(options: FirstScreen): (brand: Row | undefined
     isInView = entry?.isIntersecting === true
     showWanted()
   }).observe(section)
-  return (brand) => {
+  return (brand: Row | undefined, isListed: boolean): void => {
     if (brand !== wanted) {
       // Nothing stays of another brand or key.
       controller.abort()
@@ -71,8 +76,9 @@ export function enableFirstScreen(options: FirstScreen): (brand: Row | undefined
       for (const each of [figures, controls, status]) each.replaceChildren()
     }
     wanted = brand
-    intro.hidden = brand !== undefined
-    own.hidden = brand === undefined
+    intro.hidden = isListed
+    own.hidden = !isListed
+    if (brand === undefined) say('Choose a brand that the key reads.')
     showWanted()
   }
 }

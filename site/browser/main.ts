@@ -51,7 +51,10 @@ export function main(endpoints: readonly Endpoint[]): void {
     samples?.then((render) => render()).catch(() => undefined)
     const { brandId } = queryOf(own)
     request.textContent = request.textContent.replace(/(?<=brandId=)[^&']*/, brandId ?? '')
-    showOwn(listed.find(({ id }) => id === brandId))
+    showOwn(
+      listed.find(({ id }) => id === brandId),
+      listed.length > 0,
+    )
   }
 
   const parameters = shareParameters({
@@ -66,12 +69,15 @@ export function main(endpoints: readonly Endpoint[]): void {
   const keyOf = enableKeyForm({
     brands,
     onBrands: (rows, key) => {
-      listed = rows
-      listedBy = key
-      parameters.listBrands(rows)
+      list(rows, key)
       parameters.open()
     },
   })
+  function list(rows: readonly Row[], key: string): void {
+    listed = rows
+    listedBy = key
+    parameters.listBrands(rows)
+  }
   const keepInAddress = (form: HTMLFormElement) =>
     parameters.keepInAddress(form, form === own ? ownChosen : writeState(stateOf(form)))
 
@@ -88,7 +94,7 @@ export function main(endpoints: readonly Endpoint[]): void {
     const options = {
       ...{ endpoint, endpoints, keyOf, state: () => stateOf(form), onView: () => keepInAddress(form) },
       brandOf: (id: string | undefined) => listed.find((row) => row.id === id) ?? { id, name: 'Brand' },
-      onResponse: ({ rows }: ApiResponse) => endpoint === brands && parameters.listBrands(rows),
+      onResponse: ({ rows }: ApiResponse) => endpoint === brands && list(rows, keyOf()),
     }
     const part =
       enabled.get(form) ?? import('./endpoint-form.ts').then(({ enableForm }) => enableForm(form, options))

@@ -1,12 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import type { OutputFile, Plugin, StdinOptions } from 'esbuild'
 
-/** Leaves out the ways to draw lines and to join data that uPlot assigns to itself and charts do not use. */
+/** Leaves out of uPlot what charts do not use: its ways to draw lines and to join data, and logarithmic axes. */
 const SMALLER_UPLOT: Plugin = {
   name: 'smaller-uplot',
   setup: ({ onLoad }) =>
     onLoad({ filter: /uPlot\.esm\.js$/ }, async ({ path }) => ({
-      contents: (await readFile(path, 'utf8')).replaceAll(/^\t(\(paths\.\w+|uPlot\.join) .*$/gm, ''),
+      contents: (await readFile(path, 'utf8'))
+        .replaceAll(/^\t(\(paths\.\w+|uPlot\.join) .*$/gm, '')
+        .replaceAll(/^(function (?:log|asinh|range(?:Log|Asinh))\w*\(.*\) \{)(?:\n.*)*?\n\}/gm, '$1}'),
     })),
 }
 

@@ -112,11 +112,22 @@ browserTest('begins with the figures of a brand, and leaves the view and the add
   await page.goto(address)
   await own.locator('.plot canvas').first().waitFor()
   expect(await own.locator('.facts').textContent()).toContain('Last 7 days: ')
+  await page.emulateMedia({ media: 'print' })
+  expect(await own.locator('.tile').first().isVisible()).toBe(true)
+  expect(await own.locator('select').first().isVisible()).toBe(false)
   expect(messages).toEqual([])
 })
 
 browserTest('keeps what the reader opened and chose when the citations arrive', async () => {
   const { page, useKey } = await openReferencePage()
+  // An error ends the other requests, and what they say.
+  await page.route('**/v1/sentiment**', (route) => route.fulfill({ status: 503, json: { error: 'Busy.' } }))
+  const ended = page.waitForEvent('requestfailed', (request) => request.url().includes('/visibility'))
+  await page.route('**/v1/visibility**', () => ended)
+  await useKey(its.key)
+  await ended
+  expect(await page.locator('#own-state').textContent()).toBe('503: Busy.')
+  await page.unrouteAll()
   const late = Promise.withResolvers<void>()
   await page.route('**/v1/citation-share**', async (route) => {
     await late.promise

@@ -72,6 +72,8 @@ browserTest(
     expect(await field('visibility', 'toDate').inputValue()).toBe('')
     expect(await field('visibility', 'cursor').inputValue()).toBe('')
     await useKey(its.key)
+    expect(await page.locator('#own-state').textContent()).toBe('Choose a brand that the key reads.')
+    expect(await page.locator('#own').isVisible()).toBe(true)
     const status = opened.section('visibility').locator('[data-status]')
     await expect.poll(() => status.textContent()).toMatch(/^404 /)
     expect(await send('visibility')).toMatch(/^404 /)
