@@ -1,14 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import type { OutputFile, Plugin, StdinOptions } from 'esbuild'
 
-/** Leaves out of uPlot what charts do not use: its ways to draw lines and to join data, and logarithmic axes. */
+/** Leaves out of uPlot the ways to draw lines and to join data that it assigns to itself, and charts do not use. */
 const SMALLER_UPLOT: Plugin = {
   name: 'smaller-uplot',
   setup: ({ onLoad }) =>
     onLoad({ filter: /uPlot\.esm\.js$/ }, async ({ path }) => ({
-      contents: (await readFile(path, 'utf8'))
-        .replaceAll(/^\t(\(paths\.\w+|uPlot\.join) .*$/gm, '')
-        .replaceAll(/^(function (?:log|asinh|range(?:Log|Asinh))\w*\(.*\) \{)(?:\n.*)*?\n\}/gm, '$1}'),
+      contents: (await readFile(path, 'utf8')).replaceAll(/^\t(\(paths\.\w+|uPlot\.join) .*$/gm, ''),
     })),
 }
 
