@@ -5,7 +5,15 @@ import { type Endpoint, isMetric } from '../reference/endpoint.ts'
 import { downloadCsv } from './download.ts'
 import { NOT_LOADED } from './on-demand.ts'
 import { queryOf } from './parameters.ts'
-import { type ApiResponse, errorOf, FileError, NO_RESPONSE, SENDING, sendRequest } from './request.ts'
+import {
+  type ApiRequest,
+  type ApiResponse,
+  errorOf,
+  FileError,
+  NO_RESPONSE,
+  SENDING,
+  sendRequest,
+} from './request.ts'
 import { details, summary } from './response-view.ts'
 
 type EndpointForm = {
@@ -15,8 +23,8 @@ type EndpointForm = {
   readonly brandOf: (id: string | undefined) => Row
   /** What the reader chose in the chart, which a chart changes. */
   readonly state: () => ChartState
-  /** Called when the reader changed the chart. */
-  readonly onView: () => void
+  /** Called with the parameters of a chart that the reader changed. */
+  readonly onView: (query: ApiRequest['query']) => void
   /** Called with each successful response. */
   readonly onResponse: (response: ApiResponse) => void
 }
@@ -94,13 +102,17 @@ export function enableForm(form: HTMLFormElement, options: EndpointForm) {
   ): Promise<string> {
     const library = await import('./live-report.ts').catch(() => undefined)
     if (library === undefined) return ` ${NOT_LOADED}`
+    const brand = brandOf(query.brandId)
     const window = {
-      ...{ endpoint, endpoints, brand: brandOf(query.brandId), state: state(), onChange: onView },
+      ...{ endpoint, endpoints, brand, state: state(), onChange: () => onView(query) },
       ...{ rows: next === null ? rows : undefined, reading: { signal, onProgress } },
       requestOf: (of: Endpoint) => requestOf(query, of),
     }
     try {
-      drawing.replaceChildren(...(await library.drawWindow(window)))
+      const drawn = await library.drawWindow(window)
+      // The form can have other values by now.
+      const sent = [brand.name, query.fromDate, query.toDate].filter(Boolean).join(' · ')
+      drawing.replaceChildren(createElement('p', { class: 'facts' }, [sent]), ...drawn)
       return ''
     } catch (error) {
       if (signal.aborted) return ' Canceled: a chart needs all rows of the window.'

@@ -11,7 +11,7 @@ import { enableKeyForm } from './key-form.ts'
 import { addAnchors, markCurrent, offerSearch } from './navigation.ts'
 import { loadPart, whenNear } from './on-demand.ts'
 import { queryOf, shareParameters } from './parameters.ts'
-import { type ApiResponse, readRows } from './request.ts'
+import { type ApiRequest, type ApiResponse, readRows } from './request.ts'
 import { readState, writeState } from './view-state.ts'
 
 /** Makes the page interactive: code samples, request forms, search, and the key, which stays in its input. */
@@ -78,8 +78,8 @@ export function main(endpoints: readonly Endpoint[]): void {
     listedBy = key
     parameters.listBrands(rows)
   }
-  const keepInAddress = (form: HTMLFormElement) =>
-    parameters.keepInAddress(form, form === own ? ownChosen : writeState(stateOf(form)))
+  const keepInAddress = (form: HTMLFormElement, query?: ApiRequest['query']) =>
+    parameters.keepInAddress(form, form === own ? ownChosen : writeState(stateOf(form)), query)
 
   function stateOf(form: HTMLFormElement): ChartState {
     const state = states.get(form) ?? { off: new Set() }
@@ -92,7 +92,8 @@ export function main(endpoints: readonly Endpoint[]): void {
   function press(form: HTMLFormElement, button?: HTMLButtonElement): void {
     const endpoint = endpointOf(form.dataset.endpoint)
     const options = {
-      ...{ endpoint, endpoints, keyOf, state: () => stateOf(form), onView: () => keepInAddress(form) },
+      ...{ endpoint, endpoints, keyOf, state: () => stateOf(form) },
+      onView: (query: ApiRequest['query']) => keepInAddress(form, query),
       brandOf: (id: string | undefined) => listed.find((row) => row.id === id) ?? { id, name: 'Brand' },
       onResponse: ({ rows }: ApiResponse) => endpoint === brands && list(rows, keyOf()),
     }

@@ -25,8 +25,8 @@ type Parameters = {
 type SharedParameters = {
   /** Lists the brands to choose from, and chooses the first one where a brand is required and none is chosen. */
   readonly listBrands: (rows: readonly Row[]) => void
-  /** Keeps the brand and the dates of a form in the address, and what the reader chose in its chart. */
-  readonly keepInAddress: (form: HTMLFormElement, view?: URLSearchParams) => void
+  /** Keeps what the reader chose in the chart of a form in the address, and its brand and dates: by default, the form's. */
+  readonly keepInAddress: (form: HTMLFormElement, view?: URLSearchParams, values?: Values) => void
   /** Calls `onOpen` with the form that the address names, if any. */
   readonly open: () => void
 }
@@ -85,14 +85,14 @@ export function shareParameters({ forms, onChange, onOpen }: Parameters): Shared
     if (form) onOpen(form, view)
   }
 
-  const writeAddress = (target: string, view?: URLSearchParams) =>
-    history.replaceState(null, '', writeFragment(target, shared, view))
+  const writeAddress = (target: string, view?: URLSearchParams, values = shared) =>
+    history.replaceState(null, '', writeFragment(target, values, view))
 
-  function keepInAddress(form: HTMLFormElement, view?: URLSearchParams): void {
+  function keepInAddress(form: HTMLFormElement, view?: URLSearchParams, values?: Values): void {
     const names = fieldsOf(form).map(({ dataset }) => dataset.parameter ?? '')
     const others = Object.entries(shared).filter(([name]) => !names.includes(name))
     shared = { ...Object.fromEntries(others), ...queryOf(form) }
-    writeAddress(form.id, view)
+    writeAddress(form.id, view, values)
   }
 
   function listBrands(rows: readonly Row[]): void {

@@ -50,7 +50,7 @@ export function select(
     {},
     options.map((option) => createElement('option', {}, [option])),
   )
-  if (value !== undefined) element.value = value
+  if (value !== undefined && options.includes(value)) element.value = value
   element.addEventListener('change', () => onChange(element.value))
   return createElement('label', {}, [`${label} `, element])
 }

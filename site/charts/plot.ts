@@ -99,13 +99,13 @@ export function plotOf(label: string, all: Lines, state: PlotState, onChange: ()
     const left = fits ? x + SIZE.gap : x - SIZE.gap - readout.offsetWidth
     readout.style.left = `${Math.max(-offsetLeft, left)}px`
   }
+  const showAll = () => plot?.setScale('x', { min: plot.data[0][0] ?? 0, max: plot.data[0][end] ?? 0 })
   holder.addEventListener('keydown', (event) => {
     const step = STEPS[event.key] ?? Number.NaN
     if (plot === undefined || (Number.isNaN(step) && event.key !== 'Escape')) return
     event.preventDefault()
     const [times] = plot.data
-    if (event.key === 'Escape' && selected === undefined)
-      plot.setScale('x', { min: times[0] ?? 0, max: times[end] ?? 0 })
+    if (event.key === 'Escape' && selected === undefined) showAll()
     const [from, to] = [visible[0] ?? 0, visible.at(-1) ?? end]
     const point = Math.min(to, Math.max(from, (selected ?? (step > 0 ? from - 1 : to + 1)) + step))
     const left = Number.isNaN(point) ? -10 : plot.valToPos(times[point] ?? 0, 'x')
@@ -163,6 +163,8 @@ export function plotOf(label: string, all: Lines, state: PlotState, onChange: ()
                 const time = data[0][point] ?? 0
                 return time >= min && time <= max
               })
+              // Between two points, there is nothing to zoom to.
+              if (visible.length === 0) return showAll()
               speak()
               if (status === 0) return
               const [from = '', to = ''] = [
@@ -185,7 +187,9 @@ export function plotOf(label: string, all: Lines, state: PlotState, onChange: ()
     const { from = '', to = '' } = state.zoom ?? {}
     const min = Date.parse(points.find(({ first }) => first >= from)?.first ?? '') / 1000
     const max = Date.parse(points.findLast(({ first }) => first <= to)?.first ?? '') / 1000
-    if (min < max) drawn.setScale('x', { min, max })
+    // Around a single point, half a day.
+    const margin = min < max ? 0 : 43_200
+    if (min <= max) drawn.setScale('x', { min: min - margin, max: max + margin })
     find(HTMLElement, 'table', legend).role = 'presentation'
     for (const [index, line] of lines.entries()) enableEntry(entryOf(index + 1), isOn(line))
     speak()

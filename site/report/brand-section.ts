@@ -30,7 +30,7 @@ export function brandSection(brand: BrandReport, view: View): HTMLElement {
   const heading = createElement('h2', { id: `${id}-title` }, [brand.name])
   const section = createElement('section', { id, 'aria-labelledby': heading.id }, [heading])
   if (brand.days === null) {
-    section.append(createElement('p', { class: 'facts' }, ['No rows']))
+    section.append(createElement('p', { class: 'facts' }, ['No rows to show']))
     return section
   }
   const period = periodOf(view.period, brand.days)

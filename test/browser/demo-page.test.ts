@@ -165,4 +165,9 @@ browserTest('draws the chart of the endpoint, the brand and the dates of the add
   expect(await page.locator('#sentiment [data-parameter=brandId]').inputValue()).toBe(other)
   expect(await page.locator('#sentiment [data-parameter=fromDate]').inputValue()).toBe(first)
   expect(await section('introduction').locator('.chart').count()).toBe(0)
+  // The chart stays that of what was sent, and so does its address.
+  await page.locator('#sentiment [data-parameter=brandId]').selectOption(its.brandId)
+  await section('sentiment').locator('.chart').getByLabel('Points').selectOption('Weeks')
+  expect(await section('sentiment').locator('.facts').textContent()).toBe(`Other · ${first}`)
+  expect(page.url()).toMatch(`#sentiment-try?brandId=${other}&fromDate=${first}&points=week`)
 })
