@@ -87,7 +87,7 @@ browserTest('saves the profile file of the key that is entered', async () => {
   const button = page.getByRole('button', { name: 'Download profile' })
   const state = page.locator('#saveProfile-state')
   await button.click()
-  expect(await state.textContent()).toMatch(/^Enter your API key first/)
+  await expect.poll(() => state.textContent()).toMatch(/^Enter your API key first/)
   await page.getByLabel('API key').fill(` ${key}`)
   await button.focus()
   const [download] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('Enter')])
@@ -97,6 +97,6 @@ browserTest('saves the profile file of the key that is entered', async () => {
     endpoint: `${inject('serviceUrl')}/api/sharing/v1`,
     bearerToken: key,
   })
-  expect(await state.textContent()).toBe('Saved export.share. It contains your key.')
+  await expect.poll(() => state.textContent()).toBe('Saved export.share. It contains your key.')
   expect(messages).toEqual([])
 })
