@@ -50,7 +50,9 @@ export function main(endpoints: readonly Endpoint[]): void {
   function onChange(): void {
     samples?.then((render) => render()).catch(() => undefined)
     const { brandId } = queryOf(own)
-    request.textContent = request.textContent.replace(/(?<=brandId=)[^&']*/, brandId ?? '')
+    // Encoded, it has no quote that would end the address in the command.
+    const encoded = String(new URLSearchParams({ brandId: brandId ?? '' }))
+    request.textContent = request.textContent.replace(/brandId=[^&']*/, encoded)
     showOwn(
       listed.find(({ id }) => id === brandId),
       listed.length > 0,

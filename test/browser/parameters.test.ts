@@ -91,6 +91,12 @@ browserTest(
     }, `#visibility-try?brandId=${second}`)
     await expect.poll(() => status.textContent()).toMatch(/^200 /)
     late.resolve()
+    // No address leaves the quotes of the command.
+    const hostile = String(new URLSearchParams({ brandId: "1'; rm $& &x" }))
+    await page.evaluate((hash) => {
+      location.hash = hash
+    }, `#own-form?${hostile}`)
+    await expect.poll(() => page.locator('#own-request').textContent()).toContain(`?${hostile}&`)
   },
 )
 
