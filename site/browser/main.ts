@@ -63,10 +63,17 @@ export function main(endpoints: readonly Endpoint[]): void {
     forms: [own, ...forms],
     onChange,
     onOpen: (form, view) => {
-      if (form === own) ownChosen = view
-      else states.set(form, readState(view))
+      if (form !== own) states.set(form, readState(view))
       if (form !== own && listed.length > 0) press(form)
+      if (form !== own) return
+      ownChosen = view
+      // Shows it again.
+      showOwn(undefined, false)
+      onChange()
+      // The form itself has no box.
+      own.parentElement?.scrollIntoView({ behavior: 'instant' })
     },
+    onInput: (form) => keepInAddress(form),
   })
   const keyOf = enableKeyForm({
     brands,

@@ -97,6 +97,16 @@ browserTest(
       location.hash = hash
     }, `#own-form?${hostile}`)
     await expect.poll(() => page.locator('#own-request').textContent()).toContain(`?${hostile}&`)
+    // The first screen follows its address, and another brand keeps what is chosen.
+    const [period, chosen] = [page.locator('#own-controls').getByLabel('Period'), '&period=Last+7+days']
+    for (const view of ['', chosen]) {
+      await page.evaluate((hash) => {
+        location.hash = hash
+      }, `#own-form?brandId=${second}${view}`)
+      await expect.poll(() => period.inputValue()).toBe(view ? 'Last 7 days' : 'Last 30 days')
+    }
+    await field('introduction', 'brandId').selectOption(its.brandId)
+    expect(fragment()).toBe(`#own-form?brandId=${its.brandId}${chosen}`)
   },
 )
 
