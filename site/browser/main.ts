@@ -50,7 +50,9 @@ export function main(endpoints: readonly Endpoint[]): void {
   function onChange(): void {
     samples?.then((render) => render()).catch(() => undefined)
     const { brandId } = queryOf(own)
-    request.textContent = request.textContent.replace(/(?<=brandId=)[^&']*/, brandId ?? '')
+    // Encoded, it has no quote that would end the address in the command.
+    const encoded = String(new URLSearchParams({ brandId: brandId ?? '' }))
+    request.textContent = request.textContent.replace(/brandId=[^&']*/, encoded)
     showOwn(
       listed.find(({ id }) => id === brandId),
       listed.length > 0,
@@ -61,10 +63,17 @@ export function main(endpoints: readonly Endpoint[]): void {
     forms: [own, ...forms],
     onChange,
     onOpen: (form, view) => {
-      if (form === own) ownChosen = view
-      else states.set(form, readState(view))
+      if (form !== own) states.set(form, readState(view))
       if (form !== own && listed.length > 0) press(form)
+      if (form !== own) return
+      ownChosen = view
+      // Shows it again.
+      showOwn(undefined, false)
+      onChange()
+      // The form itself has no box.
+      own.parentElement?.scrollIntoView({ behavior: 'instant' })
     },
+    onInput: (form) => keepInAddress(form),
   })
   const keyOf = enableKeyForm({
     brands,

@@ -18,6 +18,8 @@ type Parameters = {
   readonly forms: readonly HTMLFormElement[]
   /** Called when a value changes. */
   readonly onChange: () => void
+  /** Called with the form in which a value was entered. */
+  readonly onInput: (form: HTMLFormElement) => void
   /** Called with the form that an address names, and what it says of its chart. */
   readonly onOpen: (form: HTMLFormElement, view: URLSearchParams) => void
 }
@@ -32,7 +34,7 @@ type SharedParameters = {
 }
 
 /** Gives all forms one brand and the same dates: those of the address, and what is entered in any of them. */
-export function shareParameters({ forms, onChange, onOpen }: Parameters): SharedParameters {
+export function shareParameters({ forms, onChange, onInput, onOpen }: Parameters): SharedParameters {
   const selects = forms.flatMap((form) => findAll(HTMLSelectElement, '[data-parameter=brandId]', form))
   let shared: Values = {}
   /** The brand of the address that was opened, which can be one that the key does not read. */
@@ -123,7 +125,7 @@ export function shareParameters({ forms, onChange, onOpen }: Parameters): Shared
         // A list of all brands leaves the brand of the other forms.
         if (parameter === 'brandId' && field.value === '') toFirstPage(form)
         else set(parameter, field.value)
-        keepInAddress(form)
+        onInput(form)
         onChange()
       })
     }

@@ -164,7 +164,7 @@ export function plotOf(label: string, all: Lines, state: PlotState, onChange: ()
                 return time >= min && time <= max
               })
               // Between two points, there is nothing to zoom to.
-              if (visible.length === 0) return showAll()
+              if (visible.length === 0) return queueMicrotask(showAll)
               speak()
               if (status === 0) return
               const [from = '', to = ''] = [

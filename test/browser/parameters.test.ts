@@ -91,6 +91,22 @@ browserTest(
     }, `#visibility-try?brandId=${second}`)
     await expect.poll(() => status.textContent()).toMatch(/^200 /)
     late.resolve()
+    // No address leaves the quotes of the command.
+    const hostile = String(new URLSearchParams({ brandId: "1'; rm $& &x" }))
+    await page.evaluate((hash) => {
+      location.hash = hash
+    }, `#own-form?${hostile}`)
+    await expect.poll(() => page.locator('#own-request').textContent()).toContain(`?${hostile}&`)
+    // The first screen follows its address, and another brand keeps what is chosen.
+    const [period, chosen] = [page.locator('#own-controls').getByLabel('Period'), '&period=Last+7+days']
+    for (const view of ['', chosen]) {
+      await page.evaluate((hash) => {
+        location.hash = hash
+      }, `#own-form?brandId=${second}${view}`)
+      await expect.poll(() => period.inputValue()).toBe(view ? 'Last 7 days' : 'Last 30 days')
+    }
+    await field('introduction', 'brandId').selectOption(its.brandId)
+    expect(fragment()).toBe(`#own-form?brandId=${its.brandId}${chosen}`)
   },
 )
 
