@@ -36,7 +36,7 @@ test.each([
   ['sync --out x --concurrency 0', /'--concurrency <number>' argument '0' is invalid/],
   ['sync --out gs://bucket/x', /^Use a folder or s3:\/\/bucket\/prefix instead of gs:/m],
   ['sync --out s3://b/x --report', /^--report needs a folder\. Run export-api report s3:\/\/b\/x /m],
-  ['sync --out x --dry-run --brand \u001b]0;x\u0007', /brand \\u001b\]0;x\\u0007\. It reads Acme \(/],
+  ['sync --out x --dry-run --brand \u001b]0;x\u0007', /name \\u001b\]0;x\\u0007\. Choose from Acme \(/],
   [
     'verify x --url service.example',
     /^EXPORT_API_URL or --url must look like https:\/\/api\.example\.com\./m,
