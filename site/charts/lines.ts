@@ -100,11 +100,11 @@ export function rateOf({ part, whole }: Pick<Line, 'part' | 'whole'>, from = 0, 
   return divisor === 0 ? null : (sum(part.slice(from, to)) / divisor) * 100
 }
 
-export const percent = (value: number | null): string =>
-  value === null ? 'no value' : `${value.toFixed(2)} %`
+export const percent = (value: number | null, digits = 2): string =>
+  value === null ? 'no value' : `${value.toFixed(digits)} %`
 
 /** Writes how many answers some points of a line have. */
-export const count = ({ whole }: Line, from?: number, to?: number): string =>
+export const count = ({ whole }: Pick<Line, 'whole'>, from?: number, to?: number): string =>
   `n ${Math.round(sum(whole.slice(from, to))).toLocaleString('en')}`
 
 /** Whether a point has so few answers that its rate is mostly chance. */
@@ -144,13 +144,8 @@ export function linesOf(sums: Sums, { split, from = '', to = '9999-12-31', where
         const end = start + (starts[point + 1] ?? days.length)
         return sum(cells.flatMap((cell) => cell[of].slice(start + day, end)))
       })
-    return {
-      name,
-      lead,
-      color: lead ? 0 : (colors.get(name) ?? null),
-      part: side('part'),
-      whole: side('whole'),
-    }
+    const color = lead ? 0 : (colors.get(name) ?? null)
+    return { name, lead, color, part: side('part'), whole: side('whole') }
   }
   const lines = groups.map(lineOf)
   const rank = (line: Line) => (line.lead ? 101 : (rateOf(line) ?? -1))

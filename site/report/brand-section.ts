@@ -59,12 +59,12 @@ export function brandSection(brand: BrandReport, view: View): HTMLElement {
   )
   if (view.isFolded) {
     const rest = createElement('div', { class: 'charts' }, cards.slice(first))
-    section.append(createElement('details', { id: 'report' }, [FULL(), rest]))
+    const summary = 'Full report: all charts, the most cited pages and domains'
+    const full = [createElement('summary', {}, [summary]), rest]
+    section.append(createElement('details', { id: 'report' }, full))
   }
   return section
 }
-
-const FULL = () => createElement('summary', {}, ['Full report: all charts, the most cited pages and domains'])
 
 /** Renders the chart of a metric. */
 function card(

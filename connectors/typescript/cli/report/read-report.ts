@@ -12,7 +12,6 @@ import {
   type BrandReport,
   daysOf,
   type MetricReport,
-  type ReplacedRow,
   withBrand,
 } from '../../../../site/report/report-data.ts'
 import { brandsOf, type Copy, type MetricTable, requireCopy } from '../copy.ts'
@@ -73,10 +72,10 @@ const countersOf = (days: BrandReport['days']) =>
 const MOST_REPLACED = 12
 
 /** Returns the days that the latest syncs replaced, by brand. The last two days of a brand are new rather than replaced. */
-async function readChanges(copy: Copy): Promise<(brand: Pick<BrandReport, 'id' | 'days'>) => ReplacedRow[]> {
+async function readChanges(copy: Copy) {
   const entries = (await readReplaced(copy, { isRecent: true })).reverse()
   const titles = new Map([...copy.metrics.values()].map(({ name, stream }) => [name, stream.title]))
-  return ({ id, days }) =>
+  return ({ id, days }: Pick<BrandReport, 'id' | 'days'>): BrandReport['replaced'] =>
     entries
       .filter(({ brandId, from }) => brandId === id && days !== null && from < addDays(days.last, -1))
       .slice(0, MOST_REPLACED)
