@@ -191,10 +191,8 @@ function colorsOf(groups: readonly Group[], areParts: boolean): Map<string, numb
   const free = new Set(colors)
   return new Map(
     names.map((name) => {
-      const hash = [...name].reduce(
-        (hash, letter) => (hash * 31 + (letter.codePointAt(0) ?? 0)) % 1_000_003,
-        7,
-      )
+      const codes = [...name].map((letter) => letter.codePointAt(0) ?? 0)
+      const hash = codes.reduce((hash, code) => (hash * 31 + code) % 1_000_003, 7)
       const [color = 0] = [...colors.slice(hash % colors.length), ...colors].filter((each) => free.has(each))
       free.delete(color)
       return [name, color]

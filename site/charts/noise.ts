@@ -3,11 +3,13 @@ import { FEW_ANSWERS, percent, sum } from './lines.ts'
 /** Sums of the sides of a formula. */
 export type Sides = { readonly part: number; readonly whole: number }
 
+/** Adds up sides. */
 export const total = (sides: readonly Sides[]): Sides => ({
   part: sum(sides.map(({ part }) => part)),
   whole: sum(sides.map(({ whole }) => whole)),
 })
 
+/** Returns a rate as a share: NaN when there is nothing to divide by. */
 export const shareOf = ({ part, whole }: Sides): number => part / whole
 
 /** Writes a rate with a decimal. */

@@ -225,12 +225,8 @@ async function canvasOf(shown: Lines, style: Style): Promise<HTMLCanvasElement> 
 
 /** Makes an entry of the legend a button. A double click, or a click with Ctrl, leaves only its line. */
 function enableEntry(entry: HTMLElement, isOn: boolean): void {
-  Object.assign(entry, {
-    role: 'button',
-    tabIndex: 0,
-    ariaPressed: String(isOn),
-    title: 'Double-click: only this line',
-  })
+  const title = 'Double-click: only this line'
+  Object.assign(entry, { role: 'button', tabIndex: 0, ariaPressed: String(isOn), title })
   entry.addEventListener('dblclick', () => entry.dispatchEvent(new MouseEvent('click', { ctrlKey: true })))
   entry.addEventListener('keydown', (event) => {
     if (event.key !== ' ' && event.key !== 'Enter') return

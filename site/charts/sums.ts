@@ -35,17 +35,12 @@ const MOST_EMPTY = 31
 /** Adds up the sides of a formula, which are sums, row by row. */
 export function addRows({ part, whole }: Metric['formula']) {
   const dates = new Set<string>()
-  const cells = new Map<
-    string,
-    Pick<Cell, 'values'> & { byDay: Map<string, [part: number, whole: number]> }
-  >()
+  type Days = Map<string, [part: number, whole: number]>
+  const cells = new Map<string, Pick<Cell, 'values'> & { byDay: Days }>()
   return {
     add(row: Row): void {
-      const values = Object.fromEntries(
-        FIELDS.flatMap((field) =>
-          row[field] === undefined ? [] : [[field, String(row[field] ?? 'unknown')]],
-        ),
-      )
+      const present = FIELDS.filter((field) => row[field] !== undefined)
+      const values = Object.fromEntries(present.map((field) => [field, String(row[field] ?? 'unknown')]))
       const key = JSON.stringify(values)
       const { byDay } = cells.get(key) ?? { byDay: new Map() }
       if (byDay.size === 0) cells.set(key, { values, byDay })
@@ -56,15 +51,11 @@ export function addRows({ part, whole }: Metric['formula']) {
     },
     result(): Sums {
       const days = withGaps([...dates].sort())
-      const side = (byDay: Map<string, number[]>, index: 0 | 1) =>
-        days.map((day) => byDay.get(day)?.[index] ?? 0)
+      const side = (byDay: Days, index: 0 | 1) => days.map((day) => byDay.get(day)?.[index] ?? 0)
+      const all = [...cells.values()]
       return {
         days,
-        cells: [...cells.values()].map(({ values, byDay }) => ({
-          values,
-          part: side(byDay, 0),
-          whole: side(byDay, 1),
-        })),
+        cells: all.map(({ values, byDay }) => ({ values, part: side(byDay, 0), whole: side(byDay, 1) })),
       }
     },
   }

@@ -1,4 +1,4 @@
-import { createElement, table } from '../charts/elements.ts'
+import { button, createElement, table } from '../charts/elements.ts'
 import { percent } from '../charts/lines.ts'
 import type { Cited, CitedRow } from './cited.ts'
 
@@ -48,25 +48,18 @@ function citedTable(kind: string, about: string, of: readonly CitedRow[], all: n
     )
     for (const [index, [name, numberOf]] of Object.entries(COLUMNS).entries()) {
       const heading = shown.querySelectorAll('thead th')[index + 1]
-      const button = createElement('button', { type: 'button', class: 'sort' }, [name])
-      button.addEventListener('click', () => {
-        show(
-          rows.toSorted((left, right) => numberOf(right) - numberOf(left)),
-          name,
-        )
+      const sort = button(name, () => {
+        const ranked = rows.toSorted((left, right) => numberOf(right) - numberOf(left))
+        show(ranked, name)
         holder.querySelectorAll('button')[index]?.focus()
       })
-      heading?.replaceChildren(button)
+      heading?.replaceChildren(sort)
       if (name === sorted) heading?.setAttribute('aria-sort', 'descending')
     }
     holder.replaceChildren(shown)
   }
   show(of)
-  return createElement('figure', { class: 'chart cited' }, [
-    createElement('figcaption', {}, [
-      createElement('strong', {}, [`Most cited ${kind.toLowerCase()}s`]),
-      ` ${about}`,
-    ]),
-    holder,
-  ])
+  const title = createElement('strong', {}, [`Most cited ${kind.toLowerCase()}s`])
+  const caption = createElement('figcaption', {}, [title, ` ${about}`])
+  return createElement('figure', { class: 'chart cited' }, [caption, holder])
 }

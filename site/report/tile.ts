@@ -39,13 +39,8 @@ function sparkline({ points, from }: Pick<Figures, 'points' | 'from'>, { line }:
     return typeof rate === 'number' ? `${x},${30 - ((rate - low) / (high - low || 1)) * 28} ` : ''
   })
   const start = points.findIndex(({ last }) => last >= from)
-  const box = {
-    class: 'sparkline',
-    viewBox: '0 0 120 32',
-    preserveAspectRatio: 'none',
-    'aria-hidden': 'true',
-  }
-  return svg('svg', box, [
+  const box = { viewBox: '0 0 120 32', preserveAspectRatio: 'none' }
+  return svg('svg', { class: 'sparkline', 'aria-hidden': 'true', ...box }, [
     svg('polyline', { class: 'line-other', points: places.slice(0, start + 1).join('') }),
     svg('polyline', { class: 'line-0', points: places.slice(start).join('') }),
   ])
