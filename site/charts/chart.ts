@@ -1,8 +1,6 @@
 import { button, createElement, disclosure, save, scrollable, select, table } from './elements.ts'
 import {
   count,
-  FEW_ANSWERS,
-  isFew,
   isPartial,
   type Lines,
   linesOf,
@@ -13,6 +11,7 @@ import {
   type Unit,
   type View,
 } from './lines.ts'
+import { FEW_ANSWERS, isFew } from './noise.ts'
 import { type Plot, type PlotState, plotOf } from './plot.ts'
 import type { Sums } from './sums.ts'
 

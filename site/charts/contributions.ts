@@ -1,6 +1,5 @@
-import { type Compared, cellsOf, type Days, type Lines, type Point, rateOf, sum, type View } from './lines.ts'
-import { type Sides, shareOf, total } from './noise.ts'
-import type { Cell, Sums } from './sums.ts'
+import { type Compared, cellsOf, type Days, type Lines, type Point, rateOf, type View } from './lines.ts'
+import { type Cell, type Sides, type Sums, shareOf, sum, total } from './sums.ts'
 
 /** What a model or market adds to the change of a rate, in tenths of a point. */
 export type Contribution = {

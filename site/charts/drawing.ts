@@ -1,7 +1,8 @@
 /*! uPlot: Copyright (c) 2025 Leon Sorokin, MIT License */
 import uPlot from 'uplot'
 import { DAY_MS } from './days.ts'
-import { isFew, isPartial, type Line, type Lines, rateOf } from './lines.ts'
+import { isPartial, type Line, type Lines, rateOf } from './lines.ts'
+import { isFew } from './noise.ts'
 
 /** What the lines of a chart are drawn with. */
 export type Style = {

@@ -1,19 +1,7 @@
-import { FEW_ANSWERS, percent, sum } from './lines.ts'
+import { type Sides, shareOf } from './sums.ts'
 
-/** Sums of the sides of a formula. */
-export type Sides = { readonly part: number; readonly whole: number }
-
-/** Adds up sides. */
-export const total = (sides: readonly Sides[]): Sides => ({
-  part: sum(sides.map(({ part }) => part)),
-  whole: sum(sides.map(({ whole }) => whole)),
-})
-
-/** Returns a rate as a share: NaN when there is nothing to divide by. */
-export const shareOf = ({ part, whole }: Sides): number => part / whole
-
-/** Writes a rate with a decimal. */
-export const percentOf = (sides: Sides): string => percent(sides.whole === 0 ? null : shareOf(sides) * 100, 1)
+/** Rates of fewer answers are mostly chance. */
+export const FEW_ANSWERS = 10
 
 /** The quantile of the normal distribution for 95 %, two-sided. */
 const Z = 1.96
@@ -27,6 +15,9 @@ export function zOf(before: Sides, now: Sides): number {
 
 /** Whether chance alone would change a proportion as much in more than one of twenty cases. */
 export const isNoise = (before: Sides, now: Sides): boolean => Math.abs(zOf(before, now)) <= Z
+
+/** Whether a point has so few answers that its rate is mostly chance. */
+export const isFew = (answers = 0): boolean => answers > 0 && answers < FEW_ANSWERS
 
 /** Whether enough answers support a rate. */
 export const isKnown = (sides: Sides | undefined): sides is Sides =>

@@ -1,8 +1,8 @@
 import { type Contribution, type Decomposition, decompose, pointsOf, startOf } from './contributions.ts'
 import { createElement, scrollable, table } from './elements.ts'
-import { type Compared, linesOf, type Split, sum, type View } from './lines.ts'
-import { percentOf, sameness } from './noise.ts'
-import type { Sums } from './sums.ts'
+import { type Compared, linesOf, percentOf, type Split, type View } from './lines.ts'
+import { sameness } from './noise.ts'
+import { type Sums, sum } from './sums.ts'
 
 /** What the change of a rate is explained by, where its rows have it. */
 const FIELDS: Readonly<Record<string, string>> = { model_id: 'Model', market: 'Market', domain: 'Domain' }

@@ -1,5 +1,4 @@
-import { sum } from '../charts/lines.ts'
-import type { Row } from '../charts/sums.ts'
+import { type Row, sum } from '../charts/sums.ts'
 
 /** Citations of a page or domain: all, and those that count as owned. */
 export type CitedRow = { readonly name: string; readonly citations: number; readonly owned: number }

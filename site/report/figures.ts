@@ -1,5 +1,5 @@
-import { type Days, type Line, type Lines, linesOf, type Split, sum } from '../charts/lines.ts'
-import type { Sides } from '../charts/noise.ts'
+import { type Days, type Line, type Lines, linesOf, type Split } from '../charts/lines.ts'
+import { type Sides, sum } from '../charts/sums.ts'
 import type { Period } from './periods.ts'
 import type { MetricReport } from './report-data.ts'
 

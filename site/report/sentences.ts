@@ -1,5 +1,6 @@
-import { isFew, type Line, type Point, rateOf } from '../charts/lines.ts'
-import { isKnown, isNoise, type Sides, shareOf, total, zOf } from '../charts/noise.ts'
+import { type Line, type Point, rateOf } from '../charts/lines.ts'
+import { isFew, isKnown, isNoise, zOf } from '../charts/noise.ts'
+import { type Sides, shareOf, total } from '../charts/sums.ts'
 import type { Change, Figures } from './figures.ts'
 
 /** A clause, and how much it says: the most telling have the largest weight. */

@@ -1,6 +1,7 @@
 import { createElement } from '../charts/elements.ts'
-import { count, rateOf } from '../charts/lines.ts'
-import { percentOf, sameness, shareOf } from '../charts/noise.ts'
+import { count, percentOf, rateOf } from '../charts/lines.ts'
+import { sameness } from '../charts/noise.ts'
+import { shareOf } from '../charts/sums.ts'
 import type { Change, Figures } from './figures.ts'
 
 /** Renders a figure with its change against the period before. A click leads to its days. */
