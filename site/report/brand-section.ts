@@ -106,7 +106,7 @@ function facts({ url, asOf }: BrandReport, { from, to, before }: Period, view: V
     isFiltered(view.where) ? `Visibility for ${Object.values(view.where).join(', ')} only` : '',
     asOf === null ? 'The sync has not finished' : `As of ${asOf.slice(0, 16).replace('T', ' ')} UTC`,
   ]
-  return parts.filter((part) => part !== '').map((part) => createElement('span', {}, [part]))
+  return parts.filter(Boolean).map((part) => createElement('span', {}, [part]))
 }
 
 /** Renders the days that changed after they were copied. */

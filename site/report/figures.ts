@@ -50,7 +50,7 @@ export function figuresOf(metric: MetricReport, { from, to, before }: Period, wh
       return { name, now: sidesOf(line), before: before && sidesOf(before), line: same(trends) ?? line }
     })
   }
-  const [whole] = splits.slice(-1)
+  const whole = splits.at(-1)
   if (whole === undefined) return []
   const lead = changesOf(whole).find(({ line }) => line.lead)
   const others = splits

@@ -16,11 +16,11 @@ import {
 } from '../../../../site/report/report-data.ts'
 import { brandsOf, type Copy, type MetricTable, requireCopy } from '../copy.ts'
 import { coverageOf } from '../coverage.ts'
+import { readTable } from '../delta/read-table.ts'
 import { describeDays, readReplaced } from '../replaced-days.ts'
 import { selectBrands } from '../scope.ts'
 import type { Store } from '../store.ts'
 import { formatMinute, formatNumber } from '../text.ts'
-import { readTable } from './read-files.ts'
 
 /**
  * Reads what the report shows of the brands of a copy: those with rows, or some of them by id or name. Throws
