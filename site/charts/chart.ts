@@ -1,8 +1,6 @@
 import { button, createElement, disclosure, save, scrollable, select, table } from './elements.ts'
 import {
   count,
-  FEW_ANSWERS,
-  isFew,
   isPartial,
   type Lines,
   linesOf,
@@ -13,6 +11,7 @@ import {
   type Unit,
   type View,
 } from './lines.ts'
+import { FEW_ANSWERS, isFew } from './noise.ts'
 import { type Plot, type PlotState, plotOf } from './plot.ts'
 import type { Sums } from './sums.ts'
 
@@ -31,14 +30,14 @@ type Chart = Pick<View, 'from' | 'to' | 'where'> & {
   /** What a reader should know about it. */
   readonly note?: string
   /** Whose rates and where they are from, for saved files. */
-  readonly brand?: string | undefined
-  readonly source?: string | undefined
+  readonly brand: string
+  readonly source: string
   /** What it can have a line for each of; the first by default. */
   readonly splits: readonly Split[]
   readonly sums: Sums
   /** Renders why its rates moved. */
   readonly explanation?: (() => Node) | undefined
-  readonly state?: ChartState
+  readonly state: ChartState
   /** Called after the reader changed the state, except for the explanation. */
   readonly onChange?: () => void
 }
@@ -51,11 +50,11 @@ export function chart({
   label = title,
   note,
   brand,
-  source = '',
+  source,
   splits,
   sums,
   explanation,
-  state = { off: new Set() },
+  state,
   onChange = () => {},
   ...view
 }: Chart) {
@@ -71,11 +70,9 @@ export function chart({
     if (shown === undefined) return
     const { csvOf, imageOf } = await import('./saved-files.ts')
     const period = periodOf(shown.points)
-    const facts = [brand, period].filter(Boolean).join(' · ')
-    const words = { title: `${title} by ${shown.unit}, in percent`, facts, source }
+    const words = { title: `${title} by ${shown.unit}, in percent`, facts: `${brand} · ${period}`, source }
     const file = extension === 'csv' ? csvOf(shown) : await imageOf(shown, words)
-    const name = brand === undefined ? label.replaceAll(':', '') : `${brand} ${title}`
-    save(`${name}, ${period}.${extension}`, file)
+    save(`${brand} ${title}, ${period}.${extension}`, file)
   }
   const units = Object.keys(UNITS)
   const unit = units.find((name) => UNITS[name] === state.unit)

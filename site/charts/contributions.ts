@@ -1,6 +1,5 @@
-import { type Compared, cellsOf, type Days, type Lines, type Point, rateOf, sum, type View } from './lines.ts'
-import { isNoise, type Sides } from './noise.ts'
-import type { Cell, Sums } from './sums.ts'
+import { type Compared, cellsOf, type Days, type Lines, type Point, rateOf, type View } from './lines.ts'
+import { type Cell, type Sides, type Sums, shareOf, sum, total } from './sums.ts'
 
 /** What a model or market adds to the change of a rate, in tenths of a point. */
 export type Contribution = {
@@ -19,12 +18,8 @@ export type Decomposition = {
   readonly now: Sides
   /** In tenths of a point. */
   readonly change: number
-  /** Whether chance alone would change the rate as much in more than one of twenty cases. */
-  readonly isNoise: boolean
   readonly byField: Readonly<Record<string, readonly Contribution[]>>
 }
-
-const shareOf = ({ part, whole }: Sides): number => part / whole
 
 /**
  * Explains the change of a rate by fields of the rows. Returns null when a period has no answers. With the shares w of
@@ -51,8 +46,8 @@ export function decompose(
     const middle = (rateBefore + rateNow) / 2
     return {
       ...cell,
-      rate: ((shareBefore + shareNow) / 2) * (own - earlier) || 0,
-      mix: (shareNow - shareBefore) * ((own + earlier) / 2 - middle) || 0,
+      rate: ((shareBefore + shareNow) / 2) * (own - earlier) * 1000 || 0,
+      mix: (shareNow - shareBefore) * ((own + earlier) / 2 - middle) * 1000 || 0,
     }
   })
   const change = Math.round((rateNow - rateBefore) * 1000)
@@ -67,10 +62,7 @@ export function decompose(
         sum(of.map(({ rate }) => rate)),
         sum(of.map(({ mix }) => mix)),
       ])
-      const rounded = roundTo(
-        change,
-        exact.map((effect) => effect * 1000),
-      )
+      const rounded = roundTo(change, exact)
       const contributions = groups.map(({ name, of }, index) => ({
         name,
         before: total(of.map((cell) => cell.before)),
@@ -84,7 +76,7 @@ export function decompose(
       ]
     }),
   )
-  return { ...whole, change, isNoise: isNoise(whole.before, whole.now), byField }
+  return { ...whole, change, byField }
 }
 
 /** Returns what a model or market adds in all, in tenths of a point. */
@@ -93,14 +85,11 @@ export const pointsOf = ({ rate, mix }: Contribution): number => rate + mix
 /** Rounds numbers to whole ones that add up to a sum: down, and the largest remainders up. */
 function roundTo(wanted: number, exact: readonly number[]): number[] {
   const rounded = exact.map(Math.floor)
-  const byRemainder = [...exact.keys()].sort(
-    (left, right) => remainder(exact[right] ?? 0) - remainder(exact[left] ?? 0),
-  )
+  const remainder = (index: number) => (exact[index] ?? 0) - (rounded[index] ?? 0)
+  const byRemainder = [...exact.keys()].sort((left, right) => remainder(right) - remainder(left))
   for (const index of byRemainder.slice(0, wanted - sum(rounded))) rounded[index] = (rounded[index] ?? 0) + 1
   return rounded
 }
-
-const remainder = (value: number): number => value - Math.floor(value)
 
 /**
  * Returns the point of a line at which its change began: after it, the sums lie most above those of the mean rate, or below for a
@@ -122,8 +111,3 @@ function sumOf({ days }: Sums, { part, whole }: Cell, { from, to }: Days): Sides
   const isWithin = (_: number, index: number) => (days[index] ?? '') >= from && (days[index] ?? '') <= to
   return { part: sum(part.filter(isWithin)), whole: sum(whole.filter(isWithin)) }
 }
-
-const total = (sides: readonly Sides[]): Sides => ({
-  part: sum(sides.map(({ part }) => part)),
-  whole: sum(sides.map(({ whole }) => whole)),
-})

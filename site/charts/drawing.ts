@@ -1,7 +1,8 @@
 /*! uPlot: Copyright (c) 2025 Leon Sorokin, MIT License */
 import uPlot from 'uplot'
 import { DAY_MS } from './days.ts'
-import { isFew, isPartial, type Line, type Lines, rateOf } from './lines.ts'
+import { isPartial, type Line, type Lines, rateOf } from './lines.ts'
+import { isFew } from './noise.ts'
 
 /** What the lines of a chart are drawn with. */
 export type Style = {
@@ -79,10 +80,9 @@ export function drawingOf({ unit, points, lines }: Lines, { off, colorOf, elemen
       return last < 0 || x < bbox.left || off.has(line.name) ? [] : [{ line, x, y }]
     })
     ends.sort((left, right) => left.y - right.y)
-    const places = spread(
-      ends.map(({ y }) => y),
-      { distance: SIZE.line * ratio(), from: bbox.top, to: bbox.top + bbox.height },
-    )
+    const heights = ends.map(({ y }) => y)
+    const limits = { from: bbox.top, to: bbox.top + bbox.height }
+    const places = spread(heights, { distance: SIZE.line * ratio(), ...limits })
     const left = bbox.left + bbox.width + SIZE.leader * ratio()
     ctx.save()
     ctx.font = fontOf(SIZE.text * ratio())
@@ -170,14 +170,12 @@ export function spread(
   const pools: { sum: number; count: number }[] = []
   for (const [index, place] of places.entries()) {
     const pool = { sum: place - index * distance, count: 1 }
-    for (
-      let last = pools.at(-1);
-      last && last.sum / last.count > pool.sum / pool.count;
-      last = pools.at(-1)
-    ) {
+    let last = pools.at(-1)
+    while (last && last.sum / last.count > pool.sum / pool.count) {
       pool.sum += last.sum
       pool.count += last.count
       pools.pop()
+      last = pools.at(-1)
     }
     pools.push(pool)
   }

@@ -45,11 +45,8 @@ export function select(
   value: string | undefined,
   onChange: (value: string) => void,
 ): HTMLElement {
-  const element = createElement(
-    'select',
-    {},
-    options.map((option) => createElement('option', {}, [option])),
-  )
+  const choices = options.map((option) => createElement('option', {}, [option]))
+  const element = createElement('select', {}, choices)
   if (value !== undefined && options.includes(value)) element.value = value
   element.addEventListener('change', () => onChange(element.value))
   return createElement('label', {}, [`${label} `, element])
@@ -63,20 +60,12 @@ export function table(
 ): HTMLTableElement {
   const cell = (child: Child, index: number) =>
     index === 0 ? createElement('th', { scope: 'row' }, [child]) : createElement('td', {}, [child])
+  const headings = head.map((name) => createElement('th', { scope: 'col' }, [name]))
+  const body = rows.map((cells) => createElement('tr', {}, cells.map(cell)))
   return createElement('table', {}, [
     ...(caption === undefined ? [] : [createElement('caption', {}, [caption])]),
-    createElement('thead', {}, [
-      createElement(
-        'tr',
-        {},
-        head.map((name) => createElement('th', { scope: 'col' }, [name])),
-      ),
-    ]),
-    createElement(
-      'tbody',
-      {},
-      rows.map((cells) => createElement('tr', {}, cells.map(cell))),
-    ),
+    createElement('thead', {}, [createElement('tr', {}, headings)]),
+    createElement('tbody', {}, body),
   ])
 }
 

@@ -1,5 +1,5 @@
 import { addDays, DAY_MS } from './days.ts'
-import type { Cell, Metric, Sums } from './sums.ts'
+import { type Cell, type Metric, type Sides, type Sums, shareOf, sum } from './sums.ts'
 
 /** What a point of a chart stands for. Weeks are those of ISO 8601: from Monday to Sunday. */
 export type Unit = 'day' | 'week'
@@ -54,8 +54,6 @@ export type Compared = { readonly before: Days; readonly now: Days }
 
 /** Lines through more points cannot be read. */
 const MOST_DAYS = 60
-/** Rates of fewer answers are mostly chance. */
-export const FEW_ANSWERS = 10
 /** Colours of each kind: competitors, and then models and markets. A line's own follows from its name, or is the next free one. */
 const COLORS = 6
 /** Lines of a chart that have a colour. The last two have colours of the other kind. */
@@ -100,15 +98,15 @@ export function rateOf({ part, whole }: Pick<Line, 'part' | 'whole'>, from = 0, 
   return divisor === 0 ? null : (sum(part.slice(from, to)) / divisor) * 100
 }
 
-export const percent = (value: number | null): string =>
-  value === null ? 'no value' : `${value.toFixed(2)} %`
+export const percent = (value: number | null, digits = 2): string =>
+  value === null ? 'no value' : `${value.toFixed(digits)} %`
+
+/** Writes a rate with a decimal. */
+export const percentOf = (sides: Sides): string => percent(sides.whole === 0 ? null : shareOf(sides) * 100, 1)
 
 /** Writes how many answers some points of a line have. */
-export const count = ({ whole }: Line, from?: number, to?: number): string =>
+export const count = ({ whole }: Pick<Line, 'whole'>, from?: number, to?: number): string =>
   `n ${Math.round(sum(whole.slice(from, to))).toLocaleString('en')}`
-
-/** Whether a point has so few answers that its rate is mostly chance. */
-export const isFew = (answers = 0): boolean => answers > 0 && answers < FEW_ANSWERS
 
 /** Whether a point is a week of which some days are not shown. */
 export const isPartial = (unit: Unit, point: Point | undefined): boolean =>
@@ -144,13 +142,8 @@ export function linesOf(sums: Sums, { split, from = '', to = '9999-12-31', where
         const end = start + (starts[point + 1] ?? days.length)
         return sum(cells.flatMap((cell) => cell[of].slice(start + day, end)))
       })
-    return {
-      name,
-      lead,
-      color: lead ? 0 : (colors.get(name) ?? null),
-      part: side('part'),
-      whole: side('whole'),
-    }
+    const color = lead ? 0 : (colors.get(name) ?? null)
+    return { name, lead, color, part: side('part'), whole: side('whole') }
   }
   const lines = groups.map(lineOf)
   const rank = (line: Line) => (line.lead ? 101 : (rateOf(line) ?? -1))
@@ -170,8 +163,6 @@ export function linesOf(sums: Sums, { split, from = '', to = '9999-12-31', where
 }
 
 const mondayOf = (day: string): string => addDays(day, -((new Date(day).getUTCDay() + 6) % 7))
-
-export const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
 
 /** Groups cells by what a chart has a line for each of. */
 function groupsOf(cells: readonly Cell[], { field, label }: Split): Group[] {
@@ -196,10 +187,8 @@ function colorsOf(groups: readonly Group[], areParts: boolean): Map<string, numb
   const free = new Set(colors)
   return new Map(
     names.map((name) => {
-      const hash = [...name].reduce(
-        (hash, letter) => (hash * 31 + (letter.codePointAt(0) ?? 0)) % 1_000_003,
-        7,
-      )
+      const codes = [...name].map((letter) => letter.codePointAt(0) ?? 0)
+      const hash = codes.reduce((hash, code) => (hash * 31 + code) % 1_000_003, 7)
       const [color = 0] = [...colors.slice(hash % colors.length), ...colors].filter((each) => free.has(each))
       free.delete(color)
       return [name, color]

@@ -106,8 +106,8 @@ export function plotOf(label: string, all: Lines, state: PlotState, onChange: ()
     event.preventDefault()
     const [times] = plot.data
     if (event.key === 'Escape' && selected === undefined) showAll()
-    const [from, to] = [visible[0] ?? 0, visible.at(-1) ?? end]
-    const point = Math.min(to, Math.max(from, (selected ?? (step > 0 ? from - 1 : to + 1)) + step))
+    const [from, to] = span()
+    const point = Math.min(to - 1, Math.max(from, (selected ?? (step > 0 ? from - 1 : to)) + step))
     const left = Number.isNaN(point) ? -10 : plot.valToPos(times[point] ?? 0, 'x')
     plot.setCursor({ left, top: -1000 })
   })
@@ -135,7 +135,12 @@ export function plotOf(label: string, all: Lines, state: PlotState, onChange: ()
         cursor: { y: false, focus: { prox: 24 }, drag: { x: true, y: false } },
         series: [
           { label: '', class: 'heading', value: () => period(...span()) },
-          ...series.map((each, index) => ({ ...each, ...entry(lines[index]) })),
+          ...lines.map((line, index) => ({
+            ...series[index],
+            class: `line-${line.color ?? 'other'}`,
+            value: () =>
+              isOn(line) ? `${percent(rateOf(line, ...span()))}\n${count(line, ...span())}` : 'off',
+          })),
         ],
         hooks: {
           ...hooks,
@@ -167,10 +172,8 @@ export function plotOf(label: string, all: Lines, state: PlotState, onChange: ()
               if (visible.length === 0) return queueMicrotask(showAll)
               speak()
               if (status === 0) return
-              const [from = '', to = ''] = [
-                points[visible[0] ?? 0]?.first,
-                points[visible.at(-1) ?? end]?.last,
-              ]
+              const shown = points.slice(...span())
+              const [from = '', to = ''] = [shown[0]?.first, shown.at(-1)?.last]
               state.zoom = visible.length > end ? undefined : { from, to }
               onChange()
             },
@@ -195,27 +198,14 @@ export function plotOf(label: string, all: Lines, state: PlotState, onChange: ()
     speak()
   }
 
-  /** Returns the entry of a line in the legend. */
-  const entry = (line: Line | undefined): uPlot.Series => ({
-    class: `line-${line?.color ?? 'other'}`,
-    value: () => {
-      if (line === undefined || !isOn(line)) return 'off'
-      return `${percent(rateOf(line, ...span()))}\n${count(line, ...span())}`
-    },
-  })
-
   new ResizeObserver(draw).observe(holder)
   speak()
   return {
     element: createElement('div', {}, [legend, holder]),
     shown: () => {
-      const [from, to] = span()
-      const cut = (line: Line) => ({
-        ...line,
-        part: line.part.slice(from, to),
-        whole: line.whole.slice(from, to),
-      })
-      const shown = { unit, points: points.slice(from, to), lines: lines.filter(isOn).map(cut) }
+      const cut = <Each>(values: readonly Each[]) => values.slice(...span())
+      const on = lines.filter(isOn).map((line) => ({ ...line, part: cut(line.part), whole: cut(line.whole) }))
+      const shown = { unit, points: cut(points), lines: on }
       return { ...shown, colorOf, canvas: () => canvasOf(shown, style) }
     },
   }
@@ -235,12 +225,8 @@ async function canvasOf(shown: Lines, style: Style): Promise<HTMLCanvasElement> 
 
 /** Makes an entry of the legend a button. A double click, or a click with Ctrl, leaves only its line. */
 function enableEntry(entry: HTMLElement, isOn: boolean): void {
-  Object.assign(entry, {
-    role: 'button',
-    tabIndex: 0,
-    ariaPressed: String(isOn),
-    title: 'Double-click: only this line',
-  })
+  const title = 'Double-click: only this line'
+  Object.assign(entry, { role: 'button', tabIndex: 0, ariaPressed: String(isOn), title })
   entry.addEventListener('dblclick', () => entry.dispatchEvent(new MouseEvent('click', { ctrlKey: true })))
   entry.addEventListener('keydown', (event) => {
     if (event.key !== ' ' && event.key !== 'Enter') return

@@ -32,7 +32,7 @@ export async function imageOf(
     return { text, color: colorOf(line), x: x - length - marker, y }
   })
   const top = y + SIZE.line / 2
-  Object.assign(canvas, { width, height: top + plot.height + (source ? 2 : 0.5) * SIZE.line })
+  Object.assign(canvas, { width, height: top + plot.height + 2 * SIZE.line })
   ctx.fillStyle = backgroundColor
   ctx.fillRect(0, 0, canvas.width, canvas.height)
   ctx.drawImage(plot, margin, top)

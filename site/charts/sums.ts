@@ -19,8 +19,22 @@ export type Cell = {
   readonly whole: readonly number[]
 }
 
+/** Sums of the sides of a formula. */
+export type Sides = { readonly part: number; readonly whole: number }
+
 /** Sums over the days that have rows, and over the days after each that have none, of which a long gap has the first. */
 export type Sums = { readonly days: readonly string[]; readonly cells: readonly Cell[] }
+
+export const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
+
+/** Adds up sides. */
+export const total = (sides: readonly Sides[]): Sides => ({
+  part: sum(sides.map(({ part }) => part)),
+  whole: sum(sides.map(({ whole }) => whole)),
+})
+
+/** Returns a rate as a share: NaN when there is nothing to divide by. */
+export const shareOf = ({ part, whole }: Sides): number => part / whole
 
 /** The fields of rows that charts tell apart, or filter by. `is_brand` tells the brand from its competitors. */
 export const FIELDS = ['model_id', 'market', 'domain', 'competitor_name', 'entity_name', 'is_brand']
@@ -35,17 +49,12 @@ const MOST_EMPTY = 31
 /** Adds up the sides of a formula, which are sums, row by row. */
 export function addRows({ part, whole }: Metric['formula']) {
   const dates = new Set<string>()
-  const cells = new Map<
-    string,
-    Pick<Cell, 'values'> & { byDay: Map<string, [part: number, whole: number]> }
-  >()
+  type Days = Map<string, [part: number, whole: number]>
+  const cells = new Map<string, Pick<Cell, 'values'> & { byDay: Days }>()
   return {
     add(row: Row): void {
-      const values = Object.fromEntries(
-        FIELDS.flatMap((field) =>
-          row[field] === undefined ? [] : [[field, String(row[field] ?? 'unknown')]],
-        ),
-      )
+      const present = FIELDS.filter((field) => row[field] !== undefined)
+      const values = Object.fromEntries(present.map((field) => [field, String(row[field] ?? 'unknown')]))
       const key = JSON.stringify(values)
       const { byDay } = cells.get(key) ?? { byDay: new Map() }
       if (byDay.size === 0) cells.set(key, { values, byDay })
@@ -56,15 +65,11 @@ export function addRows({ part, whole }: Metric['formula']) {
     },
     result(): Sums {
       const days = withGaps([...dates].sort())
-      const side = (byDay: Map<string, number[]>, index: 0 | 1) =>
-        days.map((day) => byDay.get(day)?.[index] ?? 0)
+      const side = (byDay: Days, index: 0 | 1) => days.map((day) => byDay.get(day)?.[index] ?? 0)
+      const all = [...cells.values()]
       return {
         days,
-        cells: [...cells.values()].map(({ values, byDay }) => ({
-          values,
-          part: side(byDay, 0),
-          whole: side(byDay, 1),
-        })),
+        cells: all.map(({ values, byDay }) => ({ values, part: side(byDay, 0), whole: side(byDay, 1) })),
       }
     },
   }
@@ -74,7 +79,7 @@ export function addRows({ part, whole }: Metric['formula']) {
 export function brandCell(own: Sums, days: readonly string[], name: string): Cell {
   const places = new Map(own.days.map((day, place) => [day, place]))
   const side = (of: 'part' | 'whole') =>
-    days.map((day) => own.cells.reduce((sum, cell) => sum + (cell[of][places.get(day) ?? -1] ?? 0), 0))
+    days.map((day) => sum(own.cells.map((cell) => cell[of][places.get(day) ?? -1] ?? 0)))
   return { values: { competitor_name: name, is_brand: 'true' }, part: side('part'), whole: side('whole') }
 }
 

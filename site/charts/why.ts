@@ -1,7 +1,8 @@
 import { type Contribution, type Decomposition, decompose, pointsOf, startOf } from './contributions.ts'
 import { createElement, scrollable, table } from './elements.ts'
-import { type Compared, linesOf, type Split, sum, type View } from './lines.ts'
-import type { Sums } from './sums.ts'
+import { type Compared, linesOf, percentOf, type Split, type View } from './lines.ts'
+import { sameness } from './noise.ts'
+import { type Sums, sum } from './sums.ts'
 
 /** What the change of a rate is explained by, where its rows have it. */
 const FIELDS: Readonly<Record<string, string>> = { model_id: 'Model', market: 'Market', domain: 'Domain' }
@@ -68,9 +69,9 @@ function changesOf(per: string, { label, sums, where, ...periods }: Omit<Change,
     return found === null ? [] : { name: cell.values[per] ?? '', ...found }
   })
   changes.sort((left, right) => Math.abs(right.change) - Math.abs(left.change))
-  const rows = changes.map(({ name, before, now, change, isNoise }) => [
+  const rows = changes.map(({ name, before, now, change }) => [
     ...[name, percentOf(before), percentOf(now)],
-    isNoise ? 'within the noise' : signed(change),
+    sameness(before, now) ?? signed(change),
   ])
   return createElement('div', { ...scrollable(`Why it moved: ${label}`), class: 'scrolled inset' }, [
     table(['Name', 'Before', 'Now', 'Points'], rows),
@@ -80,8 +81,12 @@ function changesOf(per: string, { label, sums, where, ...periods }: Omit<Change,
 /** Says in sentences how a rate changed, since when, and what contributed to it or moved the other way. */
 export function explain(title: string, found: Decomposition, start: string | undefined): string {
   const { before, now, change, byField } = found
-  const figures = `${percentOf(now)} of ${number.format(now.whole)}, after ${percentOf(before)} of ${number.format(before.whole)}`
-  if (found.isNoise) return `${title} is unchanged within the noise: ${figures}.`
+  const [figure, earlier] = [now, before].map(
+    (sides) => `${percentOf(sides)} of ${sides.whole.toLocaleString('en')}`,
+  )
+  const figures = `${figure}, after ${earlier}`
+  const same = sameness(before, now)
+  if (same !== undefined) return `${title}: ${same}. ${figures}.`
   if (change === 0) return `${title} changed by less than 0.1 points: ${figures}.`
   // A single part is the whole.
   const all = Object.values(byField).filter((contributions) => contributions.length > 1)
@@ -98,13 +103,8 @@ export function explain(title: string, found: Decomposition, start: string | und
     .join(' ')
 }
 
-const number = new Intl.NumberFormat('en')
-
 const listOf = (contributions: readonly Contribution[]): string =>
   contributions.map((each) => `${each.name} (${signed(pointsOf(each))})`).join(' and ')
-
-const percentOf = ({ part, whole }: { readonly part: number; readonly whole: number }): string =>
-  whole === 0 ? 'none' : `${((part / whole) * 100).toFixed(1)} %`
 
 /** Writes tenths of a point. */
 const points = (tenths: number): string => (tenths / 10).toFixed(1)

@@ -59,12 +59,12 @@ export function brandSection(brand: BrandReport, view: View): HTMLElement {
   )
   if (view.isFolded) {
     const rest = createElement('div', { class: 'charts' }, cards.slice(first))
-    section.append(createElement('details', { id: 'report' }, [FULL(), rest]))
+    const summary = 'Full report: all charts, the most cited pages and domains'
+    const full = [createElement('summary', {}, [summary]), rest]
+    section.append(createElement('details', { id: 'report' }, full))
   }
   return section
 }
-
-const FULL = () => createElement('summary', {}, ['Full report: all charts, the most cited pages and domains'])
 
 /** Renders the chart of a metric. */
 function card(
@@ -106,7 +106,7 @@ function facts({ url, asOf }: BrandReport, { from, to, before }: Period, view: V
     isFiltered(view.where) ? `Visibility for ${Object.values(view.where).join(', ')} only` : '',
     asOf === null ? 'The sync has not finished' : `As of ${asOf.slice(0, 16).replace('T', ' ')} UTC`,
   ]
-  return parts.filter((part) => part !== '').map((part) => createElement('span', {}, [part]))
+  return parts.filter(Boolean).map((part) => createElement('span', {}, [part]))
 }
 
 /** Renders the days that changed after they were copied. */

@@ -1,10 +1,10 @@
-import { createElement, table } from '../charts/elements.ts'
+import { button, createElement, table } from '../charts/elements.ts'
+import { percent } from '../charts/lines.ts'
 import type { Cited, CitedRow } from './cited.ts'
 
 const integer = new Intl.NumberFormat('en')
 
-const percentOf = (part: number, whole: number): string =>
-  whole === 0 ? 'none' : `${((part / whole) * 100).toFixed(2)} %`
+const percentOf = (part: number, whole: number): string => percent((part / whole) * 100)
 
 type About = {
   /** The domain of the brand. */
@@ -24,15 +24,9 @@ export function citedTables(cited: Cited, { domain, rate }: About): HTMLElement[
   const alone = own > 0 ? ` ${domain} alone has ${rest}.` : ''
   const unknown = domains.at(-1)?.name === '' ? ' “unknown” are URLs without a recorded domain.' : ''
   return [
-    citedTable('page', 'Owned pages first. Click a heading to sort.', { of: pages, citations }),
-    citedTable('domain', `${share}${alone}${unknown}`, { of: domains, citations }),
+    citedTable('Page', 'Owned pages first. Click a heading to sort.', pages, citations),
+    citedTable('Domain', `${share}${alone}${unknown}`, domains, citations),
   ]
-}
-
-type Listed = {
-  readonly of: readonly CitedRow[]
-  /** All, of which the rows have shares. */
-  readonly citations: number
 }
 
 const COLUMNS = {
@@ -40,36 +34,32 @@ const COLUMNS = {
   Owned: ({ owned }: CitedRow) => owned,
 }
 
-/** Renders a table that its headings sort. */
-function citedTable(kind: 'page' | 'domain', about: string, { of, citations }: Listed): HTMLElement {
+/** Renders a table that its headings sort, of rows and their shares of all citations. */
+function citedTable(kind: string, about: string, of: readonly CitedRow[], all: number): HTMLElement {
   const holder = createElement('div', {})
   function show(rows: readonly CitedRow[], sorted?: string): void {
     const shown = table(
-      [kind === 'page' ? 'Page' : 'Domain', ...Object.keys(COLUMNS), 'Of all'],
+      [kind, ...Object.keys(COLUMNS), 'Of all'],
       rows.map(({ name, ...row }) => [
         name.replace(/^https?:\/\//, '') || 'unknown',
         ...[row.citations, row.owned].map(integer.format),
-        percentOf(row.citations, citations),
+        percentOf(row.citations, all),
       ]),
     )
     for (const [index, [name, numberOf]] of Object.entries(COLUMNS).entries()) {
       const heading = shown.querySelectorAll('thead th')[index + 1]
-      const button = createElement('button', { type: 'button', class: 'sort' }, [name])
-      button.addEventListener('click', () => {
-        show(
-          rows.toSorted((left, right) => numberOf(right) - numberOf(left)),
-          name,
-        )
+      const sort = button(name, () => {
+        const ranked = rows.toSorted((left, right) => numberOf(right) - numberOf(left))
+        show(ranked, name)
         holder.querySelectorAll('button')[index]?.focus()
       })
-      heading?.replaceChildren(button)
+      heading?.replaceChildren(sort)
       if (name === sorted) heading?.setAttribute('aria-sort', 'descending')
     }
     holder.replaceChildren(shown)
   }
   show(of)
-  return createElement('figure', { class: 'chart cited' }, [
-    createElement('figcaption', {}, [createElement('strong', {}, [`Most cited ${kind}s`]), ` ${about}`]),
-    holder,
-  ])
+  const title = createElement('strong', {}, [`Most cited ${kind.toLowerCase()}s`])
+  const caption = createElement('figcaption', {}, [title, ` ${about}`])
+  return createElement('figure', { class: 'chart cited' }, [caption, holder])
 }

@@ -1,4 +1,4 @@
-import type { Row } from '../charts/sums.ts'
+import { type Row, sum } from '../charts/sums.ts'
 
 /** Citations of a page or domain: all, and those that count as owned. */
 export type CitedRow = { readonly name: string; readonly citations: number; readonly owned: number }
@@ -32,16 +32,18 @@ export function countCitations(from = '') {
       }
     },
     result(): Cited {
-      const [all, known] = [ranked(pages), ranked(domains).filter(({ name }) => name !== '')]
-      const unknown = ranked(domains).filter(({ name }) => name === '')
-      const total = (of: 'citations' | 'owned') => all.reduce((sum, row) => sum + row[of], 0)
+      const [all, sites] = [ranked(pages), ranked(domains)]
       return {
-        ...{ citations: total('citations'), owned: total('owned') },
+        citations: sum(all.map(({ citations }) => citations)),
+        owned: sum(all.map(({ owned }) => owned)),
         pages: [
           ...all.filter(({ owned }) => owned > 0).slice(0, MOST.owned),
           ...all.filter(({ owned }) => owned === 0).slice(0, MOST.others),
         ],
-        domains: [...known.slice(0, MOST.domains), ...unknown],
+        domains: [
+          ...sites.filter(({ name }) => name !== '').slice(0, MOST.domains),
+          ...sites.filter(({ name }) => name === ''),
+        ],
       }
     },
   }

@@ -1,5 +1,5 @@
-import { type Line, type Lines, linesOf, type Split, sum } from '../charts/lines.ts'
-import type { Sides } from '../charts/noise.ts'
+import { type Days, type Line, type Lines, linesOf, type Split } from '../charts/lines.ts'
+import { type Sides, sum } from '../charts/sums.ts'
 import type { Period } from './periods.ts'
 import type { MetricReport } from './report-data.ts'
 
@@ -39,21 +39,18 @@ export function figuresOf(metric: MetricReport, { from, to, before }: Period, wh
   const { splits, sums } = metric
   // A metric that begins later has no whole period before.
   const earlier = before !== undefined && before.from >= (sums.days[0] ?? '9999') ? before : undefined
-  const same =
-    ({ name, lead }: Line) =>
-    (line: Line) =>
-      line.name === name && line.lead === lead
-  const view = (split: Split, days: { from: string; to: string }) => linesOf(sums, { split, where, ...days })
+  const view = (split: Split, days: Days) => linesOf(sums, { split, where, ...days })
   const both = (split: Split) => view(split, { from: before?.from ?? from, to })
   const changesOf = (split: Split): Change[] => {
-    const [linesBefore, trends] = [earlier ? view(split, earlier).lines : [], both(split).lines]
+    const [past, trends] = [earlier ? view(split, earlier).lines : [], both(split).lines]
     return view(split, { from, to }).lines.map((line) => {
-      const earlierLine = linesBefore.find(same(line))
-      const before = earlierLine && sidesOf(earlierLine)
-      return { name: line.name, now: sidesOf(line), before, line: trends.find(same(line)) ?? line }
+      const { name, lead } = line
+      const same = (lines: readonly Line[]) => lines.find((each) => each.name === name && each.lead === lead)
+      const before = same(past)
+      return { name, now: sidesOf(line), before: before && sidesOf(before), line: same(trends) ?? line }
     })
   }
-  const [whole] = splits.slice(-1)
+  const whole = splits.at(-1)
   if (whole === undefined) return []
   const lead = changesOf(whole).find(({ line }) => line.lead)
   const others = splits

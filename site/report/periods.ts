@@ -1,13 +1,11 @@
 import { addDays } from '../charts/days.ts'
+import type { Days } from '../charts/lines.ts'
+import type { BrandReport } from './report-data.ts'
 
-type Days = { readonly first: string; readonly last: string }
+type BrandDays = NonNullable<BrandReport['days']>
 
 /** The days of a period, and those of the period of equal length before it, when there are rows of all of it. */
-export type Period = {
-  readonly from: string
-  readonly to: string
-  readonly before: { readonly from: string; readonly to: string } | undefined
-}
+export type Period = Days & { readonly before: Days | undefined }
 
 /** The number of days up to the last one of a brand. All are more than there can be. */
 const PERIODS: Readonly<Record<string, number>> = {
@@ -17,7 +15,7 @@ const PERIODS: Readonly<Record<string, number>> = {
 export const PERIOD_NAMES: readonly string[] = Object.keys(PERIODS)
 
 /** Returns the days of a period of a brand. */
-export function periodOf(name: string, { first, last }: Days): Period {
+export function periodOf(name: string, { first, last }: BrandDays): Period {
   const days = PERIODS[name] ?? 0
   const [start, before] = [addDays(last, 1 - days), addDays(last, 1 - 2 * days)]
   return {
@@ -28,7 +26,7 @@ export function periodOf(name: string, { first, last }: Days): Period {
 }
 
 /** Returns the periods that the days of a brand fill, and the longest that has one before it, or all days. */
-export function periodsOf(brands: readonly Days[]): { names: string[]; longest: string } {
+export function periodsOf(brands: readonly BrandDays[]): { names: string[]; longest: string } {
   const isFilled = (name: string) =>
     brands.some(({ first, last }) => addDays(first, (PERIODS[name] ?? 0) - 1) <= last)
   const isCompared = (name: string) => brands.some((days) => periodOf(name, days).before !== undefined)

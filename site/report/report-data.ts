@@ -13,9 +13,6 @@ export type MetricReport = {
   readonly sums: Sums
 }
 
-/** Days that a sync replaced, as a row of texts: when, the metric, the days, the numbers of rows, and why. */
-export type ReplacedRow = readonly string[]
-
 /** What the report shows of a brand. */
 export type BrandReport = {
   readonly id: string
@@ -28,8 +25,8 @@ export type BrandReport = {
   readonly metrics: readonly MetricReport[]
   /** By the name of the period. */
   readonly cited: Readonly<Record<string, Cited>>
-  /** The latest first. */
-  readonly replaced: readonly ReplacedRow[]
+  /** Days that a sync replaced, the latest first: when, the metric, the days, the numbers of rows, and why. */
+  readonly replaced: readonly (readonly string[])[]
 }
 
 /** Returns the first and the last day that the rows of metrics have. */

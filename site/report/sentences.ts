@@ -1,5 +1,6 @@
-import { FEW_ANSWERS, type Line, type Point, rateOf, sum } from '../charts/lines.ts'
-import { isNoise, type Sides, zOf } from '../charts/noise.ts'
+import { type Line, type Point, rateOf } from '../charts/lines.ts'
+import { isFew, isKnown, isNoise, zOf } from '../charts/noise.ts'
+import { type Sides, shareOf, total } from '../charts/sums.ts'
 import type { Change, Figures } from './figures.ts'
 
 /** A clause, and how much it says: the most telling have the largest weight. */
@@ -10,12 +11,6 @@ const OVERTAKEN = 1_000
 
 const MOST_FACTS = 3
 
-/** Whether enough answers support a rate. */
-export const isKnown = (sides: Sides | undefined): sides is Sides =>
-  sides !== undefined && sides.whole >= FEW_ANSWERS
-
-const percentOf = ({ part, whole }: Sides): number => (part / whole) * 100
-
 /**
  * Says in a sentence what a period has: the course of visibility, then the facts that are furthest from the noise, and
  * the weakest model and market.
@@ -24,7 +19,7 @@ export function summarize(figures: readonly Figures[]): string {
   const visibility = figures.find(({ metric }) => metric.name === 'visibility')
   const { now, before } = visibility?.lead ?? {}
   if (now === undefined || visibility === undefined) return 'No answers in this period.'
-  if (now.whole < FEW_ANSWERS) return `Too few answers to tell: ${now.whole} in this period.`
+  if (isFew(now.whole)) return `Too few answers to tell: ${now.whole} in this period.`
   const facts = figures.flatMap((each) => [
     // Visibility comes first anyway, and the brand among its competitors has the same.
     ...(each.lead && !['visibility', 'competitors'].includes(each.metric.name)
@@ -43,10 +38,10 @@ export function summarize(figures: readonly Figures[]): string {
 }
 
 function describeCourse(title: string, now: Sides, before: Sides | undefined): string {
-  if (!isKnown(before)) return `${title} is ${round(percentOf(now))} %`
-  if (isNoise(before, now)) return `${title} is unchanged at ${round(percentOf(now))} %`
-  const [from, to] = distinct(percentOf(before), percentOf(now))
-  return `${title} ${percentOf(now) > percentOf(before) ? 'rose' : 'fell'} from ${from} to ${to} %`
+  if (!isKnown(before)) return `${title} is ${round(shareOf(now))} %`
+  if (isNoise(before, now)) return `${title} is unchanged at ${round(shareOf(now))} %`
+  const [from, to] = distinct(shareOf(before), shareOf(now))
+  return `${title} ${shareOf(now) > shareOf(before) ? 'rose' : 'fell'} from ${from} to ${to} %`
 }
 
 /** Returns the change of a rate beyond the noise. */
@@ -59,11 +54,11 @@ function courseOf(name: string, { now, before }: Change, scope = ''): Fact[] {
 function rivalsOf({ metric, lead, points }: Figures, changes: readonly Change[]): Fact[] {
   if (lead === undefined || !isKnown(lead.now)) return []
   const rivals = changes.filter(({ now }) => isKnown(now))
-  const most = Math.max(...rivals.map(({ now }) => percentOf(now)))
+  const most = Math.max(...rivals.map(({ now }) => shareOf(now)))
   const scope = metric.name === 'competitors' ? '' : ` in ${metric.title}`
   return rivals.flatMap((rival) => [
     ...courseOf(rival.name, rival, scope),
-    ...standingOf({ lead, rival, scope, points, isStrongest: percentOf(rival.now) === most }),
+    ...standingOf({ lead, rival, scope, points, isStrongest: shareOf(rival.now) === most }),
   ])
 }
 
@@ -78,7 +73,7 @@ type Pair = {
 /** Returns who of two leads by how much, where that is new, or the other is the strongest. */
 function standingOf({ lead, rival, scope, points, isStrongest }: Pair): Fact[] {
   const [side, earlier] = [sideOf(rival.now, lead.now), sideOf(rival.before, lead.before)]
-  const distance = round(Math.abs(percentOf(lead.now) - percentOf(rival.now)))
+  const distance = round(Math.abs(shareOf(lead.now) - shareOf(rival.now)))
   const by = `${distance} ${distance === '1' ? 'point' : 'points'}`
   const [winner, loser] = side > 0 ? [lead, rival] : [rival, lead]
   if (side * earlier < 0) {
@@ -112,19 +107,15 @@ function crossing(points: Figures['points'], line: Line, other: Line): Point | u
 /** Names the model or market whose visibility is the lowest, beyond the noise. */
 function weakestOf(label: string, changes: readonly Change[]): string[] {
   const known = changes.filter(({ now }) => isKnown(now))
-  const [weakest, ...others] = known.sort((left, right) => percentOf(left.now) - percentOf(right.now))
-  const rest = {
-    part: sum(others.map(({ now }) => now.part)),
-    whole: sum(others.map(({ now }) => now.whole)),
-  }
+  const [weakest, ...others] = known.sort((left, right) => shareOf(left.now) - shareOf(right.now))
+  const rest = total(others.map(({ now }) => now))
   if (weakest === undefined || !isKnown(rest) || isNoise(rest, weakest.now)) return []
-  return [
-    `Weakest ${label.toLowerCase().slice(0, -1)}: ${weakest.name} (${round(percentOf(weakest.now))} %).`,
-  ]
+  return [`Weakest ${label.toLowerCase().slice(0, -1)}: ${weakest.name} (${round(shareOf(weakest.now))} %).`]
 }
 
-const round = (value: number): string => value.toFixed(0)
+/** Writes a share in percent. */
+const round = (share: number, digits = 0): string => (share * 100).toFixed(digits)
 
-/** Writes two numbers as whole ones, or with a decimal when they would look equal. */
+/** Writes two shares as whole percents, or with a decimal when they would look equal. */
 const distinct = (first: number, second: number): [string, string] =>
-  round(first) === round(second) ? [first.toFixed(1), second.toFixed(1)] : [round(first), round(second)]
+  round(first) === round(second) ? [round(first, 1), round(second, 1)] : [round(first), round(second)]

@@ -1,20 +1,17 @@
 import { createElement } from '../charts/elements.ts'
-import { rateOf } from '../charts/lines.ts'
-import { isNoise } from '../charts/noise.ts'
+import { count, percentOf, rateOf } from '../charts/lines.ts'
+import { sameness } from '../charts/noise.ts'
+import { shareOf } from '../charts/sums.ts'
 import type { Change, Figures } from './figures.ts'
-import { isKnown } from './sentences.ts'
-
-const integer = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
 
 /** Renders a figure with its change against the period before. A click leads to its days. */
 export function tile({ metric, scope, ...course }: Figures, lead: Change, onClick: () => void): HTMLElement {
-  const rate = rateOf({ part: [lead.now.part], whole: [lead.now.whole] })
   const [text, kind] = courseOf(lead)
   const element = createElement('button', { type: 'button', class: 'tile', title: 'Show the days' }, [
     createElement('span', {}, [metric.title, createElement('small', {}, [scope && ` ${scope}`])]),
     createElement('span', {}, [
-      createElement('strong', {}, [rate === null ? 'no value' : `${rate.toFixed(1)} %`]),
-      createElement('small', {}, [` n ${integer.format(lead.now.whole)}`]),
+      createElement('strong', {}, [percentOf(lead.now)]),
+      createElement('small', {}, [` ${count({ whole: [lead.now.whole] })}`]),
     ]),
     createElement('span', { class: kind }, [text]),
     sparkline(course, lead),
@@ -26,11 +23,11 @@ export function tile({ metric, scope, ...course }: Figures, lead: Change, onClic
 /** Says whether a figure is better or worse than before. */
 function courseOf({ now, before }: Change): [course: string, kind: string] {
   if (before === undefined) return ['no earlier period', '']
-  if (!isKnown(now) || !isKnown(before)) return ['too few answers to compare', '']
-  if (isNoise(before, now)) return ['unchanged within the noise', '']
-  const points = Math.abs((now.part / now.whole - before.part / before.whole) * 100).toFixed(1)
-  const [sign, kind] = now.part / now.whole > before.part / before.whole ? ['▲', 'better'] : ['▼', 'worse']
-  return [`${sign} ${points} points ${kind}`, kind]
+  const same = sameness(before, now)
+  if (same !== undefined) return [same, '']
+  const points = (shareOf(now) - shareOf(before)) * 100
+  const [sign, kind] = points > 0 ? ['▲', 'better'] : ['▼', 'worse']
+  return [`${sign} ${Math.abs(points).toFixed(1)} points ${kind}`, kind]
 }
 
 /** Draws a line over the period, and over the one before in another colour. */
@@ -43,13 +40,8 @@ function sparkline({ points, from }: Pick<Figures, 'points' | 'from'>, { line }:
     return typeof rate === 'number' ? `${x},${30 - ((rate - low) / (high - low || 1)) * 28} ` : ''
   })
   const start = points.findIndex(({ last }) => last >= from)
-  const box = {
-    class: 'sparkline',
-    viewBox: '0 0 120 32',
-    preserveAspectRatio: 'none',
-    'aria-hidden': 'true',
-  }
-  return svg('svg', box, [
+  const box = { viewBox: '0 0 120 32', preserveAspectRatio: 'none' }
+  return svg('svg', { class: 'sparkline', 'aria-hidden': 'true', ...box }, [
     svg('polyline', { class: 'line-other', points: places.slice(0, start + 1).join('') }),
     svg('polyline', { class: 'line-0', points: places.slice(start).join('') }),
   ])

@@ -42,22 +42,13 @@ describe('the lines of a chart', () => {
       { date: '2026-03-02', hits: 0, all: 1 },
     ]
     const lines = drawnLines({ rows, formula })
-    expect(lines.points.map(({ first }) => first)).toEqual([
-      '2026-02-27',
-      '2026-02-28',
-      '2026-03-01',
-      '2026-03-02',
-    ])
+    const days = ['2026-02-27', '2026-02-28', '2026-03-01', '2026-03-02']
+    expect(lines.points.map(({ first }) => first)).toEqual(days)
     expect(ratesOf(lines)).toEqual({ Rate: [25, null, null, 0] })
     expect(figuresOf(lines)).toEqual({ Rate: 20 })
-    expect(ratesOf(drawnLines({ rows, formula, from: '2026-02-28', to: '2026-03-01' }))).toEqual({
-      Rate: [null, null],
-    })
-    expect(drawnLines({ rows: [], formula: breakdown })).toEqual({
-      unit: 'day',
-      points: [],
-      lines: [],
-    })
+    const empty = drawnLines({ rows, formula, from: '2026-02-28', to: '2026-03-01' })
+    expect(ratesOf(empty)).toEqual({ Rate: [null, null] })
+    expect(drawnLines({ rows: [], formula: breakdown })).toEqual({ unit: 'day', points: [], lines: [] })
   })
 
   test('read numbers as text, and recover the counts of rates', () => {
@@ -103,22 +94,12 @@ describe('the lines of a chart', () => {
       { date: '2026-03-01', model_id: 'b', market: 'UK', hits: 0, all: 4 },
     ]
     const markets = { label: 'Markets', field: 'market', total: true }
-    expect(figuresOf(drawnLines({ rows, formula: breakdown }))).toEqual({
-      Total: 37.5,
-      a: 50,
-      b: (2 / 6) * 100,
-    })
-    expect(figuresOf(drawnLines({ rows, formula: breakdown, split: markets }))).toEqual({
-      Total: 37.5,
-      US: 75,
-      UK: 0,
-    })
+    const figures = (view: Partial<View>) => figuresOf(drawnLines({ rows, formula: breakdown, ...view }))
+    const third = (2 / 6) * 100
+    expect(figures({})).toEqual({ Total: 37.5, a: 50, b: third })
+    expect(figures({ split: markets })).toEqual({ Total: 37.5, US: 75, UK: 0 })
     const where = { model_id: 'b', other: 'x' }
-    expect(figuresOf(drawnLines({ rows, formula: breakdown, where, split: markets }))).toEqual({
-      Total: (2 / 6) * 100,
-      US: 100,
-      UK: 0,
-    })
+    expect(figures({ where, split: markets })).toEqual({ Total: third, US: 100, UK: 0 })
   })
 
   const manyDays = (days: number, row: object) =>
@@ -183,11 +164,8 @@ describe('the lines of a chart', () => {
     const all = colors({})
     // The two with the fewest hits have none.
     expect(Object.keys(all).filter((name) => all[name] === null)).toEqual(['entity 1', 'entity 0'])
-    expect(
-      Object.values(all)
-        .filter((color) => color !== null)
-        .sort(),
-    ).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
+    const used = Object.values(all).filter((color) => color !== null)
+    expect(used.sort()).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
     expect(colors({ from: day(3) })).toEqual(all)
     const where = { entity_name: 'entity 1' }
     expect(colors({ where })).toEqual({ 'entity 1': null })
@@ -202,21 +180,11 @@ describe('the lines of a chart', () => {
 })
 
 test.each([
-  [
-    [10, 50, 90],
-    [10, 50, 90],
-  ],
-  [
-    [50, 50, 51, 90],
-    [40, 50, 60, 90],
-  ],
-  [
-    [0, 2, 99, 100],
-    [0, 10, 90, 100],
-  ],
-])('the names of lines at %j are centred at their ends, within the plot', (places, expected) => {
-  const spreadPlaces = spread(places, { distance: 10, from: 0, to: 100 })
-  expect(spreadPlaces.map(Math.round)).toEqual(expected)
+  { ends: [10, 50, 90], places: [10, 50, 90] },
+  { ends: [50, 50, 51, 90], places: [40, 50, 60, 90] },
+  { ends: [0, 2, 99, 100], places: [0, 10, 90, 100] },
+])('the names of lines at $ends are centred at their ends, within the plot', ({ ends, places }) => {
+  expect(spread(ends, { distance: 10, from: 0, to: 100 }).map(Math.round)).toEqual(places)
 })
 
 test.each(reference.endpoints.filter((each) => each.formula))('the formula of $id sums fields of its rows', ({

@@ -21,24 +21,20 @@ const rowsOf = ([before, now, answersBefore = 1000, answers = 1000]: Hits, value
   { ...values, date: '2026-10-02', hits: now, answers },
 ]
 
-type Metrics = { readonly [name in keyof typeof FORMULAS]?: readonly Row[] | undefined }
+type Name = keyof typeof FORMULAS
+type Metrics = { readonly [name in Name]?: readonly Row[] | undefined }
 
 /** Returns the sentence about the second day, compared with the first. */
 function sentenceOf(metrics: Metrics): string {
-  const of = (name: keyof typeof FORMULAS, rows: readonly Row[]) => {
+  const names: readonly Name[] = ['visibility', 'competitors', 'recommended', 'share']
+  const reports = names.map((name) => {
     const [title, formula] = [TITLES[name], FORMULAS[name]]
     const sums = addRows(formula)
-    for (const row of rows) sums.add(row)
+    for (const row of metrics[name] ?? []) sums.add(row)
     return { name, title, about: '', splits: splitsOf({ title, formula }), sums: sums.result() }
-  }
+  })
   const day = { from: '2026-10-02', to: '2026-10-02' }
   const period = { ...day, before: { from: '2026-10-01', to: '2026-10-01' } }
-  const reports = [
-    of('visibility', metrics.visibility ?? []),
-    of('competitors', metrics.competitors ?? []),
-    of('recommended', metrics.recommended ?? []),
-    of('share', metrics.share ?? []),
-  ]
   return summarize(withBrand(reports, 'Acme').flatMap((metric) => figuresOf(metric, period, {})))
 }
 

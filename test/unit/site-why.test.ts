@@ -22,20 +22,16 @@ function sumsOf(cells: readonly (readonly [model: string, market: string, ...num
 
 test('a rate moves by the rates of its parts, and by how many answers each has', () => {
   // From 50 of 200 to 90 of 200: a rises from 40 to 60 %, and b stays at 10 %. Of a come 100, then 140 answers.
-  const found = decompose(
-    sumsOf([
-      ['a', 'US', 40, 100, 84, 140],
-      ['b', 'US', 10, 100, 6, 60],
-    ]),
-    PERIODS,
-    ['model_id', 'market'],
-  )
+  const sums = sumsOf([
+    ['a', 'US', 40, 100, 84, 140],
+    ['b', 'US', 10, 100, 6, 60],
+  ])
+  const found = decompose(sums, PERIODS, ['model_id', 'market'])
   const whole = { before: { part: 50, whole: 200 }, now: { part: 90, whole: 200 } }
   // a: 0.6 of all answers on average, times 20 points; and 20 points of share times (50 − 35) %. b: −20 points of share times (10 − 35) %.
   expect(found).toEqual({
     ...whole,
     change: 200,
-    isNoise: false,
     byField: {
       model_id: [
         { name: 'a', before: { part: 40, whole: 100 }, now: { part: 84, whole: 140 }, rate: 120, mix: 30 },
@@ -95,9 +91,10 @@ test.each([
     ],
   ],
   [
-    'Visibility is unchanged within the noise: 42.0 % of 100, after 40.0 % of 100.',
+    'Visibility: unchanged within the noise. 42.0 % of 100, after 40.0 % of 100.',
     [['a', 'US', 40, 100, 42, 100]],
   ],
+  ['Visibility: too few answers to compare. 90.0 % of 100, after 0.0 % of 9.', [['a', 'US', 0, 9, 90, 100]]],
 ] as const)('says in sentences what moved a rate, what moved the other way, and since when: %s', (expected, cells) => {
   const found = decompose(sumsOf(cells), PERIODS, ['model_id', 'market'])
   expect(found && explain('Visibility', found, '2026-10-02')).toBe(expected)

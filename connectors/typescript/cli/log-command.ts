@@ -1,8 +1,8 @@
 import { describeCause } from '../../../site/reference/causes.ts'
 import { requireCopy } from './copy.ts'
+import { readTable } from './delta/read-table.ts'
 import type { Progress } from './progress.ts'
 import { describeDays, type Entry, readReplaced } from './replaced-days.ts'
-import { readTable } from './report/read-files.ts'
 import type { Store } from './store.ts'
 import { formatMinute, formatNumber } from './text.ts'
 

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, expect, test, vi } from 'vitest'
 import { openCopy } from '../cli/copy.ts'
 import { formatEntry, versionName } from '../cli/delta/log.ts'
+import { readTable } from '../cli/delta/read-table.ts'
 import {
   commit,
   openTable,
@@ -17,7 +18,6 @@ import {
 import { CommandError, MovedError } from '../cli/errors.ts'
 import { writeFiles } from '../cli/files.ts'
 import { folderStore } from '../cli/folder-store.ts'
-import { readTable } from '../cli/report/read-files.ts'
 import type { Store } from '../cli/store.ts'
 import { toArray } from './fake-api.ts'
 import { memoryBucket } from './memory-bucket.ts'

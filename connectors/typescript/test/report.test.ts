@@ -31,6 +31,8 @@ const visible = (date: string, model_id: string, total_prompts: number, visible_
   ...{ total_prompts, visible_count },
 })
 
+const [ACME, LATE] = [{ domain: 'acme.example' }, { domain: 'late.example' }]
+
 /** The rows of each month, without the columns that the report does not read. */
 const FILES: Readonly<Record<string, readonly Row[]>> = {
   'visibility/2026-10': [
@@ -51,29 +53,11 @@ const FILES: Readonly<Record<string, readonly Row[]>> = {
   'citation-share/2026-10': [
     { date: '2026-10-01', url: 'https://a.example/1', domain: null, citations: 3, owned_citations: 0 },
     { date: '2026-10-01', url: HOSTILE, domain: HOSTILE, citations: 2, owned_citations: 0 },
-    {
-      date: '2026-10-02',
-      url: 'https://acme.example/b',
-      domain: 'acme.example',
-      citations: 1,
-      owned_citations: 1,
-    },
+    { date: '2026-10-02', url: 'https://acme.example/b', ...ACME, citations: 1, owned_citations: 1 },
   ],
   'citation-share/2026-11': [
-    {
-      date: '2026-11-01',
-      url: 'https://late.example/',
-      domain: 'late.example',
-      citations: 6,
-      owned_citations: 0,
-    },
-    {
-      date: '2026-11-01',
-      url: 'https://acme.example/a',
-      domain: 'acme.example',
-      citations: 2,
-      owned_citations: 1,
-    },
+    { date: '2026-11-01', url: 'https://late.example/', ...LATE, citations: 6, owned_citations: 0 },
+    { date: '2026-11-01', url: 'https://acme.example/a', ...ACME, citations: 2, owned_citations: 1 },
   ],
   'sentiment/2026-10': [
     { date: '2026-10-01', positive_weight: 1.5, negative_weight: 0.5 },
@@ -131,13 +115,8 @@ browserTest('the report says whether a brand does better, and loads nothing', as
   expect(await report(folder)).toMatchObject({ code: 0 })
   const browser = await startBrowser()
   try {
-    const context = await browser.newContext({
-      ...PHONE,
-      offline: true,
-      reducedMotion: 'reduce',
-      colorScheme: 'dark',
-    })
-    const page = await context.newPage()
+    const options = { offline: true, reducedMotion: 'reduce', colorScheme: 'dark' } as const
+    const page = await browser.newPage({ ...PHONE, ...options })
     const requests: string[] = []
     const messages: string[] = []
     page.on('request', (request) => requests.push(request.url()))
@@ -152,11 +131,8 @@ browserTest('the report says whether a brand does better, and loads nothing', as
     const choose = (label: string, option: string) => controls.getByLabel(label).selectOption(option)
 
     // The days fill no more periods, and of the days before the last 30 there are not all.
-    expect(await texts(page, '#controls label:first-child option')).toEqual([
-      'Last 7 days',
-      'Last 30 days',
-      'All days',
-    ])
+    const periods = ['Last 7 days', 'Last 30 days', 'All days']
+    expect(await texts(page, '#controls label:first-child option')).toEqual(periods)
     expect(await texts(page, 'h2')).toEqual([HOSTILE])
     expect(await texts(page, '.facts span')).toEqual([
       'acme.example',
@@ -219,13 +195,8 @@ browserTest('the report says whether a brand does better, and loads nothing', as
       `All days: Acme 60.00 %, Low 45.00 %, ${HOSTILE} 5.00 %`,
     ])
     const notes = await texts(page, '.chart:not(.cited) figcaption')
-    expect(notes.map((note) => note.endsWith(' All models and markets.'))).toEqual([
-      false,
-      true,
-      true,
-      true,
-      true,
-    ])
+    const isWhole = notes.map((note) => note.endsWith(' All models and markets.'))
+    expect(isWhole).toEqual([false, true, true, true, true])
     await choose('Market', 'UK')
     expect(await texts(page, '.lead')).toEqual(['No answers in this period.'])
     await choose('Model', 'All models')

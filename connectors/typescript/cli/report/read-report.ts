@@ -12,16 +12,15 @@ import {
   type BrandReport,
   daysOf,
   type MetricReport,
-  type ReplacedRow,
   withBrand,
 } from '../../../../site/report/report-data.ts'
 import { brandsOf, type Copy, type MetricTable, requireCopy } from '../copy.ts'
 import { coverageOf } from '../coverage.ts'
+import { readTable } from '../delta/read-table.ts'
 import { describeDays, readReplaced } from '../replaced-days.ts'
 import { selectBrands } from '../scope.ts'
 import type { Store } from '../store.ts'
 import { formatMinute, formatNumber } from '../text.ts'
-import { readTable } from './read-files.ts'
 
 /**
  * Reads what the report shows of the brands of a copy: those with rows, or some of them by id or name. Throws
@@ -73,10 +72,10 @@ const countersOf = (days: BrandReport['days']) =>
 const MOST_REPLACED = 12
 
 /** Returns the days that the latest syncs replaced, by brand. The last two days of a brand are new rather than replaced. */
-async function readChanges(copy: Copy): Promise<(brand: Pick<BrandReport, 'id' | 'days'>) => ReplacedRow[]> {
+async function readChanges(copy: Copy) {
   const entries = (await readReplaced(copy, { isRecent: true })).reverse()
   const titles = new Map([...copy.metrics.values()].map(({ name, stream }) => [name, stream.title]))
-  return ({ id, days }) =>
+  return ({ id, days }: Pick<BrandReport, 'id' | 'days'>): BrandReport['replaced'] =>
     entries
       .filter(({ brandId, from }) => brandId === id && days !== null && from < addDays(days.last, -1))
       .slice(0, MOST_REPLACED)

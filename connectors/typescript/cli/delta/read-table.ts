@@ -1,6 +1,6 @@
 import { type Row, readParquet } from '../../../../lib/share/parquet.ts'
-import type { Table } from '../delta/table.ts'
 import { CommandError } from '../errors.ts'
+import type { Table } from './table.ts'
 
 /** Yields some columns of all rows of a table, in no order. Throws `CommandError` when a file cannot be read. */
 export async function* readTable(
