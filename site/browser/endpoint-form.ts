@@ -142,7 +142,7 @@ export function enableForm(form: HTMLFormElement, options: EndpointForm) {
   }
 
   const download = async (signal: AbortSignal) => [
-    await downloadCsv({ request: requestOf(queryOf(form)), signal, onProgress }),
+    await downloadCsv(requestOf(queryOf(form)), { signal, onProgress }),
   ]
   return async (button?: HTMLButtonElement) => {
     // An address that is opened ends what runs, and is sent then.

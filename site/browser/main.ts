@@ -120,6 +120,7 @@ export function main(endpoints: readonly Endpoint[]): void {
     })
   }
   enableCopy(find(HTMLButtonElement, '#own-copy'), () => request.textContent)
+  enableCopy(find(HTMLButtonElement, '#copyReference'), async () => (await fetch('docs.md')).text())
   for (const button of findAll(HTMLButtonElement, '[data-link]')) {
     const form = find(HTMLFormElement, `#${button.dataset.link}`)
     enableCopy(button, () => {
@@ -149,16 +150,10 @@ export function main(endpoints: readonly Endpoint[]): void {
   addAnchors()
   offerSearch()
   markCurrent()
-  for (const name of ['saveProfile', 'copyReference'] as const) {
-    const state = find(HTMLElement, `#${name}-state`)
-    find(HTMLButtonElement, `#${name}`).addEventListener('click', () =>
-      loadPart(
-        import('./buttons.ts'),
-        async (part) => state.replaceChildren(await part[name](keyOf())),
-        state,
-      ),
-    )
-  }
+  const saved = find(HTMLElement, '#profile-state')
+  find(HTMLButtonElement, '#profile').addEventListener('click', () =>
+    loadPart(import('./profile.ts'), ({ saveProfile }) => saved.replaceChildren(saveProfile(keyOf())), saved),
+  )
   whenNear(findAll(HTMLElement, '[data-samples]'), (element) => {
     samples ??= import('./sample-tabs.ts').then(({ showSamples }) => showSamples(sampleRequest))
     loadPart(samples, () => {}, element)
