@@ -42,6 +42,7 @@ export function main(endpoints: readonly Endpoint[]): void {
   let ownChosen = new URLSearchParams()
   let samples: Promise<() => void> | undefined
   let listed: readonly Row[] = []
+  const brandOf = (id: unknown) => listed.find((row) => row.id === id)
   /** The key that listed them: the input can have another one by now. */
   let listedBy = ''
   const states = new Map<HTMLFormElement, ChartState>()
@@ -53,10 +54,7 @@ export function main(endpoints: readonly Endpoint[]): void {
     // Encoded, it has no quote that would end the address in the command.
     const encoded = String(new URLSearchParams({ brandId: brandId ?? '' }))
     request.textContent = request.textContent.replace(/brandId=[^&']*/, encoded)
-    showOwn(
-      listed.find(({ id }) => id === brandId),
-      listed.length > 0,
-    )
+    showOwn(brandOf(brandId), listed.length > 0)
   }
 
   const parameters = shareParameters({
@@ -101,9 +99,9 @@ export function main(endpoints: readonly Endpoint[]): void {
   function press(form: HTMLFormElement, button?: HTMLButtonElement): void {
     const endpoint = endpointOf(form.dataset.endpoint)
     const options = {
-      ...{ endpoint, endpoints, keyOf, state: () => stateOf(form) },
+      ...{ endpoint, endpoints, requestOf, state: () => stateOf(form) },
       onView: (query: ApiRequest['query']) => keepInAddress(form, query),
-      brandOf: (id: string | undefined) => listed.find((row) => row.id === id) ?? { id, name: 'Brand' },
+      brandOf: (id: string | undefined) => brandOf(id) ?? { id, name: 'Brand' },
       onResponse: ({ rows }: ApiResponse) => endpoint === brands && list(rows, keyOf()),
     }
     const part =
@@ -129,7 +127,6 @@ export function main(endpoints: readonly Endpoint[]): void {
     })
   }
   const changed = find(HTMLDetailsElement, '[data-changed]')
-  const read = (endpoint: Endpoint, query = {}) => readRows(requestOf(endpoint, query))
   const changes = endpointOf('changes')
   const watch = () =>
     loadPart(
@@ -137,8 +134,8 @@ export function main(endpoints: readonly Endpoint[]): void {
       ({ watchChanges }) =>
         watchChanges(changed, {
           keyOf,
-          readChanges: (since) => read(changes, { since }),
-          readBrands: () => read(brands),
+          nameOf: (id) => String(brandOf(id)?.name ?? id),
+          readChanges: (since) => readRows(requestOf(changes, { since })),
         }),
       changed,
     )

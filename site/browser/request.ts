@@ -64,13 +64,15 @@ export function errorOf({ status, text }: Pick<ApiResponse, 'status' | 'text'>):
 }
 
 export const SENDING = 'Sending…'
+export const INVALID_KEY = 'This key is not valid.'
 export const NO_RESPONSE = 'No response. Check your connection, then send the request again.'
 
 /** Reads a page. Returns a message instead of rows when it fails. */
-export async function readRows(request: ApiRequest): Promise<readonly Row[] | string> {
+export async function readRows(request: ApiRequest, signal?: AbortSignal): Promise<readonly Row[] | string> {
   if (request.key === '') return 'Enter your API key first.'
-  const response = await sendRequest(request)
+  const response = await sendRequest(request, signal)
   if (response === null) return NO_RESPONSE
+  if (response.status === 401) return INVALID_KEY
   return response.status === 200 ? response.rows : `${response.status}: ${errorOf(response)}`
 }
 
