@@ -6,8 +6,6 @@ import type { Html } from './prose.ts'
 /** Sections of docs.md that the page has in another form, or links to. */
 const LEFT_OUT = /^(Fewest requests|Digest|Edge cases|Versions|Endpoints|\/.*)$/
 
-export type Guide = { readonly id: string; readonly title: string; readonly content: Html }
-
 const marked = new Marked({
   renderer: {
     html: ({ text }) => String(html`${text}`),
@@ -24,7 +22,7 @@ const marked = new Marked({
 })
 
 /** Renders the sections of docs.md. Rows of its tables get anchors, such as `parameters.brandId`. */
-export function guides(markdown: string): Guide[] {
+export function guides(markdown: string): { id: string; title: string; content: Html }[] {
   const kept = splitSections(markdown).filter((part) => !LEFT_OUT.test(/^##+ (.*)/.exec(part)?.[1] ?? ''))
   const [, ...parts] = kept.join('\n').split(/^## /m)
   return parts.map((part) => {

@@ -79,7 +79,9 @@ export function enableForm(form: HTMLFormElement, options: EndpointForm) {
     responded.replaceChildren(...(response ? details(response, endpoint) : []))
     if (response === null) return [signal.aborted ? 'Canceled.' : NO_RESPONSE]
     markFields(response)
-    offerNext(response)
+    next = response.next ?? ''
+    if (next === '' && nextButton === document.activeElement) submit.focus()
+    if (nextButton) nextButton.hidden = next === ''
     if (response.status !== 200) return summary(response)
     onResponse(response)
     form.closest('.panel')?.querySelector('.example')?.removeAttribute('open')
@@ -129,12 +131,6 @@ export function enableForm(form: HTMLFormElement, options: EndpointForm) {
     const named = response.status === 400 ? errorOf(response).split(/\W+/) : []
     for (const field of findAll(HTMLElement, '[data-parameter]', form))
       field.ariaInvalid = named.includes(field.dataset.parameter ?? '') ? 'true' : null
-  }
-
-  function offerNext({ next: cursor }: ApiResponse): void {
-    next = cursor ?? ''
-    if (next === '' && nextButton === document.activeElement) submit.focus()
-    if (nextButton) nextButton.hidden = next === ''
   }
 
   return async (button?: HTMLButtonElement) => {

@@ -15,7 +15,7 @@ import { type ApiRequest, type Reading, readWindow } from './request.ts'
 export { showBrands } from '../report/brands.ts'
 
 /** What the charts of the page need besides the rows. */
-export type Source = {
+type Source = {
   readonly endpoints: readonly Endpoint[]
   readonly requestOf: (endpoint: Endpoint) => ApiRequest
   /** A row of `/brands`. */

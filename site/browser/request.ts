@@ -21,7 +21,7 @@ export type ApiRequest = {
 /**
  * Sends a request to this service. The key is sent in its header only, without cookies, and the response is not cached.
  */
-export function fetchResponse({ path, query, key }: ApiRequest, signal?: AbortSignal): Promise<Response> {
+function fetchResponse({ path, query, key }: ApiRequest, signal?: AbortSignal): Promise<Response> {
   const parameters = new URLSearchParams(query).toString()
   return fetch(path + (parameters && `?${parameters}`), {
     headers: key === '' ? {} : { 'X-API-Key': key },

@@ -30,6 +30,12 @@ beforeAll(async () => {
 })
 browserTest('sends a request to every endpoint, and fits every screen width', async () => {
   const { page, messages, section, useKey, send, follow } = await openReferencePage(PHONE)
+  await follow('#visibility-try')
+  const bottomOfSend = () =>
+    section('visibility')
+      .getByRole('button', { name: 'Send' })
+      .evaluate((button) => button.getBoundingClientRect().bottom)
+  await expect.poll(bottomOfSend).toBeLessThan(844)
   await useKey(its.key)
   for (const endpoint of reference.endpoints) {
     const { id, fields } = endpoint
@@ -37,8 +43,8 @@ browserTest('sends a request to every endpoint, and fits every screen width', as
     const rows = section(id)
       .locator('.response details')
       .filter({ hasText: /^(Rows|First 100 of)/ })
-    if (!(await rows.getByRole('table').isVisible())) await rows.locator('summary').click()
     const table = rows.getByRole('table')
+    if (!(await table.isVisible())) await rows.locator('summary').click()
     await table.waitFor()
     expect(await table.getByRole('columnheader').allTextContents()).toEqual(fields.map(({ name }) => name))
     expect(await table.getByRole('row').count()).toBeGreaterThan(1)
@@ -278,6 +284,7 @@ browserTest('uses the selected brand, dates and language in the code samples of 
   const { section, field, useKey } = await openReferencePage()
   await useKey(its.key)
   await field('visibility', 'fromDate').fill('2026-10-05')
+  await field('visibility', 'brandId').selectOption(its.brandId)
   await section('sentiment').locator('.samples').scrollIntoViewIfNeeded()
   await section('sentiment').getByRole('tab', { name: 'Python' }).click()
   for (const { id } of reference.endpoints.filter(isPaged)) {

@@ -1,7 +1,7 @@
 import { beforeAll, expect } from 'vitest'
 import { brand, database } from '../fixtures/rows.ts'
 import { browserTest } from '../fixtures/site/browser.ts'
-import { openReferencePage, PHONE, type ReferencePage } from '../fixtures/site/reference-page.ts'
+import { openReferencePage, type ReferencePage } from '../fixtures/site/reference-page.ts'
 import { type Tenant, tenant } from '../fixtures/tenant.ts'
 
 const db = database()
@@ -101,11 +101,3 @@ browserTest(
     expect(fragment()).toBe(`#own-form?brandId=${its.brandId}${chosen}`)
   },
 )
-
-browserTest('has Send in sight on a phone', async () => {
-  const { section, follow } = await openReferencePage(PHONE)
-  await follow('#visibility-try')
-  const send = section('visibility').getByRole('button', { name: 'Send' })
-  const bottom = () => send.evaluate((button) => button.getBoundingClientRect().bottom)
-  await expect.poll(bottom).toBeLessThan(844)
-})
