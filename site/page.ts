@@ -59,7 +59,7 @@ export function page({ reference, markdown, files }: Page): Html {
   <ul>
     <li><a href="openapi.json">openapi.json</a></li>
     <li><a href="docs.md">docs.md</a></li>
-    <li class="live"><button type="button" class="quiet" id="copyReference">Copy for an assistant</button></li>
+    <li class="live"><button type="button" class="quiet" id="copy-reference">Copy for an assistant</button></li>
   </ul>
 </nav>
 <main id="main" tabindex="-1">

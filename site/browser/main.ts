@@ -118,7 +118,7 @@ export function main(endpoints: readonly Endpoint[]): void {
     })
   }
   enableCopy(find(HTMLButtonElement, '#own-copy'), () => request.textContent)
-  enableCopy(find(HTMLButtonElement, '#copyReference'), async () => (await fetch('docs.md')).text())
+  enableCopy(find(HTMLButtonElement, '#copy-reference'), async () => (await fetch('docs.md')).text())
   for (const button of findAll(HTMLButtonElement, '[data-link]')) {
     const form = find(HTMLFormElement, `#${button.dataset.link}`)
     enableCopy(button, () => {
@@ -127,7 +127,6 @@ export function main(endpoints: readonly Endpoint[]): void {
     })
   }
   const changed = find(HTMLDetailsElement, '[data-changed]')
-  const changes = endpointOf('changes')
   const watch = () =>
     loadPart(
       import('./what-changed.ts'),
@@ -135,7 +134,7 @@ export function main(endpoints: readonly Endpoint[]): void {
         watchChanges(changed, {
           keyOf,
           nameOf: (id) => String(brandOf(id)?.name ?? id),
-          readChanges: (since) => readRows(requestOf(changes, { since })),
+          readChanges: (since) => readRows(requestOf(endpointOf('changes'), { since })),
         }),
       changed,
     )
