@@ -21,10 +21,8 @@ type Watch = {
 
 /** Shows which days change and why, the latest first, while the panel is open and the page is visible. */
 export function watchChanges(panel: HTMLDetailsElement, { keyOf, nameOf, readChanges }: Watch): void {
-  const [state, list] = [
-    createElement('p', { role: 'status' }),
-    createElement('ul', { 'aria-live': 'polite' }),
-  ]
+  const state = createElement('p', { role: 'status' })
+  const list = createElement('ul', { 'aria-live': 'polite' })
   panel.append(createElement('div', { class: 'inset' }, [state, list]))
   let [key, since] = ['', '']
 
