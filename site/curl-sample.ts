@@ -15,13 +15,10 @@ export const USER_AGENT = 'my-warehouse/1.0'
 /** Why a program sends its key in `Authorization`, too. */
 export const RATE_LIMIT_COMMENT = 'Gives the key a rate limit of its own.'
 
-/** Value of a required parameter that is not set. */
-const PLACEHOLDER = 'BRAND_ID'
-
 /** Returns the parameters of a sample: those that are set, and placeholders for required ones. */
 export function parametersOf({ endpoint, query }: SampleRequest): [name: string, value: string][] {
   return endpoint.parameters.flatMap(({ name, required }): [string, string][] => {
-    const value = query[name] || (required ? PLACEHOLDER : '')
+    const value = query[name] || (required ? 'BRAND_ID' : '')
     return value === '' ? [] : [[name, value]]
   })
 }

@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 import { EXAMPLE_ORIGIN } from '../lib/http/site.ts'
 import { DEFAULT_DAYS } from '../lib/page/window.ts'
 import { curl } from './curl-sample.ts'
-import { breakable, type Html, prose } from './prose.ts'
+import { type Html, prose } from './prose.ts'
 import {
   type Endpoint,
   fileParameter,
@@ -21,7 +21,7 @@ export function endpointSection(endpoint: Endpoint, ids: ReadonlySet<string>): H
   return html`<section class="endpoint" id="${id}" aria-labelledby="${id}-title">
   <div>
     <h2><span id="${id}-title">${summary}</span></h2>
-    <p><span class="method">GET</span> <code>${breakable(path)}</code></p>
+    <p><span class="method">GET</span> <code>${path}</code></p>
     <p>${prose(description, ids)}</p>
   </div>
   <div class="panel">
@@ -31,7 +31,10 @@ export function endpointSection(endpoint: Endpoint, ids: ReadonlySet<string>): H
       <p class="state"><span role="status" data-status></span> <span data-progress></span></p>
     </form>
     ${listsChanges(endpoint) ? html`<div class="response live"><details data-changed><summary>What changed</summary></details></div>` : ''}<div class="response" data-response="${id}"></div>
-    ${samples(endpoint)}
+    <div class="samples" data-samples="${id}">
+      <div class="bar live"></div>
+      <pre id="${id}-code" tabindex="0"><code>${curl({ origin: EXAMPLE_ORIGIN, endpoint, query: {} })}</code></pre>
+    </div>
     <details class="example" open><summary>Example response</summary><pre tabindex="0" role="region" aria-label="Example response of ${summary}"><code data-language="json">${example}</code></pre></details>
   </div>
   <div>
@@ -43,15 +46,6 @@ export function endpointSection(endpoint: Endpoint, ids: ReadonlySet<string>): H
     <p>${errors.map((status) => html`<a class="status" href="#errors.${status}">${status}</a> `)}</p>
   </div>
 </section>`
-}
-
-/** Renders the sample for curl. `browser/sample-tabs.ts` adds the tabs of the others. */
-function samples(endpoint: Endpoint): Html {
-  const sample = curl({ origin: EXAMPLE_ORIGIN, endpoint, query: {} })
-  return html`<div class="samples" data-samples="${endpoint.id}">
-      <div class="bar live"></div>
-      <pre id="${endpoint.id}-code" tabindex="0"><code>${sample}</code></pre>
-    </div>`
 }
 
 /** What a parameter without a value stands for: at a metric, and elsewhere. */

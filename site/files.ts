@@ -54,18 +54,16 @@ export async function files(): Promise<Files> {
     style: addAsset('css', 'text/css; charset=utf-8', style.text),
     icon: addAsset('svg', 'image/svg+xml', icon),
   }
+  const [, program = ''] = /```python\n(.*?)```/s.exec(sync) ?? []
   const text = markdown(reference, { sync, specification })
   const body = String(await page({ reference, markdown: text, files: addresses }))
   return {
     '': { type: 'text/html; charset=utf-8', body, immutable: false },
     '.md': { type: 'text/markdown; charset=utf-8', body: text, immutable: false },
-    '/loader.py': { type: 'text/x-python; charset=utf-8', body: programOf(sync), immutable: false },
+    '/loader.py': { type: 'text/x-python; charset=utf-8', body: program, immutable: false },
     ...assets,
   }
 }
-
-/** Returns the program of docs/sync.md. */
-const programOf = (sync: string): string => /```python\n(.*?)```/s.exec(sync)?.[1] ?? ''
 
 /** Returns the source of the page's script. */
 function entryPoint({ endpoints }: Reference): string {

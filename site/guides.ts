@@ -6,8 +6,6 @@ import type { Html } from './prose.ts'
 /** Sections of docs.md that the page has in another form, or links to. */
 const LEFT_OUT = /^(Fewest requests|Digest|Edge cases|Versions|Endpoints|\/.*)$/
 
-export type Guide = { readonly id: string; readonly title: string; readonly content: Html }
-
 const marked = new Marked({
   renderer: {
     html: ({ text }) => String(html`${text}`),
@@ -24,30 +22,24 @@ const marked = new Marked({
 })
 
 /** Renders the sections of docs.md. Rows of its tables get anchors, such as `parameters.brandId`. */
-export function guides(markdown: string): Guide[] {
-  const parts = splitSections(markdown).flatMap((part) => {
-    const [, level = '', title = '', text = ''] = /^(##+) ([^\n]*)\n(.*)$/s.exec(part) ?? []
-    return level === '' || LEFT_OUT.test(title) ? [] : [{ level, title, text }]
-  })
-  return parts.flatMap(({ level, title, text }, index) => {
-    if (level !== '##') return []
-    const end = parts.findIndex((part, next) => next > index && part.level === '##')
-    const below = parts.slice(index + 1, end < 0 ? undefined : end)
+export function guides(markdown: string): { id: string; title: string; content: Html }[] {
+  const kept = splitSections(markdown).filter((part) => !LEFT_OUT.test(/^##+ (.*)/.exec(part)?.[1] ?? ''))
+  const [, ...parts] = kept.join('\n').split(/^## /m)
+  return parts.map((part) => {
+    const [title = ''] = part.split('\n', 1)
     const id = anchorOf(title)
     const rendered = marked
-      .parse([text, ...below.map((part) => `${part.level} ${part.title}\n${part.text}`)].join('\n'), {
-        async: false,
-      })
+      .parse(part.slice(title.length), { async: false })
       .replaceAll('<table>', '<div class="wide" tabindex="0"><table>')
       .replaceAll('</table>', '</table></div>')
       .replaceAll('<th></th>', '<td></td>')
       .replace(/<tr>\n<td>((?:<code>)?)([\w.-]+)/g, `<tr>\n<td id="${id}.$2">$1$2`)
-    return [{ id, title, content: raw(rendered) }]
+    return { id, title, content: raw(rendered) }
   })
 }
 
 /** Returns the anchor of a heading, as renderers of Markdown give it. */
-const anchorOf = (heading: string): string =>
+export const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
     .replace(/[^\w -]/g, '')

@@ -59,7 +59,7 @@ export function page({ reference, markdown, files }: Page): Html {
   <ul>
     <li><a href="openapi.json">openapi.json</a></li>
     <li><a href="docs.md">docs.md</a></li>
-    <li class="live"><button type="button" class="quiet" id="copyReference">Copy for an assistant</button> <span role="status" id="copyReference-state"></span></li>
+    <li class="live"><button type="button" class="quiet" id="copy-reference">Copy for an assistant</button></li>
   </ul>
 </nav>
 <main id="main" tabindex="-1">
@@ -121,5 +121,5 @@ const overview = ({
   <p class="live">Enter your API key above to see your brand here. The page keeps the key in memory, and sends it to this service only.</p>
   </div>
   <p>To keep a copy, follow <a href="#keep-an-exact-copy">/changes</a>, or use a connector. Where the operator has enabled the <a href="#share">share</a>, pandas, Spark, Power BI and other tools read whole tables. Each opens it with a profile file, which contains your key.</p>
-  <p class="buttons live"><button type="button" class="quiet" id="saveProfile">Download profile</button> <span role="status" id="saveProfile-state"></span></p>
+  <p class="buttons live"><button type="button" class="quiet" id="profile">Download profile</button> <span role="status" id="profile-state"></span></p>
 </section>`

@@ -1,4 +1,4 @@
-import { html, raw } from 'hono/html'
+import { html } from 'hono/html'
 
 export type Html = ReturnType<typeof html>
 
@@ -12,7 +12,3 @@ export function prose(text: string, ids: ReadonlySet<string>): Html {
       : html`<code>${part}</code>`
   })}`
 }
-
-/** Renders a path with line break opportunities after its slashes. */
-export const breakable = (path: string): Html =>
-  html`${path.split('/').map((part, index) => html`${index > 0 ? raw('/<wbr>') : ''}${part}`)}`

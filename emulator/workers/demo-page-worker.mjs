@@ -28,7 +28,7 @@ export default {
 async function restate(request, env) {
   const isOwn = request.method === 'POST' && request.headers.get('Sec-Fetch-Site') === 'same-origin'
   if (!isOwn) return new Response(null, { status: 404 })
-  // It serves the page to no host of another name.
+  // The Worker of the page refuses hosts of other names.
   const page = await env.PAGE.fetch(
     new Request(new URL(PAGE, request.url), { method: 'HEAD', headers: request.headers }),
   )
@@ -55,7 +55,7 @@ const RESTATE = `
 </div>`
 
 const list = (keys) => `
-<p class="note">This is the demo, with its key <b>${keys[0].label}</b>. For a terminal: <code>export EXPORT_API_KEY=${keys[0].key}</code></p>
+<p>This is the demo, with its key <b>${keys[0].label}</b>. For a terminal: <code>export EXPORT_API_KEY=${keys[0].key}</code></p>
 <div class="response">
   <details>
     <summary>Keys of the demo</summary>

@@ -25,14 +25,13 @@ export async function withDemoPage<Worker extends Options>(workers: readonly Wor
     { type: 'ESModule', path: 'worker.js', contents: await contentsOf('demo-page-worker.mjs') },
     { type: 'Text', path: 'demo-page-script.mjs', contents: await contentsOf('demo-page-script.mjs') },
   ]
-  const demo = { name: 'demo-page', serviceBindings: { PAGE: 'docs' } }
   return workers.flatMap((worker) =>
     worker.name === 'docs'
       ? [
           { ...worker, routes: [] },
           {
             ...worker,
-            ...demo,
+            ...{ name: 'demo-page', serviceBindings: { PAGE: 'docs' } },
             bindings: { ...worker.bindings, KEYS: keys },
             modules: [...worker.modules.slice(0, 1), ...modules],
           },

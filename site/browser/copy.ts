@@ -1,11 +1,13 @@
 /** Makes a button copy a text, and say whether it did. */
-export function enableCopy(button: HTMLButtonElement, textOf: () => string): void {
+export function enableCopy(button: HTMLButtonElement, textOf: () => string | Promise<string>): void {
   const label = button.textContent
   button.addEventListener('click', async () => {
-    button.textContent = await navigator.clipboard.writeText(textOf()).then(
-      () => 'Copied',
-      () => 'Copy failed',
-    )
+    try {
+      await navigator.clipboard.writeText(await textOf())
+      button.textContent = 'Copied'
+    } catch {
+      button.textContent = 'Copy failed'
+    }
     setTimeout(() => {
       button.textContent = label
     }, 2000)

@@ -1,40 +1,29 @@
 import { save } from '../charts/elements.ts'
-import { type ApiRequest, amount, chunksOf, errorOf, fetchResponse } from './request.ts'
-
-type Download = {
-  readonly request: ApiRequest
-  readonly signal: AbortSignal
-  /** Called with what has arrived, for example "12,000 rows, 1.4 MB". */
-  readonly onProgress: (text: string) => void
-}
+import { type ApiRequest, amount, chunksOf, FileError, fetchFile, type Reading } from './request.ts'
 
 /** Downloads a CSV file and saves it when it is complete. Returns what happened, as a sentence. */
-export async function downloadCsv({ request, signal, onProgress }: Download): Promise<string> {
+export async function downloadCsv(request: ApiRequest, reading: Reading): Promise<string> {
   let arrived = ''
   try {
-    const { cursor, ...query } = request.query
-    const response = await fetchResponse({ ...request, query: { ...query, format: 'csv' } }, signal)
-    if (response.status !== 200 || response.body === null) {
-      return `${response.status}: ${errorOf({ status: response.status, text: await response.text() })}`
-    }
+    const { headers, body } = await fetchFile(request, 'csv', reading)
     const chunks: Uint8Array<ArrayBuffer>[] = []
     const countRows = rowCounter()
     let [rows, bytes] = [0, 0]
-    for await (const chunk of chunksOf(response.body)) {
+    for await (const chunk of chunksOf(body)) {
       chunks.push(chunk)
       bytes += chunk.length
       rows = countRows(chunk)
       arrived = `${amount(rows)}, ${sizeOf(bytes)}`
-      onProgress(arrived)
+      reading.onProgress(arrived)
     }
     // A proxy can end a transfer that it could not finish.
-    if (rows !== Number(response.headers.get('X-Expected-Rows') ?? rows)) throw new Error('Rows are missing.')
-    const name =
-      /filename="([^"]+)"/.exec(response.headers.get('Content-Disposition') ?? '')?.[1] ?? 'export.csv'
+    if (rows !== Number(headers.get('X-Expected-Rows') ?? rows)) throw new Error('Rows are missing.')
+    const name = /filename="([^"]+)"/.exec(headers.get('Content-Disposition') ?? '')?.[1] ?? 'export.csv'
     save(name, new Blob(chunks, { type: 'text/csv' }))
     return `Saved ${name}: ${arrived}.`
-  } catch {
-    if (signal.aborted) return 'Canceled. Nothing was saved.'
+  } catch (error) {
+    if (reading.signal.aborted) return 'Canceled. Nothing was saved.'
+    if (error instanceof FileError) return error.message
     return arrived === ''
       ? 'No response. Check your connection, then download the file again.'
       : `The transfer failed after ${arrived}. Nothing was saved. Download the file again.`

@@ -19,7 +19,7 @@ import { details, summary } from './response-view.ts'
 type EndpointForm = {
   readonly endpoint: Endpoint
   readonly endpoints: readonly Endpoint[]
-  readonly keyOf: () => string
+  readonly requestOf: (endpoint: Endpoint, query: ApiRequest['query']) => ApiRequest
   readonly brandOf: (id: string | undefined) => Row
   /** What the reader chose in the chart, which a chart changes. */
   readonly state: () => ChartState
@@ -36,7 +36,7 @@ type Result = readonly (Node | string)[]
  * then says the status. Without a button, it ends what runs and sends the request.
  */
 export function enableForm(form: HTMLFormElement, options: EndpointForm) {
-  const { endpoint, endpoints, keyOf, brandOf, state, onView, onResponse } = options
+  const { endpoint, endpoints, requestOf, brandOf, state, onView, onResponse } = options
   const [drawing, responded] = [createElement('div'), createElement('div')]
   find(HTMLElement, `[data-response="${endpoint.id}"]`).append(drawing, responded)
   const status = find(HTMLElement, '[data-status]', form)
@@ -69,22 +69,19 @@ export function enableForm(form: HTMLFormElement, options: EndpointForm) {
     running = undefined
   }
 
-  const requestOf = (query: Readonly<Record<string, string>>, { path } = endpoint) => ({
-    path,
-    query,
-    key: keyOf(),
-  })
   const onProgress = (text: string) => progress.replaceChildren(text)
 
   /** Shows a page. The first one of a metric has a chart of all pages. */
   async function send(cursor: string, signal: AbortSignal): Promise<Result> {
     const query: Record<string, string> = { ...queryOf(form), ...(cursor && { cursor }) }
-    const response = await sendRequest(requestOf(query), signal)
+    const response = await sendRequest(requestOf(endpoint, query), signal)
     if (cursor === '') drawing.replaceChildren()
     responded.replaceChildren(...(response ? details(response, endpoint) : []))
     if (response === null) return [signal.aborted ? 'Canceled.' : NO_RESPONSE]
     markFields(response)
-    offerNext(response)
+    next = response.next ?? ''
+    if (next === '' && nextButton === document.activeElement) submit.focus()
+    if (nextButton) nextButton.hidden = next === ''
     if (response.status !== 200) return summary(response)
     onResponse(response)
     form.closest('.panel')?.querySelector('.example')?.removeAttribute('open')
@@ -97,7 +94,7 @@ export function enableForm(form: HTMLFormElement, options: EndpointForm) {
   /** Draws all rows of a window. Returns why it did not. */
   async function draw(
     { rows, next }: ApiResponse,
-    query: Readonly<Record<string, string>>,
+    query: ApiRequest['query'],
     signal: AbortSignal,
   ): Promise<string> {
     const library = await import('./live-report.ts').catch(() => undefined)
@@ -106,7 +103,7 @@ export function enableForm(form: HTMLFormElement, options: EndpointForm) {
     const window = {
       ...{ endpoint, endpoints, brand, state: state(), onChange: () => onView(query) },
       ...{ rows: next === null ? rows : undefined, reading: { signal, onProgress } },
-      requestOf: (of: Endpoint) => requestOf(query, of),
+      requestOf: (of: Endpoint) => requestOf(of, query),
     }
     try {
       const drawn = await library.drawWindow(window)
@@ -122,7 +119,8 @@ export function enableForm(form: HTMLFormElement, options: EndpointForm) {
 
   /** Says where the rows of a brand begin. */
   async function firstDay(brandId: string, signal: AbortSignal): Promise<string> {
-    const response = await sendRequest(requestOf({ brandId, fromDate: '0001-01-01' }), signal)
+    const all = { brandId, fromDate: '0001-01-01' }
+    const response = await sendRequest(requestOf(endpoint, all), signal)
     if (response?.status !== 200) return ''
     const [row] = response.rows
     return row ? ` The first row within your plan is of ${row.date}.` : ' There are no rows within your plan.'
@@ -135,25 +133,15 @@ export function enableForm(form: HTMLFormElement, options: EndpointForm) {
       field.ariaInvalid = named.includes(field.dataset.parameter ?? '') ? 'true' : null
   }
 
-  function offerNext({ next: cursor }: ApiResponse): void {
-    next = cursor ?? ''
-    if (next === '' && nextButton === document.activeElement) submit.focus()
-    if (nextButton) nextButton.hidden = next === ''
-  }
-
-  const download = async (signal: AbortSignal) => [
-    await downloadCsv({ request: requestOf(queryOf(form)), signal, onProgress }),
-  ]
   return async (button?: HTMLButtonElement) => {
     // An address that is opened ends what runs, and is sent then.
     while (button === undefined && running !== undefined) {
       running.controller.abort()
       await running.done
     }
-    if (button && button === nextButton) return run(button, (signal) => send(next, signal))
-    return run(
-      button ?? submit,
-      button && 'download' in button.dataset ? download : (signal) => send('', signal),
-    )
+    return run(button ?? submit, async (signal) => {
+      if (!button?.matches('[data-download]')) return send(button?.matches('[data-next]') ? next : '', signal)
+      return [await downloadCsv(requestOf(endpoint, queryOf(form)), { signal, onProgress })]
+    })
   }
 }

@@ -22,7 +22,8 @@ export function enableFirstScreen({ endpoints, requestOf, chosen, onChange }: Fi
   const part = (id: string) => find(HTMLElement, id, section)
   const [intro, own, status] = [part('#intro'), part('#own'), part('#own-state')]
   const [figures, controls] = [part('#own-brand'), part('#own-controls')]
-  let [wanted, isShown] = [undefined as Row | undefined, false]
+  let wanted: Row | undefined
+  let isShown = false
   let controller = new AbortController()
 
   function say(text: string): void {

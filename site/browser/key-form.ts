@@ -1,7 +1,7 @@
 import { find } from '../charts/elements.ts'
 import type { Row } from '../charts/sums.ts'
 import type { Endpoint } from '../reference/endpoint.ts'
-import { errorOf, NO_RESPONSE, SENDING, sendRequest } from './request.ts'
+import { INVALID_KEY, readRows, SENDING } from './request.ts'
 
 type KeyForm = {
   readonly brands: Endpoint
@@ -22,17 +22,14 @@ export function enableKeyForm({ brands, onBrands }: KeyForm): () => string {
     controller.abort()
     controller = new AbortController()
     const [{ signal }, key] = [controller, keyOf()]
-    const response = await sendRequest({ path: brands.path, query: {}, key }, signal)
+    const rows = await readRows({ path: brands.path, query: {}, key }, signal)
     if (signal.aborted) return
-    state.classList.toggle('error', response?.status !== 200)
-    input.ariaInvalid = String(response?.status === 401)
-    const rows = response?.status === 200 ? response.rows : []
-    onBrands(rows, key)
-    if (response === null) return state.replaceChildren(NO_RESPONSE)
-    if (response.status === 401) return state.replaceChildren('This key is not valid.')
-    if (response.status !== 200) return state.replaceChildren(`${response.status}: ${errorOf(response)}`)
-    const names = rows.map(({ name }) => String(name)).join(', ')
-    state.replaceChildren(names === '' ? 'This key can read no brands.' : `This key can read ${names}.`)
+    const isFailed = typeof rows === 'string'
+    state.classList.toggle('error', isFailed)
+    input.ariaInvalid = String(rows === INVALID_KEY)
+    onBrands(isFailed ? [] : rows, key)
+    const names = isFailed ? [] : rows.map(({ name }) => String(name))
+    state.replaceChildren(isFailed ? rows : `This key can read ${names.join(', ') || 'no brands'}.`)
   })
 
   const show = find(HTMLButtonElement, '#key-show')

@@ -15,7 +15,7 @@ import { type ApiRequest, type Reading, readWindow } from './request.ts'
 export { showBrands } from '../report/brands.ts'
 
 /** What the charts of the page need besides the rows. */
-export type Source = {
+type Source = {
   readonly endpoints: readonly Endpoint[]
   readonly requestOf: (endpoint: Endpoint) => ApiRequest
   /** A row of `/brands`. */
@@ -109,8 +109,8 @@ export async function* readReport({
       adder.add(row)
       onRow(row)
     }
-    const window = await readWindow({ ...request, query: { ...query, fromDate } }, add, reading)
-    if (asOf === null || String(window.asOf) < asOf) asOf = window.asOf
+    const time = await readWindow({ ...request, query: { ...query, fromDate } }, add, reading)
+    if (asOf === null || String(time) < asOf) asOf = time
     return [{ name, title, about: '', splits: splitsOf({ formula, title }), sums: adder.result() }]
   }
   const report = (metrics: readonly MetricReport[], cited: BrandReport['cited']): BrandReport => ({

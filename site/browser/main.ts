@@ -42,6 +42,7 @@ export function main(endpoints: readonly Endpoint[]): void {
   let ownChosen = new URLSearchParams()
   let samples: Promise<() => void> | undefined
   let listed: readonly Row[] = []
+  const brandOf = (id: unknown) => listed.find((row) => row.id === id)
   /** The key that listed them: the input can have another one by now. */
   let listedBy = ''
   const states = new Map<HTMLFormElement, ChartState>()
@@ -53,10 +54,7 @@ export function main(endpoints: readonly Endpoint[]): void {
     // Encoded, it has no quote that would end the address in the command.
     const encoded = String(new URLSearchParams({ brandId: brandId ?? '' }))
     request.textContent = request.textContent.replace(/brandId=[^&']*/, encoded)
-    showOwn(
-      listed.find(({ id }) => id === brandId),
-      listed.length > 0,
-    )
+    showOwn(brandOf(brandId), listed.length > 0)
   }
 
   const parameters = shareParameters({
@@ -101,9 +99,9 @@ export function main(endpoints: readonly Endpoint[]): void {
   function press(form: HTMLFormElement, button?: HTMLButtonElement): void {
     const endpoint = endpointOf(form.dataset.endpoint)
     const options = {
-      ...{ endpoint, endpoints, keyOf, state: () => stateOf(form) },
+      ...{ endpoint, endpoints, requestOf, state: () => stateOf(form) },
       onView: (query: ApiRequest['query']) => keepInAddress(form, query),
-      brandOf: (id: string | undefined) => listed.find((row) => row.id === id) ?? { id, name: 'Brand' },
+      brandOf: (id: string | undefined) => brandOf(id) ?? { id, name: 'Brand' },
       onResponse: ({ rows }: ApiResponse) => endpoint === brands && list(rows, keyOf()),
     }
     const part =
@@ -120,6 +118,7 @@ export function main(endpoints: readonly Endpoint[]): void {
     })
   }
   enableCopy(find(HTMLButtonElement, '#own-copy'), () => request.textContent)
+  enableCopy(find(HTMLButtonElement, '#copy-reference'), async () => (await fetch('docs.md')).text())
   for (const button of findAll(HTMLButtonElement, '[data-link]')) {
     const form = find(HTMLFormElement, `#${button.dataset.link}`)
     enableCopy(button, () => {
@@ -128,16 +127,14 @@ export function main(endpoints: readonly Endpoint[]): void {
     })
   }
   const changed = find(HTMLDetailsElement, '[data-changed]')
-  const read = (endpoint: Endpoint, query = {}) => readRows(requestOf(endpoint, query))
-  const changes = endpointOf('changes')
   const watch = () =>
     loadPart(
       import('./what-changed.ts'),
       ({ watchChanges }) =>
         watchChanges(changed, {
           keyOf,
-          readChanges: (since) => read(changes, { since }),
-          readBrands: () => read(brands),
+          nameOf: (id) => String(brandOf(id)?.name ?? id),
+          readChanges: (since) => readRows(requestOf(endpointOf('changes'), { since })),
         }),
       changed,
     )
@@ -149,16 +146,10 @@ export function main(endpoints: readonly Endpoint[]): void {
   addAnchors()
   offerSearch()
   markCurrent()
-  for (const name of ['saveProfile', 'copyReference'] as const) {
-    const state = find(HTMLElement, `#${name}-state`)
-    find(HTMLButtonElement, `#${name}`).addEventListener('click', () =>
-      loadPart(
-        import('./buttons.ts'),
-        async (part) => state.replaceChildren(await part[name](keyOf())),
-        state,
-      ),
-    )
-  }
+  const saved = find(HTMLElement, '#profile-state')
+  find(HTMLButtonElement, '#profile').addEventListener('click', () =>
+    loadPart(import('./profile.ts'), ({ saveProfile }) => saved.replaceChildren(saveProfile(keyOf())), saved),
+  )
   whenNear(findAll(HTMLElement, '[data-samples]'), (element) => {
     samples ??= import('./sample-tabs.ts').then(({ showSamples }) => showSamples(sampleRequest))
     loadPart(samples, () => {}, element)

@@ -3,10 +3,8 @@ import type { Row } from '../charts/sums.ts'
 
 type Field = HTMLInputElement | HTMLSelectElement
 
-const isField = (element: Element): element is Field =>
-  element instanceof HTMLInputElement || element instanceof HTMLSelectElement
-
-const fieldsOf = (form: ParentNode): Field[] => [...form.querySelectorAll('[data-parameter]')].filter(isField)
+const fieldsOf = (form: ParentNode): Field[] =>
+  [HTMLSelectElement, HTMLInputElement].flatMap((type) => findAll<Field>(type, '[data-parameter]', form))
 
 /** Returns the values of a form by parameter, without empty ones. */
 export function queryOf(form: ParentNode): Record<string, string> {
@@ -24,17 +22,8 @@ type Parameters = {
   readonly onOpen: (form: HTMLFormElement, view: URLSearchParams) => void
 }
 
-type SharedParameters = {
-  /** Lists the brands to choose from, and chooses the first one where a brand is required and none is chosen. */
-  readonly listBrands: (rows: readonly Row[]) => void
-  /** Keeps what the reader chose in the chart of a form in the address, and its brand and dates: by default, the form's. */
-  readonly keepInAddress: (form: HTMLFormElement, view?: URLSearchParams, values?: Values) => void
-  /** Calls `onOpen` with the form that the address names, if any. */
-  readonly open: () => void
-}
-
 /** Gives all forms one brand and the same dates: those of the address, and what is entered in any of them. */
-export function shareParameters({ forms, onChange, onInput, onOpen }: Parameters): SharedParameters {
+export function shareParameters({ forms, onChange, onInput, onOpen }: Parameters) {
   const selects = forms.flatMap((form) => findAll(HTMLSelectElement, '[data-parameter=brandId]', form))
   let shared: Values = {}
   /** The brand of the address that was opened, which can be one that the key does not read. */
@@ -73,13 +62,14 @@ export function shareParameters({ forms, onChange, onInput, onOpen }: Parameters
       opened = values.brandId
       for (const name of SHARED) set(name, values[name] ?? '')
       onChange()
-    } else if (Object.keys(shared).length > 0) writeAddress(target)
+    } else if (Object.keys(shared).length > 0) writeAddress(target, shared)
     // Browsers look for an element with the whole fragment as its id.
     if (!hash.includes('?')) return
     open()
     document.getElementById(target)?.scrollIntoView({ behavior: 'instant' })
   }
 
+  /** Calls `onOpen` with the form that the address names, if any. */
   function open(): void {
     const { target, view } = readFragment(location.hash)
     const section = document.getElementById(target)?.closest('section')
@@ -87,16 +77,22 @@ export function shareParameters({ forms, onChange, onInput, onOpen }: Parameters
     if (form) onOpen(form, view)
   }
 
-  const writeAddress = (target: string, view?: URLSearchParams, values = shared) =>
-    history.replaceState(null, '', writeFragment(target, values, view))
+  /** Writes an address such as `#visibility?brandId=…&fromDate=2026-10-01`. */
+  function writeAddress(target: string, values: Values, view = new URLSearchParams()): void {
+    const kept = SHARED.flatMap((name) => (values[name] ? [[name, values[name]]] : []))
+    const parameters = new URLSearchParams([...kept, ...view]).toString()
+    history.replaceState(null, '', `#${target}${parameters && `?${parameters}`}`)
+  }
 
-  function keepInAddress(form: HTMLFormElement, view?: URLSearchParams, values?: Values): void {
+  /** Keeps what the reader chose in the chart of a form in the address, and its brand and dates: by default, the form's. */
+  function keepInAddress(form: HTMLFormElement, view: URLSearchParams, values?: Values): void {
     const names = fieldsOf(form).map(({ dataset }) => dataset.parameter ?? '')
     const others = Object.entries(shared).filter(([name]) => !names.includes(name))
     shared = { ...Object.fromEntries(others), ...queryOf(form) }
-    writeAddress(form.id, view, values)
+    writeAddress(form.id, values ?? shared, view)
   }
 
+  /** Lists the brands to choose from, and chooses the first one where a brand is required and none is chosen. */
   function listBrands(rows: readonly Row[]): void {
     const brands = rows.map(({ id, name }) => ({
       id,
@@ -152,11 +148,4 @@ function readFragment(hash: string) {
   const values: Values = Object.fromEntries(names.map((name) => [name, parameters.get(name) ?? '']))
   for (const name of SHARED) parameters.delete(name)
   return { target, values, view: parameters }
-}
-
-/** Writes a fragment such as `#visibility?brandId=…&fromDate=2026-10-01`. */
-function writeFragment(target: string, values: Values, view = new URLSearchParams()): string {
-  const shared = SHARED.flatMap((name) => (values[name] ? [[name, values[name]]] : []))
-  const parameters = new URLSearchParams([...shared, ...view]).toString()
-  return `#${target}${parameters && `?${parameters}`}`
 }

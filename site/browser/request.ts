@@ -21,7 +21,7 @@ export type ApiRequest = {
 /**
  * Sends a request to this service. The key is sent in its header only, without cookies, and the response is not cached.
  */
-export function fetchResponse({ path, query, key }: ApiRequest, signal?: AbortSignal): Promise<Response> {
+function fetchResponse({ path, query, key }: ApiRequest, signal?: AbortSignal): Promise<Response> {
   const parameters = new URLSearchParams(query).toString()
   return fetch(path + (parameters && `?${parameters}`), {
     headers: key === '' ? {} : { 'X-API-Key': key },
@@ -54,19 +54,6 @@ export type Reading = {
   readonly onProgress: (text: string) => void
 }
 
-/** Sends a request. Waits as the service says when the rate limit is reached, then sends it again. */
-async function fetchPatiently(request: ApiRequest, { signal, onProgress }: Reading): Promise<Response> {
-  for (;;) {
-    const response = await fetchResponse(request, signal)
-    if (response.status !== 429) return response
-    for (let seconds = Number(response.headers.get('Retry-After')) || 1; seconds > 0; seconds -= 1) {
-      signal.throwIfAborted()
-      onProgress(`Waiting ${seconds} s for the rate limit.`)
-      await new Promise((resolve) => setTimeout(resolve, 1000))
-    }
-  }
-}
-
 /** A file that is not whole, or no file: what to tell the reader. */
 export class FileError extends Error {}
 
@@ -77,36 +64,52 @@ export function errorOf({ status, text }: Pick<ApiResponse, 'status' | 'text'>):
 }
 
 export const SENDING = 'Sending…'
+export const INVALID_KEY = 'This key is not valid.'
 export const NO_RESPONSE = 'No response. Check your connection, then send the request again.'
 
 /** Reads a page. Returns a message instead of rows when it fails. */
-export async function readRows(request: ApiRequest): Promise<readonly Row[] | string> {
+export async function readRows(request: ApiRequest, signal?: AbortSignal): Promise<readonly Row[] | string> {
   if (request.key === '') return 'Enter your API key first.'
-  const response = await sendRequest(request)
+  const response = await sendRequest(request, signal)
   if (response === null) return NO_RESPONSE
+  if (response.status === 401) return INVALID_KEY
   return response.status === 200 ? response.rows : `${response.status}: ${errorOf(response)}`
 }
 
-/** Calls `onRow` with each row of a window. Throws `FileError` when a row can be missing, or there are too many. */
-export async function readWindow(
+/** Requests all rows of a window as a file, again after a wait when the rate limit is reached. */
+export async function fetchFile(
   { query: { cursor, ...query }, ...request }: ApiRequest,
+  format: string,
+  { signal, onProgress }: Reading,
+) {
+  for (;;) {
+    const response = await fetchResponse({ ...request, query: { ...query, format } }, signal)
+    const { status, headers, body } = response
+    if (status === 200 && body) return { headers, body }
+    if (status !== 429) throw new FileError(`${status}: ${errorOf({ status, text: await response.text() })}`)
+    for (let seconds = Number(headers.get('Retry-After')) || 1; seconds > 0; seconds -= 1) {
+      signal.throwIfAborted()
+      onProgress(`Waiting ${seconds} s for the rate limit.`)
+      await new Promise((resolve) => setTimeout(resolve, 1000))
+    }
+  }
+}
+
+/** Calls `onRow` with each row of a window. Returns the time of its data. Throws `FileError` when one is missing. */
+export async function readWindow(
+  request: ApiRequest,
   onRow: (row: Row) => void,
   reading: Reading,
-): Promise<{ readonly rows: number; readonly asOf: string | null }> {
-  const response = await fetchPatiently({ ...request, query: { ...query, format: 'ndjson' } }, reading)
-  if (response.status !== 200 || response.body === null) {
-    throw new FileError(
-      `${response.status}: ${errorOf({ status: response.status, text: await response.text() })}`,
-    )
-  }
-  const expected = Number(response.headers.get('X-Expected-Rows'))
+): Promise<string | null> {
+  const { headers, body } = await fetchFile(request, 'ndjson', reading)
+  const expected = Number(headers.get('X-Expected-Rows'))
   if (expected > MOST_ROWS) {
-    await response.body.cancel()
+    await body.cancel()
     throw new FileError(`The window has ${amount(expected)}: too many to draw. Choose fewer days.`)
   }
   const decoder = new TextDecoder()
   let [rows, rest] = [0, '']
-  for await (const chunk of chunksOf(response.body)) {
+  for await (const chunk of chunksOf(body)) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
     rest = lines.pop() ?? ''
     for (const line of lines) onRow(JSON.parse(line))
@@ -116,7 +119,7 @@ export async function readWindow(
   // A proxy can end a transfer that it could not finish.
   if (rows !== expected)
     throw new FileError('Rows are missing, or changed meanwhile. Send the request again.')
-  return { rows, asOf: response.headers.get('X-Data-As-Of') }
+  return headers.get('X-Data-As-Of')
 }
 
 /** More rows take longer than a reader waits. */

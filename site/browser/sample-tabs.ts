@@ -45,13 +45,10 @@ export function showSamples(requestOf: (id: string) => SampleRequest): () => voi
 
   for (const container of containers) {
     const id = container.dataset.samples ?? ''
-    const tabs = Object.entries(SAMPLES).map(([name, { label }]) => {
+    const tabs: HTMLElement[] = Object.entries(SAMPLES).map(([name, { label }], index) => {
       const target = { id: `${id}-${name}`, 'aria-controls': `${id}-code`, 'data-language': name }
-      const tab = createElement('button', { type: 'button', role: 'tab', ...target }, [label])
+      const tab = createElement('button', { type: 'button', class: 'quiet', role: 'tab', ...target }, [label])
       tab.addEventListener('click', () => select(tab))
-      return tab
-    })
-    for (const [index, tab] of tabs.entries()) {
       tab.addEventListener('keydown', (event) => {
         const next = tabs[KEYS[event.key]?.(index, tabs.length) ?? -1]
         if (next === undefined) return
@@ -59,7 +56,8 @@ export function showSamples(requestOf: (id: string) => SampleRequest): () => voi
         next.focus()
         select(next)
       })
-    }
+      return tab
+    })
     const copy = createElement('button', { type: 'button', class: 'quiet' }, ['Copy'])
     enableCopy(copy, () => find(HTMLElement, 'code', container).textContent)
     find(HTMLElement, 'pre', container).setAttribute('role', 'tabpanel')

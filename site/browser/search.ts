@@ -41,10 +41,6 @@ export function enableSearch(): void {
   }
   input.addEventListener('input', show)
   list.addEventListener('click', close)
-  find(HTMLElement, 'search').addEventListener('focusout', ({ currentTarget, relatedTarget }) => {
-    const isInside = relatedTarget instanceof Node && currentTarget instanceof Node
-    if (!(isInside && currentTarget.contains(relatedTarget))) list.hidden = true
-  })
   find(HTMLElement, 'search').addEventListener('keydown', (event) => {
     const links = findAll(HTMLAnchorElement, 'a', list)
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]

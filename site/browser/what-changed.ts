@@ -12,22 +12,17 @@ const MOST_LINES = 40
 /** After an error, it waits longer. */
 const AFTER_ERROR_MS = 20_000
 
-/** Reads rows. Returns what a person should know when there are none. */
-type Read = () => Promise<readonly Row[] | string>
-
 type Watch = {
   readonly keyOf: () => string
-  /** Reads the next changes, which may not be all. */
-  readonly readChanges: (since: string) => ReturnType<Read>
-  readonly readBrands: Read
+  readonly nameOf: (brandId: unknown) => string
+  /** Reads the next changes, which may not be all. Returns what a person should know when it fails. */
+  readonly readChanges: (since: string) => Promise<readonly Row[] | string>
 }
 
 /** Shows which days change and why, the latest first, while the panel is open and the page is visible. */
-export function watchChanges(panel: HTMLDetailsElement, { keyOf, readChanges, readBrands }: Watch): void {
-  const [state, list] = [
-    createElement('p', { role: 'status' }),
-    createElement('ul', { 'aria-live': 'polite' }),
-  ]
+export function watchChanges(panel: HTMLDetailsElement, { keyOf, nameOf, readChanges }: Watch): void {
+  const state = createElement('p', { role: 'status' })
+  const list = createElement('ul', { 'aria-live': 'polite' })
   panel.append(createElement('div', { class: 'inset' }, [state, list]))
   let [key, since] = ['', '']
 
@@ -40,10 +35,8 @@ export function watchChanges(panel: HTMLDetailsElement, { keyOf, readChanges, re
     }
     const changed = await readChanges(since)
     if (typeof changed === 'string' || changed.length === 0) return changed
-    const brands = await readBrands()
-    const names = new Map(typeof brands === 'string' ? [] : brands.map(({ id, name }) => [id, String(name)]))
     const lines = describeChanges(changed, since).map(({ brandId, text }) =>
-      createElement('li', {}, [`${names.get(brandId) ?? brandId}: ${text}`]),
+      createElement('li', {}, [`${nameOf(brandId)}: ${text}`]),
     )
     list.replaceChildren(...[...lines, ...list.children].slice(0, MOST_LINES))
     since = String(changed.at(-1)?.changed_at ?? since)

@@ -159,14 +159,12 @@ browserTest('changes the past on a click, and shows what changed and why while o
 
 browserTest('draws the chart of the endpoint, the brand and the dates of the address', async () => {
   const fragment = `#sentiment?brandId=${other}&fromDate=${first}`
-  const { page, section } = await openReferencePage(PHONE, service.url + PAGE + fragment)
+  const { page, section, field } = await openReferencePage(PHONE, service.url + PAGE + fragment)
   await section('sentiment').locator('.chart').waitFor()
   expect(page.url()).toBe(service.url + PAGE + fragment)
-  expect(await page.locator('#sentiment [data-parameter=brandId]').inputValue()).toBe(other)
-  expect(await page.locator('#sentiment [data-parameter=fromDate]').inputValue()).toBe(first)
   expect(await section('introduction').locator('.chart').count()).toBe(0)
   // The chart stays that of what was sent, and so does its address.
-  await page.locator('#sentiment [data-parameter=brandId]').selectOption(its.brandId)
+  await field('sentiment', 'brandId').selectOption(its.brandId)
   await section('sentiment').locator('.chart').getByLabel('Points').selectOption('Weeks')
   expect(await section('sentiment').locator('.facts').textContent()).toBe(`Other · ${first}`)
   expect(page.url()).toMatch(`#sentiment-try?brandId=${other}&fromDate=${first}&points=week`)

@@ -85,7 +85,7 @@ browserTest('saves the profile file of the key that is entered', async () => {
   const key = mintApiKey()
   const { page, messages } = opened
   const button = page.getByRole('button', { name: 'Download profile' })
-  const state = page.locator('#saveProfile-state')
+  const state = page.locator('#profile-state')
   await button.click()
   await expect.poll(() => state.textContent()).toMatch(/^Enter your API key first/)
   await page.getByLabel('API key').fill(` ${key}`)

@@ -29,7 +29,13 @@ beforeAll(async () => {
   )
 })
 browserTest('sends a request to every endpoint, and fits every screen width', async () => {
-  const { page, messages, section, useKey, send } = await openReferencePage(PHONE)
+  const { page, messages, section, useKey, send, follow } = await openReferencePage(PHONE)
+  await follow('#visibility-try')
+  const bottomOfSend = () =>
+    section('visibility')
+      .getByRole('button', { name: 'Send' })
+      .evaluate((button) => button.getBoundingClientRect().bottom)
+  await expect.poll(bottomOfSend).toBeLessThan(844)
   await useKey(its.key)
   for (const endpoint of reference.endpoints) {
     const { id, fields } = endpoint
@@ -37,8 +43,8 @@ browserTest('sends a request to every endpoint, and fits every screen width', as
     const rows = section(id)
       .locator('.response details')
       .filter({ hasText: /^(Rows|First 100 of)/ })
-    if (!(await rows.getByRole('table').isVisible())) await rows.locator('summary').click()
     const table = rows.getByRole('table')
+    if (!(await table.isVisible())) await rows.locator('summary').click()
     await table.waitFor()
     expect(await table.getByRole('columnheader').allTextContents()).toEqual(fields.map(({ name }) => name))
     expect(await table.getByRole('row').count()).toBeGreaterThan(1)
@@ -47,9 +53,7 @@ browserTest('sends a request to every endpoint, and fits every screen width', as
     await page.setViewportSize({ width, height: 844 })
     expect(await page.evaluate(() => document.documentElement.scrollWidth), `at ${width}`).toBe(width)
     // The header does not cover what a link leads to.
-    await page.evaluate(() => {
-      location.hash = `#citations?${innerWidth}`
-    })
+    await follow(`#citations?${width}`)
     const isShown = section('citations').evaluate((element) => {
       const { x, y } = element.querySelector('h2')?.getBoundingClientRect() ?? new DOMRect()
       return document.elementFromPoint(x + 9, y + 9)?.closest('h2') !== null
@@ -59,34 +63,30 @@ browserTest('sends a request to every endpoint, and fits every screen width', as
   // A phone begins with closed lists. A link opens the one that it leads into.
   const field = page.locator('[id="brands.name"]')
   expect(await field.isVisible()).toBe(false)
-  await page.evaluate(() => {
-    location.hash = '#brands.name'
-  })
+  await follow('#brands.name')
   await expect.poll(() => field.isVisible()).toBe(true)
   expect(messages).toEqual([])
 })
 
 browserTest('follows pages to the last one', async () => {
-  const { page, section, useKey, send } = await openReferencePage()
+  const { page, section, field, status, useKey, send } = await openReferencePage()
   await useKey(its.key)
   expect(await send('citations', OCTOBER)).toMatch(/^200 1,000 rows on this page/)
   const next = section('citations').getByRole('button', { name: 'Next page' })
   await next.click()
-  await expect
-    .poll(() => section('citations').locator('[data-status]').textContent())
-    .toMatch(/^200 505 rows · /)
+  await expect.poll(() => status('citations').textContent()).toMatch(/^200 505 rows · /)
   expect(await next.isVisible()).toBe(false)
   // The focus does not go with the button, and Send begins again.
   expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Send')
-  expect(await section('citations').locator('[data-parameter=cursor]').inputValue()).toBe('')
+  expect(await field('citations', 'cursor').inputValue()).toBe('')
   expect(await send('citations')).toMatch(/^200 1,000 rows on this page/)
   // Other dates have other pages.
-  await section('citations').locator('[data-parameter=fromDate]').fill('2026-10-02')
+  await field('citations', 'fromDate').fill('2026-10-02')
   expect(await next.isVisible()).toBe(false)
 })
 
 browserTest('draws all rows of the window, waits for the rate limit, and can be canceled', async () => {
-  const { page, section, useKey, send } = await openReferencePage()
+  const { page, section, status, useKey, send } = await openReferencePage()
   await useKey(its.key)
   let left = 1
   const file = '**/v1/citations**format=ndjson**'
@@ -101,7 +101,6 @@ browserTest('draws all rows of the window, waits for the rate limit, and can be 
       element.setAttribute('data-seen', `${element.getAttribute('data-seen')}|${element.textContent}`)
     new MutationObserver(note).observe(element, { childList: true })
   })
-  const status = section('citations').locator('[data-status]')
   await send('citations', OCTOBER)
   const tables = section('citations').locator('.cited')
   await tables.first().waitFor()
@@ -115,7 +114,9 @@ browserTest('draws all rows of the window, waits for the rate limit, and can be 
   await expect.poll(() => next.getAttribute('aria-disabled')).toBe('true')
   await expect.poll(() => progress.textContent()).toMatch(/^Waiting/)
   await section('citations').getByRole('button', { name: 'Cancel' }).click()
-  await expect.poll(() => status.textContent()).toMatch(/ Canceled: a chart needs all rows of the window\.$/)
+  await expect
+    .poll(() => status('citations').textContent())
+    .toMatch(/ Canceled: a chart needs all rows of the window\.$/)
   expect(await next.getAttribute('aria-disabled')).toBe(null)
   expect(await tables.count()).toBe(0)
 
@@ -126,12 +127,14 @@ browserTest('draws all rows of the window, waits for the rate limit, and can be 
     await route.fulfill({ response, body: (await response.text()).replace(/^.*\n/, '') })
   })
   await send('citations')
-  await expect.poll(() => status.textContent()).toMatch(/^200 .* Rows are missing, or changed meanwhile\./)
+  await expect
+    .poll(() => status('citations').textContent())
+    .toMatch(/^200 .* Rows are missing, or changed meanwhile\./)
   expect(await tables.count()).toBe(0)
 })
 
 browserTest('shows the rows when the file of the chart is missing', async () => {
-  const { page, section, useKey, send } = await openReferencePage()
+  const { page, section, status, useKey, send } = await openReferencePage()
   await page.route('**/docs/*.js', async (route) => {
     const response = await route.fetch()
     await ((await response.text()).includes('uplot') ? route.abort() : route.fulfill({ response }))
@@ -141,17 +144,9 @@ browserTest('shows the rows when the file of the chart is missing', async () => 
   await expect.poll(() => page.locator('#own-state').textContent()).toBe(missing)
   await send('sentiment', OCTOBER)
   await expect
-    .poll(() => section('sentiment').locator('[data-status]').textContent())
+    .poll(() => status('sentiment').textContent())
     .toMatch(/^200 5 rows .* This part did not load\. Reload the page\.$/)
   expect(await section('sentiment').locator('.response').textContent()).toMatch(/^Rows/)
-})
-
-browserTest('says where the rows begin when a window has none', async () => {
-  const { useKey, send } = await openReferencePage()
-  await useKey(its.key)
-  expect(await send('sentiment', { fromDate: '2026-09-01', toDate: '2026-09-02' })).toMatch(
-    /^200 0 rows · .* The first row within your plan is of 2026-10-01\.$/,
-  )
 })
 
 browserTest('finds endpoints, fields, parameters, errors and guides', async () => {
@@ -202,15 +197,19 @@ browserTest.each([
     expect(await content.isVisible()).toBe(true)
 })
 
-browserTest('shows errors: a wrong key, a missing parameter, too many requests, no response', async () => {
+browserTest('says what is wrong with a key, a parameter, a window, the rate and the connection', async () => {
   const { page, useKey, send } = await openReferencePage()
   expect(await useKey('svc_live_wrong')).toBe('This key is not valid.')
   const key = page.getByLabel('API key')
   expect(await key.getAttribute('aria-invalid')).toBe('true')
   expect(await page.locator('#key-state.error').count()).toBe(1)
   expect(await send('visibility')).toMatch(/^401 API key missing or invalid/)
-  await page.getByLabel('API key').fill(its.key)
+  await key.fill(its.key)
   expect(await send('visibility')).toMatch(/^400 Parameter brandId is missing/)
+  await useKey(its.key)
+  expect(await send('sentiment', { fromDate: '2026-09-01', toDate: '2026-09-02' })).toMatch(
+    /^200 0 rows · .* The first row within your plan is of 2026-10-01\.$/,
+  )
   await page.route('**/v1/visibility**', (route) =>
     route.fulfill({ status: 429, headers: { 'Retry-After': '23' }, json: { error: 'Too many.' } }),
   )
@@ -282,10 +281,10 @@ browserTest('sends the key in its header to this service only, and stores it now
 })
 
 browserTest('uses the selected brand, dates and language in the code samples of every endpoint', async () => {
-  const { section, useKey } = await openReferencePage()
+  const { section, field, useKey } = await openReferencePage()
   await useKey(its.key)
-  await section('visibility').locator('[data-parameter=fromDate]').fill('2026-10-05')
-  await section('visibility').locator('[data-parameter=brandId]').selectOption(its.brandId)
+  await field('visibility', 'fromDate').fill('2026-10-05')
+  await field('visibility', 'brandId').selectOption(its.brandId)
   await section('sentiment').locator('.samples').scrollIntoViewIfNeeded()
   await section('sentiment').getByRole('tab', { name: 'Python' }).click()
   for (const { id } of reference.endpoints.filter(isPaged)) {

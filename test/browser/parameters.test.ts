@@ -1,7 +1,7 @@
 import { beforeAll, expect } from 'vitest'
 import { brand, database } from '../fixtures/rows.ts'
 import { browserTest } from '../fixtures/site/browser.ts'
-import { openReferencePage, PHONE, type ReferencePage } from '../fixtures/site/reference-page.ts'
+import { openReferencePage, type ReferencePage } from '../fixtures/site/reference-page.ts'
 import { type Tenant, tenant } from '../fixtures/tenant.ts'
 
 const db = database()
@@ -14,7 +14,7 @@ beforeAll(async () => {
   its = await tenant(db)
   second = await brand(db, its.org, { name: 'Second' })
 })
-const field = (id: string, name: string) => opened.section(id).locator(`[data-parameter=${name}]`)
+const field = (id: string, name: string) => opened.field(id, name)
 const brandOf = (id: string) => field(id, 'brandId').inputValue()
 const topOf = (id: string) => opened.section(id).evaluate((element) => element.getBoundingClientRect().top)
 const fragment = () => new URL(opened.page.url()).hash
@@ -61,21 +61,19 @@ browserTest(
   'takes the values of an address that is opened later, also of a brand that the key does not read',
   async () => {
     opened = await openReferencePage()
-    const { page, send, useKey } = opened
+    const { page, status, follow, send, useKey } = opened
     await useKey(its.key)
     await field('visibility', 'toDate').fill('2026-10-31')
     const foreign = '11111111-1111-4111-8111-111111111111'
-    await page.evaluate((hash) => {
-      location.hash = hash
-    }, `#visibility-try?brandId=${foreign}&fromDate=2026-10-02&cursor=c&key=k`)
+    await follow(`#visibility-try?brandId=${foreign}&fromDate=2026-10-02&cursor=c&key=k`)
     await expect.poll(() => brandOf('visibility')).toBe(foreign)
     expect(await field('visibility', 'toDate').inputValue()).toBe('')
     expect(await field('visibility', 'cursor').inputValue()).toBe('')
     await useKey(its.key)
     expect(await page.locator('#own-state').textContent()).toBe('Choose a brand that the key reads.')
     expect(await page.locator('#own').isVisible()).toBe(true)
-    const status = opened.section('visibility').locator('[data-status]')
-    await expect.poll(() => status.textContent()).toMatch(/^404 /)
+    const said = () => status('visibility').textContent()
+    await expect.poll(said).toMatch(/^404 /)
     expect(await send('visibility')).toMatch(/^404 /)
     expect(fragment()).toBe(`#visibility-try?brandId=${foreign}&fromDate=2026-10-02`)
     // What is opened while a request runs is sent after it, not canceled.
@@ -85,37 +83,21 @@ browserTest(
       () => late.promise,
     )
     await page.getByRole('button', { name: 'Use key' }).click()
-    await expect.poll(() => status.textContent()).toBe('Sending…')
-    await page.evaluate((hash) => {
-      location.hash = hash
-    }, `#visibility-try?brandId=${second}`)
-    await expect.poll(() => status.textContent()).toMatch(/^200 /)
+    await expect.poll(said).toBe('Sending…')
+    await follow(`#visibility-try?brandId=${second}`)
+    await expect.poll(said).toMatch(/^200 /)
     late.resolve()
     // No address leaves the quotes of the command.
     const hostile = String(new URLSearchParams({ brandId: "1'; rm $& &x" }))
-    await page.evaluate((hash) => {
-      location.hash = hash
-    }, `#own-form?${hostile}`)
+    await follow(`#own-form?${hostile}`)
     await expect.poll(() => page.locator('#own-request').textContent()).toContain(`?${hostile}&`)
     // The first screen follows its address, and another brand keeps what is chosen.
     const [period, chosen] = [page.locator('#own-controls').getByLabel('Period'), '&period=Last+7+days']
     for (const view of ['', chosen]) {
-      await page.evaluate((hash) => {
-        location.hash = hash
-      }, `#own-form?brandId=${second}${view}`)
+      await follow(`#own-form?brandId=${second}${view}`)
       await expect.poll(() => period.inputValue()).toBe(view ? 'Last 7 days' : 'Last 30 days')
     }
     await field('introduction', 'brandId').selectOption(its.brandId)
     expect(fragment()).toBe(`#own-form?brandId=${its.brandId}${chosen}`)
   },
 )
-
-browserTest('has Send in sight on a phone', async () => {
-  const { page, section } = await openReferencePage(PHONE)
-  await page.evaluate(() => {
-    location.hash = '#visibility-try'
-  })
-  const send = section('visibility').getByRole('button', { name: 'Send' })
-  const bottom = () => send.evaluate((button) => button.getBoundingClientRect().bottom)
-  await expect.poll(bottom).toBeLessThan(844)
-})

@@ -5,6 +5,7 @@ import { expect, inject, test } from 'vitest'
 import document from '../../functions/openapi.json' with { type: 'json' }
 import { EXAMPLE_ORIGIN } from '../../lib/http/site.ts'
 import { files, llms } from '../../site/files.ts'
+import { anchorOf } from '../../site/guides.ts'
 import { call } from '../fixtures/call.ts'
 import { readCodeBlocks } from '../fixtures/code-blocks.ts'
 import { reference } from '../fixtures/site/reference.ts'
@@ -171,7 +172,7 @@ test('escapes the text of the document', async () => {
   expect(html.match(/<script/g)).toHaveLength(1)
 })
 
-test('every link of llms.txt, docs.md and the page leads to a document of this service', async () => {
+test('every link of llms.txt and docs.md leads to a document of this service', async () => {
   const linked = new Set<string>()
   for (const path of ['/llms.txt', '/docs.md']) {
     const text = await (await request(path)).text()
@@ -180,9 +181,6 @@ test('every link of llms.txt, docs.md and the page leads to a document of this s
       if (token.type === 'link') linked.add(token.href)
     })
   }
-  const [, alternate = ''] = /<link rel="alternate" type="text\/markdown" href="([^"]+)">/.exec(page) ?? []
-  linked.add(new URL(alternate, `${inject('serviceUrl')}/api/export/v1/docs`).href)
-
   const base = `${inject('serviceUrl')}/api/export/v1`
   const documents = new Set([...linked].map((link) => link.replace(/#.*/, '')))
   expect([...documents].sort()).toEqual([`${base}/docs`, `${base}/docs.md`, `${base}/openapi.json`])
@@ -190,14 +188,7 @@ test('every link of llms.txt, docs.md and the page leads to a document of this s
   const anchors = [...linked].flatMap((link) => /#(.*)/.exec(link)?.[1] ?? [])
   const headings = marked
     .lexer(await (await request('/docs.md')).text())
-    .flatMap((token) => (token.type === 'heading' ? slug(token.text) : []))
+    .flatMap((token) => (token.type === 'heading' ? anchorOf(token.text) : []))
   expect(headings).toEqual(expect.arrayContaining(anchors))
   expect(anchors).not.toEqual([])
 })
-
-/** The anchor that renderers give a heading. */
-const slug = (heading: string): string =>
-  heading
-    .toLowerCase()
-    .replace(/[^\w -]/g, '')
-    .replaceAll(' ', '-')
