@@ -1,8 +1,13 @@
 import { save } from '../charts/elements.ts'
 import { type ApiRequest, amount, chunksOf, FileError, fetchFile, type Reading } from './request.ts'
 
-/** Downloads a CSV file and saves it when it is complete. Returns what happened, as a sentence. */
-export async function downloadCsv(request: ApiRequest, reading: Reading): Promise<string> {
+const UUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/
+
+/**
+ * Downloads a CSV file and saves it when it is complete, with the brand's name instead of its id. Returns what happened,
+ * as a sentence.
+ */
+export async function downloadCsv(request: ApiRequest, brand: string, reading: Reading): Promise<string> {
   let arrived = ''
   try {
     const { headers, body } = await fetchFile(request, 'csv', reading)
@@ -18,7 +23,8 @@ export async function downloadCsv(request: ApiRequest, reading: Reading): Promis
     }
     // A proxy can end a transfer that it could not finish.
     if (rows !== Number(headers.get('X-Expected-Rows') ?? rows)) throw new Error('Rows are missing.')
-    const name = /filename="([^"]+)"/.exec(headers.get('Content-Disposition') ?? '')?.[1] ?? 'export.csv'
+    const [, file = 'export.csv'] = /filename="([^"]+)"/.exec(headers.get('Content-Disposition') ?? '') ?? []
+    const name = file.replace(UUID, () => brand)
     save(name, new Blob(chunks, { type: 'text/csv' }))
     return `Saved ${name}: ${arrived}.`
   } catch (error) {

@@ -141,7 +141,9 @@ export function enableForm(form: HTMLFormElement, options: EndpointForm) {
     }
     return run(button ?? submit, async (signal) => {
       if (!button?.matches('[data-download]')) return send(button?.matches('[data-next]') ? next : '', signal)
-      return [await downloadCsv(requestOf(endpoint, queryOf(form)), { signal, onProgress })]
+      const query = queryOf(form)
+      const brand = String(brandOf(query.brandId).name)
+      return [await downloadCsv(requestOf(endpoint, query), brand, { signal, onProgress })]
     })
   }
 }

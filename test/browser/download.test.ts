@@ -9,7 +9,7 @@ import { openReferencePage, type ReferencePage } from '../fixtures/site/referenc
 
 const HEADERS = {
   'Content-Type': 'text/csv; charset=utf-8; header=present',
-  'Content-Disposition': 'attachment; filename="visibility.csv"',
+  'Content-Disposition': 'attachment; filename="visibility_e1d541ac-9bd5-39f4-b2f2-a1d0dbb73990.csv"',
 }
 
 let opened: ReferencePage
@@ -45,9 +45,9 @@ browserTest('shows the rows as they arrive, and saves the file when it is comple
   const response = await startDownload()
   expect(saved).toEqual([])
   response.end('2026-10-03,e\r\n')
-  await expect.poll(state).toBe('Saved visibility.csv: 3 rows, 0.1 kB.')
+  await expect.poll(state).toBe('Saved visibility_Brand.csv: 3 rows, 0.1 kB.')
   expect(await button().textContent()).toBe('Download CSV')
-  await expect.poll(() => saved).toEqual(['visibility.csv'])
+  await expect.poll(() => saved).toEqual(['visibility_Brand.csv'])
 })
 
 browserTest.each<[string, number, (response: ServerResponse) => unknown]>([
