@@ -5,9 +5,8 @@ import { halvesOf, splitsOf } from '../charts/lines.ts'
 import { addRows, brandCell, hasParts, type Row, type Sums } from '../charts/sums.ts'
 import type { Change } from '../charts/why.ts'
 import type { Endpoint } from '../reference/endpoint.ts'
-import { countCitations } from '../report/cited.ts'
+import { countByPeriod, countCitations } from '../report/cited.ts'
 import { citedTables } from '../report/cited-tables.ts'
-import { periodOf } from '../report/periods.ts'
 import { type BrandReport, daysOf, type MetricReport, withBrand } from '../report/report-data.ts'
 import { loadPart } from './on-demand.ts'
 import { type ApiRequest, type Reading, readWindow } from './request.ts'
@@ -124,13 +123,7 @@ export async function* readReport({
     () => {},
   )
   yield report(rates, {})
-  const days = daysOf(rates)
-  const counters = PERIODS.map((name) => ({
-    name,
-    of: countCitations(days ? periodOf(name, days).from : ''),
-  }))
-  const pages = await readAll(endpoints.filter(hasPages), (row) => {
-    for (const { of } of counters) of.add(row)
-  })
-  yield report([...rates, ...pages], Object.fromEntries(counters.map(({ name, of }) => [name, of.result()])))
+  const cited = countByPeriod(PERIODS, daysOf(rates))
+  const pages = await readAll(endpoints.filter(hasPages), cited.add)
+  yield report([...rates, ...pages], cited.result())
 }

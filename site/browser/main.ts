@@ -61,9 +61,11 @@ export function main(endpoints: readonly Endpoint[]): void {
     forms: [own, ...forms],
     onChange,
     onOpen: (form, view) => {
-      if (form !== own) states.set(form, readState(view))
-      if (form !== own && listed.length > 0) press(form)
-      if (form !== own) return
+      if (form !== own) {
+        states.set(form, readState(view))
+        if (listed.length > 0) press(form)
+        return
+      }
       ownChosen = view
       // Shows it again.
       showOwn(undefined, false)

@@ -1,4 +1,5 @@
 import { type Row, sum } from '../charts/sums.ts'
+import { type BrandDays, periodOf } from './periods.ts'
 
 /** Citations of a page or domain: all, and those that count as owned. */
 export type CitedRow = { readonly name: string; readonly citations: number; readonly owned: number }
@@ -54,3 +55,15 @@ const ranked = (counts: Counts): CitedRow[] =>
   [...counts]
     .map(([name, count]) => ({ name, ...count }))
     .sort((left, right) => right.citations - left.citations || (left.name < right.name ? -1 : 1))
+
+/** Counts the citations of each period of a brand, which has these days. */
+export function countByPeriod(names: readonly string[], days: BrandDays | null) {
+  const counters = days ? names.map((name) => ({ name, of: countCitations(periodOf(name, days).from) })) : []
+  return {
+    add(row: Row): void {
+      for (const { of } of counters) of.add(row)
+    },
+    result: (): Record<string, Cited> =>
+      Object.fromEntries(counters.map(({ name, of }) => [name, of.result()])),
+  }
+}

@@ -52,10 +52,11 @@ export function figuresOf(metric: MetricReport, { from, to, before }: Period, wh
   }
   const whole = splits.at(-1)
   if (whole === undefined) return []
-  const lead = changesOf(whole).find(({ line }) => line.lead)
-  const others = splits
+  const all = splits.map((split) => ({ ...split, changes: changesOf(split) }))
+  const lead = all.at(-1)?.changes.find(({ line }) => line.lead)
+  const others = all
     .filter(({ field }) => field !== undefined)
-    .map((split) => ({ label: split.label, changes: changesOf(split).filter(({ line }) => !line.lead) }))
+    .map(({ label, changes }) => ({ label, changes: changes.filter(({ line }) => !line.lead) }))
   const hasAnswers = [lead, ...others.flatMap(({ changes }) => changes)].some((change) => change?.now.whole)
   const isWhole = isFiltered(where) && metric.name !== 'visibility'
   const scope = isWhole ? 'All models and markets.' : ''

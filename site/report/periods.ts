@@ -1,8 +1,8 @@
 import { addDays } from '../charts/days.ts'
 import type { Days } from '../charts/lines.ts'
-import type { BrandReport } from './report-data.ts'
 
-type BrandDays = NonNullable<BrandReport['days']>
+/** The first and the last day of a brand that has rows. */
+export type BrandDays = { readonly first: string; readonly last: string }
 
 /** The days of a period, and those of the period of equal length before it, when there are rows of all of it. */
 export type Period = Days & { readonly before: Days | undefined }

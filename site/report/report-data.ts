@@ -1,6 +1,7 @@
 import type { Split } from '../charts/lines.ts'
 import { brandCell, type Sums } from '../charts/sums.ts'
 import type { Cited } from './cited.ts'
+import type { BrandDays } from './periods.ts'
 
 /** What the report shows of a metric that has a formula. */
 export type MetricReport = {
@@ -19,7 +20,7 @@ export type BrandReport = {
   readonly name: string
   readonly url: string
   /** The first and the last day that has rows; none when there are no rows. */
-  readonly days: { readonly first: string; readonly last: string } | null
+  readonly days: BrandDays | null
   /** The rows contain all changes up to this time. Null while it is not known. */
   readonly asOf: string | null
   readonly metrics: readonly MetricReport[]

@@ -6,8 +6,8 @@ import { joinRareDomains } from '../../../../site/charts/why.ts'
 import { describeCause } from '../../../../site/reference/causes.ts'
 import { firstSentence } from '../../../../site/reference/first-sentence.ts'
 import { fieldsOf } from '../../../../site/reference/formula.ts'
-import { countCitations } from '../../../../site/report/cited.ts'
-import { PERIOD_NAMES, periodOf } from '../../../../site/report/periods.ts'
+import { countByPeriod } from '../../../../site/report/cited.ts'
+import { PERIOD_NAMES } from '../../../../site/report/periods.ts'
 import {
   type BrandReport,
   daysOf,
@@ -40,34 +40,30 @@ export async function readReport(store: Store, wanted?: readonly string[]): Prom
   const rates = await Promise.all(
     tables.filter((table) => !hasPages(table)).map((table) => readMetric(table)),
   )
-  const counters = new Map(
-    chosen.map(({ id }) => [id, countersOf(daysOf(rates.map((metricOf) => metricOf(id))))]),
-  )
-  const countRow = (row: Row) => {
-    for (const { counter } of counters.get(String(row.brand_id)) ?? []) counter.add(row)
-  }
+  const begun = chosen.map((brand) => {
+    const metrics = rates.map((metricOf) => metricOf(brand.id))
+    return { ...brand, rates: metrics, cited: countByPeriod(PERIOD_NAMES, daysOf(metrics)) }
+  })
+  const citedBy = new Map(begun.map(({ id, cited }) => [id, cited]))
+  const countRow = (row: Row) => citedBy.get(String(row.brand_id))?.add(row)
   const pages = await Promise.all(tables.filter(hasPages).map((table) => readMetric(table, countRow)))
   const coverage = coverageOf(copy)
   const replacedOf = await readChanges(copy)
-  const brands = chosen.map(({ id, name, displayName, url }) => {
-    const metrics = [...rates, ...pages].map((metricOf) => metricOf(id))
-    const asOf = coverage?.brandIds.includes(id) ? coverage.since : null
-    const cited = Object.fromEntries(
-      (counters.get(id) ?? []).map(({ name, counter }) => [name, counter.result()]),
-    )
-    const days = daysOf(metrics)
-    const replaced = replacedOf({ id, days })
-    return { id, name: displayName, url, days, asOf, metrics: withBrand(metrics, name), cited, replaced }
+  const brands = begun.map(({ id, name, displayName, url, rates, cited }) => {
+    const metrics = [...rates, ...pages.map((metricOf) => metricOf(id))]
+    const [asOf, days] = [coverage?.brandIds.includes(id) ? coverage.since : null, daysOf(metrics)]
+    const shown = {
+      metrics: withBrand(metrics, name),
+      cited: cited.result(),
+      replaced: replacedOf({ id, days }),
+    }
+    return { id, name: displayName, url, days, asOf, ...shown }
   })
   return brands.sort((left, right) => left.name.localeCompare(right.name, 'en'))
 }
 
 /** Whether the rows of a table are cited pages. */
 const hasPages = ({ columns }: MetricTable): boolean => columns.some(({ name }) => name === 'url')
-
-/** Counts the citations of the periods of a brand, which has these days. */
-const countersOf = (days: BrandReport['days']) =>
-  PERIOD_NAMES.flatMap((name) => (days ? [{ name, counter: countCitations(periodOf(name, days).from) }] : []))
 
 const MOST_REPLACED = 12
 
@@ -91,7 +87,7 @@ async function readChanges(copy: Copy) {
 /** Adds up the formula of a metric for each brand. */
 async function readMetric(
   { stream, ...table }: MetricTable,
-  onRow = (_: Row) => {},
+  onRow = (_: Row): void => {},
 ): Promise<(brandId: string) => MetricReport> {
   const { name, title, description, formula } = stream
   if (formula === null) throw new Error(`${name} has no formula`)
