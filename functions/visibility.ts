@@ -6,9 +6,9 @@ import { count, day, rate, text, uuid } from '../lib/rows/schema.ts'
 export const VisibilityRow = z.object({
   date: day('UTC day of the answers.'),
   model_id: text('Identifier of the AI model.'),
-  provider: text('Provider of the model.'),
+  provider: text('Provider of the model. Empty when the model no longer exists.'),
   market_id: uuid('Identifier of the market.'),
-  market: text('Name of the market.'),
+  market: text('Name of the market. Empty when the market no longer exists.'),
   total_prompts: count('Counted answers of this day, model and market.'),
   visible_count: count('Answers counted in `total_prompts` that mention the brand.'),
   visibility_rate: rate('`visible_count / total_prompts × 100`.'),

@@ -14,11 +14,10 @@ create or replace view export_source.competitors as
   from app.rivals
   where deleted_at is null;
 
-create or replace view export_source.markets as
-  select uid as id, label as name from app.regions where deleted_at is null;
+-- Without a condition on deleted_at: answers of a deleted market or model count, and keep its name.
+create or replace view export_source.markets as select uid as id, label as name from app.regions;
 
-create or replace view export_source.models as
-  select slug as id, vendor as provider from app.engines where deleted_at is null;
+create or replace view export_source.models as select slug as id, vendor as provider from app.engines;
 
 create or replace view export_source.prompts as
   select uid as id, brand as brand_id, scored as counts_in_metrics, retired_on as retired_at

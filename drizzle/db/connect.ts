@@ -52,8 +52,11 @@ export async function withClient<Result>(
     throw new UsageError(`Cannot connect with ${variable}: ${reasonOf(error)}.`)
   })
   try {
-    // A database may have other defaults. Drizzle reads times in this format only, and refreshes refuse old snapshots.
-    await client.query(`set datestyle = iso; set default_transaction_isolation = 'read committed'`)
+    // A database may have other defaults. Drizzle reads times in this format only, refreshes refuse old snapshots, and
+    // row level security that hides rows must be an error.
+    await client.query(
+      `set datestyle = iso; set default_transaction_isolation = 'read committed'; set row_security = off`,
+    )
     return await work(client)
   } finally {
     await client.end().catch(() => {})

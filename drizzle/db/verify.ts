@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg'
+import { isDataError } from './sql-state.ts'
 
 /** What to compare: one brand or all, between two days (inclusive, `YYYY-MM-DD`) or all days. */
 export type Extent = {
@@ -8,12 +9,13 @@ export type Extent = {
 }
 
 /**
- * A row that only the view has (`missing`) or only the daily table (`wrong`), or a day whose `listed` rows, totals or
- * digest are not those that are `stored`.
+ * A row that only the view has (`missing`) or only the daily table (`wrong`), a day whose rows the view cannot compute
+ * (`failed`), a day whose `listed` rows, totals or digest are not those that are `stored` (`changes`), or a day on which
+ * metrics count other answers (`answers`).
  */
 export type Difference = {
   readonly metric: string
-  readonly kind: 'missing' | 'wrong' | 'changes'
+  readonly kind: 'missing' | 'wrong' | 'failed' | 'changes' | 'answers'
   /** Whether its day is in the queue, or may be in the log, so that the next refresh computes it. */
   readonly waiting: boolean
   readonly row: Readonly<Record<string, unknown>>
@@ -39,15 +41,41 @@ export async function* verify(client: ClientBase, extent: Extent): AsyncGenerato
     )
     for (const { id } of brands) {
       const part = { ...extent, metric, stored, brandId: id }
-      yield* await compareRows(client, part, columns)
+      yield* compareRows(client, part, columns)
       yield* await compareChanges(client, part)
     }
   }
+  yield* await compareAnswers(client, extent)
 }
 
-const CONDITION = `where brand_id = $1 and date between coalesce($2::date, '-infinity') and coalesce($3::date, 'infinity')`
+// Times outside of the calendar are on no day.
+const CONDITION = `where brand_id = $1 and date between coalesce($2::date, '0001-01-01') and coalesce($3::date, '9999-12-31')`
 
-async function compareRows(client: ClientBase, part: Part, columns: string): Promise<Difference[]> {
+/** Compares all rows of a part or, when a value cannot be computed, those of each day. */
+async function* compareRows(client: ClientBase, part: Part, columns: string): AsyncGenerator<Difference> {
+  const { metric, stored, brandId, from, to } = part
+  try {
+    yield* await findDifferentRows(client, part, columns)
+  } catch (error) {
+    if (!(error instanceof Error && isDataError(error))) throw error
+    const { rows: days } = await client.query<{ day: string }>(
+      `select date::text as day from ${stored} ${CONDITION}
+       union select date::text from daily.refresh_queue ${CONDITION} and metric = $4 order by day`,
+      [brandId, from, to, metric],
+    )
+    if (days.length > 1)
+      for (const { day } of days) yield* compareRows(client, { ...part, from: day, to: day }, columns)
+    else
+      yield {
+        metric,
+        kind: 'failed',
+        waiting: false,
+        row: { brand_id: brandId, date: days[0]?.day ?? null, error: error.message },
+      }
+  }
+}
+
+async function findDifferentRows(client: ClientBase, part: Part, columns: string): Promise<Difference[]> {
   const { metric, stored, brandId, from, to } = part
   const view = `metrics.${client.escapeIdentifier(metric)}`
   const { rows } = await client.query<Difference>(
@@ -85,6 +113,27 @@ async function compareChanges(client: ClientBase, part: Part): Promise<Differenc
      where (listed.rows, listed.totals::text, listed.digest) is distinct from (stored.rows, stored.totals::text, stored.digest)
      order by date`,
     [brandId, from, to, metric],
+  )
+  return rows
+}
+
+/** Every metric counts the same answers: compares `total_responses` with the sum of `total_prompts`, for each day. */
+async function compareAnswers(client: ClientBase, { brandId, from, to }: Extent): Promise<Difference[]> {
+  const { rows } = await client.query<Difference>(
+    `with responses as (
+       select brand_id, date, max(total_responses) as total_responses from daily.competitors group by brand_id, date
+     ), prompts as (
+       select brand_id, date, sum(total_prompts)::int as total_prompts from daily.visibility group by brand_id, date
+     )
+     select 'competitors' as metric, 'answers' as kind, exists (
+       select from daily.refresh_queue as queue where queue.brand_id = counted.brand_id and queue.date = counted.date
+     ) or exists (select from daily.change_log) as waiting, to_jsonb(counted) as row
+     from (select * from responses left join prompts using (brand_id, date)) as counted
+     where brand_id = coalesce($1, brand_id) and brand_id in (select id from export_source.brands)
+       and date between coalesce($2::date, '0001-01-01') and coalesce($3::date, '9999-12-31')
+       and total_prompts is distinct from total_responses
+     order by brand_id, date`,
+    [brandId, from, to],
   )
   return rows
 }

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { integer, primaryKey } from 'drizzle-orm/pg-core'
+import { check, integer, primaryKey } from 'drizzle-orm/pg-core'
 import { citationsColumns } from './citations.ts'
 import { daily, metrics, urlHash } from './schema.ts'
 
@@ -13,7 +13,7 @@ export const citationShare = metrics.view('citation_share', citationShareColumns
       ${urlHash(sql`cited.url`)} as url_hash,
       cited.url collate "C" as url,
       max(cited.domain collate "C") as domain,
-      bool_or(cited.owned) as is_owned,
+      coalesce(bool_or(cited.owned), false) as is_owned,
       count(distinct cited.answer_id)::int as citations,
       count(distinct cited.answer_id) filter (where cited.owned)::int as owned_citations
     from export_source.citations as cited
@@ -24,4 +24,5 @@ export const citationShare = metrics.view('citation_share', citationShareColumns
 /** The stored form of `metrics.citation_share`, keyed in the order in which pages are served. */
 export const dailyCitationShare = daily.table('citation_share', citationShareColumns(), (table) => [
   primaryKey({ columns: [table.brand_id, table.date, table.url_hash] }),
+  check('citation_share_has_urls_of_at_most_8192_bytes', sql`octet_length(${table.url}) <= 8192`),
 ])

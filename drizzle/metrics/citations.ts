@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { boolean, date, integer, primaryKey, uuid } from 'drizzle-orm/pg-core'
+import { boolean, check, date, integer, primaryKey, uuid } from 'drizzle-orm/pg-core'
 import { daily, metrics, textC, urlHash } from './schema.ts'
 
 export const citationsColumns = () => ({
@@ -19,7 +19,7 @@ const definition = (brand: SQL, date: SQL, answers: SQL) => sql`
       ${urlHash(sql`cited.url`)} as url_hash,
       cited.url collate "C" as url,
       max(cited.domain collate "C") as domain,
-      bool_or(cited.owned) as is_owned,
+      coalesce(bool_or(cited.owned), false) as is_owned,
       count(distinct cited.answer_id)::int as citations
     from ${answers}
     group by ${brand}, ${date}, cited.url
@@ -54,4 +54,5 @@ export const citationsBounded = metrics.view('citations_bounded', citationsColum
 /** The stored form of `metrics.citations`, keyed in the order in which pages are served. */
 export const dailyCitations = daily.table('citations', citationsColumns(), (table) => [
   primaryKey({ columns: [table.brand_id, table.date, table.url_hash] }),
+  check('citations_has_urls_of_at_most_8192_bytes', sql`octet_length(${table.url}) <= 8192`),
 ])

@@ -25,7 +25,7 @@ export const competitors = metrics.view('competitors', competitorsColumns()).as(
     from metrics.counted_answers as counted
     join metrics.competitor_names as competitor on competitor.brand_id = counted.brand_id
     ${mentionedNames}
-    group by counted.brand_id, counted.date, competitor.name
+    group by counted.brand_id, counted.date, competitor.competitor_id, competitor.name
   `)
 
 /** The stored form of `metrics.competitors`, keyed in the order in which pages are served. */

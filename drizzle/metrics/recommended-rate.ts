@@ -21,8 +21,10 @@ export const recommendedRate = metrics.view('recommended_rate', recommendedRateC
       judged.competitor_id is not null as is_competitor,
       coalesce(competitors.name, brands.name) collate "C" as entity_name,
       judged.competitor_id is null as is_brand,
-      round(100.0 * count(*) filter (where judged.recommended) / count(*), 4) as recommended_rate,
-      count(*)::int as judged_answers
+      round(
+        100.0 * count(distinct judged.answer_id) filter (where judged.recommended) / count(distinct judged.answer_id), 4
+      ) as recommended_rate,
+      count(distinct judged.answer_id)::int as judged_answers
     from export_source.recommendations as judged
     join metrics.counted_answers as counted on counted.answer_id = judged.answer_id
     join export_source.brands on brands.id = counted.brand_id

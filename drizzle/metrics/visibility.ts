@@ -15,24 +15,34 @@ const visibilityColumns = () => ({
   visibility_rate: numeric({ precision: 7, scale: 4 }).notNull(),
 })
 
-/** A brand's mentions by day, model and market (docs/specification.md). */
+/**
+ * A brand's mentions by day, model and market (docs/specification.md). An answer counts whatever becomes of its model and
+ * market: ids that are null and names that are gone have values of their own.
+ */
 export const visibility = metrics.view('visibility', visibilityColumns()).as(sql`
     select
       counted.brand_id,
       counted.date,
-      counted.model_id collate "C" as model_id,
-      models.provider collate "C" as provider,
+      counted.model_id,
+      coalesce((select provider from export_source.models where models.id = counted.model_id), '') collate "C" as provider,
       counted.market_id,
-      markets.name collate "C" as market,
-      count(*)::int as total_prompts,
-      count(*) filter (where mentioned.names && brand.names)::int as visible_count,
-      round(100.0 * count(*) filter (where mentioned.names && brand.names) / count(*), 4) as visibility_rate
-    from metrics.counted_answers as counted
-    join metrics.brand_names as brand on brand.brand_id = counted.brand_id
-    join export_source.models on models.id = counted.model_id
-    join export_source.markets on markets.id = counted.market_id
-    ${mentionedNames}
-    group by counted.brand_id, counted.date, counted.model_id, models.provider, counted.market_id, markets.name
+      coalesce((select name from export_source.markets where markets.id = counted.market_id), '') collate "C" as market,
+      counted.total_prompts,
+      counted.visible_count,
+      round(100.0 * counted.visible_count / counted.total_prompts, 4) as visibility_rate
+    from (
+      select
+        counted.brand_id,
+        counted.date,
+        coalesce(counted.model_id, '') collate "C" as model_id,
+        coalesce(counted.market_id, '00000000-0000-0000-0000-000000000000') as market_id,
+        count(*)::int as total_prompts,
+        count(*) filter (where mentioned.names && brand.names)::int as visible_count
+      from metrics.counted_answers as counted
+      join metrics.brand_names as brand on brand.brand_id = counted.brand_id
+      ${mentionedNames}
+      group by 1, 2, 3, 4
+    ) as counted
   `)
 
 /** The stored form of `metrics.visibility`, keyed in the order in which pages are served. */

@@ -6,146 +6,6 @@ CREATE SCHEMA "daily";
 --> statement-breakpoint
 CREATE SCHEMA IF NOT EXISTS "metrics";
 --> statement-breakpoint
-CREATE TABLE "daily"."applied_sql" (
-	"name" text PRIMARY KEY NOT NULL,
-	"sha256" text NOT NULL,
-	"schema" text NOT NULL,
-	"applied_at" timestamp with time zone DEFAULT now() NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "daily"."change_log" (
-	"source" text NOT NULL,
-	"brand_id" uuid,
-	"prompt_id" uuid,
-	"answer_id" uuid,
-	"model_id" text,
-	"market_id" uuid,
-	"day" date
-);
---> statement-breakpoint
-CREATE TABLE "daily"."changes_clock" (
-	"single" boolean PRIMARY KEY DEFAULT true NOT NULL,
-	"last" timestamp with time zone NOT NULL,
-	CONSTRAINT "changes_clock_single" CHECK ("daily"."changes_clock"."single")
-);
---> statement-breakpoint
-CREATE TABLE "daily"."changes" (
-	"brand_id" uuid NOT NULL,
-	"endpoint" text COLLATE "C" NOT NULL,
-	"date" date NOT NULL,
-	"rows" integer NOT NULL,
-	"totals" json NOT NULL,
-	"digest" text COLLATE "C" NOT NULL,
-	"causes" json NOT NULL,
-	"changed_at" text COLLATE "C" NOT NULL,
-	"batch" bigint NOT NULL,
-	CONSTRAINT "changes_endpoint_date_brand_id_pk" PRIMARY KEY("endpoint","date","brand_id")
-);
---> statement-breakpoint
-CREATE TABLE "daily"."citation_days" (
-	"brand_id" uuid NOT NULL,
-	"recorded" date NOT NULL,
-	"answered" date NOT NULL,
-	CONSTRAINT "citation_days_brand_id_recorded_answered_pk" PRIMARY KEY("brand_id","recorded","answered")
-);
---> statement-breakpoint
-CREATE TABLE "daily"."key_log" (
-	"key_id" uuid NOT NULL,
-	"event" text NOT NULL,
-	"at" timestamp with time zone NOT NULL,
-	"organization_id" uuid NOT NULL,
-	"user_id" uuid,
-	"successor_id" uuid,
-	CONSTRAINT "key_log_successor_id_unique" UNIQUE("successor_id"),
-	CONSTRAINT "key_log_event" CHECK ("daily"."key_log"."event" in ('created', 'rotated', 'revoked')),
-	CONSTRAINT "key_log_successor" CHECK (("daily"."key_log"."event" = 'rotated') = ("daily"."key_log"."successor_id" is not null))
-);
---> statement-breakpoint
-CREATE TABLE "daily"."progress" (
-	"single" boolean PRIMARY KEY DEFAULT true NOT NULL,
-	"as_of" timestamp with time zone DEFAULT '-infinity' NOT NULL,
-	"batch" bigint DEFAULT 0 NOT NULL,
-	CONSTRAINT "progress_single" CHECK ("daily"."progress"."single")
-);
---> statement-breakpoint
-CREATE TABLE "daily"."queued_brands" (
-	"brand_id" uuid PRIMARY KEY NOT NULL,
-	"as_of" timestamp with time zone NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "daily"."queued_causes" (
-	"brand_id" uuid NOT NULL,
-	"metric" text NOT NULL,
-	"date" date NOT NULL,
-	"cause" text NOT NULL,
-	"batch" bigint NOT NULL,
-	CONSTRAINT "queued_causes_brand_id_metric_date_batch_cause_pk" PRIMARY KEY("brand_id","metric","date","batch","cause")
-);
---> statement-breakpoint
-CREATE TABLE "daily"."refresh_queue" (
-	"brand_id" uuid NOT NULL,
-	"metric" text NOT NULL,
-	"date" date NOT NULL,
-	"as_of" timestamp with time zone NOT NULL,
-	"batch" bigint NOT NULL,
-	"attempts" integer DEFAULT 0 NOT NULL,
-	"retry_at" timestamp with time zone,
-	"last_error" text,
-	"alone" boolean DEFAULT false NOT NULL,
-	CONSTRAINT "refresh_queue_brand_id_metric_date_pk" PRIMARY KEY("brand_id","metric","date")
-);
---> statement-breakpoint
-CREATE TABLE "daily"."rolling_window" (
-	"single" boolean PRIMARY KEY DEFAULT true NOT NULL,
-	"days" integer NOT NULL,
-	"first_day" date DEFAULT '-infinity' NOT NULL,
-	"started_at" timestamp with time zone DEFAULT '-infinity' NOT NULL,
-	CONSTRAINT "rolling_window_single" CHECK ("daily"."rolling_window"."single"),
-	CONSTRAINT "rolling_window_days" CHECK ("daily"."rolling_window"."days" between 1 and 36500)
-);
---> statement-breakpoint
-CREATE TABLE "daily"."row_schemas" (
-	"metric" text PRIMARY KEY NOT NULL,
-	"endpoint" text COLLATE "C" NOT NULL,
-	"fields" text[] NOT NULL,
-	"totals" text NOT NULL,
-	"listed" boolean DEFAULT false NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "daily"."objects" (
-	"id" uuid PRIMARY KEY NOT NULL,
-	"metric" text COLLATE "C" NOT NULL,
-	"brand_id" uuid NOT NULL,
-	"period" text NOT NULL,
-	"first" date NOT NULL,
-	"last" date NOT NULL,
-	"digest" text,
-	"rows" integer,
-	"bytes" integer,
-	"added" integer,
-	"removed" integer,
-	"dropped_at" timestamp with time zone
-);
---> statement-breakpoint
-CREATE TABLE "daily"."published_brands" (
-	"brand_id" uuid PRIMARY KEY NOT NULL,
-	"since" text COLLATE "C",
-	"periods_due_at" timestamp with time zone DEFAULT now() NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "daily"."publisher" (
-	"single" boolean PRIMARY KEY DEFAULT true NOT NULL,
-	"lease" integer DEFAULT 0 NOT NULL,
-	"held_until" timestamp with time zone DEFAULT '-infinity' NOT NULL,
-	"holder" text DEFAULT '' NOT NULL,
-	"version" integer DEFAULT 0 NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "daily"."versions" (
-	"version" integer PRIMARY KEY NOT NULL,
-	"committed_at" timestamp with time zone NOT NULL
-);
---> statement-breakpoint
 CREATE TABLE "answer_mentions" (
 	"answer_id" uuid NOT NULL,
 	"name" text NOT NULL,
@@ -284,6 +144,146 @@ CREATE TABLE "users" (
 	CONSTRAINT "users_email_unique" UNIQUE("email")
 );
 --> statement-breakpoint
+CREATE TABLE "daily"."applied_sql" (
+	"name" text PRIMARY KEY NOT NULL,
+	"sha256" text NOT NULL,
+	"schema" text NOT NULL,
+	"applied_at" timestamp with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "daily"."change_log" (
+	"source" text NOT NULL,
+	"brand_id" uuid,
+	"prompt_id" uuid,
+	"answer_id" uuid,
+	"model_id" text,
+	"market_id" uuid,
+	"day" date
+);
+--> statement-breakpoint
+CREATE TABLE "daily"."changes_clock" (
+	"single" boolean PRIMARY KEY DEFAULT true NOT NULL,
+	"last" timestamp with time zone NOT NULL,
+	CONSTRAINT "changes_clock_single" CHECK ("daily"."changes_clock"."single")
+);
+--> statement-breakpoint
+CREATE TABLE "daily"."citation_days" (
+	"brand_id" uuid NOT NULL,
+	"recorded" date NOT NULL,
+	"answered" date NOT NULL,
+	CONSTRAINT "citation_days_brand_id_recorded_answered_pk" PRIMARY KEY("brand_id","recorded","answered")
+);
+--> statement-breakpoint
+CREATE TABLE "daily"."changes" (
+	"brand_id" uuid NOT NULL,
+	"endpoint" text COLLATE "C" NOT NULL,
+	"date" date NOT NULL,
+	"rows" integer NOT NULL,
+	"totals" json NOT NULL,
+	"digest" text COLLATE "C" NOT NULL,
+	"causes" json NOT NULL,
+	"changed_at" text COLLATE "C" NOT NULL,
+	"batch" bigint NOT NULL,
+	CONSTRAINT "changes_endpoint_date_brand_id_pk" PRIMARY KEY("endpoint","date","brand_id")
+);
+--> statement-breakpoint
+CREATE TABLE "daily"."key_log" (
+	"key_id" uuid NOT NULL,
+	"event" text NOT NULL,
+	"at" timestamp with time zone NOT NULL,
+	"organization_id" uuid NOT NULL,
+	"user_id" uuid,
+	"successor_id" uuid,
+	CONSTRAINT "key_log_successor_id_unique" UNIQUE("successor_id"),
+	CONSTRAINT "key_log_event" CHECK ("daily"."key_log"."event" in ('created', 'rotated', 'revoked')),
+	CONSTRAINT "key_log_successor" CHECK (("daily"."key_log"."event" = 'rotated') = ("daily"."key_log"."successor_id" is not null))
+);
+--> statement-breakpoint
+CREATE TABLE "daily"."progress" (
+	"single" boolean PRIMARY KEY DEFAULT true NOT NULL,
+	"as_of" timestamp with time zone DEFAULT '-infinity' NOT NULL,
+	"batch" bigint DEFAULT 0 NOT NULL,
+	CONSTRAINT "progress_single" CHECK ("daily"."progress"."single")
+);
+--> statement-breakpoint
+CREATE TABLE "daily"."queued_brands" (
+	"brand_id" uuid PRIMARY KEY NOT NULL,
+	"as_of" timestamp with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "daily"."queued_causes" (
+	"brand_id" uuid NOT NULL,
+	"metric" text NOT NULL,
+	"date" date NOT NULL,
+	"cause" text NOT NULL,
+	"batch" bigint NOT NULL,
+	CONSTRAINT "queued_causes_brand_id_metric_date_batch_cause_pk" PRIMARY KEY("brand_id","metric","date","batch","cause")
+);
+--> statement-breakpoint
+CREATE TABLE "daily"."refresh_queue" (
+	"brand_id" uuid NOT NULL,
+	"metric" text NOT NULL,
+	"date" date NOT NULL,
+	"as_of" timestamp with time zone NOT NULL,
+	"batch" bigint NOT NULL,
+	"attempts" integer DEFAULT 0 NOT NULL,
+	"retry_at" timestamp with time zone,
+	"last_error" text,
+	"alone" boolean DEFAULT false NOT NULL,
+	CONSTRAINT "refresh_queue_brand_id_metric_date_pk" PRIMARY KEY("brand_id","metric","date")
+);
+--> statement-breakpoint
+CREATE TABLE "daily"."rolling_window" (
+	"single" boolean PRIMARY KEY DEFAULT true NOT NULL,
+	"days" integer NOT NULL,
+	"first_day" date DEFAULT '-infinity' NOT NULL,
+	"started_at" timestamp with time zone DEFAULT '-infinity' NOT NULL,
+	CONSTRAINT "rolling_window_single" CHECK ("daily"."rolling_window"."single"),
+	CONSTRAINT "rolling_window_days" CHECK ("daily"."rolling_window"."days" between 1 and 36500)
+);
+--> statement-breakpoint
+CREATE TABLE "daily"."row_schemas" (
+	"metric" text PRIMARY KEY NOT NULL,
+	"endpoint" text COLLATE "C" NOT NULL,
+	"fields" text[] NOT NULL,
+	"totals" text NOT NULL,
+	"listed" boolean DEFAULT false NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "daily"."objects" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"metric" text COLLATE "C" NOT NULL,
+	"brand_id" uuid NOT NULL,
+	"period" text NOT NULL,
+	"first" date NOT NULL,
+	"last" date NOT NULL,
+	"digest" text,
+	"rows" integer,
+	"bytes" integer,
+	"added" integer,
+	"removed" integer,
+	"dropped_at" timestamp with time zone
+);
+--> statement-breakpoint
+CREATE TABLE "daily"."published_brands" (
+	"brand_id" uuid PRIMARY KEY NOT NULL,
+	"since" text COLLATE "C",
+	"periods_due_at" timestamp with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "daily"."publisher" (
+	"single" boolean PRIMARY KEY DEFAULT true NOT NULL,
+	"lease" integer DEFAULT 0 NOT NULL,
+	"held_until" timestamp with time zone DEFAULT '-infinity' NOT NULL,
+	"holder" text DEFAULT '' NOT NULL,
+	"version" integer DEFAULT 0 NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "daily"."versions" (
+	"version" integer PRIMARY KEY NOT NULL,
+	"committed_at" timestamp with time zone NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "daily"."citation_share" (
 	"brand_id" uuid NOT NULL,
 	"date" date NOT NULL,
@@ -293,7 +293,8 @@ CREATE TABLE "daily"."citation_share" (
 	"is_owned" boolean NOT NULL,
 	"citations" integer NOT NULL,
 	"owned_citations" integer NOT NULL,
-	CONSTRAINT "citation_share_brand_id_date_url_hash_pk" PRIMARY KEY("brand_id","date","url_hash")
+	CONSTRAINT "citation_share_brand_id_date_url_hash_pk" PRIMARY KEY("brand_id","date","url_hash"),
+	CONSTRAINT "citation_share_has_urls_of_at_most_8192_bytes" CHECK (octet_length("daily"."citation_share"."url") <= 8192)
 );
 --> statement-breakpoint
 CREATE TABLE "daily"."citations" (
@@ -304,7 +305,8 @@ CREATE TABLE "daily"."citations" (
 	"domain" text COLLATE "C",
 	"is_owned" boolean NOT NULL,
 	"citations" integer NOT NULL,
-	CONSTRAINT "citations_brand_id_date_url_hash_pk" PRIMARY KEY("brand_id","date","url_hash")
+	CONSTRAINT "citations_brand_id_date_url_hash_pk" PRIMARY KEY("brand_id","date","url_hash"),
+	CONSTRAINT "citations_has_urls_of_at_most_8192_bytes" CHECK (octet_length("daily"."citations"."url") <= 8192)
 );
 --> statement-breakpoint
 CREATE TABLE "daily"."competitors" (
@@ -337,7 +339,8 @@ CREATE TABLE "daily"."sentiment" (
 	"positive_weight" numeric(18, 4) NOT NULL,
 	"negative_weight" numeric(18, 4) NOT NULL,
 	"sentiment_score" numeric(7, 4),
-	CONSTRAINT "sentiment_brand_id_date_pk" PRIMARY KEY("brand_id","date")
+	CONSTRAINT "sentiment_brand_id_date_pk" PRIMARY KEY("brand_id","date"),
+	CONSTRAINT "sentiment_has_known_polarities_and_confidences_from_0_to_1" CHECK ("daily"."sentiment"."positive_weight" <> 'NaN')
 );
 --> statement-breakpoint
 CREATE TABLE "daily"."visibility" (
@@ -369,13 +372,6 @@ ALTER TABLE "recommendations" ADD CONSTRAINT "recommendations_answer_id_answers_
 ALTER TABLE "recommendations" ADD CONSTRAINT "recommendations_competitor_id_competitors_id_fk" FOREIGN KEY ("competitor_id") REFERENCES "public"."competitors"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "sentiment_phrases" ADD CONSTRAINT "sentiment_phrases_answer_id_answers_id_fk" FOREIGN KEY ("answer_id") REFERENCES "public"."answers"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "subscriptions" ADD CONSTRAINT "subscriptions_organization_id_organizations_id_fk" FOREIGN KEY ("organization_id") REFERENCES "public"."organizations"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
-CREATE UNIQUE INDEX "changes_order_index" ON "daily"."changes" USING btree ("brand_id","changed_at","endpoint","date");--> statement-breakpoint
-CREATE INDEX "objects_staged_index" ON "daily"."objects" USING btree ("brand_id") WHERE added is null and dropped_at is null;--> statement-breakpoint
-CREATE INDEX "objects_current_index" ON "daily"."objects" USING btree ("metric","brand_id","first") WHERE added is not null and removed is null;--> statement-breakpoint
-CREATE INDEX "objects_former_index" ON "daily"."objects" USING btree ("metric","brand_id","removed","added") WHERE removed is not null;--> statement-breakpoint
-CREATE INDEX "objects_added_index" ON "daily"."objects" USING btree ("metric","brand_id","added");--> statement-breakpoint
-CREATE INDEX "objects_removed_index" ON "daily"."objects" USING btree ("removed") WHERE removed is not null;--> statement-breakpoint
-CREATE INDEX "objects_dropped_index" ON "daily"."objects" USING btree ("dropped_at") WHERE dropped_at is not null;--> statement-breakpoint
 CREATE INDEX "answers_prompt_id_day_index" ON "answers" USING btree ("prompt_id",(("answered_at" at time zone 'UTC')::date));--> statement-breakpoint
 CREATE INDEX "api_keys_organization_id_index" ON "api_keys" USING btree ("organization_id");--> statement-breakpoint
 CREATE INDEX "brands_order_index" ON "brands" USING btree ("organization_id","name" collate "C","id");--> statement-breakpoint
@@ -384,6 +380,13 @@ CREATE INDEX "citations_day_index" ON "citations" USING btree ((("recorded_at" a
 CREATE INDEX "prompts_brand_id_index" ON "prompts" USING btree ("brand_id");--> statement-breakpoint
 CREATE INDEX "recommendations_competitor_id_index" ON "recommendations" USING btree ("competitor_id");--> statement-breakpoint
 CREATE INDEX "sentiment_phrases_answer_id_index" ON "sentiment_phrases" USING btree ("answer_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "changes_order_index" ON "daily"."changes" USING btree ("brand_id","changed_at","endpoint","date");--> statement-breakpoint
+CREATE INDEX "objects_staged_index" ON "daily"."objects" USING btree ("brand_id") WHERE added is null and dropped_at is null;--> statement-breakpoint
+CREATE INDEX "objects_current_index" ON "daily"."objects" USING btree ("metric","brand_id","first") WHERE added is not null and removed is null;--> statement-breakpoint
+CREATE INDEX "objects_former_index" ON "daily"."objects" USING btree ("metric","brand_id","removed","added") WHERE removed is not null;--> statement-breakpoint
+CREATE INDEX "objects_added_index" ON "daily"."objects" USING btree ("metric","brand_id","added");--> statement-breakpoint
+CREATE INDEX "objects_removed_index" ON "daily"."objects" USING btree ("removed") WHERE removed is not null;--> statement-breakpoint
+CREATE INDEX "objects_dropped_index" ON "daily"."objects" USING btree ("dropped_at") WHERE dropped_at is not null;--> statement-breakpoint
 CREATE VIEW "export_source"."answer_mentions" AS (select "answer_id", "name" from "answer_mentions");--> statement-breakpoint
 CREATE VIEW "export_source"."answers" AS (select "id", "prompt_id", "model_id", "market_id", "answered_at", "error" from "answers");--> statement-breakpoint
 CREATE VIEW "export_source"."api_keys" AS (select "id", "organization_id", "created_by", "scope", "label", "key_hash", "last_four", "brand_ids", "expires_at", "revoked_at", "created_at" from "api_keys");--> statement-breakpoint
@@ -450,7 +453,7 @@ CREATE VIEW "metrics"."citation_share" AS (
       encode(substr(sha256(convert_to(cited.url, 'UTF8')), 1, 16), 'hex')::uuid as url_hash,
       cited.url collate "C" as url,
       max(cited.domain collate "C") as domain,
-      bool_or(cited.owned) as is_owned,
+      coalesce(bool_or(cited.owned), false) as is_owned,
       count(distinct cited.answer_id)::int as citations,
       count(distinct cited.answer_id) filter (where cited.owned)::int as owned_citations
     from export_source.citations as cited
@@ -464,7 +467,7 @@ CREATE VIEW "metrics"."citations" AS (
       encode(substr(sha256(convert_to(cited.url, 'UTF8')), 1, 16), 'hex')::uuid as url_hash,
       cited.url collate "C" as url,
       max(cited.domain collate "C") as domain,
-      bool_or(cited.owned) as is_owned,
+      coalesce(bool_or(cited.owned), false) as is_owned,
       count(distinct cited.answer_id)::int as citations
     from export_source.citations as cited
     join metrics.counted_answers as counted on counted.answer_id = cited.answer_id
@@ -477,7 +480,7 @@ CREATE VIEW "metrics"."citations_bounded" AS (
       encode(substr(sha256(convert_to(cited.url, 'UTF8')), 1, 16), 'hex')::uuid as url_hash,
       cited.url collate "C" as url,
       max(cited.domain collate "C") as domain,
-      bool_or(cited.owned) as is_owned,
+      coalesce(bool_or(cited.owned), false) as is_owned,
       count(distinct cited.answer_id)::int as citations
     from daily.citation_days as days
     join metrics.counted_answers as counted on counted.brand_id = days.brand_id and counted.date = days.answered
@@ -500,7 +503,7 @@ CREATE VIEW "metrics"."competitors" AS (
       from export_source.answer_mentions
       where answer_mentions.answer_id = counted.answer_id
     ) as mentioned
-    group by counted.brand_id, counted.date, competitor.name
+    group by counted.brand_id, counted.date, competitor.competitor_id, competitor.name
   );--> statement-breakpoint
 CREATE VIEW "metrics"."recommended_rate" AS (
     select
@@ -509,8 +512,10 @@ CREATE VIEW "metrics"."recommended_rate" AS (
       judged.competitor_id is not null as is_competitor,
       coalesce(competitors.name, brands.name) collate "C" as entity_name,
       judged.competitor_id is null as is_brand,
-      round(100.0 * count(*) filter (where judged.recommended) / count(*), 4) as recommended_rate,
-      count(*)::int as judged_answers
+      round(
+        100.0 * count(distinct judged.answer_id) filter (where judged.recommended) / count(distinct judged.answer_id), 4
+      ) as recommended_rate,
+      count(distinct judged.answer_id)::int as judged_answers
     from export_source.recommendations as judged
     join metrics.counted_answers as counted on counted.answer_id = judged.answer_id
     join export_source.brands on brands.id = counted.brand_id
@@ -539,8 +544,16 @@ CREATE VIEW "metrics"."sentiment" AS (
         count(*) filter (where phrase.polarity = 'positive')::int as positive_mentions,
         count(*) filter (where phrase.polarity = 'neutral')::int as neutral_mentions,
         count(*) filter (where phrase.polarity = 'negative')::int as negative_mentions,
-        coalesce(sum(phrase.confidence) filter (where phrase.polarity = 'positive'), 0) as positive,
-        coalesce(sum(phrase.confidence) filter (where phrase.polarity = 'negative'), 0) as negative
+        case
+          when bool_and(coalesce(phrase.polarity in ('positive', 'neutral', 'negative') and phrase.confidence between 0 and 1, false))
+          then coalesce(sum(phrase.confidence) filter (where phrase.polarity = 'positive'), 0)
+          else 'NaN'
+        end as positive,
+        case
+          when bool_and(coalesce(phrase.polarity in ('positive', 'neutral', 'negative') and phrase.confidence between 0 and 1, false))
+          then coalesce(sum(phrase.confidence) filter (where phrase.polarity = 'negative'), 0)
+          else 'NaN'
+        end as negative
       from export_source.sentiment_phrases as phrase
       join metrics.counted_answers as counted on counted.answer_id = phrase.answer_id
       group by counted.brand_id, counted.date
@@ -550,21 +563,28 @@ CREATE VIEW "metrics"."visibility" AS (
     select
       counted.brand_id,
       counted.date,
-      counted.model_id collate "C" as model_id,
-      models.provider collate "C" as provider,
+      counted.model_id,
+      coalesce((select provider from export_source.models where models.id = counted.model_id), '') collate "C" as provider,
       counted.market_id,
-      markets.name collate "C" as market,
-      count(*)::int as total_prompts,
-      count(*) filter (where mentioned.names && brand.names)::int as visible_count,
-      round(100.0 * count(*) filter (where mentioned.names && brand.names) / count(*), 4) as visibility_rate
-    from metrics.counted_answers as counted
-    join metrics.brand_names as brand on brand.brand_id = counted.brand_id
-    join export_source.models on models.id = counted.model_id
-    join export_source.markets on markets.id = counted.market_id
-    cross join lateral (
+      coalesce((select name from export_source.markets where markets.id = counted.market_id), '') collate "C" as market,
+      counted.total_prompts,
+      counted.visible_count,
+      round(100.0 * counted.visible_count / counted.total_prompts, 4) as visibility_rate
+    from (
+      select
+        counted.brand_id,
+        counted.date,
+        coalesce(counted.model_id, '') collate "C" as model_id,
+        coalesce(counted.market_id, '00000000-0000-0000-0000-000000000000') as market_id,
+        count(*)::int as total_prompts,
+        count(*) filter (where mentioned.names && brand.names)::int as visible_count
+      from metrics.counted_answers as counted
+      join metrics.brand_names as brand on brand.brand_id = counted.brand_id
+      cross join lateral (
       select array_agg(metrics.fold(answer_mentions.name)) as names
       from export_source.answer_mentions
       where answer_mentions.answer_id = counted.answer_id
     ) as mentioned
-    group by counted.brand_id, counted.date, counted.model_id, models.provider, counted.market_id, markets.name
+      group by 1, 2, 3, 4
+    ) as counted
   );

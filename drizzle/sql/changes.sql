@@ -39,32 +39,35 @@ language sql immutable set search_path = pg_catalog, pg_temp as $function$
   from jsonb_array_elements_text(kinds) as kind
 $function$;
 
--- Lists days as changed now, each once, given as arrays of one length; `causes` are JSON arrays of kinds. The clock's row is
+-- Returns what the list has of some days of one metric: an object per day, with metric, brand_id, date, rows, totals (as
+-- text, since jsonb would reorder it) and digest.
+create or replace function daily.summaries(of_metric text, brand_ids uuid[], dates date[]) returns setof jsonb
+language sql stable set search_path = pg_catalog, pg_temp as $function$
+  select to_jsonb(day) || jsonb_build_object('metric', of_metric, 'totals', day.totals::text)
+  from daily.summarize(of_metric, brand_ids, dates) as day
+$function$;
+
+-- Lists days as changed now, each once: an array of summaries, each with `causes`, an array of kinds. The clock's row is
 -- locked until the transaction ends, so a greater changed_at is of a later commit; and it never goes back, as the system's
 -- clock may. Call it last, since other refreshes wait from then on.
-create or replace function daily.list_changes(metrics text[], brand_ids uuid[], dates date[], causes jsonb[]) returns void
+create or replace function daily.list_changes(days jsonb) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $function$
 begin
-  with day as (
-    select metric, array_agg(brand_id) as brand_ids, array_agg(date) as dates
-    from unnest(metrics, brand_ids, dates) as day (metric, brand_id, date)
-    group by metric
-  ), summary as materialized (
-    select metric, endpoint, summary.*
-    from day join daily.row_schemas using (metric)
-    cross join lateral daily.summarize(metric, day.brand_ids, day.dates) as summary
+  with summary as materialized (
+    select endpoint, day.*
+    from jsonb_to_recordset(days) as day (
+      metric text, brand_id uuid, date date, rows integer, totals text, digest text, causes jsonb)
+    join daily.row_schemas using (metric)
   ), clock as (
     insert into daily.changes_clock (last)
-    select clock_timestamp() from (select count(*) as days from summary) as summary where days > 0
+    select clock_timestamp() from (select count(*) as days from summary) as summary where summary.days > 0
     on conflict (single) do update set last = greatest(clock_timestamp(), changes_clock.last + interval '1 microsecond')
     returning to_char(last at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as changed_at
   )
   insert into daily.changes (brand_id, endpoint, date, rows, totals, digest, causes, changed_at, batch)
-  select summary.brand_id, endpoint, summary.date, summary.rows, summary.totals, summary.digest,
-    daily.add_causes(listed.causes, cause.kinds, clock.changed_at), clock.changed_at, progress.batch
+  select summary.brand_id, endpoint, summary.date, summary.rows, summary.totals::json, summary.digest,
+    daily.add_causes(listed.causes, summary.causes, clock.changed_at), clock.changed_at, progress.batch
   from summary
-  join unnest(metrics, brand_ids, dates, list_changes.causes) as cause (metric, brand_id, date, kinds)
-    using (metric, brand_id, date)
   left join daily.changes as listed using (endpoint, brand_id, date)
   cross join clock
   cross join daily.progress
@@ -82,14 +85,17 @@ language plpgsql set search_path = pg_catalog, pg_temp as $function$
 begin
   perform pg_advisory_xact_lock(hashtext('daily.refresh'));
   execute format(
-    'select daily.list_changes(array_agg(%1$L::text), array_agg($1), array_agg(date), array_agg(jsonb ''["relisted"]''))
+    'select daily.list_changes(jsonb_agg(summary || ''{"causes": ["relisted"]}''))
      from (
-       select date from daily.%1$I where brand_id = $1
-       union
-       select date from daily.changes join daily.row_schemas using (endpoint) where brand_id = $1 and metric = %1$L
-       union
-       select $2 + days from generate_series(0, (now() at time zone ''UTC'')::date - $2) as days
-     ) as day',
+       select array_agg(date) as dates from (
+         select date from daily.%1$I where brand_id = $1
+         union
+         select date from daily.changes join daily.row_schemas using (endpoint) where brand_id = $1 and metric = %1$L
+         union
+         select $2 + days from generate_series(0, (now() at time zone ''UTC'')::date - $2) as days
+       ) as day
+     ) as listed
+     cross join lateral daily.summaries(%1$L, array_fill($1, array[cardinality(dates)]), dates) as summary',
     of_metric)
   using of_brand, first;
 end

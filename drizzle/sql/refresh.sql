@@ -109,27 +109,32 @@ language sql stable set search_path = pg_catalog, pg_temp as $function$
 $function$;
 
 -- Computes a statement of plan_turn; if that fails, day by day. Returns one object per attempt: metric, brands, dates, and
--- the days that `changed`, or `code` and `message` of the error that undid it. When the statement is canceled, no time is
--- left to divide it: its days get statements of their own (`divided`).
+-- `changed`, the summaries of the days that changed, or `code` and `message` of the error that undid it. Summaries are
+-- computed here, so that a value that cannot be added up, digested or written fails its day alone. When the statement is
+-- canceled, no time is left to divide it: its days get statements of their own (`divided`).
 create or replace function daily.attempt(metric text, sources text[], brands uuid[], dates date[]) returns setof jsonb
 language plpgsql set search_path = pg_catalog, pg_temp as $function$
 declare
   attempt jsonb := jsonb_build_object('metric', metric, 'brands', brands, 'dates', dates);
+  changed_brands uuid[];
+  changed_dates date[];
 begin
   perform daily.lock_sources(sources, '2 s');
+  select array_agg(day.brand_id), array_agg(day.date) into changed_brands, changed_dates
+  from daily.recompute(metric, brands, dates) as day;
   return next attempt || jsonb_build_object('changed', (
-    select coalesce(jsonb_agg(day), '[]') from daily.recompute(metric, brands, dates) as day));
+    select coalesce(jsonb_agg(summary), '[]') from daily.summaries(metric, changed_brands, changed_dates) as summary));
 exception
   -- The next call retries these.
   when deadlock_detected or serialization_failure then
     raise;
-  -- OTHERS does not catch it. After a timeout, the rest of the call runs without one.
-  when query_canceled or others then
+  -- OTHERS catches neither of the first two. After a timeout, the rest of the call runs without one.
+  when query_canceled or assert_failure or others then
     if sqlstate = '57014' and cardinality(brands) * cardinality(dates) > 1 then
       return next attempt || jsonb_build_object('divided', true);
     -- A locked table says nothing about a day.
     elsif cardinality(brands) * cardinality(dates) = 1 or sqlstate = '55P03' then
-      return next attempt || jsonb_build_object('code', sqlstate, 'message', sqlerrm);
+      return next attempt || jsonb_build_object('code', sqlstate, 'message', left(sqlerrm, 1000));
     else
       return query
         select daily.attempt(metric, sources, array[brand_id], array[date])
@@ -152,11 +157,13 @@ language sql immutable set search_path = pg_catalog, pg_temp as $function$
   cross join unnest(dates) as date
 $function$;
 
--- The days whose rows a call changed.
-create or replace function daily.changed(outcomes jsonb[]) returns table (metric text, brand_id uuid, date date)
+-- The days whose rows a call changed, with their summaries.
+create or replace function daily.changed(outcomes jsonb[]) returns table (metric text, brand_id uuid, date date, summary jsonb)
 language sql immutable set search_path = pg_catalog, pg_temp as $function$
-  select outcome ->> 'metric', brand_id, date
-  from unnest(outcomes) as outcome cross join jsonb_to_recordset(outcome -> 'changed') as day (brand_id uuid, date date)
+  select day.*, summary
+  from unnest(outcomes) as outcome
+  cross join jsonb_array_elements(outcome -> 'changed') as summary
+  cross join jsonb_to_record(summary) as day (metric text, brand_id uuid, date date)
 $function$;
 
 -- Ends a call: removes the computed days from the queue, records errors, and lists the days that changed, with their causes.
@@ -208,11 +215,11 @@ begin
   from late
   where (changes.endpoint, changes.brand_id, changes.date) = (late.endpoint, late.brand_id, late.date);
 
-  perform daily.list_changes(array_agg(metric), array_agg(brand_id), array_agg(date), array_agg(causes))
+  perform daily.list_changes(jsonb_agg(summary || jsonb_build_object('causes', causes)))
   from (
-    select metric, brand_id, date, coalesce(jsonb_agg(distinct cause) filter (where cause is not null), '["recomputed"]') as causes
+    select summary, coalesce(jsonb_agg(distinct cause) filter (where cause is not null), '["recomputed"]') as causes
     from daily.changed(outcomes) left join unnest(taken) using (metric, brand_id, date)
-    group by metric, brand_id, date
+    group by metric, brand_id, date, summary
   ) as day;
 end
 $function$;
@@ -228,7 +235,8 @@ create or replace function daily.refresh(
   after uuid, duration interval, max_days integer,
   out brand_id uuid, out processed integer, out done boolean, out failure jsonb
 )
-language plpgsql security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $function$
+language plpgsql security definer set search_path = pg_catalog, pg_temp set row_security = off
+set plan_cache_mode = force_custom_plan as $function$
 declare
   deadline timestamptz := clock_timestamp() + duration;
   brands uuid[];

@@ -94,13 +94,16 @@ begin
         ('export_api_reader', 'default_transaction_read_only = on'),
         ('export_api_reader', $$statement_timeout = '8s'$$),
         ('export_api_reader', 'datestyle = iso'),
+        ('export_api_reader', 'row_security = off'),
         ('export_api_reader', 'jit = off'),
         ('export_api_refresher', 'datestyle = iso'),
+        ('export_api_refresher', 'row_security = off'),
         -- Before a scheduled Worker gives up (lib/refresh/scheduled.ts), so that daily.refresh can record what took too long.
         ('export_api_refresher', $$statement_timeout = '40s'$$),
         ('export_api_refresher', 'jit = off'),
         ('export_api_refresher', $$default_transaction_isolation = 'read committed'$$),
         ('export_api_keys', 'datestyle = iso'),
+        ('export_api_keys', 'row_security = off'),
         ('export_api_keys', $$statement_timeout = '10s'$$)
     loop
       execute format('alter role %I in database %I set %s', name, current_database(), setting);

@@ -1,3 +1,31 @@
+-- Raises an error when row level security hides rows of a table from a view of export_source. Reads catalogs alone, since
+-- an application may hold locks on its tables. Statements that read them run with row_security = off, and fail, too.
+create or replace function daily.check_row_security() returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $function$
+declare
+  hidden record;
+begin
+  with recursive reached (view) as (
+    select oid::regclass from pg_catalog.pg_class where relnamespace = 'export_source'::regnamespace and relkind = 'v'
+    union
+    select reads.relation from reached join daily.reads using (view)
+  )
+  select base.oid::regclass as base, reader.rolname into hidden
+  from reached join daily.reads using (view)
+  join pg_catalog.pg_class as seen on seen.oid = view
+  join pg_catalog.pg_roles as reader on reader.oid = seen.relowner
+  join pg_catalog.pg_class as base on base.oid = relation
+  where base.relrowsecurity and not reader.rolsuper and not reader.rolbypassrls
+    and not (pg_has_role(reader.oid, base.relowner, 'usage') and not base.relforcerowsecurity)
+  order by base.oid::regclass::text limit 1;
+  if found then
+    raise insufficient_privilege using
+      message = format('Row level security of %s hides rows from the role %I', hidden.base, hidden.rolname),
+      hint = format('Run `alter role %I bypassrls`, or let a role with BYPASSRLS own the views.', hidden.rolname);
+  end if;
+end
+$function$;
+
 -- Starts a run of the refresh: checks that triggers track all tables, or starts a pass over the rolling window where there
 -- is one, and resolves the log. Unless `restart`, no pass starts while days of the last one wait, for at most an hour: a
 -- day that takes too long must not stop all passes. `restart` also retries days that failed, at once. Returns the number of
@@ -6,7 +34,7 @@
 create or replace function daily.start_refresh(
   restart boolean, today date default (now() at time zone 'UTC')::date, out added integer, out untracked text
 )
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $function$
+language plpgsql security definer set search_path = pg_catalog, pg_temp set row_security = off as $function$
 declare
   settings daily.rolling_window;
   tables text;
@@ -15,6 +43,7 @@ begin
   -- daily.refresh, which lock days in another order than the update.
   if restart then perform pg_advisory_xact_lock(hashtext('daily.refresh')); end if;
   perform pg_advisory_xact_lock(hashtext('daily.resolve'));
+  perform daily.check_row_security();
   if restart then
     update daily.refresh_queue set retry_at = null where retry_at is not null;
   end if;

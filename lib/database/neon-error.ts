@@ -23,6 +23,8 @@ const REASONS = [
   ['This IP address', 'ip_not_allowed'],
   ['request is too large', 'too_large'],
   ['response is too large', 'too_large'],
+  ['query would be affected by row-level security policy', 'row_level_security'],
+  ['Row level security of', 'row_level_security'],
   // PgBouncer's, all with SQLSTATE 08P01.
   ['query_wait_timeout', 'pooler_timeout'],
   ['no more connections allowed', 'pooler_full'],

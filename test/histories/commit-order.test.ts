@@ -38,7 +38,8 @@ describe.skipIf(!inject('realPostgres'))(
 
     const list = (client: pg.Client | pg.Pool, brandId: string, day: string) =>
       client.query(
-        `select daily.list_changes(array['visibility'], array[$1::uuid], array[$2::date], array[jsonb '["answers"]'])`,
+        `select daily.list_changes(jsonb_agg(summary || '{"causes": ["answers"]}'))
+         from daily.summaries('visibility', array[$1::uuid], array[$2::date]) as summary`,
         [brandId, day],
       )
 

@@ -100,11 +100,6 @@ describe('soft-deleted rows leave the stored rows, and restored rows return', ()
   const FIRST = 'in (select uid from app.llm_runs order by run_at limit 1)'
   test.each<[string, string, Record<string, string[]>]>([
     ['app.llm_runs', `uid ${FIRST}`, { visibility: ['2026-10-02'], citations: ['2026-10-12'] }],
-    [
-      'app.engines',
-      `slug ${FIRST.replace('uid', 'engine')}`,
-      { visibility: ['2026-10-02'], citations: ['2026-10-11', '2026-10-12'] },
-    ],
     ['app.rivals', 'true', { competitors: [] }],
   ])('%s where %s', async (table, which, left) => {
     const stored = async () =>

@@ -64,7 +64,8 @@ async function fill(brandId: string, day: string, rows: number) {
   await db.query('delete from daily.citation_share where brand_id = $1 and date = $2', [brandId, day])
   await fillDaily(db, { name: 'citation-share', brandId, rows, first: day, days: 1, from: rows })
   await db.query(
-    `select daily.list_changes('{citation_share}', array[$1::uuid], array[$2::date], array[jsonb '["citations"]'])`,
+    `select daily.list_changes(jsonb_agg(summary || '{"causes": ["citations"]}'))
+     from daily.summaries('citation_share', array[$1::uuid], array[$2::date]) as summary`,
     [brandId, day],
   )
 }

@@ -138,7 +138,7 @@ test('no function that runs as its owner looks for names in temporary schemas fi
   expect(rows).toEqual([])
 })
 
-test('the reader’s transactions are read-only, have a timeout, write dates as ISO 8601 and compile nothing', async () => {
+test('the reader’s transactions are read-only, have a timeout, write dates as ISO 8601, compile nothing and hide no rows', async () => {
   const { rows } = await db.query<{ settings: string[] }>(
     `select setconfig as settings from pg_db_role_setting
      where setrole = 'export_api_reader'::regrole
@@ -148,6 +148,7 @@ test('the reader’s transactions are read-only, have a timeout, write dates as 
     'DateStyle=iso',
     'default_transaction_read_only=on',
     'jit=off',
+    'row_security=off',
     'statement_timeout=8s',
   ])
 })
