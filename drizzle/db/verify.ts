@@ -51,28 +51,38 @@ export async function* verify(client: ClientBase, extent: Extent): AsyncGenerato
 // Times outside of the calendar are on no day.
 const CONDITION = `where brand_id = $1 and date between coalesce($2::date, '0001-01-01') and coalesce($3::date, '9999-12-31')`
 
-/** Compares all rows of a part or, when a value cannot be computed, those of each day. */
+/**
+ * Compares all rows of a part. When a value cannot be computed, reads by index lookups alone, as daily.recompute_alone does,
+ * then day by day, to name the days.
+ */
 async function* compareRows(client: ClientBase, part: Part, columns: string): AsyncGenerator<Difference> {
   const { metric, stored, brandId, from, to } = part
-  try {
-    yield* await findDifferentRows(client, part, columns)
-  } catch (error) {
-    if (!(error instanceof Error && isDataError(error))) throw error
-    const { rows: days } = await client.query<{ day: string }>(
-      `select date::text as day from ${stored} ${CONDITION}
-       union select date::text from daily.refresh_queue ${CONDITION} and metric = $4 order by day`,
-      [brandId, from, to, metric],
-    )
-    if (days.length > 1)
-      for (const { day } of days) yield* compareRows(client, { ...part, from: day, to: day }, columns)
-    else
-      yield {
-        metric,
-        kind: 'failed',
-        waiting: false,
-        row: { brand_id: brandId, date: days[0]?.day ?? null, error: error.message },
-      }
+  const find = (days: Pick<Extent, 'from' | 'to'>) =>
+    findDifferentRows(client, { ...part, ...days }, columns).catch((error) => {
+      if (error instanceof Error && isDataError(error)) return error
+      throw error
+    })
+  let found = await find({})
+  if (found instanceof Error) {
+    await client.query('set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off')
+    found = await find({})
   }
+  if (!(found instanceof Error)) return yield* found
+  const fail = (date: string | null, { message }: Error): Difference[] => [
+    { metric, kind: 'failed', waiting: false, row: { brand_id: brandId, date, error: message } },
+  ]
+  const { rows: days } = await client.query<{ day: string }>(
+    `select date::text as day from ${stored} ${CONDITION}
+     union select date::text from daily.refresh_queue ${CONDITION} and metric = $4 order by day`,
+    [brandId, from, to, metric],
+  )
+  let hasFailed = false
+  for (const { day } of days) {
+    const ofDay = await find({ from: day, to: day })
+    hasFailed ||= ofDay instanceof Error
+    yield* ofDay instanceof Error ? fail(day, ofDay) : ofDay
+  }
+  if (!hasFailed) yield* fail(null, found)
 }
 
 async function findDifferentRows(client: ClientBase, part: Part, columns: string): Promise<Difference[]> {

@@ -47,6 +47,14 @@ begin
 end
 $function$;
 
+-- The same for one day, read by index lookups alone: a row of another day, for which a condition of a mapped view raises an
+-- error, is not read.
+create or replace function daily.recompute_alone(of_metric text, of_brands uuid[], of_dates date[])
+returns table (brand_id uuid, date date)
+language sql set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $function$
+  select * from daily.recompute(of_metric, of_brands, of_dates)
+$function$;
+
 -- Locks sources, so that no session alters or truncates them until the transaction ends. Never waits for a lock: an
 -- application that locks several tables cannot get into a deadlock with it. Raises lock_not_available after `patience`.
 create or replace function daily.lock_sources(of_sources text[], patience interval) returns void
@@ -108,11 +116,13 @@ language sql stable set search_path = pg_catalog, pg_temp as $function$
   order by (array_agg(brand_id order by brand_id))[1], min(numbered.as_of), metric
 $function$;
 
--- Computes a statement of plan_turn; if that fails, day by day. Returns one object per attempt: metric, brands, dates, and
+-- Computes a statement of plan_turn; if that fails, day by day (`alone`). Returns one object per attempt: metric, brands, dates, and
 -- `changed`, the summaries of the days that changed, or `code` and `message` of the error that undid it. Summaries are
 -- computed here, so that a value that cannot be added up, digested or written fails its day alone. When the statement is
 -- canceled, no time is left to divide it: its days get statements of their own (`divided`).
-create or replace function daily.attempt(metric text, sources text[], brands uuid[], dates date[]) returns setof jsonb
+create or replace function daily.attempt(
+  metric text, sources text[], brands uuid[], dates date[], alone boolean default false
+) returns setof jsonb
 language plpgsql set search_path = pg_catalog, pg_temp as $function$
 declare
   attempt jsonb := jsonb_build_object('metric', metric, 'brands', brands, 'dates', dates);
@@ -120,8 +130,13 @@ declare
   changed_dates date[];
 begin
   perform daily.lock_sources(sources, '2 s');
-  select array_agg(day.brand_id), array_agg(day.date) into changed_brands, changed_dates
-  from daily.recompute(metric, brands, dates) as day;
+  if alone then
+    select array_agg(day.brand_id), array_agg(day.date) into changed_brands, changed_dates
+    from daily.recompute_alone(metric, brands, dates) as day;
+  else
+    select array_agg(day.brand_id), array_agg(day.date) into changed_brands, changed_dates
+    from daily.recompute(metric, brands, dates) as day;
+  end if;
   return next attempt || jsonb_build_object('changed', (
     select coalesce(jsonb_agg(summary), '[]') from daily.summaries(metric, changed_brands, changed_dates) as summary));
 exception
@@ -132,12 +147,12 @@ exception
   when query_canceled or assert_failure or others then
     if sqlstate = '57014' and cardinality(brands) * cardinality(dates) > 1 then
       return next attempt || jsonb_build_object('divided', true);
-    -- A locked table says nothing about a day.
-    elsif cardinality(brands) * cardinality(dates) = 1 or sqlstate = '55P03' then
+    -- A timeout and a locked table say nothing about other days.
+    elsif alone or sqlstate in ('57014', '55P03') then
       return next attempt || jsonb_build_object('code', sqlstate, 'message', left(sqlerrm, 1000));
     else
       return query
-        select daily.attempt(metric, sources, array[brand_id], array[date])
+        select daily.attempt(metric, sources, array[brand_id], array[date], true)
         from unnest(brands) as brand_id, unnest(dates) as date;
     end if;
 end

@@ -11,7 +11,7 @@ import { installTriggers, prepareMapped } from '../../fixtures/schema.ts'
 const { db } = await isolatedPool(async (client) => {
   await prepareMapped(client)
   await client.query(`
-    alter table app.feelings add strength double precision, alter certainty drop not null;
+    alter table app.feelings add strength double precision, add divisor integer default 1, alter certainty drop not null;
     alter table app.links alter address drop not null, alter ours drop not null, alter seen_at drop not null;
     alter table app.llm_runs alter engine drop not null, alter region drop not null,
       drop constraint llm_runs_engine_fkey, drop constraint llm_runs_region_fkey;
@@ -22,7 +22,7 @@ const { db } = await isolatedPool(async (client) => {
   await client.query(`
     create or replace view export_source.sentiment_phrases as
       select run as answer_id, mood::text as polarity, coalesce(strength::numeric(5, 4), certainty) as confidence
-      from app.feelings`)
+      from app.feelings where 1 / divisor = 1`)
   await installTriggers(client)
 })
 
