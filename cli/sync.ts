@@ -4,6 +4,7 @@ import { UsageError } from '../connectors/typescript/cli/errors.ts'
 import { program } from '../connectors/typescript/cli/program.ts'
 import { awaitRunning } from '../emulator/running-service.ts'
 import { printError } from './local/print-error.mjs'
+import { reportError } from './local/report-error.ts'
 
 const args = process.argv.slice(2)
 const has = (name: string): boolean => args.some((arg) => arg === name || arg.startsWith(`${name}=`))
@@ -17,9 +18,9 @@ if (usesRunning)
 try {
   await program.parseAsync(isOther ? args : ['sync', ...args, ...defaults()], { from: 'user' })
 } catch (error) {
-  if (!(error instanceof UsageError)) throw error
-  printError(error.message)
-  process.exitCode = error.exitCode
+  process.exitCode = error instanceof UsageError ? error.exitCode : 2
+  if (error instanceof UsageError) printError(error.message)
+  else reportError(error)
 }
 
 /** Returns where the copy is, unless an option says it: each service has a folder of its own. */

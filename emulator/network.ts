@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import { isIPv6 } from 'node:net'
 import { pipeline } from 'node:stream'
 import { portOf } from '../cli/local/port.ts'
+import { isLoopback } from '../lib/http/app.ts'
 
 interface ProxyOptions {
   host: string
@@ -81,6 +82,8 @@ function forward(incoming: IncomingMessage, outgoing: ServerResponse, target: st
   const forwarded = String(headers['x-forwarded-proto'] ?? '')
   const address = socket.remoteAddress?.replace('::ffff:', '') ?? ''
   const added = headers['cf-connecting-ip'] === undefined ? ['CF-Connecting-IP', address] : []
+  // The demo is changed from this machine alone (demo-page-worker.mjs). A caller that sends it itself only loses that.
+  if (!isLoopback(address)) added.push('Emulator-Remote', address)
   // A new connection for each request: workerd closes idle ones.
   // A proxy with TLS in front of this one: the Workers write their own URLs with https. The first of a list is the client's.
   if (/^https *(,|$)/i.test(forwarded)) added.push('MF-Original-URL', `https://${headers.host}${url}`)

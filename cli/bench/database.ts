@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { withClient } from '../../drizzle/db/connect.ts'
+import { forPg } from '../../drizzle/db/connection-string.ts'
 import { migrateToLatest } from '../workers/migrate-to-latest.ts'
 
 const created = new Set<() => Promise<unknown>>()
@@ -10,7 +11,7 @@ export type Database = AsyncDisposable & { readonly url: string; readonly client
 
 export async function createDatabase(serverUrl: string): Promise<Database> {
   const name = `export_api_bench_${randomBytes(6).toString('hex')}`
-  const url = new URL(serverUrl)
+  const url = new URL(forPg(serverUrl))
   url.pathname = `/${name}`
   const onServer = (sql: string) => withClient(serverUrl, (client) => client.query(sql))
   const drop = () => onServer(`drop database if exists ${name} with (force)`)

@@ -1,3 +1,4 @@
+import { isConnectionString } from '../../drizzle/db/connection-string.ts'
 import { PATTERNS } from '../../lib/request/env.ts'
 import type { WorkerConfig } from '../workers/wrangler-config.ts'
 
@@ -18,7 +19,7 @@ const database = (what: string): Setting => ({
 
 /** Whether a connection string asks for TLS. This machine needs none. */
 function isEncrypted(value: string): boolean {
-  if (!PATTERNS.DATABASE_URL.test(value) || !URL.canParse(value)) return false
+  if (!PATTERNS.DATABASE_URL.test(value) || !URL.canParse(value) || !isConnectionString(value)) return false
   const { hostname, searchParams } = new URL(value)
   return hostname === '127.0.0.1' || /^(require|verify-full)$/.test(searchParams.get('sslmode') ?? '')
 }

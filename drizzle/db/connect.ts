@@ -1,8 +1,9 @@
 import pg from 'pg'
+import { forPg } from './connection-string.ts'
 import { sqlState } from './sql-state.ts'
+import { UsageError } from './usage-error.ts'
 
-/** A mistake of the person who runs a command. The command prints the message alone, without a stack. */
-export class UsageError extends Error {}
+export { UsageError }
 
 /** Timeout of a connection attempt. */
 const TIMEOUT_MS = 4_000
@@ -22,9 +23,6 @@ export async function withDatabase<Result>(work: (client: pg.Client) => Promise<
     throw new UsageError(
       'DATABASE_URL is not set. Set it to the connection string of the database; npm start prints one.',
     )
-  if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url)) {
-    throw new UsageError('DATABASE_URL must look like postgresql://user:password@host:5432/database.')
-  }
   try {
     return await withClient(url, work)
   } catch (error) {
@@ -37,18 +35,15 @@ export async function withDatabase<Result>(work: (client: pg.Client) => Promise<
 }
 
 /**
- * Runs work on a new connection. Throws {@link UsageError}, which names `variable`, when the server cannot be
- * reached.
+ * Runs work on a new connection. Throws {@link UsageError}, which names `variable`, when it is malformed or the server
+ * cannot be reached.
  */
 export async function withClient<Result>(
   url: string,
   work: (client: pg.Client) => Promise<Result>,
   variable = 'DATABASE_URL',
 ): Promise<Result> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: TIMEOUT_MS })
-  // The query that is running when a connection breaks rejects; without a listener the event would end the process.
-  client.on('error', () => {})
-  await client.connect().catch((error) => {
+  const client = await connect(forPg(url, variable)).catch((error) => {
     throw new UsageError(`Cannot connect with ${variable}: ${reasonOf(error)}.`)
   })
   try {
@@ -61,6 +56,15 @@ export async function withClient<Result>(
   } finally {
     await client.end().catch(() => {})
   }
+}
+
+async function connect(connectionString: string): Promise<pg.Client> {
+  // Throws when a part is not percent-encoded as it should be, or names a file of a certificate that is missing.
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis: TIMEOUT_MS })
+  // The query that is running when a connection breaks rejects; without a listener the event would end the process.
+  client.on('error', () => {})
+  await client.connect()
+  return client
 }
 
 /** Returns an error's message. An `AggregateError` of several addresses has none, so the first address's is used. */

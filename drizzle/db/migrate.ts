@@ -56,15 +56,23 @@ type SqlFile = { readonly name: string; readonly text: string; readonly sha256: 
 
 /**
  * Migrates a database to the current schema, in one transaction (docs/architecture.md, SQL files). Throws
- * {@link SchemaConflictError}, and {@link UsageError} for an old Postgres, and when an applied migration was edited since.
+ * {@link SchemaConflictError}, and {@link UsageError} for an old Postgres, another encoding than UTF8, and an applied migration
+ * that was edited since.
  */
 export async function migrate(
   client: Client,
   { rowSchemas, statements = [], schema }: Migration,
 ): Promise<void> {
-  const [{ server_version: version }] = (await client.query('show server_version')).rows
+  const { rows } = await client.query(
+    `select current_setting('server_version') as server_version, current_setting('server_encoding') as encoding`,
+  )
+  const [{ server_version: version, encoding }] = rows
   if (Number.parseInt(version, 10) < 15)
     throw new UsageError(`The database is PostgreSQL ${version}. Use PostgreSQL 15 or later.`)
+  if (encoding !== 'UTF8')
+    throw new UsageError(
+      `The database has the encoding ${encoding}. Use one that has UTF8, as after create database … template template0 encoding 'UTF8'.`,
+    )
   await client.query('begin')
   try {
     await client.query('select pg_advisory_xact_lock($1)', [LOCK])

@@ -1,6 +1,7 @@
 import type { ClientBase } from 'pg'
 import * as z from 'zod/mini'
 import { sqlState } from './sql-state.ts'
+import { UsageError } from './usage-error.ts'
 
 /** How long one call computes, as a Postgres interval. The way to the database then hardly counts. */
 const DURATION = '2 s'
@@ -129,7 +130,7 @@ export async function refreshAll(
   })
   if (failed === undefined) return start
   const { metric, date, brand_id, message } = failed
-  throw new Error(`${metric} of ${date} of brand ${brand_id} cannot be computed: ${message}`)
+  throw new UsageError(`${metric} of ${date} of brand ${brand_id} cannot be computed: ${message}`)
 }
 
 /** Logs a change of all rows, so that the next refresh recomputes every day. */

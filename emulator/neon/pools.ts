@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg, { type Pool, type PoolClient } from 'pg'
+import { forPg } from '../../drizzle/db/connection-string.ts'
 import { type Account, NeonError } from './request.ts'
 
 /** A connection of one request. */
@@ -37,7 +38,7 @@ export function openPools(databaseUrl: string): Pools {
   const opened: Pool[] = []
   const open = (connectionString: string): Pool => {
     const pool = new pg.Pool({
-      connectionString,
+      connectionString: forPg(connectionString),
       max: 20,
       // Longer than a Worker waits for its turn. A silent server's connection is closed then.
       connectionTimeoutMillis: 10_000,

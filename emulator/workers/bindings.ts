@@ -1,8 +1,7 @@
 /** The connection strings of the Workers, by role, for the database of a URL. */
 export function connectionStrings(databaseUrl: string) {
-  const { username, pathname } = new URL(databaseUrl)
-  const database = pathname.slice(1) || username
-  const of = (role: string) => `postgresql://${role}:local@ep-local-pooler.neon.test/${database}`
+  const { pathname } = new URL(databaseUrl)
+  const of = (role: string) => `postgresql://${role}:local@ep-local-pooler.neon.test${pathname}`
   return { reader: of('export_api_reader'), refresher: of('export_api_refresher') }
 }
 

@@ -9,7 +9,8 @@ for (const button of document.querySelectorAll('[data-demo-key]')) {
   })
 }
 
-document.querySelector('[data-restate]').addEventListener('click', async ({ currentTarget }) => {
+// Missing where this machine does not ask.
+document.querySelector('[data-restate]')?.addEventListener('click', async ({ currentTarget }) => {
   const state = document.querySelector('[data-restated]')
   currentTarget.disabled = true
   state.replaceChildren('Changing the past takes a few seconds…')

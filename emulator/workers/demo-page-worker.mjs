@@ -20,7 +20,7 @@ export default {
     // Its ETag is that of the page without the keys.
     headers.delete('If-None-Match')
     const response = await env.PAGE.fetch(new Request(request, { headers }))
-    return response.status === 200 ? addKeys(response, env.KEYS) : response
+    return response.status === 200 ? addDemo(response, env.KEYS, isLocal(request, env)) : response
   },
 }
 
@@ -28,20 +28,26 @@ export default {
 async function restate(request, env) {
   const isOwn = request.method === 'POST' && request.headers.get('Sec-Fetch-Site') === 'same-origin'
   if (!isOwn) return new Response(null, { status: 404 })
-  // The Worker of the page refuses hosts of other names.
-  const page = await env.PAGE.fetch(
-    new Request(new URL(PAGE, request.url), { method: 'HEAD', headers: request.headers }),
-  )
-  return page.status === 200 ? fetch('https://demo.test/restate') : page
+  if (!isLocal(request, env)) return new Response(null, { status: 403 })
+  return fetch('https://demo.test/restate')
 }
 
-function addKeys(response, keys) {
+/**
+ * Whether a client of this machine asks, under a name of this machine. network.ts marks other clients. A proxy with TLS
+ * asks for others.
+ */
+function isLocal({ url, headers }, env) {
+  const { protocol, hostname } = new URL(url)
+  return protocol === 'http:' && new RegExp(env.LOOPBACK).test(hostname) && !headers.has('Emulator-Remote')
+}
+
+function addDemo(response, keys, isLocal) {
   const { status, headers, body } = new HTMLRewriter()
     .on('head', {
       element: (head) => head.append('<script type="module" src="docs/demo.js"></script>', { html: true }),
     })
     .on('#key-input', { element: (input) => input.setAttribute('value', keys[0].key) })
-    .on('[data-changed]', { element: (panel) => panel.append(RESTATE, { html: true }) })
+    .on('[data-changed]', { element: (panel) => isLocal && panel.append(RESTATE, { html: true }) })
     .on('#intro', { element: (intro) => intro.after(list(keys), { html: true }) })
     .transform(response)
   const kept = [...headers].filter(([name]) => name !== 'etag' && name !== 'content-length')

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { DEMO } from '../../drizzle/seed/demo.ts'
+import { LOOPBACK } from '../../lib/http/app.ts'
 
 /** What the page has of the demo: keys to try the service with, and a button that changes its past. */
 export type DemoPage = {
@@ -32,7 +33,7 @@ export async function withDemoPage<Worker extends Options>(workers: readonly Wor
           {
             ...worker,
             ...{ name: 'demo-page', serviceBindings: { PAGE: 'docs' } },
-            bindings: { ...worker.bindings, KEYS: keys },
+            bindings: { ...worker.bindings, KEYS: keys, LOOPBACK: LOOPBACK.source },
             modules: [...worker.modules.slice(0, 1), ...modules],
           },
         ]

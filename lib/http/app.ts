@@ -119,7 +119,7 @@ export function matchesEtag(ifNoneMatch: string | undefined, etag: string): bool
 }
 
 /** The hosts of this machine, which others do not reach. */
-const LOOPBACK = /^(localhost|127(\.\d+){3}|::1|\[::1\])$/
+export const LOOPBACK = /^(localhost|127(\.\d+){3}|::1|\[::1\])$/
 
 /** Whether a host name or address is this machine's own. */
 export const isLoopback = (host: string): boolean => LOOPBACK.test(host)

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { analyzeLoaded } from '../../../drizzle/db/analyze.ts'
 import { runCommand } from '../../fixtures/command.ts'
 import { withClient } from '../../fixtures/database.ts'
+import { withFailingDay } from '../../fixtures/failing-day.ts'
 import { isolatedPool } from '../../fixtures/isolated-database.ts'
 import { LIST, partitionAnswers, partitionOf } from '../../fixtures/partitions.ts'
 import { answer, brand, organization, place, prompt } from '../../fixtures/rows.ts'
@@ -89,6 +90,20 @@ test('verify names a day that /changes lists with wrong numbers, and refresh --r
     `update daily.changes set digest = '0123456789abcde' where endpoint = 'visibility' and date = '2026-10-01'`,
   )
   expect((await run('verify')).stderr).toMatch(/^1 day differs from/)
+})
+
+test('a day that cannot be computed is a sentence with its cause', async () => {
+  await db.query(`delete from daily.visibility where date = '2026-10-02'`)
+  await withFailingDay(db, { brandId, day: '2026-10-02' }, async () => {
+    expect(await run('refresh', '--all')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(
+        `^visibility of 2026-10-02 of brand ${brandId} cannot be computed: .*"failing".*\n$`,
+      ),
+    })
+  })
+  expect((await run('refresh')).code).toBe(0)
 })
 
 test('tables that were just loaded are analyzed before the refresh', () =>

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { NeonDbError, neon as neonClient, neonConfig } from '@neondatabase/serverless'
-import { afterAll, describe, expect, inject, it, test } from 'vitest'
+import { afterAll, describe, expect, inject, it, test, vi } from 'vitest'
 import { imitateNeon } from '../../../emulator/neon/imitation.ts'
 import { withClient } from '../../fixtures/database.ts'
 
@@ -117,11 +117,13 @@ describe.runIf(inject('realPostgres'))('a connection', () => {
 })
 
 test('a Postgres that refuses connections is a 500 in the end', async () => {
-  const neon = start('postgresql://postgres@127.0.0.1:1/postgres')
+  const warn = vi.spyOn(process, 'emitWarning')
+  const neon = start('postgresql://postgres@127.0.0.1:1/postgres?sslmode=require')
   const response = await neon.handle(post('{"query": "select 1"}'))
   expect([response.status, await response.json()]).toMatchObject([
     500,
     { message: "Couldn't connect to compute node" },
   ])
+  expect(warn).not.toHaveBeenCalled()
   await neon.close()
 })

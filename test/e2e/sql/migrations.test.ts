@@ -1,11 +1,13 @@
 import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { cp, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { expect, inject, test } from 'vitest'
+import { expect, inject, onTestFinished, test } from 'vitest'
 import { migrateToLatest } from '../../../cli/workers/migrate-to-latest.ts'
+import { UsageError } from '../../../drizzle/db/connect.ts'
 import { migrate } from '../../../drizzle/db/migrate.ts'
 import { withClient } from '../../fixtures/database.ts'
 
@@ -50,3 +52,25 @@ test('an old Postgres is reported before the first statement that it does not kn
     'The database is PostgreSQL 14.19 (Debian 14.19-1). Use PostgreSQL 15 or later.',
   )
 })
+
+test.runIf(inject('realPostgres')).for(['LATIN1', 'SQL_ASCII'])(
+  'a database with the encoding %s is reported, and stays as it is',
+  async (encoding) => {
+    const url = new URL(inject('databaseUrl'))
+    const database = `export_api_test_${randomBytes(6).toString('hex')}`
+    const onServer = (sql: string) => withClient(url.href, (client) => client.query(sql))
+    const own = Object.assign(new URL(url), { pathname: `/${database}` })
+    await onServer(
+      `create database ${database} template template0 encoding '${encoding}' lc_collate 'C' lc_ctype 'C'`,
+    )
+    onTestFinished(async () => void (await onServer(`drop database ${database}`)))
+    await withClient(own.href, async (client) => {
+      await expect(migrateToLatest(client)).rejects.toEqual(
+        new UsageError(
+          `The database has the encoding ${encoding}. Use one that has UTF8, as after create database … template template0 encoding 'UTF8'.`,
+        ),
+      )
+      expect((await client.query(`select from pg_namespace where nspname = 'daily'`)).rowCount).toBe(0)
+    })
+  },
+)

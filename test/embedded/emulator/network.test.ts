@@ -106,6 +106,10 @@ describe('the proxy', () => {
   })
 })
 
+const addresses = Object.values(networkInterfaces()).flatMap((some = []) => some)
+/** An address of this machine that is another machine's to the service, if there is one. */
+const own = addresses.find(({ family, internal }) => family === 'IPv4' && !internal)
+
 const docsAt = (host: string) => ['GET /api/export/v1/docs HTTP/1.1', `Host: ${host}`]
 
 test('a service that only this machine reaches answers 403 at another host, and names the option', async () => {
@@ -150,12 +154,36 @@ test.for([
   expect(statusOf(await sendRaw(inject('serviceUrl'), [...docsAt(host), header]))).toBe(status)
 })
 
+test('only a client of this machine changes the past of the demo, and sees the button', async () => {
+  let changes = 0
+  const restate = async () => [`Change ${++changes}.`]
+  // Of both families where there are both: the address of an IPv4 client is then mapped to IPv6.
+  const service = await startOwnService({
+    host: addresses.some(({ family }) => family === 'IPv6') ? '::' : '0.0.0.0',
+    demoPage: { keys: DEMO.keys, restate },
+  })
+  onTestFinished(service.close)
+  const { port } = new URL(service.url)
+  const ask = async (address: string, headers: readonly string[]) => {
+    const url = `http://${address}:${port}`
+    const sent = [...headers, 'Sec-Fetch-Site: same-origin', 'CF-Connecting-IP: 127.0.0.1']
+    const page = await sendRaw(url, ['GET /api/export/v1/docs HTTP/1.1', ...sent])
+    const lines = ['POST /api/export/v1/docs/restate HTTP/1.1', 'Content-Length: 0', ...sent]
+    return [statusOf(await sendRaw(url, lines)), page.includes('data-restate')]
+  }
+  for (const host of ['localhost', '127.0.0.1:1', '[::1]'])
+    expect(await ask('127.0.0.1', [`Host: ${host}`]), host).toEqual([200, true])
+  for (const headers of [['Host: export.test'], ['Host: localhost', 'X-Forwarded-Proto: https']])
+    expect(await ask('127.0.0.1', headers), headers.join()).toEqual([403, false])
+  if (own)
+    for (const host of [own.address, 'localhost'])
+      expect(await ask(own.address, [`Host: ${host}`]), host).toEqual([403, false])
+  expect(changes).toBe(3)
+})
+
 test('a service that others reach answers below /cdn-cgi with 404', async () => {
   const service = await startOwnService({ host: '0.0.0.0' })
   onTestFinished(service.close)
-  const own = Object.values(networkInterfaces())
-    .flatMap((addresses = []) => addresses)
-    .find(({ family, internal }) => family === 'IPv4' && !internal)
   const { url, accessKeyId, secretAccessKey } = service.bucket
   const { pathname } = new URL(url)
   const client = new AwsClient({ accessKeyId, secretAccessKey, service: 's3', retries: 0 })

@@ -54,6 +54,7 @@ test.for([
     { DATABASE_URL: 'postgres://me:secret@127.0.0.1:1/x' },
     /DATABASE_URL.*ECONNREFUSED/,
   ],
+  ['a database without a name', { DATABASE_URL: 'postgres://me:secret@127.0.0.1:1' }, /^DATABASE_URL must/],
   [
     'an unreachable Redis',
     { REDIS_URL: 'redis://:secret@127.0.0.1:1' },
