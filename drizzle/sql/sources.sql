@@ -9,6 +9,85 @@ create or replace view daily.reads as
     and refclassid = 'pg_catalog.pg_class'::regclass and refobjid <> ev_class
   where ev_type = '1';
 
+-- Returns the first thing that a row of a view depends on next to one row of one table; null where there is none. Reads
+-- PostgreSQL's tree of the view as text: nodes, as {VAR, and fields, as :varno 1, where <> is an empty one. A backslash is
+-- before each blank or brace of a name.
+create or replace function daily.other_dependency(of_view regclass) returns text
+language sql stable set search_path = pg_catalog, pg_temp as $function$
+  with tokens as materialized (
+    select n, match[1] as name, match[2] as value,
+      sum(case left(match[1], 1) when '{' then 1 when '}' then -1 else 0 end) over (order by n) as depth
+    from pg_rewrite
+    cross join regexp_matches(ev_action::text, '(?<!\\)(\{[A-Z]+|\}|:\w+)(?: (-?\d+|<>))?', 'g')
+      with ordinality as token (match, n)
+    where ev_class = of_view and ev_type = '1'
+  ), casts as (
+    select of_type.value::oid as of_type, to_type.value::oid as to_type
+    from tokens as node
+    cross join lateral (
+      select n, value from tokens where n > node.n and depth = node.depth and name = ':resulttype' order by n limit 1
+    ) as to_type
+    -- Of its argument. Nodes without a type are boolean.
+    cross join lateral (
+      select coalesce((
+        select value from tokens
+        where n between node.n and to_type.n and depth = node.depth + 1 and name in (
+          ':vartype', ':consttype', ':funcresulttype', ':opresulttype', ':resulttype', ':casetype', ':typeId', ':array_typeid',
+          ':row_typeid', ':coalescetype', ':minmaxtype', ':refrestype')
+        order by n limit 1), '16') as value
+    ) as of_type
+    where name = '{COERCEVIAIO'
+  ), functions (oid, words) as (
+    select value::oid, value::oid::regprocedure::text from tokens where name = ':funcid'
+    union all
+    select oprcode, 'the operator ' || oid::regoperator from tokens join pg_operator on oid = value::oid where name = ':opno'
+    union all
+    -- PostgreSQL marks those of enums as stable, because a value can be renamed.
+    select pg_proc.oid, format('the cast from %s to %s', of_type::regtype, to_type::regtype)
+    from casts join pg_type on pg_type.oid in (of_type, to_type)
+    join pg_proc on pg_proc.oid = case pg_type.oid when of_type then typoutput else typinput end
+    where proname not in ('enum_in', 'enum_out')
+  )
+  select found from (
+    select case name
+        when '{COMMONTABLEEXPR' then 'WITH'
+        when '{SETOPERATIONSTMT' then 'a union, intersection or difference'
+        when '{SUBLINK' then 'a subquery in an expression'
+        when '{AGGREF' then 'an aggregate'
+        when '{WINDOWFUNC' then 'a window function'
+        when '{SQLVALUEFUNCTION' then 'the current time or user'
+        when '{TABLESAMPLECLAUSE' then 'TABLESAMPLE'
+        else format('an expression that is not supported (%s)', substr(name, 2)) end as found
+    from tokens where name like '{%' and substr(name, 2) <> all (regexp_split_to_array(
+      'QUERY RANGETBLENTRY RTEPERMISSIONINFO ALIAS FROMEXPR JOINEXPR RANGETBLREF RANGETBLFUNCTION TARGETENTRY SORTGROUPCLAUSE '
+      'VAR CONST FUNCEXPR NAMEDARGEXPR OPEXPR DISTINCTEXPR NULLIFEXPR SCALARARRAYOPEXPR BOOLEXPR CASEEXPR CASEWHEN CASETESTEXPR '
+      'ARRAYEXPR ROWEXPR COALESCEEXPR MINMAXEXPR NULLTEST BOOLEANTEST RELABELTYPE COERCEVIAIO ARRAYCOERCEEXPR COERCETODOMAIN '
+      'FIELDSELECT SUBSCRIPTINGREF COLLATEEXPR', ' '))
+    union all
+    select case name when ':distinctClause' then 'DISTINCT' when ':groupClause' then 'GROUP BY' when ':havingQual' then 'HAVING'
+        else 'LIMIT or OFFSET' end
+    from tokens where name in (':distinctClause', ':groupClause', ':havingQual', ':limitCount', ':limitOffset') and value is null
+    union all
+    select 'an outer join' from tokens where name = ':jointype' and value <> '0'
+    union all
+    -- The rows of a statement have none.
+    select 'a system column' from tokens where name = ':varattno' and value like '-%'
+    union all
+    select 'the virtual column ' || attname from daily.reads
+    join pg_attribute on attrelid = relation and pg_attribute.attnum = reads.attnum and attgenerated = 'v'
+    where reads.view = of_view
+    union all
+    -- PostgreSQL 15 also has the view itself in the list, for its OLD and NEW.
+    select 'its table twice' from tokens as kind join tokens as relation on relation.n = kind.n + 1
+    where kind.name = ':rtekind' and kind.value = '0' and relation.value <> of_view::oid::text having count(*) > 1
+    union all
+    select words from functions join pg_proc using (oid)
+    -- The tree has no default arguments. A body of BEGIN ATOMIC depends on what it reads.
+    where provolatile <> 'i' or proargdefaults::text ~ '\{(?!CONST )' or exists (
+      select from pg_depend where classid = 'pg_proc'::regclass and objid = oid and refclassid = 'pg_class'::regclass)
+  ) as findings limit 1
+$function$;
+
 -- Which sources each metric reads, and which time dates its rows: citations.recorded_at where the metric reads it.
 create or replace view daily.sources as
   with recursive reached (metric, relation, attnum) as (

@@ -1,6 +1,6 @@
 -- The triggers that log which rows of a source changed (docs/architecture.md, When a citation is inserted). They are on the
--- table under the source and on its partitions, and run the source's query over the rows of a statement. A load fails
--- because of them only while the query does not fit the table, as after a rename of a column.
+-- table under the source and on its partitions, and run the source's query over the rows of a statement. A statement does
+-- not fail because of the query, whatever its rows hold, and whatever became of the names in it.
 
 -- For each source, the columns that can change a stored row, and which of them the log keeps.
 create or replace function daily.tracked_columns() returns table (source text, relevant text, logged text)
@@ -34,7 +34,7 @@ declare
   base pg_catalog.pg_class := daily.table_under(of_source);
   query text;
 begin
-  perform set_config('search_path', base.relnamespace::regnamespace::text, true);
+  perform set_config('search_path', format('%s, pg_temp', base.relnamespace::regnamespace), true);
   query := rtrim(pg_catalog.pg_get_viewdef(format('export_source.%I', of_source)::regclass), ';');
   perform set_config('search_path', 'pg_catalog, pg_temp', true);
   return (
@@ -53,30 +53,53 @@ language sql stable set search_path = pg_catalog, pg_temp as $function$
 $function$;
 
 -- Creates the functions of a source's triggers, or replaces them. They run as their owner: a role that writes rows needs
--- no rights on the log. An update logs the rows by which old and new differ. ALL, because a view without a key may have
--- equal rows.
+-- no rights on the log. When the query fails, the statement that it logs does not. A function logs the first of
+--   1. the rows, or of an update those by which old and new differ. ALL, because a view without a key may have equal rows
+--   2. all rows of an update: comparing them evaluates each tracked column, and this only those that are logged
+--   3. the whole source
+-- OTHERS leaves out a cancel, which ends the statement, and a failed assertion.
 create or replace function daily.create_trigger_functions(of_source text) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $function$
 declare
-  new_rows text := daily.seen_through(of_source, 'new_rows');
-  old_rows text := daily.seen_through(of_source, 'old_rows');
-  differing text := format('(%1$s except all %2$s) union all (%2$s except all %1$s)', old_rows, new_rows);
+  base pg_catalog.pg_class := daily.table_under(of_source);
+  other text := daily.other_dependency(format('export_source.%I', of_source)::regclass);
+  new_rows text;
+  old_rows text;
   event text;
-  statement text;
+  body text;
+  queries text[];
+  query text;
 begin
-  for event, statement in
+  if other is not null then
+    raise exception 'A row of export_source.% does not depend on one row of % alone: the view uses %',
+        of_source, base.oid::regclass, other
+      using hint = 'Change the view, or use the rolling window (docs/existing-database.md#rolling-window).';
+  end if;
+  new_rows := daily.seen_through(of_source, 'new_rows');
+  old_rows := daily.seen_through(of_source, 'old_rows');
+  perform set_config('search_path', format('%s, pg_temp', base.relnamespace::regnamespace), true);
+  for event, queries in
     values
-      ('insert', daily.log_statement(of_source, new_rows)),
-      ('delete', daily.log_statement(of_source, old_rows)),
-      ('update', daily.log_statement(of_source, differing)),
-      ('truncate', format('insert into daily.change_log (source) values (%L)', of_source))
+      ('insert', array[new_rows]),
+      ('delete', array[old_rows]),
+      ('update', array[
+        format('%s union all %s', old_rows, new_rows),
+        format('(%1$s except all %2$s) union all (%2$s except all %1$s)', old_rows, new_rows)]),
+      ('truncate', array[]::text[])
   loop
+    body := format('insert into daily.change_log (source) values (%L)', of_source);
+    foreach query in array queries loop
+      query := daily.log_statement(of_source, query);
+      -- A statement that can never run is an error now.
+      execute format(
+        'explain with old_rows as (select * from %1$s), new_rows as (select * from %1$s) %2$s', base.oid::regclass, query);
+      body := format('begin %s; exception when others or assert_failure then %s; end', query, body);
+    end loop;
     execute format(
       'create or replace function daily.%1$I() returns trigger
        language plpgsql security definer set search_path = %2$s, pg_temp as %3$L;
        revoke execute on function daily.%1$I() from public',
-      format('log_%s_%s', of_source, event), (daily.table_under(of_source)).relnamespace::regnamespace,
-      format('begin %s; return null; end', statement));
+      format('log_%s_%s', of_source, event), base.relnamespace::regnamespace, format('begin %s; return null; end', body));
   end loop;
 end
 $function$;
@@ -105,12 +128,12 @@ end
 $function$;
 
 -- Tracks the changes of a table under a source, and of its partitions, from now on, and logs all rows, to cover earlier
--- changes. Call it again after you change the view. A row of the view must come from one row of the table: views that group
--- rows or join tables are rejected.
+-- changes. Call it again after you change the view. A row of the view must depend on one row of the table alone.
 create or replace function daily.install_triggers(of_table regclass, of_source text) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $function$
 declare
   source_view regclass := to_regclass(format('export_source.%I', of_source));
+  relations regclass[] := array(select distinct relation from daily.reads where reads.view = source_view);
   previous record;
 begin
   if source_view is null or not exists (select from daily.sources where source = of_source) then
@@ -118,13 +141,10 @@ begin
       using hint = 'The second argument is the name of a view of export_source, such as answers.';
   end if;
   -- One statement may delete rows of two joined tables, and neither trigger would find the rows of the other.
-  if array[of_table] is distinct from array(select distinct relation from daily.reads where reads.view = source_view) then
-    raise exception '% does not read % alone', source_view, of_table
-      using hint = 'Triggers need a view that selects from one table. Use daily.rolling_window for other views.';
+  if array[of_table] <> relations then
+    raise exception '% does not read % alone, but %', source_view, of_table, array_to_string(relations, ', ')
+      using hint = 'Change the view, or use the rolling window (docs/existing-database.md#rolling-window).';
   end if;
-  -- Postgres raises an error where a row of the view is not a row of the table.
-  execute format('select from %s limit 0 for key share', source_view);
-
   perform daily.create_trigger_functions(of_source);
   for previous in
     select tgrelid::regclass as base, tgname from pg_catalog.pg_trigger
