@@ -11,6 +11,9 @@ export function reportError(error: unknown): void {
   else printError(message)
 }
 
+/** What Postgres says under `row_security = off`. It names the table. */
+const HIDDEN_ROWS = /would be affected by row-level security/
+
 /** What pg and the operating system say of a connection that broke. */
 const LOST = /^(Connection terminated|Client (has encountered|was closed))|\b(ECONNRESET|EPIPE|ETIMEDOUT)\b/
 
@@ -22,7 +25,10 @@ function explain(error: unknown): string | undefined {
   if (reason !== undefined) return reason
   // An error that the database has returned, such as a missing privilege. Its message can quote data.
   if ('severity' in error && 'code' in error) {
-    const hint = 'hint' in error && error.hint ? ` ${error.hint}` : ''
+    const remedy = HIDDEN_ROWS.test(error.message)
+      ? ' Grant BYPASSRLS to the role that owns the views of export_source.'
+      : ''
+    const hint = 'hint' in error && error.hint ? ` ${error.hint}` : remedy
     const sentence = `The database returned an error: ${error.message} (${error.code}).${hint}`
     return escapeControls(sentence.replaceAll('\n', ' '))
   }

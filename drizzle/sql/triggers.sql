@@ -162,7 +162,7 @@ $function$;
 -- Tracks the changes of a partition and of its own partitions, and logs its rows as changed. Statements that attach, detach
 -- or drop a partition fire no trigger: call this in the same transaction, after the first and before the others.
 create or replace function daily.log_partition(of_table regclass, of_source text) returns void
-language plpgsql set search_path = pg_catalog, pg_temp as $function$
+language plpgsql set search_path = pg_catalog, pg_temp set row_security = off as $function$
 begin
   perform daily.create_triggers(base, of_source)
   from (select of_table union select relid from pg_partition_tree(of_table)) as partition (base);
