@@ -44,11 +44,13 @@ await run(async () => {
   await deployRelease(release, { url: settings.API_URL, key: process.env.EXPORT_API_KEY || undefined })
 })
 
-/** The commit of this checkout, with "-dirty" when it has uncommitted changes. */
+/** The commit of this checkout, with "-dirty" when it has uncommitted changes. Throws `UsageError` when git has none. */
 function currentCommit(): string {
   const args = ['describe', '--always', '--dirty', '--exclude=*']
-  return execFileSync('git', args, {
-    cwd: fileURLToPath(new URL('..', import.meta.url)),
-    encoding: 'utf8',
-  }).trim()
+  const cwd = fileURLToPath(new URL('..', import.meta.url))
+  try {
+    return execFileSync('git', args, { cwd, encoding: 'utf8', stdio: 'pipe' }).trim()
+  } catch {
+    throw new UsageError('git does not name the commit of this folder. Deploy from a clone.')
+  }
 }

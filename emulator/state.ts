@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { requireOwnFolder, takePidLock } from '../cli/local/pid-lock.mjs'
@@ -28,12 +28,13 @@ export type State = {
   readonly markLoaded: () => void
 }
 
-/** Makes the folder. Throws `OwnFolderError` when it or one in it is a link. */
+/** Makes the folder, which only its owner can read: PGlite lets every user write its files. Throws `OwnFolderError` when it or one in it is a link. */
 export function makeStateFolder(): void {
   for (const path of [STATE_FOLDER, POSTGRES_FOLDER, R2_FOLDER]) requireOwnFolder(path)
   // Node's recursive mkdir reports a read-only disk as ENOENT.
   if (!existsSync(STATE_FOLDER)) accessSync(dirname(STATE_FOLDER), constants.W_OK)
   mkdirSync(STATE_FOLDER, { recursive: true })
+  chmodSync(STATE_FOLDER, 0o700)
 }
 
 /** Writes a profile file of the share for a service of this machine. */

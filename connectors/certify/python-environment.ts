@@ -4,6 +4,7 @@ import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { UsageError } from '../../drizzle/db/connect.ts'
 
 const CACHE = fileURLToPath(new URL('../../.cache/python/', import.meta.url))
 const REQUIREMENTS = fileURLToPath(new URL('../requirements/', import.meta.url))
@@ -49,7 +50,8 @@ const isPython = `import ensurepip, sys; sys.exit(sys.version_info < (3, 11))`
 
 /**
  * Makes the Python environment of an engine, once. Checks each package by its hash, and fails when `requirements/` lacks
- * what `pyproject.toml` pins. Returns the folder of its programs. Throws when the machine has no Python 3.11 or later.
+ * what `pyproject.toml` pins. Returns the folder of its programs. Throws `UsageError` when the machine has no Python 3.11 or
+ * later.
  */
 export async function environment(name: string): Promise<string> {
   const requirements = (of: string): string => `${REQUIREMENTS}${of}.txt`
@@ -57,7 +59,7 @@ export async function environment(name: string): Promise<string> {
   const uv = `${CACHE}uv/bin/uv`
   await once('uv', await readFile(requirements('uv'), 'utf8'), async () => {
     await run('python3', '-c', isPython).catch(() => {
-      throw new Error('Install Python 3.11 or later with venv. On Debian: apt-get install python3-venv')
+      throw new UsageError('Install Python 3.11 or later with venv. On Debian: apt-get install python3-venv')
     })
     await run('python3', '-m', 'venv', '--clear', `${CACHE}uv`)
     await run(`${CACHE}uv/bin/pip`, 'install', '--quiet', '--require-hashes', '-r', requirements('uv'))

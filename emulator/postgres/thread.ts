@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { chmodSync, existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { parentPort, workerData } from 'node:worker_threads'
 import { PGlite } from '@electric-sql/pglite'
@@ -18,6 +18,8 @@ const db = await PGlite.create({
   ...(folder && { dataDir: folder }),
   ...(image && { loadDataDir: image }),
 })
+// As PostgreSQL does: PGlite lets every user write its files.
+if (folder) chmodSync(folder, 0o700)
 if (isNew && !image) await writeImage(await db.dumpDataDir('none'))
 const response: Buffer[] = []
 await db.execProtocolRawStream(startupMessage(), { onRawData: (bytes) => response.push(Buffer.from(bytes)) })

@@ -47,6 +47,15 @@ afterEach(async () => {
 const calledFor = async () => (await wrangler.calls()).map(({ worker }) => worker)
 
 describe('npm run deploy', () => {
+  test('needs a commit', async () => {
+    const environment = { ...wrangler.environment, GIT_DIR: folder }
+    expect(await runCommand('deploy.ts', ['--dry-run'], environment, { cwd: folder })).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'git does not name the commit of this folder. Deploy from a clone.\n',
+    })
+  })
+
   test('--dry-run prints every step in order, and what is missing in .dev.vars and the environment', async () => {
     const { API_URL, CURSOR_SECRET: _, ...rest } = ENVIRONMENT
     const lines = Object.entries(rest).map(([name, value]) => `${name}=${value}`)

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, truncate } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, truncate } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
@@ -94,6 +94,7 @@ test('the profile that a start writes reads files, which the next start still ha
   await expect.poll(() => sharedFiles(first), PATIENT).not.toEqual([])
   const files = await sharedFiles(first)
   await kill(first)
+  await Promise.all(['', 'postgres'].map((path) => chmod(join(checkout, '.state', path), 0o777)))
 
   const next = start()
   await prints(next, 'Ctrl-C')
@@ -107,6 +108,8 @@ test('the profile that a start writes reads files, which the next start still ha
     ['cursor-secret', 0o600],
     ['r2/bucket-id', 0o600],
     ['r2', 0o700],
+    ['postgres', 0o700],
+    ['', 0o700],
   ] as const)
     expect((await stat(join(checkout, '.state', path))).mode & 0o777, path).toBe(mode)
   await kill(next)
