@@ -2,7 +2,7 @@ import { DEMO } from '../../drizzle/seed/demo.ts'
 import { withDemoService } from '../../emulator/fixed-demo.ts'
 import { BASE } from '../../lib/http/app.ts'
 import type { Operation } from '../../lib/page/operation.ts'
-import type { Parameters } from '../../lib/page/parameters.ts'
+import { type Parameters, parameterNames } from '../../lib/page/parameters.ts'
 import type { Json } from '../../site/reference/openapi/json-schema.ts'
 
 /**
@@ -36,8 +36,11 @@ export const examplesOfDemo = (operations: readonly Operation[]): Promise<Record
 async function captureExamples(operations: readonly Operation[], url: string): Promise<Record<string, Json>> {
   const examples: Record<string, Json> = {}
   for (const { path, kind } of operations) {
-    const query = kind !== 'brands' ? `?${new URLSearchParams(PARAMETER_EXAMPLES)}` : ''
-    const response = await fetch(url + BASE + path + query, { headers: { 'X-API-Key': DEMO.key } })
+    const names = parameterNames(kind)
+    const query = Object.entries(PARAMETER_EXAMPLES).filter(([name]) => names.includes(name))
+    const response = await fetch(`${url}${BASE}${path}?${new URLSearchParams(query)}`, {
+      headers: { 'X-API-Key': DEMO.key },
+    })
     const body = await response.json()
     examples[path] = { ...body, data: body.data.slice(0, EXAMPLE.rows) }
   }

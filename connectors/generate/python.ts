@@ -1,4 +1,5 @@
-import { PAGE_SIZE, type Stream } from '../../site/reference/streams.ts'
+import { PAGE_SIZE } from '../../lib/rows/size.ts'
+import type { Stream } from '../../site/reference/streams.ts'
 import type { Generated } from './generated.ts'
 
 const PACKAGES = ['dlt/sources/export_api', 'singer/tap-export-api/tap_export_api']

@@ -47,7 +47,6 @@ export function typescript(): Generated[] {
 type Schema = {
   readonly type: string | readonly string[]
   readonly enum?: readonly string[]
-  readonly const?: number
   readonly additionalProperties?: Schema
 }
 type Field = Schema & { readonly description: string }
@@ -65,7 +64,6 @@ function rowTypes(): string {
 }
 
 function typeOf(schema: Schema): string {
-  if (schema.const !== undefined) return String(schema.const)
   if (schema.enum) return schema.enum.map((value) => `'${value}'`).join(' | ')
   if (schema.additionalProperties) return `{ [name: string]: ${typeOf(schema.additionalProperties)} }`
   return [schema.type].flat().join(' | ').replace('integer', 'number')

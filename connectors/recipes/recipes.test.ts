@@ -19,14 +19,17 @@ import { codeOf, type Loaded, type Place, psql, RECIPES, runIn } from './recipes
 
 // Runs the code of connectors/recipes/README.md as it stands there, apart from address, key and brand.
 
+const DISTANT_DAYS = ['0001-01-01', '9999-12-31']
+
 const db = database()
 const isInstalled = hasAll('curl', 'psql')
 
 /** Its rows of citation-share are plain, but for the last ones: DuckDB's sniffer reads 20,480. */
 let its: Tenant
-/** Brands of the same key: its rows are all hostile, or it has none. */
+/** Brands of the same key: its rows are all hostile, it has none, or they are of the first and the last day. */
 let hostile: string
 let empty: string
+let distant: string
 let postgres: Server
 let folder: string
 /** A service whose files break after their first 1000 rows. */
@@ -57,6 +60,9 @@ beforeAll(async () => {
     await db.query(`update daily.${change} and brand_id = $1`, [brandId])
   hostile = await brand(db, its.org, HOSTILE_BRAND)
   empty = await brand(db, its.org, { name: 'Without rows' })
+  distant = await brand(db, its.org, { name: 'With distant days' })
+  for (const name of ['citation-share', 'visibility', 'sentiment'])
+    for (const first of DISTANT_DAYS) await fillDaily(db, { name, brandId: distant, rows: 1, first, days: 1 })
   for (const id of [brandId, hostile]) await addHostileTexts(db, id, '2026-10-31')
   folder = await mkdtemp(join(tmpdir(), 'recipes-'))
   // The user of PostgreSQL passes through it.
@@ -119,6 +125,16 @@ describe.skipIf(!isInstalled)('connectors/recipes/README.md', () => {
       const sum = (field: string) => rows.reduce((total, row) => total + Number(row[field]), 0)
       const rate = Number(printed.trimEnd().split('\n').at(-1))
       expect(rate).toBe((sum('owned_citations') / sum('citations')) * 100)
+    }
+  })
+
+  test.for(RECIPES)('$name loads the first and the last day', async ({ endpoints, run, read }) => {
+    const dates = `fromDate=${DISTANT_DAYS[0]}&toDate=${DISTANT_DAYS[1]}`
+    const here = { ...(await place({ brandId: distant })), dates }
+    await run(here)
+    for (const endpoint of endpoints) {
+      const { rows = [] } = (await read(here, endpoint)) ?? {}
+      expect(rows.map(({ date }) => date).sort()).toEqual(DISTANT_DAYS)
     }
   })
 

@@ -18,6 +18,8 @@ export type Place = {
   readonly key: string
   readonly brandId: string
   readonly folder: string
+  /** The dates of the request; those of the recipe when left out. */
+  readonly dates?: string
   /** Variables of the environment. */
   readonly env: Readonly<Record<string, string>>
 }
@@ -40,11 +42,17 @@ type Recipe = {
 }
 
 const ADDRESS = 'http://127.0.0.1:8787'
+const DATES = 'fromDate=2026-10-01'
 
-/** Returns the code of a recipe for another address, key and brand. */
-export function codeOf(name: string, language: string, { url, key, brandId }: Place): string {
+/** Returns the code of a recipe for another address, key, brand and dates. */
+export function codeOf(name: string, language: string, place: Place): string {
+  const { url, key, brandId, dates = DATES } = place
   const [code = ''] = blocks(name, language)
-  return code.replaceAll(ADDRESS, url).replaceAll(DEMO.key, key).replaceAll(DEMO.brandId, brandId)
+  return code
+    .replaceAll(ADDRESS, url)
+    .replaceAll(DEMO.key, key)
+    .replaceAll(DEMO.brandId, brandId)
+    .replaceAll(DATES, dates)
 }
 
 /** Runs a program in a place. Returns what it prints; rejects with it when the program fails. */
@@ -88,7 +96,7 @@ import json
 for name in ("citation_share", "sentiment"):
     frame = globals()[name]
     types = [str(dtype) for dtype in frame.dtypes]
-    frame["date"] = frame["date"].dt.strftime("%Y-%m-%d")
+    frame["date"] = frame["date"].dt.date.map(str)
     with open(name + ".json", "w", encoding="utf-8") as file:
         json.dump({"types": types, "rows": json.loads(frame.to_json(orient="records"))}, file)
 `

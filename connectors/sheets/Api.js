@@ -78,7 +78,8 @@ function getEndpoints(connection) {
     const { properties, 'x-primary-key': key } = components.schemas[lastSegment(items.$ref)]
     const fields = Object.entries(properties).map(([name, { type, format, description, ...rest }]) => ({
       name,
-      type: format ?? [type].flat()[0],
+      // The format of a number is its width in memory.
+      type: [type].flat()[0].replace('string', format ?? 'string'),
       description,
       isSummed: rest['x-aggregation'] === 'sum',
     }))

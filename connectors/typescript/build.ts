@@ -3,7 +3,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-import { PAGE_SIZE, readStreams } from '../../site/reference/streams.ts'
+import { readStreams } from '../../site/reference/streams.ts'
 import { assets } from './cli/report/assets.ts'
 
 const ROOT = fileURLToPath(new URL('.', import.meta.url))
@@ -30,7 +30,7 @@ export async function bundleCommand(outfile: string): Promise<string[]> {
             contents: `export const assets = async () => (${JSON.stringify(await assets())})`,
           }))
           onLoad({ filter: /[\\/]reference[\\/]streams\.ts$/ }, () => ({
-            contents: `export const PAGE_SIZE = ${PAGE_SIZE}; export const readStreams = () => (${JSON.stringify(readStreams())})`,
+            contents: `export const readStreams = () => (${JSON.stringify(readStreams())})`,
           }))
         },
       },

@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import { PARAMETER_ERRORS, parameterError } from '../request/errors.ts'
 import { FORMATS, isFile } from '../rows/write.ts'
 import { CURSOR } from './cursor.ts'
+import { rejectMisnamed } from './misnamed.ts'
 import type { Operation } from './operation.ts'
 
 const fromYear1 = z.refine<string>((text) => !text.startsWith('0000'))
@@ -82,36 +83,13 @@ export const parameterNames = (kind: Operation['kind']): string[] =>
 const isParameter = (name: unknown): name is keyof Parameters & string =>
   typeof name === 'string' && Object.hasOwn(Parameters.shape, name)
 
-/** Usual names of other services for our dates and for a position. */
-const SYNONYMS: ReadonlyMap<string, string> = new Map([
-  ...['from', 'start', 'startDate', 'start_date'].map((name) => [name, 'fromDate'] as const),
-  ...['to', 'end', 'endDate', 'end_date'].map((name) => [name, 'toDate'] as const),
-])
-const POSITIONS = ['page', 'offset']
-
-/**
- * Throws 400 for an unknown name that means one of `names`: ignored, it would return other data than the client expects.
- * In a name of ours, case, `_` and `-` make no difference.
- */
-function rejectMisnamed(query: URLSearchParams, names: readonly string[]): void {
-  for (const name of query.keys()) {
-    if (names.includes(name)) continue
-    const simple = simplify(name)
-    const meant = names.find((each) => simplify(each) === simple || SYNONYMS.get(name) === each)
-    if (meant !== undefined) throw parameterError(PARAMETER_ERRORS.misnamed(meant))
-    if (names.includes('cursor') && POSITIONS.includes(name)) throw parameterError(PARAMETER_ERRORS.position)
-  }
-}
-
-const simplify = (name: string): string => name.toLowerCase().replace(/[_-]/g, '')
-
 /**
  * Parses a query string and ignores unknown parameters; throws 400 for the first of its endpoint's parameters that is
- * misspelled, repeated, missing or malformed.
+ * misnamed, repeated, missing or malformed.
  */
 export function parseParameters(query: URLSearchParams, kind: Operation['kind']): Parameters {
   const names = parameterNames(kind)
-  rejectMisnamed(query, names)
+  rejectMisnamed(query, { kind, names })
   const repeated = names.find((name) => query.getAll(name).length > 1)
   if (repeated !== undefined) throw parameterError(PARAMETER_ERRORS.repeated(repeated))
   if (kind === 'metric' && !query.has('brandId')) throw parameterError(PARAMETER_ERRORS.missing('brandId'))

@@ -41,7 +41,11 @@ export const PARAMETER_ERRORS = {
   repeated: (name: string) => `Parameter ${name} is repeated. Send it once.`,
   missing: (name: string) => `Parameter ${name} is missing. Add it to the query string.`,
   misnamed: (name: string) => `The name of a parameter is wrong. Use ${name}.`,
-  position: 'Parameters page and offset do not exist. Send the nextCursor of the previous page as cursor.',
+  dates: 'The name of a parameter is wrong. Use fromDate and toDate, which can be the same day.',
+  position: 'The position of a page is its cursor. Send the nextCursor of the previous page as cursor.',
+  size: 'A page always has up to 1000 rows, and a file has all rows. Leave out the parameter for the size.',
+  sinceOfMetric:
+    'Parameter since belongs to /changes, which lists the days that changed. Use fromDate for the first day of a window.',
   brandId: 'Parameter brandId must be a UUID. Use an id from /api/export/v1/brands.',
   fromDate:
     'Parameter fromDate must be a calendar date in the format YYYY-MM-DD. Leave it out for the default.',

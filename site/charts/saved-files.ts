@@ -54,6 +54,9 @@ export async function imageOf(
   return image
 }
 
+/** Returns a name as a spreadsheet shows it: without the apostrophe, some of these characters would begin a formula. */
+const asText = (name: string): string => (/^[=+\-@＝＋－＠\t\r\n]/.test(name) ? `'${name}` : name)
+
 /** Writes the rates of a chart as CSV, in percent. */
 export function csvOf({ points, lines }: Lines): Blob {
   const rows = points.map(({ first, last }, point) => [
@@ -61,7 +64,7 @@ export function csvOf({ points, lines }: Lines): Blob {
     ...lines.map((line) => rateOf(line, point, point + 1)?.toFixed(4) ?? ''),
   ])
   const quoted = (cell: string) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
-  const csv = [['first_day', 'last_day', ...lines.map(({ name }) => name)], ...rows]
+  const csv = [['first_day', 'last_day', ...lines.map(({ name }) => asText(name))], ...rows]
   return new Blob(
     csv.map((cells) => `${cells.map(quoted).join(',')}\r\n`),
     { type: 'text/csv' },

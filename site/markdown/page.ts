@@ -42,7 +42,7 @@ export function markdown(reference: Reference, { sync, specification }: Docs): s
     '## Counts and dates',
     ...counts,
     '## Parameters',
-    'The service ignores unknown parameters: check their names, such as `fromDate` instead of `from`.',
+    'The service ignores unknown parameters, except names that mean one of these, such as `from`: they are 400.',
     parameters(endpoints),
     '## Limits',
     limits(),

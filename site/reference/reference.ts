@@ -76,5 +76,11 @@ const fieldsOf = (properties: Readonly<Record<string, z.infer<typeof Schema>>>):
 function typeOf(schema: z.infer<typeof Schema>): Omit<Field, 'name'> {
   const { type, format, description = '', 'x-aggregation': aggregation } = schema
   const [name, other] = typeof type === 'string' ? [type] : type
-  return { type: format ?? name, nullable: other === 'null', description, additive: aggregation === 'sum' }
+  return {
+    // The format of a number is its width in memory.
+    type: name === 'string' ? (format ?? name) : name,
+    nullable: other === 'null',
+    description,
+    additive: aggregation === 'sum',
+  }
 }

@@ -3,9 +3,6 @@ import type { Formula } from '../../lib/page/operation.ts'
 import { type Endpoint, isPaged, listsChanges } from './endpoint.ts'
 import { readReference } from './reference.ts'
 
-/** Rows of a full page. */
-export const PAGE_SIZE = document.components.schemas.Pagination.properties.pageSize.const
-
 const TYPES = {
   uuid: 'uuid',
   date: 'date',

@@ -51,3 +51,13 @@ test('links lead to operations, with values that the examples have', () => {
   }
   expect(Object.keys(operations[0]?.responses[200].links ?? {})).toEqual(ids.slice(1))
 })
+
+test('clients that are generated read every number in 64 bits', () => {
+  const formats = new Set<string>()
+  JSON.parse(JSON.stringify(document), (_, part) => {
+    const [type] = [part?.type].flat()
+    if (type === 'number' || type === 'integer') formats.add(`${type} ${part.format}`)
+    return part
+  })
+  expect([...formats].sort()).toEqual(['integer int64', 'number double'])
+})

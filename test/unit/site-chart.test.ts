@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { spread } from '../../site/charts/drawing.ts'
 import { type Lines, linesOf, rateOf, splitsOf, type View } from '../../site/charts/lines.ts'
+import { csvOf } from '../../site/charts/saved-files.ts'
 import { addRows, type Metric, type Row } from '../../site/charts/sums.ts'
 import { fieldsOf } from '../../site/reference/formula.ts'
 import { reference } from '../fixtures/site/reference.ts'
@@ -198,4 +199,15 @@ test.each(reference.endpoints.filter((each) => each.formula))('the formula of $i
     expect(names).toEqual(expect.arrayContaining(fieldsOf(side)))
   }
   for (const field of [per, breakdown]) if (field !== undefined) expect(names).toContain(field)
+})
+
+test('the CSV of a chart makes each name a text to a spreadsheet, and no number', async () => {
+  const names = ['=HYPERLINK("https://a.example")', '+1', '-1', '@a', '\ta', '\ra', '\na', '＝1', 'a=1']
+  const rows = names.map((entity_name, hits) => ({ date: '2026-03-01', entity_name, hits: -hits, all: 16 }))
+  expect(await csvOf(drawnLines({ rows, formula: per })).text()).toBe(
+    [
+      `first_day,last_day,"'=HYPERLINK(""https://a.example"")",'+1,'-1,'@a,'\ta,"'\ra","'\na",'＝1,a=1\r\n`,
+      '2026-03-01,2026-03-01,0.0000,-6.2500,-12.5000,-18.7500,-25.0000,-31.2500,-37.5000,-43.7500,-50.0000\r\n',
+    ].join(''),
+  )
 })

@@ -1,4 +1,4 @@
-import { PAGE_SIZE } from '../../../site/reference/streams.ts'
+import { PAGE_SIZE } from '../../../lib/rows/size.ts'
 import type { Window } from './days.ts'
 
 /** A day of an endpoint and its number of rows. Days that are not needed are in the copy. */

@@ -127,8 +127,8 @@ export type ChangeRow = {
 }
 
 export type Pagination = {
-  /** Maximum number of rows per page. */
-  pageSize: 1000
+  /** Maximum number of rows per page: 1000. */
+  pageSize: number
   /** Whether another page follows. */
   hasMore: boolean
   /** Send it as `cursor` to get the next page. Null on the last page. */

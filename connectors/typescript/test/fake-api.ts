@@ -1,4 +1,4 @@
-import { PAGE_SIZE } from '../../../site/reference/streams.ts'
+import { PAGE_SIZE } from '../../../lib/rows/size.ts'
 import { type ClientOptions, ExportApi } from '../src/index.ts'
 
 /** What a fake `fetch` does with a request. */

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream'
+import { PAGE_SIZE } from '../../../lib/rows/size.ts'
 import type { Row } from '../../../lib/share/parquet.ts'
 import { brandsDigestOf, digestOf } from '../../../site/reference/digest.ts'
-import { PAGE_SIZE } from '../../../site/reference/streams.ts'
 import type { Random } from '../../../test/fixtures/random.ts'
 import { openCopy } from '../cli/copy.ts'
 import { readTable } from '../cli/delta/read-table.ts'

@@ -90,7 +90,9 @@ function parameter(name: string, schema: z.core.$ZodType, example = ''): { reado
 
 /** The `pagination` member of a page (docs/specification.md, Paging). */
 const Pagination = z.object({
-  pageSize: z.literal(PAGE_SIZE).check(z.meta({ description: 'Maximum number of rows per page.' })),
+  pageSize: z
+    .int32()
+    .check(z.gte(1), z.meta({ description: `Maximum number of rows per page: ${PAGE_SIZE}.` })),
   hasMore: flag('Whether another page follows.'),
   nextCursor: z
     .nullable(z.string().check(z.regex(new RegExp(`^${CURSOR}$`))))

@@ -4,7 +4,8 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 
 /**
  * Converts a zod schema to JSON Schema, without patterns that repeat a format, and without the rule that names are
- * strings. A nullable schema gets a list of types: loaders that infer columns read `anyOf` as text.
+ * strings. A nullable schema gets a list of types: loaders that infer columns read `anyOf` as text. Numbers have a format:
+ * generated clients would otherwise read them in 32 bits, which loses digits of weights.
  */
 export function jsonSchema(schema: z.core.$ZodType): { readonly [name: string]: Json } {
   const { $schema, ...json } = z.toJSONSchema(schema, {
@@ -12,7 +13,8 @@ export function jsonSchema(schema: z.core.$ZodType): { readonly [name: string]: 
     override: ({ jsonSchema: each }) => {
       if (each.format !== undefined) delete each.pattern
       delete each.propertyNames
-      if (Number.isInteger(each.const)) each.type = 'integer'
+      if (each.type === 'number') each.format = 'double'
+      if (each.type === 'integer') each.format = 'int64'
       mergeNull(each)
     },
   })

@@ -17,7 +17,7 @@ export const RESPONSES: Record<string, Json> = {
     description: 'The response is unchanged since the one whose `ETag` you sent as `If-None-Match`.',
     headers: headerReferences([...COMMON_HEADERS, 'ETag']),
   },
-  400: error('A parameter is missing or malformed.', PARAMETER_ERRORS.missing('brandId')),
+  400: error('A parameter is missing, misnamed or malformed.', PARAMETER_ERRORS.missing('brandId')),
   401: error(
     'The API key is missing, unknown, revoked, expired or not an export key, or its creator is no longer an owner or admin of the organization.',
     ERRORS.key.message,

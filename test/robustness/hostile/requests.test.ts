@@ -163,7 +163,7 @@ const query = () => {
       pair('since', '2026-10-01T04:31:07.123456Z'),
       pair('format', 'ndjson'),
       pair('format', 'csv'),
-      pair('limit', '5'),
+      pair('sort', '5'),
       fc.tuple(nasty, nasty).map((parts) => parts.join('=')),
       fc.constantFrom(
         `brandId=${home.foreign}`,
