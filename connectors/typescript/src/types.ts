@@ -22,11 +22,11 @@ export type VisibilityRow = {
   date: string
   /** Identifier of the AI model. */
   model_id: string
-  /** Provider of the model. */
+  /** Provider of the model. Empty when the model no longer exists. */
   provider: string
   /** Identifier of the market. */
   market_id: string
-  /** Name of the market. */
+  /** Name of the market. Empty when the market no longer exists. */
   market: string
   /** Counted answers of this day, model and market. */
   total_prompts: number
